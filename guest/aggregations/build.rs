@@ -1,7 +1,8 @@
-//! Packs the time zone database: times as differences, and like beside like.
+//! Packs the time zone database: stores times as differences, and groups data of the same kind.
 //!
-//! The database stands uncompressed in the component, which is compressed as a whole, and what a compressor finds nothing
-//! in are times of 64 bits. A quarter of the bytes is left this way. `src/calendar/zones.rs` takes them apart again.
+//! The component embeds the database uncompressed and is compressed as a whole; 64-bit times
+//! compress badly. Packed, the database takes a quarter of the bytes. `src/calendar/zones.rs`
+//! unpacks it.
 
 #![allow(
     clippy::disallowed_methods,
@@ -13,17 +14,18 @@ use std::fs;
 use std::io::{Error, Result};
 use std::path::Path;
 
-/// Behind so many bytes stand four numbers of things that are not in this database, then that of times.
+/// Offset in a header of the number of times, which follows three counts that are 0 in this
+/// database.
 const NUM_TIMES_AT: usize = 32;
-/// The length of a header.
+/// Length of a header in bytes.
 const HEADER_LEN: usize = 44;
 
-/// A zone's file, taken apart.
+/// Parts of a zone's file.
 struct Parts<'d> {
-    /// What readers of before 2005 find, and a header.
+    /// Data for readers from before 2005, and a header.
     start: &'d [u8],
     times: Vec<i64>,
-    /// What begins at each time.
+    /// Index of the offset that begins at each time.
     kinds: &'d [u8],
     rest: &'d [u8],
 }
@@ -99,7 +101,7 @@ impl<'d> Parts<'d> {
     }
 }
 
-/// Seven bits at a time, the lowest first; the sign is the lowest of all.
+/// Appends a number in base 128, lowest digits first, with the sign in the lowest bit.
 fn push(into: &mut Vec<u8>, number: i64) {
     let mut bits = ((number << 1) ^ (number >> 63)).cast_unsigned();
     while bits >= 128 {

@@ -1,4 +1,4 @@
-//! Checks aggregations against the doc mapping, before any split is opened.
+//! Validation of aggregations against the doc mapping, before any split is opened.
 
 use canter_doc_mapper::{DocMapper, FieldKind, infer_rfc3339};
 
@@ -12,7 +12,7 @@ use crate::request::{
 use crate::respond::choice_text;
 use crate::{Error, Result};
 
-/// What an aggregation takes.
+/// Types of values that an aggregation accepts.
 #[derive(Clone, Copy, PartialEq)]
 enum Takes {
     NumbersAndDates,
@@ -20,14 +20,14 @@ enum Takes {
     Dates,
     Addresses,
     Texts,
-    /// All that has an order and a name: everything but bytes.
+    /// All types with an order and a key: everything but bytes.
     Terms,
 }
 
 impl Takes {
     fn takes(self, kind: &FieldKind) -> bool {
         match kind {
-            // Its values tell: the columns are looked at.
+            // The types of its values are only known from the columns.
             FieldKind::Json(_) => true,
             FieldKind::Object(_) | FieldKind::Concatenate(_) | FieldKind::Bytes(_) => false,
             FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_) => {
@@ -53,10 +53,10 @@ impl Takes {
 }
 
 impl Aggregations {
-    /// Checks that each aggregation is of fields that it can be of.
+    /// Checks that the fields of all aggregations have accepted types.
     ///
     /// # Errors
-    /// What is wrong, with its place in the request in front.
+    /// A field has another type. The message begins with the path of the aggregation.
     pub fn check(&self, mapper: &DocMapper) -> Result<()> {
         self.list
             .iter()
@@ -65,8 +65,8 @@ impl Aggregations {
 }
 
 impl Aggregations {
-    /// The fields without a type whose values are keys of a `composite`: [`Self::answer`] writes their dates
-    /// so that they are told from numbers.
+    /// Returns the untyped fields whose values are keys of a `composite`. [`Self::answer`] writes
+    /// their dates so that they differ from numbers.
     pub fn untyped_keys(&self, mapper: &DocMapper) -> Vec<String> {
         let mut fields = Vec::new();
         self.list
@@ -175,7 +175,7 @@ fn check_field(
     name: &str,
     takes: Takes,
 ) -> Result<()> {
-    // A message names the aggregation, not its kind.
+    // A message names the path without the kind of the aggregation.
     let path = aggregation
         .path
         .rsplit_once('.')
@@ -198,7 +198,7 @@ fn check_field(
     Ok(())
 }
 
-/// The key that a page of a composite comes after has values that its fields can have.
+/// Checks that the `after` key of a composite has values that its fields can have.
 fn check_after(mapper: &DocMapper, path: &str, composite: &Composite) -> Result<()> {
     for (source, key) in composite
         .sources
@@ -219,14 +219,14 @@ fn check_after(mapper: &DocMapper, path: &str, composite: &Composite) -> Result<
     Ok(())
 }
 
-/// A key of terms as it stands in a request → as columns have it. An answer shows dates as numbers and
-/// addresses as texts, which are keys of another kind, with another place in the order of keys.
+/// Converts a key of terms from a request to the form in columns. Answers show dates as numbers and
+/// addresses as texts, which would be keys of another type with another position in the order.
 pub(crate) fn after_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Key> {
     let kind = mapper.kind_of(field)?;
     match (kind, key) {
         (FieldKind::Date(_), Key::Number(ms)) => nanoseconds(*ms).map(Key::Date),
         (FieldKind::Date(_), Key::Text(text)) => rfc3339(text).map(Key::Date),
-        // There a text of this form is a date in every document.
+        // In an untyped field, a text of this form is a date in every document.
         (FieldKind::Json(_), Key::Text(text)) => {
             Some(rfc3339(text).map_or_else(|| key.clone(), Key::Date))
         }
@@ -239,8 +239,8 @@ pub(crate) fn after_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Ke
     }
 }
 
-/// What stands in for a missing value, as the field's columns would have it: where documents have that value, it is one key
-/// with theirs.
+/// Converts the substitute for a missing value to the form in columns, so that it shares its key
+/// with documents that have this value.
 pub(crate) fn missing_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Key> {
     let Some(kind) = mapper.kind_of(field) else {
         return Some(key.clone());
@@ -263,12 +263,12 @@ pub(crate) fn missing_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<
     }
 }
 
-/// A date as an answer writes those that are no whole milliseconds, or of fields without a type.
+/// Parses a date as written in answers for fractions of milliseconds and for untyped fields.
 fn rfc3339(text: &str) -> Option<i64> {
     infer_rfc3339(text).map(|date| date.into_timestamp_nanos())
 }
 
-/// Milliseconds → nanoseconds.
+/// Converts milliseconds to nanoseconds.
 fn nanoseconds(ms: Number) -> Option<i64> {
     const MILLISECOND_NS: i64 = 1_000_000;
     match ms {

@@ -1,18 +1,18 @@
-//! Why aggregations have no answer.
+//! Errors of aggregations.
 
 use tantivy::TantivyError;
 use thiserror::Error;
 
-/// Why aggregations have no answer.
+/// Reason for which aggregations have no answer.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The request is wrong: fix it.
+    /// The request is invalid: fix it.
     #[error("{0}")]
     Invalid(String),
     /// A limit was reached: raise it, or ask for less.
     #[error("{0}")]
     Limit(String),
-    /// What reading the columns came to; a read of bytes that are not there yet among it.
+    /// Reading the columns failed, for example because of missing bytes.
     #[error(transparent)]
     Columns(#[from] TantivyError),
 }
@@ -33,5 +33,5 @@ impl From<std::io::Error> for Error {
     }
 }
 
-/// What may fail with an [`enum@Error`].
+/// Result with an [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;

@@ -1,4 +1,4 @@
-//! What a bucket is told apart by.
+//! Keys that identify buckets.
 
 use std::cmp::Ordering;
 
@@ -6,24 +6,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::numbers::Number;
 
-/// The key of a bucket. Keys of different kinds stand in the order of the variants.
+/// Key of a bucket. Keys of different kinds are ordered by variant.
 ///
-/// An integer and a floating point number of the same value are one key, so that it does not matter that a
-/// dynamic field has whole numbers alone in one split and fractions in the next.
+/// An integer and an equal floating-point number are one key: a dynamic field may have only
+/// integers in one split and fractions in the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Key {
-    /// Which of the ranges or filters of the request.
+    /// Index of a range or filter of the request.
     Place(u32),
-    /// The number of a histogram's interval: 0 begins at the offset.
+    /// Number of a histogram's interval, where interval 0 begins at the offset.
     Interval(i64),
     Number(Number),
     Bool(bool),
     /// Nanoseconds since 1970.
     Date(i64),
     Text(String),
-    /// An IP address; one of version 4 in its place among those of version 6.
+    /// IPv6 address, or the IPv6 form of an IPv4 address.
     Address(u128),
-    /// Of several fields: nothing where a document has no value.
+    /// Keys of several fields; `None` for a missing value.
     Tuple(Vec<Option<Key>>),
 }
 
@@ -41,7 +41,7 @@ impl Key {
         }
     }
 
-    /// The bytes of memory that it takes beside its own size.
+    /// Returns the heap memory of the key in bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.capacity(),

@@ -1,16 +1,16 @@
-//! Aggregations: Elasticsearch's JSON in and out, computed over the columns of splits.
+//! Aggregations with Elasticsearch's JSON as input and output, computed over the columns of splits.
 //!
-//! It reads the columns of one split at a time, merges what splits come to, and writes the answer. It performs no I/O
-//! and runs no query: filters come as sets of documents.
+//! This crate reads the columns of one split at a time, merges partial results, and writes the
+//! answer. It performs no I/O and runs no queries: filters are given as sets of documents.
 //!
 //! ```text
 //!   JSON ──▶ request ──▶ check ──▶ collect (a split) ──▶ partial ──▶ merge ──▶ respond ──▶ JSON
 //!                                                                              └ pipeline, over finished buckets
 //! ```
 //!
-//! Answers depend neither on the host, nor on the order of documents, nor on how they are divided into splits: keys
-//! and counts are integers, sums are exact and rounded once, sketches are functions of the set of values, and every
-//! order has a last tie-breaker.
+//! Answers depend neither on the host nor on the order of documents or their division into splits:
+//! keys and counts are integers, sums are exact and rounded once, sketches are functions of the set
+//! of values, and every order has a final tie-breaker.
 
 #![cfg_attr(
     not(test),

@@ -1,8 +1,9 @@
-//! What the head of a split says of aggregations: date histograms on the sort field, terms of rolled-up fields, and
-//! terms inside such histograms.
+//! Aggregations from the head of a split: date histograms on the sort field, terms of rolled-up
+//! fields, and terms inside such histograms.
 //!
-//! A rollup counts documents by time. Those of its buckets that lie in one bucket of the request, and of which all
-//! documents are asked for, are added up; the documents of the others are left to the columns:
+//! A rollup counts documents by time. Its buckets that lie within one bucket of the request, and
+//! whose documents are all selected, are added up; the documents of the others are left to the
+//! columns:
 //!
 //! ```text
 //!   time filter          ├───────────────────────────────┤
@@ -23,24 +24,24 @@ use crate::request::{
     self, Aggregation, Aggregations, DateHistogram, Kind, MetricOf, RateOf, Terms,
 };
 
-/// What the head of a split says of the aggregations of a request.
+/// Results from the head of a split for the aggregations of a request.
 #[derive(Clone, Debug, Default)]
 pub struct FromHead {
-    /// By aggregation; `None` where the columns have to say all. Empty if that is so everywhere.
+    /// Result of each aggregation; `None` if it needs the columns for everything. Empty if all do.
     pub(crate) said: Vec<Option<Said>>,
 }
 
-/// What the head says of one aggregation.
+/// Result of one aggregation from the head.
 #[derive(Clone, Debug)]
 pub(crate) struct Said {
-    /// What it comes to, but for the documents of `rest`.
+    /// Result without the documents of `rest`.
     pub(crate) node: Node,
-    /// Ascending ranges of documents.
+    /// Ascending ranges of documents that are left to the columns.
     pub(crate) rest: Vec<Range<u32>>,
 }
 
 impl FromHead {
-    /// The result of all aggregations, if no column is needed.
+    /// Returns the result of all aggregations, if no column is needed.
     pub fn whole(&self) -> Option<Partial> {
         let nodes = self.said.iter().map(|said| match said {
             Some(Said { node, rest }) if rest.is_empty() => Some(node.clone()),
@@ -52,20 +53,20 @@ impl FromHead {
             .map(|nodes| Partial { nodes })
     }
 
-    /// What it says of the aggregation at a place in the request.
+    /// Returns the result of the aggregation with this index in the request.
     pub(crate) fn of(&self, place: usize) -> Option<&Said> {
         self.said.get(place)?.as_ref()
     }
 
-    /// Whether that aggregation reads columns.
+    /// Returns whether that aggregation reads columns.
     pub(crate) fn reads_columns(&self, place: usize) -> bool {
         self.of(place).is_none_or(|said| !said.rest.is_empty())
     }
 }
 
 impl Aggregations {
-    /// What all documents come to that are summed up in a rollup, if it says so. `sort_field` is the one that they
-    /// are rolled up by.
+    /// Returns the result for all documents of a rollup, if it suffices. `sort_field` is the field
+    /// by which documents are rolled up.
     pub fn from_rollup(&self, rollup: &Rollup, sort_field: &str) -> Option<Partial> {
         let places = 0..rollup.num_docs().len();
         let slots = places.map(|place| Slot {
@@ -87,9 +88,9 @@ impl Aggregations {
         })
     }
 
-    /// What the head of a split says of some of its documents, which come as ascending ranges that do not touch. The
-    /// split has `num_docs`, sorted by `sort_field`. Those that are not `sure` to be asked for are left to the
-    /// columns.
+    /// Returns the results from the head of a split for some documents, given as ascending ranges
+    /// that do not touch. The split has `num_docs` documents, sorted by `sort_field`. Documents
+    /// outside of `sure` may not be selected in the end, and are left to the columns.
     pub fn from_head(
         &self,
         rollup: &Rollup,
@@ -108,7 +109,7 @@ impl Aggregations {
         };
         let said = self.list.iter().map(|aggregation| {
             let (said, _) = rolled_up.one(aggregation)?;
-            // Where it has nothing of a histogram the columns say all at once.
+            // If the rollup contributes nothing, the columns answer everything at once.
             let is_worth_it = said.rest.is_empty() || said.rest != docs;
             is_worth_it.then_some(said)
         });
@@ -118,16 +119,16 @@ impl Aggregations {
     }
 }
 
-/// A bucket of a rollup with documents that are asked for.
+/// Bucket of a rollup with selected documents.
 struct Slot {
     place: usize,
-    /// Whether all of its documents are.
+    /// Whether all of its documents are selected.
     is_whole: bool,
-    /// Those that are, as ascending ranges.
+    /// Selected documents, as ascending ranges.
     docs: Vec<Range<u32>>,
 }
 
-/// `None` if the rollup is not of as many documents as the split has.
+/// Returns the slots, or `None` if the rollup has another number of documents than the split.
 fn slots_of(
     counts: &[u32],
     num_docs: u32,
@@ -174,7 +175,7 @@ struct RolledUp<'a> {
 type Row = Vec<Range<usize>>;
 
 impl RolledUp<'_> {
-    /// And whether it left nothing to the columns.
+    /// Returns the result of one aggregation, and whether it left nothing to the columns.
     fn one(&self, aggregation: &Aggregation) -> Option<(Said, bool)> {
         let mut rest = Rest::default();
         let node = match &aggregation.kind {
@@ -200,7 +201,7 @@ impl RolledUp<'_> {
         Some((said, !rest.is_any))
     }
 
-    /// When a bucket of the rollup begins, and when it ends at last.
+    /// Returns the start of a rollup bucket, and its latest possible end.
     fn times_of(&self, place: usize) -> Option<(i64, i64)> {
         let width_ns = self.rollup.width_ns();
         let bucket = i64::try_from(place).ok()?;
@@ -265,7 +266,7 @@ impl RolledUp<'_> {
         }))
     }
 
-    /// The terms of each of these rows of rollup buckets.
+    /// Counts the terms in each row of rollup buckets.
     fn terms(&self, request: &Terms, rows: &[Row]) -> Option<Node> {
         let is_plain = request.source.missing.is_none()
             && request.include.is_none()
@@ -309,7 +310,8 @@ impl RolledUp<'_> {
     }
 }
 
-/// A metric of so many buckets that keeps nothing but what their counts say; `None` of any other.
+/// Returns the state of a metric that only needs document counts, for `num_buckets` buckets; `None`
+/// for any other metric.
 fn no_state_of(metric: &request::Metric, num_buckets: usize) -> Option<Node> {
     let is_of_documents =
         matches!(&metric.what, MetricOf::Rate(rate) if rate.of == RateOf::Documents);
@@ -321,7 +323,7 @@ fn no_state_of(metric: &request::Metric, num_buckets: usize) -> Option<Node> {
     })
 }
 
-/// What is left to the columns.
+/// Documents that are left to the columns.
 #[derive(Default)]
 struct Rest {
     is_any: bool,
@@ -347,13 +349,13 @@ fn add_to_row(row: &mut Row, place: usize) {
     }
 }
 
-/// Where all times of a bucket of a rollup are in a histogram.
+/// Position of a rollup bucket's times in a histogram.
 enum InHistogram {
-    /// In the bucket that begins then.
+    /// All in the bucket with this start.
     Bucket(i64),
-    /// Beyond its bounds.
+    /// All outside of the bounds.
     Outside,
-    /// In several places.
+    /// In several buckets.
     Divided,
 }
 

@@ -1,4 +1,4 @@
-//! The first documents of a bucket, in an order: what `top_hits` keeps.
+//! First documents of a bucket in an order, for `top_hits`.
 
 use std::cmp::Ordering;
 
@@ -6,26 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
 
-/// A document as `top_hits` shows it.
+/// Document as shown by `top_hits`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TopHit {
-    /// What it is sorted by.
+    /// Sort values.
     pub(crate) sort: Vec<Option<Key>>,
-    /// The values of the fields that are shown.
+    /// Values of the fields that are shown.
     pub(crate) fields: Vec<Vec<Key>>,
 }
 
-/// The first documents of a bucket.
+/// First documents of a bucket.
 ///
-/// Of two with equal sort values the one with the lesser shown values comes first: those that are equal in both
-/// cannot be told apart in an answer, so it does not matter which split they are from.
+/// Of two documents with equal sort values, the one with the smaller shown values comes first.
+/// Documents that are equal in both are indistinguishable in an answer, so their splits do not
+/// matter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct TopList {
-    /// In order.
+    /// Documents in order.
     pub(crate) hits: Vec<TopHit>,
-    /// Documents of the bucket, those that are too late among them.
+    /// Number of documents in the bucket, including those not listed.
     pub(crate) num_docs: u64,
-    /// Which of the sort values descend.
+    /// For each sort value, whether its order descends.
     descending: Vec<bool>,
     size: u32,
 }
@@ -50,7 +51,7 @@ impl TopList {
         }
     }
 
-    /// Whether a document with this first sort value is too late in any case.
+    /// Returns whether a document with this first sort value cannot be in the list.
     pub(crate) fn is_beyond(&self, first: Option<&Key>) -> bool {
         if self.hits.len() < self.size as usize {
             return false;
@@ -72,7 +73,7 @@ impl TopList {
     }
 }
 
-/// No value comes last, whichever way the order runs.
+/// Compares keys; a missing one comes last in either direction.
 fn compare_keys(left: Option<&Key>, right: Option<&Key>, is_descending: bool) -> Ordering {
     match (left, right) {
         (None, None) => Ordering::Equal,

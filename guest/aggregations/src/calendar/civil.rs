@@ -1,16 +1,16 @@
-//! The proleptic Gregorian calendar in whole days since 1970-01-01. It knows nothing of time zones.
+//! The proleptic Gregorian calendar in whole days since 1970-01-01, without time zones.
 
-/// Nanoseconds of a day without a change of clocks.
+/// Length of a day without a clock change, in nanoseconds.
 pub(super) const DAY_NS: i64 = 86_400_000_000_000;
-/// Nanoseconds of a second.
+/// Nanoseconds in a second.
 pub(super) const SECOND_NS: i64 = 1_000_000_000;
 
-/// Days of 400 years, after which the calendar repeats.
+/// Days in 400 years, after which the calendar repeats.
 const CYCLE_DAYS: i64 = 146_097;
 /// Days from 0000-03-01 to 1970-01-01.
 const EPOCH_FROM_MARCH_0: i64 = 719_468;
 
-/// A date. The months are 1 to 12, the days begin with 1.
+/// Date. Months range from 1 to 12, and days start at 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Civil {
     pub(super) year: i64,
@@ -19,10 +19,10 @@ pub(super) struct Civil {
 }
 
 impl Civil {
-    /// The date `days` after 1970-01-01.
+    /// Returns the date `days` after 1970-01-01.
     ///
-    /// Years are counted from March here: the leap day is then the last of a year, and the lengths of the
-    /// months before it follow the line (153 m + 2) / 5.
+    /// The computation counts years from March: the leap day is then the last day of a year, and
+    /// the lengths of the months before it follow the line (153 m + 2) / 5.
     pub(super) fn from_days(days: i64) -> Civil {
         let since = days.saturating_add(EPOCH_FROM_MARCH_0);
         let in_cycle = since.rem_euclid(CYCLE_DAYS);
@@ -42,7 +42,7 @@ impl Civil {
         }
     }
 
-    /// Days since 1970-01-01. The date must exist; years beyond ±100 000 are taken as that.
+    /// Returns the days since 1970-01-01. The date must exist; years are limited to ±100 000.
     pub(super) fn to_days(self) -> i64 {
         let march_year = self.year.clamp(-100_000, 100_000) - i64::from(self.month <= 2);
         let march_month = (self.month + 9) % 12;
@@ -52,13 +52,13 @@ impl Civil {
         365 * march_year + leap_days + in_year - EPOCH_FROM_MARCH_0
     }
 
-    /// The date, if there is such a day.
+    /// Returns the date if it exists.
     pub(super) fn checked(year: i64, month: i64, day: i64) -> Option<Civil> {
         let exists = (1..=12).contains(&month) && (1..=days_in_month(year, month)).contains(&day);
         exists.then_some(Civil { year, month, day })
     }
 
-    /// The same day of the month so many months later, or the last that this month has.
+    /// Returns the same day of the month `months` later, or the last day of that month.
     pub(super) fn plus_months(self, months: i64) -> Civil {
         let total = self
             .year
@@ -74,7 +74,7 @@ impl Civil {
     }
 }
 
-/// Days of a month; `month` is 1 to 12.
+/// Returns the number of days in a month from 1 to 12.
 pub(super) fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         4 | 6 | 9 | 11 => 30,
@@ -84,7 +84,7 @@ pub(super) fn days_in_month(year: i64, month: i64) -> i64 {
     }
 }
 
-/// The day on which a year begins.
+/// Returns the first day of a year, in days since 1970-01-01.
 pub(super) fn year_start(year: i64) -> i64 {
     Civil {
         year,
@@ -94,21 +94,21 @@ pub(super) fn year_start(year: i64) -> i64 {
     .to_days()
 }
 
-/// The day of the week: 1 is Monday, 7 is Sunday.
+/// Returns the day of the week, from 1 (Monday) to 7 (Sunday).
 pub(super) fn weekday(days: i64) -> i64 {
     // 1970-01-01 was a Thursday.
     days.saturating_add(3).rem_euclid(7) + 1
 }
 
-/// The ISO 8601 week of a day: the year it counts to, and its number from 1. A week belongs to the year that
-/// its Thursday is in.
+/// Returns the ISO 8601 week of a day: its year, and its number from 1. A week belongs to the year
+/// of its Thursday.
 pub(super) fn iso_week(days: i64) -> (i64, i64) {
     let thursday = days.saturating_add(4 - weekday(days));
     let year = Civil::from_days(thursday).year;
     (year, (thursday - year_start(year)) / 7 + 1)
 }
 
-/// The Monday of an ISO 8601 week; `None` if the year has no such week.
+/// Returns the Monday of an ISO 8601 week, or `None` if the year has no such week.
 pub(super) fn iso_week_start(year: i64, week: i64) -> Option<i64> {
     let fourth = Civil {
         year,

@@ -1,6 +1,6 @@
-//! Lengths of time as aggregations write them: `fixed_interval`, `calendar_interval` and `offset`.
+//! Lengths of time in aggregations: `fixed_interval`, `calendar_interval` and `offset`.
 
-/// A unit of the calendar, of which one makes a bucket. Days and longer differ in length.
+/// Unit of the calendar that makes one bucket. The length of days and larger units varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CalendarUnit {
     /// `second` or `1s`.
@@ -22,10 +22,10 @@ pub(crate) enum CalendarUnit {
 }
 
 impl CalendarUnit {
-    /// Reads a `calendar_interval`.
+    /// Parses a `calendar_interval`.
     ///
     /// # Errors
-    /// What a calendar interval must be.
+    /// The text is no calendar interval. The message lists the valid ones.
     pub(crate) fn parse(text: &str) -> Result<CalendarUnit, String> {
         Ok(match text {
             "second" | "1s" => CalendarUnit::Second,
@@ -47,10 +47,11 @@ impl CalendarUnit {
     }
 }
 
-/// Nanoseconds of a `fixed_interval` such as `500ms`, `30s`, `5m`, `1h` or `7d`; at least one millisecond.
+/// Parses a `fixed_interval` such as `500ms`, `30s`, `5m`, `1h` or `7d` into nanoseconds; at least
+/// one millisecond.
 ///
 /// # Errors
-/// What a fixed interval must be.
+/// The text is no fixed interval. The message describes a valid one.
 pub(crate) fn fixed_interval_ns(text: &str) -> Result<i64, String> {
     length_ns(text).filter(|ns| *ns > 0).ok_or_else(|| {
         format!(
@@ -60,10 +61,10 @@ pub(crate) fn fixed_interval_ns(text: &str) -> Result<i64, String> {
     })
 }
 
-/// Nanoseconds of an `offset` such as `+6h`, `-1d` or `30m`.
+/// Parses an `offset` such as `+6h`, `-1d` or `30m` into nanoseconds.
 ///
 /// # Errors
-/// What an offset must be.
+/// The text is no offset. The message describes a valid one.
 pub(crate) fn offset_ns(text: &str) -> Result<i64, String> {
     let (negative, length) = match text.strip_prefix('-') {
         Some(length) => (true, length),
@@ -74,7 +75,7 @@ pub(crate) fn offset_ns(text: &str) -> Result<i64, String> {
     } else {
         length_ns(length)
     };
-    // The smallest number has no positive, and no length is it.
+    // Saturation matters for `i64::MIN` only, which is no valid length.
     ns.map(|ns| if negative { ns.saturating_neg() } else { ns }).ok_or_else(|| {
         format!(
             "{text:?} is no offset: write + or -, a whole number, and one of ms, s, m, h and d, such as \
@@ -83,7 +84,7 @@ pub(crate) fn offset_ns(text: &str) -> Result<i64, String> {
     })
 }
 
-/// A number and a unit; `None` if it is none or too long.
+/// Parses a number and a unit; returns `None` if the text has another form or is too long a time.
 fn length_ns(text: &str) -> Option<i64> {
     let unit_at = text.find(|character: char| !character.is_ascii_digit())?;
     let (number, unit) = text.split_at_checked(unit_at)?;

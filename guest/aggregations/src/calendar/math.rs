@@ -1,4 +1,4 @@
-//! Date arithmetic: `now-1d/d`, `2024-01-01||+1M/d`, or a date alone.
+//! Date math: `now-1d/d`, `2024-01-01||+1M/d`, or a date alone.
 
 use super::civil::{Civil, SECOND_NS};
 use super::format::DateFormat;
@@ -6,38 +6,38 @@ use super::interval::CalendarUnit;
 use super::rounding::Rounding;
 use super::zone::{Zone, clamped};
 
-/// What expressions are resolved with.
+/// Settings for resolving expressions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DateMath<'a> {
-    /// How dates in them are written.
+    /// Format of dates in expressions.
     pub(crate) format: &'a DateFormat,
-    /// The zone of dates that name none, and of the days that are added and rounded to.
+    /// Zone of dates without one, and of the calendar units that are added and rounded to.
     pub(crate) zone: &'a Zone,
-    /// What `now` is: nanoseconds since 1970.
+    /// Time of `now`: nanoseconds since 1970.
     pub(crate) now_ns: i64,
 }
 
-/// What to do with a time.
+/// Operation on a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Add(i64, CalendarUnit),
     Round(CalendarUnit),
 }
 
-/// What an expression must be, for the one who wrote another.
+/// Description of a valid expression for error messages.
 const FORM: &str =
     "write now or a date and ||, and then +1d, -1d or /d, with one of y, M, w, d, h, m and s";
 
-/// No more days, weeks, months or years are needed to leave the range of times.
+/// Maximum count of days, weeks, months or years: enough to leave the range of times.
 const MOST: i64 = 1_000_000;
 
 impl DateMath<'_> {
-    /// The time of an expression, in nanoseconds since 1970. With `round_up`, `/d` gives the last nanosecond
-    /// of the day and not the first, and so does a date alone that has no time of day. Times beyond the
-    /// range are its ends.
+    /// Resolves an expression to nanoseconds since 1970. With `round_up`, `/d` gives the last
+    /// nanosecond of the day instead of the first, as does a date without a time of day. Times
+    /// beyond the range become its ends.
     ///
     /// # Errors
-    /// What to write instead.
+    /// The expression is invalid. The message describes a valid one.
     pub(crate) fn resolve(&self, text: &str, round_up: bool) -> Result<i64, String> {
         let (anchor_ns, steps) = if let Some(steps) = text.strip_prefix("now") {
             (self.now_ns, steps)
@@ -65,7 +65,7 @@ impl DateMath<'_> {
                 let rounding = Rounding::calendar(unit, 0, self.zone.clone());
                 match (round_up, rounding.next(time_ns)) {
                     (false, _) => rounding.start_of(time_ns),
-                    // There is no bucket after it, so that its last time is the last there is.
+                    // No bucket follows, so the last time of this one is the last time of all.
                     (true, i64::MAX) => i64::MAX,
                     (true, next) => next.saturating_sub(1),
                 }
@@ -73,7 +73,8 @@ impl DateMath<'_> {
         }
     }
 
-    /// Days and longer keep what the clocks show; hours and shorter are real time.
+    /// Adds a number of units. Days and larger units keep the local time of day; hours and smaller
+    /// units are elapsed time.
     fn add(&self, time_ns: i64, count: i64, unit: CalendarUnit) -> i64 {
         let real =
             |unit_ns: i64| clamped(i128::from(time_ns) + i128::from(count) * i128::from(unit_ns));
@@ -94,7 +95,7 @@ impl DateMath<'_> {
     }
 }
 
-/// Reads one step from the front of a text, and gives the rest.
+/// Parses one step from the start of a text, and returns the rest.
 fn read_step(text: &str) -> Option<(Step, &str)> {
     let mut chars = text.chars();
     let sign = chars.next()?;

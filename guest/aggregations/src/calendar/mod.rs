@@ -1,9 +1,10 @@
-//! What date aggregations need to know of time: intervals, time zones, where buckets begin, how dates are
-//! written and read, and date arithmetic.
+//! Time for date aggregations: intervals, time zones, the starts of buckets, date formats, and date
+//! math.
 //!
-//! Times are nanoseconds since 1970-01-01 UTC in an `i64`, so from 1677 to 2262. What lies beyond is taken
-//! as the end of that range. Nothing here reads a clock or a file: the time of `now` is given, and the time
-//! zones are part of the program, so that every host gives the same answer.
+//! Times are nanoseconds since 1970-01-01 UTC in an `i64`, so they range from 1677 to 2262. Times
+//! beyond become the ends of that range. This module reads no clock and no files: the caller gives
+//! the time of `now`, and the time zones are part of the program, so that every host gives the same
+//! answer.
 
 mod civil;
 mod format;
@@ -21,12 +22,12 @@ pub(crate) use rounding::{Rounding, RoundingCursor};
 pub(crate) use span::Span;
 pub(crate) use zone::Zone;
 
-/// The time of a date or of date arithmetic (`now-1d/d`, `2024-01-01||+1M`), in nanoseconds since 1970. `format` says
-/// how dates are written, and `time_zone` where those are that name no zone. With `round_up`, a day that is not said
-/// further is its last nanosecond and not its first.
+/// Resolves a date or date math (`now-1d/d`, `2024-01-01||+1M`) to nanoseconds since 1970. `format`
+/// is the format of dates, and `time_zone` the zone of those that name none. With `round_up`, a
+/// date without a time of day is its last nanosecond instead of its first.
 ///
 /// # Errors
-/// What to write instead.
+/// The expression, the format or the zone is invalid. The message describes a valid one.
 pub fn resolve_date(
     text: &str,
     format: Option<&str>,
@@ -50,10 +51,10 @@ pub fn resolve_date(
     math.resolve(text, round_up)
 }
 
-/// A time in a format of Elasticsearch's, in UTC.
+/// Formats a time with one of Elasticsearch's formats, in UTC.
 ///
 /// # Errors
-/// What is wrong with the format.
+/// The format is invalid.
 pub fn format_date(time_ns: i64, format: &str) -> Result<String, String> {
     Ok(DateFormat::parse(format)?.format(time_ns, &Zone::utc()))
 }

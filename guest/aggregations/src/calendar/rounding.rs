@@ -1,19 +1,19 @@
-//! Which bucket of a date histogram a time is in.
+//! Rounding of times to the buckets of a date histogram.
 //!
-//! The starts of buckets divide the whole line of time: every time is in the bucket with the last start that
-//! is not after it. Where they are follows Elasticsearch:
+//! The starts of buckets partition all times: every time is in the bucket with the last start that
+//! is not after it. The starts follow Elasticsearch:
 //!
-//! - A fixed interval rounds what the clocks show. A start that is skipped is at the end of the gap instead.
-//!   One that is shown twice is a start twice.
-//! - Seconds, minutes and hours do likewise, but a start that is skipped is none: the bucket before goes on.
-//!   Two hours of the same name are two buckets.
-//! - Days and longer begin at the first time that the clocks show their first day.
+//! - A fixed interval rounds local times. A start skipped by a clock change moves to the end of the
+//!   gap. A start that occurs twice starts two buckets.
+//! - Seconds, minutes and hours do likewise, but a skipped start is dropped: the bucket before
+//!   continues. Two hours with the same name are two buckets.
+//! - Days and longer units begin at the first time at which the clocks show their first day.
 //! - An offset moves all starts: the start for `t` is that for `t - offset`, plus the offset.
 //!
-//! One thing differs. Where clocks go back over midnight, as in St. John's until 2011 from 00:01 to 23:01,
-//! the time that belongs to the old day by its date counts to the new day, which has begun: buckets would not
-//! divide the line otherwise. Since 1990 this happened in three zones of eastern Canada and once in
-//! Antarctica/Casey.
+//! One case differs. If clocks go back over midnight, as in St. John's until 2011 from 00:01 to
+//! 23:01, the repeated time of the old day counts to the new day, which has already begun:
+//! otherwise the buckets would not partition all times. Since 1990 this has happened in three zones
+//! of eastern Canada and once in Antarctica/Casey.
 
 use super::civil::{Civil, DAY_NS, SECOND_NS, weekday};
 use super::interval::CalendarUnit;
@@ -24,43 +24,43 @@ mod cursor;
 
 pub(crate) use cursor::{Boundaries, RoundingCursor};
 
-/// How times are put into buckets.
+/// Mapping from times to buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rounding {
     grid: Grid,
     zone: Zone,
-    /// What the starts are moved by; zero where the grid has it in its shift.
+    /// Offset of all starts; zero if the grid includes it in its shift.
     offset_ns: i64,
 }
 
-/// Where starts are.
+/// Positions of the starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Grid {
-    /// Every `step_ns`, where `time + shift_ns` is a multiple of it.
+    /// Every `step_ns`, where `time + shift_ns` is a multiple of `step_ns`.
     Line { step_ns: i64, shift_ns: i64 },
     /// Every `step_ns` of local time.
     Clock { step_ns: i64, gaps: Gaps },
-    /// At the first day of a unit that is no shorter than a day.
+    /// At the first day of a unit of at least one day.
     Days(CalendarUnit),
 }
 
-/// What becomes of a start that is skipped.
+/// Treatment of a start skipped by a clock change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gaps {
-    /// The end of the gap is one.
+    /// It moves to the end of the gap.
     Start,
-    /// There is none.
+    /// It is dropped.
     Nothing,
 }
 
 impl Rounding {
-    /// Buckets of `interval_ns` nanoseconds of the clocks in a zone, from 1970-01-01 there, moved by an
-    /// offset. An interval below 1 counts as 1.
+    /// Creates buckets of `interval_ns` nanoseconds of local time in a zone, counted from
+    /// 1970-01-01 there, and moved by an offset. An interval below 1 counts as 1.
     pub(crate) fn fixed(interval_ns: i64, offset_ns: i64, zone: Zone) -> Rounding {
         Rounding::on_clock(interval_ns.max(1), 0, Gaps::Start, offset_ns, zone)
     }
 
-    /// Buckets of a unit of the calendar in a zone, moved by an offset. Weeks begin on Monday.
+    /// Creates buckets of a calendar unit in a zone, moved by an offset. Weeks begin on Monday.
     pub(crate) fn calendar(unit: CalendarUnit, offset_ns: i64, zone: Zone) -> Rounding {
         let fixed = zone.only_offset_ns().is_some();
         match unit {
@@ -76,7 +76,7 @@ impl Rounding {
             CalendarUnit::Day if fixed => {
                 Rounding::on_clock(DAY_NS, 0, Gaps::Start, offset_ns, zone)
             }
-            // Three days before 1970-01-01 was a Monday.
+            // 1970-01-01 was three days after a Monday.
             CalendarUnit::Week if fixed => {
                 Rounding::on_clock(7 * DAY_NS, 3 * DAY_NS, Gaps::Start, offset_ns, zone)
             }
@@ -98,7 +98,7 @@ impl Rounding {
         };
         let shift = i128::from(shift_ns) + i128::from(zone_ns) - i128::from(offset_ns);
         let shift = i64::try_from(shift.rem_euclid(i128::from(step_ns)));
-        // Less than an i64, so it is one.
+        // The remainder is smaller than the step, so it fits an i64.
         let grid = Grid::Line {
             step_ns,
             shift_ns: shift.unwrap_or(0),
@@ -110,7 +110,7 @@ impl Rounding {
         }
     }
 
-    /// How long the bucket is that begins at a time.
+    /// Returns the length of the bucket that begins at a time.
     pub(crate) fn span(&self, start_ns: i64) -> Span {
         let length = match self.grid {
             Grid::Line { step_ns, .. } | Grid::Clock { step_ns, .. } => Length::Time(step_ns),
@@ -122,21 +122,22 @@ impl Rounding {
         }
     }
 
-    /// The start of the bucket that a time is in; the first time there is if the bucket began before it.
+    /// Returns the start of the bucket of a time, or the first representable time if the bucket
+    /// begins before it.
     pub(crate) fn start_of(&self, time_ns: i64) -> i64 {
         if let Grid::Line { step_ns, shift_ns } = self.grid {
             return time_ns.saturating_sub(since_start(time_ns, shift_ns, step_ns));
         }
         match time_ns.checked_sub(self.offset_ns) {
             Some(time_ns) => self.start_unmoved(time_ns).saturating_add(self.offset_ns),
-            // Moved back before all time, it is in a bucket of which no start is known.
+            // Moved before the first representable time, it is in a bucket whose start is unknown.
             None if self.offset_ns > 0 => i64::MIN,
             None => self.start_unmoved(i64::MAX).saturating_add(self.offset_ns),
         }
     }
 
-    /// The first start after a time, whether this is a start itself or not. The last time there is if there
-    /// is no other start.
+    /// Returns the first start after a time, which need not be a start itself; the last
+    /// representable time if there is none.
     pub(crate) fn next(&self, time_ns: i64) -> i64 {
         if let Grid::Line { step_ns, shift_ns } = self.grid {
             return time_ns.saturating_add(step_ns - since_start(time_ns, shift_ns, step_ns));
@@ -151,13 +152,13 @@ impl Rounding {
         }
     }
 
-    /// The starts of all buckets from that of the first time to that of the last, ascending. Lazy: there may
-    /// be many.
+    /// Iterates over the starts of all buckets from that of the first time to that of the last,
+    /// ascending.
     pub(crate) fn boundaries(&self, first_ns: i64, last_ns: i64) -> Boundaries<'_> {
         Boundaries::new(self, first_ns, last_ns)
     }
 
-    /// A cursor that remembers the bucket it was in last.
+    /// Returns a cursor that remembers its last bucket.
     pub(crate) fn cursor(&self) -> RoundingCursor<'_> {
         RoundingCursor::new(self)
     }
@@ -178,7 +179,7 @@ impl Rounding {
         }
     }
 
-    /// The last start of a span that is not after the time, or of the spans before it.
+    /// Returns the last start that is not after the time, in its span or in earlier ones.
     fn clock_start(&self, time_ns: i64, step_ns: i64, gaps: Gaps) -> i64 {
         let (mut index, mut span) = self.zone.span_at(time_ns);
         let mut at = time_ns;
@@ -203,7 +204,7 @@ impl Rounding {
         }
     }
 
-    /// The first start after the time in its span, or in the spans after it.
+    /// Returns the first start after the time, in its span or in later ones.
     fn clock_next(&self, time_ns: i64, step_ns: i64, gaps: Gaps) -> i64 {
         let (mut index, mut span) = self.zone.span_at(time_ns);
         let to_next = step_ns - since_start(time_ns, span.offset_ns, step_ns);
@@ -226,7 +227,7 @@ impl Rounding {
         }
     }
 
-    /// The start of a bucket of days and that of the one after it.
+    /// Returns the start of a bucket of days, and that of the next one.
     fn bucket_by_days(&self, unit: CalendarUnit, time_ns: i64) -> (i64, i64) {
         let mut day = first_day_of(unit, self.zone.local(time_ns).day);
         let mut start = self.zone.first_of_day(day).unwrap_or(i64::MAX);
@@ -235,14 +236,15 @@ impl Rounding {
             match self.zone.first_of_day(day) {
                 None => return (start, i64::MAX),
                 Some(next) if next > time_ns => return (start, next),
-                // A day that is skipped, or one that had begun before the clocks went back.
+                // A skipped day, or one that had begun before the clocks went back.
                 Some(next) => start = next,
             }
         }
     }
 }
 
-/// Nanoseconds since the last time at which `time + shift` is a multiple of the step: less than the step.
+/// Returns the nanoseconds since `time + shift` was last a multiple of the step; less than the
+/// step.
 fn since_start(time_ns: i64, shift_ns: i64, step_ns: i64) -> i64 {
     match time_ns.checked_add(shift_ns) {
         Some(local_ns) => local_ns.checked_rem_euclid(step_ns).unwrap_or(0),
@@ -253,7 +255,7 @@ fn since_start(time_ns: i64, shift_ns: i64, step_ns: i64) -> i64 {
     }
 }
 
-/// The first day of the unit that a day is in.
+/// Returns the first day of the unit that contains a day.
 fn first_day_of(unit: CalendarUnit, day: i64) -> i64 {
     let date = Civil::from_days(day);
     let month = match unit {
@@ -271,7 +273,7 @@ fn first_day_of(unit: CalendarUnit, day: i64) -> i64 {
     .to_days()
 }
 
-/// The first day of the unit after the one that begins with a day.
+/// Returns the first day of the unit after the one that begins with a day.
 fn first_day_after(unit: CalendarUnit, day: i64) -> i64 {
     let months = match unit {
         CalendarUnit::Week => return day.saturating_add(7),

@@ -1,14 +1,14 @@
-//! How long buckets of dates are, and how many of a unit that is.
+//! Lengths of date buckets, and conversion to other units.
 
 use super::civil::{DAY_NS, SECOND_NS};
 use super::interval::CalendarUnit;
 
-/// How long something is.
+/// Length of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// So many nanoseconds. A day is 24 hours, whatever the clocks do.
+    /// Nanoseconds. A day has 24 hours, even with a clock change.
     Time(i64),
-    /// So many months, which differ.
+    /// Months, whose lengths differ.
     Months(i64),
 }
 
@@ -27,11 +27,11 @@ impl CalendarUnit {
     }
 }
 
-/// How long one bucket of dates is.
+/// Length of one date bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     length: Length,
-    /// From its start to the next, if it is of months.
+    /// Nanoseconds to the next start, for buckets of months.
     lasts_ns: i64,
 }
 
@@ -40,7 +40,7 @@ impl Span {
         Self { length, lasts_ns }
     }
 
-    /// How many of a unit it is; `None` where that is not said, since months have no fixed length.
+    /// Returns the length in a unit, or `None` for months, which have no fixed length.
     pub(crate) fn num_units(self, unit: CalendarUnit) -> Option<f64> {
         match (self.length, unit.length()) {
             (Length::Time(own), Length::Time(unit))
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// As in Elasticsearch, a day on which the clocks are changed is a day.
+    /// As in Elasticsearch, a day with a clock change counts as one day.
     #[test]
     fn days_are_as_long_as_each_other() {
         let berlin = Zone::parse("Europe/Berlin").unwrap();

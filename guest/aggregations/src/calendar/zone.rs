@@ -1,8 +1,8 @@
-//! Time zones: a fixed offset, or a name of the IANA database that is bundled with the program.
+//! Time zones: a fixed offset, or a name of the bundled IANA database.
 //!
-//! A zone is read once into the spans of time in which its offset does not change, from the first to the
-//! last time that an `i64` of nanoseconds can say. What follows is a search in that table: a change of a
-//! zone's name or of its daylight saving flag alone is none here.
+//! A zone is converted once into spans of time with a constant offset, which cover all `i64`
+//! nanoseconds. Look-ups search that table. Changes of only a zone's abbreviation or daylight
+//! saving flag start no span.
 
 use std::sync::Arc;
 
@@ -12,52 +12,54 @@ use jiff::tz::TimeZone;
 use super::civil::{DAY_NS, SECOND_NS};
 use super::zones::{self, RELEASE};
 
-/// A zone of time, such as `Europe/Berlin` or `+01:00`. Cheap to clone.
+/// Time zone, such as `Europe/Berlin` or `+01:00`. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Zone {
     name: Arc<str>,
-    /// Ascending by `from_ns`; the first begins with the first time there is. Never empty.
+    /// Spans, ascending by `from_ns`; the first one begins at the first representable time. Never
+    /// empty.
     spans: Arc<[Span]>,
 }
 
-/// A span of time without a change of clocks.
+/// Span of time without a clock change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// The first time in it.
+    /// First time in the span.
     pub(super) from_ns: i64,
-    /// The first time after it; the last time there is for the last span, which is in it.
+    /// First time after the span; for the last span, its last time, which is the last representable
+    /// one.
     pub(super) until_ns: i64,
-    /// Local time less UTC.
+    /// Local time minus UTC, in nanoseconds.
     pub(super) offset_ns: i64,
 }
 
-/// A time as a clock in a zone shows it.
+/// Local time in a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Local {
     /// Days since 1970-01-01.
     pub(super) day: i64,
     /// Nanoseconds since midnight, less than a day.
     pub(super) ns: i64,
-    /// Seconds that local time is before UTC.
+    /// Local time minus UTC, in seconds.
     pub(super) offset_s: i64,
 }
 
-/// The release of the time zone database that is bundled, such as `2026e`.
+/// Returns the release of the bundled time zone database, such as `2026e`.
 pub(crate) fn tz_release() -> &'static str {
     RELEASE
 }
 
 impl Zone {
-    /// Coordinated universal time.
+    /// Returns coordinated universal time.
     pub(crate) fn utc() -> Zone {
         Zone::fixed("UTC", 0)
     }
 
-    /// Reads a `time_zone`: `Z`, `UTC`, `+01:00`, `-0800`, `+01`, `UTC+1`, or a name of the IANA database,
-    /// whose case does not matter.
+    /// Parses a `time_zone`: `Z`, `UTC`, `+01:00`, `-0800`, `+01`, `UTC+1`, or a name of the IANA
+    /// database in any case.
     ///
     /// # Errors
-    /// That the zone is not known, and what to write.
+    /// The zone is unknown. The message shows valid ones.
     pub(crate) fn parse(text: &str) -> Result<Zone, String> {
         if matches!(text, "Z" | "UTC" | "GMT" | "UT") {
             return Ok(Zone::utc());
@@ -80,17 +82,17 @@ impl Zone {
         })
     }
 
-    /// The name it was asked for by, in the database's capitals.
+    /// Returns the name that the zone was parsed from, in the database's case.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Seconds that local time is before UTC at a time.
+    /// Returns local time minus UTC at a time, in seconds.
     pub(crate) fn offset_s(&self, time_ns: i64) -> i64 {
         self.span_at(time_ns).1.offset_ns / SECOND_NS
     }
 
-    /// The offset, if it never changes, in nanoseconds.
+    /// Returns the offset in nanoseconds if it never changes.
     pub(super) fn only_offset_ns(&self) -> Option<i64> {
         match &*self.spans {
             [span] => Some(span.offset_ns),
@@ -98,12 +100,12 @@ impl Zone {
         }
     }
 
-    /// The span at an index.
+    /// Returns the span at an index.
     pub(super) fn span(&self, index: usize) -> Option<Span> {
         self.spans.get(index).copied()
     }
 
-    /// The span that a time is in, and its index.
+    /// Returns the index and the span of a time.
     pub(super) fn span_at(&self, time_ns: i64) -> (usize, Span) {
         let index = self
             .spans
@@ -117,10 +119,10 @@ impl Zone {
         (index, self.span(index).unwrap_or(whole))
     }
 
-    /// What the clocks show at a time.
+    /// Returns the local time.
     pub(super) fn local(&self, time_ns: i64) -> Local {
         let offset_ns = self.span_at(time_ns).1.offset_ns;
-        // An offset is less than a day, so the sum cannot leave the range.
+        // An offset is less than a day, so the sum stays in range.
         let ns = time_ns.rem_euclid(DAY_NS) + offset_ns;
         Local {
             day: time_ns.div_euclid(DAY_NS) + ns.div_euclid(DAY_NS),
@@ -129,8 +131,9 @@ impl Zone {
         }
     }
 
-    /// The first time at which the clocks show a day or a later one: its midnight, or where that is skipped,
-    /// the end of the gap. The first time there is if it lies before, `None` if after the last.
+    /// Returns the first time at which the clocks show this day or a later one: its midnight, or
+    /// the end of the gap if midnight is skipped. Returns the first representable time if it lies
+    /// before, and `None` if it lies after the last one.
     pub(super) fn first_of_day(&self, day: i64) -> Option<i64> {
         let local = i128::from(day) * i128::from(DAY_NS);
         self.spans_near(local).find_map(|(_, span)| {
@@ -139,9 +142,10 @@ impl Zone {
         })
     }
 
-    /// The time at which the clocks show a local time. If they do so twice, the one with `offset_s`, or else
-    /// the first; if never, the time that had been it without the change: the local time is later by the
-    /// length of the gap. Times beyond the range are its ends.
+    /// Returns the time at which the clocks show a local time. If it occurs twice, returns the one
+    /// with `offset_s`, or else the first. If it is skipped, counts with the offset before the
+    /// change, so that the result shows a local time later by the length of the gap. Times beyond
+    /// the range become its ends.
     pub(super) fn time_of(&self, day: i64, ns: i64, offset_s: Option<i64>) -> i64 {
         let local = i128::from(day) * i128::from(DAY_NS) + i128::from(ns);
         if let Some(offset_s) = offset_s {
@@ -164,9 +168,9 @@ impl Zone {
         i64::MAX
     }
 
-    /// The spans in which a local time may be, and all later ones.
+    /// Returns the spans that may contain a local time, and all later ones.
     fn spans_near(&self, local_ns: i128) -> impl Iterator<Item = (usize, Span)> + '_ {
-        // No offset is longer than 26 hours.
+        // No offset exceeds 26 hours.
         let from = self.span_at(clamped(local_ns - 2 * i128::from(DAY_NS))).0;
         self.spans.iter().copied().enumerate().skip(from)
     }
@@ -185,12 +189,12 @@ impl Zone {
     }
 }
 
-/// The end of the range that a time is beyond, or the time.
+/// Converts a time, and limits it to the range.
 pub(super) fn clamped(time_ns: i128) -> i64 {
     i64::try_from(time_ns).unwrap_or(if time_ns < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// A zone of the bundled database.
+/// Returns a zone of the bundled database.
 fn named(name: &str) -> Option<Zone> {
     let (name, data) = zones::get(name)?;
     let zone = TimeZone::tzif(name, &data).ok()?;
@@ -226,8 +230,8 @@ fn named(name: &str) -> Option<Zone> {
     })
 }
 
-/// Reads an offset at the beginning of a text: `Z`, or a sign with `h`, `hh`, `hhmm`, `hhmmss`, `hh:mm` or
-/// `hh:mm:ss`, of at most 18 hours. Gives the seconds and the rest of the text.
+/// Parses an offset at the start of a text: `Z`, or a sign with `h`, `hh`, `hhmm`, `hhmmss`,
+/// `hh:mm` or `hh:mm:ss`, of at most 18 hours. Returns the seconds and the rest of the text.
 pub(super) fn read_offset(text: &str) -> Option<(i64, &str)> {
     if let Some(rest) = text.strip_prefix(['Z', 'z']) {
         return Some((0, rest));
@@ -257,7 +261,7 @@ pub(super) fn read_offset(text: &str) -> Option<(i64, &str)> {
     (minutes < 60 && seconds < 60 && total <= 18 * 3_600).then_some((sign * total, rest))
 }
 
-/// Takes two digits from the front of a text.
+/// Takes two digits from the start of a text.
 fn take_two(text: &mut &str) -> Option<i64> {
     let (digits, rest) = text.split_at_checked(2)?;
     let number = digits
@@ -268,7 +272,7 @@ fn take_two(text: &mut &str) -> Option<i64> {
     Some(number)
 }
 
-/// Takes a colon and two digits from the front of a text, or nothing.
+/// Takes a colon and two digits from the start of a text, or nothing.
 fn take_after_colon(text: &mut &str) -> Option<i64> {
     let mut rest = text.strip_prefix(':')?;
     let number = take_two(&mut rest)?;

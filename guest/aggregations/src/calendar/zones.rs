@@ -1,23 +1,24 @@
-//! The time zone database, as `build.rs` packed it.
+//! The time zone database as packed by `build.rs`.
 
-/// Names, a line each.
+/// Names, one on each line.
 const NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/zone_names"));
-/// The zone of each name, as `u16`: some have several.
+/// Zone of each name, as `u16`: some zones have several names.
 const PLACES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/zone_places"));
-/// Three `u16` a zone: how many times it has, and how many bytes of [`REST`] stand before and behind them.
+/// Three `u16` for each zone: the number of its times, and the number of bytes of [`REST`] before
+/// and after them.
 const LENS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/zone_lens"));
-/// When clocks change, as differences in seconds.
+/// Times of clock changes, as differences in seconds.
 const TIMES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/zone_times"));
-/// What begins at each time.
+/// Index of the offset that begins at each time.
 const KINDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/zone_kinds"));
-/// What stands before a zone's times, and behind them.
+/// Data before and after the times of each zone.
 const REST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/zone_rest"));
 
-/// The release of the database, such as `2026e`.
+/// Release of the database, such as `2026e`.
 pub(super) const RELEASE: &str = env!("CANTER_TZ_RELEASE");
 
-/// A zone's name as the database writes it, and its TZif data; `None` if there is none of that name, whose case does not
-/// matter.
+/// Returns a zone's name in the database's case, and its TZif data, or `None` for an unknown name.
+/// The case of `name` does not matter.
 pub(super) fn get(name: &str) -> Option<(&'static str, Vec<u8>)> {
     let mut names = NAMES.lines().enumerate();
     let (at, name) = names.find(|(_, known)| known.eq_ignore_ascii_case(name))?;
@@ -52,7 +53,7 @@ fn u16_at(bytes: &[u8], place: usize) -> Option<u16> {
     numbers.get(place).map(|bytes| u16::from_le_bytes(*bytes))
 }
 
-/// Numbers of seven bits a byte, the lowest first; the sign is the lowest of all.
+/// Decoder of numbers in base 128, lowest digits first, with the sign in the lowest bit.
 struct Differences(&'static [u8]);
 
 impl Iterator for Differences {

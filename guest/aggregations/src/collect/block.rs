@@ -1,11 +1,11 @@
-//! What goes through the collectors: documents, and the bucket that each of them is in.
+//! Input of collectors: documents and their buckets.
 
 use std::ops::Range;
 
-/// Documents in ascending order. In a list, one may stand several times, in several buckets.
+/// Documents in ascending order. A list may repeat a document that is in several buckets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Docs<'a> {
-    /// From the first to before the second.
+    /// Range from the first to before the second.
     Range(u32, u32),
     List(&'a [u32]),
 }
@@ -30,7 +30,7 @@ impl Iterator for DocsIter<'_> {
     }
 }
 
-/// Iterates over [`Docs`].
+/// Iterator over [`Docs`].
 pub(crate) enum DocsIter<'a> {
     Range(Range<u32>),
     List(std::slice::Iter<'a, u32>),
@@ -48,17 +48,17 @@ impl<'a> IntoIterator for Docs<'a> {
     }
 }
 
-/// The bucket of each document, as the ordinal that the collector around gave it.
+/// Bucket of each document, as the ordinal assigned by the parent collector.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Groups<'a> {
-    /// All are in this one.
+    /// All documents are in this bucket.
     One(u32),
-    /// As many as there are documents.
+    /// One bucket for each document.
     Each(&'a [u32]),
 }
 
 impl Groups<'_> {
-    /// The bucket of the document at a place in the block.
+    /// Returns the bucket of the document at a position in the block.
     pub(crate) fn at(self, place: usize) -> u32 {
         match self {
             Self::One(group) => group,
@@ -67,7 +67,7 @@ impl Groups<'_> {
     }
 }
 
-/// Some documents and their buckets.
+/// Documents and their buckets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<'a> {
     pub(crate) docs: Docs<'a>,
@@ -75,7 +75,7 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Documents that are all in one bucket.
+    /// Creates a block of documents in one bucket.
     pub(crate) fn of_one(docs: Docs<'a>, group: u32) -> Self {
         Self {
             docs,
@@ -83,7 +83,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Documents with the bucket of each.
+    /// Creates a block of documents with a bucket for each.
     pub(crate) fn of_each(docs: Docs<'a>, groups: &'a [u32]) -> Self {
         Self {
             docs,

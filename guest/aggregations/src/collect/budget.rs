@@ -1,10 +1,10 @@
-//! The memory that the aggregations of one split may take.
+//! Memory limit for the aggregations of one split.
 
 use std::cell::Cell;
 
 use crate::{Error, Result};
 
-/// The memory that the aggregations of one split may take. What is counted is what grows with buckets.
+/// Memory limit for the aggregations of one split. It covers all memory that grows with buckets.
 #[derive(Debug)]
 pub(crate) struct Budget {
     max_bytes: u64,
@@ -19,10 +19,10 @@ impl Budget {
         }
     }
 
-    /// Notes memory before it is taken.
+    /// Reserves memory before it is allocated.
     ///
     /// # Errors
-    /// If there is not so much left.
+    /// The limit would be exceeded.
     pub(crate) fn take(&self, num_bytes: usize) -> Result<()> {
         let used = self.used.get().saturating_add(num_bytes as u64);
         if used > self.max_bytes {
@@ -37,12 +37,12 @@ impl Budget {
     }
 }
 
-/// Bytes of a list that grows, as far as they are taken from the budget.
+/// Size of a growing list in bytes, as far as it is reserved.
 #[derive(Debug, Default)]
 pub(crate) struct Taken(usize);
 
 impl Taken {
-    /// Notes that there are `num_bytes` now.
+    /// Reserves memory for growth to `num_bytes`.
     ///
     /// # Errors
     /// As [`Budget::take`].

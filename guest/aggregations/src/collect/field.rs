@@ -1,4 +1,4 @@
-//! The columns of one field in one split, and which rows of them documents have.
+//! Columns of one field in one split, and the rows of each document.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::key::Key;
 use crate::numbers::Number;
 use crate::{Error, Result};
 
-/// The columns of one field; a field that is not mapped may have one for each type of value.
+/// Columns of one field. An untyped field may have one for each type of value.
 pub(crate) struct Field {
     pub(crate) columns: Vec<Column>,
 }
 
 impl Field {
-    /// The columns of these types. Those that have no value are left out.
+    /// Opens the columns of the accepted types, except empty ones.
     pub(crate) fn open(
         segment: &SegmentReader,
         field: &str,
@@ -54,28 +54,29 @@ impl Field {
     }
 }
 
-/// The columns of a field that is fast; none in a segment that was built before it was mapped as that.
+/// Returns the columns of a fast field; none in a segment that was built before the field was
+/// mapped as fast.
 ///
 /// # Errors
-/// What tantivy says; a read that missed.
+/// An error of tantivy, such as a read of missing bytes.
 pub fn column_handles(
     segment: &SegmentReader,
     field: &str,
 ) -> tantivy::Result<Vec<DynamicColumnHandle>> {
     match segment.fast_fields().dynamic_column_handles(field) {
-        // What stands in for it there is not fast.
+        // The field that replaces it in such a segment is not fast.
         Err(TantivyError::InvalidArgument(_)) => Ok(Vec::new()),
         handles => handles,
     }
 }
 
-/// What the codes of a column stand for, where they are no values themselves.
+/// Meaning of a column's codes that are not values themselves.
 enum Names {
     None,
     Terms(Dictionary),
 }
 
-/// One column: which rows each document has, and the codes of the rows, in the order of the values.
+/// One column: the rows of each document, and the codes of the rows, ordered like their values.
 pub(crate) struct Column {
     pub(crate) column_type: ColumnType,
     pub(crate) index: ColumnIndex,
@@ -84,19 +85,19 @@ pub(crate) struct Column {
     numbers: Numbers,
 }
 
-/// Which keys numbers are.
+/// Conversion of numbers to keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbers {
-    /// Those of the column.
+    /// Keys have the type of the column.
     AsTheyAre,
-    /// Of a field with values of any type. A split in which one is a fraction has all its numbers as floating point
-    /// numbers, and another split has whole ones: keys must not show which.
+    /// For untyped fields. One fraction makes all numbers of a split floating-point, while another
+    /// split keeps integers; keys must not show the difference.
     WholeWherePossible,
-    /// Of values that stood there before the field was mapped as one of floating point numbers.
+    /// For values from before the field was mapped as floating-point.
     Floats,
 }
 
-/// Rows of a column, with the documents that have them and the buckets of those.
+/// Rows of a column, with their documents and buckets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows<'a> {
     pub(crate) docs: Docs<'a>,
@@ -104,7 +105,7 @@ pub(crate) struct Rows<'a> {
     pub(crate) rows: Docs<'a>,
 }
 
-/// Room for the rows of a block.
+/// Scratch space for the rows of a block.
 #[derive(Debug, Default)]
 pub(crate) struct RowRoom {
     docs: Vec<u32>,
@@ -113,17 +114,18 @@ pub(crate) struct RowRoom {
 }
 
 impl Column {
-    /// Whether every document has one value.
+    /// Returns whether every document has exactly one value.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self.index, ColumnIndex::Full)
     }
 
-    /// Whether a document may have several values.
+    /// Returns whether a document may have several values.
     pub(crate) fn is_multivalued(&self) -> bool {
         matches!(self.index, ColumnIndex::Multivalued(_))
     }
 
-    /// The rows of the documents of a block. Where one has several, it stands several times, next to itself.
+    /// Returns the rows of the documents of a block. A document with several rows is repeated, in
+    /// adjacent positions.
     pub(crate) fn rows<'a>(&'a self, block: Block<'a>, room: &'a mut RowRoom) -> Rows<'a> {
         if self.is_full() {
             return Rows {
@@ -152,7 +154,8 @@ impl Column {
         }
     }
 
-    /// As [`Self::rows`], for those who need no documents: a range of them in one bucket stays a range.
+    /// Returns the rows as [`Self::rows`], but without documents: a range in one bucket stays a
+    /// range.
     pub(crate) fn rows_alone<'a>(&'a self, block: Block<'a>, room: &'a mut RowRoom) -> Rows<'a> {
         match (block.docs, block.groups) {
             (Docs::Range(first, end), Groups::One(_)) => {
@@ -168,7 +171,7 @@ impl Column {
         }
     }
 
-    /// The codes of some rows.
+    /// Reads the codes of rows.
     pub(crate) fn codes(&self, rows: Docs<'_>, codes: &mut Vec<u64>) -> Result<()> {
         match rows {
             Docs::Range(first, end) => self.values.decode(first..end, codes)?,
@@ -177,12 +180,12 @@ impl Column {
         Ok(())
     }
 
-    /// The code of the only value of a document of a full column.
+    /// Returns the code of a document in a full column.
     pub(crate) fn code_at(&self, doc: u32) -> Result<u64> {
         Ok(self.values.get(doc)?)
     }
 
-    /// As numbers: those, and dates as milliseconds.
+    /// Converts a code to a number; dates become milliseconds.
     pub(crate) fn number(&self, code: u64) -> f64 {
         const MILLISECOND_NS: f64 = 1e6;
         match self.column_type {
@@ -193,10 +196,10 @@ impl Column {
         }
     }
 
-    /// The keys of ascending codes, one for each.
+    /// Returns one key for each of the ascending codes.
     ///
     /// # Errors
-    /// If a dictionary cannot be read.
+    /// A dictionary cannot be read.
     pub(crate) fn keys(&self, codes: &[u64]) -> Result<Vec<Key>> {
         let keys = match self.column_type {
             ColumnType::Str => return self.terms(codes),
@@ -261,7 +264,7 @@ fn internal(what: &str) -> Error {
     Error::Columns(tantivy::TantivyError::InternalError(what.to_owned()))
 }
 
-/// The documents that have none of these columns' values.
+/// Collects the documents that have no value in any of these columns.
 pub(crate) fn without_value(
     columns: &[Column],
     block: Block<'_>,
@@ -281,7 +284,7 @@ pub(crate) fn without_value(
     }
 }
 
-/// Whether a column has numbers.
+/// Returns whether a column contains numbers.
 pub(crate) fn is_number(column_type: ColumnType) -> bool {
     matches!(
         column_type,

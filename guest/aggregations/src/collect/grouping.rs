@@ -1,12 +1,13 @@
-//! (bucket around, code) → bucket: dense tables where codes are few, a hash table elsewhere.
+//! Mapping from (parent bucket, code) to bucket: a dense table for few codes, else a hash table.
 
-/// A bucket that is not there.
+/// Ordinal of an absent bucket.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Most entries of a dense table.
+/// Maximum number of entries of a dense table.
 const MAX_DENSE: usize = 1 << 21;
 
-/// Gives each pair of a bucket and a code an ordinal, counted from 0 in the order in which they are seen.
+/// Map that assigns ordinals to pairs of a parent bucket and a code, counted from 0 in order of
+/// appearance.
 #[derive(Debug)]
 pub(crate) enum Grouping {
     Dense(Dense),
@@ -14,7 +15,7 @@ pub(crate) enum Grouping {
 }
 
 impl Grouping {
-    /// `num_codes` says that all codes are below it, if that is known.
+    /// Creates a map for codes below `num_codes`, if that is known.
     pub(crate) fn new(num_codes: Option<u64>) -> Self {
         let width = num_codes.and_then(|num_codes| usize::try_from(num_codes).ok());
         match width.filter(|width| *width <= MAX_DENSE / 4) {
@@ -26,7 +27,8 @@ impl Grouping {
         }
     }
 
-    /// The bucket of a code in a bucket; `next` if it is new. `code` is below the number that was given.
+    /// Returns the bucket of a code in a parent bucket, or `next` if it is new. `code` must be
+    /// below `num_codes` as given to [`Self::new`].
     pub(crate) fn ord(&mut self, parent: u32, code: u64, next: u32) -> u32 {
         if let Self::Dense(dense) = self {
             match dense.ord(parent, code, next) {
@@ -48,7 +50,7 @@ impl Grouping {
     }
 }
 
-/// A row of buckets for each bucket around.
+/// Table with a row of buckets for each parent bucket.
 #[derive(Debug)]
 pub(crate) struct Dense {
     width: usize,
@@ -56,7 +58,7 @@ pub(crate) struct Dense {
 }
 
 impl Dense {
-    /// `None` if the table would be too large.
+    /// Returns the bucket, or `None` if the table would be too large.
     #[inline]
     fn ord(&mut self, parent: u32, code: u64, next: u32) -> Option<u32> {
         let code = usize::try_from(code)
@@ -94,7 +96,7 @@ impl Dense {
 struct Slot {
     code: u64,
     parent: u32,
-    /// [`NONE`] if the slot is free.
+    /// Bucket; [`NONE`] if the slot is free.
     ord: u32,
 }
 
@@ -104,7 +106,7 @@ const FREE: Slot = Slot {
     ord: NONE,
 };
 
-/// Open addressing with linear probing; at most half of the slots are used.
+/// Hash table with open addressing and linear probing; at most half of its slots are used.
 #[derive(Debug, Default)]
 pub(crate) struct Hashed {
     slots: Vec<Slot>,
@@ -152,7 +154,7 @@ fn hash(parent: u32, code: u64) -> usize {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mixed = (code ^ u64::from(parent).wrapping_mul(ODD)).wrapping_mul(ODD);
     let mixed = (mixed ^ (mixed >> 32)).wrapping_mul(ODD);
-    // Any of its bits will do.
+    // Any bits of the hash serve.
     usize::try_from((mixed >> 29) & 0xffff_ffff).unwrap_or_default()
 }
 

@@ -1,15 +1,15 @@
-//! One split's documents → its partial result.
+//! Collectors: from one split's documents to its partial result.
 //!
-//! Documents come in blocks, each with the bucket around that it is in, and every collector passes them on to
-//! those inside of it with the buckets that it found:
+//! Documents come in blocks, each document with its parent bucket. Every collector passes them on
+//! to its sub-aggregations with the buckets that it found:
 //!
 //! ```text
 //!   filter ──▶ documents ──▶ date_histogram ──▶ the same, by bucket ──▶ terms ──▶ … ──▶ avg
 //!              range or list   ranges of documents                      codes           values
 //! ```
 //!
-//! A block whose documents are all in one bucket stays one, and a range of documents stays a range, as long as
-//! it can: those are counted without looking at single documents.
+//! Blocks with all documents in one bucket, and ranges of documents, keep their form as long as
+//! possible: they are counted without visiting single documents.
 
 mod block;
 mod budget;
@@ -39,45 +39,45 @@ use crate::partial::{Node, Partial};
 use crate::request::Aggregations;
 use crate::rollup::FromHead;
 
-/// What one aggregation knows of the documents so far.
+/// State of one aggregation over the documents so far.
 trait Collect {
-    /// Takes in some documents.
+    /// Collects documents.
     fn collect(&mut self, block: Block<'_>, budget: &Budget) -> Result<()>;
 
-    /// Whether [`Self::collect_ranked`] can take the place of [`Self::collect`].
+    /// Returns whether [`Self::collect_ranked`] can replace [`Self::collect`].
     fn counts_ranks(&self) -> bool {
         false
     }
 
-    /// Takes in the documents of a set that are in a range, without seeing each. All are in bucket 0.
+    /// Counts the documents of a set within a range without visiting each. All are in bucket 0.
     fn collect_ranked(&mut self, _: Range<u32>, _: &mut dyn Ranked, _: &Budget) -> Result<()> {
         Ok(())
     }
 
-    /// What it came to, for the buckets around in their order.
+    /// Returns the result, with the parent buckets in their order.
     fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node>;
 }
 
-/// Documents that can be counted without looking at each, as those of a posting list.
+/// Set of documents that can be counted without visiting each, such as a posting list.
 pub trait Ranked {
-    /// Goes back before the first document.
+    /// Rewinds to before the first document.
     ///
     /// # Errors
-    /// A read of bytes that are not there.
+    /// A read of missing bytes.
     fn restart(&mut self) -> tantivy::Result<()>;
 
-    /// How many of them are before a document, and the first that is not; `u32::MAX` if there is none. From one
-    /// call to the next, documents ascend.
+    /// Returns the number of its documents before `doc`, and its first document that is not before
+    /// `doc` (`u32::MAX` if there is none). Successive calls must ascend.
     fn seek(&mut self, doc: u32) -> (u32, u32);
 }
 
-/// Where the buckets around will stand in the partial result.
+/// Positions of the parent buckets in the partial result.
 #[derive(Clone, Copy, Debug)]
 struct Places<'a> {
-    /// By ordinal; [`NONE`] if a bucket is left out. Several ordinals may have one place: they become one
-    /// bucket.
+    /// Position of each ordinal; [`NONE`] if a bucket is dropped. Ordinals with the same position
+    /// are merged into one bucket.
     of: &'a [u32],
-    /// How many there are.
+    /// Number of positions.
     len: usize,
 }
 
@@ -90,17 +90,18 @@ impl Places<'_> {
     }
 }
 
-/// The aggregations of a request over one split, under way.
+/// Running aggregations of a request over one split.
 pub struct Collector {
     parts: Vec<Part>,
     budget: Budget,
 }
 
 impl Collector {
-    /// Opens the columns, whose bytes must be there. What the head says is not counted again.
+    /// Opens the columns, whose bytes must be available. Results from the head are not computed
+    /// again.
     ///
     /// # Errors
-    /// A column that cannot answer the request; a read of bytes that are not there.
+    /// A column cannot answer the request; a read of missing bytes.
     pub fn open(
         aggregations: &Aggregations,
         split: &Split<'_>,
@@ -121,15 +122,15 @@ impl Collector {
         })
     }
 
-    /// Takes in the documents from `first` to before `end`.
+    /// Collects the documents from `first` to before `end`.
     ///
     /// # Errors
-    /// If the buckets take more memory than they may; damage.
+    /// The buckets exceed the memory limit; the split is damaged.
     pub fn collect_range(&mut self, first: u32, end: u32) -> Result<()> {
         self.collect(Docs::Range(first, end))
     }
 
-    /// Takes in some documents, in ascending order.
+    /// Collects documents, in ascending order.
     ///
     /// # Errors
     /// As [`Self::collect_range`].
@@ -137,11 +138,11 @@ impl Collector {
         self.collect(Docs::List(docs))
     }
 
-    /// Takes in the documents of a set that are in a range, without seeing each. `false`, and nothing done, if an
-    /// aggregation has to see them.
+    /// Counts the documents of a set within a range without visiting each. Returns `false` without
+    /// any effect if an aggregation must visit them.
     ///
     /// # Errors
-    /// As [`Self::collect_range`]; a read of bytes that are not there.
+    /// As [`Self::collect_range`]; a read of missing bytes.
     pub fn collect_ranked(&mut self, docs: &Range<u32>, set: &mut dyn Ranked) -> Result<bool> {
         let mut all: Vec<&mut Box<dyn Collect>> = Vec::with_capacity(self.parts.len());
         for part in &mut self.parts {
@@ -167,7 +168,7 @@ impl Collector {
         Ok(())
     }
 
-    /// What all of them came to.
+    /// Returns the results of all aggregations.
     ///
     /// # Errors
     /// As [`Self::collect_range`].

@@ -1,4 +1,4 @@
-//! The buckets of one aggregation in one split: their documents are counted here.
+//! Buckets of one aggregation in one split, with their document counts.
 
 use super::budget::{Budget, Taken};
 use super::grouping::{Grouping, NONE};
@@ -8,18 +8,18 @@ use crate::Result;
 use crate::key::Key;
 use crate::partial::{Buckets, Dropped, Node};
 
-/// Most buckets that one bucket around keeps of one split. With fewer values than this in every split, counts are
-/// exact.
+/// Maximum number of buckets that one parent bucket keeps for a split. Counts are exact if every
+/// split has fewer values.
 const MAX_KEPT: usize = 65_000;
 
-/// Bytes that a bucket takes, with what the hash table needs for it.
+/// Memory of a bucket in bytes, including its share of the hash table.
 const BUCKET_BYTES: usize = 56;
 
-/// Buckets in the order in which they were found. Their codes are those of one of several columns.
+/// Buckets in order of appearance. Each code belongs to one of several columns.
 #[derive(Debug)]
 pub(super) struct Table {
     groupings: Vec<Grouping>,
-    /// By ordinal, as what follows.
+    /// Parent bucket of each ordinal; the following lists are indexed alike.
     pub(super) parents: Vec<u32>,
     pub(super) columns: Vec<u8>,
     pub(super) codes: Vec<u64>,
@@ -28,7 +28,7 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// `num_codes` says for each column below which number all codes are, if that is known.
+    /// Creates a table. `num_codes` is an exclusive upper bound of each column's codes, if known.
     pub(super) fn new(num_codes: impl Iterator<Item = Option<u64>>) -> Self {
         Self {
             groupings: num_codes.map(Grouping::new).collect(),
@@ -40,7 +40,7 @@ impl Table {
         }
     }
 
-    /// The ordinals of the buckets of some documents, one for each.
+    /// Finds the ordinals of the buckets of documents, one for each.
     pub(super) fn ords(
         &mut self,
         column: usize,
@@ -61,13 +61,13 @@ impl Table {
         self.take(budget)
     }
 
-    /// Takes the memory that it has grown by from the budget.
+    /// Reserves the memory by which the table has grown.
     pub(super) fn take(&mut self, budget: &Budget) -> Result<()> {
         let num_bytes = self.num_bytes();
         self.taken.grow_to(num_bytes, budget)
     }
 
-    /// The ordinal of one bucket.
+    /// Returns the ordinal of one bucket.
     pub(super) fn ord(&mut self, column: usize, parent: u32, code: u64) -> u32 {
         let next = u32::try_from(self.counts.len()).unwrap_or(NONE);
         let Some(grouping) = self.groupings.get_mut(column) else {
@@ -104,7 +104,7 @@ impl Table {
         tables + self.counts.capacity() * BUCKET_BYTES
     }
 
-    /// The ascending codes of one column, each once.
+    /// Returns the distinct codes of one column, ascending.
     pub(super) fn distinct_codes(&self, column: usize) -> Vec<u64> {
         let of_column = self.columns.iter().zip(&self.codes);
         let of_column = of_column.filter(|(of, _)| usize::from(**of) == column);
@@ -115,21 +115,22 @@ impl Table {
     }
 }
 
-/// A bucket to be, before equal ones are put together.
+/// Bucket before equal ones are merged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
-    /// Where the bucket around will stand.
+    /// Position of the parent bucket.
     pub(super) parent: u32,
-    /// The place of its key.
+    /// Position of its key.
     pub(super) key: u32,
     pub(super) ord: u32,
     pub(super) count: u64,
 }
 
-/// Puts buckets in order, equal ones together, and finishes what is inside of them. `num_ords` is the number
-/// of ordinals that the aggregations inside know.
+/// Sorts buckets, merges equal ones, and finishes their sub-aggregations. `num_ords` is the number
+/// of ordinals that the sub-aggregations know.
 ///
-/// `keys` ascend, each once. With `limit`, of more buckets than that those with the most documents are kept.
+/// `keys` are distinct and ascending. With `is_limited`, a parent bucket keeps at most
+/// [`MAX_KEPT`] buckets, those with the most documents.
 pub(super) fn to_node(
     mut found: Vec<Found>,
     keys: Vec<Key>,
@@ -197,11 +198,11 @@ pub(super) fn to_node(
     }))
 }
 
-/// Which of the buckets of one bucket around are kept.
+/// Selection of the buckets to keep in one parent bucket.
 struct Kept {
-    /// Those with more documents.
+    /// Buckets with more documents than this are kept.
     above: u64,
-    /// And of those with just so many, the ones up to this key.
+    /// Of the buckets with exactly as many, those up to this key are kept.
     up_to_key: u32,
     dropped: Dropped,
 }
@@ -216,7 +217,8 @@ impl Kept {
         },
     };
 
-    /// The buckets with the most documents, and of those with equally many the ones with the least keys.
+    /// Selects the buckets with the most documents and, among equal counts, those with the smallest
+    /// keys.
     fn of(row: &[Found]) -> Self {
         let mut ranks: Vec<(u64, u32)> = row
             .chunk_by(|left, right| left.key == right.key)

@@ -1,5 +1,5 @@
-//! A column in which every document has one value, for queries and for sorting: which documents have a code within
-//! a range, and what codes they have.
+//! Column with exactly one value for each document, for queries and sorting: reads codes, and
+//! selects documents by a range of codes.
 
 use std::io;
 use std::ops::{Range, RangeInclusive};
@@ -8,37 +8,38 @@ use tantivy::columnar::{ColumnIndex, DynamicColumnHandle};
 
 use super::Values;
 
-/// A column in which every document has one value.
+/// Column with exactly one value for each document.
 ///
-/// Its codes are tantivy's, in the order of the values.
+/// Its codes are tantivy's, ordered like the values.
 #[derive(Clone, Debug)]
 pub struct FullColumn(Values);
 
 impl FullColumn {
-    /// Opens a column, whose bytes must be there; `None` if documents have none or several values.
+    /// Opens a column, whose bytes must be available; returns `None` if a document has no value or
+    /// several.
     ///
     /// # Errors
-    /// Damage; a read of bytes that are not there.
+    /// The column is damaged; a read of missing bytes.
     pub fn open(handle: &DynamicColumnHandle) -> io::Result<Option<Self>> {
         let (index, values) = Values::open(handle)?;
         let is_full = matches!(index, ColumnIndex::Full) && values.num_rows() > 0;
         Ok(is_full.then_some(Self(values)))
     }
 
-    /// Documents of the segment.
+    /// Returns the number of documents in the segment.
     pub fn num_docs(&self) -> u32 {
         self.0.num_rows()
     }
 
-    /// The least and the greatest code.
+    /// Returns the smallest and the largest code.
     pub fn bounds(&self) -> RangeInclusive<u64> {
         self.0.min()..=self.0.max()
     }
 
-    /// The code of a document.
+    /// Returns the code of a document.
     ///
     /// # Errors
-    /// If there is no such document.
+    /// The document does not exist.
     #[inline]
     pub fn code(&self, doc: u32) -> io::Result<u64> {
         self.0.get(doc)
@@ -47,16 +48,16 @@ impl FullColumn {
     /// Replaces `codes` by those of listed documents.
     ///
     /// # Errors
-    /// If there is no such document.
+    /// A document does not exist.
     pub fn codes(&self, docs: &[u32], codes: &mut Vec<u64>) -> io::Result<()> {
         self.0.gather(docs, codes)
     }
 
-    /// Replaces `words` by a bit for each document of a range, that of the first being the lowest of the first word:
-    /// whether its code is within `wanted`.
+    /// Replaces `words` by one bit for each document of a range: whether its code is within
+    /// `wanted`. The lowest bit of the first word is that of the first document.
     ///
     /// # Errors
-    /// If there are no such documents.
+    /// A document does not exist.
     pub fn select(
         &self,
         docs: Range<u32>,

@@ -1,11 +1,12 @@
-//! The values of tantivy's columns at memory speed: ranges and lists of rows decoded, and codes counted as
-//! they lie packed.
+//! Values of tantivy's columns at memory speed: decodes ranges and lists of rows, and counts codes
+//! in packed form.
 //!
-//! This reads what tantivy wrote and writes nothing. The index of a column (which rows a document has) stays
-//! tantivy's. Nothing here allocates by a length that only the bytes claim, and damaged bytes are an error.
+//! This module reads tantivy's format and writes nothing. tantivy still reads the index of a column
+//! (the rows of each document). No allocation trusts a length from the bytes, and damaged bytes are
+//! an error.
 //!
-//! Read in this order: [`values`] (what a caller sees), [`FullColumn`] (what queries and sorting see of it), `layout`
-//! (where things lie in the bytes of a column), `kernels` (the loops).
+//! Read in this order: [`values`] (the interface), [`FullColumn`] (the part for queries and
+//! sorting), `layout` (the bytes of a column), `kernels` (the loops).
 
 mod full_column;
 mod kernels;

@@ -1,15 +1,15 @@
-//! A list that is decoded with a bound on its length, and whose memory follows what was read rather
-//! than what the input claims.
+//! List that is decoded with a maximum length, and whose memory follows the items read rather than
+//! the length that the input claims.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, SeqAccess, Visitor};
 
-/// How many items are made room for on the word of the input alone.
+/// Maximum number of items to allocate for before reading them.
 const TRUSTED: usize = 64;
 
-/// At most `MAX` items; more are an error of decoding.
+/// List of at most `MAX` items; more are a decoding error.
 pub(super) struct Bounded<T, const MAX: usize>(pub(super) Vec<T>);
 
 impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for Bounded<T, MAX> {

@@ -1,29 +1,29 @@
-//! Counts by bucket, where a bucket is the sign, the exponent and the first seven bits of the
-//! mantissa of an `f64`.
+//! Counts by bucket. A bucket is the sign, the exponent and the first seven bits of the mantissa of
+//! an `f64`.
 //!
 //! ```text
-//!   sorted   (bucket, count) pairs       few buckets, or as they were read
-//!   pages    128 counts for each power   many; a page is found through a directory
-//!            of two that occurs
+//!   sorted   (bucket, count) pairs       few buckets, or as decoded
+//!   pages    128 counts for each power   many buckets; a directory finds
+//!            of two that occurs          their pages
 //! ```
-//! Which of the two forms the counts are in shows in no answer.
+//! The form of the counts affects no answer.
 
 use std::borrow::Cow;
 
-/// How many pairs are kept sorted before a new bucket turns them into pages.
+/// Maximum number of sorted pairs before a new bucket converts them to pages.
 const MAX_SORTED: usize = 256;
 
-/// Bits of an `f64` below its bucket.
+/// Number of bits of an `f64` below its bucket.
 const DROPPED_BITS: u32 = 45;
 
-/// The buckets of a power of two.
+/// Number of buckets for each power of two.
 const PAGE: usize = 128;
 
-/// The bucket of the largest numbers; its negative is that of the smallest.
+/// Bucket of the largest numbers; its negative is that of the smallest.
 pub(super) const LAST_BUCKET: i32 = (0x7ff << 7) - 1;
 
-/// The bucket of a finite number. Buckets are in the order of their numbers; that of -v is the
-/// negative of that of v, and bucket 0 is everything below 2^-1029 on both sides of zero.
+/// Returns the bucket of a finite number. Buckets are ordered like their numbers; the bucket of -v
+/// is the negative of that of v, and bucket 0 contains all numbers below 2^-1029 in magnitude.
 pub(super) fn bucket_of(value: f64) -> i32 {
     let bits = value.to_bits();
     let magnitude = (bits >> DROPPED_BITS & 0x3_ffff) as i32;
@@ -34,7 +34,7 @@ pub(super) fn bucket_of(value: f64) -> i32 {
     }
 }
 
-/// The lower and the upper edge of a bucket.
+/// Returns the lower and the upper edge of a bucket.
 pub(super) fn edges_of(bucket: i32) -> (f64, f64) {
     let edge = |bucket: u32| f64::from_bits(u64::from(bucket) << DROPPED_BITS).min(f64::MAX);
     let magnitude = bucket.unsigned_abs();
@@ -46,10 +46,10 @@ pub(super) fn edges_of(bucket: i32) -> (f64, f64) {
     }
 }
 
-/// The middle of a bucket; 0 for bucket 0.
+/// Returns the middle of a bucket; 0 for bucket 0.
 ///
-/// A bucket of normal numbers from `2^e · (1 + k/128)` is `2^e / 128` wide, so that the middle is
-/// at most `2^e / 256` from each of its numbers, and those are at least `2^e`: a relative error of
+/// A bucket of normal numbers from `2^e · (1 + k/128)` is `2^e / 128` wide, so the middle differs
+/// by at most `2^e / 256` from each of its numbers, which are at least `2^e`: the relative error is
 /// at most 1/256.
 pub(super) fn middle_of(bucket: i32) -> f64 {
     let bits = u64::from(bucket.unsigned_abs()) << DROPPED_BITS | 1 << (DROPPED_BITS - 1);
@@ -60,7 +60,7 @@ pub(super) fn middle_of(bucket: i32) -> f64 {
     }
 }
 
-/// How often each bucket occurs.
+/// Counts by bucket.
 #[derive(Clone, Debug)]
 pub(super) enum Buckets {
     Sorted(Vec<(i32, u64)>),
@@ -87,7 +87,7 @@ impl Buckets {
         }
     }
 
-    /// The counts as pages, which they become if they are not.
+    /// Converts the counts to pages if necessary, and returns them.
     pub(super) fn pages(&mut self) -> &mut Pages {
         let pages = match std::mem::replace(self, Self::Sorted(Vec::new())) {
             Self::Pages(pages) => pages,
@@ -102,12 +102,12 @@ impl Buckets {
         *self = Self::Pages(pages);
         match self {
             Self::Pages(pages) => pages,
-            // Never: they have just been made pages.
+            // Unreachable: they have just been converted to pages.
             Self::Sorted(_) => self.pages(),
         }
     }
 
-    /// Adds the counts of another.
+    /// Adds the counts of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
         match self {
             Self::Sorted(pairs) => *pairs = merge_sorted(pairs, &other.sorted()),
@@ -119,7 +119,7 @@ impl Buckets {
         }
     }
 
-    /// The buckets that occur, in order, with their counts.
+    /// Returns the non-empty buckets in order, with their counts.
     pub(super) fn sorted(&self) -> Cow<'_, [(i32, u64)]> {
         match self {
             Self::Sorted(pairs) => Cow::Borrowed(pairs),
@@ -128,7 +128,7 @@ impl Buckets {
     }
 }
 
-/// The sum of two rows of pairs.
+/// Merges two sorted lists of counts.
 pub(super) fn merge_sorted<K: Ord + Copy>(left: &[(K, u64)], right: &[(K, u64)]) -> Vec<(K, u64)> {
     let mut merged = Vec::with_capacity(left.len().max(right.len()));
     let (mut left, mut right) = (
@@ -154,20 +154,20 @@ pub(super) fn merge_sorted<K: Ord + Copy>(left: &[(K, u64)], right: &[(K, u64)])
     merged
 }
 
-/// Counts in pages of one sign and exponent each. The directory is over exponents, with the two
-/// signs of an exponent side by side, from the lowest that occurs to the highest.
+/// Counts in pages of one sign and exponent each. The directory is indexed by exponent, from the
+/// lowest to the highest that occurs, with the two signs of an exponent side by side.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
-    /// Bucket 0, which would stretch the directory from ordinary numbers down to the smallest.
+    /// Count of bucket 0, which would otherwise extend the directory down to the smallest numbers.
     zero: u64,
     first: u32,
-    /// One more than the number of the page; 0 where there is none.
+    /// Index of each page plus one; 0 for a missing page.
     directory: Vec<u16>,
     counts: Vec<[u64; PAGE]>,
 }
 
 impl Pages {
-    /// Counts a finite number, given as its bits, `count` times.
+    /// Counts a finite number, given by its bits, `count` times.
     #[inline]
     pub(super) fn add(&mut self, bits: u64, count: u64) {
         if bits << 1 >> 1 < 1 << DROPPED_BITS {
@@ -201,7 +201,7 @@ impl Pages {
         }
     }
 
-    /// Makes a page for an entry that has none.
+    /// Adds a page for an entry without one.
     #[cold]
     fn add_page(&mut self, entry: u32) {
         if self.directory.is_empty() {
@@ -245,7 +245,7 @@ impl Pages {
     }
 }
 
-/// The place of a number's exponent and sign in a directory that begins at 0.
+/// Returns the index of a number's exponent and sign in a directory that begins at 0.
 fn entry_of(bits: u64) -> u32 {
     let top = (bits >> 52) as u32;
     (top & 0x7ff) << 1 | top >> 11

@@ -1,28 +1,27 @@
-//! Non-negative numbers of any size as digits of 32 bits: what exact sums become once they are
-//! asked for an answer. Multiplied, subtracted and divided exactly, and rounded to an `f64` once.
+//! Non-negative numbers of arbitrary size, as 32-bit digits: the form of exact sums in an answer.
+//! They are multiplied, subtracted and divided exactly, and rounded to an `f64` once.
 
 use std::cmp::Ordering;
 
 #[cfg(test)]
 mod tests;
 
-/// The bits of a digit.
+/// Number of bits in a digit.
 pub(super) const DIGIT_BITS: i32 = 32;
 
-/// How many bits of a quotient [`Magnitude::ratio`] takes: at least two more than an `f64` holds,
-/// and few enough for the remainder to be noted below them.
+/// Number of bits that [`Magnitude::ratio`] computes: at least two more than an `f64` holds, with
+/// room for the remainder's flag below them.
 const QUOTIENT_BITS: i32 = 66;
 
-/// `Σ digits[i] · 2^(32 · (place + i))`, with no zero at either end. Zero has no digits and place
-/// 0.
+/// `Σ digits[i] · 2^(32 · (place + i))`, without zeros at either end. Zero has no digits, and place 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Magnitude {
     place: i32,
     digits: Vec<u32>,
 }
 
-/// `bits · 2^exponent`. Where the exact number has more below, the lowest bit is set and there are
-/// enough bits above it that rounding comes out as for the exact number.
+/// `bits · 2^exponent`. If the exact number has further bits below, the lowest bit is set, and the
+/// bits above it suffice for correct rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) bits: u128,
@@ -30,7 +29,7 @@ pub(super) struct Head {
 }
 
 impl Magnitude {
-    /// The number with these digits, the least significant first, at 2^(32 · place).
+    /// Creates a number from digits, the least significant first, at 2^(32 · place).
     pub(super) fn new(place: i32, mut digits: Vec<u32>) -> Self {
         while digits.last() == Some(&0) {
             digits.pop();
@@ -46,7 +45,7 @@ impl Magnitude {
         }
     }
 
-    /// A whole number.
+    /// Creates an integer.
     pub(super) fn whole(value: u64) -> Self {
         let value = u128::from(value);
         Self::new(0, vec![digit_of(value), digit_of(value >> 32)])
@@ -56,23 +55,23 @@ impl Magnitude {
         self.digits.is_empty()
     }
 
-    /// The power of 2^32 at which the lowest digit stands.
+    /// Returns the power of 2^32 of the lowest digit.
     pub(super) fn place(&self) -> i32 {
         self.place
     }
 
-    /// The digits, the least significant first.
+    /// Returns the digits, the least significant first.
     pub(super) fn digits(&self) -> &[u32] {
         &self.digits
     }
 
-    /// One place above the highest digit.
+    /// Returns the place above the highest digit.
     fn top(&self) -> i32 {
         self.place
             .saturating_add(i32::try_from(self.digits.len()).unwrap_or(i32::MAX))
     }
 
-    /// The exponent of the highest bit, plus one.
+    /// Returns the exponent of the highest bit, plus one.
     fn bit_top(&self) -> i32 {
         let zeros = self.digits.last().map_or(0, |digit| digit.leading_zeros());
         self.top()
@@ -88,7 +87,7 @@ impl Magnitude {
             .unwrap_or(0)
     }
 
-    /// The exact product.
+    /// Returns the exact product.
     pub(super) fn times(&self, other: &Self) -> Self {
         let mut digits = vec![0_u32; self.digits.len() + other.digits.len()];
         for (at, left) in self.digits.iter().enumerate() {
@@ -104,7 +103,7 @@ impl Magnitude {
         Self::new(self.place.saturating_add(other.place), digits)
     }
 
-    /// `self - other`, or `None` where that is negative.
+    /// Returns `self - other`, or `None` if that is negative.
     pub(super) fn minus(&self, other: &Self) -> Option<Self> {
         if other.is_zero() {
             return Some(self.clone());
@@ -122,7 +121,7 @@ impl Magnitude {
         Some(Self::new(from, digits.collect()))
     }
 
-    /// The highest bits, with a note of whether there are more.
+    /// Returns the highest bits, with a flag for further bits below.
     pub(super) fn head(&self) -> Head {
         let skipped = self.digits.len().saturating_sub(3);
         let (rest, head) = self.digits.split_at(skipped);
@@ -140,8 +139,8 @@ impl Magnitude {
         }
     }
 
-    /// `self / divisor`, to more bits than an `f64` holds and with a note of whether the remainder
-    /// is zero. `None` where the divisor is zero.
+    /// Returns `self / divisor`, to more bits than an `f64` holds, with a flag for a non-zero
+    /// remainder, or `None` if the divisor is zero.
     pub(super) fn ratio(&self, divisor: &Self) -> Option<Head> {
         if divisor.is_zero() {
             return None;
@@ -152,12 +151,12 @@ impl Magnitude {
                 exponent: 0,
             });
         }
-        // The divisor is moved until its highest bit is level with the dividend's, in a common row
-        // of digits.
+        // The divisor is shifted until its highest bit is level with the dividend's, in digits of
+        // the same places.
         let shift = self.bit_top().saturating_sub(divisor.bit_top());
         let moved = divisor.shifted(shift);
         let from = self.place.min(moved.place);
-        // One digit more, because the remainder is doubled at each step.
+        // One more digit, because the remainder is doubled in each step.
         let row = |of: &Self| {
             (from..=self.top())
                 .map(|place| of.digit(place))
@@ -174,7 +173,7 @@ impl Magnitude {
             double(&mut remainder);
         }
         let more = remainder.iter().any(|digit| *digit != 0);
-        // The first bit stands for 2^shift. One more is made below the last for the note.
+        // The first bit stands for 2^shift. One more bit is appended for the flag.
         let exponent = shift.saturating_sub(QUOTIENT_BITS);
         Some(Head {
             bits: bits << 1 | u128::from(more),
@@ -182,7 +181,7 @@ impl Magnitude {
         })
     }
 
-    /// `self · 2^bits`.
+    /// Returns `self · 2^bits`.
     fn shifted(&self, bits: i32) -> Self {
         let within = bits.rem_euclid(DIGIT_BITS);
         let mut carry = 0_u64;
@@ -209,8 +208,8 @@ impl Ord for Magnitude {
             (false, false) => {}
         }
         self.top().cmp(&other.top()).then_with(|| {
-            // No zero ends a row, so the longer of two rows with equal beginnings is the larger
-            // number.
+            // The last digit is never zero, so the longer of two numbers with equal leading digits
+            // is larger.
             self.digits.iter().rev().cmp(other.digits.iter().rev())
         })
     }
@@ -223,16 +222,16 @@ impl PartialOrd for Magnitude {
 }
 
 impl Head {
-    /// The nearest `f64`, of two equally near the even one; infinite where the number is too large.
+    /// Returns the nearest `f64`, rounding ties to even; infinity if the number is too large.
     pub(super) fn round(self, negative: bool) -> f64 {
         let magnitude = f64::from_bits(self.round_bits());
         if negative { -magnitude } else { magnitude }
     }
 
-    /// The square root, rounded at most twice, and free of the overflow and underflow that the
-    /// number itself has as an `f64`.
+    /// Returns the square root, rounded at most twice, without the overflow and underflow of the
+    /// number itself as an `f64`.
     pub(super) fn sqrt(self) -> f64 {
-        // An even power of two is taken out, which leaves a number around one.
+        // Dividing by an even power of two leaves a number near one.
         let top = self
             .exponent
             .saturating_add_unsigned(128 - self.bits.leading_zeros());
@@ -251,8 +250,7 @@ impl Head {
         }
         let len = i64::from(128 - self.bits.leading_zeros());
         let exponent = i64::from(self.exponent);
-        // The exponent of the last bit that is kept: that of the 53rd, or of the smallest subnormal
-        // number.
+        // Exponent of the last bit kept: that of the 53rd, or of the smallest subnormal number.
         let last = (exponent + len - 53).max(-1074);
         if last > 971 {
             return INFINITE;
@@ -263,14 +261,14 @@ impl Head {
             Err(_) => self.bits << (exponent - last),
         };
         let kept = u64::try_from(kept).unwrap_or(0);
-        // A first bit at 2^52 adds one to the exponent field, which is 0 for a subnormal number;
+        // A leading bit at 2^52 adds one to the exponent field, which is 0 for a subnormal number,
         // and a carry into 2^53 adds another, up to infinity.
         let field = u64::try_from(last + 1074).unwrap_or(0) << 52;
         field + kept
     }
 }
 
-/// `bits / 2^dropped`, rounded half to even.
+/// Returns `bits / 2^dropped`, rounded half to even.
 fn half_even(bits: u128, dropped: u32) -> u128 {
     let Some(half_at) = dropped.checked_sub(1) else {
         return bits;
@@ -288,7 +286,7 @@ fn half_even(bits: u128, dropped: u32) -> u128 {
     kept + up
 }
 
-/// The lowest digit of a number.
+/// Returns the lowest digit of a `u64`.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the low half is what is asked for"
@@ -297,7 +295,7 @@ pub(super) const fn low(value: u64) -> u32 {
     value as u32
 }
 
-/// The lowest digit of a long number.
+/// Returns the lowest digit of a `u128`.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the low quarter is what is asked for"
@@ -306,7 +304,7 @@ pub(super) const fn digit_of(value: u128) -> u32 {
     value as u32
 }
 
-/// `row -= other`; `other` is not larger.
+/// Subtracts `other` from `row`, which is not smaller.
 fn subtract(row: &mut [u32], other: &[u32]) {
     let mut borrow = 0_i64;
     for (digit, other) in row.iter_mut().zip(other) {
@@ -316,7 +314,7 @@ fn subtract(row: &mut [u32], other: &[u32]) {
     }
 }
 
-/// `row *= 2`; the highest bit is clear.
+/// Doubles `row`, whose highest bit is clear.
 fn double(row: &mut [u32]) {
     let mut carry = 0;
     for digit in row {

@@ -1,7 +1,6 @@
-//! The accumulators of metrics: exact sums, moments and quantiles. Every one of them depends on the
-//! multiset of values alone, neither on their order nor on how they are divided before a merge, and
-//! gives the same bits on every host. Not here: which values are fed in, and how an answer is
-//! written.
+//! Accumulators of metrics: exact sums, moments and quantiles. Each one depends only on the
+//! multiset of values, neither on their order nor on their division before a merge, and gives the
+//! same bits on every host. The selection of values and the writing of answers are elsewhere.
 
 mod bounded;
 mod magnitude;

@@ -1,5 +1,5 @@
-//! What is asked of numbers in general: how many, their sum, average, extremes and spread. Names
-//! and meanings are those of Elasticsearch's `stats` and `extended_stats`.
+//! Count, sum, average, extremes and spread of numbers. Names and meanings are those of
+//! Elasticsearch's `stats` and `extended_stats`.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,8 @@ mod tests;
 
 /// Count, sum, minimum and maximum, all exact.
 ///
-/// Values that are infinite or undefined are left out. Equal for equal multisets, and then equal in
-/// its bytes.
+/// Infinite and undefined values are ignored. Equal multisets give equal values with equal
+/// serializations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stats {
     count: u64,
@@ -36,7 +36,7 @@ impl Stats {
         self.sum.extend_f64(values);
         let (mut count, mut min, mut max) = (0_u64, f64::INFINITY, f64::NEG_INFINITY);
         for value in values {
-            // Without branches, for the loop to be done several values at a time.
+            // Without branches, so that the loop can be vectorized.
             let finite = value.is_finite();
             count += u64::from(finite);
             min = if finite && *value < min { *value } else { min };
@@ -63,7 +63,7 @@ impl Stats {
         }
     }
 
-    /// Adds so many integers, of which the sum and the ends are known.
+    /// Adds `count` integers with the given sum, minimum and maximum.
     pub(crate) fn add_integers(&mut self, count: u64, sum: i128, min: i128, max: i128) {
         if count > 0 {
             self.sum.add_integer(sum);
@@ -71,7 +71,7 @@ impl Stats {
         }
     }
 
-    /// Adds what another has taken.
+    /// Adds the values of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.sum.merge(&other.sum);
         if let Some((min, max)) = other.extremes {
@@ -87,43 +87,43 @@ impl Stats {
         });
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
-    /// The exact sum.
+    /// Returns the exact sum.
     pub(crate) fn sum(&self) -> &ExactSum {
         &self.sum
     }
 
-    /// The smallest value, exact.
+    /// Returns the smallest value, exactly.
     pub(crate) fn min(&self) -> Option<Number> {
         self.extremes.map(|(min, _)| min)
     }
 
-    /// The largest value, exact.
+    /// Returns the largest value, exactly.
     pub(crate) fn max(&self) -> Option<Number> {
         self.extremes.map(|(_, max)| max)
     }
 
-    /// The average, rounded once; `None` without values.
+    /// Returns the average, rounded once; `None` without values.
     pub(crate) fn avg(&self) -> Option<f64> {
         self.sum.divided_by_count(self.count)
     }
 }
 
-/// Which divisor a variance has.
+/// Divisor of a variance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spread {
-    /// The values are all there are: divided by `n`. What Elasticsearch's `variance` and
-    /// `std_deviation` mean.
+    /// `n`: the values are the whole population, as in Elasticsearch's `variance` and
+    /// `std_deviation`.
     Population,
-    /// The values are a sample: divided by `n - 1`.
+    /// `n - 1`: the values are a sample.
     Sampling,
 }
 
-/// The average less and plus so many standard deviations.
+/// Average minus and plus a multiple of the standard deviation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StdDeviationBounds {
     /// `avg - sigma · std_deviation`.
@@ -186,35 +186,36 @@ impl ExtendedStats {
         self.sum_of_squares.add_magnitude(total);
     }
 
-    /// Adds what another has taken.
+    /// Adds the values of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.stats.merge(&other.stats);
         self.sum_of_squares.merge(&other.sum_of_squares);
     }
 
-    /// Count, sum, average and extremes.
+    /// Returns count, sum, average and extremes.
     pub(crate) fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// The exact sum of squares.
+    /// Returns the exact sum of squares.
     pub(crate) fn sum_of_squares(&self) -> &ExactSum {
         &self.sum_of_squares
     }
 
-    /// The variance, rounded once. `None` without values, and for a sample of one.
+    /// Returns the variance, rounded once; `None` without values, and for a sample of one.
     pub(crate) fn variance(&self, spread: Spread) -> Option<f64> {
         Some(self.exact_variance(spread)?.round(false))
     }
 
-    /// The square root of the variance, within one unit in the last place. It neither overflows nor
-    /// underflows where the variance does. `None` without values, and for a sample of one.
+    /// Returns the square root of the variance, within one unit in the last place. It does not
+    /// overflow or underflow where the variance does. Returns `None` without values, and for a
+    /// sample of one.
     pub(crate) fn std_deviation(&self, spread: Spread) -> Option<f64> {
         Some(self.exact_variance(spread)?.sqrt())
     }
 
-    /// The average less and plus `sigma` standard deviations, computed from these two as they are
-    /// rounded.
+    /// Returns the average minus and plus `sigma` standard deviations, computed from the rounded
+    /// values of both.
     pub(crate) fn std_deviation_bounds(
         &self,
         sigma: f64,

@@ -1,4 +1,4 @@
-//! A number of either kind, whole or floating point, in one order that rounds neither.
+//! Integer or floating-point number, in one exact order.
 
 use std::cmp::Ordering;
 
@@ -7,21 +7,20 @@ use serde::{Deserialize, Serialize};
 #[cfg(test)]
 mod tests;
 
-/// A whole number or a floating point number.
+/// Integer or floating-point number.
 ///
-/// Numbers of both kinds have one order, by their exact values: 2^53 + 1 is larger than 2^53 as a
-/// float. `2` equals `2.0`, and -0.0 equals 0.0. A float that is undefined is above everything and
-/// equal to itself.
+/// Both kinds are ordered together by exact value: 2^53 + 1 is larger than the float 2^53. `2`
+/// equals `2.0`, and -0.0 equals 0.0. An undefined float is above all numbers and equal to itself.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(from = "Wire")]
 pub(crate) enum Number {
-    /// A whole number.
+    /// Integer.
     Integer(i128),
-    /// A floating point number.
+    /// Floating-point number.
     Float(f64),
 }
 
-/// A number as it is read, before zero loses its sign.
+/// Serialized form, in which zero may have a sign.
 #[derive(Deserialize)]
 #[serde(rename = "Number")]
 enum Wire {
@@ -39,7 +38,7 @@ impl From<Wire> for Number {
 }
 
 impl Number {
-    /// The nearest `f64`, of two equally near the even one.
+    /// Returns the nearest `f64`, rounding ties to even.
     pub(crate) fn to_f64(self) -> f64 {
         match self {
             Self::Integer(value) => value as f64,
@@ -47,7 +46,7 @@ impl Number {
         }
     }
 
-    /// The whole number that it is equal to, if it is one that a column of whole numbers can have.
+    /// Returns the equal integer, if an integer column can contain it.
     pub(crate) fn as_whole(self) -> Option<i128> {
         const LEAST: f64 = -9_223_372_036_854_775_808.0;
         const BEYOND: f64 = 18_446_744_073_709_551_616.0;
@@ -64,7 +63,7 @@ impl Number {
         }
     }
 
-    /// Whether the number is neither infinite nor undefined.
+    /// Returns whether the number is neither infinite nor undefined.
     pub(crate) fn is_finite(self) -> bool {
         match self {
             Self::Integer(_) => true,
@@ -72,8 +71,7 @@ impl Number {
         }
     }
 
-    /// The smaller number; of a whole number and an equal float, the whole one, whichever comes
-    /// first.
+    /// Returns the smaller number; of an integer and an equal float, the integer.
     pub(crate) fn smaller(self, other: Self) -> Self {
         if other.precedes(self, Ordering::Less) {
             other
@@ -82,8 +80,7 @@ impl Number {
         }
     }
 
-    /// The larger number; of a whole number and an equal float, the whole one, whichever comes
-    /// first.
+    /// Returns the larger number; of an integer and an equal float, the integer.
     pub(crate) fn larger(self, other: Self) -> Self {
         if other.precedes(self, Ordering::Greater) {
             other
@@ -100,7 +97,7 @@ impl Number {
 
 impl From<f64> for Number {
     fn from(value: f64) -> Self {
-        // -0.0 + 0.0 is 0.0, and every other number stays what it is.
+        // -0.0 + 0.0 is 0.0; all other numbers stay the same.
         Self::Float(value + 0.0)
     }
 }
@@ -164,7 +161,7 @@ fn integer_to_float(integer: i128, float: f64) -> Ordering {
         reason = "a whole number within the range of `i128`"
     )]
     let order = integer.cmp(&(whole as i128));
-    // An equal whole part leaves the fraction, which has the float's sign.
+    // For equal integer parts, the fraction decides, which has the float's sign.
     order.then_with(|| {
         0.0_f64
             .partial_cmp(&(float - whole))

@@ -1,16 +1,16 @@
-//! Quantiles: exact while there are few different values, by bucket afterwards. The buckets are the
-//! first bits of the values themselves, so that no logarithm is taken. Not here: which quantiles
-//! are asked for.
+//! Quantiles: exact for few distinct values, and approximated by buckets for more. The buckets are
+//! the leading bits of the values, so no logarithm is needed. The selection of quantiles is
+//! elsewhere.
 //!
-//! A set of at most `MAX_EXACT` different values is always held exactly and a larger one always by
-//! bucket. So the state depends on the multiset alone: not on order, and not on how the values were
-//! divided.
+//! A set of at most `MAX_EXACT` distinct values is always stored exactly, and a larger one always
+//! in buckets. The state therefore depends only on the multiset, neither on its order nor on its
+//! division.
 //!
 //! # Errors
-//! Exactly held, every answer is that of the sorted list. By bucket, a value in an answer is off by
-//! at most 1/256 of itself (see `middle_of` in `buckets.rs` for the proof), or by less than 2^-1029
-//! where it is smaller than the smallest normal number, 2^-1022. Minimum and maximum are exact, and
-//! no answer lies beyond them.
+//! In exact form, answers equal those from the sorted list. In buckets, a value in an answer is off
+//! by at most 1/256 of itself (see `middle_of` in `buckets.rs` for the proof), or by less than
+//! 2^-1029 if it is smaller than the smallest normal number, 2^-1022. Minimum and maximum are
+//! exact, and bound all answers.
 
 use std::borrow::Cow;
 
@@ -22,23 +22,23 @@ mod points;
 mod tests;
 mod wire;
 
-/// How many different values are held exactly.
+/// Maximum number of distinct values in exact form.
 const MAX_EXACT: usize = 128;
 
-/// The entries of the cache that stands before exactly held values; a power of two.
+/// Number of entries in the cache in front of exact values; a power of two.
 const CACHED: usize = 128;
 
-/// Slices shorter than this are not worth setting up that cache.
+/// Minimum length of slices for which setting up that cache pays.
 const MIN_CACHED_LEN: usize = 32;
 
-/// Slices shorter than this do not make pages of buckets.
+/// Minimum length of slices that convert buckets to pages.
 const HOT_LEN: usize = 256;
 
-/// The distribution of numbers. Its default is empty.
+/// Distribution of numbers, empty by default.
 ///
-/// Takes 16 bytes for each different value while those are held exactly; afterwards 16 bytes a
-/// bucket, or 1 KB for each power of two and sign, whichever has come about: see `buckets.rs`.
-/// Infinite and undefined values are left out, and -0.0 is 0.0.
+/// It takes 16 bytes for each distinct value in exact form; afterwards 16 bytes for each bucket, or
+/// 1 KB for each power of two and sign: see `buckets.rs`. Infinite and undefined values are
+/// ignored, and -0.0 counts as 0.0.
 #[derive(Clone, Debug)]
 pub(crate) struct QuantileSketch {
     form: Form,
@@ -46,7 +46,7 @@ pub(crate) struct QuantileSketch {
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// Each different value, in order, with its count.
+    /// Distinct values in order, with their counts.
     Exact(Vec<(Ordered, u64)>),
     Bucketed {
         min: f64,
@@ -55,14 +55,14 @@ enum Form {
     },
 }
 
-/// A finite number as an integer of the same order.
+/// Finite number as an integer with the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Ordered(i64);
 
 impl Ordered {
     fn of(value: f64) -> Self {
         let bits = value.to_bits().cast_signed();
-        // The magnitude of a negative number is turned around.
+        // Inverts the magnitude of negative numbers.
         Self(if bits < 0 { bits ^ i64::MAX } else { bits })
     }
 
@@ -148,20 +148,19 @@ impl QuantileSketch {
                 pages.add(value.to_bits(), 1);
             }
         }
-        // Either zero may have been met as -0.0.
+        // Zeros may have a negative sign.
         (*min, *max) = (least + 0.0, most + 0.0);
     }
 
-    /// Adds values until they are no longer held exactly, and returns the rest. Counts of recent
-    /// values are gathered in a small table, because finding a value in the sorted row takes a
-    /// search.
+    /// Adds values until they leave the exact form, and returns the rest. A small cache collects
+    /// the counts of recent values, because each update of the sorted list needs a search.
     fn extend_exact<'a>(&mut self, values: &'a [f64]) -> &'a [f64] {
         let mut cache = [(0.0_f64, 0_u64); CACHED];
         let mut rest = values.iter();
         while matches!(self.form, Form::Exact(_)) {
             let Some(value) = rest.next() else { break };
             let value = *value + 0.0;
-            // The multiplier is 2^64 over the golden ratio, which spreads bits upwards.
+            // The multiplier is 2^64 divided by the golden ratio, which spreads bits upwards.
             let slot = (value.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 57) as usize;
             let Some(entry) = cache.get_mut(slot) else {
                 continue;
@@ -179,7 +178,7 @@ impl QuantileSketch {
         rest.as_slice()
     }
 
-    /// Adds what another has taken.
+    /// Adds the values of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         match (&mut self.form, &other.form) {
             (Form::Exact(values), Form::Exact(more)) => {
@@ -212,7 +211,7 @@ impl QuantileSketch {
         }
     }
 
-    /// Turns too many exactly held values into buckets.
+    /// Converts exact values to buckets if there are too many.
     fn settle(&mut self) {
         let Form::Exact(values) = &self.form else {
             return;
@@ -242,7 +241,7 @@ impl QuantileSketch {
     }
 
     #[cfg(test)]
-    /// How many values there are.
+    /// Returns the number of values.
     pub(crate) fn count(&self) -> u64 {
         fn total<K>(pairs: &[(K, u64)]) -> u64 {
             pairs
@@ -256,12 +255,12 @@ impl QuantileSketch {
     }
 
     #[cfg(test)]
-    /// Whether answers are exact.
+    /// Returns whether answers are exact.
     pub(crate) fn is_exact(&self) -> bool {
         matches!(self.form, Form::Exact(_))
     }
 
-    /// The smallest value, exact.
+    /// Returns the smallest value, exactly.
     pub(crate) fn min(&self) -> Option<f64> {
         match &self.form {
             Form::Exact(values) => values.first().map(|pair| pair.0.value()),
@@ -269,7 +268,7 @@ impl QuantileSketch {
         }
     }
 
-    /// The largest value, exact.
+    /// Returns the largest value, exactly.
     pub(crate) fn max(&self) -> Option<f64> {
         match &self.form {
             Form::Exact(values) => values.last().map(|pair| pair.0.value()),
@@ -277,29 +276,28 @@ impl QuantileSketch {
         }
     }
 
-    /// The value below which a share `q` of the values lies, `q` from 0 to 1; `None` without values
-    /// or where `q` is not in that range.
+    /// Returns the value below which a fraction `q` of the values lies; `None` without values, or
+    /// if `q` is outside of 0 to 1.
     ///
-    /// Exactly held, it is interpolated linearly between the two values next to rank `q · (n - 1)`,
-    /// counted from 0. By bucket, it is the value at that rank, rounded down, with the error that
-    /// the module states.
+    /// In exact form, the result is interpolated linearly between the two values next to rank `q ·
+    /// (n - 1)`, counted from 0. In buckets, it is the value at that rank, rounded down, with the
+    /// error stated in the module documentation.
     pub(crate) fn quantile(&self, q: f64) -> Option<f64> {
         self.quantiles(&[q]).first().copied().flatten()
     }
 
-    /// [`Self::quantile`] of each, in the order given, for the cost of about one.
+    /// Returns [`Self::quantile`] for each of `qs`, at the cost of about one.
     pub(crate) fn quantiles(&self, qs: &[f64]) -> Vec<Option<f64>> {
         let points = self.points();
         qs.iter().map(|q| points.quantile(*q)).collect()
     }
 
-    /// The share of values that are less than or equal to `value`, in percent; `None` without
-    /// values or for an undefined one.
+    /// Returns the percentage of values less than or equal to `value`; `None` without values, or
+    /// for an undefined `value`.
     ///
-    /// Exactly held, the share is exact but for the rounding of the division. By bucket, it is
-    /// interpolated within the bucket of `value`, as if that bucket's numbers were spread evenly
-    /// over it: off by less than the share of that one bucket, and right for values beyond minimum
-    /// and maximum.
+    /// In exact form, only the division rounds. In buckets, the result is interpolated within the
+    /// bucket of `value`, as if its numbers were evenly spread: the error is less than the share of
+    /// that bucket, and values beyond minimum and maximum are exact.
     pub(crate) fn rank(&self, value: f64) -> Option<f64> {
         let points = self.points();
         if points.total == 0 || value.is_nan() {
@@ -338,13 +336,13 @@ impl QuantileSketch {
         }
     }
 
-    /// The median of the distances from the median; `None` without values.
+    /// Returns the median of the distances from the median; `None` without values.
     ///
-    /// Exactly held, both medians are interpolated as in [`Self::quantile`], and the answer is
-    /// exact but for the rounding of `f64`. By bucket, both are those at rank `(n - 1) / 2`,
-    /// rounded down, and the answer is off by at most 1/256 of itself and 1/128 of the median: a
-    /// value `x` at distance `d` from the median `m` is known to `|x| / 256`, which is at most
-    /// `(|m| + d) / 256`, and the median itself to `|m| / 256`.
+    /// In exact form, both medians are interpolated as in [`Self::quantile`], and only `f64`
+    /// rounding is inexact. In buckets, both are those at rank `(n - 1) / 2`, rounded down, and the
+    /// result is off by at most 1/256 of itself plus 1/128 of the median: a value `x` at distance
+    /// `d` from the median `m` has an error of `|x| / 256`, which is at most `(|m| + d) / 256`, and
+    /// the median one of `|m| / 256`.
     pub(crate) fn median_absolute_deviation(&self) -> Option<f64> {
         let points = self.points();
         let median = points.quantile(0.5)?;
@@ -364,7 +362,7 @@ impl QuantileSketch {
         .quantile(0.5)
     }
 
-    /// What is known of the values, in order.
+    /// Returns the known values in order.
     fn points(&self) -> Points<'static> {
         let (pairs, interpolated) = match &self.form {
             Form::Exact(values) => (

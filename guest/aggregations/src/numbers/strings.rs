@@ -1,20 +1,20 @@
-//! How many texts there are, how long they are, and which characters they have.
+//! Statistics of texts: their number, lengths and characters.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How many texts there are, how long they are in characters, and how often they have each.
+/// Number of texts, their lengths in characters, and the count of each character.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StringStats {
     count: u64,
-    /// Of the shortest and of the longest.
+    /// Lengths of the shortest and the longest text.
     lengths: Option<(u64, u64)>,
     characters: BTreeMap<char, u64>,
 }
 
 impl StringStats {
-    /// Adds a text that occurs so many times.
+    /// Adds a text that occurs `count` times.
     pub(crate) fn add(&mut self, text: &str, count: u64) {
         if count == 0 {
             return;
@@ -51,7 +51,7 @@ impl StringStats {
         self.count
     }
 
-    /// The lengths of the shortest and of the longest text.
+    /// Returns the lengths of the shortest and the longest text.
     pub(crate) fn lengths(&self) -> Option<(u64, u64)> {
         self.lengths
     }
@@ -65,14 +65,15 @@ impl StringStats {
         counts.fold(0, |sum, count| sum.saturating_add(*count))
     }
 
-    /// The entropy of the characters by Shannon, in bits; they are added in their order, so that the last
-    /// digit is the same for all divisions. 0 where there are none.
+    /// Returns the Shannon entropy of the characters in bits; 0 without characters. Terms are added
+    /// in the order of characters, so that the result is the same to the last digit for any
+    /// division.
     pub(crate) fn entropy(&self) -> f64 {
         let shares = self.distribution();
         shares.fold(0.0, |sum, (_, share)| sum - share * libm::log2(share))
     }
 
-    /// The share that each character has of all, in the order of characters.
+    /// Returns the share of each character, in the order of characters.
     pub(crate) fn distribution(&self) -> impl Iterator<Item = (char, f64)> {
         let total = self.num_characters() as f64;
         let counts = self.characters.iter();

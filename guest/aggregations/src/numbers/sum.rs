@@ -1,15 +1,15 @@
-//! Sums without rounding: of floating point numbers of any size, of whole numbers, of their squares
-//! and products. Rounded once, when an answer is asked for. Not here: counts, averages and whatever
-//! else has more than one sum.
+//! Sums without rounding: of floating-point numbers and integers of any size, their squares and
+//! products. They are rounded once, for the answer. Counts, averages and other combinations of sums
+//! are elsewhere.
 //!
 //! ```text
 //!   value = near · 2^unit  +  far
-//!           128 bits          digits of 32 bits over the range that is touched, made when first needed
+//!           128 bits          32-bit digits over the range in use, created on first use
 //! ```
-//! Terms of about the same size all fit beside the first one and go to `near`, in a few
-//! instructions and no memory of their own; the rest goes to `far`. How a value is divided between
-//! the two depends on the order of terms, and shows nowhere: sums are compared, written and rounded
-//! as one row of digits.
+//! Terms of about the same size as the first one are added to `near`, in a few instructions and
+//! without allocation; all others are added to `far`. The order of terms determines the division
+//! between the two, which never shows: sums are compared, written and rounded as one sequence of
+//! digits.
 
 use super::magnitude::{Head, Magnitude};
 use super::number::Number;
@@ -21,17 +21,17 @@ mod parts;
 mod tests;
 mod wire;
 
-/// Zero bits that are left below the first term of `near`, for smaller terms to come.
+/// Number of zero bits left below the first term of `near`, for smaller terms.
 const ROOM_BELOW: u32 = 24;
 
-/// Zero bits that are left above it, for a trillion more like it.
+/// Number of zero bits left above it, for a trillion terms of its size.
 const ROOM_ABOVE: u32 = 40;
 
-/// An exact sum. Its default is zero.
+/// Exact sum, zero by default.
 ///
-/// Infinite and undefined terms are left out without notice: the sum is that of the finite ones.
-/// Sums are equal where their values are, and then serialise to the same bytes. A sum of a few
-/// terms of similar size takes 32 bytes; one over the whole range of `f64`, up to 2 KB.
+/// Infinite and undefined terms are ignored: the sum is that of the finite ones. Equal sums have
+/// equal serializations. A sum of a few terms of similar size takes 32 bytes; one over the whole
+/// range of `f64`, up to 2 KB.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ExactSum {
     near: i128,
@@ -50,7 +50,7 @@ impl ExactSum {
 
     /// Adds each number of a slice.
     pub(crate) fn extend_f64(&mut self, values: &[f64]) {
-        // `near` in registers, and only terms that need nothing but a shift.
+        // Keeps `near` in registers, and handles only terms that just need a shift.
         let (mut near, mut unit) = (self.near, self.unit);
         for value in values {
             let Some(parts) = Parts::of(*value) else {
@@ -58,10 +58,10 @@ impl ExactSum {
             };
             let sign = -i64::from(parts.negative);
             let mantissa = (parts.mantissa.cast_signed() ^ sign).wrapping_sub(sign);
-            // Zero is added as any other term, at whichever unit.
+            // Zero may be added at any unit.
             let exponent = if mantissa == 0 { unit } else { parts.exponent };
             let shift = exponent.wrapping_sub(unit).cast_unsigned();
-            // 53 bits and a shift of less than 64 leave the sign alone.
+            // 53 bits shifted by less than 64 leave the sign bit alone.
             let sum = if shift < 64 && (near != 0 || mantissa == 0) {
                 near.checked_add(i128::from(mantissa) << shift)
             } else {
@@ -90,15 +90,15 @@ impl ExactSum {
     }
 
     #[cfg(test)]
-    /// Adds a number's square.
+    /// Adds the square of a number.
     pub(crate) fn add_f64_square(&mut self, value: f64) {
         self.add_product(value, value);
     }
 
-    /// Adds each number's square.
+    /// Adds the squares of numbers.
     pub(crate) fn extend_f64_square(&mut self, values: &[f64]) {
-        // 256 bits in registers. A square has 106 bits and is shifted by less than 96, so that
-        // each adds less than 2^75 to the upper half, which no slice is long enough to fill.
+        // 256 bits in registers. A square has 106 bits and is shifted by less than 96, so each adds
+        // less than 2^75 to the upper half, which no slice is long enough to fill.
         let (mut low, mut high) = (0_u128, 0_u128);
         let mut unit = None;
         for value in values {
@@ -118,7 +118,7 @@ impl ExactSum {
             }
             let (sum, carry) = low.overflowing_add(square << shift);
             low = sum;
-            // In two steps, because a shift by 128 is none.
+            // In two steps, because a shift by 128 is undefined.
             high = high.wrapping_add((square >> 1 >> (127 - shift)) + u128::from(carry));
         }
         let unit = unit.unwrap_or(0);
@@ -126,7 +126,7 @@ impl ExactSum {
         self.add_term(false, high, unit + 128);
     }
 
-    /// Adds a number's square `count` times.
+    /// Adds the square of a number `count` times.
     pub(crate) fn add_f64_square_repeated(&mut self, value: f64, count: u64) {
         if let Some(parts) = Parts::of(value).map(Parts::shortened) {
             let square = u128::from(parts.mantissa) * u128::from(parts.mantissa);
@@ -135,7 +135,7 @@ impl ExactSum {
     }
 
     #[cfg(test)]
-    /// Adds the product of two numbers, left out where one of them is not finite.
+    /// Adds the product of two numbers; ignored if one of them is not finite.
     pub(crate) fn add_product(&mut self, left: f64, right: f64) {
         let parts = |value| Parts::of(value).map(Parts::shortened);
         if let (Some(left), Some(right)) = (parts(left), parts(right)) {
@@ -148,14 +148,14 @@ impl ExactSum {
         }
     }
 
-    /// Adds a whole number.
+    /// Adds an integer.
     pub(crate) fn add_integer(&mut self, value: i128) {
         self.add_term(value < 0, value.unsigned_abs(), 0);
     }
 
     /// Adds each number of a slice.
     pub(crate) fn extend_i64(&mut self, values: &[i64]) {
-        // No slice is long enough to leave 128 bits.
+        // No slice is long enough to overflow 128 bits.
         self.add_integer(
             values
                 .iter()
@@ -172,18 +172,18 @@ impl ExactSum {
         );
     }
 
-    /// Adds a whole number `count` times.
+    /// Adds an integer `count` times.
     pub(crate) fn add_integer_repeated(&mut self, value: i128, count: u64) {
         self.add_wide(value < 0, value.unsigned_abs(), u128::from(count), 0);
     }
 
     #[cfg(test)]
-    /// Adds a whole number's square; of any size, not only within 64 bits.
+    /// Adds the square of an integer of any size.
     pub(crate) fn add_integer_square(&mut self, value: i128) {
         self.add_wide(false, value.unsigned_abs(), value.unsigned_abs(), 0);
     }
 
-    /// Adds a square `count` times, for numbers within 64 bits and larger ones alike.
+    /// Adds the square of an integer of any size `count` times.
     pub(crate) fn add_integer_square_repeated(&mut self, value: i128, count: u64) {
         let magnitude = value.unsigned_abs();
         if let Some(square) = magnitude.checked_mul(magnitude) {
@@ -191,7 +191,7 @@ impl ExactSum {
         } else if let Some(product) = magnitude.checked_mul(u128::from(count)) {
             self.add_wide(false, product, magnitude, 0);
         } else {
-            // The value in two halves: (h + l)² = h² + 2hl + l², each of them short enough to
+            // Splits the value into halves: (h + l)² = h² + 2hl + l², each of them short enough to
             // repeat.
             let (high, low) = halves(magnitude);
             self.add_wide(false, high * high, u128::from(count), 128);
@@ -200,7 +200,7 @@ impl ExactSum {
         }
     }
 
-    /// Adds a number of either kind, `count` times.
+    /// Adds a number `count` times.
     pub(crate) fn add_number_repeated(&mut self, value: Number, count: u64) {
         match value {
             Number::Integer(value) => self.add_integer_repeated(value, count),
@@ -208,7 +208,7 @@ impl ExactSum {
         }
     }
 
-    /// Adds the square of a number of either kind, `count` times.
+    /// Adds the square of a number `count` times.
     pub(crate) fn add_number_square_repeated(&mut self, value: Number, count: u64) {
         match value {
             Number::Integer(value) => self.add_integer_square_repeated(value, count),
@@ -216,14 +216,14 @@ impl ExactSum {
         }
     }
 
-    /// Adds the product of two numbers of either kind, left out where one of them is not finite.
+    /// Adds the product of two numbers; ignored if one of them is not finite.
     pub(crate) fn add_number_product(&mut self, left: Number, right: Number) {
         if let (Some(left), Some(right)) = (wide_parts(left), wide_parts(right)) {
             self.add_wide(left.0 != right.0, left.1, right.1, left.2 + right.2);
         }
     }
 
-    /// Adds a whole number beyond the range of `i128`.
+    /// Adds an integer beyond the range of `i128`.
     pub(super) fn add_magnitude(&mut self, value: u128) {
         self.add_term(false, value, 0);
     }
@@ -236,8 +236,8 @@ impl ExactSum {
         }
     }
 
-    /// The nearest `f64`, of two equally near the even one; infinite where the sum is beyond the
-    /// largest `f64` by half a unit in the last place or more. A sum of zero is +0.0.
+    /// Returns the nearest `f64`, rounding ties to even; infinity if the sum exceeds the largest
+    /// `f64` by half a unit in the last place or more. A sum of zero is +0.0.
     pub(crate) fn to_f64(&self) -> f64 {
         if self.far.is_none() {
             let head = Head {
@@ -250,7 +250,7 @@ impl ExactSum {
         total.head().round(negative)
     }
 
-    /// `self / divisor`, rounded once; `None` where the divisor is zero.
+    /// Returns `self / divisor`, rounded once; `None` if the divisor is zero.
     pub(crate) fn divided_by(&self, divisor: &Self) -> Option<f64> {
         let ((negative, total), (opposite, divisor)) = (self.total(), divisor.total());
         Some(
@@ -260,13 +260,14 @@ impl ExactSum {
         )
     }
 
-    /// `self / count`, rounded once; `None` where the count is zero.
+    /// Returns `self / count`, rounded once; `None` if the count is zero.
     pub(crate) fn divided_by_count(&self, count: u64) -> Option<f64> {
         if count == 0 {
             return None;
         }
         if self.far.is_none() && self.near != 0 {
-            // One division: with the dividend's first bit at the top, the quotient has 64 bits or more.
+            // One division: with the dividend's highest bit at the top, the quotient has at least
+            // 64 bits.
             let near = self.near.unsigned_abs();
             let zeros = near.leading_zeros();
             let (dividend, count) = (near << zeros, u128::from(count));
@@ -279,7 +280,7 @@ impl ExactSum {
     }
 
     #[cfg(test)]
-    /// Whether the sum is zero.
+    /// Returns whether the sum is zero.
     pub(crate) fn is_zero(&self) -> bool {
         if self.far.is_none() {
             self.near == 0
@@ -288,7 +289,7 @@ impl ExactSum {
         }
     }
 
-    /// The sum as a sign and digits; zero is not negative.
+    /// Returns the sum as a sign and digits; zero is not negative.
     pub(super) fn total(&self) -> (bool, Magnitude) {
         let mut all = self.far.as_deref().cloned().unwrap_or_default();
         all.add(self.near < 0, self.near.unsigned_abs(), self.unit);
@@ -317,14 +318,14 @@ impl ExactSum {
             .add(negative, term, exponent);
     }
 
-    /// Adds a term to `near`, or says that it does not fit there.
+    /// Adds a term to `near`; returns whether it fits there.
     fn add_near(&mut self, negative: bool, term: u128, exponent: i32) -> bool {
         let zeros = term.leading_zeros();
         if self.near == 0 {
             let Some(room) = zeros.checked_sub(ROOM_ABOVE) else {
                 return false;
             };
-            // Whole numbers stay at a unit of one, where an average is cheap.
+            // Integers stay at a unit of one, where an average is cheap.
             let room = if exponent == 0 {
                 0
             } else {
@@ -347,7 +348,7 @@ impl ExactSum {
         match self.near.checked_add(if negative { -term } else { term }) {
             Some(sum) => self.near = sum,
             None => {
-                // Full: what has come together moves over, and the term starts anew.
+                // Full: `near` moves to `far`, and the term starts anew.
                 let full = std::mem::take(&mut self.near);
                 let far = self.far.get_or_insert_default();
                 far.add(full < 0, full.unsigned_abs(), self.unit);
@@ -367,16 +368,15 @@ impl PartialEq for ExactSum {
 impl Eq for ExactSum {}
 
 #[cfg(test)]
-/// `(count · sum_of_squares - sum²)`, computed exactly and rounded once: `count²` times the
-/// variance of a population. Never negative: sums that do not belong together and would give less
-/// give zero.
+/// Returns `(count · sum_of_squares - sum²)`, computed exactly and rounded once: `count²` times the
+/// variance of a population. Inconsistent sums that would give a negative result give zero.
 pub(crate) fn variance_numerator(count: u64, sum: &ExactSum, sum_of_squares: &ExactSum) -> f64 {
     exact_variance_numerator(count, sum, sum_of_squares)
         .head()
         .round(false)
 }
 
-/// [`variance_numerator`] before it is rounded.
+/// Returns [`variance_numerator`] before rounding.
 pub(super) fn exact_variance_numerator(
     count: u64,
     sum: &ExactSum,

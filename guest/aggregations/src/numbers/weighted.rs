@@ -1,12 +1,12 @@
-//! The average of values that each have a weight.
+//! Weighted average.
 
 use serde::{Deserialize, Serialize};
 
 use super::number::Number;
 use super::sum::ExactSum;
 
-/// `Σ value · weight / Σ weight`, with both sums exact. Equal for equal sums; its bytes are then
-/// equal as well.
+/// `Σ value · weight / Σ weight`, with both sums exact. Equal sums give equal values and equal
+/// serializations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WeightedAverage {
     products: ExactSum,
@@ -15,8 +15,7 @@ pub(crate) struct WeightedAverage {
 
 impl WeightedAverage {
     #[cfg(test)]
-    /// Adds a value with its weight. The pair is left out where one of them is infinite or
-    /// undefined.
+    /// Adds a value with its weight. Ignores the pair if one of them is infinite or undefined.
     pub(crate) fn add(&mut self, value: f64, weight: f64) {
         if value.is_finite() && weight.is_finite() {
             self.products.add_product(value, weight);
@@ -24,7 +23,7 @@ impl WeightedAverage {
         }
     }
 
-    /// Adds a value with its weight, of either kind, both exact.
+    /// Adds a value with its weight, both exactly.
     pub(crate) fn add_number(&mut self, value: Number, weight: Number) {
         if value.is_finite() && weight.is_finite() {
             self.products.add_number_product(value, weight);
@@ -32,14 +31,14 @@ impl WeightedAverage {
         }
     }
 
-    /// Adds what another has taken.
+    /// Adds the values of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.products.merge(&other.products);
         self.weights.merge(&other.weights);
     }
 
-    /// The average, rounded once; `None` where the weights add up to zero, as they do before
-    /// anything is added.
+    /// Returns the average, rounded once; `None` if the weights add up to zero, as they initially
+    /// do.
     pub(crate) fn value(&self) -> Option<f64> {
         self.products.divided_by(&self.weights)
     }

@@ -1,13 +1,13 @@
-//! A sum of terms of any size, as digits of 32 bits over the part of the number line that the terms
-//! touch. Each digit has 64 bits to itself, so that carries are handed on only now and then.
+//! Sum of terms of any size, as 32-bit digits over the range that the terms touch. Each digit is
+//! stored in 64 bits, so that carries propagate only occasionally.
 
 use super::magnitude::{DIGIT_BITS, Magnitude, digit_of};
 
-/// How many terms are added before carries are handed on: a limb stays below 2^32 · (2^29 + 2), far
-/// from 2^63.
+/// Number of terms added before carries propagate: a limb stays below 2^32 · (2^29 + 2), far from
+/// 2^63.
 const TERMS_BETWEEN_CARRIES: u32 = 1 << 29;
 
-/// The digits that a term of 128 bits can touch.
+/// Maximum number of digits that a 128-bit term touches.
 const TERM_DIGITS: usize = 5;
 
 /// `Σ limbs[i] · 2^(32 · (place + i))`.
@@ -29,7 +29,7 @@ impl Window {
             [low, low >> 32, low >> 64, low >> 96, high].map(|part| i64::from(digit_of(part)));
         let sign = -i64::from(negative);
         for (limb, digit) in self.limbs_at(place, TERM_DIGITS).iter_mut().zip(digits) {
-            // Two's complement: the digit, or its negative.
+            // Two's complement: the digit or its negative.
             *limb = limb.wrapping_add((digit ^ sign).wrapping_sub(sign));
         }
     }
@@ -46,13 +46,13 @@ impl Window {
             *limb = limb.wrapping_add(digit);
             carry = next;
         }
-        // The last digit is not to lose the sign: it takes back what it would hand on.
+        // The last digit keeps the sign: it takes back its carry.
         if let Some(limb) = limbs.last_mut() {
             *limb = limb.wrapping_add(carry << 32);
         }
     }
 
-    /// The sum as a sign and digits; zero is not negative.
+    /// Returns the sum as a sign and digits; zero is not negative.
     pub(super) fn into_total(mut self) -> (bool, Magnitude) {
         self.hand_on_carries();
         let negative = self.limbs.last().is_some_and(|limb| *limb < 0);
@@ -62,7 +62,7 @@ impl Window {
                 .for_each(|limb| *limb = limb.wrapping_neg());
             self.hand_on_carries();
         }
-        // All carries are handed on and the sum is not negative, so each limb is a digit.
+        // All carries have propagated and the sum is not negative, so each limb is a digit.
         let digits = self
             .limbs
             .iter()
@@ -71,7 +71,7 @@ impl Window {
         (negative, Magnitude::new(self.place, digits))
     }
 
-    /// The limbs of `len` digits from `place` on, ready to have one digit added to each.
+    /// Returns `len` limbs from `place`, each ready for one addition.
     #[inline]
     fn limbs_at(&mut self, place: i32, len: usize) -> &mut [i64] {
         if self.terms >= TERMS_BETWEEN_CARRIES {
@@ -109,7 +109,8 @@ impl Window {
         }
     }
 
-    /// Leaves a digit in every limb but the last, which keeps the sign and at most 32 bits with it.
+    /// Propagates carries, so that all limbs but the last are digits. The last one keeps the sign
+    /// and at most 32 bits.
     fn hand_on_carries(&mut self) {
         self.terms = 0;
         let Some(mut last) = self.limbs.pop() else {
@@ -131,14 +132,14 @@ impl Window {
     }
 }
 
-/// A limb as a digit and what it hands on.
+/// Splits a limb into a digit and its carry.
 fn split(limb: i64) -> (i64, i64) {
     (limb & 0xffff_ffff, limb >> 32)
 }
 
 #[cfg(test)]
 impl Window {
-    /// As if as many terms had been added as are allowed between carries.
+    /// Pretends that as many terms were added as are allowed between carries.
     pub(super) fn use_up_terms(&mut self) {
         self.terms = TERMS_BETWEEN_CARRIES;
     }

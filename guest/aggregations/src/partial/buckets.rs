@@ -1,4 +1,4 @@
-//! The buckets of one aggregation, for all buckets around it.
+//! Buckets of one aggregation, for all parent buckets.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,34 +6,34 @@ use super::{Metrics, Node};
 use crate::key::Key;
 use crate::request::{Aggregation, Kind, MetricOf};
 
-/// The buckets of one aggregation, for all buckets around it.
+/// Buckets of one aggregation, for all parent buckets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Buckets {
-    /// All keys, ascending, each once.
+    /// Distinct keys, ascending.
     pub(crate) keys: Vec<Key>,
-    /// Where the buckets of each bucket around begin, and where the last end.
+    /// Start of each parent bucket's buckets, and the end of the last.
     pub(crate) offsets: Vec<u32>,
-    /// The keys of the buckets as places in `keys`, ascending within a bucket around.
+    /// Key of each bucket as an index into `keys`, ascending within a parent bucket.
     pub(crate) ids: Vec<u32>,
-    /// The documents of the buckets.
+    /// Document counts of the buckets.
     pub(crate) counts: Vec<u64>,
-    /// What was left out of each bucket around; empty if nothing was anywhere.
+    /// Dropped terms of each parent bucket; empty if none were dropped anywhere.
     pub(crate) dropped: Vec<Dropped>,
-    /// The aggregations inside, in the order of the request.
+    /// Sub-aggregations, in the order of the request.
     pub(crate) inside: Vec<Node>,
 }
 
-/// What of a bucket's terms was left out, because there were too many.
+/// Terms of a parent bucket that were dropped because there were too many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Dropped {
-    /// Most documents that a term left out may have had.
+    /// Upper bound for the document count of a dropped term.
     pub(crate) max_doc_count: u64,
-    /// Documents of all that were left out.
+    /// Sum of the document counts of dropped terms.
     pub(crate) doc_count: u64,
 }
 
 impl Buckets {
-    /// The places of the buckets of one bucket around.
+    /// Returns the indices of the buckets in one parent bucket.
     pub(crate) fn of(&self, parent: usize) -> std::ops::Range<usize> {
         let at = |place: usize| self.offsets.get(place).map_or(0, |offset| *offset as usize);
         at(parent)..at(parent + 1)
@@ -80,7 +80,8 @@ impl Buckets {
 }
 
 impl Node {
-    /// Whether it has the shape that a result of this aggregation has, in so many buckets.
+    /// Returns whether the node has the shape of a result of this aggregation in `num_parents`
+    /// buckets.
     pub(super) fn fits(&self, aggregation: &Aggregation, num_parents: usize) -> bool {
         match (self, &aggregation.kind) {
             (Self::Metric(found), Kind::Metric(metric)) => {

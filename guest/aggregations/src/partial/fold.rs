@@ -1,8 +1,9 @@
-//! Making several buckets of one aggregation one: what is inside of them becomes one as well.
+//! Merging of several buckets of one aggregation into one, with their sub-aggregations.
 
 use super::{Buckets, Dropped, Metric, Node};
 
-/// What is inside of fewer buckets: `map` says for each bucket which of `len` it becomes a part of, if any.
+/// Merges sub-aggregations of buckets: `map` gives the new index below `len` of each bucket, if
+/// any.
 pub(crate) fn fold(nodes: &[Node], map: &[Option<u32>], len: usize) -> Vec<Node> {
     let of_node = |node: &Node| match node {
         Node::Buckets(buckets) => Node::Buckets(fold_buckets(buckets, map, len)),
@@ -15,7 +16,7 @@ pub(crate) fn fold(nodes: &[Node], map: &[Option<u32>], len: usize) -> Vec<Node>
 }
 
 fn fold_buckets(buckets: &Buckets, map: &[Option<u32>], len: usize) -> Buckets {
-    // New bucket around, id, and the place before.
+    // New parent bucket, id, and old index.
     let mut rows: Vec<(u32, u32, usize)> = Vec::new();
     for (parent, into) in map.iter().enumerate() {
         let Some(into) = *into else {
@@ -90,7 +91,7 @@ mod tests {
                 states,
             })
         };
-        // Three buckets around, with the terms a and b, b alone, and a and c.
+        // Three parent buckets, with the terms a and b, only b, and a and c.
         let terms = Buckets {
             keys: ["a", "b", "c"]
                 .map(|text| Key::Text(text.to_owned()))

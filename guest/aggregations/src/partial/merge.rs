@@ -1,14 +1,14 @@
-//! Merging two partial results of one request.
+//! Merging of two partial results of one request.
 
 use std::cmp::Ordering;
 
 use super::{Buckets, Dropped, Metric, Node};
 use crate::key::Key;
 
-/// Which bucket of the one and which of the other make a bucket of the merged.
+/// Buckets of both sides that make one merged bucket.
 pub(super) type Pair = (Option<u32>, Option<u32>);
 
-/// Merges the nodes of a whole request. `false` if they are of different requests.
+/// Merges the nodes of a whole request. Returns `false` if they belong to different requests.
 pub(super) fn merge_all(nodes: &mut Vec<Node>, others: Vec<Node>) -> bool {
     match merge_inside(std::mem::take(nodes), others, &[(Some(0), Some(0))]) {
         Some(merged) => {
@@ -92,7 +92,7 @@ fn merge_buckets(left: Buckets, right: Buckets, pairs: &[Pair]) -> Option<Bucket
     })
 }
 
-/// All keys, and the new place of each of both.
+/// Merges two lists of keys, and returns the new index of each key of both.
 fn merge_keys(left: Vec<Key>, right: Vec<Key>) -> (Vec<Key>, Vec<u32>, Vec<u32>) {
     let mut keys: Vec<Key> = Vec::with_capacity(left.len().max(right.len()));
     let mut left_map = Vec::with_capacity(left.len());
@@ -121,11 +121,11 @@ fn merge_keys(left: Vec<Key>, right: Vec<Key>) -> (Vec<Key>, Vec<u32>, Vec<u32>)
     }
 }
 
-/// One of the two that are merged.
+/// One of the two results to merge.
 struct Side<'a> {
     offsets: &'a [u32],
     ids: &'a [u32],
-    /// The new place of each key.
+    /// New index of each key.
     map: &'a [u32],
 }
 
@@ -134,7 +134,7 @@ impl<'a> Side<'a> {
         Self { offsets, ids, map }
     }
 
-    /// Places and new ids of the buckets of one bucket around.
+    /// Returns the indices and new ids of the buckets in one parent bucket.
     fn row(&self, parent: Option<u32>) -> impl Iterator<Item = (u32, u32)> + use<'a> {
         let at = |place: usize| self.offsets.get(place).copied().unwrap_or_default();
         let range = match parent {

@@ -1,20 +1,20 @@
-//! Merging many partial results.
+//! Merging of many partial results.
 
 use super::Partial;
 
-/// Merges partial results as they come. Results of about as many parts are merged with each other, so that a
-/// thousand splits are not each copied a thousand times.
+/// Merger of partial results as they arrive. Results of about as many parts are merged with each
+/// other, so that merging a thousand splits does not copy each of them a thousand times.
 #[derive(Debug, Default)]
 pub struct Merger {
-    /// With the number of parts that each is made of, in descending order.
+    /// Merged results with their numbers of parts, in descending order.
     merged: Vec<(u64, Partial)>,
 }
 
 impl Merger {
-    /// Adds one.
+    /// Adds a result.
     ///
     /// # Errors
-    /// `false` if it is of another request: then it is left out.
+    /// Returns `false` and ignores the result if it belongs to another request.
     #[must_use]
     pub fn add(&mut self, partial: Partial) -> bool {
         let (mut num_parts, mut partial) = (1, partial);
@@ -30,11 +30,11 @@ impl Merger {
         true
     }
 
-    /// All of them as one; nothing if there are none.
+    /// Merges all results into one; returns `None` if there are none.
     pub fn finish(mut self) -> Option<Partial> {
         let (_, mut all) = self.merged.pop()?;
         while let Some((_, mut last)) = self.merged.pop() {
-            // They fitted each other when they came.
+            // They were compatible when they were added.
             let _ = last.merge(all);
             all = last;
         }

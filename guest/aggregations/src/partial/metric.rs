@@ -1,4 +1,4 @@
-//! The states of one metric, for all buckets around it.
+//! States of one metric, for all parent buckets.
 
 use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use serde::de::Error as _;
@@ -8,15 +8,15 @@ use crate::numbers::{ExtendedStats, QuantileSketch, Stats, StringStats, Weighted
 use crate::request::{MetricOf, RateOf};
 use crate::top_hits::TopList;
 
-/// One metric, for all buckets around it.
+/// One metric, for all parent buckets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Metric {
-    /// Whether its values are dates, in milliseconds since 1970.
+    /// Whether values are dates, in milliseconds since 1970.
     pub(crate) is_date: bool,
     pub(crate) states: Metrics,
 }
 
-/// The states of one metric, for all buckets around it.
+/// States of one metric, for all parent buckets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Metrics {
     Counts(Vec<u64>),
@@ -29,7 +29,7 @@ pub(crate) enum Metrics {
     Strings(Vec<StringStats>),
 }
 
-/// Does the same with the list of each variant.
+/// Applies an expression to the list of any variant.
 macro_rules! with_list {
     ($metrics:expr, $list:ident => $do:expr) => {
         match $metrics {
@@ -46,7 +46,7 @@ macro_rules! with_list {
 }
 
 impl Metrics {
-    /// The states of no buckets.
+    /// Creates states for no buckets.
     pub(crate) fn empty(what: &MetricOf) -> Self {
         match what {
             MetricOf::ValueCount => Self::Counts(Vec::new()),
@@ -72,8 +72,8 @@ impl Metrics {
         with_list!(self, list => list.len())
     }
 
-    /// The states of both, bucket by bucket; each pair says which of the one and of the other make a new
-    /// bucket. `None` if they are of different metrics.
+    /// Merges states bucket by bucket. Each pair gives the indices on both sides of a new bucket.
+    /// Returns `None` for different metrics.
     pub(super) fn merge(self, other: Self, pairs: &[(Option<u32>, Option<u32>)]) -> Option<Self> {
         Some(match (self, other) {
             (Self::Counts(a), Self::Counts(b)) => Self::Counts(zip(a, b, pairs)),
@@ -104,7 +104,7 @@ macro_rules! fold_list {
 }
 
 impl Metrics {
-    /// The states of fewer buckets: `map` says for each bucket which of `len` it becomes a part of, if any.
+    /// Merges states of buckets: `map` gives the new index below `len` of each bucket, if any.
     pub(super) fn fold(&self, map: &[Option<u32>], len: usize) -> Self {
         fold_list!(
             self, map, len,
@@ -123,7 +123,7 @@ fn fold<T: Merge + Clone>(list: &[T], map: &[Option<u32>], len: usize) -> Vec<T>
     folded
 }
 
-/// A state that takes in another.
+/// State that can be merged.
 pub(crate) trait Merge: Default {
     fn merge(&mut self, other: Self);
 }
@@ -191,10 +191,11 @@ fn zip<T: Merge>(
     merged.collect()
 }
 
-/// 2,048 registers beyond what is counted exactly: 2.3 % of standard error.
+/// Base-2 logarithm of the number of registers: 2,048 registers have a standard error of 2.3 %.
+/// Small sets are counted exactly.
 const LG_K: u8 = 11;
 
-/// How many distinct values there are.
+/// Number of distinct values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cardinality(Option<Box<HllSketch>>);
 
@@ -208,7 +209,7 @@ impl Cardinality {
         }
     }
 
-    /// Rounded to a whole number.
+    /// Returns the estimate, rounded to an integer.
     pub(crate) fn estimate(&self) -> u64 {
         let estimate = self.0.as_ref().map_or(0.0, |sketch| sketch.estimate());
         #[expect(

@@ -1,8 +1,8 @@
-//! What the aggregations of some documents come to, before they are shown: the same for one split, for a leaf and
-//! for the whole index, and what leaves send and caches keep.
+//! Partial results of aggregations: the same type for one split, for a leaf and for the whole
+//! index. Leaves send them, and caches store them.
 //!
-//! A partial result has the shape of the request. Each node has the states of all buckets around it in one
-//! row, so that a thousand buckets are a few lists and not a thousand trees:
+//! A partial result has the shape of the request. Each node has the states of all parent buckets in
+//! one list, so that a thousand buckets are a few lists rather than a thousand trees:
 //!
 //! ```text
 //!   days       offsets 0 3            terms     offsets 0 2 4 5       avg   one state for each of the
@@ -26,31 +26,32 @@ pub use merger::Merger;
 
 use crate::request::Aggregations;
 
-/// One aggregation's states for all buckets around it.
+/// States of one aggregation for all parent buckets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Node {
     Buckets(Buckets),
     Metric(Metric),
 }
 
-/// What the aggregations of a request come to over some documents.
+/// Partial result of a request's aggregations over some documents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Partial {
-    /// One for each aggregation of the request, with one bucket around each.
+    /// One node for each aggregation of the request, each with a single parent bucket.
     pub(crate) nodes: Vec<Node>,
 }
 
 impl Partial {
-    /// Adds what other documents come to.
+    /// Adds the result for other documents.
     ///
     /// # Errors
-    /// `false` if it is of another request: nothing is added then.
+    /// Returns `false` and adds nothing if it belongs to another request.
     #[must_use]
     pub fn merge(&mut self, other: Self) -> bool {
         merge::merge_all(&mut self.nodes, other.nodes)
     }
 
-    /// Whether it can be the result of these aggregations: that which comes from outside may not be.
+    /// Returns whether this is a possible result of these aggregations. Data from outside may not
+    /// be.
     pub fn fits(&self, aggregations: &Aggregations) -> bool {
         self.nodes.len() == aggregations.list.len()
             && self

@@ -1,4 +1,4 @@
-//! Pipelines over finished buckets: what they add to them, and which they leave out.
+//! Applies pipelines to finished buckets: adds results to them, and removes some of them.
 
 use std::cmp::Ordering;
 
@@ -13,8 +13,8 @@ use crate::numbers::Number;
 use crate::request::exact_number;
 use crate::respond::{Bucket, BucketList, Level, Outcome, float};
 
-/// Applies the pipelines inside of an aggregation to its buckets. Returns how many buckets were left out,
-/// those inside of them counted.
+/// Applies the pipelines of an aggregation to its buckets. Returns the number of buckets removed,
+/// including nested ones.
 pub(crate) fn apply<'r>(pipelines: &'r [Pipeline], outcome: &mut Outcome<'r>) -> u64 {
     let mut num_cut = 0;
     for pipeline in pipelines {
@@ -44,7 +44,7 @@ fn add_sibling<'r>(pipeline: &'r Pipeline, level: &mut Level<'r>) {
     }
 }
 
-/// A level stays in the order of its names.
+/// Adds a result to a level, which stays sorted by name.
 fn add<'r>(level: &mut Level<'r>, pipeline: &'r Pipeline, mut value: Value) {
     if let Some(format) = &pipeline.format {
         format.add_texts(&mut value);
@@ -123,7 +123,7 @@ fn of_row<'r>(pipeline: &'r Pipeline, list: &mut BucketList<'r>) -> u64 {
     0
 }
 
-/// The numbers of a script; `None` if one is missing, so that the bucket is left alone.
+/// Returns the inputs of a script, or `None` if one is missing and the bucket is skipped.
 fn script_inputs(values: &[Option<f64>], gaps: GapPolicy) -> Option<Vec<f64>> {
     let inputs = values.iter().map(|value| match gaps {
         GapPolicy::InsertZeros => Some(value.unwrap_or(0.0)),
@@ -132,7 +132,7 @@ fn script_inputs(values: &[Option<f64>], gaps: GapPolicy) -> Option<Vec<f64>> {
     inputs.collect()
 }
 
-/// With a unit, also the derivative by a length of time: the keys of buckets are milliseconds.
+/// Adds derivatives and, with a unit, those by time: the keys of buckets are milliseconds.
 fn add_derivatives<'r>(
     pipeline: &'r Pipeline,
     list: &mut BucketList<'r>,
@@ -158,7 +158,7 @@ fn add_derivatives<'r>(
     0
 }
 
-/// What a bucket is sorted by: nothing comes last, whichever way the order runs.
+/// Sort value of a bucket. Missing values come last in either direction.
 enum SortValue {
     Nothing,
     Key(Key),
@@ -180,7 +180,7 @@ impl SortValue {
             (Self::Nothing, _) => Ordering::Greater,
             (_, Self::Nothing) => Ordering::Less,
             (Self::Key(left), Self::Key(right)) => directed(left.cmp(right)),
-            // All buckets of an aggregation have one, or none does.
+            // Either all buckets of an aggregation have a key, or none has.
             (Self::Key(_), _) => directed(Ordering::Less),
             (_, Self::Key(_)) => directed(Ordering::Greater),
             (Self::Number(left), Self::Number(right)) => directed(left.cmp(right)),
@@ -191,8 +191,8 @@ impl SortValue {
     }
 }
 
-/// Those that are shown, and those that are not. Ties stay in the order that they had; a bucket that has none
-/// of what it is sorted by is left out.
+/// Splits buckets into those shown and the rest. Ties keep their order; buckets without any sort
+/// value are removed.
 fn sorted<'r>(
     pipeline: &Pipeline,
     buckets: Vec<Bucket<'r>>,
@@ -249,7 +249,7 @@ fn sort_key(bucket: &Bucket<'_>) -> SortValue {
     }
 }
 
-/// All buckets of these, those inside of them counted.
+/// Returns the number of buckets, including nested ones.
 fn num_buckets(buckets: &[Bucket<'_>]) -> u64 {
     let of_outcome = |outcome: &Outcome<'_>| match outcome {
         Outcome::Buckets(list) => num_buckets(&list.buckets),

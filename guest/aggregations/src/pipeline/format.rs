@@ -1,13 +1,13 @@
-//! `format` of a pipeline: its numbers as texts beside them.
+//! `format` of a pipeline: adds texts to its numbers.
 
 use serde_json::{Map, Value};
 
 use crate::calendar::{DateFormat, Zone};
 
-/// Longest pattern, in bytes.
+/// Maximum length of a pattern in bytes.
 const MAX_PATTERN_BYTES: usize = 100;
 
-/// How numbers are written.
+/// Format of numbers.
 #[derive(Clone, Debug)]
 pub(crate) enum Format {
     Decimal(Decimal),
@@ -15,27 +15,27 @@ pub(crate) enum Format {
     Date(DateFormat),
 }
 
-/// A pattern such as `#,##0.00`, as in Java's `DecimalFormat`, with English signs.
+/// Pattern such as `#,##0.00`, as in Java's `DecimalFormat`, with English symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
     prefix: String,
     suffix: String,
-    /// Digits before the point, at least.
+    /// Minimum number of digits before the point.
     min_whole: usize,
-    /// Digits behind it, at least and at most.
+    /// Minimum and maximum number of digits after the point.
     min_fraction: usize,
     max_fraction: usize,
-    /// Digits between two commas; 0 for none.
+    /// Number of digits between two commas; 0 for none.
     group: usize,
-    /// 100 for percent, 1,000 for permille.
+    /// 100 for percent, 1,000 for per mille, else 1.
     factor: u16,
 }
 
 impl Format {
-    /// Reads a pattern of digits (`0` and `#`), or else one of a date.
+    /// Parses a pattern of digits (`0` and `#`), or else a date format.
     ///
     /// # Errors
-    /// What to write instead.
+    /// The pattern is invalid. The message describes a valid one.
     pub(super) fn parse(pattern: &str) -> Result<Self, String> {
         if pattern.len() > MAX_PATTERN_BYTES {
             return Err(format!("a pattern has at most {MAX_PATTERN_BYTES} bytes"));
@@ -61,7 +61,7 @@ impl Format {
         }
     }
 
-    /// Adds the texts of a result's numbers to it, but not of its `count`.
+    /// Adds the texts of a result's numbers, except its `count`.
     pub(super) fn add_texts(&self, result: &mut Value) {
         let Value::Object(fields) = result else {
             return;
@@ -155,14 +155,14 @@ impl Decimal {
         found.min_whole = plain.matches('0').count();
         found.min_fraction = fraction.matches('0').count();
         found.max_fraction = fraction.len();
-        // Without any 0 the digit before the point is one.
+        // Without any 0, one digit before the point is required.
         if found.min_whole == 0 && found.min_fraction == 0 {
             found.min_whole = 1;
         }
         Ok(found)
     }
 
-    /// Rounded to the digits that are shown, of two equally near the even one.
+    /// Formats a number, rounding ties to even.
     fn text(&self, number: f64) -> String {
         let number = number * f64::from(self.factor);
         let digits = format!("{:.*}", self.max_fraction, number.abs());

@@ -1,4 +1,4 @@
-//! What pipelines take: paths, the scripts over them, and the keys of a sort.
+//! Inputs of pipelines: paths, scripts over them, and the keys of a sort.
 
 use serde_json::Value;
 
@@ -8,17 +8,17 @@ use super::types::PipelineOf;
 use crate::request::{Body, number_of};
 use crate::{Error, Result};
 
-/// Most paths of one pipeline, and most parameters of a script.
+/// Maximum number of paths of one pipeline, and of parameters of a script.
 const MAX_PATHS: usize = 50;
 
-/// Where a path is written, and its text; inputs of scripts have names.
+/// Path as written, with its location in the request. Inputs of scripts have names.
 pub(super) struct Input<'a> {
     pub(super) name: String,
     pub(super) place: String,
     pub(super) text: &'a str,
 }
 
-/// The one path of most pipelines: a text, or a list with one.
+/// Reads the only path of most pipelines: a text, or a list of one text.
 pub(super) fn one<'a>(body: &Body<'a>) -> Result<Vec<Input<'a>>> {
     let text = match body.get("buckets_path") {
         Some(Value::String(text)) => Some(text.as_str()),
@@ -41,7 +41,7 @@ pub(super) fn one<'a>(body: &Body<'a>) -> Result<Vec<Input<'a>>> {
     }])
 }
 
-/// The paths of a script, by the names that they have there.
+/// Reads the named paths of a script.
 pub(super) fn named<'a>(body: &Body<'a>) -> Result<Vec<Input<'a>>> {
     let given: Vec<(String, String, &Value)> = match body.get("buckets_path") {
         Some(Value::Object(named)) => {
@@ -80,7 +80,7 @@ pub(super) fn named<'a>(body: &Body<'a>) -> Result<Vec<Input<'a>>> {
     inputs.collect()
 }
 
-/// A text, or an object with the text and numbers beside it.
+/// Reads a script: a text, or an object with the text and numbers as parameters.
 pub(super) fn script(body: &Body<'_>, inputs: &[Input<'_>], has_window: bool) -> Result<Script> {
     let place = format!("{}.script", body.path);
     let mut names = Names {
@@ -172,7 +172,7 @@ pub(super) fn bucket_sort<'a>(body: &Body<'a>) -> Result<(PipelineOf, Vec<Input<
     Ok((what, inputs))
 }
 
-/// `{"path": "desc"}` or `{"path": {"order": "desc"}}`.
+/// Reads `{"path": "desc"}` or `{"path": {"order": "desc"}}`.
 fn sort_key(key: &Value) -> Option<(&str, bool)> {
     let key = key.as_object().filter(|key| key.len() == 1)?;
     let (text, order) = key.iter().next()?;

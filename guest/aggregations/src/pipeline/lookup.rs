@@ -1,12 +1,12 @@
-//! Numbers of finished buckets, along the paths that a request was checked to have.
+//! Look-up of numbers in finished buckets, along validated paths.
 
 use serde_json::Value;
 
 use super::types::{BucketsPath, End, GapPolicy};
 use crate::respond::{Bucket, Level, Outcome};
 
-/// A number of a bucket. `None` where nothing of that name is, such as in the first bucket of a derivative;
-/// undefined where there is a gap.
+/// Returns a number of a bucket; `None` if it does not exist, such as in the first bucket of a
+/// derivative; undefined for a gap.
 pub(super) fn value_of(bucket: &Bucket<'_>, path: &BucketsPath, gaps: GapPolicy) -> Option<f64> {
     let value = raw(bucket, path)?;
     // A count is never missing.
@@ -50,7 +50,7 @@ pub(super) fn key<'b>(bucket: &'b Bucket<'_>) -> Option<&'b Value> {
     found.map(|(_, value)| value)
 }
 
-/// A level is in the order of its names.
+/// Finds a result by name in a level, which is sorted by name.
 pub(super) fn find<'l, 'r>(level: &'l Level<'r>, name: &str) -> Option<&'l Outcome<'r>> {
     let place = level
         .binary_search_by(|(found, _)| (*found).cmp(name))
@@ -58,7 +58,7 @@ pub(super) fn find<'l, 'r>(level: &'l Level<'r>, name: &str) -> Option<&'l Outco
     level.get(place).map(|(_, outcome)| outcome)
 }
 
-/// A number of a metric as an answer shows it; undefined if it shows none.
+/// Returns a number of a metric as shown in an answer; undefined if it is not shown.
 fn number(metric: &Value, property: &str) -> f64 {
     let name = if property.is_empty() {
         "value"
@@ -73,7 +73,7 @@ fn number(metric: &Value, property: &str) -> f64 {
     found.and_then(Value::as_f64).unwrap_or(f64::NAN)
 }
 
-/// The value of a percentile, by its name or in a list.
+/// Returns the value of a percentile, from named values or a list.
 fn by_number(values: &Value, number: f64) -> Option<&Value> {
     let is_it = |key: Option<f64>| key.is_some_and(|key| key.total_cmp(&number).is_eq());
     match values {

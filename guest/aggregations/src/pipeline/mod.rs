@@ -1,16 +1,16 @@
-//! Pipeline aggregations: computed from the finished buckets of others, not from documents.
+//! Pipeline aggregations: computed from the finished buckets of other aggregations, not from
+//! documents.
 //!
 //! ```text
-//!   request:   read ──▶ paths (what their paths lead to) ──▶ order (who waits for whom)
-//!   respond:   the buckets of an aggregation, all that is inside of them made
+//!   request:   read ──▶ paths (targets of their paths) ──▶ order (dependencies)
+//!   respond:   the buckets of an aggregation, with their sub-aggregations finished
 //!                ──▶ apply: parent ones, over the row of buckets   derivative, bucket_script, bucket_sort, …
 //!                           sibling ones, in each bucket           max_bucket, stats_bucket, …
 //! ```
-//!
-//! They read no column and have no part in partial results: a split, a leaf and a merge do not know of them.
-//! Rows are taken as they are shown: a histogram in descending order has its derivative from above. Those
-//! that cut buckets (`bucket_selector`, then `bucket_sort`) come after all others of their level, so that
-//! what a series is made of does not depend on the order of keys in a request.
+//! They read no columns and add nothing to partial results, so splits, leaves and merges ignore
+//! them. Rows have the order in which they are shown: in descending order, a derivative runs from
+//! the last bucket. Pipelines that remove buckets (`bucket_selector`, then `bucket_sort`) follow
+//! all others of their level, so that a series does not depend on the order of keys in a request.
 
 mod apply;
 mod format;

@@ -1,4 +1,4 @@
-//! Where a pipeline may stand, and in which order those of a level are computed.
+//! Valid places of pipelines, and the order in which the pipelines of a level are computed.
 
 use super::paths::{has_buckets, has_numbers_as_keys};
 use super::types::{End, Pipeline, PipelineOf};
@@ -6,7 +6,7 @@ use crate::request::Kind;
 use crate::{Error, Result};
 
 impl Pipeline {
-    /// Whether it takes a number from another of its level.
+    /// Returns whether this pipeline uses a number of another one of its level.
     fn needs(&self, other: &Self) -> bool {
         self.inputs.iter().any(|input| {
             let is_of_level = input.over.is_empty() && input.steps.is_empty();
@@ -15,10 +15,10 @@ impl Pipeline {
     }
 }
 
-/// Each after those that it needs, those that cut buckets last, and otherwise in the order of their names.
+/// Sorts pipelines by dependency, with those that remove buckets last, and otherwise by name.
 ///
 /// # Errors
-/// If some need each other.
+/// Some pipelines depend on each other.
 pub(super) fn ordered(mut pipelines: Vec<Pipeline>) -> Result<Vec<Pipeline>> {
     canter_sorting::sort_by(&mut pipelines, |left, right| {
         let key = |pipeline: &Pipeline| pipeline.what.turn();
@@ -45,10 +45,10 @@ pub(super) fn ordered(mut pipelines: Vec<Pipeline>) -> Result<Vec<Pipeline>> {
     Ok(ordered)
 }
 
-/// Checks that pipelines may stand inside of an aggregation; `None` is the outermost level.
+/// Checks that pipelines are allowed below an aggregation; `None` is the outermost level.
 ///
 /// # Errors
-/// If one may not.
+/// A pipeline is not allowed there.
 pub(crate) fn check_place(pipelines: &[Pipeline], parent: Option<&Kind>) -> Result<()> {
     for pipeline in pipelines {
         if let Some(what) = misplaced(pipeline, parent) {

@@ -1,10 +1,10 @@
-//! `buckets_path`: what a path leads to, found among the aggregations of a request.
+//! `buckets_path`: resolves paths among the aggregations of a request.
 
 use super::types::{BucketsPath, End, Pipeline, PipelineOf};
 use crate::request::{Aggregation, Kind, Metric, MetricOf};
 use crate::{Error, Result};
 
-/// The aggregations and pipelines of one level.
+/// Aggregations and pipelines of one level.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub(super) aggregations: &'a [Aggregation],
@@ -30,7 +30,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// A path as it was written, and where.
+/// Path as written, with its location in the request.
 pub(super) struct Written<'a> {
     pub(super) place: &'a str,
     pub(super) text: &'a str,
@@ -44,7 +44,7 @@ pub(super) fn has_buckets(kind: &Kind) -> bool {
     !has_one_bucket(kind) && !matches!(kind, Kind::Metric(_))
 }
 
-/// Whether the key of each bucket is a number.
+/// Returns whether the keys of buckets are numbers.
 pub(super) fn has_numbers_as_keys(kind: &Kind) -> bool {
     matches!(
         kind,
@@ -71,12 +71,12 @@ impl Written<'_> {
         ))
     }
 
-    /// A path from a level to the buckets of an aggregation there, and on inside of each.
+    /// Resolves a path from a level to the buckets of an aggregation, and into each of them.
     pub(super) fn of_level(&self, scope: Scope<'_>) -> Result<BucketsPath> {
         let mut over = Vec::new();
         let (mut scope, mut rest) = (scope, self.text);
         loop {
-            // histogram._count is histogram>_count
+            // `histogram._count` means `histogram>_count`.
             let (name, next) = match rest.split_once('>') {
                 Some((name, next)) => (name.trim(), next.trim()),
                 None => match rest.rsplit_once('.') {
@@ -111,7 +111,7 @@ impl Written<'_> {
         }
     }
 
-    /// A path from a bucket to a number.
+    /// Resolves a path from a bucket to a number.
     pub(super) fn of_bucket(&self, text: &str, scope: Scope<'_>) -> Result<BucketsPath> {
         let mut steps = Vec::new();
         let (mut scope, mut rest) = (scope, text.trim());
@@ -166,7 +166,7 @@ impl Written<'_> {
         ))
     }
 
-    /// The last name of a path and the property behind it. A name may have dots in it.
+    /// Splits the last element of a path into name and property. Names may contain dots.
     fn last<'t>(&self, text: &'t str, scope: Scope<'_>) -> Result<(&'t str, &'t str)> {
         let is_known =
             |name: &str| scope.aggregation(name).is_some() || scope.pipeline(name).is_some();
@@ -241,7 +241,7 @@ fn numbers(numbers: &[f64]) -> Vec<String> {
     numbers.iter().map(|number| format!("{number:?}")).collect()
 }
 
-/// The names of a metric's numbers; the only one of several that have one is `value`.
+/// Returns the names of a metric's numbers; a metric with a single number calls it `value`.
 fn of_metric(metric: &Metric) -> Vec<String> {
     match &metric.what {
         MetricOf::Stats => owned(&STATS),

@@ -1,4 +1,4 @@
-//! JSON → pipelines.
+//! Parser of pipelines from JSON.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::Result;
 use crate::calendar::{CalendarUnit, fixed_interval_ns};
 use crate::request::{Aggregation, Body, percents, sigma};
 
-/// All kinds, for messages.
+/// All kinds, for error messages.
 pub(crate) const KINDS: [&str; 15] = [
     "derivative",
     "cumulative_sum",
@@ -30,26 +30,26 @@ pub(crate) const KINDS: [&str; 15] = [
     "percentiles_bucket",
 ];
 
-/// Widest window of a `moving_fn`, largest lag of a `serial_diff`: the time of an answer grows with it.
+/// Maximum window of a `moving_fn` and lag of a `serial_diff`, which bound the time for an answer.
 const MAX_WINDOW: u64 = 1_000;
 
 pub(crate) fn is_kind(kind: &str) -> bool {
     KINDS.contains(&kind)
 }
 
-/// A pipeline in a request, before its paths are looked up.
+/// Pipeline in a request, before its paths are resolved.
 pub(crate) struct Draft<'a> {
     pub(crate) name: &'a str,
-    /// With its kind at the end.
+    /// Location in the request, which ends with the kind.
     pub(crate) path: String,
     pub(crate) kind: &'a str,
     pub(crate) value: &'a Value,
 }
 
-/// Reads the pipelines of a level, beside these aggregations.
+/// Reads the pipelines of a level with these aggregations.
 ///
 /// # Errors
-/// What is wrong, with its place in the request in front.
+/// A pipeline is invalid. The message begins with its location in the request.
 pub(crate) fn read_level(
     drafts: &[Draft<'_>],
     aggregations: &[Aggregation],
@@ -195,7 +195,7 @@ fn gaps(body: &Body<'_>, what: &PipelineOf) -> Result<GapPolicy> {
     }
 }
 
-/// Calendar units have the length that they have on average.
+/// Returns the length of `unit` in milliseconds; the average length for calendar units.
 fn unit_ms(body: &Body<'_>) -> Result<Option<f64>> {
     const YEAR_MS: f64 = 31_556_952_000.0;
     let Some(text) = body.text("unit")? else {

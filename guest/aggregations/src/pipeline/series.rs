@@ -1,8 +1,7 @@
-//! Rows of numbers → rows of numbers: what pipelines compute of the buckets of a histogram, one after the
-//! other.
+//! Pipelines as functions of rows of numbers: one number for each bucket of a histogram, in order.
 //!
-//! In a row `None` is a bucket that has no such number, and an undefined number is a gap. In a result `None`
-//! is a bucket that gets nothing, and an undefined number is shown as null.
+//! In an input row, `None` is a bucket without such a number, and an undefined number is a gap. In
+//! a result, `None` is a bucket that gets nothing, and an undefined number is shown as null.
 
 use super::script::Script;
 use super::types::Method;
@@ -10,25 +9,25 @@ use crate::numbers::{ExactSum, ExtendedStats, Spread};
 
 pub(super) type Row = Vec<Option<f64>>;
 
-/// Each number less the one before it.
+/// Returns each number minus the previous one.
 pub(super) fn derivative(row: &[Option<f64>]) -> Row {
     let before = std::iter::once(None).chain(row.iter().copied());
     let pairs = row.iter().zip(before);
     pairs.map(|(now, before)| Some((*now)? - before?)).collect()
 }
 
-/// The sum of all numbers so far, exact and rounded once; gaps add nothing.
+/// Returns the sum of all numbers so far, exact and rounded once; gaps add nothing.
 pub(super) fn cumulative_sum(row: &[Option<f64>]) -> Row {
     let mut sum = ExactSum::default();
     let sums = row.iter().map(|value| {
-        // What is not finite is left out.
+        // Numbers that are not finite are ignored.
         sum.add_f64(value.unwrap_or_default());
         Some(sum.to_f64())
     });
     sums.collect()
 }
 
-/// Each number less the one `lag` buckets before it.
+/// Returns each number minus the one `lag` buckets earlier.
 pub(super) fn serial_diff(row: &[Option<f64>], lag: usize) -> Row {
     let before = std::iter::repeat_n(None, lag).chain(row.iter().copied());
     let pairs = row.iter().zip(before);
@@ -38,7 +37,8 @@ pub(super) fn serial_diff(row: &[Option<f64>], lag: usize) -> Row {
         .collect()
 }
 
-/// A script over the values before each. Gaps are left out before windows are taken, and get nothing.
+/// Applies a script to the values before each one. Gaps are removed before windows are formed, and
+/// get nothing.
 pub(super) fn moving(row: &[Option<f64>], script: &Script, window: usize, shift: i64) -> Row {
     let is_value = |value: &f64| !value.is_nan();
     let values: Vec<f64> = row.iter().flatten().copied().filter(is_value).collect();
@@ -55,7 +55,7 @@ pub(super) fn moving(row: &[Option<f64>], script: &Script, window: usize, shift:
     results.collect()
 }
 
-/// Each number rescaled by all of them; gaps are left out and get nothing.
+/// Rescales each number relative to all of them; gaps are ignored and get nothing.
 pub(super) fn normalize(row: &[Option<f64>], method: Method) -> Row {
     let mut stats = ExtendedStats::default();
     let values = || {
@@ -70,7 +70,7 @@ pub(super) fn normalize(row: &[Option<f64>], method: Method) -> Row {
     let mean = stats.stats().avg().unwrap_or(f64::NAN);
     let sum = stats.stats().sum().to_f64();
     let deviation = stats.std_deviation(Spread::Sampling).unwrap_or(f64::NAN);
-    // The largest exponent is 0, so that none of them overflows.
+    // The largest exponent is 0, so none of them overflows.
     let power = |value: f64| libm::exp(value - max);
     let powers = match method {
         Method::Softmax => values().fold(0.0, |sum, value| sum + power(value)),

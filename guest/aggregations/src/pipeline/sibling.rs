@@ -1,4 +1,4 @@
-//! Sibling pipelines: the buckets of an aggregation → one result beside it.
+//! Sibling pipelines: one result from the buckets of an aggregation of the same level.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::partial::Metrics;
 use crate::request::{Metric, MetricOf, Source};
 use crate::respond::{BucketList, Dialect, Level, Outcome, Shown, by_number, float};
 
-/// What a sibling pipeline comes to in a level.
+/// Computes the result of a sibling pipeline in a level.
 pub(super) fn computed(pipeline: &Pipeline, level: &Level<'_>) -> Value {
     let path = pipeline.inputs.first();
     let list = path.and_then(|path| list_of(level, path));
@@ -52,7 +52,7 @@ pub(super) fn computed(pipeline: &Pipeline, level: &Level<'_>) -> Value {
     }
 }
 
-/// The number nearest to a percentile, of two equally near the larger one; none is between two.
+/// Returns the number at the rank nearest to a percentile, ties rounded up, without interpolation.
 pub(super) fn nearest(sorted: &[f64], percent: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let rank = libm::floor(percent / 100.0 * last as f64 + 0.5);
@@ -77,7 +77,7 @@ fn list_of<'l, 'r>(level: &'l Level<'r>, path: &BucketsPath) -> Option<&'l Bucke
     None
 }
 
-/// The same words as a metric of documents has; there is no date among them.
+/// Formats statistics like a metric of documents; none of them is a date.
 fn shown(what: MetricOf, stats: ExtendedStats) -> Value {
     let states = Metrics::ExtendedStats(vec![stats]);
     let found = crate::partial::Metric {
@@ -96,7 +96,7 @@ fn shown(what: MetricOf, stats: ExtendedStats) -> Value {
     Shown::new(&metric, Some((&found, 0))).to_json(Dialect::Quickwit)
 }
 
-/// What a bucket is called; one without name and key by its place.
+/// Returns the name of a bucket, its key, or else its index.
 fn key_text(list: &BucketList<'_>, place: usize) -> String {
     let Some(bucket) = list.buckets.get(place) else {
         return String::new();

@@ -1,4 +1,4 @@
-//! Rows of numbers against plain loops.
+//! Pipelines on rows: comparison with simple loops.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::series;
 use super::sibling::nearest;
 use super::types::Method;
 
-/// Small whole numbers, so that sums are exact in any order; some buckets without a number, some gaps.
+/// Generates small integers, so that sums are exact in any order, with missing numbers and gaps.
 fn rows() -> impl Strategy<Value = Vec<Option<f64>>> {
     let value = prop_oneof![
         6 => (-9..10i32).prop_map(|value| Some(f64::from(value))),
@@ -17,7 +17,7 @@ fn rows() -> impl Strategy<Value = Vec<Option<f64>>> {
     prop::collection::vec(value, 0..20)
 }
 
-/// Equal, where what is undefined equals itself.
+/// Compares rows; undefined numbers equal each other.
 fn same(left: &[Option<f64>], right: &[Option<f64>]) -> bool {
     let is_same = |(left, right): (&Option<f64>, &Option<f64>)| match (left, right) {
         (Some(left), Some(right)) => left == right || (left.is_nan() && right.is_nan()),
@@ -143,7 +143,7 @@ proptest! {
     ) {
         values.sort_unstable();
         let sorted: Vec<f64> = values.iter().copied().map(f64::from).collect();
-        // The rank times 200, so that the half is a whole number.
+        // The rank times 200, so that the half is an integer.
         let rank = (2 * percent as usize * (values.len() - 1) + 100) / 200;
         prop_assert_eq!(nearest(&sorted, f64::from(percent)), Some(sorted[rank]));
     }
@@ -191,7 +191,7 @@ fn functions_of_a_window_stand_in_expressions() {
     assert_eq!(script.number(&[], &[3.0]), -1.0);
 }
 
-/// The examples of the documentation.
+/// The examples from Elasticsearch's documentation.
 #[test]
 fn rows_are_rescaled_as_documented() {
     let row: Vec<Option<f64>> = [5.0, 5.0, 10.0, 50.0, 10.0, 20.0].map(Some).to_vec();

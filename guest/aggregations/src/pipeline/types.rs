@@ -1,8 +1,8 @@
-//! Pipeline aggregations as they were read: one variant for each kind.
+//! Parsed pipeline aggregations: one variant for each kind.
 //!
-//! Names and defaults are those of Elasticsearch; each variant names the page that documents it, below
-//! `https://www.elastic.co/docs/reference/aggregations/search-aggregations-pipeline-`. Gaps and paths are on
-//! `https://www.elastic.co/docs/reference/aggregations/pipeline`.
+//! Names and defaults are those of Elasticsearch. Each variant names its page of the documentation
+//! below `https://www.elastic.co/docs/reference/aggregations/search-aggregations-pipeline-`. Gaps
+//! and paths are described at `https://www.elastic.co/docs/reference/aggregations/pipeline`.
 
 use super::format::Format;
 use super::script::Script;
@@ -11,13 +11,13 @@ use super::script::Script;
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {
     pub(crate) name: String,
-    /// Where it stands in the request, for messages.
+    /// Location in the request, for error messages.
     pub(crate) path: String,
     pub(crate) what: PipelineOf,
-    /// The numbers that it takes from each bucket.
+    /// Numbers that are read from each bucket.
     pub(crate) inputs: Vec<BucketsPath>,
     pub(crate) gaps: GapPolicy,
-    /// How its numbers are shown as texts beside them.
+    /// Format of the texts beside numbers.
     pub(crate) format: Option<Format>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Pipeline {
 pub(crate) enum PipelineOf {
     /// `derivative-aggregation`.
     Derivative {
-        /// The length that `normalized_value` is for, in milliseconds.
+        /// Unit of `normalized_value` in milliseconds.
         unit_ms: Option<f64>,
     },
     /// `cumulative-sum-aggregation`.
@@ -46,7 +46,7 @@ pub(crate) enum PipelineOf {
     BucketSelector(Script),
     /// `bucket-sort-aggregation`.
     BucketSort {
-        /// For each input, whether it descends.
+        /// For each input, whether the order descends.
         descending: Vec<bool>,
         from: usize,
         size: Option<usize>,
@@ -67,7 +67,7 @@ pub(crate) enum PipelineOf {
     PercentilesBucket { percents: Vec<f64>, is_keyed: bool },
 }
 
-/// How `normalize` rescales a row.
+/// Method by which `normalize` rescales a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Rescale01,
@@ -78,42 +78,43 @@ pub(crate) enum Method {
     Softmax,
 }
 
-/// What stands for a number that a bucket does not have; a bucket without documents has none but its count.
+/// Replacement for a number that a bucket lacks. A bucket without documents lacks all but its
+/// count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum GapPolicy {
-    /// Nothing.
+    /// Skips the bucket.
     #[default]
     Skip,
-    /// 0.
+    /// Uses 0.
     InsertZeros,
-    /// Nothing; but a number that is there is taken from a bucket without documents too.
+    /// Skips the bucket, but uses numbers that exist in a bucket without documents.
     KeepValues,
 }
 
-/// The way from a bucket, or from a level, to a number.
+/// Path from a bucket, or from a level, to a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BucketsPath {
-    /// Of a sibling pipeline: the names on the way to the aggregation whose buckets are taken.
+    /// For a sibling pipeline: names on the way to the aggregation whose buckets are used.
     pub(crate) over: Vec<String>,
-    /// The names of the single buckets on the way from each bucket.
+    /// Names of the single-bucket aggregations on the way from each bucket.
     pub(crate) steps: Vec<String>,
     pub(crate) end: End,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The documents of the bucket that the steps lead to.
+    /// Document count of the bucket at the end of the steps.
     Count,
-    /// The key of the bucket.
+    /// Key of the bucket.
     Key,
-    /// How many buckets an aggregation has.
+    /// Number of buckets of an aggregation.
     BucketCount { name: String },
-    /// A number of a metric or another pipeline; no property is the only one.
+    /// Number of a metric or another pipeline; an empty property means its only number.
     Number { name: String, property: String },
 }
 
 impl PipelineOf {
-    /// Whether it stands beside the aggregation that it is of, not inside of it.
+    /// Returns whether the pipeline is a sibling of its aggregation rather than nested in it.
     pub(crate) fn is_sibling(&self) -> bool {
         matches!(
             self,
@@ -127,7 +128,7 @@ impl PipelineOf {
         )
     }
 
-    /// Whether it is of a row of buckets in which each follows the one before it.
+    /// Returns whether the pipeline needs a row of consecutive buckets.
     pub(crate) fn is_of_row(&self) -> bool {
         matches!(
             self,
@@ -138,7 +139,7 @@ impl PipelineOf {
         )
     }
 
-    /// When it is its turn: those that cut buckets come last.
+    /// Returns the rank in the order of computation: pipelines that remove buckets come last.
     pub(crate) fn turn(&self) -> u8 {
         match self {
             Self::BucketSelector(_) => 1,

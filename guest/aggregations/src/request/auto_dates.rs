@@ -1,4 +1,4 @@
-//! `auto_date_histogram`: as many buckets of time as are asked for, at most.
+//! `auto_date_histogram`: time buckets, up to the number asked for.
 
 use super::body::Body;
 use super::bounds::MAX_AUTO_BUCKETS;
@@ -16,13 +16,13 @@ pub(super) const AUTO_DATE_HISTOGRAM: [&str; 6] = [
     "missing",
 ];
 
-/// Buckets unless the request says otherwise.
+/// Default number of buckets.
 const DEFAULT_BUCKETS: u64 = 10;
 
-/// A unit with its name, its letter, and how many of it may make a bucket.
+/// Unit: name, letter, calendar unit, and the multiples that may make a bucket.
 type Unit = (&'static str, char, CalendarUnit, &'static [usize]);
 
-/// The intervals that Elasticsearch tries, the shortest first.
+/// Intervals that Elasticsearch tries, the smallest first.
 const LADDER: [Unit; 6] = [
     ("second", 's', CalendarUnit::Second, &[1, 5, 10, 30]),
     ("minute", 'm', CalendarUnit::Minute, &[1, 5, 10, 30]),
@@ -64,7 +64,8 @@ pub(super) fn auto_date_histogram(body: &Body<'_>) -> Result<AutoDateHistogram> 
     })
 }
 
-/// No bucket of a unit is longer, whatever clocks do: they were never moved by more than two days.
+/// Returns an upper bound for the length of a unit, with any clock changes: no clock has moved by
+/// more than two days.
 fn longest_ns(unit: CalendarUnit) -> i64 {
     const SECOND_NS: i64 = 1_000_000_000;
     const DAY_NS: i64 = 86_400 * SECOND_NS;
@@ -79,7 +80,7 @@ fn longest_ns(unit: CalendarUnit) -> i64 {
         CalendarUnit::Year => 366 * DAY_NS,
     };
     match unit {
-        // One that was not cut by a change of the clocks, and one beside each change.
+        // The part not affected by a clock change, and one more on either side of the change.
         CalendarUnit::Second | CalendarUnit::Minute | CalendarUnit::Hour => 3 * usual_ns,
         _ => usual_ns + 2 * DAY_NS,
     }

@@ -1,19 +1,22 @@
-//! One aggregation's own parameters, read with the place that they have in the request.
+//! Parameters of one aggregation, with their location in the request.
 
 use serde_json::{Map, Value};
 
 use super::bounds::{MAX_LIST_LEN, MAX_NAME_BYTES};
 use crate::{Error, Result};
 
-/// A JSON object in a request, and where it stands there.
+/// JSON object in a request, with its location.
 pub(crate) struct Body<'a> {
     pub(crate) path: String,
     fields: &'a Map<String, Value>,
 }
 
 impl<'a> Body<'a> {
+    /// Reads an object.
+    ///
     /// # Errors
-    /// If the value is no object, or has a key that is not `known`: ignoring it would answer another question.
+    /// The value is no object, or has a key that is not `known`: ignoring it would answer another
+    /// question.
     pub(crate) fn read(path: String, value: &'a Value, known: &[&str]) -> Result<Self> {
         let Value::Object(fields) = value else {
             return Err(invalid(&path, "this must be a JSON object"));
@@ -27,12 +30,12 @@ impl<'a> Body<'a> {
         Ok(Self { path, fields })
     }
 
-    /// A parameter that is given; `null` counts as absent.
+    /// Returns a parameter; `null` counts as absent.
     pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
         self.fields.get(name).filter(|value| !value.is_null())
     }
 
-    /// An error about a parameter.
+    /// Creates an error about a parameter.
     pub(crate) fn invalid(&self, name: &str, what: &str) -> Error {
         invalid(&format!("{}.{name}", self.path), what)
     }
@@ -41,7 +44,7 @@ impl<'a> Body<'a> {
         Error::limit(&format!("{}.{name}", self.path), what)
     }
 
-    /// The required name of a field.
+    /// Returns the required name of a field.
     pub(crate) fn field(&self, name: &str) -> Result<&'a str> {
         let Some(Value::String(field)) = self.get(name) else {
             return Err(self.invalid(name, "the name of a field is missing"));
@@ -50,7 +53,8 @@ impl<'a> Body<'a> {
         Ok(field)
     }
 
-    /// A whole number from `least` to `most`, or a text with one: what is typed into an editor is sent as text.
+    /// Returns an integer from `least` to `most`, or a text with one: values typed into an editor
+    /// are sent as text.
     pub(crate) fn count(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>> {
         let Some(value) = self.get(name) else {
             return Ok(None);
@@ -68,7 +72,7 @@ impl<'a> Body<'a> {
         Ok(Some(count))
     }
 
-    /// A finite number, or a text with one.
+    /// Returns a finite number, or a text with one.
     pub(crate) fn number(&self, name: &str) -> Result<Option<f64>> {
         let Some(value) = self.get(name) else {
             return Ok(None);
@@ -79,7 +83,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A text.
+    /// Returns a text.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&'a str>> {
         match self.get(name) {
             None => Ok(None),
@@ -88,7 +92,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// True or false; false if it is not given.
+    /// Returns a Boolean; absent is false.
     pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         match self.get(name) {
             None => Ok(false),
@@ -97,7 +101,7 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A list of at most so many values as any list may have.
+    /// Returns a list of at most [`MAX_LIST_LEN`] values.
     pub(crate) fn list(&self, name: &str) -> Result<Option<&'a [Value]>> {
         match self.get(name) {
             None => Ok(None),
@@ -114,7 +118,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// A finite number, or a text with one.
+/// Parses a finite number, or a text with one.
 pub(crate) fn number_of(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
@@ -128,10 +132,10 @@ pub(crate) fn invalid(path: &str, what: &str) -> Error {
     Error::invalid(path, what)
 }
 
-/// Checks a name of a field or an aggregation.
+/// Checks the name of a field or an aggregation.
 ///
 /// # Errors
-/// If it is empty, too long, or has a NUL in it, which ends a name where columns are looked up.
+/// The name is empty, too long, or contains NUL, which ends a name when columns are looked up.
 pub fn check_name(path: &str, name: &str) -> Result<()> {
     if name.is_empty() {
         return Err(invalid(path, "a name is empty"));

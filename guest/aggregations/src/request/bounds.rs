@@ -1,37 +1,38 @@
-//! Bounds of what a request may ask for: each is checked before anything is made for it, so that no number
-//! and no list in a request can use up a process.
+//! Limits of a request. Each is checked before anything is allocated, so that no number or list in
+//! a request can exhaust the process.
 
-/// Longest name of a field or of an aggregation, in bytes.
+/// Maximum length of the name of a field or an aggregation, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 1_024;
-/// Most aggregations of a request, those inside others counted.
+/// Maximum number of aggregations in a request, including nested ones.
 pub(crate) const MAX_AGGREGATIONS: usize = 100;
-/// Deepest nesting of aggregations.
+/// Maximum nesting depth of aggregations.
 pub(crate) const MAX_DEPTH: usize = 10;
-/// Most entries of a list in an aggregation: ranges, percentiles, terms to include.
+/// Maximum number of entries of a list in an aggregation: ranges, percentiles, terms to include.
 pub(crate) const MAX_LIST_LEN: usize = 1_024;
-/// Longest regular expression in an aggregation, in bytes.
+/// Maximum length of a regular expression in an aggregation, in bytes.
 pub(crate) const MAX_PATTERN_BYTES: usize = 1_000;
-/// Most hits that a `top_hits` shows in each bucket.
+/// Maximum number of hits that a `top_hits` shows in each bucket.
 pub(crate) const MAX_TOP_HITS: u64 = 100;
-/// Most buckets that an `auto_date_histogram` is asked for: a split keeps up to a few hundred times as many.
+/// Maximum number of buckets of an `auto_date_histogram`: a split keeps up to a few hundred times
+/// as many.
 pub(crate) const MAX_AUTO_BUCKETS: u64 = 1_000;
-/// Most fields that the keys of a `composite` or a `multi_terms` are made of.
+/// Maximum number of fields in the keys of a `composite` or a `multi_terms`.
 pub(crate) const MAX_KEY_FIELDS: usize = 8;
-/// Largest `precision_threshold` of a `cardinality`, as in Elasticsearch.
+/// Maximum `precision_threshold` of a `cardinality`, as in Elasticsearch.
 pub(crate) const MAX_PRECISION_THRESHOLD: u64 = 40_000;
-/// Largest `max_doc_count` of a `rare_terms`, as in Elasticsearch.
+/// Maximum `max_doc_count` of a `rare_terms`, as in Elasticsearch.
 pub(crate) const MAX_RARE_DOC_COUNT: u64 = 100;
-/// A place in the row of a histogram's buckets lies between this and its negative: beyond it, floating point
-/// numbers no longer tell neighbours apart.
+/// Maximum absolute index of a histogram's bucket: beyond it, floating-point numbers cannot
+/// distinguish neighbours.
 pub(crate) const MAX_BUCKET_PLACE: f64 = 9_007_199_254_740_992.0;
 
-/// What the one who answers the request allows.
+/// Limits set by the host.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// Most buckets of an answer.
+    /// Maximum number of buckets in an answer.
     pub max_buckets: u32,
-    /// Most memory that the aggregations of one split, or their merge, take, in bytes.
+    /// Maximum memory in bytes of the aggregations of one split, or of their merge.
     pub max_bytes: u64,
-    /// Whether documents are hidden from the caller, of which nothing may be told.
+    /// Whether documents are hidden from the caller, so that nothing may be revealed about them.
     pub is_filtered: bool,
 }

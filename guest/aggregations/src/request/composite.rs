@@ -1,4 +1,4 @@
-//! `composite`: buckets of several fields' values, page by page.
+//! `composite`: buckets by the values of several fields, page by page.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use crate::key::Key;
 
 pub(super) const COMPOSITE: [&str; 3] = ["sources", "size", "after"];
 
-/// What every kind of source may say.
+/// Parameters of all kinds of sources.
 const SOURCE: [&str; 4] = ["field", "order", "missing_bucket", "missing_order"];
 
-/// Buckets of a page unless the request says otherwise.
+/// Default number of buckets on a page.
 const DEFAULT_SIZE: u64 = 10;
 
 pub(super) fn composite(body: &Body<'_>, bounds: &Bounds) -> Result<Composite> {

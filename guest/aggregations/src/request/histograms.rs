@@ -1,4 +1,4 @@
-//! `histogram` and `date_histogram`: rows of buckets of one width.
+//! `histogram` and `date_histogram`: rows of buckets of equal width.
 
 use serde_json::Value;
 
@@ -103,7 +103,7 @@ fn check_num_buckets(body: &Body<'_>, bounds: &Bounds, are_too_many: bool) -> Re
     }
 }
 
-/// A field of dates; what stands in for a missing value is a date too.
+/// Reads a date field; the substitute for missing values is a date too.
 pub(super) fn date_source(
     body: &Body<'_>,
     format: Option<&DateFormat>,
@@ -120,7 +120,7 @@ pub(super) fn date_source(
     Ok(source)
 }
 
-/// `fixed_interval` or `calendar_interval`, with zone and offset.
+/// Reads `fixed_interval` or `calendar_interval`, with zone and offset.
 pub(super) fn rounding(body: &Body<'_>, zone: &Zone) -> Result<Rounding> {
     let offset = match body.text("offset")? {
         None => 0,
@@ -164,7 +164,7 @@ pub(super) fn format(body: &Body<'_>) -> Result<Option<DateFormat>> {
     }
 }
 
-/// A time: milliseconds since 1970, or a text in the format if there is one, else as queries write times.
+/// Reads a time: milliseconds since 1970, or a text in the format, by default that of queries.
 pub(super) fn time(
     body: &Body<'_>,
     name: &str,
@@ -194,7 +194,7 @@ pub(super) fn time(
             match (found, format) {
                 (Ok(time_ns), _) => Ok(time_ns),
                 (Err(what), Some(_)) => Err(body.invalid(name, &what)),
-                // As queries write times, too.
+                // Also accepts the notation of queries.
                 (Err(what), None) => literal()
                     .map(|time| time.into_timestamp_nanos())
                     .ok_or_else(|| body.invalid(name, &what)),
@@ -204,7 +204,7 @@ pub(super) fn time(
     }
 }
 
-/// Nanoseconds of milliseconds: of whole ones exactly, which a product of floating point numbers is not.
+/// Converts milliseconds to nanoseconds; integers exactly, unlike a floating-point product.
 fn from_milliseconds(value: &Value) -> Option<i64> {
     const MILLISECOND_NS: i64 = 1_000_000;
     if let Some(ms) = value.as_i64() {
@@ -219,7 +219,7 @@ fn from_milliseconds(value: &Value) -> Option<i64> {
     whole.checked_mul(MILLISECOND_NS)?.checked_add(rest)
 }
 
-/// The parameters that every histogram has of its row of buckets.
+/// Reads the parameters of all histograms about their rows of buckets.
 fn row<T: Copy + PartialOrd>(
     body: &Body<'_>,
     read_end: impl Fn(&Body<'_>, &str, &Value) -> Result<T>,
@@ -241,7 +241,8 @@ fn row<T: Copy + PartialOrd>(
         }
     };
     let hard_bounds = read("hard_bounds")?;
-    // With a least count they add nothing, because what they add is empty.
+    // With a minimum count, these bounds have no effect, because the buckets that they add are
+    // empty.
     let extended_bounds = read("extended_bounds")?.filter(|_| min_doc_count == 0);
     if let (Some((first, last)), Some((least, most))) = (extended_bounds, hard_bounds)
         && (first < least || last > most)

@@ -1,4 +1,4 @@
-//! Aggregations that have no buckets: a number, several, or some hits.
+//! Aggregations without buckets: one number, several numbers, or hits.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, 
 
 const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 
-/// Standard deviations between the average and its bounds, unless the request says otherwise.
+/// Default number of standard deviations between the average and its bounds.
 const DEFAULT_SIGMA: f64 = 2.0;
 
 pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
@@ -62,7 +62,7 @@ pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         ])?),
         "cardinality" => {
             let body = read(&["field", "missing", "precision_threshold"])?;
-            // Counts are as exact as they can be whatever this says.
+            // Counts have the same accuracy whatever this says.
             body.count("precision_threshold", 0, MAX_PRECISION_THRESHOLD)?;
             of_source(&body, MetricOf::Cardinality)
         }
@@ -74,7 +74,8 @@ pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
             let has_distribution = body.flag("show_distribution")?;
             of_source(&body, MetricOf::StringStats { has_distribution })
         }
-        // Splits are left out and searched by the query: what it does not match is not looked at.
+        // The query decides which splits are searched: documents that do not match it are never
+        // read.
         "global" | "significant_terms" | "significant_text" => {
             let what = format!(
                 "{kind} looks at documents that the query does not match, which aggregations here never see: ask \
@@ -123,7 +124,7 @@ fn weighted_avg(body: &Body<'_>) -> Result<Metric> {
     })
 }
 
-/// How many standard deviations the bounds are from the average.
+/// Reads the number of standard deviations between the average and its bounds.
 pub(crate) fn sigma(body: &Body<'_>) -> Result<f64> {
     let sigma = body.number("sigma")?.unwrap_or(DEFAULT_SIGMA);
     match sigma < 0.0 {
@@ -132,7 +133,7 @@ pub(crate) fn sigma(body: &Body<'_>) -> Result<f64> {
     }
 }
 
-/// Which percentiles are asked for.
+/// Reads the list of percentiles.
 pub(crate) fn percents(body: &Body<'_>) -> Result<Vec<f64>> {
     let mut percents = Vec::new();
     for percent in body.list("percents")?.into_iter().flatten() {
@@ -164,9 +165,9 @@ fn percentile_ranks(body: &Body<'_>) -> Result<Metric> {
     of_numbers(body, MetricOf::PercentileRanks { values, is_keyed })
 }
 
-/// Results by name, unless the request says otherwise.
+/// Returns whether results are named, which is the default.
 fn is_keyed(body: &Body<'_>) -> Result<bool> {
-    // One sketch serves whatever these ask for.
+    // One sketch serves all these settings.
     for name in ["tdigest", "hdr"] {
         if let Some(value) = body.get(name) {
             let path = format!("{}.{name}", body.path);

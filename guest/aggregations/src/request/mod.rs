@@ -1,7 +1,8 @@
-//! Aggregations as they stand in a request → aggregations as they will be run.
+//! Parser of aggregations: from the JSON of a request to validated types.
 //!
-//! Names and defaults are Elasticsearch's. Every number and every list has a bound, and what is not known is refused
-//! by name, with its place in the request. Checks that need the doc mapping are in [`crate::check`].
+//! Names and defaults are Elasticsearch's. Every number and every list is limited, and unknown
+//! options are refused by name, with their location in the request. Checks that need the doc
+//! mapping are in [`crate::check`].
 
 mod auto_dates;
 mod body;
@@ -39,30 +40,30 @@ use crate::pipeline::{self, Draft, Pipeline};
 use crate::rollup::FromHead;
 use crate::{Error, Result};
 
-/// The aggregations of a request.
+/// Aggregations of a request.
 #[derive(Clone, Debug)]
 pub struct Aggregations {
     pub(crate) list: Vec<Aggregation>,
-    /// What is computed from the buckets of these, in the order of computing.
+    /// Pipelines over these aggregations, in the order of computation.
     pub(crate) pipelines: Vec<Pipeline>,
     pub(crate) filters: Vec<PlacedFilter>,
     pub(crate) bounds: Bounds,
 }
 
-/// A query that an aggregation is of, and its place in the request.
+/// Query of a filter aggregation, with its location in the request.
 #[derive(Clone, Debug)]
 pub struct PlacedFilter {
-    /// Where it stands, such as `aggs.errors.filter`.
+    /// Location, such as `aggs.errors.filter`.
     pub path: String,
-    /// A query string or a query of the DSL.
+    /// Query string, or a query of the DSL.
     pub query: Value,
 }
 
 impl Aggregations {
-    /// Reads the value of `aggs`.
+    /// Parses the value of `aggs`.
     ///
     /// # Errors
-    /// What is wrong, with its place in the request in front.
+    /// The request is invalid. The message begins with the location of the problem.
     pub fn parse(aggregations: &Value, bounds: Bounds) -> Result<Self> {
         let mut reader = Reader {
             bounds,
@@ -80,13 +81,13 @@ impl Aggregations {
         })
     }
 
-    /// All queries that aggregations are of, by their slots.
+    /// Returns the queries of all filter aggregations, by slot.
     pub fn filters(&self) -> &[PlacedFilter] {
         &self.filters
     }
 
-    /// The names of all fields whose columns are read in one split. `times` are the field by which its documents are
-    /// sorted, and its time index; what the head says needs no column.
+    /// Returns the names of all fields whose columns are read in one split. `times` is the field by
+    /// which its documents are sorted, with its time index. Results from the head need no column.
     pub fn fields(&self, times: Option<(&str, &TimeIndex)>, from_head: &FromHead) -> Vec<&str> {
         let mut fields = Vec::new();
         for (place, aggregation) in self.list.iter().enumerate() {
@@ -137,15 +138,15 @@ impl Aggregation {
     }
 }
 
-/// What stands beside each other in a request.
+/// Aggregations and pipelines of one level of a request.
 #[derive(Default)]
 struct Level {
-    /// In the order of their names.
+    /// Sorted by name.
     aggregations: Vec<Aggregation>,
     pipelines: Vec<Pipeline>,
 }
 
-/// Reading the aggregations of one request.
+/// Parser state for one request.
 struct Reader {
     bounds: Bounds,
     num_aggregations: usize,
@@ -169,7 +170,7 @@ impl Reader {
         let mut list = Vec::with_capacity(aggregations.len());
         let mut drafts = Vec::new();
         for (name, aggregation) in aggregations {
-            // Quickwit's plugin for Grafana asks for values under an empty name.
+            // Quickwit's plugin for Grafana uses an empty name.
             if !name.is_empty() {
                 check_name(path, name)?;
             }
@@ -287,7 +288,7 @@ impl Reader {
         })
     }
 
-    /// A query, in the language of all queries.
+    /// Reads a query, in any supported form.
     fn filter(&mut self, path: &str, value: &Value) -> Result<Filter> {
         if !value.is_string() && !value.is_object() {
             let what = "this must be a query as the key query has it, such as \"level:error\" or \
@@ -347,7 +348,7 @@ impl Reader {
     }
 }
 
-/// Of which kind an aggregation is, and what is said of it.
+/// Returns the kind of an aggregation, and its parameters.
 fn kind_of<'a>(path: &str, aggregation: &'a Value) -> Result<(&'a str, &'a Value)> {
     let Value::Object(aggregation) = aggregation else {
         return Err(invalid(path, "an aggregation is a JSON object"));

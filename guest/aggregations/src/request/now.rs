@@ -1,7 +1,8 @@
-//! `now` in the dates of a request → the time it stands for.
+//! Replaces `now` in the dates of a request by a fixed time.
 //!
-//! It is replaced once, before anything else looks at the request: every leaf and the root of a divided search mean
-//! the same moment, and what is kept of an answer is known by that moment (by its day, if a request rounds to days).
+//! This happens once, before anything else reads the request: all leaves and the root of a
+//! distributed search use the same time, which is also part of the cache key of an answer (only its
+//! day, if the request rounds to days).
 
 use serde_json::Value;
 
@@ -11,11 +12,12 @@ use crate::calendar::{DateFormat, DateMath, Zone};
 
 const MILLISECOND_NS: i64 = 1_000_000;
 
-/// Replaces all date arithmetic that begins with `now` by milliseconds since 1970. `now_ms` is the time of the request,
-/// in milliseconds since 1970. What is no aggregation is left for [`super::Aggregations::parse`] to refuse.
+/// Replaces all date math that begins with `now` by milliseconds since 1970. `now_ms` is the time
+/// of the request, in milliseconds since 1970. Invalid aggregations are left to
+/// [`super::Aggregations::parse`].
 ///
 /// # Errors
-/// If the arithmetic after a `now` is none, with its place in the request in front.
+/// The date math after `now` is invalid. The message begins with its location in the request.
 pub fn resolve_now(aggregations: &mut Value, now_ms: i64) -> Result<()> {
     let now_ns = now_ms.saturating_mul(MILLISECOND_NS);
     resolve_level("aggs", aggregations, now_ns)
@@ -44,7 +46,7 @@ fn resolve_level(path: &str, aggregations: &mut Value, now_ns: i64) -> Result<()
     Ok(())
 }
 
-/// The dates of one aggregation: `missing`, the ends of its ranges, and those of its bounds.
+/// Replaces the dates of one aggregation: `missing`, the ends of its ranges, and its bounds.
 fn resolve_dates(path: &str, body: &mut Value, now_ns: i64) -> Result<()> {
     let zone = body.get("time_zone").and_then(Value::as_str);
     let zone = zone.and_then(|name| Zone::parse(name).ok());

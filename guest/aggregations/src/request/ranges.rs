@@ -1,4 +1,4 @@
-//! `range`, `date_range` and `ip_range`: buckets whose ends the request names.
+//! `range`, `date_range` and `ip_range`: buckets with the given ends.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -94,7 +94,7 @@ pub(super) fn ip_range(body: &Body<'_>) -> Result<Range> {
     })
 }
 
-/// The two ends of a range, as keys.
+/// Ends of a range, as keys.
 type Ends = (Option<Key>, Option<Key>);
 
 fn read_ranges(
@@ -125,7 +125,7 @@ fn read_ranges(
     Ok(ranges)
 }
 
-/// An address, one of version 4 in its place among those of version 6.
+/// Parses an IPv6 address, or the IPv6 form of an IPv4 address.
 pub(crate) fn address(text: &str) -> Option<u128> {
     let address = match text.parse().ok()? {
         IpAddr::V4(address) => address.to_ipv6_mapped(),
@@ -134,7 +134,7 @@ pub(crate) fn address(text: &str) -> Option<u128> {
     Some(u128::from(address))
 }
 
-/// The first address of `a.b.c.d/bits` and the one after its last, if there is one.
+/// Returns the first address of `a.b.c.d/bits`, and the one after its last, if there is one.
 fn masked(text: &str) -> Option<(u128, Option<u128>)> {
     let (base, bits) = text.split_once('/')?;
     let bits: u32 = bits.parse().ok()?;

@@ -1,4 +1,4 @@
-//! `rate`: documents, or what a field comes to, in each unit of time of the bucket around.
+//! `rate`: documents, or values of a field, for each unit of time in the parent bucket.
 
 use super::body::{Body, invalid};
 use super::terms::number_source;
@@ -40,7 +40,8 @@ pub(super) fn rate(body: &Body<'_>) -> Result<Metric> {
     })
 }
 
-/// Each rate is in buckets of dates whose length is a number of its units. `dates` are those around the list.
+/// Checks that each rate is inside date buckets whose length is a number of its units. `dates` are
+/// the buckets around `list`.
 pub(super) fn check_rates(list: &[Aggregation], dates: Option<&Rounding>) -> Result<()> {
     for aggregation in list {
         if let Kind::Metric(metric) = &aggregation.kind

@@ -1,4 +1,4 @@
-//! `terms`, `multi_terms` and `rare_terms`: a bucket for each value.
+//! `terms`, `multi_terms` and `rare_terms`: one bucket for each value.
 
 use canter_doc_mapper::check_classes;
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub(super) const MULTI_TERMS: [&str; 8] = [
 pub(super) const RARE_TERMS: [&str; 5] =
     ["field", "max_doc_count", "missing", "include", "exclude"];
 
-/// Buckets that are shown unless the request says otherwise.
+/// Default number of buckets.
 const DEFAULT_SIZE: usize = 10;
 
 pub(super) fn terms(body: &Body<'_>, inside: &[Aggregation], bounds: &Bounds) -> Result<Terms> {
@@ -90,7 +90,7 @@ pub(super) fn rare_terms(body: &Body<'_>) -> Result<RareTerms> {
     })
 }
 
-/// A field and what stands in for a missing value: a text or a number.
+/// Reads a field, and a text or number that replaces missing values.
 pub(super) fn source(body: &Body<'_>) -> Result<Source> {
     let missing = match body.get("missing") {
         None => None,
@@ -107,7 +107,7 @@ pub(super) fn source(body: &Body<'_>) -> Result<Source> {
     })
 }
 
-/// A field and the number that stands in for a missing value.
+/// Reads a field, and a number that replaces missing values.
 pub(super) fn number_source(body: &Body<'_>) -> Result<Source> {
     body.number("missing")?;
     let missing = body.get("missing").and_then(|value| match value {
@@ -120,7 +120,7 @@ pub(super) fn number_source(body: &Body<'_>) -> Result<Source> {
     })
 }
 
-/// A JSON number, integers exactly.
+/// Returns a JSON number; integers exactly.
 pub(crate) fn exact_number(value: &Value) -> Option<Number> {
     let integer = value
         .as_i64()
@@ -147,7 +147,7 @@ fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
         Some(Value::String(pattern)) => match tantivy_fst::Regex::new(pattern) {
             Ok(_) => Ok(Some(Choice::Pattern(pattern.clone()))),
             Err(error) => {
-                // The last line says what is wrong; those before it draw where.
+                // The last line describes the problem; the lines before it mark the position.
                 let error = error.to_string();
                 let what = error.lines().last().unwrap_or_default();
                 Err(body.invalid(name, &format!("this is no pattern: {what}")))
@@ -169,7 +169,7 @@ fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
     }
 }
 
-/// What `terms` and `multi_terms` have alike.
+/// Parameters that `terms` and `multi_terms` share.
 struct Sizes {
     size: usize,
     min_doc_count: u64,
@@ -179,13 +179,13 @@ impl Sizes {
     fn read(body: &Body<'_>, bounds: &Bounds) -> Result<Self> {
         let most = u64::from(bounds.max_buckets);
         let size = body.count("size", 1, most)?;
-        // Counts are exact, whatever these say.
+        // Counts have the same accuracy whatever these say.
         for name in ["segment_size", "shard_size", "split_size"] {
             body.count(name, 1, most)?;
         }
         body.flag("show_term_doc_count_error")?;
         let min_doc_count = body.count("min_doc_count", 0, u64::MAX)?;
-        // The terms with no document are all the others of a split's dictionary.
+        // The terms without documents are all other terms in a split's dictionary.
         if bounds.is_filtered && min_doc_count == Some(0) {
             return Err(body.invalid(
                 "min_doc_count",
@@ -202,7 +202,7 @@ impl Sizes {
     }
 }
 
-/// An order is by count, by key, or by a metric in each bucket; or several of them.
+/// Reads an order by count, by key, or by a metric in each bucket, or a list of orders.
 fn order(body: &Body<'_>, inside: &[Aggregation]) -> Result<Vec<TermsOrder>> {
     let orders = match body.get("order") {
         None => return Ok(Vec::new()),
@@ -233,7 +233,8 @@ fn one_order(body: &Body<'_>, order: &Value, inside: &[Aggregation]) -> Result<T
     Ok(TermsOrder { by, is_descending })
 }
 
-/// `metric`, `metric.property`, `filter>metric` and so on, through aggregations that have one bucket.
+/// Reads `metric`, `metric.property`, `filter>metric` and so on, through single-bucket
+/// aggregations.
 fn metric_order(body: &Body<'_>, target: &str, inside: &[Aggregation]) -> Result<OrderBy> {
     let none_such = |name: &str| {
         let what = format!("{name:?} is none of _count, _key and the aggregations inside");
@@ -265,12 +266,12 @@ fn metric_order(body: &Body<'_>, target: &str, inside: &[Aggregation]) -> Result
             property: "_count".to_owned(),
         });
     }
-    // `metric[property]` is another way to write `metric.property`.
+    // `metric[property]` is equivalent to `metric.property`.
     let dotted = rest
         .strip_suffix(']')
         .map(|rest| rest.replacen('[', ".", 1));
     let rest = dotted.as_deref().unwrap_or(rest);
-    // A name may have dots in it.
+    // A name may contain dots.
     let whole = level
         .iter()
         .position(|aggregation| aggregation.name == rest);
@@ -297,7 +298,8 @@ fn metric_order(body: &Body<'_>, target: &str, inside: &[Aggregation]) -> Result
     }
 }
 
-/// Whether an aggregation has one number under that name; no name is the only one.
+/// Returns whether an aggregation has one number with that name; an empty name means its only
+/// number.
 fn is_ordered_by(kind: &Kind, property: &str) -> bool {
     const STATS: [&str; 5] = ["count", "sum", "min", "max", "avg"];
     const EXTENDED: [&str; 7] = [

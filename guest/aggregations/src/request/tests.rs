@@ -1,4 +1,4 @@
-//! What is refused, and with which place in the request; and that what is right is let through.
+//! Invalid requests, with the locations in their errors, and valid ones.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn check(aggregations: &Value) -> Result<()> {
     Aggregations::parse(aggregations, BOUNDS).map(drop)
 }
 
-/// Checks that one aggregation is refused, and that the message begins with this place.
+/// Checks that one aggregation is refused with a message that begins with this location.
 #[track_caller]
 fn refused(aggregation: Value, place: &str) {
     let error = match check(&json!({"a": aggregation})) {

@@ -1,4 +1,4 @@
-//! `top_hits` and `top_metrics`: the first documents by an order.
+//! `top_hits` and `top_metrics`: the first documents in an order.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use super::bounds::MAX_TOP_HITS;
 use super::types::{Metric, MetricOf, Source, TopHits};
 use crate::Result;
 
-/// Hits that `top_hits` shows unless the request says otherwise.
+/// Default number of hits of `top_hits`.
 const DEFAULT_HITS: u64 = 3;
 
-/// Fields, and whether they descend.
+/// Fields, each with whether its order descends.
 type Sort = Vec<(String, bool)>;
 
 pub(super) const TOP_HITS: [&str; 5] = ["sort", "size", "from", "docvalue_fields", "_source"];
@@ -37,7 +37,7 @@ pub(super) fn top_hits(body: &Body<'_>) -> Result<Metric> {
             let what = "format is not supported here: leave it out, dates are written as in 2016-04-13T08:00:00Z";
             return Err(body.invalid("docvalue_fields", what));
         }
-        // As Elasticsearch has it, also `{"field": "name"}`.
+        // Elasticsearch also allows `{"field": "name"}`.
         let of_object = field.as_object().filter(|field| field.len() == 1);
         let name = of_object.and_then(|field| field.get("field"));
         let Some(field) = name.unwrap_or(field).as_str() else {
@@ -58,7 +58,7 @@ pub(super) fn top_hits(body: &Body<'_>) -> Result<Metric> {
     Ok(of_documents(MetricOf::TopHits(hits)))
 }
 
-/// One field to sort by, as in Elasticsearch, written in any of its ways.
+/// Reads `top_metrics`, with one sort field in any of Elasticsearch's notations.
 pub(super) fn top_metrics(body: &Body<'_>) -> Result<Metric> {
     let size = body.count("size", 1, MAX_TOP_HITS)?.unwrap_or(1);
     let sort = match body.get("sort") {

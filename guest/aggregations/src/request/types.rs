@@ -1,7 +1,7 @@
-//! Aggregations as they were read and checked: one type for each kind.
+//! Parsed and validated aggregations: one type for each kind.
 //!
-//! Names and defaults are those of Elasticsearch; each type names the page that documents it, below
-//! `https://www.elastic.co/docs/reference/aggregations/`.
+//! Names and defaults are those of Elasticsearch. Each type names its page of the documentation
+//! below `https://www.elastic.co/docs/reference/aggregations/`.
 
 use crate::calendar::{CalendarUnit, DateFormat, Rounding, Zone};
 use crate::key::Key;
@@ -11,12 +11,12 @@ use crate::pipeline::Pipeline;
 #[derive(Clone, Debug)]
 pub(crate) struct Aggregation {
     pub(crate) name: String,
-    /// Where it stands in the request, for messages.
+    /// Location in the request, for error messages.
     pub(crate) path: String,
     pub(crate) kind: Kind,
-    /// What each of its buckets is asked for, in the order of their names.
+    /// Sub-aggregations, sorted by name.
     pub(crate) inside: Vec<Aggregation>,
-    /// What is computed from its buckets when they are made, in the order of computing.
+    /// Pipelines over its finished buckets, in the order of computation.
     pub(crate) pipelines: Vec<Pipeline>,
 }
 
@@ -36,14 +36,14 @@ pub(crate) enum Kind {
     Metric(Metric),
 }
 
-/// A field, and what stands in for a value where a document has none.
+/// Field, and the substitute for missing values.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) field: String,
     pub(crate) missing: Option<Key>,
 }
 
-/// What terms are ordered by; ties are broken by key, ascending.
+/// Sort criterion of terms. Ties are broken by key, ascending.
 #[derive(Clone, Debug)]
 pub(crate) struct TermsOrder {
     pub(crate) by: OrderBy,
@@ -54,7 +54,8 @@ pub(crate) struct TermsOrder {
 pub(crate) enum OrderBy {
     Count,
     Key,
-    /// A metric inside: the places of the aggregations on the way to it, and the property of the last one.
+    /// Metric in a bucket: the indices of the aggregations on the way to it, and the property of
+    /// the last one.
     Metric {
         path: Vec<usize>,
         property: String,
@@ -72,12 +73,12 @@ pub(crate) struct Terms {
     pub(crate) exclude: Option<Choice>,
 }
 
-/// Which values are taken.
+/// Selection of values.
 #[derive(Clone, Debug)]
 pub(crate) enum Choice {
-    /// Those that the whole of a regular expression matches.
+    /// Values that match the whole regular expression.
     Pattern(String),
-    /// These: numbers by what they are worth, all others as text.
+    /// Listed values: numbers are compared by value, and all others as text.
     Values(Vec<Key>),
 }
 
@@ -99,7 +100,7 @@ pub(crate) struct RareTerms {
     pub(crate) exclude: Option<Choice>,
 }
 
-/// The order of a histogram's buckets.
+/// Order of a histogram's buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HistogramOrder {
     Key { is_descending: bool },
@@ -116,13 +117,13 @@ pub(crate) struct Histogram {
     pub(crate) row: Row<f64>,
 }
 
-/// What every histogram says of its row of buckets.
+/// Parameters of all histograms about their rows of buckets.
 #[derive(Clone, Debug)]
 pub(crate) struct Row<T> {
     pub(crate) min_doc_count: u64,
-    /// First and last value that is looked at.
+    /// First and last value that counts.
     pub(crate) hard_bounds: Option<(T, T)>,
-    /// First and last value whose bucket is there in any case.
+    /// First and last value whose bucket is always shown.
     pub(crate) extended_bounds: Option<(T, T)>,
     pub(crate) is_keyed: bool,
     pub(crate) order: HistogramOrder,
@@ -135,7 +136,7 @@ pub(crate) struct DateHistogram {
     pub(crate) rounding: Rounding,
     pub(crate) format: Option<DateFormat>,
     pub(crate) zone: Zone,
-    /// Bounds in nanoseconds since 1970.
+    /// Row of buckets; its bounds are nanoseconds since 1970.
     pub(crate) row: Row<i64>,
 }
 
@@ -143,36 +144,35 @@ pub(crate) struct DateHistogram {
 #[derive(Clone, Debug)]
 pub(crate) struct AutoDateHistogram {
     pub(crate) source: Source,
-    /// Most buckets that are shown.
+    /// Maximum number of buckets shown.
     pub(crate) most: usize,
-    /// The units that are tried, the shortest first.
+    /// Units to try, the smallest first.
     pub(crate) rungs: Vec<Rung>,
     pub(crate) format: Option<DateFormat>,
     pub(crate) zone: Zone,
 }
 
-/// A unit of time of which several may make a bucket.
+/// Unit of time, several of which may make a bucket.
 #[derive(Clone, Debug)]
 pub(crate) struct Rung {
     pub(crate) rounding: Rounding,
-    /// What an interval of it ends with.
+    /// Letter of the unit in intervals.
     pub(crate) letter: char,
-    /// How many of it may make a bucket, ascending.
+    /// Multiples of the unit that may make a bucket, ascending.
     pub(crate) steps: &'static [usize],
-    /// None is longer.
+    /// Upper bound for the length of a unit.
     pub(crate) longest_ns: i64,
 }
 
-/// What is left of a time by some of the rungs, one after the other. Two steps may come to something else
-/// than the second of them alone where clocks were changed within an hour, so that all of them are always
-/// made.
+/// Rounds a time by several rungs in turn. If clocks change within an hour, two steps may differ
+/// from the second one alone, so all steps are always taken.
 pub(crate) fn start_through(rungs: &[Rung], steps: std::ops::Range<usize>, time_ns: i64) -> i64 {
     let rungs = rungs.get(steps).unwrap_or_default().iter();
     rungs.fold(time_ns, |time_ns, rung| rung.rounding.start_of(time_ns))
 }
 
 impl AutoDateHistogram {
-    /// The largest number of a rung's units that may be there, so that the buckets made of them are not too
+    /// Returns the maximum number of a rung's units for which the buckets made of them are not too
     /// many.
     pub(crate) fn most_units(&self, rung: &Rung) -> usize {
         let widest = rung.steps.last().copied().unwrap_or(1);
@@ -199,20 +199,20 @@ pub(crate) enum RangeOf {
     Addresses,
 }
 
-/// From an end that is included to one that is not.
+/// Range from an inclusive end to an exclusive one.
 #[derive(Clone, Debug)]
 pub(crate) struct OneRange {
     pub(crate) key: Option<String>,
     pub(crate) from: Option<Key>,
     pub(crate) to: Option<Key>,
-    /// The range of an address mask, as it was given.
+    /// Address mask of the range, as given.
     pub(crate) mask: Option<String>,
 }
 
-/// `search-aggregations-bucket-filter-aggregation`: a query, in the language of all queries.
+/// `search-aggregations-bucket-filter-aggregation`: a query in any supported form.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    /// Its place among all filters of the request.
+    /// Index among all filters of the request.
     pub(crate) slot: usize,
 }
 
@@ -220,9 +220,9 @@ pub(crate) struct Filter {
 #[derive(Clone, Debug)]
 pub(crate) struct Filters {
     pub(crate) filters: Vec<Filter>,
-    /// Their names; none if they are a list.
+    /// Names of the filters; `None` for a list without names.
     pub(crate) names: Option<Vec<String>>,
-    /// The name of the bucket for documents that none of them matches.
+    /// Name of the bucket for documents that match no filter.
     pub(crate) other: Option<String>,
 }
 
@@ -247,7 +247,7 @@ pub(crate) struct CompositeSource {
     pub(crate) by: CompositeBy,
     pub(crate) is_descending: bool,
     pub(crate) missing_bucket: bool,
-    /// Where documents without a value stand: by default first where ascending, last where descending.
+    /// Whether documents without a value come first: by default in ascending order only.
     pub(crate) missing_first: Option<bool>,
 }
 
@@ -264,16 +264,16 @@ pub(crate) enum CompositeBy {
     },
 }
 
-/// What has no buckets.
+/// Aggregation without buckets.
 #[derive(Clone, Debug)]
 pub(crate) struct Metric {
     pub(crate) source: Source,
     pub(crate) what: MetricOf,
-    /// How dates are shown.
+    /// Format of dates.
     pub(crate) format: Option<DateFormat>,
 }
 
-/// Pages below `search-aggregations-metrics-`.
+/// Metrics; the pages are below `search-aggregations-metrics-`.
 #[derive(Clone, Debug)]
 pub(crate) enum MetricOf {
     Avg,
@@ -312,26 +312,26 @@ pub(crate) enum MetricOf {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
     pub(crate) of: RateOf,
-    /// What it is in; without one, the bucket around.
+    /// Unit of the rate; `None` is the parent bucket.
     pub(crate) unit: Option<CalendarUnit>,
 }
 
-/// What a rate is of.
+/// Quantity whose rate is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RateOf {
     Documents,
-    /// The sum of a field's values.
+    /// Sum of a field's values.
     Sum,
-    /// How many values a field has.
+    /// Number of a field's values.
     Values,
 }
 
-/// `search-aggregations-metrics-top-hits-aggregation`, with `docvalue_fields` alone.
+/// `search-aggregations-metrics-top-hits-aggregation`, limited to `docvalue_fields`.
 #[derive(Clone, Debug)]
 pub(crate) struct TopHits {
     pub(crate) size: usize,
     pub(crate) from: usize,
-    /// Fields, and whether they descend.
+    /// Fields, each with whether its order descends.
     pub(crate) sort: Vec<(String, bool)>,
     pub(crate) fields: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The buckets of an `auto_date_histogram`: the shortest interval of which there are no more than asked for.
+//! Buckets of an `auto_date_histogram`: the smallest interval with no more buckets than asked for.
 
 use serde_json::Value;
 
@@ -11,12 +11,12 @@ use crate::key::Key;
 use crate::partial::{Buckets, Node, fold};
 use crate::request::{AutoDateHistogram, start_through};
 
-/// The interval of a row, and where its buckets begin.
+/// Interval of a row, and the starts of its buckets.
 struct Chosen {
-    /// Such as `7d`.
+    /// Name of the interval, such as `7d`.
     interval: String,
     starts: Vec<i64>,
-    /// For each bucket that was found, which of them it is a part of.
+    /// For each collected bucket, the shown bucket that contains it.
     parts: Vec<(usize, u32)>,
 }
 

@@ -1,4 +1,5 @@
-//! The buckets of one aggregation in one bucket around it; and those whose number the request says.
+//! Buckets of one aggregation in one parent bucket, and aggregations with a fixed number of
+//! buckets.
 
 use std::ops::Range as Places;
 
@@ -14,7 +15,7 @@ use crate::key::Key;
 use crate::partial::{Buckets, Dropped, Node};
 use crate::request::{Aggregation, Filters, Kind, OneRange, Range, RangeOf};
 
-/// The buckets of one aggregation in one bucket around it.
+/// Buckets of one aggregation in one parent bucket.
 pub(super) struct Row<'r, 'p> {
     pub(super) aggregation: &'r Aggregation,
     buckets: Option<&'p Buckets>,
@@ -38,7 +39,7 @@ impl<'r, 'p> Row<'r, 'p> {
         }
     }
 
-    /// The places of the buckets, in the order of their keys.
+    /// Returns the indices of the buckets, in the order of their keys.
     pub(super) fn places(&self) -> Places<usize> {
         self.buckets.map_or(0..0, |buckets| buckets.of(self.parent))
     }
@@ -56,12 +57,12 @@ impl<'r, 'p> Row<'r, 'p> {
             .map_or_else(Dropped::default, |buckets| buckets.dropped(self.parent))
     }
 
-    /// What is inside of the buckets.
+    /// Returns the sub-aggregations of the buckets.
     pub(super) fn inside(&self) -> Option<&'p [Node]> {
         self.buckets.map(|buckets| buckets.inside.as_slice())
     }
 
-    /// The bucket of a place of the request, if any document was in it.
+    /// Returns the bucket of a range or filter of the request, if it contains any document.
     fn of_place(&self, place: usize) -> Option<usize> {
         let is_it = |key: &Key| matches!(key, Key::Place(found) if *found as usize == place);
         self.places()
@@ -70,7 +71,7 @@ impl<'r, 'p> Row<'r, 'p> {
 }
 
 impl Writer<'_> {
-    /// A bucket with what is inside of it; one without documents has no place.
+    /// Builds a bucket with its sub-aggregations; one without documents has no index.
     pub(super) fn bucket<'r>(
         &self,
         row: &Row<'r, '_>,
@@ -81,7 +82,7 @@ impl Writer<'_> {
         self.bucket_of_time(row, place, name, fields, None)
     }
 
-    /// The same, of a bucket that may have a length of time.
+    /// Builds a bucket like [`Self::bucket`], which may have a length of time.
     pub(super) fn bucket_of_time<'r>(
         &self,
         row: &Row<'r, '_>,
@@ -90,7 +91,7 @@ impl Writer<'_> {
         fields: Vec<(&'static str, Value)>,
         span: Option<Span>,
     ) -> Result<Bucket<'r>> {
-        // Other buckets are called by a number or by names.
+        // Other buckets are identified by numbers or names.
         let has_value = matches!(row.aggregation.kind, Kind::Terms(_) | Kind::RareTerms(_));
         let key = place.filter(|_| has_value).and_then(|place| row.key(place));
         let doc_count = place.map_or(0, |place| row.count(place));
@@ -137,7 +138,7 @@ impl Writer<'_> {
     pub(super) fn range<'r>(&self, request: &Range, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
         self.add_buckets(row.aggregation, request.ranges.len())?;
         let mut order: Vec<usize> = (0..request.ranges.len()).collect();
-        // By their beginnings, then by their ends; an open beginning is before all others, an open end after.
+        // Sorted by start, then by end. An open start precedes all others, and an open end follows.
         canter_sorting::sort_by_key(&mut order, |place| {
             let range = request.ranges.get(*place);
             let from = range.and_then(|range| range.from.clone());
@@ -163,7 +164,7 @@ impl Writer<'_> {
     }
 }
 
-/// The name of a range, and its ends. `usual` is the format of dates if the request has none.
+/// Returns the name of a range, and its ends. `usual` is the default format of dates.
 fn shown(
     request: &Range,
     range: &OneRange,

@@ -1,4 +1,4 @@
-//! A page of the buckets of several fields.
+//! Page of the buckets of several fields.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::collect::TupleOrder;
 use crate::key::Key;
 use crate::request::{Composite, CompositeBy, CompositeSource};
 
-/// The order of the buckets of a composite.
+/// Returns the order of the buckets of a composite.
 pub(crate) fn tuple_order(composite: &Composite) -> TupleOrder {
     let of_source = |source: &CompositeSource| {
         let missing_first = source.missing_first.unwrap_or(!source.is_descending);
@@ -62,7 +62,8 @@ impl Writer<'_> {
         }))
     }
 
-    /// A key with its parts by the names of their sources. `date` writes the date of a `date_histogram`.
+    /// Returns a key with its elements by the names of their sources. `date` formats the date of a
+    /// `date_histogram`.
     fn key(
         &self,
         request: &Composite,
@@ -93,9 +94,9 @@ impl Writer<'_> {
     }
 }
 
-/// A date as a value of a field. Milliseconds would be a number that is no date where a field has values of
-/// any type, and a fraction of them has fewer digits than the date: there it is a text, which is read back
-/// exactly.
+/// Formats a date as a value of a field. In an untyped field, milliseconds would be read back as a
+/// plain number, and a fraction of them would lose digits: such a date is a text, which is read
+/// back exactly.
 fn date_of_terms(time_ns: i64, is_typed: bool) -> Value {
     const MILLISECOND_NS: i64 = 1_000_000;
     match is_typed && time_ns % MILLISECOND_NS == 0 {
@@ -111,8 +112,8 @@ fn shown_date(time_ns: i64, format: Option<&DateFormat>, zone: &Zone) -> Value {
     }
 }
 
-/// As it is shown, unless that is read back as another date: a format may name the month of a day, or an hour
-/// that the clocks show twice.
+/// Formats a date as shown in the bucket, unless that reads back as another date: a format may show
+/// only the month, or an hour that occurs twice.
 fn after_date(time_ns: i64, format: Option<&DateFormat>, zone: &Zone) -> Value {
     let is_read_back = |format: &&DateFormat| {
         let text = format.format(time_ns, zone);

@@ -1,18 +1,18 @@
-//! Whose form an answer has.
+//! Dialects of answers.
 
 use crate::calendar::DateFormat;
 
-/// Whose form an answer has, where that of the two APIs differs.
+/// Form of an answer, where the two APIs differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// Dates have no fraction where it is zero, and `top_hits` lists its hits directly.
+    /// Dates omit a fraction of zero, and `top_hits` lists its hits directly.
     Quickwit,
-    /// Dates have milliseconds at least, and `top_hits` is an answer of its own.
+    /// Dates always have milliseconds, and `top_hits` is a complete answer of its own.
     Elasticsearch,
 }
 
 impl Dialect {
-    /// How dates are written where the request does not say.
+    /// Returns the default format of dates.
     pub(super) fn dates(self) -> &'static DateFormat {
         match self {
             Self::Quickwit => DateFormat::usual(),

@@ -1,4 +1,4 @@
-//! The buckets of histograms: a row from the first to the last, those without documents too.
+//! Buckets of histograms: a row from the first to the last, including empty ones.
 
 use serde_json::Value;
 
@@ -88,7 +88,8 @@ impl Writer<'_> {
         Ok(listed(buckets, &request.row))
     }
 
-    /// The keys of all buckets that are shown, in order, with the places of those that have documents.
+    /// Returns the keys of all buckets to show, in order, with the indices of those that have
+    /// documents.
     fn filled(
         &self,
         row: &Row<'_, '_>,
@@ -115,7 +116,7 @@ impl Writer<'_> {
         let mut found = found.into_iter().peekable();
         let mut key = Some(first);
         while let Some(at) = key.filter(|key| *key <= last) {
-            // One at a time, so that a row without end is given up when it is too long.
+            // Counted one by one, so that a too long row is given up early.
             self.add_buckets(row.aggregation, 1)?;
             all.push((
                 at,

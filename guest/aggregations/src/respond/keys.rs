@@ -1,4 +1,4 @@
-//! Keys as an answer shows them.
+//! Keys as shown in answers.
 
 use std::borrow::Cow;
 use std::net::Ipv6Addr;
@@ -9,7 +9,7 @@ use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::numbers::Number;
 
-/// How the dates of an aggregation are shown.
+/// Format of the dates of an aggregation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dates<'a> {
     pub(super) format: &'a DateFormat,
@@ -22,7 +22,7 @@ impl Dates<'_> {
     }
 }
 
-/// A floating point number; nothing if it is none that JSON has.
+/// Converts a floating-point number to JSON; null if JSON cannot represent it.
 pub(crate) fn float(number: f64) -> Value {
     JsonNumber::from_f64(number).map_or(Value::Null, Value::Number)
 }
@@ -42,7 +42,7 @@ fn integer_value(integer: i128) -> Value {
     }
 }
 
-/// Milliseconds since 1970: a whole number if it is one.
+/// Converts a time to milliseconds since 1970; an integer if possible.
 pub(super) fn milliseconds(time_ns: i64) -> Value {
     const MILLISECOND_NS: i64 = 1_000_000;
     match time_ns % MILLISECOND_NS {
@@ -59,7 +59,7 @@ pub(super) fn address(address: u128) -> String {
     }
 }
 
-/// A key, and its text if it is shown beside it.
+/// Returns a key, and its text if that is shown too.
 pub(super) fn key_fields(key: &Key, dates: Dates<'_>) -> (Value, Option<String>) {
     match key {
         Key::Number(found) => (number(*found), None),
@@ -73,7 +73,7 @@ pub(super) fn key_fields(key: &Key, dates: Dates<'_>) -> (Value, Option<String>)
     }
 }
 
-/// A key inside of a key of several.
+/// Returns an element of a composite key.
 pub(super) fn part(key: Option<&Key>, dates: Dates<'_>) -> Value {
     match key {
         None => Value::Null,
@@ -82,7 +82,7 @@ pub(super) fn part(key: Option<&Key>, dates: Dates<'_>) -> Value {
     }
 }
 
-/// A key as `key_as_string` of several has it.
+/// Returns an element of a composite key as text for `key_as_string`.
 pub(super) fn part_text(key: Option<&Key>, dates: Dates<'_>) -> String {
     let Some(key) = key else {
         return String::new();
@@ -94,7 +94,7 @@ pub(super) fn part_text(key: Option<&Key>, dates: Dates<'_>) -> String {
     }
 }
 
-/// A key as `include` and `exclude` look at it.
+/// Returns the text of a key to which `include` and `exclude` apply.
 pub(crate) fn choice_text(key: &Key) -> Cow<'_, str> {
     match key {
         Key::Text(text) => Cow::Borrowed(text),

@@ -1,4 +1,4 @@
-//! The states of a metric → what an answer shows of it.
+//! Metrics in an answer, from their states.
 
 use serde_json::{Map, Value, json};
 
@@ -11,10 +11,10 @@ use crate::partial::{self, Metrics};
 use crate::request::{Metric, MetricOf, TopHits};
 use crate::top_hits::TopList;
 
-/// A metric's numbers in one bucket.
+/// Numbers of a metric in one bucket.
 pub(crate) struct Shown<'a> {
     request: &'a Metric,
-    /// Nothing where no document was.
+    /// State; `None` without documents.
     states: Option<(&'a Metrics, usize)>,
     is_date: bool,
 }
@@ -50,7 +50,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// One number of a property of the stats; the sum of nothing is 0.
+    /// Returns one of the statistics; the sum of no values is 0.
     fn stat(&self, property: &str) -> Value {
         let stats = self.stats();
         let end = |end: Option<Number>| end.map_or(Value::Null, |end| float(end.to_f64()));
@@ -81,7 +81,7 @@ impl<'a> Shown<'a> {
         found.map_or(Value::Null, float)
     }
 
-    /// The number that an order or a pipeline asks for; no property is the only one.
+    /// Returns the number for an order or a pipeline; an empty property means the only one.
     pub(super) fn property(&self, property: &str) -> Option<f64> {
         let value = match &self.request.what {
             MetricOf::Avg => self.stat("avg"),
@@ -101,7 +101,7 @@ impl<'a> Shown<'a> {
         value.as_f64()
     }
 
-    /// A number of the answer; it is the same in all dialects.
+    /// Returns a number of the answer, which is the same in all dialects.
     fn shown(&self, property: &str) -> Value {
         let json = self.to_json(Dialect::Quickwit);
         json.get(property).cloned().unwrap_or_default()
@@ -159,7 +159,7 @@ impl<'a> Shown<'a> {
             }
             MetricOf::TopHits(request) => top_hits(request, self.top_list(), dialect),
             MetricOf::TopMetrics(request) => top_metrics(request, self.top_list(), usual),
-            // It depends on the bucket around.
+            // It depends on the parent bucket.
             MetricOf::Rate(_) => Value::Null,
             MetricOf::StringStats { has_distribution } => self.string_stats(*has_distribution),
         }
@@ -188,7 +188,7 @@ impl<'a> Shown<'a> {
         });
         if has_distribution && let Value::Object(fields) = &mut json {
             let mut shares: Vec<(char, f64)> = stats.distribution().collect();
-            // The most frequent first; equals stay in the order of characters.
+            // The most frequent first; ties stay in the order of characters.
             canter_sorting::sort_by(&mut shares, |(_, left), (_, right)| right.total_cmp(left));
             let shares = shares.into_iter();
             let shares = shares.map(|(character, share)| (character.to_string(), float(share)));
@@ -197,7 +197,7 @@ impl<'a> Shown<'a> {
         json
     }
 
-    /// One number, and its text if it is a date; `usual` is the format of those that name none.
+    /// Returns one number, and its text if it is a date; `usual` is the default format.
     fn value(&self, property: &str, usual: &DateFormat) -> Value {
         let value = self.stat(property);
         match (self.as_text(&value, usual), property) {
@@ -211,7 +211,7 @@ impl<'a> Shown<'a> {
     fn as_text(&self, value: &Value, usual: &DateFormat) -> Option<String> {
         const MILLISECOND_NS: i64 = 1_000_000;
         let time_ms = value.as_f64().filter(|_| self.is_date)?;
-        // A fraction of a millisecond has no digits that could be trusted, and Elasticsearch shows none.
+        // Digits below a millisecond would not be reliable, and Elasticsearch shows none.
         #[expect(
             clippy::cast_possible_truncation,
             reason = "saturates, as times at the ends do"
@@ -277,7 +277,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// `values`, by their numbers or in a list.
+/// Builds `values`, by number or as a list.
 pub(crate) fn by_number(
     numbers: &[f64],
     is_keyed: bool,
@@ -299,7 +299,7 @@ pub(crate) fn by_number(
     json!({ "values": values })
 }
 
-/// A value of a document; dates are texts.
+/// Returns a value of a document; dates become texts.
 fn shown(key: &Key, format: &DateFormat) -> Value {
     let zone = &Zone::utc();
     let dates = Dates { format, zone };
@@ -331,7 +331,7 @@ fn top_hits(request: &TopHits, list: Option<&TopList>, dialect: Dialect) -> Valu
                 json!({ "sort": sort, "docvalue_fields": Value::Object(fields.collect()) })
             }
             Dialect::Elasticsearch => {
-                // A field without a value is left out.
+                // A field without a value is omitted.
                 let fields =
                     fields.filter(|(_, values)| !values.as_array().is_some_and(Vec::is_empty));
                 let fields: Map<String, Value> = fields.collect();
@@ -356,7 +356,7 @@ fn top_hits(request: &TopHits, list: Option<&TopList>, dialect: Dialect) -> Valu
     }
 }
 
-/// One value of each field, as Elasticsearch shows them.
+/// Builds the answer of `top_metrics`, with one value for each field, as in Elasticsearch.
 fn top_metrics(request: &TopHits, list: Option<&TopList>, usual: &DateFormat) -> Value {
     let hits = list.map_or(&[][..], |list| &list.hits);
     let top = hits.iter().map(|hit| {

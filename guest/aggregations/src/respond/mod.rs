@@ -1,4 +1,4 @@
-//! Partial results → the answer: which buckets are shown, in which order, and in what words.
+//! Answers from partial results: selection, order and format of buckets.
 
 mod auto_dates;
 mod buckets;
@@ -25,11 +25,11 @@ use crate::request::{Aggregation, Aggregations, Kind, MetricOf};
 use crate::{Error, Result, pipeline};
 
 impl Aggregations {
-    /// The answer as JSON. Without a partial result it is that of no documents. `untyped` is what
-    /// [`Self::untyped_keys`] found.
+    /// Builds the answer as JSON. `None` is the result for no documents. `untyped` is the result of
+    /// [`Self::untyped_keys`].
     ///
     /// # Errors
-    /// If the answer would have more buckets than it may.
+    /// The answer exceeds the limit of buckets.
     pub fn answer(
         &self,
         partial: Option<&Partial>,
@@ -57,21 +57,21 @@ fn has_pipelines(aggregation: &Aggregation) -> bool {
     !aggregation.pipelines.is_empty() || aggregation.inside.iter().any(has_pipelines)
 }
 
-/// Writing one answer.
+/// Writer of one answer.
 struct Writer<'a> {
     dialect: Dialect,
-    /// Fields without a type.
+    /// Untyped fields.
     untyped: &'a [String],
-    /// Whether something looks at buckets before they are written.
+    /// Whether pipelines read buckets before they are written.
     has_pipelines: bool,
     max_buckets: u64,
     num_buckets: Cell<u64>,
-    /// The bucket around what is being written.
+    /// Parent bucket of the current level.
     around: Cell<Around>,
 }
 
 impl Writer<'_> {
-    /// All aggregations of a level in one bucket; `None` is one without documents.
+    /// Builds all aggregations of a level in one bucket; `None` is a bucket without documents.
     fn level<'r>(
         &self,
         aggregations: &'r [Aggregation],
@@ -122,7 +122,7 @@ impl Writer<'_> {
         Ok(outcome)
     }
 
-    /// Counts buckets before they are made.
+    /// Counts buckets before they are built, against the limit.
     fn add_buckets(&self, aggregation: &Aggregation, num_buckets: usize) -> Result<()> {
         let total = self.num_buckets.get().saturating_add(num_buckets as u64);
         if total > self.max_buckets {

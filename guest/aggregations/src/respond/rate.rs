@@ -1,4 +1,4 @@
-//! `rate`: how much there is in a unit of time.
+//! `rate`: quantity in each unit of time.
 
 use serde_json::{Value, json};
 
@@ -8,16 +8,17 @@ use crate::calendar::Span;
 use crate::partial::{Metric, Metrics};
 use crate::request::{Rate, RateOf};
 
-/// The bucket around what is being written.
+/// Parent bucket of the current level.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Around {
     pub(super) doc_count: u64,
-    /// Of the nearest bucket of dates.
+    /// Length of the nearest date bucket.
     pub(super) span: Option<Span>,
 }
 
 impl Writer<'_> {
-    /// Nothing where no date is around: a composite has a bucket for documents without one.
+    /// Computes a rate; null outside of date buckets: a composite has a bucket for documents
+    /// without a date.
     pub(super) fn rate(&self, rate: &Rate, found: Option<(&Metric, usize)>) -> Value {
         let Around { doc_count, span } = self.around.get();
         let states = found.map(|(metric, place)| (&metric.states, place));

@@ -1,4 +1,4 @@
-//! The buckets of terms: which are shown, and in which order.
+//! Buckets of terms: their selection and order.
 
 use std::cmp::Ordering;
 
@@ -15,11 +15,11 @@ use crate::key::Key;
 use crate::partial::Node;
 use crate::request::{Aggregation, Kind, MultiTerms, OrderBy, RareTerms, Terms, TermsOrder};
 
-/// A bucket that may be shown.
+/// Bucket that may be shown.
 struct Candidate {
     place: usize,
     count: u64,
-    /// The metrics that buckets are ordered by.
+    /// Metrics of the sort order.
     metrics: Vec<Option<f64>>,
 }
 
@@ -67,7 +67,7 @@ impl Writer<'_> {
             });
         }
         let compare = |left: &Candidate, right: &Candidate| {
-            // Places are in the order of keys.
+            // Indices are in the order of keys.
             compare(left, right, order).then(left.place.cmp(&right.place))
         };
         if size < candidates.len() {
@@ -109,7 +109,7 @@ impl Writer<'_> {
         }))
     }
 
-    /// Those with the fewest documents first, then by key.
+    /// Selects terms with few documents, sorted by count and then by key.
     pub(super) fn rare_terms<'r>(
         &self,
         request: &RareTerms,
@@ -135,14 +135,15 @@ impl Writer<'_> {
     }
 }
 
-/// Terms with nothing inside: an answer may have thousands of such lists, one in each bucket of a histogram.
+/// Terms without sub-aggregations: an answer may contain thousands of such lists, one in each
+/// bucket of a histogram.
 struct PlainTerms<'a> {
     row: &'a Row<'a, 'a>,
-    /// Those that are shown, in their order.
+    /// Indices of the shown buckets, in order.
     places: Vec<usize>,
-    /// The documents of all others.
+    /// Sum of the document counts of all others.
     num_other: u64,
-    /// How keys that are dates are written.
+    /// Format of date keys.
     dates: &'static DateFormat,
 }
 
@@ -210,7 +211,7 @@ fn compare(left: &Candidate, right: &Candidate, order: &[TermsOrder]) -> Orderin
             OrderBy::Count => left.count.cmp(&right.count),
             OrderBy::Key => left.place.cmp(&right.place),
             OrderBy::Metric { .. } => match metrics.next() {
-                // No number comes last, whichever way the order runs.
+                // A missing number comes last in either direction.
                 Some((None, Some(_))) => return Ordering::Greater,
                 Some((Some(_), None)) => return Ordering::Less,
                 Some((Some(left), Some(right))) => left.total_cmp(right),
@@ -229,7 +230,8 @@ fn compare(left: &Candidate, right: &Candidate, order: &[TermsOrder]) -> Orderin
     Ordering::Equal
 }
 
-/// The number of a metric inside of a bucket; `None` is one without documents, whose sums and counts are 0.
+/// Returns the number of a metric in a bucket; `None` is a bucket without documents, whose sums and
+/// counts are 0.
 fn metric_of(
     inside: &[Aggregation],
     nodes: Option<&[Node]>,
@@ -245,7 +247,7 @@ fn metric_of(
             Shown::new(metric, bucket.map(|bucket| (found, bucket))).property(property)
         }
         (_, Node::Buckets(buckets)) => {
-            // One bucket, if any document was in it.
+            // At most one bucket, if it contains any document.
             let only = bucket.and_then(|bucket| buckets.of(bucket).next());
             match (rest.is_empty(), only) {
                 (true, only) => only.map_or(Some(0.0), |only| Some(buckets.count(only) as f64)),

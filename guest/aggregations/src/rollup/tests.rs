@@ -1,4 +1,4 @@
-//! What heads say, with the rest counted document by document, against counting all documents.
+//! Results from heads, completed document by document: comparison with counting all documents.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +18,10 @@ const LEVELS: [&str; 3] = ["ERROR", "INFO", "WARN"];
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// A document: its time and the place of its level, if it has one.
+/// Document: its time, and the index of its level, if it has one.
 type Document = (i64, Option<usize>);
 
-/// Documents by bucket, `None` where an aggregation has none around; then by level.
+/// Document counts by bucket (`None` outside of a histogram), then by level.
 type Counts = BTreeMap<Option<i64>, (u64, BTreeMap<String, u64>)>;
 
 fn rollup_of(documents: &[Document]) -> Rollup {
@@ -36,7 +36,7 @@ fn request_of(aggregations: &Value) -> Aggregations {
     Aggregations::parse(aggregations, BOUNDS).unwrap()
 }
 
-/// What an aggregation comes to over these documents.
+/// Computes an aggregation over these documents with a simple loop.
 fn plain(aggregation: &Aggregation, documents: &[Document], counts: &mut Counts) {
     for (time_ns, level) in documents {
         let bucket = match &aggregation.kind {
@@ -121,7 +121,7 @@ proptest! {
         documents.iter_mut().for_each(|(time, _)| *time *= unit_ns);
         documents.sort_unstable();
         let num_docs = u32::try_from(documents.len()).unwrap();
-        // Ranges with gaps between them, as a time filter and deletes leave them.
+        // Ranges with gaps in between, as after a time filter and deletions.
         let cuts: Vec<u32> = cuts.into_iter().map(|cut| cut.min(num_docs)).collect();
         let docs = cuts.chunks_exact(2).map(|ends| ends[0]..ends[1]);
         let mut docs: Vec<Range<u32>> = docs.filter(|range| !range.is_empty()).collect();
@@ -134,7 +134,7 @@ proptest! {
         };
         let request = request_of(&requests());
         let rollup = rollup_of(&documents);
-        // The ends of a time filter that turn out to be further inside.
+        // Ends of a time filter that may lie further inside.
         let (before, behind) = unsure.unwrap_or_default();
         let sure = before..num_docs.saturating_sub(behind).max(before);
         let found = request.from_head(&rollup, "time", num_docs, &docs, &sure);
@@ -160,7 +160,7 @@ proptest! {
     }
 }
 
-/// Days of 24 rollup buckets each.
+/// Documents of three days, each with 24 rollup buckets.
 fn three_days() -> Vec<Document> {
     let minute = |at: i64| (at * 60 * SECOND_NS, Some((at % 3) as usize));
     (0..3 * 24 * 60).map(minute).collect()
@@ -183,7 +183,7 @@ fn days(more: &Value) -> Value {
 
 #[test]
 fn only_the_ends_of_a_time_filter_are_left_to_columns() {
-    // From 10:17 on the first day to 20:03 on the last; the rollup's buckets have an hour.
+    // From 10:17 on the first day to 20:03 on the last; rollup buckets are hours.
     let docs = 617..2 * 1440 + 1203;
     let found = said(&days(&json!({})), std::slice::from_ref(&docs));
     assert_eq!(found.of(0).unwrap().rest, [617..660, 4080..4083]);
@@ -194,7 +194,7 @@ fn only_the_ends_of_a_time_filter_are_left_to_columns() {
 fn a_time_filter_that_ends_with_buckets_of_the_rollup_reads_nothing() {
     let found = said(&days(&json!({})), std::slice::from_ref(&(600..2 * 1440)));
     assert!(found.whole().is_some() && !found.reads_columns(0));
-    // Nor does one that lets no document through.
+    // Neither does a filter that selects no document.
     assert!(said(&days(&json!({})), &[]).whole().is_some());
 }
 

@@ -1,4 +1,4 @@
-//! Against jiff's calendar, every day from 1600 to 2400.
+//! Comparison with jiff's calendar for every day from 1600 to 2400.
 
 use super::*;
 

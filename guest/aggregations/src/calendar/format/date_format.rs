@@ -1,4 +1,4 @@
-//! A format as a request names it: patterns, names, and alternatives of them.
+//! Date formats: patterns, named formats, and alternatives of both.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,13 @@ use super::named;
 use super::pattern::{Item, Strictness, compile};
 use super::{print, read};
 
-/// Bytes of a date and a time with an offset.
+/// Usual length of a date and time with an offset, in bytes.
 const USUAL_LEN: usize = 32;
 
-/// The format of what names none, compiled once.
+/// Default format, compiled once.
 static DEFAULT: LazyLock<DateFormat> = LazyLock::new(DateFormat::default);
 
-/// The same with milliseconds at least.
+/// Default format, but always with milliseconds.
 static WITH_MILLISECONDS: LazyLock<DateFormat> = LazyLock::new(|| {
     let usual = DateFormat::default();
     match named::form("strict_date_optional_time") {
@@ -23,7 +23,7 @@ static WITH_MILLISECONDS: LazyLock<DateFormat> = LazyLock::new(|| {
     }
 });
 
-/// How times are written and read.
+/// Format in which times are written and read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DateFormat {
     first: Form,
@@ -33,14 +33,14 @@ pub(crate) struct DateFormat {
 /// One way to write and read a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// By patterns, which differ where more is read than is written.
+    /// Patterns, one for writing and one for reading, which may accept more.
     Pattern { print: Vec<Item>, read: Vec<Item> },
-    /// A number of units of so many nanoseconds since 1970.
+    /// Number of units of `unit_ns` nanoseconds since 1970.
     Epoch { unit_ns: u64 },
 }
 
-/// RFC 3339: no fraction where it is zero, else at least three digits. Read are dates as
-/// `strict_date_optional_time` reads them, and milliseconds since 1970.
+/// RFC 3339 without a fraction if it is zero, and otherwise with at least three digits. Reads dates
+/// like `strict_date_optional_time`, and milliseconds since 1970.
 impl Default for DateFormat {
     fn default() -> DateFormat {
         let [first, other] = named::default_forms();
@@ -52,20 +52,21 @@ impl Default for DateFormat {
 }
 
 impl DateFormat {
-    /// The format of what names none.
+    /// Returns the default format.
     pub(crate) fn usual() -> &'static DateFormat {
         &DEFAULT
     }
 
-    /// The format of what names none in Elasticsearch's API: it reads the same, and always writes milliseconds.
+    /// Returns the default format of Elasticsearch's API, which reads the same dates and always
+    /// writes milliseconds.
     pub(crate) fn with_milliseconds() -> &'static DateFormat {
         &WITH_MILLISECONDS
     }
 
-    /// Reads a `format`.
+    /// Parses a `format`.
     ///
     /// # Errors
-    /// The letter that is not known, or what else is wrong with the pattern.
+    /// The pattern has an unknown letter or another problem.
     pub(crate) fn parse(text: &str) -> Result<DateFormat, String> {
         let mut forms = text.split("||").map(|part| {
             if let Some(form) = named::form(part) {
@@ -86,7 +87,7 @@ impl DateFormat {
         Ok(DateFormat { first, others })
     }
 
-    /// A time as it is in a zone.
+    /// Formats a time in a zone.
     pub(crate) fn format(&self, time_ns: i64, zone: &Zone) -> String {
         match &self.first {
             Form::Pattern { print, .. } => {
@@ -98,12 +99,12 @@ impl DateFormat {
         }
     }
 
-    /// The time of a text, in a zone if the text names no other. What the text leaves out is the first that
-    /// it can be, or with `round_up` the last, of hours and less; months and days are 1 and the year 1970.
-    /// Times before 1677 and after 2262 are the ends of the range.
+    /// Parses a time, in a zone if the text names none. Missing hours and smaller units get their
+    /// first value, or their last one with `round_up`. A missing month or day is 1, and a missing
+    /// year 1970. Times before 1677 and after 2262 become the ends of the range.
     ///
     /// # Errors
-    /// That the text is not of the format.
+    /// The text does not match the format.
     pub(crate) fn read(&self, text: &str, zone: &Zone, round_up: bool) -> Result<i64, String> {
         let mut forms = std::iter::once(&self.first).chain(&self.others);
         let time = forms.find_map(|form| match form {

@@ -1,4 +1,4 @@
-//! What a date is made of: taken apart for writing, and put together from what was read.
+//! Components of a date: split for writing, and combined after reading.
 
 use super::super::civil::{
     Civil, DAY_NS, SECOND_NS, iso_week, iso_week_start, weekday, year_start,
@@ -6,7 +6,7 @@ use super::super::civil::{
 use super::super::zone::{Local, Zone};
 use super::pattern::Number;
 
-/// The parts of a time in a zone.
+/// Components of a time in a zone.
 #[derive(Clone, Debug)]
 pub(super) struct Fields<'a> {
     pub(super) date: Civil,
@@ -15,7 +15,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Takes a time apart.
+    /// Splits a time into its components.
     pub(super) fn of(time_ns: i64, zone: &'a Zone) -> Fields<'a> {
         let local = zone.local(time_ns);
         Fields {
@@ -25,11 +25,11 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The value of one part.
+    /// Returns the value of one component.
     pub(super) fn number(&self, field: Number) -> i64 {
         let seconds = self.local.ns / SECOND_NS;
         let hour = seconds / 3_600;
-        // 0 is the last of its hours where they are counted from 1.
+        // In a count from 1, the hour 0 is written as the last one.
         let from_1 = |hours: i64| {
             if hour % hours == 0 {
                 hours
@@ -55,13 +55,13 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Nanoseconds of the second.
+    /// Returns the nanoseconds of the second.
     pub(super) fn nanos(&self) -> i64 {
         self.local.ns % SECOND_NS
     }
 }
 
-/// The parts that were read; what was not is `None`.
+/// Components that were read; others are `None`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parsed {
     year: Option<i64>,
@@ -85,7 +85,7 @@ pub(super) struct Parsed {
 }
 
 impl Parsed {
-    /// Remembers a number; `None` if it cannot be one of its field.
+    /// Stores a number; returns `None` if it is out of range for its component.
     pub(super) fn set(&mut self, field: Number, value: i64) -> Option<()> {
         let (place, allowed) = match field {
             Number::Year => (&mut self.year, 0..=999_999_999),
@@ -116,8 +116,8 @@ impl Parsed {
         Some(())
     }
 
-    /// The time of the parts, with what is missing as [`super::DateFormat::read`] says; `None` if there is no
-    /// such date.
+    /// Returns the time of the components, with missing ones filled in as in
+    /// [`super::DateFormat::read`]; `None` if there is no such date.
     pub(super) fn resolve(&self, zone: &Zone, round_up: bool) -> Option<i64> {
         let missing = |last: i64| if round_up { last } else { 0 };
         let hour = match (self.hour, self.half_day_hour) {
@@ -130,7 +130,7 @@ impl Parsed {
         let ns = seconds * SECOND_NS + self.nanos.unwrap_or_else(|| missing(SECOND_NS - 1));
         let day = self.day()?;
         match self.offset_s {
-            // The offset is that of the text, whatever the clocks in a zone show.
+            // The offset in the text takes precedence over the zone.
             Some(offset_s) => {
                 let time = i128::from(day) * i128::from(DAY_NS) + i128::from(ns);
                 Some(super::super::zone::clamped(
@@ -141,7 +141,7 @@ impl Parsed {
         }
     }
 
-    /// The day, in days since 1970-01-01.
+    /// Returns the day, in days since 1970-01-01.
     fn day(&self) -> Option<i64> {
         if self.week.is_some() || self.week_year.is_some() {
             let year = self.week_year.or(self.year).unwrap_or(1970);

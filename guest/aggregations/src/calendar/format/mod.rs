@@ -1,8 +1,8 @@
-//! The `format` of date aggregations: how times are written and read.
+//! The `format` of date aggregations: writing and parsing times.
 //!
-//! A format is a pattern of letters as Java's `DateTimeFormatter` has them, a name such as
-//! `strict_date_optional_time`, or several of both with `||` between them: the first writes, and all read, in
-//! turn. Weeks are those of ISO 8601, names of months and days are English.
+//! A format is a pattern of letters as in Java's `DateTimeFormatter`, a name such as
+//! `strict_date_optional_time`, or several of both separated by `||`: the first one writes, and all
+//! are tried in order for reading. Weeks follow ISO 8601; names of months and days are English.
 
 mod date_format;
 mod fields;

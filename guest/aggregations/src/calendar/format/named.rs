@@ -1,13 +1,14 @@
-//! The formats that have a name. A name that begins with `strict_` asks for all digits; without it, fewer are
-//! read wherever something stands between the numbers.
+//! Named formats. Those that begin with `strict_` require all digits; the others accept fewer
+//! digits wherever a separator follows.
 
 use super::date_format::Form;
 use super::pattern::{Item, Strictness, compile};
 
-/// Stands in the patterns of this file for a point and a fraction; no letter that a request could write.
+/// Placeholder for a decimal point and a fraction in the patterns of this file. It is no pattern
+/// letter.
 const FRACTION: &str = "@";
 
-/// Names and their patterns.
+/// Names and patterns of the formats.
 const PATTERNS: [(&str, &str); 43] = [
     ("basic_date", "uuuuMMdd"),
     ("basic_date_time", "uuuuMMdd'T'HHmmss@XX"),
@@ -54,11 +55,11 @@ const PATTERNS: [(&str, &str); 43] = [
     ("year_month_day", "uuuu-MM-dd"),
 ];
 
-/// What `date_optional_time` and the default write, and what both read.
+/// Patterns of `date_optional_time` and the default format: one for writing, one for reading.
 const PRINT_OPTIONAL: &str = "uuuu-MM-dd'T'HH:mm:ss@XXXXX";
 const READ_OPTIONAL: &str = "uuuu[-MM[-dd['T'[HH[:mm[:ss@]]][XXXXX]]]]";
 
-/// What the default writes, and milliseconds, which it reads also.
+/// Returns the two default forms: dates, and milliseconds, which are only read.
 pub(super) fn default_forms() -> [Form; 2] {
     let print = pattern(PRINT_OPTIONAL, Strictness::Exact, fraction(false, false));
     let read = pattern(READ_OPTIONAL, Strictness::Exact, fraction(false, true));
@@ -68,7 +69,7 @@ pub(super) fn default_forms() -> [Form; 2] {
     ]
 }
 
-/// The format of a name.
+/// Returns the form of a named format.
 pub(super) fn form(name: &str) -> Option<Form> {
     let (strictness, plain) = match name.strip_prefix("strict_") {
         Some(plain) => (Strictness::Exact, plain),
@@ -89,7 +90,7 @@ pub(super) fn form(name: &str) -> Option<Form> {
         _ => {}
     }
     let (_, text) = PATTERNS.iter().find(|(known, _)| *known == plain)?;
-    // Where numbers stand side by side, only all digits tell them apart.
+    // Without separators, only complete digits separate the numbers.
     let strictness = if plain.starts_with("basic_") {
         Strictness::Exact
     } else {
@@ -102,12 +103,12 @@ pub(super) fn form(name: &str) -> Option<Form> {
     })
 }
 
-/// A point and a fraction; see [`Item::PointAndFraction`].
+/// Returns an item for a decimal point and a fraction; see [`Item::PointAndFraction`].
 fn fraction(zero: bool, optional: bool) -> Item {
     Item::PointAndFraction { zero, optional }
 }
 
-/// The items of a pattern of this file, with a fraction where it has the sign of one.
+/// Compiles a pattern of this file, and replaces its placeholder by `fraction`.
 fn pattern(text: &str, strictness: Strictness, fraction: Item) -> Vec<Item> {
     fn put(items: &mut [Item], fraction: &Item) {
         for item in items {
@@ -118,13 +119,13 @@ fn pattern(text: &str, strictness: Strictness, fraction: Item) -> Vec<Item> {
             }
         }
     }
-    // The patterns are constants; a test compiles every one.
+    // The patterns are constants; a test compiles each of them.
     let mut items = compile(text, strictness).unwrap_or_default();
     put(&mut items, &fraction);
     items
 }
 
-/// Every name without `strict_`, for tests.
+/// Returns all names without `strict_`, for tests.
 #[cfg(test)]
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     PATTERNS.iter().map(|(name, _)| *name).chain([

@@ -1,35 +1,35 @@
-//! Patterns of letters → what to write and read, item by item.
+//! Compiler of patterns into items to write and read.
 
-/// One part of a pattern.
+/// Item of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Item {
-    /// Text as it is.
+    /// Literal text.
     Literal(String),
-    /// A number, written with at least `min` digits and read with `min_read` to `max`.
+    /// Number, written with at least `min` digits and read with `min_read` to `max` digits.
     Number {
         field: Number,
         min: usize,
         min_read: usize,
         max: usize,
     },
-    /// The last two digits of a year from 2000 to 2099.
+    /// Last two digits of a year from 2000 to 2099.
     TwoDigitYear { field: Number },
-    /// An English name.
+    /// English name.
     Name { of: Name, style: Style },
-    /// Digits of a second, cut.
+    /// Digits of the fraction of a second, truncated.
     Fraction { digits: usize },
-    /// A point or comma and 1 to 9 digits of a second; written with at least three, or with none if all are
-    /// zero and `zero` is off. Where `optional`, it may be left out in what is read.
+    /// Point or comma, and 1 to 9 digits of a second. At least three digits are written; without
+    /// `zero`, a fraction of zero is omitted. With `optional`, it may be missing when reading.
     PointAndFraction { zero: bool, optional: bool },
-    /// An offset from UTC; any form is read.
+    /// Offset from UTC; all styles are accepted for reading.
     Offset { style: usize, letter_z: bool },
-    /// The name of the zone.
+    /// Name of the zone.
     Zone,
-    /// What may be left out in what is read.
+    /// Items that may be missing when reading.
     Optional(Vec<Item>),
 }
 
-/// What a number says.
+/// Component of a date that is written as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Number {
     Year,
@@ -40,19 +40,19 @@ pub(super) enum Number {
     Day,
     DayOfYear,
     Weekday,
-    /// 0 to 23.
+    /// From 0 to 23.
     Hour,
-    /// 1 to 24.
+    /// From 1 to 24.
     Hour1To24,
-    /// 1 to 12.
+    /// From 1 to 12.
     Hour1To12,
-    /// 0 to 11.
+    /// From 0 to 11.
     Hour0To11,
     Minute,
     Second,
 }
 
-/// What has a name.
+/// Component of a date that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
     Month,
@@ -60,33 +60,33 @@ pub(super) enum Name {
     AmPm,
 }
 
-/// How much of a name is written.
+/// Length of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// Three letters.
+    /// First three letters.
     Short,
     Full,
-    /// One letter, which cannot be read.
+    /// First letter, which is never read.
     Narrow,
 }
 
-/// Whether numbers that are read must have all digits.
+/// Number of digits required for reading a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strictness {
-    /// As many as there are letters.
+    /// As many as the pattern has letters.
     Exact,
-    /// One or more.
+    /// At least one.
     Lenient,
 }
 
-/// Longest pattern in bytes, and deepest brackets.
+/// Maximum length of a pattern in bytes, and maximum depth of its brackets.
 const MAX_LEN: usize = 256;
 const MAX_DEPTH: usize = 8;
 
-/// Reads a pattern.
+/// Compiles a pattern.
 ///
 /// # Errors
-/// What is wrong with it, without the pattern.
+/// The pattern is invalid. The message describes the problem without quoting the pattern.
 pub(super) fn compile(pattern: &str, strictness: Strictness) -> Result<Vec<Item>, String> {
     if pattern.is_empty() || pattern.len() > MAX_LEN {
         return Err(format!("a pattern has 1 to {MAX_LEN} bytes"));
@@ -121,7 +121,8 @@ pub(super) fn compile(pattern: &str, strictness: Strictness) -> Result<Vec<Item>
     }
 }
 
-/// Bytes of the run of the same letter at the beginning, or of the one character that is none.
+/// Returns the length in bytes of the initial run of one letter, or of the initial character that
+/// is no letter.
 fn run_len(text: &str, first: char) -> usize {
     match first.is_ascii_alphabetic() {
         true => text
@@ -132,7 +133,7 @@ fn run_len(text: &str, first: char) -> usize {
     }
 }
 
-/// The text up to the closing quote, and what follows it; two quotes are one that is meant.
+/// Returns the text up to the closing quote, and the rest; two quotes are an escaped one.
 fn quoted(text: &str) -> Option<(String, &str)> {
     if let Some(rest) = text.strip_prefix('\'') {
         return Some(("'".to_string(), rest));
@@ -152,7 +153,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// The item of a letter that stands so many times.
+/// Returns the item for `count` repetitions of a letter.
 fn field(letter: char, count: usize, strictness: Strictness) -> Result<Item, String> {
     if let Some((field, most)) = number(letter, count) {
         let all = count == 1 || strictness == Strictness::Lenient;
@@ -196,7 +197,7 @@ fn field(letter: char, count: usize, strictness: Strictness) -> Result<Item, Str
     })
 }
 
-/// What number a letter says that stands so many times, and how many digits it has at most.
+/// Returns the number that `count` repetitions of a letter stand for, and its maximum of digits.
 fn number(letter: char, count: usize) -> Option<(Number, usize)> {
     Some(match (letter, count) {
         ('y' | 'u', 1 | 3..=9) => (Number::Year, 4),
@@ -217,7 +218,7 @@ fn number(letter: char, count: usize) -> Option<(Number, usize)> {
     })
 }
 
-/// The style of a name of so many letters.
+/// Returns the style of a name with `count` letters in its pattern.
 fn style(count: usize) -> Style {
     match count {
         4 => Style::Full,

@@ -1,11 +1,11 @@
-//! Times → text.
+//! Writer of times as text.
 
 use std::fmt::Write;
 
 use super::fields::Fields;
 use super::pattern::{Item, Name, Number, Style};
 
-/// English names, of which the first three letters are the short ones.
+/// English names; their first three letters are the short forms.
 pub(super) const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -20,7 +20,7 @@ pub(super) const MONTHS: [&str; 12] = [
     "November",
     "December",
 ];
-/// From Monday.
+/// Names of weekdays, from Monday.
 pub(super) const WEEKDAYS: [&str; 7] = [
     "Monday",
     "Tuesday",
@@ -30,10 +30,10 @@ pub(super) const WEEKDAYS: [&str; 7] = [
     "Saturday",
     "Sunday",
 ];
-/// The halves of a day.
+/// Names of the halves of a day.
 pub(super) const HALF_DAYS: [&str; 2] = ["AM", "PM"];
 
-/// Writes all items; what may be left out is written.
+/// Writes all items, including optional ones.
 pub(super) fn print(items: &[Item], fields: &Fields<'_>, text: &mut String) {
     for item in items {
         print_item(item, fields, text);
@@ -60,9 +60,9 @@ fn print_item(item: &Item, fields: &Fields<'_>, text: &mut String) {
     }
 }
 
-/// A number with at least so many digits. Writing to a string cannot fail.
+/// Writes a number with at least `min` digits. Writing to a string cannot fail.
 fn number(text: &mut String, value: i64, min: usize) {
-    // Dates are made of such numbers, and an answer may have thousands of dates.
+    // A fast path for the usual numbers in dates: an answer may contain thousands of dates.
     match (u8::try_from(value), min) {
         (Ok(value @ 0..=99), 2) => {
             text.push(char::from(b'0' + value / 10));
@@ -78,7 +78,7 @@ fn number(text: &mut String, value: i64, min: usize) {
     }
 }
 
-/// The nine digits of the second.
+/// Returns the nine digits of the fraction of a second.
 fn nanos(fields: &Fields<'_>) -> String {
     format!("{:09}", fields.nanos())
 }
@@ -103,8 +103,8 @@ fn name(of: Name, style: Style, fields: &Fields<'_>) -> &'static str {
     full.get(..len).unwrap_or(full)
 }
 
-/// An offset in one of Java's five styles: hours with minutes if any, `+hhmm`, `+hh:mm`, and the last two
-/// with seconds if any.
+/// Writes an offset in one of Java's five styles: hours with minutes if any, `+hhmm`, `+hh:mm`, and
+/// the last two with seconds if any.
 fn offset(text: &mut String, offset_s: i64, style: usize, letter_z: bool) {
     if offset_s == 0 && letter_z {
         text.push('Z');
@@ -115,7 +115,7 @@ fn offset(text: &mut String, offset_s: i64, style: usize, letter_z: bool) {
         if style == 3 || style == 5 { ":" } else { "" },
     );
     let (hours, minutes, seconds) = (total / 3_600, total / 60 % 60, total % 60);
-    // What is left of an offset that is cut to minutes may be nothing.
+    // An offset truncated to minutes may be zero.
     let sign = if offset_s < 0 { '-' } else { '+' };
     let _ = write!(text, "{sign}{hours:02}");
     if style > 1 || minutes > 0 {
@@ -126,7 +126,7 @@ fn offset(text: &mut String, offset_s: i64, style: usize, letter_z: bool) {
     }
 }
 
-/// Units since 1970, with as many digits of a fraction as it takes.
+/// Writes units since 1970, with as many decimals as needed.
 pub(super) fn epoch(time_ns: i64, unit_ns: u64) -> String {
     let (unit_ns, total) = (unit_ns.max(1), time_ns.unsigned_abs());
     let (whole, fraction) = (total / unit_ns, total % unit_ns);
@@ -134,7 +134,7 @@ pub(super) fn epoch(time_ns: i64, unit_ns: u64) -> String {
     if fraction == 0 {
         return format!("{sign}{whole}");
     }
-    // Units are powers of ten: one digit less than they have.
+    // Units are powers of ten, so they have one digit more than the fraction.
     let digits = unit_ns.to_string().len().saturating_sub(1);
     let fraction = format!("{fraction:0digits$}");
     format!("{sign}{whole}.{}", fraction.trim_end_matches('0'))

@@ -1,19 +1,19 @@
-//! Text → the parts of a time.
+//! Parser of texts into the components of a time.
 
 use super::super::zone::{Zone, read_offset};
 use super::fields::Parsed;
 use super::pattern::{Item, Name, Number, Style};
 use super::print::{HALF_DAYS, MONTHS, WEEKDAYS};
 
-/// Reads a whole text; `None` if it is not of the pattern.
+/// Parses a complete text; returns `None` if it does not match the pattern.
 pub(super) fn read(items: &[Item], text: &str) -> Option<Parsed> {
     let mut parsed = Parsed::default();
     let rest = read_items(items, text, &mut parsed)?;
     rest.is_empty().then_some(parsed)
 }
 
-/// Reads all items from the front of a text and gives the rest. What may be left out is read where it is
-/// there, and not given back if something after it is missing.
+/// Parses all items from the start of a text, and returns the rest. An optional item that matches
+/// is consumed without backtracking, even if a later item fails.
 fn read_items<'t>(items: &[Item], text: &'t str, parsed: &mut Parsed) -> Option<&'t str> {
     let mut rest = text;
     for (at, item) in items.iter().enumerate() {
@@ -34,7 +34,8 @@ fn read_items<'t>(items: &[Item], text: &'t str, parsed: &mut Parsed) -> Option<
                 max,
                 ..
             } => {
-                // What follows at once, as in Hmm, has its digits first; this number has what they leave.
+                // Adjacent items, as in Hmm, take their digits first; this number gets the
+                // remaining ones.
                 let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
                 let reserved =
                     digits_of_next(items.get(at.saturating_add(1)..).unwrap_or_default());
@@ -49,7 +50,7 @@ fn read_items<'t>(items: &[Item], text: &'t str, parsed: &mut Parsed) -> Option<
     Some(rest)
 }
 
-/// Digits that the items take which follow one another at once.
+/// Returns the number of digits that the directly following items take.
 fn digits_of_next(items: &[Item]) -> usize {
     let digits = items.iter().map_while(|item| match item {
         Item::Number { min_read, .. } => Some(*min_read),
@@ -87,12 +88,12 @@ fn read_item<'t>(item: &Item, text: &'t str, parsed: &mut Parsed) -> Option<&'t 
             parsed.zone = Some(Zone::parse(name).ok()?);
             Some(rest)
         }
-        // These are read where the items around them are seen.
+        // Callers handle these, since they depend on neighbouring items.
         Item::Number { .. } | Item::Optional(_) => None,
     }
 }
 
-/// Splits digits off the front of a text: at least `min`, and no more than `max`.
+/// Splits digits off the start of a text: at least `min`, and at most `max`.
 fn split_digits(text: &str, min: usize, max: usize) -> Option<(&str, &str)> {
     let len = text
         .bytes()
@@ -106,7 +107,7 @@ fn split_digits(text: &str, min: usize, max: usize) -> Option<(&str, &str)> {
     }
 }
 
-/// Reads a number and hands it on.
+/// Parses a number and passes it to `set`.
 fn read_number(
     text: &str,
     min: usize,
@@ -118,7 +119,7 @@ fn read_number(
     Some(rest)
 }
 
-/// Reads digits of a second.
+/// Parses the digits of a fraction of a second.
 fn read_fraction<'t>(
     text: &'t str,
     min: usize,
@@ -130,7 +131,7 @@ fn read_fraction<'t>(
     Some(rest)
 }
 
-/// Reads a name, whatever its capitals.
+/// Parses a name in any case.
 fn read_name<'t>(text: &'t str, of: Name, style: Style, parsed: &mut Parsed) -> Option<&'t str> {
     let names: &[&str] = match of {
         Name::Month => &MONTHS,
@@ -158,7 +159,7 @@ fn read_name<'t>(text: &'t str, of: Name, style: Style, parsed: &mut Parsed) -> 
     Some(rest)
 }
 
-/// Reads units since 1970 with a fraction, cut to nanoseconds.
+/// Parses units since 1970 with a fraction, truncated to nanoseconds.
 pub(super) fn epoch(text: &str, unit_ns: u64, round_up: bool) -> Option<i128> {
     let (sign, number) = match text.strip_prefix('-') {
         Some(number) => (-1, number),
@@ -174,12 +175,12 @@ pub(super) fn epoch(text: &str, unit_ns: u64, round_up: bool) -> Option<i128> {
         return None;
     }
     let unit = i128::from(unit_ns);
-    // 18 digits and units of at most ten of them are far from what fits.
+    // 18 digits and units of at most ten digits fit easily.
     let fraction_ns = match fraction {
         Some(fraction) => {
             format!("{fraction:0<18}").parse::<i128>().ok()? * unit / 1_000_000_000_000_000_000
         }
-        // It is meant to the last nanosecond of its unit, in both directions of time.
+        // The text covers its whole unit, up to its last nanosecond, before and after 1970.
         None if round_up => sign * (unit - 1),
         None => 0,
     };

@@ -1,4 +1,4 @@
-//! Formats by example, against jiff's printer, and there and back.
+//! Formats: examples, comparison with jiff's printer, and round trips.
 
 use jiff::Timestamp;
 use jiff::fmt::strtime;
@@ -277,7 +277,7 @@ fn what_is_missing_is_the_first_or_the_last_it_can_be() {
         read("2016-04-13T10", true),
         at("2016-04-13T10:59:59.999999999Z")
     );
-    // Elasticsearch fills months and days with the first in both directions.
+    // Elasticsearch sets a missing month or day to 1 in both roundings.
     assert_eq!(read("2016-04", true), at("2016-04-01T23:59:59.999999999Z"));
 }
 
@@ -360,7 +360,7 @@ proptest! {
             _ => DateFormat::parse(format).unwrap(),
         };
         let text = parsed.format(time, &zone);
-        // Whole minutes of an offset are all that three letters say.
+        // Three letters only print whole minutes of an offset.
         if zone.offset_s(time) % 60 == 0 || !format.starts_with("date_") {
             prop_assert_eq!(parsed.read(&text, &Zone::utc(), false), Ok(time), "{}", text);
         }

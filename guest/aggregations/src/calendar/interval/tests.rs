@@ -1,4 +1,4 @@
-//! What is read as an interval and what is refused.
+//! Valid and invalid intervals.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Date arithmetic by example and against jiff.
+//! Date math: examples, and comparison with jiff.
 
 use jiff::{Span, Timestamp, ToSpan};
 use proptest::prelude::*;
@@ -118,7 +118,7 @@ fn days_are_those_of_the_zone() {
         resolve("2024-03-31||+24h", "Europe/Berlin", false),
         Ok(at("2024-03-31T23:00:00Z"))
     );
-    // The second 02:30 of a night stays the second when nothing is added.
+    // Adding nothing keeps the second 02:30 of a night.
     assert_eq!(
         resolve("2024-10-27T01:30:00Z||+0d", "Europe/Berlin", false),
         Ok(at("2024-10-27T01:30:00Z"))
@@ -214,7 +214,7 @@ proptest! {
         let (format, zone) = (DateFormat::default(), Zone::parse(name).unwrap());
         let math = DateMath { format: &format, zone: &zone, now_ns: seconds * SECOND_NS };
         let found = math.resolve(&format!("now{count:+}{unit}"), false).unwrap() / SECOND_NS;
-        // jiff takes the first of two equal local times; we keep the offset if it can stay.
+        // jiff takes the first of two equal local times; we keep the offset if possible.
         let shown = |seconds: i64| oracle.to_datetime(Timestamp::from_second(seconds).unwrap());
         prop_assert_eq!(shown(found), shown(sum.timestamp().as_second()));
         prop_assert!(found >= sum.timestamp().as_second());

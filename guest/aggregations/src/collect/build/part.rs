@@ -1,4 +1,5 @@
-//! One aggregation of a request: what the head of the split says of it, and the documents that are left to columns.
+//! One aggregation of a request: the part answered from the head of the split, and the documents
+//! that need columns.
 
 use std::ops::Range;
 
@@ -11,7 +12,7 @@ use crate::{Error, Result};
 
 /// One aggregation of a request.
 pub(in crate::collect) struct Part {
-    /// `None` if the head says all.
+    /// `None` if the head answers everything.
     collect: Option<Box<dyn Collect>>,
     said: Option<Said>,
 }
@@ -21,13 +22,13 @@ impl Part {
         Self { collect, said }
     }
 
-    /// The collector, if it sees all documents and need not look at each.
+    /// Returns the collector if it covers all documents and can count them without visiting each.
     pub(in crate::collect) fn counting_ranks(&mut self) -> Option<&mut Box<dyn Collect>> {
         let collect = self.collect.as_mut()?;
         (self.said.is_none() && collect.counts_ranks()).then_some(collect)
     }
 
-    /// Takes in some documents, but for those that the head has counted.
+    /// Collects documents, except those already counted from the head.
     pub(in crate::collect) fn collect(&mut self, docs: Docs<'_>, budget: &Budget) -> Result<()> {
         let Some(collect) = &mut self.collect else {
             return Ok(());
@@ -44,7 +45,7 @@ impl Part {
         Ok(())
     }
 
-    /// What it came to.
+    /// Returns the result.
     pub(in crate::collect) fn finish(self, budget: &Budget) -> Result<Node> {
         let places = Places { of: &[0], len: 1 };
         let collected = self.collect.map(|collect| collect.finish(places, budget));
@@ -63,7 +64,7 @@ impl Part {
     }
 }
 
-/// The documents that are in a range.
+/// Returns the documents within a range.
 fn within<'a>(docs: Docs<'a>, range: &Range<u32>) -> Docs<'a> {
     match docs {
         Docs::Range(first, end) => {

@@ -1,30 +1,30 @@
-//! What a split gives to its aggregations.
+//! Parts of a split that aggregations use.
 
 use canter_doc_mapper::DocMapper;
 use canter_split_format::TimeIndex;
 use tantivy::SegmentReader;
 
-/// A split whose documents are aggregated.
+/// Split whose documents are aggregated.
 #[derive(Clone, Copy)]
 pub struct Split<'a> {
-    /// Its columns; those that the request names have been warmed up.
+    /// Columns; those that the request names have been warmed up.
     pub segment: &'a SegmentReader,
-    /// What its fields are.
+    /// Mapping of the fields.
     pub mapper: &'a DocMapper,
-    /// The field of dates by which its documents are sorted, ascending.
+    /// Date field by which the documents are sorted, ascending.
     pub sort_field: Option<&'a str>,
-    /// Which of its documents begin which times, if its head says so.
+    /// First document of each time bucket, if the head contains it.
     pub time_index: Option<&'a TimeIndex>,
-    /// What each filter of the request matches, by slot.
+    /// Matches of each filter of the request, by slot.
     pub filters: &'a [BitSet],
 }
 
-/// Some of a split's documents.
+/// Set of a split's documents.
 #[derive(Clone, Debug, Default)]
 pub struct BitSet(Vec<u64>);
 
 impl BitSet {
-    /// None of so many documents.
+    /// Creates an empty set for `num_docs` documents.
     pub fn new(num_docs: u32) -> Self {
         Self(vec![0; (num_docs as usize).div_ceil(64)])
     }
@@ -36,7 +36,8 @@ impl BitSet {
         }
     }
 
-    /// Adds those whose bits are set in words, the first of which are those of so many words' documents on.
+    /// Adds the documents whose bits are set in `words`, of which the first has index `first` in
+    /// the set.
     pub fn insert_words(&mut self, first: u32, words: &[u64]) {
         let there = self.0.get_mut(first as usize..).unwrap_or_default();
         for (to, from) in there.iter_mut().zip(words) {
@@ -44,7 +45,7 @@ impl BitSet {
         }
     }
 
-    /// Whether a document is in it.
+    /// Returns whether the set contains a document.
     pub fn contains(&self, doc: u32) -> bool {
         let word = self.0.get((doc / 64) as usize).copied().unwrap_or_default();
         word & (1 << (doc % 64)) != 0

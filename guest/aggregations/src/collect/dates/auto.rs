@@ -1,15 +1,16 @@
-//! A date histogram whose interval follows from the times that there are.
+//! Date histogram whose interval is chosen from the times in the documents.
 //!
-//! How long the intervals of an answer are is known when all splits are merged. Until then each bucket around
-//! keeps the shortest unit of which it does not have far too many, and goes to the next one when it has:
+//! The interval of an answer is known only when all splits are merged. Until then, each parent
+//! bucket keeps the smallest unit that does not make far too many buckets, and moves to the next
+//! larger one when it does:
 //!
 //! ```text
 //!   time ──▶ its second ──▶ the minute of that ──▶ the hour of that ──▶ …
 //!            └ kept first   └ kept when there are too many seconds
 //! ```
 //!
-//! What is kept of a time is always reached by all steps in turn, so that it does not matter which of them
-//! were made here, which where partial results are merged, and how documents were divided.
+//! A time always passes through all units in turn. The result is therefore the same whether steps
+//! happen here or when partial results are merged, and however documents are divided among splits.
 
 use tantivy::columnar::MonotonicallyMappableToU64;
 
@@ -26,20 +27,20 @@ use crate::partial::Node;
 use crate::request::{AutoDateHistogram, start_through};
 use crate::{Error, Result};
 
-/// A date histogram whose interval follows from the times that there are.
+/// Date histogram whose interval is chosen from the times in the documents.
 pub(in crate::collect) struct AutoDates {
     field: Field,
     request: AutoDateHistogram,
-    /// By bucket around.
+    /// State of each parent bucket.
     spans: Vec<Span>,
-    /// The units are its columns.
+    /// Buckets, with one column for each unit.
     table: Table,
     inside: Vec<Box<dyn Collect>>,
     taken: Taken,
     room: Room,
 }
 
-/// The unit that a bucket around keeps, and its first and last start.
+/// Unit that a parent bucket keeps, and its first and last start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     rung: usize,
@@ -64,7 +65,8 @@ impl AutoDates {
         may_have_several: bool,
         inside: Vec<Box<dyn Collect>>,
     ) -> Result<Self> {
-        // A document with two times counts once in a bucket that has both: whether one has is known too late.
+        // A document with two times should count once in a bucket with both, but that is known too
+        // late.
         let has_several =
             field.columns.len() > 1 || field.columns.iter().any(|column| column.is_multivalued());
         if has_several || may_have_several {
@@ -85,7 +87,7 @@ impl AutoDates {
         })
     }
 
-    /// Takes in the documents whose times are in the room.
+    /// Adds the documents whose times are in the scratch space.
     fn add(&mut self, budget: &Budget) -> Result<()> {
         let Self {
             request,
@@ -123,8 +125,8 @@ impl AutoDates {
 }
 
 impl Span {
-    /// Adds a start of the unit, and goes to the next one while there are certainly too many between its
-    /// ends.
+    /// Adds a start of the current unit, and moves to the next unit while there are certainly too
+    /// many buckets between the ends.
     fn add(&mut self, start_ns: i64, request: &AutoDateHistogram) {
         let ends = self.ends.map_or((start_ns, start_ns), |(first, last)| {
             (first.min(start_ns), last.max(start_ns))
@@ -185,7 +187,7 @@ impl Collect for AutoDates {
     }
 
     fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {
-        // Buckets around that become one have the longer of their units.
+        // Merged parent buckets get the larger of their units.
         let mut rungs: Vec<usize> = vec![0; places.len];
         for (group, span) in (0u32..).zip(&self.spans) {
             let place = places.at(group).map(|place| place as usize);

@@ -1,25 +1,25 @@
-//! What the time index alone tells of a date histogram: where its buckets begin and end among the documents.
+//! Date histograms from the time index alone: the document ranges of their buckets.
 //!
-//! The time index lies in the head of a split. Where it decides, the column of times is not read at all: an hour, or a
-//! day of any zone, usually begins where one of its buckets does.
+//! The time index is in the head of a split. If it determines all ranges, the column of times is
+//! never read: an hour, or a day of any zone, usually begins where a bucket of the index does.
 
 use canter_split_format::TimeIndex;
 
 use crate::calendar::Rounding;
 use crate::request::DateHistogram;
 
-/// Documents that are in one bucket.
+/// Range of documents in one bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collect) struct Run {
     pub(in crate::collect) first: u32,
     pub(in crate::collect) end: u32,
-    /// When the bucket begins.
+    /// Start of the bucket.
     pub(in crate::collect) start_ns: i64,
-    /// Whether it is within the bounds.
+    /// Whether the range is within the bounds.
     pub(in crate::collect) is_in: bool,
 }
 
-/// The runs of all documents, if the time index decides where each ends.
+/// Returns the runs of all documents, if the time index determines their ends.
 pub(in crate::collect) fn known_runs(
     histogram: &DateHistogram,
     index: &TimeIndex,
@@ -27,19 +27,19 @@ pub(in crate::collect) fn known_runs(
     runs_of(&histogram.rounding, histogram.row.hard_bounds, index)
 }
 
-/// Whether the column of times need not be read for it.
+/// Returns whether the histogram needs no column of times.
 pub(crate) fn is_known(histogram: &DateHistogram, index: &TimeIndex) -> bool {
     known_runs(histogram, index).is_some()
 }
 
-/// `bounds` are the first and the last time that are counted.
+/// Returns the runs for `bounds`, the first and the last time that are counted.
 fn runs_of(rounding: &Rounding, bounds: Option<(i64, i64)>, index: &TimeIndex) -> Option<Vec<Run>> {
     let num_docs = index.num_docs();
     let mut runs = Vec::new();
     let mut doc = 0;
     let mut time_ns = index.bucket_of(0).start;
     while doc < num_docs {
-        // No document before this one is at or after `time_ns`, and all from it on are.
+        // Documents before this one are before `time_ns`, and all others at or after it.
         let start_ns = rounding.start_of(time_ns);
         let mut next_ns = rounding.next(start_ns);
         let mut is_in = true;
@@ -78,7 +78,7 @@ mod tests {
 
     const HOUR_NS: i64 = 3_600_000_000_000;
 
-    /// The run of each document, found document by document.
+    /// Finds the runs by scanning all documents.
     fn scan(rounding: &Rounding, bounds: Option<(i64, i64)>, times: &[i64]) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         for (doc, time_ns) in (0u32..).zip(times) {
@@ -108,7 +108,7 @@ mod tests {
         );
         let sevens = Rounding::fixed(7 * HOUR_NS / 60, 0, Zone::utc());
         assert_eq!(runs_of(&sevens, None, &index), None);
-        // A bound within a bucket of the index.
+        // A bound inside a bucket of the index.
         assert_eq!(runs_of(&hours, Some((1, HOUR_NS)), &index), None);
     }
 
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// What is before the bounds and what is behind them are two runs, though nothing may be between.
+    /// Merges adjacent runs that differ only by a bound with no documents in between.
     fn joined(runs: Vec<Run>) -> Vec<Run> {
         let mut joined: Vec<Run> = Vec::new();
         for run in runs {

@@ -1,4 +1,4 @@
-//! Histograms of dates that are more than a mapping from values to buckets.
+//! Date histograms that are not simple mappings from values to buckets.
 
 mod auto;
 mod known;

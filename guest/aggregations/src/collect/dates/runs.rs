@@ -1,5 +1,5 @@
-//! A date histogram over the field by which documents are sorted: each bucket is a range of documents. Its ends are
-//! known from the time index, or found by a few looks into the column.
+//! Date histogram over the field by which documents are sorted: each bucket is a range of
+//! documents, found from the time index or by a few reads of the column.
 
 use std::ops::Range;
 
@@ -20,12 +20,13 @@ use crate::collect::{Collect, Places, Ranked};
 use crate::key::Key;
 use crate::partial::Node;
 
-/// Ranges shorter than this are passed on together: a call for each would cost more than the documents.
+/// Minimum length of a range that is passed on alone. Shorter ones are batched, since a call for
+/// each would cost more than its documents.
 const SHORT_RUN: usize = 64;
-/// So many short ranges one after another are taken for what goes on.
+/// Number of consecutive short ranges after which more are expected.
 const MOST_SHORT_RUNS: u32 = 4;
 
-/// A date histogram over the field by which documents are sorted.
+/// Date histogram over the field by which documents are sorted.
 pub(in crate::collect) struct Runs {
     ends: Ends,
     table: Table,
@@ -34,22 +35,22 @@ pub(in crate::collect) struct Runs {
     room: Room,
 }
 
-/// Where the ends of runs come from.
+/// Source of the ends of runs.
 pub(in crate::collect) enum Ends {
     /// All runs, in the order of documents.
     Known(Vec<Run>),
-    /// They are looked for.
+    /// Searched in the column.
     InColumn(Box<Times>),
 }
 
-/// The column that documents are sorted by, and what makes buckets of it.
+/// Column by which documents are sorted, and its rounding to buckets.
 pub(in crate::collect) struct Times {
-    /// Every document has one value, and they ascend.
+    /// Column with exactly one value for each document, ascending.
     pub(in crate::collect) column: Column,
     pub(in crate::collect) rounding: Rounding,
-    /// The first and the last time that is counted.
+    /// First and last time that are counted.
     pub(in crate::collect) bounds: Option<(i64, i64)>,
-    /// What narrows down where a time is.
+    /// Index that narrows the search for a time.
     pub(in crate::collect) index: Option<TimeIndex>,
 }
 
@@ -64,8 +65,8 @@ impl Times {
         Ok(i64::from_u64(self.column.code_at(doc)?))
     }
 
-    /// The first document from `from` on whose time is not before this one. The time index says between which two it
-    /// is, and only values between those are looked at.
+    /// Returns the first document, counted from `from`, whose time is not before `time_ns`. The
+    /// time index bounds the search, which reads only values in between.
     fn first_at(&self, from: u32, time_ns: i64) -> Result<u32> {
         let num_rows = self.column.values.num_rows();
         let (mut low, mut high) = (from, num_rows.max(from));
@@ -74,7 +75,7 @@ impl Times {
             low = within.start.clamp(low, high);
             high = within.end.saturating_sub(1).clamp(low, high);
         }
-        // All before `low` are before the time, but for those before `from`; `high` and all behind it are not.
+        // All documents from `from` to before `low` are earlier; `high` and all later ones are not.
         while low < high {
             let middle = low + (high - low) / 2;
             match self.time_of(middle)? >= time_ns {
@@ -85,7 +86,7 @@ impl Times {
         Ok(high)
     }
 
-    /// The run that begins with a document.
+    /// Returns the run that begins with a document.
     fn run_of(&self, doc: u32) -> Result<Run> {
         let time_ns = self.time_of(doc)?;
         let start_ns = self.rounding.start_of(time_ns);
@@ -106,7 +107,7 @@ impl Times {
         }
     }
 
-    /// The part of a run that begins with its first document and is all within the bounds, or all outside.
+    /// Cuts a run to its first part that is entirely within or outside of the bounds.
     fn cut(&self, run: Run, (first_ns, last_ns): (i64, i64)) -> Result<Run> {
         let time_ns = self.time_of(run.first)?;
         let (is_in, until_ns) = match time_ns {
@@ -142,7 +143,7 @@ impl Runs {
         }
     }
 
-    /// The run that a document is in.
+    /// Returns the run that contains a document.
     fn run_of(&mut self, doc: u32) -> Result<Run> {
         if !(self.current.first..self.current.end).contains(&doc) {
             self.current = match &self.ends {
@@ -157,7 +158,7 @@ impl Runs {
         Ok(self.current)
     }
 
-    /// Documents of one bucket around, as ranges or parts of the list.
+    /// Collects the documents of one parent bucket, as ranges or parts of the list.
     fn collect_one(&mut self, docs: Docs<'_>, group: u32, budget: &Budget) -> Result<()> {
         let mut rest = docs;
         let mut num_short = 0;
@@ -191,7 +192,7 @@ impl Runs {
         Ok(ord)
     }
 
-    /// Documents with the bucket of each.
+    /// Collects documents with a bucket for each.
     fn collect_each(&mut self, block: Block<'_>, budget: &Budget) -> Result<()> {
         let mut docs = std::mem::take(&mut self.room.docs);
         let mut ords = std::mem::take(&mut self.room.ords);
@@ -223,7 +224,7 @@ fn beyond_the_index() -> TantivyError {
     TantivyError::InternalError("the time index has fewer documents than the split".to_owned())
 }
 
-/// What is before a document, and what begins with it.
+/// Splits documents into those before a document and the rest.
 fn split_at_doc(docs: Docs<'_>, doc: u32) -> (Docs<'_>, Docs<'_>) {
     match docs {
         Docs::Range(first, end) => {

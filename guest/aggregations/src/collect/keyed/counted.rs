@@ -1,4 +1,4 @@
-//! Terms with nothing inside, of a column whose raw values are small: counted as they lie packed.
+//! Terms without sub-aggregations in a column of small raw values: counted in packed form.
 
 use crate::Result;
 use crate::collect::block::{Block, Docs, Groups};
@@ -11,18 +11,19 @@ use crate::collect::table::{Found, Table, to_node};
 use crate::collect::{Collect, Places};
 use crate::partial::Node;
 
-/// Most counts that are kept in one table of all raw values: what is beyond is kept by bucket.
+/// Maximum number of counts in one table of all raw values. Further parent buckets use a hash
+/// table.
 const MAX_COUNTS: usize = 1 << 22;
 
-/// Terms with nothing inside, of a column with at most one value a document.
+/// Terms without sub-aggregations in a column with at most one value for each document.
 pub(in crate::collect) struct Counted {
     mapping: ByValue,
-    /// How many raw values there are.
+    /// Number of raw values.
     width: usize,
-    /// For each bucket around, as many counts.
+    /// Counts, `width` of them for each parent bucket.
     counts: Vec<u64>,
     taken: Taken,
-    /// Buckets around that the counts have no room for.
+    /// Buckets of the parent buckets for which `counts` has no room.
     table: Table,
     choice: TermChoice,
     room: Room,
@@ -35,14 +36,14 @@ struct Room {
     ords: Vec<u32>,
 }
 
-/// The column, if its values can be counted like this, and how many raw values it has.
+/// Returns the column and the number of its raw values, if it can be counted in this way.
 fn countable(mapping: &ByValue) -> Option<(&Column, usize)> {
     let column = mapping.only_raw()?;
     Some((column, column.values.num_counted()?))
 }
 
 impl Counted {
-    /// Whether the terms of a mapping can be counted like this.
+    /// Returns whether the terms of a mapping can be counted in this way.
     pub(in crate::collect) fn fits(mapping: &ByValue) -> bool {
         countable(mapping).is_some()
     }
@@ -59,7 +60,8 @@ impl Counted {
         }
     }
 
-    /// Makes room for the counts of the buckets around up to `group`. `false` if there is none.
+    /// Makes room for the counts of all parent buckets up to `group`; returns `false` if there is
+    /// none.
     fn make_room(&mut self, group: u32, budget: &Budget) -> Result<bool> {
         let end = (group as usize)
             .saturating_add(1)
@@ -139,7 +141,7 @@ impl Collect for Counted {
         if self.choice.has_empty {
             add_terms(&self.mapping, &mut self.table, budget)?;
         }
-        // Every value that occurs gets an entry in the table, so that it has a key.
+        // Every value that occurs gets an entry in the table, and thereby a key.
         let mut of_raw = vec![false; self.width];
         for row in self.counts.chunks_exact(self.width) {
             for (is_used, count) in of_raw.iter_mut().zip(row) {

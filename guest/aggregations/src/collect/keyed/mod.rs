@@ -1,4 +1,4 @@
-//! Buckets by value, by range or by query: whatever a [`Mapping`] says.
+//! Buckets by value, by range or by query, as defined by a [`Mapping`].
 
 mod counted;
 
@@ -14,28 +14,28 @@ use crate::collect::{Collect, Places};
 use crate::key::Key;
 use crate::partial::Node;
 
-/// Buckets by whatever a [`Mapping`] says.
+/// Buckets defined by a [`Mapping`].
 pub(in crate::collect) struct Keyed<M> {
     mapping: M,
     table: Table,
     inside: Vec<Box<dyn Collect>>,
     ords: Vec<u32>,
-    /// Whether buckets with few documents may be left out where there are very many.
+    /// Whether buckets with few documents may be dropped if there are very many.
     is_limited: bool,
-    /// What is inside of a bucket with more documents than this is never shown.
+    /// Document count above which the sub-aggregations of a bucket are never shown.
     max_inside: Option<u64>,
     choice: TermChoice,
 }
 
-/// Says whether a key is taken.
+/// Predicate on keys.
 pub(in crate::collect) type KeyFilter = Box<dyn Fn(&Key) -> bool>;
 
-/// Which terms have a bucket.
+/// Selection of the terms that get a bucket.
 #[derive(Default)]
 pub(in crate::collect) struct TermChoice {
-    /// Which keys are taken; all, if there is none.
+    /// Predicate on keys; `None` accepts all.
     pub(in crate::collect) is_taken: Option<KeyFilter>,
-    /// Whether all terms of a column of texts have one, those without documents too.
+    /// Whether all terms of a text column get a bucket, even those without documents.
     pub(in crate::collect) has_empty: bool,
 }
 
@@ -57,7 +57,7 @@ impl<M: Mapping> Keyed<M> {
         }
     }
 
-    /// Leaves what is inside of buckets with more documents than this as it is.
+    /// Skips the sub-aggregations of buckets with more documents than this.
     pub(in crate::collect) fn looking_into_rare(self, max_doc_count: u64) -> Self {
         Self {
             max_inside: Some(max_doc_count),
@@ -128,7 +128,7 @@ impl<M: Mapping> Collect for Keyed<M> {
     }
 }
 
-/// The buckets of a table whose keys are taken.
+/// Returns the buckets of a table whose keys are accepted.
 pub(in crate::collect) fn found_in(
     table: &Table,
     keys: &AllKeys,
@@ -178,7 +178,7 @@ pub(in crate::collect) fn found_in(
     Ok(found)
 }
 
-/// Gives every term of the columns of texts a key, whether or not a document was found to have it.
+/// Adds a bucket for every term of the text columns, even those without documents.
 pub(in crate::collect) fn add_terms(
     mapping: &impl Mapping,
     table: &mut Table,
@@ -193,10 +193,10 @@ pub(in crate::collect) fn add_terms(
     Ok(())
 }
 
-/// All keys of a table, and where the codes of each column are among them.
+/// All keys of a table, and the positions of each column's codes among them.
 pub(in crate::collect) struct AllKeys {
     pub(in crate::collect) keys: Vec<Key>,
-    /// For each column its codes, ascending, and the place of each one's key.
+    /// For each column: its codes, ascending, and the position of each code's key.
     columns: Vec<(Vec<u64>, Vec<Option<u32>>)>,
 }
 
@@ -208,7 +208,7 @@ impl AllKeys {
     }
 }
 
-/// Puts the keys of all columns in one order.
+/// Merges the keys of all columns into one order.
 pub(in crate::collect) fn all_keys(
     table: &Table,
     num_columns: usize,

@@ -1,4 +1,4 @@
-//! Buckets of what queries match, and of the documents that have no value.
+//! Buckets by query, and the bucket of documents without a value.
 
 use super::super::block::Block;
 use super::super::build::BitSet;
@@ -7,10 +7,10 @@ use super::{Each, Mapping, pass_on, place_keys};
 use crate::Result;
 use crate::key::Key;
 
-/// Buckets of what queries match.
+/// Buckets of the documents that match queries.
 pub(in crate::collect) struct ByFilter {
     pub(in crate::collect) filters: Vec<BitSet>,
-    /// Whether what none of them matches has a bucket.
+    /// Whether documents that match no query have a bucket.
     pub(in crate::collect) has_other: bool,
 }
 
@@ -48,7 +48,7 @@ impl Mapping for ByFilter {
     }
 }
 
-/// One bucket, of the documents that have no value.
+/// Bucket of the documents without a value.
 pub(in crate::collect) struct ByMissing {
     pub(in crate::collect) field: Field,
 }

@@ -1,4 +1,4 @@
-//! Buckets that are ranges of values.
+//! Buckets by range of values.
 
 use std::ops::RangeInclusive;
 
@@ -8,18 +8,18 @@ use super::{Each, Mapping, Room, pass_on, place_keys};
 use crate::Result;
 use crate::key::Key;
 
-/// Buckets that are ranges of values.
+/// Buckets by range of values.
 pub(in crate::collect) struct ByRange {
     field: Field,
-    /// For each column and each range, its first code and its last.
+    /// First and last code, for each column and each range.
     codes: Vec<Vec<Option<RangeInclusive<u64>>>>,
-    /// The ranges that documents without a value are in.
+    /// For each range: whether it contains documents without a value.
     missing: Vec<bool>,
     room: Room,
 }
 
 impl ByRange {
-    /// Each range is from a key that is included to one that is not.
+    /// Creates a mapping for ranges from an inclusive to an exclusive key.
     pub(in crate::collect) fn new(
         field: Field,
         ranges: &[(Option<Key>, Option<Key>)],
@@ -59,7 +59,8 @@ impl ByRange {
     }
 }
 
-/// The smallest code of a column's range whose key is not below this one; `None` if all are below.
+/// Returns the smallest code of a column whose key is not below `bound`, or `None` if all are
+/// below.
 pub(super) fn first_code(column: &Column, bound: Option<&Key>) -> Result<Option<u64>> {
     let Some(bound) = bound else {
         return Ok(Some(column.values.min()));

@@ -1,4 +1,4 @@
-//! Buckets by the values of a field: one for each value, or for each interval of them.
+//! Buckets by the values of a field: one for each value, or for each interval of values.
 
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 
@@ -11,17 +11,17 @@ use crate::calendar::Rounding;
 use crate::key::Key;
 use crate::request::MAX_BUCKET_PLACE;
 
-/// From the value of a column to a code.
+/// Conversion of a column's values to codes.
 pub(in crate::collect) enum ToCode {
-    /// A bucket for each value.
+    /// One bucket for each value.
     Value,
-    /// The intervals of a histogram: those within the bounds.
+    /// Intervals of a histogram, within the bounds.
     Interval {
         interval: f64,
         offset: f64,
         bounds: Option<(f64, f64)>,
     },
-    /// The buckets of dates within the bounds.
+    /// Date buckets, within the bounds.
     Date {
         rounding: Rounding,
         bounds: Option<(i64, i64)>,
@@ -32,7 +32,7 @@ pub(in crate::collect) enum ToCode {
 pub(in crate::collect) struct ByValue {
     field: Field,
     to_code: ToCode,
-    /// The key of documents that have no value, if there is such a bucket.
+    /// Key of documents without a value, if they have a bucket.
     missing: Option<Option<Key>>,
     room: Room,
 }
@@ -51,8 +51,9 @@ impl ByValue {
         }
     }
 
-    /// The least code whose key is not below this one, and whether it is this one; `None` if all are below.
-    /// Of a field with several columns it is one of the first of them.
+    /// Returns the smallest code whose key is not below `key`, and whether the keys are equal;
+    /// `None` if all are below. For a field with several columns, the result applies to the first
+    /// of them.
     pub(in crate::collect) fn first_code(&self, key: &Key) -> Result<Option<(u64, bool)>> {
         match (&self.to_code, key) {
             (ToCode::Interval { .. }, Key::Interval(place)) => Ok(Some((place.to_u64(), true))),
@@ -64,7 +65,7 @@ impl ByValue {
                 let Some(code) = first_code(column, Some(key))? else {
                     return Ok(None);
                 };
-                // Of the two zeros of floating point numbers a column has the second.
+                // Of the two floating-point zeros, a column contains the second.
                 let next = code.saturating_add(1);
                 let is_float = column.column_type == ColumnType::F64;
                 let code = match is_float && column.keys(&[next])?.first() == Some(key) {
@@ -72,7 +73,7 @@ impl ByValue {
                     false => code,
                 };
                 let (min, gcd) = (column.values.raw_min(), column.values.raw_gcd().max(1));
-                // Between two codes of the column there is none of a value.
+                // The column has no values between two of its codes.
                 let raw = code.saturating_sub(min).div_ceil(gcd);
                 let code = min.saturating_add(raw.saturating_mul(gcd));
                 let is_same = column.keys(&[code])?.first() == Some(key);
@@ -81,7 +82,7 @@ impl ByValue {
         }
     }
 
-    /// The one column, if codes are its raw values and every document has at most one.
+    /// Returns the only column, if its codes are raw values and each document has at most one.
     pub(in crate::collect) fn only_raw(&self) -> Option<&Column> {
         match (&self.to_code, self.field.columns.as_slice(), &self.missing) {
             (ToCode::Value, [column], None) if !column.is_multivalued() => Some(column),
@@ -178,10 +179,11 @@ impl Mapping for ByValue {
     }
 }
 
-/// What stands for a value that is in no bucket.
+/// Code of a value outside of all buckets.
 const NO_BUCKET: u64 = u64::MAX;
 
-/// Turns the codes of a column into those of buckets, [`NO_BUCKET`] among them if it returns `true`.
+/// Converts the codes of a column to those of buckets. Returns `true` if they may contain
+/// [`NO_BUCKET`].
 fn to_codes(column: &Column, to_code: &ToCode, codes: &mut [u64]) -> bool {
     match to_code {
         ToCode::Value => {
@@ -218,7 +220,7 @@ fn to_codes(column: &Column, to_code: &ToCode, codes: &mut [u64]) -> bool {
     }
 }
 
-/// Which interval a value is in, counted from the offset.
+/// Returns the interval of a value, counted from the offset.
 pub(in crate::collect) fn place_of(value: f64, interval: f64, offset: f64) -> i64 {
     #[expect(
         clippy::cast_possible_truncation,
@@ -228,7 +230,7 @@ pub(in crate::collect) fn place_of(value: f64, interval: f64, offset: f64) -> i6
     place
 }
 
-/// Leaves out values that are in no bucket, and those that put a document into a bucket again.
+/// Removes values outside of all buckets, and repetitions of a document in one bucket.
 fn keep_once(
     docs: Docs<'_>,
     groups: Groups<'_>,
@@ -240,7 +242,7 @@ fn keep_once(
     kept_docs.clear();
     kept_groups.clear();
     let mut kept_codes = 0;
-    // Where the codes of the document, in its bucket around, begin.
+    // Position of the first code of the current document in its parent bucket.
     let mut begin = 0;
     let mut last = None;
     for (place, doc) in docs.into_iter().enumerate() {
@@ -268,7 +270,7 @@ fn keep_once(
     codes.truncate(kept_codes);
 }
 
-/// Whether a column's values put documents into the buckets of a histogram of numbers.
+/// Returns whether values of this type belong to the buckets of a histogram.
 pub(in crate::collect) fn is_histogram_value(column_type: ColumnType, is_date: bool) -> bool {
     match is_date {
         true => column_type == ColumnType::DateTime,
@@ -276,7 +278,8 @@ pub(in crate::collect) fn is_histogram_value(column_type: ColumnType, is_date: b
     }
 }
 
-/// Checks that floating point numbers tell the intervals of a histogram over these values apart.
+/// Checks that floating-point numbers can distinguish the intervals of a histogram over these
+/// values.
 pub(in crate::collect) fn check_places(path: &str, field: &Field, interval: f64) -> Result<()> {
     let place = |column: &Column, code: u64| (column.number(code) / interval).abs();
     let is_too_far = field.columns.iter().any(|column| {

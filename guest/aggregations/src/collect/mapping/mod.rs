@@ -1,4 +1,4 @@
-//! Which buckets a document is in: from values to codes, and from codes to keys.
+//! Mapping of documents to buckets: from values to codes, and from codes to keys.
 
 mod by_query;
 mod by_range;
@@ -13,7 +13,7 @@ use super::field::RowRoom;
 use crate::Result;
 use crate::key::Key;
 
-/// Documents with the codes of their buckets, as many as there are codes.
+/// Documents, each with the code of its bucket.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mapped<'a> {
     pub(super) docs: Docs<'a>,
@@ -21,28 +21,29 @@ pub(super) struct Mapped<'a> {
     pub(super) codes: &'a [u64],
 }
 
-/// Takes what was mapped of one column: its place, and the documents.
+/// Callback for the documents of one column, given by its index.
 pub(super) type Each<'f> = &'f mut dyn FnMut(usize, Mapped<'_>) -> Result<()>;
 
-/// Says which buckets documents are in. Codes are those of one of several columns.
+/// Mapping of documents to buckets. Each code belongs to one of several columns.
 pub(super) trait Mapping {
-    /// For each column, the number below which all its codes are, if that is known.
+    /// Returns for each column an exclusive upper bound of its codes, if it is known.
     fn num_codes(&self) -> Vec<Option<u64>>;
 
-    /// For each column of texts whose terms are its codes, how many it has; 0 for others.
+    /// Returns the number of terms of each text column whose codes are terms, and 0 for others.
     fn num_terms(&self) -> Vec<u64> {
         Vec::new()
     }
 
-    /// Passes on the documents of a block; a document that is in several buckets comes several times, but never
-    /// twice with one code.
+    /// Passes on the documents of a block. A document in several buckets is repeated, but never
+    /// with the same code.
     fn map(&mut self, block: Block<'_>, each: Each<'_>) -> Result<()>;
 
-    /// The keys of ascending codes of one column, one for each; nothing is the key of a missing value.
+    /// Returns the key of each of the ascending codes of a column; `None` is the key of missing
+    /// values.
     fn keys(&self, column: usize, codes: &[u64]) -> Result<Vec<Option<Key>>>;
 }
 
-/// Room for what is made of a block.
+/// Scratch space for the results of a block.
 #[derive(Default)]
 struct Room {
     rows: RowRoom,

@@ -1,4 +1,4 @@
-//! How many distinct values the documents of each bucket have.
+//! Number of distinct values in each bucket.
 
 use datasketches::hll::Coupon;
 use tantivy::columnar::ColumnType;
@@ -12,13 +12,13 @@ use crate::collect::{Collect, Places};
 use crate::key::Key;
 use crate::partial::{Cardinality, Metric, Metrics, Node};
 
-/// Most bits that the values of one column are noted in, for all buckets together: 4 MiB.
+/// Maximum number of bits for the values of one column, in all buckets together: 4 MiB.
 const MAX_BITS: usize = 1 << 25;
 
-/// How many distinct values the documents of each bucket have.
+/// Number of distinct values in each bucket.
 pub(in crate::collect) struct Distinct {
     field: Field,
-    /// For each column.
+    /// Values seen in each column.
     seen: Vec<Seen>,
     missing: Option<Key>,
     states: Vec<Cardinality>,
@@ -28,13 +28,13 @@ pub(in crate::collect) struct Distinct {
     counts: Vec<u64>,
 }
 
-/// The values of one column that were seen.
+/// Values of one column that were seen.
 enum Seen {
-    /// A bit for each raw value, in each bucket.
+    /// One bit for each raw value in each bucket.
     Bits { width: usize, words: Vec<u64> },
-    /// The coupons of all terms of a column of texts, by ordinal.
+    /// Coupons of all terms of a text column, by ordinal.
     Coupons(Vec<Coupon>),
-    /// Values are put into the sketch as they come.
+    /// Values are added to the sketch immediately.
     Direct,
 }
 
@@ -44,7 +44,7 @@ impl Distinct {
         missing: Option<Key>,
         is_top: bool,
     ) -> Result<Self> {
-        // Inside of other buckets, a row of bits for each of them is only kept if it is short.
+        // Below other buckets, bits are used only if they are few for each bucket.
         let most_bits = if is_top { MAX_BITS } else { 4096 };
         let seen = field.columns.iter().map(|column| -> Result<Seen> {
             let width = column
@@ -77,7 +77,7 @@ impl Distinct {
     }
 }
 
-/// The coupon of a value: the same for an integer and a floating point number that are equal.
+/// Returns the coupon of a value: the same for an integer and an equal floating-point number.
 fn coupon(key: &Key) -> Coupon {
     match key {
         Key::Number(number) => match number.as_whole() {
@@ -200,13 +200,13 @@ impl Collect for Distinct {
     }
 }
 
-/// Puts the values that were noted as bits into the sketches.
+/// Adds the values recorded as bits to the sketches.
 fn flush(column: &Column, seen: &Seen, states: &mut [Cardinality]) -> Result<()> {
     let Seen::Bits { width, words } = seen else {
         return Ok(());
     };
     let num_words = (*width / 64).max(1);
-    // Of all buckets together, so that each value is looked up once.
+    // The union over all buckets, so that each value is looked up once.
     let mut any = vec![0u64; num_words];
     for row in words.chunks_exact(num_words) {
         any.iter_mut().zip(row).for_each(|(any, word)| *any |= word);

@@ -1,4 +1,4 @@
-//! Numbers, texts and first documents of each bucket.
+//! Metrics of each bucket: numbers, texts and first documents.
 
 mod distinct;
 mod nothing;
@@ -23,24 +23,24 @@ use crate::key::Key;
 use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats};
 use crate::partial::{Merge, Metric, Metrics, Node};
 
-/// Rows that are decoded together: what they come to stays in the cache nearest to the processor.
+/// Number of rows decoded at once: the result fits the L1 cache.
 const ROWS_AT_ONCE: usize = 4096;
 
-/// The state of one bucket, which takes in values.
+/// State of one bucket, to which values are added.
 pub(in crate::collect) trait State: Merge + Clone {
-    /// Adds the values of rows, as codes of the column.
+    /// Adds the values of rows, given as codes of the column.
     fn add_codes(&mut self, column: &Column, codes: &[u64], room: &mut Vec<f64>);
 
-    /// Adds values that occur so many times, as codes of the column.
+    /// Adds values with their numbers of occurrences, given as codes of the column.
     fn add_counted(&mut self, column: &Column, counted: impl Iterator<Item = (u64, u64)>);
 
-    /// Adds what stands in for missing values, for so many documents.
+    /// Adds the substitute for missing values of `num_docs` documents.
     fn add_missing(&mut self, key: &Key, num_docs: u64);
 
     fn wrap(states: Vec<Self>) -> Metrics;
 }
 
-/// A metric of one field.
+/// Metric of one field.
 pub(in crate::collect) struct OfField<S> {
     field: Field,
     missing: Option<Key>,
@@ -59,7 +59,8 @@ struct Room {
     counts: Vec<u64>,
 }
 
-/// Where a block has so many rows for each raw value of its column, it is counted before it is added.
+/// Minimum number of rows for each raw value of a column at which a block is counted before it is
+/// added.
 const ROWS_PER_COUNT: usize = 8;
 
 impl<S: State> OfField<S> {
@@ -74,7 +75,7 @@ impl<S: State> OfField<S> {
     }
 }
 
-/// Makes states for all buckets of a block.
+/// Adds states for all buckets of a block.
 pub(in crate::collect) fn grow<S: Default + Clone>(
     states: &mut Vec<S>,
     groups: Groups<'_>,
@@ -93,7 +94,7 @@ pub(in crate::collect) fn grow<S: Default + Clone>(
     Ok(())
 }
 
-/// The states by their places in the partial result.
+/// Returns the states, ordered by their positions in the partial result.
 pub(in crate::collect) fn arrange<S: Merge>(states: Vec<S>, places: Places<'_>) -> Vec<S> {
     let mut arranged: Vec<S> = std::iter::repeat_with(S::default)
         .take(places.len)
@@ -152,7 +153,8 @@ impl<S: State> Collect for OfField<S> {
     }
 }
 
-/// Adds the values of a column with few of them by counting. `false` if that would take longer.
+/// Adds the values of a column with few distinct ones by counting. Returns `false` if that is
+/// slower.
 fn add_counts<S: State>(
     column: &Column,
     rows: Rows<'_>,
@@ -181,7 +183,7 @@ fn add_counts<S: State>(
     Ok(true)
 }
 
-/// Some rows from a place on, and their buckets.
+/// Returns up to [`ROWS_AT_ONCE`] rows from a position, and their buckets.
 fn part_of<'a>(rows: Docs<'a>, groups: Groups<'a>, from: usize) -> (Docs<'a>, Groups<'a>) {
     let end = from.saturating_add(ROWS_AT_ONCE).min(rows.len());
     let part = match rows {
@@ -198,7 +200,7 @@ fn part_of<'a>(rows: Docs<'a>, groups: Groups<'a>, from: usize) -> (Docs<'a>, Gr
     (part, groups)
 }
 
-/// Adds values to the states of their buckets: those that follow each other in one bucket together.
+/// Adds values to the states of their buckets, in runs of the same bucket.
 fn add_groups<S: State>(
     states: &mut [S],
     column: &Column,
@@ -233,11 +235,11 @@ fn as_numbers(column: &Column, codes: &[u64], numbers: &mut Vec<f64>) {
     numbers.extend(codes.iter().map(|code| column.number(*code)));
 }
 
-/// Count, sum and ends of integers, as codes that are in the order of the values.
+/// Returns sum, minimum and maximum of codes that are ordered like their values.
 fn of_codes(codes: &[u64]) -> (u128, u64, u64) {
     let (mut low, mut high) = (0u64, 0u64);
     let (mut min, mut max) = (u64::MAX, 0u64);
-    // Halves of values, so that no sum of a block overflows.
+    // Sums of half words, so that no sum of a block overflows.
     for code in codes {
         low = low.wrapping_add(code & 0xffff_ffff);
         high = high.wrapping_add(code >> 32);
@@ -247,7 +249,7 @@ fn of_codes(codes: &[u64]) -> (u128, u64, u64) {
     ((u128::from(high) << 32) + u128::from(low), min, max)
 }
 
-/// The integer that a code of such a column stands for.
+/// Returns the integer for a code of an integer column.
 fn integer(column_type: ColumnType, code: u64) -> i128 {
     match column_type {
         ColumnType::I64 => i128::from(i64::from_u64(code)),
@@ -255,7 +257,7 @@ fn integer(column_type: ColumnType, code: u64) -> i128 {
     }
 }
 
-/// The number that a code of a column stands for.
+/// Returns the number for a code of a column.
 fn number(column: &Column, code: u64) -> Number {
     match is_integer(column.column_type) {
         true => Number::Integer(integer(column.column_type, code)),
@@ -282,7 +284,7 @@ impl State for Stats {
         }
         let (sum, min, max) = of_codes(codes);
         let count = codes.len() as u64;
-        // The codes of signed integers are higher than those by as much as 0 is.
+        // Codes of signed integers exceed their values by the code of 0.
         let zero = match column.column_type {
             ColumnType::I64 => i128::from(0i64.to_u64()),
             _ => 0,
@@ -309,7 +311,7 @@ impl State for Stats {
     }
 }
 
-/// The number that stands in for a missing value; milliseconds of a date.
+/// Returns the number that replaces a missing value; milliseconds for a date.
 fn number_of(key: &Key) -> Option<Number> {
     match key {
         Key::Number(number) => Some(*number),
@@ -377,7 +379,7 @@ impl State for QuantileSketch {
     }
 }
 
-/// How many values there are, of any type.
+/// Counts the values of any type.
 impl State for u64 {
     fn add_codes(&mut self, _: &Column, codes: &[u64], _: &mut Vec<f64>) {
         *self += codes.len() as u64;

@@ -1,4 +1,4 @@
-//! What needs no column: the buckets around say all of it.
+//! Aggregations without a column: their buckets give the whole answer.
 
 use crate::Result;
 use crate::collect::block::Block;
@@ -6,7 +6,7 @@ use crate::collect::budget::Budget;
 use crate::collect::{Collect, Places};
 use crate::partial::{Metric, Metrics, Node};
 
-/// Looks at no document.
+/// Collector that ignores all documents.
 pub(in crate::collect) struct Nothing;
 
 impl Collect for Nothing {

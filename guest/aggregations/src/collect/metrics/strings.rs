@@ -1,4 +1,4 @@
-//! What the texts of each bucket are like: each different text of a split is read once, however often it
+//! String statistics of each bucket. Each distinct text of a split is read once, however often it
 //! occurs.
 
 use std::collections::BTreeMap;
@@ -15,13 +15,13 @@ use crate::key::Key;
 use crate::numbers::StringStats;
 use crate::partial::{Metric, Metrics, Node};
 
-/// What the texts of each bucket are like.
+/// String statistics of each bucket.
 pub(in crate::collect) struct Strings {
     field: Field,
     missing: Option<String>,
-    /// How often each text is in each bucket around.
+    /// Counts of each text in each parent bucket.
     table: Table,
-    /// By bucket around: the documents without a text.
+    /// Number of documents without a text, for each parent bucket.
     num_missing: Vec<u64>,
     taken: Taken,
     rows: RowRoom,

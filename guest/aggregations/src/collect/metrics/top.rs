@@ -1,4 +1,4 @@
-//! The first documents of each bucket.
+//! First documents of each bucket.
 
 use crate::Result;
 use crate::collect::block::{Block, Docs};
@@ -10,20 +10,20 @@ use crate::key::Key;
 use crate::partial::{Metric, Metrics, Node};
 use crate::top_hits::{TopHit, TopList};
 
-/// What is kept of a document.
+/// Values that are kept of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::collect) enum TopOf {
     /// All values.
     Hits,
-    /// The least value of each field, of documents that have a value to sort by.
+    /// Smallest value of each field, for documents with a value to sort by.
     Metrics,
 }
 
-/// The first documents of each bucket.
+/// First documents of each bucket.
 pub(in crate::collect) struct Top {
-    /// What they are sorted by, and whether it descends.
+    /// Sort fields, each with whether its order descends.
     sort: Vec<(Field, bool)>,
-    /// What is shown of them.
+    /// Fields to show.
     fields: Vec<Field>,
     size: usize,
     of: TopOf,
@@ -51,7 +51,7 @@ impl Top {
     }
 }
 
-/// All values of a document in a field.
+/// Returns all values of a document in a field.
 fn keys_of(field: &Field, doc: u32, codes: &mut Vec<u64>) -> Result<Vec<Key>> {
     let mut keys = Vec::new();
     for column in &field.columns {
@@ -67,7 +67,8 @@ fn keys_in(column: &Column, doc: u32, codes: &mut Vec<u64>) -> Result<Vec<Key>> 
     column.keys(codes)
 }
 
-/// The value that a document is sorted by: the least where the order ascends, else the greatest.
+/// Returns the value that a document is sorted by: the smallest one in ascending order, else the
+/// largest.
 fn sort_key(
     field: &Field,
     is_descending: bool,

@@ -1,4 +1,4 @@
-//! The average of one field's values by the weights of another.
+//! Average of one field's values, weighted by another field.
 
 use super::{arrange, grow, number, number_of};
 use crate::Result;
@@ -10,7 +10,7 @@ use crate::key::Key;
 use crate::numbers::{Number, WeightedAverage};
 use crate::partial::{Metric, Metrics, Node};
 
-/// The average of one field's values by the weights of another.
+/// Average of one field's values, weighted by another field.
 pub(in crate::collect) struct Weighted {
     pub(in crate::collect) value: (Field, Option<Key>),
     pub(in crate::collect) weight: (Field, Option<Key>),
@@ -23,7 +23,7 @@ impl Collect for Weighted {
         grow(&mut self.states, block.groups, &mut self.taken, budget)?;
         let mut codes = Vec::new();
         for (doc, group) in block.pairs() {
-            // Every value has the weight of its document; one with several weights has none of them.
+            // All values of a document get its weight; a document with several weights is ignored.
             let values = numbers_of(&self.value, doc, &mut codes)?;
             let weights = numbers_of(&self.weight, doc, &mut codes)?;
             if let (Some(state), [weight]) =
@@ -45,7 +45,7 @@ impl Collect for Weighted {
     }
 }
 
-/// The numbers that a document has in a field, or what stands in for them.
+/// Returns the numbers of a document in a field, or the substitute for missing ones.
 fn numbers_of(
     (field, missing): &(Field, Option<Key>),
     doc: u32,

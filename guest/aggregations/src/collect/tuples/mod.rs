@@ -16,12 +16,12 @@ use crate::collect::{Collect, Places};
 use crate::key::Key;
 use crate::partial::Node;
 
-/// The value of one field after another: the buckets of a level are what the next one is inside of.
+/// One field after another: the buckets of a level are the parents of the next one.
 pub(in crate::collect) struct Tuples {
     levels: Vec<Level>,
     inside: Vec<Box<dyn Collect>>,
     page: Option<Page>,
-    /// What may be on the page.
+    /// Candidates for the page.
     best: Option<Best>,
     taken: Taken,
 }
@@ -32,14 +32,14 @@ struct Level {
     ords: Vec<u32>,
 }
 
-/// What of all tuples is shown: so many, in an order, after one of them.
+/// Selection of the tuples to show: their number, their order, and the tuple that they follow.
 pub(in crate::collect) struct Page {
     pub(in crate::collect) size: usize,
     pub(in crate::collect) after: Option<Vec<Option<Key>>>,
     pub(in crate::collect) order: TupleOrder,
 }
 
-/// The order of tuples: for each of their keys, whether it descends, and whether no value comes first.
+/// Order of tuples: for each key, whether it descends, and whether a missing value comes first.
 #[derive(Clone, Debug)]
 pub(crate) struct TupleOrder(pub(crate) Vec<(bool, bool)>);
 
@@ -89,7 +89,7 @@ impl Tuples {
     }
 }
 
-/// Documents of one level, of which some are left out.
+/// Documents of one level, after filtering.
 #[derive(Default)]
 struct Kept {
     docs: Vec<u32>,
@@ -98,7 +98,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// Those whose codes may lead to the page.
+    /// Selects the documents whose codes may lead to the page.
     fn of(best: &Best, depth: usize, mapped: &Mapped<'_>, is_missing: bool) -> Self {
         let mut kept = Self::default();
         let mut last: Option<(u32, u64, bool)> = None;
@@ -244,7 +244,7 @@ impl Collect for Tuples {
     }
 }
 
-/// The keys of a bucket of the last level, and the bucket around the first one.
+/// Returns the keys of a bucket of the last level, and the parent of the first level.
 fn tuple_of(levels: &[Level], keys: &[AllKeys], ord: u32) -> (Vec<Option<Key>>, u32) {
     let mut ord = ord;
     let mut tuple: Vec<Option<Key>> = Vec::with_capacity(levels.len());
@@ -264,7 +264,7 @@ fn tuple_of(levels: &[Level], keys: &[AllKeys], ord: u32) -> (Vec<Option<Key>>, 
     (tuple, ord)
 }
 
-/// Leaves the first tuples of each bucket around.
+/// Keeps the first tuples of each parent bucket.
 fn keep_page(tuples: &mut Vec<(Key, u32, u32)>, page: &Page) {
     let compare = |left: &Key, right: &Key| match (left, right) {
         (Key::Tuple(left), Key::Tuple(right)) => page.order.compare(left, right),

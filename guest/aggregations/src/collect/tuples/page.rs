@@ -1,9 +1,9 @@
-//! The page of a `composite` while documents go by: what can no longer be on it is not looked at again.
+//! Page of a `composite` during collection: tuples that can no longer be on it are skipped.
 //!
-//! A split's codes are in the order of their values, so that tuples of codes are in the order of keys. Once
-//! there are as many tuples as the page has room for, one beyond the last of them is beyond the page for
-//! good: each of those before it has a document. A tuple that is left out here is on no page of the whole
-//! index either, since what comes before it in this split comes before it there.
+//! The codes of a split are ordered like their values, so tuples of codes are ordered like keys.
+//! Once there are enough tuples for the page, any tuple beyond the last of them can never be on the
+//! page: each of the earlier ones has a document. It is on no page of the whole index either, since
+//! the earlier tuples of this split precede it there too.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -13,35 +13,36 @@ use crate::Result;
 use crate::collect::mapping::{ByValue, Mapping};
 use crate::key::Key;
 
-/// A part of a tuple in the order of its source: whether it comes before the values, is one, or comes after
-/// them; and its code.
+/// Element of a tuple in the order of its source: whether it comes before the values, is a value,
+/// or comes after them; and its code.
 type Rank = (u8, u64);
 
 const VALUE: u8 = 1;
 
-/// The tuples that may be on the page, for each bucket around.
+/// Candidates for the page, for each parent bucket.
 pub(super) struct Best {
     size: usize,
     order: TupleOrder,
-    /// What the page comes after.
+    /// Key that the page follows.
     after: Option<Vec<After>>,
-    /// By bucket around.
+    /// Tuples of each parent bucket.
     tuples: Vec<BTreeSet<Vec<Rank>>>,
-    /// By level and ordinal: the bucket around, and the tuple so far.
+    /// For each level and ordinal: the parent bucket, and the tuple so far.
     prefixes: Vec<Vec<(u32, Vec<Rank>)>>,
 }
 
-/// A part of the key that the page comes after, among the codes of a split.
+/// Element of the key that the page follows, located among the codes of a split.
 enum After {
     Missing,
-    /// The least code that is not below it, if there is one, and whether it is the same.
+    /// Smallest code that is not below it, if any, and whether they are equal.
     Value(Option<(u64, bool)>),
 }
 
 impl Best {
-    /// `None` where the codes of a source are those of several columns, which have no order among each other.
+    /// Creates the candidates, or returns `None` if the codes of a source belong to several
+    /// columns, which have no common order.
     pub(super) fn new(page: &Page, mappings: &[ByValue]) -> Result<Option<Self>> {
-        // The last column is of documents without a value.
+        // The last column represents documents without a value.
         if mappings.iter().any(|mapping| mapping.num_codes().len() > 2) {
             return Ok(None);
         }
@@ -64,8 +65,8 @@ impl Best {
         }))
     }
 
-    /// The tuple that a code of a level makes with what is before it: `parent` is an ordinal of the level
-    /// before, or the bucket around.
+    /// Returns the tuple of a code appended to its prefix. `parent` is an ordinal of the level
+    /// before, or the parent bucket.
     fn tuple(&self, level: usize, parent: u32, code: u64, is_missing: bool) -> (u32, Vec<Rank>) {
         let before = level.checked_sub(1).and_then(|level| {
             let ords = self.prefixes.get(level)?;
@@ -82,7 +83,7 @@ impl Best {
         (group, tuple)
     }
 
-    /// Whether a code of a level may lead to the page.
+    /// Returns whether a code of a level may lead to the page.
     pub(super) fn may_take(&self, level: usize, parent: u32, code: u64, is_missing: bool) -> bool {
         let (group, tuple) = self.tuple(level, parent, code, is_missing);
         if self.compare_after(&tuple).is_lt() {
@@ -96,7 +97,8 @@ impl Best {
         last.is_none_or(|last| tuple.as_slice() <= last.get(..tuple.len()).unwrap_or_default())
     }
 
-    /// Notes an ordinal that a level gave to a code; of the last level, its tuple is one of the page then.
+    /// Records the ordinal that a level gave to a code. At the last level, the tuple becomes a
+    /// candidate.
     pub(super) fn note(
         &mut self,
         level: usize,
@@ -128,8 +130,8 @@ impl Best {
         }
     }
 
-    /// Where the beginning of a tuple is, seen from that of the key that the page comes after. After all of
-    /// it, and `Greater`, without one.
+    /// Compares the start of a tuple with the key that the page follows; returns `Greater` without
+    /// such a key.
     fn compare_after(&self, tuple: &[Rank]) -> Ordering {
         let Some(after) = &self.after else {
             return Ordering::Greater;
@@ -165,7 +167,7 @@ impl Best {
             .unwrap_or(Ordering::Equal)
     }
 
-    /// The memory that it takes, about.
+    /// Returns the approximate memory in bytes.
     pub(super) fn num_bytes(&self) -> usize {
         let num: usize = self.prefixes.iter().map(Vec::len).sum();
         let per_tuple = size_of::<(u32, Vec<Rank>)>() + self.prefixes.len() * size_of::<Rank>();
@@ -174,7 +176,7 @@ impl Best {
 }
 
 impl Page {
-    /// Whether a tuple comes after the key that the page does.
+    /// Returns whether a tuple comes after the key that the page follows.
     pub(super) fn is_behind(&self, tuple: &[Option<Key>]) -> bool {
         let after = self.after.as_ref();
         after.is_none_or(|after| self.order.compare(tuple, after).is_gt())
@@ -198,7 +200,7 @@ mod tests {
     #[test]
     fn what_is_beyond_a_full_page_is_left_out_at_every_level() {
         let mut page = best(2, &[(false, true), (false, true)], None);
-        // The tuples (5, 1) and (5, 3) of the bucket around 0.
+        // The tuples (5, 1) and (5, 3) in the parent bucket 0.
         page.note(0, 0, 0, 5, false);
         assert!(page.may_take(0, 0, 9, false), "there is room");
         page.note(1, 0, 0, 1, false);
@@ -214,7 +216,7 @@ mod tests {
         assert!(page.may_take(1, 0, 2, false));
         assert!(page.may_take(1, 0, 3, false));
         assert!(!page.may_take(1, 0, 4, false));
-        // One that comes before them puts the last off the page.
+        // An earlier tuple pushes the last one off the page.
         page.note(1, 2, 0, 2, false);
         assert!(!page.may_take(1, 0, 3, false));
     }
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn what_comes_before_the_page_takes_no_room_on_it() {
         for (is_descending, is_same, taken) in [
-            // Whether 4, 5 and 6 are taken after the key whose least code is 5.
+            // Whether 4, 5 and 6 are accepted after the key whose smallest code is 5.
             (false, true, [false, true, true]),
             (false, false, [false, true, true]),
             (true, true, [true, true, false]),

@@ -1,26 +1,27 @@
-//! How often each code of 5 to 8 bits occurs, unpacked and counted in one go.
+//! Counts of codes of 5 to 8 bits, unpacked and counted in one loop.
 //!
-//! Eight rows of `w` bits are `w` bytes, one load. Adding to a place in memory waits for the addition to it before,
-//! and codes that follow each other are often the same, so each of the eight
-//! rows has a table of its own.
+//! Eight rows of `w` bits are `w` bytes, one load. An addition in memory waits for an earlier one
+//! at the same address, and consecutive codes are often equal, so each of the eight rows has a
+//! table of its own.
 
 use super::planes::MAX_PLANES;
 
-/// The widest codes that are counted in this way.
+/// Maximum width of codes that are counted in this way.
 const MAX_BYTE_WIDTH: u8 = 8;
 
-/// Rows that are one load.
+/// Number of rows in one load.
 const GROUP_ROWS: usize = 8;
 
-/// Such groups that are counted in one round of the loop.
+/// Number of groups counted in one iteration of the loop.
 const GROUPS_AT_ONCE: u32 = 4;
 
-/// The fewest rows for each code that pay for clearing the tables and adding them up.
+/// Minimum number of rows for each code at which clearing and adding up the tables pays.
 const ROWS_PER_CODE: u32 = 16;
 
-/// Adds to `counts[code]` how often each code of `width` bits occurs, from the first bit of `data` on. How many
-/// rows that were, at most `num_rows` and a multiple of eight: those before the end of the bytes, and none if other
-/// loops are better at so few rows or at this width. `false` if codes occurred that `counts` has no place for.
+/// Adds to `counts[code]` the occurrences of each code of `width` bits, from the first bit of
+/// `data`. Returns the number of rows counted: a multiple of eight up to `num_rows`, or 0 if other
+/// loops are faster for so few rows or this width. The flag is `false` if codes were outside of
+/// `counts`.
 pub(crate) fn count_bytes(
     data: &[u8],
     width: u8,
@@ -38,8 +39,8 @@ pub(crate) fn count_bytes(
     }
 }
 
-/// `W` bits and `CODES` = 2^W codes. Never a part of its caller: with the caller's values beside its own, a compiler of
-/// WebAssembly has no register left for where the tables are.
+/// Counts codes of `W` bits, of which there are `CODES` = 2^W. Never inlined: together with the
+/// caller's values, a WebAssembly compiler would have no register left for the tables.
 #[inline(never)]
 fn count<const W: usize, const CODES: usize>(
     data: &[u8],
@@ -48,16 +49,16 @@ fn count<const W: usize, const CODES: usize>(
 ) -> (u32, bool) {
     // 32 bits suffice: there are fewer than 2^32 rows.
     let mut tables = [[0u32; CODES]; GROUP_ROWS];
-    // Groups that a whole word can be loaded for.
+    // Number of groups for which a whole word can be loaded.
     let num_words = data.len().checked_sub(8).map_or(0, |last| last / W + 1);
     let num_groups = (num_rows / 8).min(u32::try_from(num_words).unwrap_or(u32::MAX));
     let mut rest = data;
-    // Several at once: guests look at the end of each round whether they shall stop.
+    // Several groups in one iteration, since guests check at its end whether they must stop.
     for _ in 0..num_groups / GROUPS_AT_ONCE {
         let Some(bytes) = rest.get(..3 * W + 8) else {
             break;
         };
-        // Written out, because a loop in here is not unrolled everywhere.
+        // Unrolled by hand, because not every compiler unrolls a loop here.
         let from = |byte: usize| bytes.get(byte..).unwrap_or_default();
         add::<W, CODES>(&mut tables, from(0));
         add::<W, CODES>(&mut tables, from(W));
@@ -82,7 +83,7 @@ fn count<const W: usize, const CODES: usize>(
     (num_done, is_inside)
 }
 
-/// Counts eight rows, which a word begins with.
+/// Counts eight rows at the start of a word.
 #[inline(always)]
 fn add<const W: usize, const CODES: usize>(tables: &mut [[u32; CODES]; GROUP_ROWS], bytes: &[u8]) {
     let Some(bytes) = bytes.first_chunk::<8>() else {
@@ -128,7 +129,7 @@ mod tests {
                 }
             }
             prop_assert_eq!((counts, is_inside), (expected, all_inside));
-            // Only the last rows may be left to others: those that no whole word follows.
+            // Only the last rows, which no whole word follows, may be left over.
             let has_bytes = data.len() * 8 / usize::from(width.max(1)) >= num_rows as usize + 16;
             if (5..=8).contains(&width) && num_rows >> width >= ROWS_PER_CODE && has_bytes {
                 prop_assert_eq!(num_done, num_rows / 8 * 8);

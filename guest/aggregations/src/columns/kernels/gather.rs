@@ -1,10 +1,10 @@
-//! Packed values of listed rows.
+//! Unpacking of listed rows.
 
 use super::{Code, load, low_bits};
 
-/// Unpacks the rows of a list into `out`, which is as long as the list. `data` begins at row 0 and is no
-/// longer than `num_rows` rows of `width` bits take, in whole bytes; `width` is at most `T::BITS`. False,
-/// and nothing done, if rows lie at or beyond `num_rows`.
+/// Unpacks the rows of a list into `out`, which has the length of the list. `data` begins at row 0
+/// and is no longer than the bytes of `num_rows` rows of `width` bits; `width` is at most
+/// `T::BITS`. Returns `false` without any effect if a row is not below `num_rows`.
 pub(crate) fn gather<T: Code>(
     data: &[u8],
     width: u8,
@@ -12,7 +12,7 @@ pub(crate) fn gather<T: Code>(
     rows: &[u32],
     out: &mut [T],
 ) -> bool {
-    // Looked at beforehand, all at once, so that no product below is out of range.
+    // All rows are checked first, so that no product below overflows.
     if rows.iter().fold(0, |max, row| max.max(*row)) >= num_rows && !rows.is_empty() {
         return false;
     }

@@ -1,10 +1,11 @@
-//! The loops over packed values. They know bytes, widths and slices of output, and nothing of columns.
+//! Loops over packed values. They work on bytes, widths and output slices, without knowing columns.
 //!
-//! Row `i` of width `w` is the `w` bits from bit `i * w` on, where bit 0 is the lowest of the first byte.
-//! So eight rows are `w` whole bytes, and 64 rows are `w` words: the loops advance by one or the other.
+//! Row `i` of width `w` is the `w` bits from bit `i * w`, where bit 0 is the lowest of the first
+//! byte. Eight rows are therefore `w` whole bytes, and 64 rows are `w` words: the loops advance by
+//! one of these.
 //!
-//! Every kernel takes all bytes from its first row to the end of the column, not just those of its rows:
-//! loads of eight bytes may then reach past the rows, and only the end of the column needs care.
+//! Every kernel gets all bytes from its first row to the end of the column, not only those of its
+//! rows: loads of eight bytes may read past the rows, and only the end of the column needs care.
 
 mod bytes;
 mod gather;
@@ -23,12 +24,12 @@ pub(crate) use tally::Tally;
 pub(crate) use unpack::{GROUP_ROWS, unpack};
 pub(crate) use within::within;
 
-/// What a kernel writes: packed values as numbers of 32 or of 64 bits.
+/// Output type of a kernel: packed values as numbers of 32 or 64 bits.
 pub(crate) trait Code: Copy + Default {
-    /// The most bits that a packed value may have.
+    /// Maximum width of a packed value in bits.
     const BITS: u8;
 
-    /// The low bits of `raw`.
+    /// Returns the low bits of `raw`.
     fn low(raw: u64) -> Self;
 }
 
@@ -57,7 +58,7 @@ impl Code for u32 {
     }
 }
 
-/// The lowest `width` bits set; all for 64 and more.
+/// Returns a mask of the lowest `width` bits; all bits for 64 and more.
 #[inline(always)]
 pub(crate) const fn low_bits(width: u32) -> u64 {
     if width >= 64 {
@@ -67,8 +68,9 @@ pub(crate) const fn low_bits(width: u32) -> u64 {
     }
 }
 
-/// The bits from `bit` on, at least 57 of them, or 64 from the beginning of a byte on; behind the end of
-/// `data` are zeros. The bytes of all rows are in memory, so `bit / 8` of a row that exists is an address.
+/// Returns at least 57 bits from `bit`, or 64 from the start of a byte, followed by zeros past the
+/// end of `data`. The bytes of all rows are in memory, so `bit / 8` of an existing row fits an
+/// address.
 #[inline(always)]
 pub(crate) fn load(data: &[u8], bit: u64) -> u64 {
     let word = data
@@ -79,7 +81,7 @@ pub(crate) fn load(data: &[u8], bit: u64) -> u64 {
     word >> (bit % 8)
 }
 
-/// The fewer than eight bytes at the end of `data`.
+/// Returns the fewer than eight bytes at the end of `data`.
 #[cold]
 #[inline(never)]
 fn load_end(data: &[u8], bit: u64) -> u64 {

@@ -1,26 +1,27 @@
-//! How often each code of 1 to 4 bits occurs, without unpacking any.
+//! Counts of codes of 1 to 4 bits, without unpacking.
 //!
-//! 64 rows of `w` bits are `w` words. They are sorted into `w` planes of 64 bits, plane `p` with bit `p` of
-//! every row, all planes in the same order of rows, whichever it is. The number of rows that have all
-//! the bits of a code, and perhaps more, is then the number of ones in the conjunction of its planes; from
-//! those numbers follow those of the rows that have just these bits.
+//! 64 rows of `w` bits are `w` words. They are rearranged into `w` planes of 64 bits: plane `p` has
+//! bit `p` of every row, with the rows in the same arbitrary order in all planes. The number of
+//! rows that have at least the bits of a code is then the number of ones in the conjunction of its
+//! planes; from these numbers follow those of the rows with exactly these bits.
 
 use super::{load, low_bits};
 
-/// The widest codes that are counted in this way.
+/// Maximum width of codes that are counted in this way.
 pub(crate) const MAX_PLANES: u8 = 4;
 
 /// One number for each code of [`MAX_PLANES`] bits.
 pub(crate) type CodeCounts = [u64; 16];
 
-/// How often each code of `width` bits, 1 to [`MAX_PLANES`], occurs in `num_rows` rows from the first bit of
-/// `data` on. What `data` is too short for counts as zeros.
+/// Counts each code of `width` bits, 1 to [`MAX_PLANES`], in `num_rows` rows from the first bit of
+/// `data`. Rows past the end of `data` count as zeros.
 #[inline]
 pub(crate) fn count_planes(data: &[u8], width: u8, num_rows: u32) -> CodeCounts {
     super::wide::count_planes(data, width, num_rows)
 }
 
-/// As [`count_planes`], from row `first` of `data` on: rows before the next whole byte are looked at one by one.
+/// Counts like [`count_planes`], but from row `first` of `data`: rows before the next whole byte
+/// are counted one by one.
 #[inline]
 pub(crate) fn count_narrow(data: &[u8], width: u8, first: u32, num_rows: u32) -> CodeCounts {
     let head = (first.wrapping_neg() % 8).min(num_rows);
@@ -33,7 +34,7 @@ pub(crate) fn count_narrow(data: &[u8], width: u8, first: u32, num_rows: u32) ->
         num_rows => count_planes(rest, width, num_rows),
     };
     if head > 0 {
-        // Seven rows of four bits are within what is loaded.
+        // Seven rows of four bits fit into the loaded word.
         let mut codes = load(data, u64::from(first).wrapping_mul(u64::from(width)));
         let mask = low_bits(u32::from(width.min(MAX_PLANES)));
         for _ in 0..head {
@@ -47,7 +48,7 @@ pub(crate) fn count_narrow(data: &[u8], width: u8, first: u32, num_rows: u32) ->
     counts
 }
 
-/// [`count_planes`] as it is compiled for whatever the caller is compiled for.
+/// Implements [`count_planes`]; inlined into callers with other target features.
 #[inline(always)]
 pub(super) fn count_planes_here(data: &[u8], width: u8, num_rows: u32) -> CodeCounts {
     match width {
@@ -59,7 +60,7 @@ pub(super) fn count_planes_here(data: &[u8], width: u8, num_rows: u32) -> CodeCo
     }
 }
 
-/// `W` bits, `CODES` = 2^W codes, and 64 rows in `BYTES` = 8 W bytes.
+/// Counts codes of `W` bits, of which there are `CODES` = 2^W; 64 rows are `BYTES` = 8 W bytes.
 #[inline(always)]
 fn count<const W: usize, const CODES: usize, const BYTES: usize>(
     data: &[u8],
@@ -78,7 +79,7 @@ fn count<const W: usize, const CODES: usize, const BYTES: usize>(
         let after = data.get(whole.as_flattened().len()..).unwrap_or_default();
         add(&mut having, first_bits::<W, BYTES>(after, rest * W));
     }
-    // No bit is asked of code 0: every row has that.
+    // Code 0 requires no bits, so every row counts.
     if let Some(all) = having.first_mut() {
         *all = u64::from(num_rows);
     }
@@ -90,8 +91,8 @@ fn ones(word: u64) -> u64 {
     u64::from(word.count_ones())
 }
 
-/// Adds for each code but 0 how many of the 64 rows have all its bits. This and its kin are written out, because
-/// loops over them are neither unrolled nor inlined everywhere.
+/// Adds, for each code but 0, the number of the 64 rows that have all its bits. These functions are
+/// unrolled by hand, because not every compiler unrolls and inlines loops over them.
 #[inline(always)]
 fn add_1([_, n1]: &mut [u64; 2], [a]: [u64; 1]) {
     *n1 = n1.wrapping_add(ones(a));
@@ -160,7 +161,8 @@ fn add_4(
     *n15 = n15.wrapping_add(ones(d & cab));
 }
 
-/// From how many rows have at least the bits of a code to how many have just these.
+/// Converts numbers of rows with at least the bits of a code to numbers of rows with exactly these
+/// bits.
 #[inline(always)]
 fn only<const CODES: usize>(mut having: [u64; CODES]) -> CodeCounts {
     let mut bit = 1;
@@ -182,14 +184,14 @@ fn only<const CODES: usize>(mut having: [u64; CODES]) -> CodeCounts {
 
 #[inline(always)]
 fn words<const W: usize, const BYTES: usize>(block: &[u8; BYTES]) -> [u64; W] {
-    // `BYTES` is 8 W, so the chunk is there.
+    // `BYTES` is 8 W, so the chunk exists.
     match block.as_chunks::<8>().0.first_chunk::<W>() {
         Some(words) => words.map(u64::from_le_bytes),
         None => [0; W],
     }
 }
 
-/// The first `num_bits` of `data`, and zeros behind them.
+/// Returns the first `num_bits` of `data`, followed by zeros.
 #[inline(always)]
 fn first_bits<const W: usize, const BYTES: usize>(data: &[u8], num_bits: usize) -> [u64; W] {
     let mut words = match data.first_chunk::<BYTES>() {
@@ -204,7 +206,7 @@ fn first_bits<const W: usize, const BYTES: usize>(data: &[u8], num_bits: usize) 
     words
 }
 
-/// The end of a column, which is shorter than 64 rows.
+/// Returns the end of a column, shorter than 64 rows, padded with zeros.
 #[cold]
 fn padded<const BYTES: usize>(data: &[u8]) -> [u8; BYTES] {
     let mut block = [0; BYTES];
@@ -214,7 +216,7 @@ fn padded<const BYTES: usize>(data: &[u8]) -> [u8; BYTES] {
     block
 }
 
-/// The rows of the first word at even places, those of the second at odd ones.
+/// Arranges the rows of the first word at even positions, and those of the second at odd ones.
 #[inline(always)]
 fn planes_2([a, b]: [u64; 2]) -> [u64; 2] {
     const EVEN: u64 = 0x5555_5555_5555_5555;
@@ -224,9 +226,9 @@ fn planes_2([a, b]: [u64; 2]) -> [u64; 2] {
     ]
 }
 
-/// A word does not divide by three: the lowest bits of the rows of the three words are at places that
-/// differ modulo three, and so all keep theirs. The other planes are the same after shifting the three
-/// words together.
+/// Arranges rows of three bits. 64 is not a multiple of three, so the lowest bits of the rows of
+/// the three words are at positions that differ modulo three, and all of them keep theirs. The
+/// other planes follow in the same way after shifting the three words together.
 #[inline(always)]
 fn planes_3([a, b, c]: [u64; 3]) -> [u64; 3] {
     const PLACES_0: u64 = 0x9249_2492_4924_9249;
@@ -240,7 +242,7 @@ fn planes_3([a, b, c]: [u64; 3]) -> [u64; 3] {
     ]
 }
 
-/// The rows of word `i` at the places that are `i` modulo four.
+/// Arranges the rows of word `i` at the positions that are `i` modulo four.
 #[inline(always)]
 fn planes_4([a, b, c, d]: [u64; 4]) -> [u64; 4] {
     const LOW: u64 = 0x5555_5555_5555_5555;

@@ -1,38 +1,40 @@
-//! How often each code occurs among unpacked ones.
+//! Counts of unpacked codes.
 //!
-//! Adding to a place in memory waits for the addition to it before. Where one code follows itself, which is
-//! common in sorted and in skewed data, one table would be five times as slow; so long runs have several
-//! tables, which take turns. Short runs, for which clearing those would take longer, go without.
+//! An addition in memory waits for an earlier one at the same address. Equal consecutive codes are
+//! common in sorted and skewed data; with a single table they would be five times as slow. Long
+//! runs therefore alternate between several tables. Short runs, for which clearing the tables would
+//! take longer, use none.
 
-/// How the tables that take turns are laid out: place `code * lanes + lane`.
+/// Layout of the alternating tables: code `c` of table `lane` is at `c * lanes + lane`.
 #[derive(Clone, Copy)]
 enum Lanes {
-    /// Up to 4 bits: so few codes come again at once, and need more tables.
+    /// Up to 4 bits: with so few codes, equal ones recur soon and need more tables.
     Sixteen,
-    /// Up to 8 bits. Here and above the number of places is constant, so that none is compared with it.
+    /// Up to 8 bits. The length is constant here and above, so that indices need no bounds checks.
     Four,
-    /// Wider codes, in tables that are as long as their width needs.
+    /// Wider codes, in tables as long as their width needs.
     FourLong,
 }
 
 const PLACES_OF_SIXTEEN: usize = 16 << 4;
 const PLACES_OF_FOUR: usize = 4 << 8;
 
-/// How many codes a run must have for each place in the tables.
+/// Minimum number of codes in a run for each entry of the tables.
 const ROWS_PER_PLACE: usize = 2;
 
-/// Codes on their way into a caller's counts.
+/// Counter of codes, with its intermediate tables.
 pub(crate) struct Tally<'a> {
     counts: &'a mut [u64],
-    /// Empty in short runs. 32 bits suffice: a run has fewer than 2^32 rows.
+    /// Empty for short runs. 32 bits suffice: a run has fewer than 2^32 rows.
     table: Vec<u32>,
     lanes: Lanes,
-    /// Codes that `counts` has no place for.
+    /// Whether codes were outside of `counts`.
     outside: bool,
 }
 
 impl<'a> Tally<'a> {
-    /// For a run of `num_rows` codes of `width` bits, at most 16, which are added to `counts`.
+    /// Creates a counter for a run of `num_rows` codes of `width` bits, at most 16, which are added
+    /// to `counts`.
     pub(crate) fn new(counts: &'a mut [u64], width: u8, num_rows: usize) -> Self {
         let (lanes, places) = match width {
             0..=4 => (Lanes::Sixteen, PLACES_OF_SIXTEEN),
@@ -52,7 +54,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Adds the next codes of the run.
+    /// Counts the next codes of the run.
     #[inline]
     pub(crate) fn add(&mut self, codes: &[u32]) {
         let table = self.table.as_mut_slice();
@@ -81,7 +83,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// False if codes occurred that the counts have no place for.
+    /// Adds the tables to the counts; returns `false` if codes were outside of the counts.
     pub(crate) fn finish(self) -> bool {
         let num_lanes = match self.lanes {
             Lanes::Sixteen => 16,
@@ -102,7 +104,8 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// The remainder leaves every place as it is, since codes are of the width; it is what tells the compiler so.
+/// Counts codes in alternating tables. The remainder changes no index, since codes are of the
+/// width; it tells the compiler so.
 #[inline(always)]
 fn take_turns<const L: usize>(codes: &[u32], table: &mut [u32]) {
     let num_places = table.len();

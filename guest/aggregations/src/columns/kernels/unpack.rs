@@ -1,20 +1,20 @@
-//! Packed values of consecutive rows as numbers.
+//! Unpacking of consecutive rows.
 //!
-//! One loop for each width, so that shifts, masks and the bytes to load are constants: eight rows take
-//! eight loads, shifts, ands and stores, and one comparison against the end of the bytes. Rows that are no
-//! whole eight, and those at the end of the bytes, go through a loop for all widths: the loops of the
-//! widths are many, and so have to be short.
+//! Each width has its own loop, so that shifts, masks and the number of bytes to load are
+//! constants: eight rows take eight loads, shifts, ands and stores, and one comparison with the end
+//! of the bytes. Remaining rows, and those at the end of the bytes, use one loop for all widths:
+//! the loops of the widths are many, and so must be short.
 
 use super::{Code, load, low_bits};
 
-/// Rows that are whole bytes at every width.
+/// Number of rows that are whole bytes at every width.
 pub(crate) const GROUP_ROWS: usize = 8;
 
-/// How far past its own bytes a group may load.
+/// Number of bytes that a group may load past its own.
 const SLACK: usize = 8;
 
-/// Unpacks as many rows as `out` holds; the first is at the first bit of `data`. `width` is at most
-/// `T::BITS`, and what `data` is too short for becomes zeros: callers compare lengths before.
+/// Unpacks as many rows as `out` holds, from the first bit of `data`. `width` is at most `T::BITS`.
+/// Rows past the end of `data` become zeros; callers compare lengths before.
 #[inline(never)]
 pub(crate) fn unpack<T: Code>(data: &[u8], width: u8, out: &mut [T]) {
     macro_rules! by_width {
@@ -40,7 +40,8 @@ pub(crate) fn unpack<T: Code>(data: &[u8], width: u8, out: &mut [T]) {
     }
 }
 
-/// Unpacks eight rows at a time, as long as their bytes and the slack are there. How many rows that were.
+/// Unpacks groups of eight rows while their bytes and the slack are available. Returns the number
+/// of rows.
 #[inline(always)]
 fn unpack_groups<const W: usize, T: Code>(data: &[u8], out: &mut [T]) -> usize {
     let mask = low_bits(u32::try_from(W).unwrap_or(64));

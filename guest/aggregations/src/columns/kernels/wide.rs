@@ -1,6 +1,6 @@
-//! The loop that counts ones, compiled again for processors of x86-64 that have an instruction for it, which
-//! is found at run time. The other loops gain nothing by that. Elsewhere, and in wasm, what the target has
-//! anyway is what there is to choose from.
+//! The loop that counts ones, compiled again for x86-64 processors with an instruction for it,
+//! which is detected at run time. The other loops would gain nothing. Other targets, and wasm, use
+//! the base instructions.
 
 use super::planes::{CodeCounts, count_planes_here};
 
@@ -16,7 +16,7 @@ pub(super) fn count_planes(data: &[u8], width: u8, num_rows: u32) -> CodeCounts 
 )]
 pub(super) fn count_planes(data: &[u8], width: u8, num_rows: u32) -> CodeCounts {
     if std::arch::is_x86_feature_detected!("popcnt") {
-        // SAFETY: the processor has `popcnt`, which is all that the function asks for.
+        // SAFETY: the processor has `popcnt`, the only requirement of the function.
         return unsafe { count_planes_popcnt(data, width, num_rows) };
     }
     count_planes_here(data, width, num_rows)

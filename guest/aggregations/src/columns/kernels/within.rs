@@ -1,16 +1,17 @@
-//! Which codes are within a range, as bits.
+//! Selects codes within a range, as bits.
 
-/// Codes that become one word of bits.
+/// Number of codes in one word of bits.
 const WORD_CODES: usize = 64;
 
-/// A code that is compared.
+/// Type of codes that are compared.
 pub(crate) trait Compared: Copy + Default {
-    /// Bit `i` says whether `codes[i]` is at most `span` above `least`; bits of codes that are not there say nothing.
+    /// Sets bit `i` if `codes[i]` is at most `span` above `least`. Bits past the codes are
+    /// arbitrary.
     fn bits(codes: &[Self; WORD_CODES], least: Self, span: Self) -> u64;
 }
 
-/// Sets bit `i % 64` of `words[i / 64]` if `codes[i]` is at most `span` above `least`, and clears all others. Of
-/// both, as much is looked at as the shorter has.
+/// Sets bit `i % 64` of `words[i / 64]` if `codes[i]` is at most `span` above `least`, and clears
+/// all others. Stops at the end of the shorter slice.
 #[inline(never)]
 pub(crate) fn within<T: Compared>(codes: &[T], least: T, span: T, words: &mut [u64]) {
     let (whole, rest) = codes.as_chunks::<WORD_CODES>();
@@ -44,7 +45,7 @@ impl Compared for u32 {
     }
 }
 
-/// The vectors of WebAssembly have an instruction that makes bits of 16 bytes.
+/// WebAssembly SIMD has an instruction that gathers one bit from each of 16 bytes.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 impl Compared for u32 {
     #[inline(always)]
@@ -70,12 +71,13 @@ impl Compared for u32 {
     }
 }
 
-/// Bytes of 0 and 1, of which compilers make vectors, and then a bit of each.
+/// Collects flags as bytes of 0 and 1, which compilers vectorize, and then gathers one bit from
+/// each.
 #[inline(always)]
 fn bits_of_flags<T: Copy>(codes: &[T; WORD_CODES], is_within: impl Fn(T) -> bool) -> u64 {
-    /// Moves the lowest bit of byte `i` to bit `56 + i`, and none to where another goes.
+    /// Moves the lowest bit of byte `i` to bit `56 + i`, without collisions.
     const GATHER: u64 = 0x0102_0408_1020_4080;
-    // Not `map`, whose steps are not always inlined, and then there are no vectors.
+    // `map` would not always be inlined, which would prevent vectorization.
     let mut flags = [0u8; WORD_CODES];
     for (flag, code) in flags.iter_mut().zip(codes) {
         *flag = u8::from(is_within(*code));
@@ -93,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// One code after the other.
+    /// Computes the expected words, code by code.
     fn expected(is_within: impl Iterator<Item = bool>, num_words: usize) -> Vec<u64> {
         let mut words = vec![0u64; num_words];
         for (place, is_within) in is_within.enumerate().take(num_words * 64) {

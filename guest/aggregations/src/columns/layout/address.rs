@@ -1,17 +1,17 @@
-//! The values of a column of IP addresses: that its lengths fit, before tantivy opens it.
+//! Values of a column of IP addresses: validates their lengths before tantivy opens them.
 //!
 //! ```text
 //! vint rows │ u8 1 │ codes, packed │ footer │ u32 length of the footer
 //! footer:  u64 flags │ vint min, max, rows │ u8 width │ vint ranges │ (vint gap, vint length - 1) for each
 //! ```
 //!
-//! Codes count the addresses of all ranges from 1 on; 0 is none.
+//! Codes count the addresses of all ranges from 1; 0 stands for no address.
 
 use std::io;
 
 use super::{Cursor, check_width, damaged, packed_len_bytes};
 
-/// Looks at the values of a column of addresses and says how many there are.
+/// Validates the values of a column of addresses, and returns their number.
 pub(crate) fn check_addresses(bytes: &[u8]) -> io::Result<u32> {
     let mut cursor = Cursor::new(bytes);
     let num_rows = cursor.vint_u32()?;
@@ -43,12 +43,13 @@ pub(crate) fn check_addresses(bytes: &[u8]) -> io::Result<u32> {
     Ok(num_rows)
 }
 
-/// That the ranges ascend and their codes fit into 32 bits, and whether they have two addresses.
+/// Checks that the ranges ascend and that their codes fit into 32 bits. Returns whether the ranges
+/// contain `min` and `max`.
 fn check_ranges(footer: &mut Cursor<'_>, min: u128, max: u128) -> io::Result<(bool, bool)> {
     let out_of_range = || damaged("its ranges of addresses are out of range");
     let num_ranges = footer.vint()?;
     let (mut address, mut codes, mut has_min, mut has_max) = (0u128, 1u32, false, false);
-    // A range takes two bytes at least, so the bytes end this loop before a false number does.
+    // A range takes at least two bytes, so a false count cannot exceed the length of the bytes.
     for _ in 0..num_ranges {
         let first = address
             .checked_add(footer.vint_u128()?)

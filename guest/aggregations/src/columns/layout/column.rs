@@ -1,4 +1,4 @@
-//! The parts of a column: dictionary, index, values.
+//! Parts of a column: dictionary, index, values.
 
 use std::io;
 
@@ -9,13 +9,13 @@ use tantivy_common::file_slice::FileSlice;
 
 use super::{Cursor, damaged};
 
-/// A column without its dictionary.
+/// Column without its dictionary.
 pub(crate) struct Parts {
     pub(crate) index: OwnedBytes,
     pub(crate) values: OwnedBytes,
 }
 
-/// Reads index and values, and of a dictionary only how long it is.
+/// Reads index and values, and only the length of a dictionary.
 pub(crate) fn read_column(handle: &DynamicColumnHandle) -> io::Result<OwnedBytes> {
     let file = handle.file_slice();
     match handle.column_type() {
@@ -29,7 +29,7 @@ fn read_behind_dictionary(file: &FileSlice) -> io::Result<OwnedBytes> {
     file.read_bytes_slice(begin..end)
 }
 
-/// Where what is behind the dictionary begins, and where it ends.
+/// Returns the offsets between which index and values are, after the dictionary.
 fn behind_dictionary(file: &FileSlice) -> io::Result<(usize, usize)> {
     let end = file
         .len()
@@ -43,9 +43,9 @@ fn behind_dictionary(file: &FileSlice) -> io::Result<(usize, usize)> {
     Ok((begin, end))
 }
 
-/// The dictionary of a column of strings, without its values.
+/// Opens the dictionary of a column of strings, without its values.
 pub(crate) fn open_dictionary(handle: &DynamicColumnHandle) -> io::Result<Dictionary> {
-    /// What a dictionary ends with, whatever it holds.
+    /// Length of the footer of every dictionary.
     const FOOTER_LEN: usize = 20;
     let file = handle.file_slice();
     let (len, _) = behind_dictionary(file)?;
@@ -55,7 +55,7 @@ pub(crate) fn open_dictionary(handle: &DynamicColumnHandle) -> io::Result<Dictio
     Dictionary::from_bytes(file.read_bytes_slice(0..len)?)
 }
 
-/// Splits what [`read_column`] read.
+/// Splits the result of [`read_column`].
 pub(crate) fn split_column(bytes: &OwnedBytes) -> io::Result<Parts> {
     let mut cursor = Cursor::new(bytes);
     let index_len = cursor.len_from_end()?;

@@ -1,13 +1,13 @@
-//! Reading numbers off the front of bytes that may end too early.
+//! Reader of numbers from bytes that may end too early.
 
 use std::io;
 
 use super::damaged;
 
-/// The last byte of a vint has this bit.
+/// Bit that marks the last byte of a vint.
 const LAST: u8 = 0x80;
 
-/// What is left to read.
+/// Remaining bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Cursor<'a>(&'a [u8]);
 
@@ -16,12 +16,12 @@ impl<'a> Cursor<'a> {
         Self(bytes)
     }
 
-    /// How many bytes are left.
+    /// Returns the number of remaining bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The next `len` bytes.
+    /// Takes the next `len` bytes.
     pub(crate) fn bytes(&mut self, len: usize) -> io::Result<&'a [u8]> {
         let (bytes, rest) = self
             .0
@@ -31,7 +31,7 @@ impl<'a> Cursor<'a> {
         Ok(bytes)
     }
 
-    /// The last `len` bytes, which are then no longer left.
+    /// Takes the last `len` bytes.
     pub(crate) fn bytes_from_end(&mut self, len: usize) -> io::Result<&'a [u8]> {
         let before = self.0.len().checked_sub(len);
         let split = before.and_then(|before| self.0.split_at_checked(before));
@@ -47,28 +47,28 @@ impl<'a> Cursor<'a> {
             .ok_or_else(|| damaged("it ends too early"))
     }
 
-    /// The last four bytes as a length.
+    /// Takes the last four bytes as a length.
     pub(crate) fn len_from_end(&mut self) -> io::Result<usize> {
         let mut bytes = [0; 4];
         bytes.copy_from_slice(self.bytes_from_end(4)?);
         usize::try_from(u32::from_le_bytes(bytes)).map_err(|_| damaged("a length is out of range"))
     }
 
-    /// The last two bytes as a number.
+    /// Takes the last two bytes as a number.
     pub(crate) fn u16_from_end(&mut self) -> io::Result<u16> {
         let mut bytes = [0; 2];
         bytes.copy_from_slice(self.bytes_from_end(2)?);
         Ok(u16::from_le_bytes(bytes))
     }
 
-    /// A vint of at most 64 bits. Columns in blocks have some ten thousand of them.
+    /// Takes a vint of at most 64 bits. Columns in blocks contain thousands of them.
     #[inline]
     pub(crate) fn vint(&mut self) -> io::Result<u64> {
         const MAX_LEN: usize = 10;
         let mut number = 0u64;
         for (place, byte) in self.0.iter().enumerate().take(MAX_LEN) {
             let bits = u64::from(byte & !LAST);
-            // Of the tenth byte, one bit is left.
+            // The tenth byte has room for one bit only.
             if place + 1 == MAX_LEN && bits > 1 {
                 break;
             }
@@ -84,12 +84,12 @@ impl<'a> Cursor<'a> {
         }))
     }
 
-    /// A vint that is to be a number of rows or documents.
+    /// Takes a vint that is a number of rows or documents.
     pub(crate) fn vint_u32(&mut self) -> io::Result<u32> {
         u32::try_from(self.vint()?).map_err(|_| damaged("a number of rows is out of range"))
     }
 
-    /// A vint of at most 128 bits.
+    /// Takes a vint of at most 128 bits.
     pub(crate) fn vint_u128(&mut self) -> io::Result<u128> {
         let mut number = 0u128;
         for shift in (0u32..128).step_by(7) {

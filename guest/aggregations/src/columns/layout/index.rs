@@ -1,4 +1,4 @@
-//! The index of a column: that its lengths fit, before tantivy opens it.
+//! Index of a column: validates its lengths before tantivy opens it.
 //!
 //! ```text
 //! index:        u8 cardinality │ nothing, one set, or one set and first rows
@@ -6,8 +6,8 @@
 //! multivalued:  set of the documents with values │ values: their first rows, and the end │ u32 length of set
 //! ```
 //!
-//! What blocks hold is not looked at, since that would take as long as reading the column: a set whose
-//! members are wrong yields wrong rows, and rows that do not exist are an error where they are read.
+//! The contents of blocks are not validated, since that would take as long as reading the column. A
+//! set with wrong members yields wrong rows, and reading rows that do not exist is an error.
 
 use std::io;
 
@@ -17,16 +17,16 @@ use tantivy::directory::OwnedBytes;
 
 use super::{Codec, Cursor, Stats, check_linear, damaged, packed_len_bytes};
 
-/// Documents in a block of a set.
+/// Number of documents in a block of a set.
 const BLOCK_DOCS: u32 = 1 << 16;
 
-/// From this many members on, a block is a bitmap with a count for each 64 documents.
+/// Number of members from which a block is a bitmap, with a count for every 64 documents.
 const DENSE_FROM: u32 = 5120;
 
-/// The bytes of such a block.
+/// Length of a bitmap block in bytes.
 const DENSE_LEN_BYTES: usize = 1024 * 10;
 
-/// Opens the index of a column that has `num_rows` values.
+/// Opens the index of a column with `num_rows` values.
 pub(crate) fn open_index(bytes: OwnedBytes, num_rows: u32) -> io::Result<ColumnIndex> {
     let mut cursor = Cursor::new(&bytes);
     let rows_of_index = match cursor.u8()? {
@@ -52,7 +52,7 @@ pub(crate) fn open_index(bytes: OwnedBytes, num_rows: u32) -> io::Result<ColumnI
     Ok(index)
 }
 
-/// How many documents the set has.
+/// Validates a set, and returns the number of its documents.
 fn check_set(mut cursor: Cursor<'_>) -> io::Result<u32> {
     let num_blocks = usize::from(cursor.u16_from_end()?);
     let num_docs = cursor.vint_u32()?;
@@ -85,8 +85,8 @@ fn block_len_bytes(members: u32) -> usize {
     }
 }
 
-/// The rows of the values, which the first rows end with, are compared once they can be read: until then,
-/// that there is one for each document and one more.
+/// Validates the lists of first rows: one for each document and one more. The number of rows, which
+/// ends the list, is compared once it can be read.
 fn check_multivalued(mut cursor: Cursor<'_>) -> io::Result<u32> {
     let set_len = cursor.len_from_end()?;
     let members = check_set(Cursor::new(cursor.bytes(set_len)?))?;

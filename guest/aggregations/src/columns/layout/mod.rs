@@ -1,4 +1,4 @@
-//! Where things lie in the bytes of a column, and that they lie within them.
+//! Layout of a column's bytes, and validation of its offsets.
 //!
 //! ```text
 //! column of strings:  dictionary │ column │ u32 length of the dictionary
@@ -6,9 +6,9 @@
 //! values:             u8 codec │ min, gcd, amplitude/gcd, rows (each a vint) │ what the codec stores
 //! ```
 //!
-//! All integers are little-endian. A vint has seven bits a byte, the lowest first, and its last byte has the
-//! highest bit set. tantivy's own readers trust these lengths and panic where they are wrong, so everything
-//! that is handed to them is looked at here first.
+//! All integers are little-endian. A vint has seven bits in each byte, the lowest first, and the
+//! highest bit set in its last byte. tantivy's readers trust these lengths and panic if they are
+//! wrong, so everything is validated here before it is passed to them.
 
 mod address;
 mod column;
@@ -24,7 +24,7 @@ pub(crate) use stats::{Codec, Stats, check_linear, check_width, packed_len_bytes
 
 use std::io;
 
-/// The error for bytes that no writer made.
+/// Creates an error about bytes that no writer produces.
 pub(crate) fn damaged(what: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,

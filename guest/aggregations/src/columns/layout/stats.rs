@@ -1,28 +1,28 @@
-//! The head of a column's values: which codec, and the numbers from which codes are made.
+//! Head of a column's values: the codec, and the numbers that codes derive from.
 
 use std::io;
 
 use super::{Cursor, damaged};
 
-/// How the values of a column are stored.
+/// Encoding of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Codec {
     /// `(code - min) / gcd`, all of one width.
     Packed,
     /// One line, and the distance of each value from it.
     Linear,
-    /// Blocks of 512 rows, each with a line and a width of its own.
+    /// Blocks of 512 rows, each with its own line and width.
     BlockwiseLinear,
 }
 
-/// What stands before the values, whatever the codec: `code = min + gcd * raw`.
+/// Numbers before the values, for every codec: `code = min + gcd * raw`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stats {
     pub(crate) min: u64,
     pub(crate) gcd: u64,
-    /// The raw value of the greatest code.
+    /// Raw value of the largest code.
     pub(crate) max_raw: u64,
-    /// The greatest code.
+    /// Largest code.
     pub(crate) max: u64,
     pub(crate) num_rows: u32,
 }
@@ -58,8 +58,8 @@ impl Stats {
         })
     }
 
-    /// Bits for each raw value: what the greatest takes, but 64 from 57 on, so that eight bytes from where
-    /// a value begins hold all of it.
+    /// Returns the number of bits of each raw value: as many as the largest needs, but 64 from 57
+    /// on, so that eight bytes from the start of a value contain all of it.
     pub(crate) fn width(&self) -> u8 {
         let bits = u64::BITS.saturating_sub(self.max_raw.leading_zeros());
         u8::try_from(bits)
@@ -68,8 +68,7 @@ impl Stats {
             .unwrap_or(64)
     }
 
-    /// Replaces raw values by their codes. Damaged ones may wrap or lose bits, and are then as wrong as
-    /// they were.
+    /// Replaces raw values by their codes. Damaged values may wrap or lose bits, and stay wrong.
     #[inline]
     pub(crate) fn codes_of_raw(&self, raw: &mut [u64]) {
         const HALF: u64 = 0xFFFF_FFFF;
@@ -79,8 +78,8 @@ impl Stats {
                 raw.iter_mut().for_each(|raw| *raw = min.wrapping_add(*raw));
             }
         } else if gcd <= HALF && self.max_raw <= HALF {
-            // Products of 32 by 32 bits are one instruction for two or four of them; those of 64 bits are
-            // not.
+            // Products of 32-bit numbers are single instructions for two or four of them; those of
+            // 64-bit numbers are not.
             let gcd = gcd & HALF;
             raw.iter_mut()
                 .for_each(|raw| *raw = min.wrapping_add(gcd.wrapping_mul(*raw & HALF)));
@@ -91,13 +90,14 @@ impl Stats {
     }
 }
 
-/// The bytes that `num_rows` values of `width` bits take; `None` if they cannot be addressed.
+/// Returns the number of bytes of `num_rows` values of `width` bits, or `None` if it exceeds the
+/// address space.
 pub(crate) fn packed_len_bytes(num_rows: u32, width: u8) -> Option<usize> {
     let bits = u64::from(num_rows).checked_mul(u64::from(width))?;
     usize::try_from(bits.div_ceil(8)).ok()
 }
 
-/// A width that an unpacker takes.
+/// Checks that the unpacker supports a width.
 pub(crate) fn check_width(width: u8) -> io::Result<u8> {
     if width <= 56 || width == 64 {
         Ok(width)
@@ -106,7 +106,7 @@ pub(crate) fn check_width(width: u8) -> io::Result<u8> {
     }
 }
 
-/// Looks at what follows the head of values along one line.
+/// Validates the data after the head of values along one line.
 pub(crate) fn check_linear(mut cursor: Cursor<'_>, num_rows: u32) -> io::Result<()> {
     let (_slope, _intercept) = (cursor.vint()?, cursor.vint()?);
     let width = check_width(cursor.u8()?)?;

@@ -1,4 +1,4 @@
-//! Values in blocks of 512 rows, each with a line and the packed distances from it.
+//! Values in blocks of 512 rows, each with a line and packed distances from it.
 //!
 //! ```text
 //! distances of block 0, 1, …  │ for each block: vint slope, vint intercept, u8 width │ u32 length of these
@@ -20,10 +20,10 @@ use crate::columns::kernels::{
 };
 use crate::columns::layout::{Cursor, Stats, check_width, damaged, packed_len_bytes};
 
-/// Rows of a block; those of the last may be fewer.
+/// Number of rows in a block; the last block may have fewer.
 const BLOCK_ROWS: u32 = 512;
 
-/// Values in blocks of 512 rows, each with a line and a width of its own.
+/// Values in blocks of 512 rows, each with its own line and width.
 #[derive(Clone)]
 pub(crate) struct LinearValues {
     data: OwnedBytes,
@@ -35,7 +35,7 @@ pub(crate) struct LinearValues {
 struct Block {
     slope: u64,
     intercept: u64,
-    /// Where its distances begin.
+    /// Offset of the distances.
     at: usize,
     width: u8,
 }
@@ -46,7 +46,8 @@ impl LinearValues {
         let footer_len = cursor.len_from_end()?;
         let mut footer = Cursor::new(cursor.bytes_from_end(footer_len)?);
         let num_blocks = index(stats.num_rows.div_ceil(BLOCK_ROWS));
-        // A block takes three bytes at least, so no false number of rows makes this allocate much.
+        // A block takes at least three bytes, which limits the allocation for a false number of
+        // rows.
         let mut blocks = Vec::with_capacity(num_blocks.min(footer_len / 3));
         let (mut at, mut rows_left) = (0usize, stats.num_rows);
         for _ in 0..num_blocks {
@@ -92,7 +93,7 @@ impl LinearValues {
     /// See [`Values::decode`](super::Values::decode).
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the range do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn decode(&self, rows: Range<u32>, out: &mut Vec<u64>) -> io::Result<()> {
         out.resize(count_rows(&rows, self.num_rows())?, 0);
         let (mut from, mut rest) = (rows.start, out.as_mut_slice());
@@ -109,7 +110,7 @@ impl LinearValues {
     /// See [`Values::gather`](super::Values::gather).
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the list do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn gather(&self, rows: &[u32], out: &mut Vec<u64>) -> io::Result<()> {
         out.resize(rows.len(), 0);
         let mut rest = out.as_mut_slice();
@@ -131,7 +132,7 @@ impl LinearValues {
     /// See [`Values::count_raw`](super::Values::count_raw).
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the range do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn count_raw(&self, rows: Range<u32>, counts: &mut [u64]) -> io::Result<()> {
         let len = u32::try_from(count_rows(&rows, self.num_rows())?).unwrap_or(u32::MAX);
         let end = rows.start.saturating_add(len);
@@ -150,7 +151,8 @@ impl LinearValues {
         Ok(())
     }
 
-    /// Counts rows of one block as they lie packed, if its line is level and its distances are narrow.
+    /// Counts rows of one block in packed form, if its line is level and its distances are narrow.
+    /// Returns whether it did.
     fn count_flat(&self, from: u32, len: u32, counts: &mut [u64]) -> bool {
         let Some(block) = self.blocks.get(index(from / BLOCK_ROWS)) else {
             return false;
@@ -188,7 +190,7 @@ impl LinearValues {
     /// See [`Values::get`](super::Values::get).
     ///
     /// # Errors
-    /// `InvalidInput` if there is no such row.
+    /// `InvalidInput` if the row does not exist.
     #[inline]
     pub(crate) fn get(&self, row: u32) -> io::Result<u64> {
         let (block, data) = self
@@ -206,13 +208,13 @@ impl LinearValues {
         Ok(code)
     }
 
-    /// The codes of rows from `start` on, all of which are in one block.
+    /// Decodes the codes of rows from `start`, all within one block.
     fn decode_in_block(&self, start: u32, out: &mut [u64]) {
         self.raw_in_block(start, out);
         self.stats.codes_of_raw(out);
     }
 
-    /// The raw values of rows from `start` on, all of which are in one block.
+    /// Decodes the raw values of rows from `start`, all within one block.
     fn raw_in_block(&self, start: u32, out: &mut [u64]) {
         let Some(block) = self.blocks.get(index(start / BLOCK_ROWS)) else {
             return;
@@ -240,8 +242,8 @@ impl LinearValues {
                 rest,
             );
         }
-        // Adds the line from `first` on.
-        // The product of slope and place, one slope more for each row: the same modulo 2^64.
+        // Adds the line from `first` on. The product of slope and position grows by one slope for
+        // each row, modulo 2^64.
         let mut product = block.slope.wrapping_mul(u64::from(first));
         for out in out.iter_mut() {
             *out = out
@@ -251,14 +253,14 @@ impl LinearValues {
         }
     }
 
-    /// The codes of listed rows, all of which are in one block.
+    /// Decodes the codes of listed rows, all within one block.
     fn gather_in_block(&self, rows: &[u32], out: &mut [u64]) -> io::Result<()> {
         let first = rows.first().copied().unwrap_or_default();
         let found = self.block_of(first);
         let (block, data) = found.ok_or_else(|| no_such_rows(self.num_rows()))?;
         let before = first.saturating_sub(first % BLOCK_ROWS);
         let in_block = self.num_rows().saturating_sub(before).min(BLOCK_ROWS);
-        // At most a block's rows at a time, however often a list has them.
+        // At most one block's rows at a time, even if a list repeats rows.
         let mut places = [0u32; BLOCK_ROWS as usize];
         for (rows, out) in rows.chunks(places.len()).zip(out.chunks_mut(places.len())) {
             let places = places.get_mut(..rows.len()).unwrap_or_default();
@@ -279,7 +281,7 @@ impl LinearValues {
         Ok(())
     }
 
-    /// The block of a row, and the distances from its first row on, to its end and no further.
+    /// Returns the block of a row, and exactly the bytes of its distances.
     fn block_of(&self, row: u32) -> Option<(&Block, &[u8])> {
         let ord = index(row / BLOCK_ROWS);
         let block = self.blocks.get(ord)?;
@@ -291,7 +293,7 @@ impl LinearValues {
     }
 }
 
-/// Adds to the count of a raw value; one that has none is damage, and is left out.
+/// Adds to the count of a raw value. One outside of `counts` is damage, and is ignored.
 fn add(counts: &mut [u64], raw: u64, number: u64) {
     let place = usize::try_from(raw).unwrap_or(usize::MAX);
     if let Some(count) = counts.get_mut(place) {
@@ -299,11 +301,12 @@ fn add(counts: &mut [u64], raw: u64, number: u64) {
     }
 }
 
-/// How far a line has risen: bits 32 to 63 of the product of its slope and a place, as a signed number.
+/// Returns the rise of a line: bits 32 to 63 of the product of its slope and a position, as a
+/// signed number.
 #[inline(always)]
 fn rise(product: u64) -> u64 {
-    // Flipping the sign and taking it away again extends it, in steps that processors have for vectors; many
-    // have no signed shift of 64 bits.
+    // Flipping the sign bit and subtracting it extends the sign in steps that processors can
+    // vectorize; many lack a signed 64-bit shift.
     const SIGN: u64 = 1 << 31;
     ((product >> 32) ^ SIGN).wrapping_sub(SIGN)
 }

@@ -1,9 +1,9 @@
-//! The values of a column as codes of 64 bits: where they are packed, read by the kernels of this crate,
-//! and by tantivy elsewhere.
+//! Values of a column as 64-bit codes: the kernels of this crate read packed ones, and tantivy the
+//! others.
 //!
-//! The codes are tantivy's: numbers, dates and Booleans in its order-preserving mapping to `u64`, ordinals
-//! for strings and bytes, and for IP addresses their compact codes. They lie in rows; which rows a document
-//! has, the column's index tells.
+//! The codes are tantivy's: numbers, dates and Booleans in its order-preserving mapping to `u64`,
+//! ordinals for strings and bytes, and compact codes for IP addresses. Values are stored in rows;
+//! the column's index maps documents to rows.
 
 mod linear;
 mod open;
@@ -19,19 +19,19 @@ pub(crate) use packed::{MAX_COUNTED_WIDTH, PackedValues};
 use std::io;
 use std::ops::Range;
 
-/// The values of a column, as they are stored.
+/// Values of a column, by encoding.
 #[derive(Clone, Debug)]
 pub(crate) enum Values {
     /// All of one width.
     Packed(PackedValues),
-    /// In blocks of 512 rows with a line and a width each: sorted and nearly sorted numbers.
+    /// Blocks of 512 rows with their own line and width: sorted and nearly sorted numbers.
     Linear(LinearValues),
-    /// In a way that tantivy reads: IP addresses.
+    /// Encoding that tantivy reads: IP addresses.
     Other(OtherValues),
 }
 
 impl Values {
-    /// Rows of the column, which are its values: 0 for a column without any.
+    /// Returns the number of rows, which are the values of the column.
     pub(crate) fn num_rows(&self) -> u32 {
         match self {
             Self::Packed(packed) => packed.num_rows(),
@@ -40,7 +40,7 @@ impl Values {
         }
     }
 
-    /// The least code, as the column's head has it. What damaged values decode to may be less.
+    /// Returns the smallest code according to the column's head. Damaged values may decode to less.
     pub(crate) fn min(&self) -> u64 {
         match self {
             Self::Packed(packed) => packed.min(),
@@ -49,8 +49,8 @@ impl Values {
         }
     }
 
-    /// The greatest code, as the column's head has it. What damaged values decode to may be greater, so a
-    /// code is no index without a look at the length.
+    /// Returns the largest code according to the column's head. Damaged values may decode to more,
+    /// so indexing by a code needs a bounds check.
     pub(crate) fn max(&self) -> u64 {
         match self {
             Self::Packed(packed) => packed.max(),
@@ -59,10 +59,10 @@ impl Values {
         }
     }
 
-    /// The code of one row.
+    /// Returns the code of one row.
     ///
     /// # Errors
-    /// `InvalidInput` if there is no such row.
+    /// `InvalidInput` if the row does not exist.
     #[inline]
     pub(crate) fn get(&self, row: u32) -> io::Result<u64> {
         match self {
@@ -79,7 +79,7 @@ impl Values {
     /// Replaces `out` by the codes of a range of rows.
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the range do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn decode(&self, rows: Range<u32>, out: &mut Vec<u64>) -> io::Result<()> {
         match self {
             Self::Packed(packed) => packed.decode(rows, out),
@@ -88,10 +88,10 @@ impl Values {
         }
     }
 
-    /// Replaces `out` by the codes of listed rows. Ascending lists are fast; any list is right.
+    /// Replaces `out` by the codes of listed rows. Ascending lists are fast; any order is correct.
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the list do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn gather(&self, rows: &[u32], out: &mut Vec<u64>) -> io::Result<()> {
         match self {
             Self::Packed(packed) => packed.gather(rows, out),
@@ -101,7 +101,8 @@ impl Values {
     }
 }
 
-/// How many rows a range has, if all exist. A range that ends before it begins is empty.
+/// Returns the number of rows in a range, all of which must exist. A range that ends before its
+/// start is empty.
 fn count_rows(rows: &Range<u32>, num_rows: u32) -> io::Result<usize> {
     if rows.end > num_rows {
         return Err(no_such_rows(num_rows));
@@ -114,7 +115,7 @@ fn no_such_rows(num_rows: u32) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
-/// A number of rows as a length in memory.
+/// Converts a number of rows to a length in memory.
 fn index(rows: u32) -> usize {
     usize::try_from(rows).unwrap_or(usize::MAX)
 }

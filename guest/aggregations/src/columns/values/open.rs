@@ -1,4 +1,4 @@
-//! Opening a column.
+//! Opening of columns.
 
 use std::io;
 
@@ -12,20 +12,20 @@ use crate::columns::layout::{
 };
 
 impl Values {
-    /// Reads a column, but not its dictionary if it has one, and opens its index and its values.
+    /// Reads a column without its dictionary, and opens its index and values.
     ///
     /// # Errors
-    /// What reading reports, and `InvalidData` for bytes that tantivy's current format (version 2) does not
-    /// have.
+    /// A read error, or `InvalidData` for bytes that are not in tantivy's current format (version
+    /// 2).
     pub(crate) fn open(handle: &DynamicColumnHandle) -> io::Result<(ColumnIndex, Self)> {
         Self::open_bytes(handle.column_type(), &read_column(handle)?)
     }
 
-    /// Opens index and values of a column without a dictionary: of strings and bytes, what lies between the
-    /// dictionary and its length.
+    /// Opens index and values of a column without a dictionary. For strings and bytes, `column` is
+    /// the part between the dictionary and its length.
     ///
     /// # Errors
-    /// `InvalidData` for bytes that tantivy's current format (version 2) does not have.
+    /// `InvalidData` for bytes that are not in tantivy's current format (version 2).
     pub(crate) fn open_bytes(
         column_type: ColumnType,
         column: &OwnedBytes,
@@ -39,7 +39,7 @@ impl Values {
         Ok((index, values))
     }
 
-    /// Opens the values of a column of anything but IP addresses, without an index.
+    /// Opens the values of a column without an index. IP addresses are excluded.
     ///
     /// # Errors
     /// `InvalidData` for bytes that tantivy does not write.

@@ -9,7 +9,7 @@ use tantivy::columnar::ColumnValues;
 
 use super::{count_rows, no_such_rows};
 
-/// Values in a way that tantivy reads.
+/// Values that tantivy reads.
 #[derive(Clone)]
 pub(crate) struct OtherValues(Arc<dyn ColumnValues<u64>>);
 
@@ -18,8 +18,8 @@ impl OtherValues {
         Self(values)
     }
 
-    /// tantivy's reader; of IP addresses, one that is also a `CompactSpaceU64Accessor`. It may panic on
-    /// rows that do not exist.
+    /// Returns tantivy's reader; for IP addresses, it is also a `CompactSpaceU64Accessor`. It may
+    /// panic on rows that do not exist.
     pub(crate) fn reader(&self) -> &Arc<dyn ColumnValues<u64>> {
         &self.0
     }
@@ -50,7 +50,7 @@ impl OtherValues {
     /// See [`Values::decode`](super::Values::decode).
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the range do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn decode(&self, rows: Range<u32>, out: &mut Vec<u64>) -> io::Result<()> {
         out.resize(count_rows(&rows, self.num_rows())?, 0);
         if !out.is_empty() {
@@ -62,7 +62,7 @@ impl OtherValues {
     /// See [`Values::gather`](super::Values::gather).
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the list do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn gather(&self, rows: &[u32], out: &mut Vec<u64>) -> io::Result<()> {
         if rows.iter().any(|row| *row >= self.num_rows()) {
             return Err(no_such_rows(self.num_rows()));

@@ -1,4 +1,4 @@
-//! Values that are packed at one width.
+//! Values packed at one width.
 
 use std::fmt;
 use std::io;
@@ -13,16 +13,16 @@ use crate::columns::kernels::{
 };
 use crate::columns::layout::{Stats, damaged, packed_len_bytes};
 
-/// The widest raw values that can be counted: 2^16 counts.
+/// Maximum width of raw values that can be counted: 2^16 counts.
 pub(crate) const MAX_COUNTED_WIDTH: u8 = 16;
 
-/// Rows that are unpacked before anything else is done with them, so that they are still in the first cache.
+/// Number of rows unpacked before further processing, so that they stay in the L1 cache.
 const BLOCK_ROWS: usize = 1024;
 
-/// Values that are packed at one width: the code of a row is `raw_min + raw_gcd * raw`.
+/// Values packed at one width: the code of a row is `raw_min + raw_gcd * raw`.
 #[derive(Clone)]
 pub(crate) struct PackedValues {
-    /// The rows and nothing behind them.
+    /// Bytes of exactly all rows.
     data: OwnedBytes,
     width: u8,
     stats: Stats,
@@ -52,22 +52,23 @@ impl PackedValues {
         self.stats.max
     }
 
-    /// Bits of a raw value: 0 to 56, or 64.
+    /// Returns the number of bits of a raw value: 0 to 56, or 64.
     pub(crate) fn raw_width(&self) -> u8 {
         self.width
     }
 
-    /// The code whose raw value is 0.
+    /// Returns the code of the raw value 0.
     pub(crate) fn raw_min(&self) -> u64 {
         self.stats.min
     }
 
-    /// How far apart the codes of raw values are that follow each other. Never 0.
+    /// Returns the distance between the codes of consecutive raw values. Never 0.
     pub(crate) fn raw_gcd(&self) -> u64 {
         self.stats.gcd
     }
 
-    /// The raw value of the greatest code, as the column's head has it; of the width that all have.
+    /// Returns the raw value of the largest code according to the column's head; it has the common
+    /// width.
     pub(crate) fn raw_max(&self) -> u64 {
         self.stats.max_raw
     }
@@ -75,7 +76,7 @@ impl PackedValues {
     /// See [`Values::get`](super::Values::get).
     ///
     /// # Errors
-    /// `InvalidInput` if there is no such row.
+    /// `InvalidInput` if the row does not exist.
     #[inline]
     pub(crate) fn get(&self, row: u32) -> io::Result<u64> {
         if row >= self.num_rows() {
@@ -91,7 +92,7 @@ impl PackedValues {
     /// See [`Values::decode`](super::Values::decode).
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the range do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn decode(&self, rows: Range<u32>, out: &mut Vec<u64>) -> io::Result<()> {
         out.resize(count_rows(&rows, self.num_rows())?, 0);
         self.for_blocks(rows.start, out, |codes| self.stats.codes_of_raw(codes));
@@ -101,7 +102,7 @@ impl PackedValues {
     /// See [`Values::gather`](super::Values::gather).
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the list do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn gather(&self, rows: &[u32], out: &mut Vec<u64>) -> io::Result<()> {
         out.resize(rows.len(), 0);
         for (rows, out) in rows.chunks(BLOCK_ROWS).zip(out.chunks_mut(BLOCK_ROWS)) {
@@ -114,7 +115,7 @@ impl PackedValues {
     /// Replaces `out` by the raw values of a range of rows.
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the range do not exist, or if raw values are wider than 32 bits.
+    /// `InvalidInput` if a row does not exist, or if raw values are wider than 32 bits.
     pub(crate) fn decode_raw_u32(&self, rows: Range<u32>, out: &mut Vec<u32>) -> io::Result<()> {
         self.check_width(u32::BITS)?;
         out.resize(count_rows(&rows, self.num_rows())?, 0);
@@ -122,11 +123,11 @@ impl PackedValues {
         Ok(())
     }
 
-    /// Says of a range of rows that exist which raw values are at most `span` above `least`; see
+    /// Selects the rows of an existing range whose raw values are at most `span` above `least`; see
     /// [`Values::select`](super::Values::select). Raw values have at most 32 bits.
     pub(super) fn select_narrow(&self, start: u32, len: usize, range: [u32; 2], words: &mut [u64]) {
         let [least, span] = range;
-        // The last rows are no whole word.
+        // The last rows may not fill a word.
         let whole = words.get_mut(..len / 64).unwrap_or_default();
         let num_done = select(self.bytes_from(start), self.width, start % 8, range, whole);
         let words = words.get_mut(num_done..).unwrap_or_default();
@@ -140,23 +141,24 @@ impl PackedValues {
         });
     }
 
-    /// Replaces `out` by the raw values of listed rows. Ascending lists are fast; any list is right.
+    /// Replaces `out` by the raw values of listed rows. Ascending lists are fast; any order is
+    /// correct.
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the list do not exist, or if raw values are wider than 32 bits.
+    /// `InvalidInput` if a row does not exist, or if raw values are wider than 32 bits.
     pub(crate) fn gather_raw_u32(&self, rows: &[u32], out: &mut Vec<u32>) -> io::Result<()> {
         self.check_width(u32::BITS)?;
         out.resize(rows.len(), 0);
         self.gather_raw(rows, out)
     }
 
-    /// Adds to `counts[raw]` how many rows of a range have each raw value. No count goes beyond `u64::MAX`.
+    /// Adds to `counts[raw]` the number of rows of a range with each raw value, saturating at
+    /// `u64::MAX`.
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the range do not exist, if raw values are wider than
-    /// [`MAX_COUNTED_WIDTH`], or if `counts` has no place for [`raw_max`](Self::raw_max). `InvalidData` if
-    /// a row has a value that `counts` has no place for, which only damage brings about; the others may
-    /// have been counted then.
+    /// `InvalidInput` if a row does not exist, if raw values are wider than [`MAX_COUNTED_WIDTH`],
+    /// or if `counts` has no entry for [`raw_max`](Self::raw_max). `InvalidData` if a row has a
+    /// value outside of `counts`, which only damage causes; other rows may have been counted then.
     pub(crate) fn count_raw(&self, rows: Range<u32>, counts: &mut [u64]) -> io::Result<()> {
         let len = count_rows(&rows, self.num_rows())?;
         self.check_counts(counts)?;
@@ -170,7 +172,7 @@ impl PackedValues {
         if self.width <= MAX_PLANES {
             return self.count_narrow(rows.start, num_rows, counts);
         }
-        // Up to where rows begin with a byte, and behind what is counted from there, they are unpacked.
+        // Rows before the first whole byte, and those after the fast loops, are unpacked.
         let head = (rows.start.wrapping_neg() % 8).min(num_rows);
         let is_inside = self.count_unpacked(rows.start, index(head), counts);
         let from = rows.start.saturating_add(head);
@@ -184,11 +186,12 @@ impl PackedValues {
         self.counted(is_inside && is_rest_inside)
     }
 
-    /// Adds to `counts[raw]` how many of the listed rows have each raw value. Ascending lists are fast; any
-    /// list is right, and rows that occur twice count twice. No count goes beyond `u64::MAX`.
+    /// Adds to `counts[raw]` the number of listed rows with each raw value, saturating at
+    /// `u64::MAX`. Ascending lists are fast; any order is correct, and repeated rows count
+    /// repeatedly.
     ///
     /// # Errors
-    /// As [`count_raw`](Self::count_raw) reports.
+    /// As [`count_raw`](Self::count_raw).
     pub(crate) fn count_raw_at(&self, rows: &[u32], counts: &mut [u64]) -> io::Result<()> {
         self.check_counts(counts)?;
         let mut tally = Tally::new(counts, self.width, rows.len());
@@ -215,7 +218,7 @@ impl PackedValues {
         self.counted(is_inside)
     }
 
-    /// Counts values after unpacking them. `false` if some have no place.
+    /// Counts values after unpacking them. Returns `false` if some are outside of `counts`.
     fn count_unpacked(&self, start: u32, len: usize, counts: &mut [u64]) -> bool {
         if len == 0 {
             return true;
@@ -226,8 +229,8 @@ impl PackedValues {
         tally.finish()
     }
 
-    /// Unpacks all rows from `start` on that `out` holds, in blocks that `then` sees while they are in the
-    /// cache.
+    /// Unpacks the rows from `start` that fit `out`, in blocks that are passed to `then` while they
+    /// are in the cache.
     fn for_blocks<T: Code>(&self, start: u32, out: &mut [T], mut then: impl FnMut(&mut [T])) {
         let mut from = start;
         for block in out.chunks_mut(BLOCK_ROWS) {
@@ -237,7 +240,7 @@ impl PackedValues {
         }
     }
 
-    /// Unpacks `len` rows from `start` on, a block at a time.
+    /// Unpacks `len` rows from `start`, one block at a time.
     fn for_rows(&self, start: u32, len: usize, block: &mut [u32], mut then: impl FnMut(&[u32])) {
         let (mut from, mut left) = (start, len);
         while left > 0 && !block.is_empty() {
@@ -250,7 +253,7 @@ impl PackedValues {
         }
     }
 
-    /// Unpacks the rows from `start` on that `out` holds, all of which exist.
+    /// Unpacks the rows from `start` that fit `out`; all of them must exist.
     fn unpack_rows<T: Code>(&self, start: u32, out: &mut [T]) {
         let skip = index(start % 8);
         if skip == 0 {
@@ -269,7 +272,7 @@ impl PackedValues {
         }
     }
 
-    /// The bytes from those of the eight rows on that `row` is one of.
+    /// Returns the bytes from the group of eight rows that contains `row`.
     fn bytes_from(&self, row: u32) -> &[u8] {
         let byte = u64::from(row / 8).saturating_mul(u64::from(self.width));
         let byte = usize::try_from(byte).unwrap_or(usize::MAX);

@@ -1,16 +1,16 @@
-//! Raw values: codes without their minimum and divisor. They are small where values are few, so that they can be
-//! counted.
+//! Raw values: codes without their minimum and divisor. If there are few distinct ones, they are
+//! small enough to be counted.
 
 use std::io;
 use std::ops::Range;
 
 use super::{MAX_COUNTED_WIDTH, Values};
 
-/// Rows that are decoded together.
+/// Number of rows decoded at once.
 const ROWS_AT_ONCE: u32 = 4096;
 
 impl Values {
-    /// The code whose raw value is 0.
+    /// Returns the code of the raw value 0.
     pub(crate) fn raw_min(&self) -> u64 {
         match self {
             Self::Packed(packed) => packed.raw_min(),
@@ -18,7 +18,7 @@ impl Values {
         }
     }
 
-    /// How far apart the codes of raw values are that follow each other. Never 0.
+    /// Returns the distance between the codes of consecutive raw values. Never 0.
     pub(crate) fn raw_gcd(&self) -> u64 {
         match self {
             Self::Packed(packed) => packed.raw_gcd(),
@@ -27,7 +27,7 @@ impl Values {
         }
     }
 
-    /// The number below which all raw values are, if there is one.
+    /// Returns the exclusive upper bound of all raw values, if it fits.
     pub(crate) fn num_raw(&self) -> Option<u64> {
         if let Self::Packed(packed) = self {
             return packed.raw_max().checked_add(1);
@@ -36,14 +36,14 @@ impl Values {
         (width / self.raw_gcd()).checked_add(1)
     }
 
-    /// The number of raw values, if they are few enough to be counted in a table.
+    /// Returns the number of raw values, if they are few enough to be counted in a table.
     pub(crate) fn num_counted(&self) -> Option<usize> {
         let num_raw = self.num_raw()?;
         let is_counted = num_raw <= 1 << MAX_COUNTED_WIDTH;
         usize::try_from(num_raw).ok().filter(|_| is_counted)
     }
 
-    /// Turns codes into raw values.
+    /// Converts codes to raw values.
     pub(crate) fn to_raw(&self, codes: &mut [u64]) {
         let (min, gcd) = (self.raw_min(), self.raw_gcd());
         match gcd {
@@ -57,7 +57,7 @@ impl Values {
         }
     }
 
-    /// Replaces `out` by the raw values of a range of rows, if they are counted ones.
+    /// Replaces `out` by the raw values of a range of rows, if they can be counted.
     ///
     /// # Errors
     /// As [`Self::count_raw`].
@@ -75,7 +75,7 @@ impl Values {
         }
     }
 
-    /// As [`Self::decode_raw`], of listed rows.
+    /// Replaces `out` by the raw values of listed rows, as [`Self::decode_raw`].
     ///
     /// # Errors
     /// As [`Self::count_raw`].
@@ -100,10 +100,11 @@ impl Values {
         out.extend(codes.iter().map(narrow));
     }
 
-    /// Adds to `counts[raw]` how many rows of a range have each raw value. `counts` has a place for each.
+    /// Adds to `counts[raw]` the number of rows of a range with each raw value. `counts` must have
+    /// an entry for each.
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the range do not exist; `InvalidData` at values that only damage brings about.
+    /// `InvalidInput` if a row does not exist; `InvalidData` for values that only damage causes.
     pub(crate) fn count_raw(&self, rows: Range<u32>, counts: &mut [u64]) -> io::Result<()> {
         match self {
             Self::Packed(packed) if packed.raw_width() <= MAX_COUNTED_WIDTH => {
@@ -124,7 +125,7 @@ impl Values {
         }
     }
 
-    /// As [`Self::count_raw`], of listed rows.
+    /// Counts listed rows, as [`Self::count_raw`].
     ///
     /// # Errors
     /// As [`Self::count_raw`].

@@ -1,4 +1,4 @@
-//! Which rows have codes within a range.
+//! Selection of rows with codes within a range.
 
 use std::io;
 use std::ops::{Range, RangeInclusive};
@@ -6,15 +6,15 @@ use std::ops::{Range, RangeInclusive};
 use super::{PackedValues, Values, count_rows};
 use crate::columns::kernels::within;
 
-/// Rows that are decoded together; whole words of bits.
+/// Number of rows decoded at once; a multiple of a word's bits.
 const ROWS_AT_ONCE: u32 = 1024;
 
 impl Values {
-    /// Says which rows of a range have codes within `wanted`: replaces `words` by a bit for each row, that of the
-    /// first being the lowest of the first word.
+    /// Replaces `words` by one bit for each row of a range: whether its code is within `wanted`.
+    /// The lowest bit of the first word is that of the first row.
     ///
     /// # Errors
-    /// `InvalidInput` if rows of the range do not exist.
+    /// `InvalidInput` if a row does not exist.
     pub(crate) fn select(
         &self,
         rows: Range<u32>,
@@ -48,12 +48,13 @@ impl Values {
     }
 }
 
-/// The raw values whose codes are in a range: the least, and how far the greatest is above it. `None` if none is.
+/// Returns the raw values whose codes are in a range, as the smallest one and the distance to the
+/// largest; `None` if there are none.
 fn raw_range(packed: &PackedValues, least: u64, greatest: u64) -> Option<[u32; 2]> {
     let (min, gcd) = (packed.raw_min(), packed.raw_gcd());
     let least = least.saturating_sub(min).div_ceil(gcd);
     let greatest = greatest.checked_sub(min)? / gcd;
-    // Values of 32 bits are none above; those below are all of which there are more.
+    // No raw value exceeds 32 bits, so a larger upper bound includes all.
     let least = u32::try_from(least).ok()?;
     let greatest = u32::try_from(greatest).unwrap_or(u32::MAX);
     Some([least, greatest.checked_sub(least)?])

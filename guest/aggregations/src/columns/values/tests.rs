@@ -1,4 +1,4 @@
-//! Every width and every kind of column, against tantivy and against plain code.
+//! Comparison with tantivy and with simple code, for all widths and kinds of columns.
 
 use std::net::Ipv6Addr;
 
@@ -20,7 +20,7 @@ fn config() -> ProptestConfig {
     }
 }
 
-/// The bytes of values in one codec.
+/// Writes values with one codec.
 fn written(codes: &[u64], codec: CodecType) -> Vec<u8> {
     let mut bytes = Vec::new();
     serialize_u64_based_column_values(&codes, &[codec], &mut bytes).unwrap();
@@ -38,7 +38,7 @@ fn packed(codes: &[u64]) -> PackedValues {
     }
 }
 
-/// Codes whose raw values are all of `width` bits and include 0 and the greatest; at least three.
+/// Generates at least three codes whose raw values have `width` bits and include 0 and the largest.
 fn codes_of_width(width: u8) -> impl Strategy<Value = (Vec<u64>, u64, u64)> {
     let greatest = u64::MAX.checked_shr(64 - u32::from(width)).unwrap_or(0);
     let least_gcd = if width == 64 { 1..=1u64 } else { 1..=7 };
@@ -68,7 +68,7 @@ fn width_and_codes() -> impl Strategy<Value = (u8, (Vec<u64>, u64, u64))> {
     })
 }
 
-/// A range of rows and an ascending list of them.
+/// Returns a range of rows and an ascending list of rows.
 fn range_and_list(len: usize, ends: (usize, usize), seed: &[bool]) -> (Range<u32>, Vec<u32>) {
     let (a, b) = (ends.0 % (len + 1), ends.1 % (len + 1));
     let range = a.min(b) as u32..a.max(b) as u32;
@@ -215,7 +215,7 @@ proptest! {
         }
         let (range, listed) = range_and_list(codes.len(), ends, &seed);
         for codec in [CodecType::BlockwiseLinear, CodecType::Linear] {
-            // The writer of one line has none until it has seen 512 values.
+            // The writer of a single line has none until it has seen 512 values.
             if codec == CodecType::Linear && codes.len() <= 512 {
                 continue;
             }
@@ -238,7 +238,7 @@ proptest! {
         (width, gcd, min) in (1u32..=10, 1u64..5, 0u64..1000),
         ends in any::<(usize, usize)>(),
     ) {
-        // Many blocks of one value, as in columns of texts of which one is usual.
+        // Many blocks of one value, as in columns of texts with one dominant value.
         let raw = |(code, is_usual): &(u64, bool)| if *is_usual { 1 } else { code % (1 << width) };
         let codes: Vec<u64> = codes.iter().map(|code| min + gcd * raw(code)).collect();
         let (range, _) = range_and_list(codes.len(), ends, &[true]);
@@ -344,10 +344,10 @@ fn constant_columns_and_columns_without_rows_are_read() {
     }
 }
 
-/// A document's values, of every kind at once.
+/// Values of a document, for all kinds of columns.
 type Doc = Vec<(u64, bool)>;
 
-/// Columns of all kinds, each with the values of the documents in its own way.
+/// Writes columns of all kinds, each with the documents' values in its own type.
 fn columns_of(docs: &[Doc]) -> Vec<(String, DynamicColumnHandle)> {
     let mut writer = ColumnarWriter::default();
     for (doc, values) in (0..).zip(docs) {

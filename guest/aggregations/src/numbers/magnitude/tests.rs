@@ -1,4 +1,4 @@
-//! Long arithmetic against that of another library.
+//! Long arithmetic: comparison with another library.
 
 use num_bigint::BigUint;
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ proptest! {
             return Ok(());
         }
         prop_assert!(head.bits >= 1 << 65);
-        // bits · 2^exponent · right = left, or with the note it is bits - 1 below and bits + 1 above.
+        // bits · 2^exponent · right = left, or with the flag, between bits - 1 and bits + 1.
         let scale = |value: BigUint, by: i32| value << usize::try_from(2000 + by).unwrap();
         let product = |bits: u128| scale(BigUint::from(bits) * big(&right), head.exponent);
         let left = scale(big(&left), 0);

@@ -1,4 +1,4 @@
-//! Statistics against those of whole numbers, and against published values.
+//! Statistics: comparison with integer arithmetic, and with published values.
 
 use proptest::prelude::*;
 

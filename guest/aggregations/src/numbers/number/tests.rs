@@ -1,4 +1,4 @@
-//! The order of numbers against that of fractions.
+//! Order of numbers: comparison with exact fractions.
 
 use num_bigint::BigInt;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn number() -> impl Strategy<Value = Number> {
     ]
 }
 
-/// The number in units of 2^-1074.
+/// Returns the number in units of 2^-1074.
 fn exact(number: Number) -> BigInt {
     match number {
         Number::Integer(value) => BigInt::from(value) << 1074,

@@ -1,8 +1,8 @@
-//! Values in order with their counts, from which quantiles are read.
+//! Sorted values with their counts, from which quantiles are read.
 
 use std::borrow::Cow;
 
-/// Values in order with their counts.
+/// Sorted values with their counts.
 pub(super) struct Points<'a> {
     pub(super) pairs: Cow<'a, [(f64, u64)]>,
     pub(super) total: u64,
@@ -37,7 +37,7 @@ impl Points<'_> {
         Some(if whole == 0 { self.min } else { self.at(whole) })
     }
 
-    /// The value at a rank, counted from 0.
+    /// Returns the value at a rank, counted from 0.
     fn at(&self, rank: u64) -> f64 {
         let mut up_to = 0_u64;
         for (value, count) in self.pairs.iter() {
@@ -49,15 +49,15 @@ impl Points<'_> {
         self.max
     }
 
-    /// How many values fulfil what the first ones do.
+    /// Returns the number of leading values that satisfy a predicate.
     pub(super) fn up_to(&self, fulfils: impl Fn(f64) -> bool) -> u64 {
         let first = self.pairs.iter().take_while(|pair| fulfils(pair.0));
         first.fold(0, |sum, pair| sum.saturating_add(pair.1))
     }
 }
 
-/// The number at a share `part` of the way from `low` to `high`, computed from the nearer of the
-/// two and never beyond them.
+/// Interpolates between `low` and `high` by the fraction `part`, from the nearer of the two, and
+/// never beyond them.
 fn between(low: f64, high: f64, part: f64) -> f64 {
     let width = high - low;
     let value = if width.is_infinite() {

@@ -1,4 +1,4 @@
-//! Quantiles against sorted lists.
+//! Quantiles: comparison with sorted lists.
 
 use proptest::prelude::*;
 
@@ -53,7 +53,7 @@ fn close(left: f64, right: f64) -> bool {
     (left - right).abs() <= 1e-12 * (1.0 + left.abs())
 }
 
-/// The stated error, with a little for the rounding of this check itself.
+/// Checks the stated error, with some tolerance for the rounding of the check itself.
 fn within_error(answer: f64, truth: f64) -> bool {
     (answer / 2.0 - truth / 2.0).abs() <= truth.abs() / 512.0 * (1.0 + 1e-12) + 2_f64.powi(-1029)
 }
@@ -256,13 +256,13 @@ fn interpolation_between_the_largest_numbers_does_not_overflow() {
 
 #[test]
 fn a_long_list_is_not_made_room_for_on_its_word() {
-    // A sketch of buckets that claims 2^28 of them and ends there.
+    // A truncated sketch that claims 2^28 buckets.
     let mut claim = vec![1];
     claim.extend(1.0_f64.to_le_bytes());
     claim.extend(2.0_f64.to_le_bytes());
     claim.extend([0, 0x80, 0x80, 0x80, 0x80, 0x01]);
     assert!(postcard::from_bytes::<QuantileSketch>(&claim).is_err());
-    // More values than are ever held exactly.
+    // More values than the exact form ever has.
     let mut many = vec![0, 129, 1];
     for value in 0..129_u32 {
         many.extend(

@@ -1,4 +1,4 @@
-//! How a quantile sketch is written and read.
+//! Serialization of quantile sketches.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -6,12 +6,12 @@ use super::super::bounded::Bounded;
 use super::super::buckets::{Buckets, LAST_BUCKET, bucket_of};
 use super::{Form, MAX_EXACT, Ordered, QuantileSketch};
 
-/// More buckets than there are.
+/// Upper bound for the number of buckets.
 const MAX_BUCKETS: usize = 1 << 19;
 
-/// A sketch as it is written. An exactly held value is written as its bits in reverse order of
-/// bytes, in which short numbers have zeros at the end that a variable-length integer leaves out; a
-/// bucket as the distance from the one before, less one.
+/// Serialized sketch. Exact values are written as their bits in reverse byte order: short numbers
+/// then have trailing zeros, which variable-length integers omit. Buckets are written as the
+/// distance from the previous one, minus one.
 #[derive(Serialize)]
 #[serde(rename = "QuantileSketch")]
 enum Written {
@@ -83,7 +83,7 @@ impl<'de> Deserialize<'de> for QuantileSketch {
     }
 }
 
-/// Different finite values in order, each of which occurs.
+/// Checks that values are finite, distinct and sorted, with counts above 0.
 fn read_exact(written: Vec<(u64, u64)>) -> Option<Form> {
     let mut values: Vec<(Ordered, u64)> = Vec::with_capacity(written.len());
     let mut total = 0_u64;
@@ -101,8 +101,8 @@ fn read_exact(written: Vec<(u64, u64)>) -> Option<Form> {
     Some(Form::Exact(values))
 }
 
-/// Buckets in order, each of which occurs, with more values than are held exactly, from the
-/// minimum's bucket to the maximum's.
+/// Checks that buckets are sorted, with counts above 0, contain more values than the exact form,
+/// and range from the minimum's bucket to the maximum's.
 fn read_buckets(min: f64, max: f64, first: i32, written: Vec<(u32, u64)>) -> Option<Form> {
     let mut pairs = Vec::with_capacity(written.len());
     let mut expected = first;

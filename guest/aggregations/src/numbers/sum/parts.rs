@@ -1,8 +1,8 @@
-//! Finite numbers taken apart.
+//! Components of finite numbers.
 
 use super::super::number::Number;
 
-/// A finite number as `± mantissa · 2^exponent`.
+/// Finite number as `± mantissa · 2^exponent`.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
     pub(super) negative: bool,
@@ -19,8 +19,8 @@ impl Parts {
             return None;
         }
         let fraction = bits & ((1 << 52) - 1);
-        // Subnormal numbers have the exponent of the smallest normal ones and no leading one. Zero
-        // is among them and frequent, and so there is no branch.
+        // Subnormal numbers have the exponent of the smallest normal ones, without a leading one.
+        // Zero is one of them and frequent, so this has no branch.
         let mantissa = fraction | u64::from(field != 0) << 52;
         let exponent = field.max(1);
         Some(Self {
@@ -30,7 +30,7 @@ impl Parts {
         })
     }
 
-    /// The same number without zeros at the end of its mantissa, which makes products short.
+    /// Returns the same number without trailing zeros in its mantissa, which keeps products short.
     pub(super) fn shortened(self) -> Self {
         let zeros = self.mantissa.trailing_zeros();
         if zeros >= u64::BITS {
@@ -47,7 +47,7 @@ impl Parts {
     }
 }
 
-/// A finite number as sign, mantissa and exponent.
+/// Returns sign, mantissa and exponent of a finite number.
 pub(super) fn wide_parts(value: Number) -> Option<(bool, u128, i32)> {
     match value {
         Number::Integer(value) => Some((value < 0, value.unsigned_abs(), 0)),

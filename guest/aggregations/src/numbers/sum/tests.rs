@@ -1,4 +1,4 @@
-//! Sums against whole numbers of any size, in units of 2^-2148.
+//! Sums: comparison with integers of any size, in units of 2^-2148.
 
 use num_bigint::{BigInt, Sign};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use super::super::number::Number;
 use super::*;
 use rounding::nearest;
 
-/// Rounding checked from its definition, with nothing but whole numbers.
+/// Rounding, checked by its definition in integer arithmetic.
 mod rounding {
     use num_bigint::BigInt;
 
@@ -15,7 +15,7 @@ mod rounding {
         super::scaled(value, 2148)
     }
 
-    /// Whether `value` is the nearest `f64` to `numerator / divisor`, where the numerator is in
+    /// Returns whether `value` is the nearest `f64` to `numerator / divisor`, with the numerator in
     /// units of 2^-2148.
     pub(super) fn nearest(value: f64, numerator: &BigInt, divisor: &BigInt) -> bool {
         let zero = BigInt::ZERO;
@@ -27,7 +27,7 @@ mod rounding {
         } else {
             (numerator.clone(), divisor.clone())
         };
-        // What comes after the largest number, had the exponent no end.
+        // The next number after the largest, with an unlimited exponent.
         let step = |value: f64| {
             if value.is_infinite() {
                 BigInt::from(1) << (1024 + 2148)
@@ -58,7 +58,7 @@ mod rounding {
             Some(step(magnitude.next_down()))
         };
         let even = magnitude.to_bits() & 1 == 0;
-        // Twice the number against the sum of two neighbours.
+        // Compares twice the number with the sum of two neighbours.
         let twice: BigInt = target * 2;
         let below = up.is_none_or(|up| {
             let edge = (&at + up) * &divisor;
@@ -72,8 +72,8 @@ mod rounding {
     }
 }
 
-/// `value · 2^unit`, a whole number. Made by doubling, so that it does not share
-/// the reading of bits with the sum.
+/// Returns the integer `value · 2^unit`. It is computed by doubling, to be independent of the bit
+/// operations in the sum.
 fn scaled(value: f64, unit: usize) -> BigInt {
     let (mut value, mut doubled) = (value, 0);
     while value != value.trunc() {
@@ -233,7 +233,7 @@ proptest! {
                 Term::FloatTimes(value, count) => opposite.add_f64_repeated(-value, count),
                 Term::Product(left, right) => opposite.add_product(-left, right),
                 _ => {
-                    // The term itself is taken out again by adding its value with the other sign.
+                    // Removes the term itself by adding its value with the opposite sign.
                     let mut alone = ExactSum::default();
                     term.add_to(&mut alone);
                     let (negative, total) = alone.total();
@@ -268,7 +268,7 @@ proptest! {
         for (term, (_, part)) in shuffled {
             term.add_to(&mut parts[*part]);
         }
-        // Some parts travel before they are merged.
+        // Some parts are serialized before they are merged.
         let mut merged: ExactSum = postcard::from_bytes(&bytes(&parts[3])).unwrap();
         merged.merge(&parts[1]);
         let mut others = parts[0].clone();
@@ -364,7 +364,7 @@ proptest! {
         damaged[at] = byte;
         if let Ok((sum, rest)) = postcard::take_from_bytes::<ExactSum>(&damaged) {
             let read = damaged.len() - rest.len();
-            // Shorter where a length was written in more bytes than it needs.
+            // Shorter if a length was written in more bytes than necessary.
             let written = bytes(&sum);
             prop_assert!(written == damaged[..read] || written.len() < read);
         }
@@ -406,7 +406,7 @@ fn sums_beyond_the_largest_number_are_infinite_and_come_back() {
 
 #[test]
 fn carries_are_handed_on_before_a_limb_overflows() {
-    // As many terms as limbs take, without adding them one by one.
+    // Adds as many terms as limbs permit, by doubling.
     let mut window = Window::default();
     for _ in 0..40 {
         let other = window.clone();

@@ -1,4 +1,4 @@
-//! How a sum is written and read.
+//! Serialization of sums.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -6,16 +6,16 @@ use super::super::bounded::Bounded;
 use super::super::magnitude::DIGIT_BITS;
 use super::ExactSum;
 
-/// The digits that a sum can have below one: the smallest product is 2^-2148.
+/// Number of digits below one: the smallest product is 2^-2148.
 const PLACES_BELOW: i32 = 68;
 
-/// The digits of a sum that decoding accepts: up to 2^2048 for products, 2^64 for repetitions, and
+/// Maximum number of digits when decoding: up to 2^2048 for products, 2^64 for repetitions, and
 /// more than enough for any number of terms.
 const PLACES: i32 = 160;
 const MAX_BYTES: usize = 4 * 160;
 
-/// A sum as it is written: the lowest digit's place with the sign, and the digits as little-endian
-/// bytes without zeros at the end. Zero is `(0, [])`.
+/// Serialized sum: the place of the lowest digit with the sign, and the digits as little-endian
+/// bytes without trailing zeros. Zero is `(0, [])`.
 #[derive(Serialize)]
 struct Written {
     place: u16,
@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for ExactSum {
             return Err(D::Error::custom("a sum that is not written as sums are"));
         }
         let mut sum = Self::default();
-        // Four digits to a term, so that a short sum is near again.
+        // Four digits for each term, so that a short sum uses `near` again.
         for (at, term) in (0_i32..).zip(digits.chunks(4)) {
             let bits = term
                 .iter()

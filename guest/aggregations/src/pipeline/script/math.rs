@@ -1,7 +1,6 @@
-//! The functions of `Math` that a script may call. Those that a platform could round in its own way are
-//! `libm`'s.
+//! Functions of `Math` for scripts. Those whose rounding could vary by platform come from `libm`.
 
-/// A function of one number or two.
+/// Function of one or two numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Function {
     One(fn(f64) -> f64),
@@ -50,13 +49,14 @@ pub(super) fn constant(name: &str) -> Option<f64> {
     found.map(|(_, constant)| *constant)
 }
 
-/// All functions, for messages.
+/// Returns the names of all functions, for error messages.
 pub(super) fn names() -> String {
     let names: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
     names.join(", ")
 }
 
-/// Unlike the one of `f64`, undefined if one of them is, and the positive one of two zeros on every host.
+/// Returns the larger number. Unlike `f64::max`, undefined if either is, and the positive one of
+/// two zeros on every host.
 pub(crate) fn larger(left: f64, right: f64) -> f64 {
     if left.is_nan() || right.is_nan() {
         f64::NAN
@@ -73,7 +73,7 @@ pub(crate) fn smaller(left: f64, right: f64) -> f64 {
     -larger(-left, -right)
 }
 
-/// To the nearest whole number, of two equally near the larger one.
+/// Rounds to the nearest integer, and ties up.
 fn round(number: f64) -> f64 {
     let below = libm::floor(number);
     if number - below >= 0.5 {
@@ -83,7 +83,7 @@ fn round(number: f64) -> f64 {
     }
 }
 
-/// A zero stays what it is.
+/// Returns the sign as ±1; zeros and undefined numbers stay the same.
 fn signum(number: f64) -> f64 {
     if number == 0.0 || number.is_nan() {
         number

@@ -1,9 +1,10 @@
-//! Scripts of `bucket_script`, `bucket_selector` and `moving_fn`: one expression over floating point numbers.
+//! Scripts of `bucket_script`, `bucket_selector` and `moving_fn`: one expression over
+//! floating-point numbers.
 //!
-//! A part of Painless that means the same there, with one difference: all numbers are floating point, so that
-//! `1 / 2` is 0.5. There are no statements, variables, methods, texts or loops. An expression is compiled
-//! into steps for a stack; both sides of `&&`, `||` and `? :` are computed, which nothing can tell, since
-//! nothing has effects.
+//! The language is a part of Painless with the same meaning, except that all numbers are
+//! floating-point: `1 / 2` is 0.5. It has no statements, variables, methods, texts or loops. An
+//! expression is compiled to steps of a stack machine. Both sides of `&&`, `||` and `? :` are
+//! computed, which is unobservable because expressions have no side effects.
 
 mod math;
 mod moving;

@@ -1,9 +1,9 @@
-//! `MovingFunctions`: what a window of values comes to. Values are in the order of their buckets, and none of
-//! them is undefined.
+//! `MovingFunctions`: functions of a window of values. Values are in the order of their buckets,
+//! and none is undefined.
 
 use super::math::{larger, smaller};
 
-/// A function of a window, and perhaps of one number or two.
+/// Function of a window and up to two numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WindowFunction {
     Max,
@@ -33,13 +33,13 @@ impl WindowFunction {
         found.map(|(_, function)| *function)
     }
 
-    /// All functions, for messages.
+    /// Returns the names of all functions, for error messages.
     pub(crate) fn names() -> String {
         let names: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
         names.join(", ")
     }
 
-    /// How many numbers it takes beside the window.
+    /// Returns the number of parameters besides the window.
     pub(crate) fn num_numbers(self) -> usize {
         match self {
             Self::StdDev | Self::Ewma => 1,
@@ -48,7 +48,7 @@ impl WindowFunction {
         }
     }
 
-    /// Of an empty window the sum is 0, and all others are undefined.
+    /// Applies the function. For an empty window, the sum is 0, and all others are undefined.
     pub(crate) fn of(self, window: &[f64], first: f64, second: f64) -> f64 {
         let count = window.len() as f64;
         let sum = || window.iter().fold(0.0, |sum, value| sum + value);
@@ -68,8 +68,8 @@ impl WindowFunction {
     }
 }
 
-/// The first value counts once, the second twice and so on. The divisor is one more than the sum of these
-/// weights, as it is in Elasticsearch: a reader compares with figures from there.
+/// Returns the average in which the first value counts once, the second twice and so on. The
+/// divisor is one more than the sum of these weights, as in Elasticsearch, so that figures compare.
 fn linear_weighted_avg(window: &[f64]) -> f64 {
     if window.is_empty() {
         return f64::NAN;
@@ -83,15 +83,15 @@ fn linear_weighted_avg(window: &[f64]) -> f64 {
     sum / divisor
 }
 
-/// Exponentially weighted: `alpha` is the share of each further value.
+/// Returns the exponentially weighted average: `alpha` is the weight of each further value.
 fn ewma(window: &[f64], alpha: f64) -> f64 {
     let values = window.iter().copied();
     let average = values.reduce(|average, value| value * alpha + average * (1.0 - alpha));
     average.unwrap_or(f64::NAN)
 }
 
-/// The level of a series with a trend: `alpha` is the share of each further value in the level, `beta` that
-/// of each further slope in the trend.
+/// Returns the level of a series with a trend: `alpha` is the weight of each further value in the
+/// level, `beta` that of each further slope in the trend.
 fn holt(window: &[f64], alpha: f64, beta: f64) -> f64 {
     let Some((first, others)) = window.split_first() else {
         return f64::NAN;

@@ -1,24 +1,24 @@
-//! The words of a script → its steps. Each rule leaves one value on the stack, and says whether it is a truth
-//! value.
+//! Compiler from the tokens of a script to steps. Each rule leaves one value on the stack, and
+//! returns whether it is a truth value.
 
 use super::math;
 use super::moving::WindowFunction;
 use super::run::{Operator, Script, Step};
 use super::token::{Token, Word, tokens};
 
-/// Longest script, in bytes.
+/// Maximum length of a script in bytes.
 const MAX_SCRIPT_BYTES: usize = 2_000;
-/// Deepest nesting of a script.
+/// Maximum nesting depth of a script.
 const MAX_SCRIPT_DEPTH: usize = 50;
 
-/// What a script may name.
+/// Names that a script may use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names<'a> {
-    /// `params.name`: the inputs by place.
+    /// Inputs, as `params.name`, by position.
     pub(crate) inputs: Vec<&'a str>,
-    /// `params.name`: numbers that were given with the script.
+    /// Numbers given with the script, as `params.name`.
     pub(crate) constants: Vec<(&'a str, f64)>,
-    /// Whether names stand alone, without `params`.
+    /// Whether names are used alone, without `params`.
     pub(crate) is_bare: bool,
     /// Whether there is a window, `values`.
     pub(crate) has_window: bool,
@@ -26,7 +26,7 @@ pub(crate) struct Names<'a> {
 
 type Parsed<T> = Result<T, (usize, String)>;
 
-/// What a rule has left on the stack.
+/// Type of the value that a rule leaves on the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Type {
     Number,
@@ -34,8 +34,10 @@ enum Type {
 }
 
 impl Script {
+    /// Compiles a script.
+    ///
     /// # Errors
-    /// What is wrong, with its place in the script.
+    /// The script is invalid. The message gives the position of the problem.
     pub(crate) fn parse(script: &str, names: &Names<'_>) -> Result<Self, String> {
         if script.len() > MAX_SCRIPT_BYTES {
             return Err(format!("a script has at most {MAX_SCRIPT_BYTES} bytes"));
@@ -74,16 +76,16 @@ impl Script {
 }
 
 struct Parser<'a> {
-    /// What is still to come.
+    /// Remaining tokens.
     tokens: &'a [Token<'a>],
-    /// Where the script ends.
+    /// Offset of the script's end.
     end: usize,
     names: &'a Names<'a>,
     steps: Vec<Step>,
     depth: usize,
 }
 
-/// Operators of one precedence each, those that bind least first.
+/// Operators by precedence, the weakest first.
 const LEVELS: [&[(&str, Operator)]; 6] = [
     &[("||", Operator::Or)],
     &[("&&", Operator::And)],
@@ -138,7 +140,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parentheses, calls and signs before a value nest, each through here.
+    /// Runs a rule for a nested expression: in parentheses, in a call, or after a sign. Limits the
+    /// depth.
     fn deeper<T>(&mut self, rule: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         self.depth += 1;
         if self.depth > MAX_SCRIPT_DEPTH {
@@ -182,7 +185,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Values between operators of these precedences.
+    /// Parses values joined by operators of these precedences.
     fn operators(&mut self, levels: &[&[(&'static str, Operator)]]) -> Parsed<Type> {
         let Some((level, tighter)) = levels.split_first() else {
             return self.signed();
@@ -263,7 +266,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `params.name` and `params['name']`.
+    /// Parses `params.name` or `params['name']`.
     fn param(&mut self) -> Parsed<Type> {
         let at = self.at();
         if self.eat("[") {
@@ -295,7 +298,7 @@ impl<'a> Parser<'a> {
         Ok(Type::Number)
     }
 
-    /// `Math.abs(…)` and `Math.PI`.
+    /// Parses `Math.abs(…)` or `Math.PI`.
     fn math(&mut self) -> Parsed<Type> {
         self.expect(".")?;
         let at = self.at();
@@ -317,7 +320,7 @@ impl<'a> Parser<'a> {
         Ok(Type::Number)
     }
 
-    /// So many numbers with commas between them, and the end of a call.
+    /// Parses `count` numbers separated by commas, and the end of a call.
     fn numbers(&mut self, count: usize) -> Parsed<()> {
         for place in 0..count {
             if place > 0 {
@@ -330,7 +333,7 @@ impl<'a> Parser<'a> {
         self.expect(")")
     }
 
-    /// `Double.isNaN(…)`.
+    /// Parses `Double.isNaN(…)`.
     fn is_nan(&mut self) -> Parsed<Type> {
         self.expect(".")?;
         let at = self.at();
@@ -343,7 +346,7 @@ impl<'a> Parser<'a> {
         Ok(Type::Truth)
     }
 
-    /// `MovingFunctions.name(values, …)`.
+    /// Parses `MovingFunctions.name(values, …)`.
     fn window_function(&mut self) -> Parsed<Type> {
         self.expect(".")?;
         let at = self.at();
@@ -366,7 +369,7 @@ impl<'a> Parser<'a> {
         Ok(Type::Number)
     }
 
-    /// `values.length`.
+    /// Parses `values.length`.
     fn window_len(&mut self, at: usize) -> Parsed<Type> {
         match self.eat(".") && self.name()? == "length" {
             true => {

@@ -1,25 +1,24 @@
-//! A compiled script, and what it comes to.
+//! Compiled script, and its evaluation.
 
 use super::math::Function;
 use super::moving::WindowFunction;
 
-/// One step: it takes its operands from the stack and leaves its result there. What is true is 1, what is not
-/// is 0.
+/// Step of the stack machine: pops its operands and pushes its result. True is 1, and false is 0.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Step {
     Number(f64),
-    /// The input of this place.
+    /// Input with this index.
     Input(usize),
     Negate,
     Not,
     Both(Operator),
-    /// Of three: the second where the first is true, the third where it is not.
+    /// Selects the second of three operands if the first is true, else the third.
     Choose,
     Math(Function),
     IsNan,
-    /// A function of the window and of the numbers on the stack.
+    /// Function of the window and of numbers on the stack.
     Window(WindowFunction),
-    /// How many values the window has.
+    /// Number of values in the window.
     WindowLen,
 }
 
@@ -40,7 +39,7 @@ pub(super) enum Operator {
     Or,
 }
 
-/// A script that was read and checked.
+/// Script that was parsed and checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
     pub(super) steps: Vec<Step>,
@@ -48,12 +47,12 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// Whether it comes to a truth value, not to a number.
+    /// Returns whether the result is a truth value rather than a number.
     pub(crate) fn is_truth(&self) -> bool {
         self.is_truth
     }
 
-    /// The number that it comes to.
+    /// Computes the result as a number.
     pub(crate) fn number(&self, inputs: &[f64], window: &[f64]) -> f64 {
         let mut stack = Stack(Vec::new());
         for step in &self.steps {
@@ -91,13 +90,13 @@ impl Script {
         stack.pop()
     }
 
-    /// Whether it is true.
+    /// Computes the result as a truth value.
     pub(crate) fn truth(&self, inputs: &[f64]) -> bool {
         self.number(inputs, &[]) != 0.0
     }
 }
 
-/// The parser saw to it that nothing is taken that is not there.
+/// The parser guarantees that no step pops an empty stack.
 struct Stack(Vec<f64>);
 
 impl Stack {

@@ -1,4 +1,4 @@
-//! Scripts: what they come to, and what is refused.
+//! Scripts: results, and errors.
 
 use super::{Names, Script};
 
@@ -11,7 +11,7 @@ fn parse(script: &str) -> Result<Script, String> {
     Script::parse(script, &names)
 }
 
-/// With a = 6 and b = 4.
+/// Computes a script with a = 6 and b = 4.
 fn value(script: &str) -> f64 {
     parse(script).unwrap().number(&[6.0, 4.0], &[])
 }

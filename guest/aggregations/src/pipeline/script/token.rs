@@ -1,6 +1,6 @@
-//! A script → the words it is made of.
+//! Tokenizer of scripts.
 
-/// A word of a script, and where it begins.
+/// Token of a script, with its offset.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Token<'a> {
     pub(super) at: usize,
@@ -15,14 +15,16 @@ pub(super) enum Word<'a> {
     Sign(&'static str),
 }
 
-/// The longer of two that begin alike comes first.
+/// Operators; longer ones precede their prefixes.
 const SIGNS: [&str; 22] = [
     "&&", "||", "==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "/", "%", "!", "?", ":", "(", ")",
     "[", "]", ",", ".",
 ];
 
+/// Splits a script into tokens.
+///
 /// # Errors
-/// Where what is found that is no word.
+/// Returns the offset and a description of text that is no token.
 pub(super) fn tokens(script: &str) -> Result<Vec<Token<'_>>, (usize, String)> {
     let mut tokens = Vec::new();
     let mut rest = script;
@@ -61,7 +63,7 @@ fn len_while(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     text.find(|c: char| !is_part(c)).unwrap_or(text.len())
 }
 
-/// A number in decimal digits, with the suffixes that Painless has.
+/// Parses a decimal number with the suffixes of Painless.
 fn number(text: &str) -> Option<(Word<'static>, usize)> {
     let digits = |from: usize| {
         let rest = text.get(from..).unwrap_or_default();

@@ -1,10 +1,10 @@
-//! Counting by planes against counting bit by bit.
+//! Counting by planes: comparison with counting bit by bit.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// One row after the other, one bit after the other.
+/// Counts row by row and bit by bit.
 fn counts_bit_by_bit(data: &[u8], width: usize, num_rows: usize) -> CodeCounts {
     let bit = |bit: usize| {
         data.get(bit / 8)

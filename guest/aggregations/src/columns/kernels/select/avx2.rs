@@ -1,4 +1,4 @@
-//! Rows compared 32 at a time, on processors that have AVX2.
+//! Comparison of 32 rows at a time, on processors with AVX2.
 #![expect(
     unsafe_code,
     reason = "vectors are loaded from where rows begin, which are not places of an array"
@@ -14,7 +14,7 @@ use std::arch::x86_64::{
 use super::VECTOR_LEN;
 use super::lanes::{Lanes, Rows};
 
-/// See [`select`](super::select); `data` begins with the byte of the first row.
+/// Implements [`select`](super::select); `data` begins with the byte of the first row.
 #[target_feature(enable = "avx2")]
 pub(super) fn select(data: &[u8], rows: &Rows, words: &mut [u64]) -> usize {
     match rows.is_narrow {
@@ -37,7 +37,8 @@ fn each_word<const IS_NARROW: bool>(data: &[u8], rows: &Rows, words: &mut [u64])
         let mut halves = [0u32; 2];
         for (half, bits) in halves.iter_mut().enumerate() {
             let from = 4 * width * half;
-            // Vectors of 16 bits become bytes in halves: then their rows are in order again.
+            // Packing 16-bit lanes into bytes interleaves halves of vectors, which puts the rows in
+            // order again.
             *bits = if IS_NARROW {
                 let first = even.within_16(rest, from, from + 2 * width);
                 let second = even.within_16(rest, from + width, from + 3 * width);
@@ -62,7 +63,8 @@ fn each_word<const IS_NARROW: bool>(data: &[u8], rows: &Rows, words: &mut [u64])
     num_done
 }
 
-/// A bit for each lane of 16 bits, all or none of which are set: of the lower half of both, then of the upper.
+/// Returns one bit for each 16-bit lane, whose bits are all equal: first those of the lower halves
+/// of both vectors, then those of the upper halves.
 #[target_feature(enable = "avx2")]
 fn bits_of_words(first: __m256i, second: __m256i) -> u32 {
     _mm256_movemask_epi8(_mm256_packs_epi16(first, second)).cast_unsigned()
@@ -88,7 +90,7 @@ impl Vectors {
         }
     }
 
-    /// The rows that begin at two bytes, each at its place of a lane and without its neighbours.
+    /// Loads the rows at two byte offsets into their lanes, without their neighbours.
     #[target_feature(enable = "avx2")]
     fn rows_at(self, bytes: &[u8], low: usize, high: usize) -> __m256i {
         let (low, high) = (load(bytes, low), load(bytes, high));
@@ -96,14 +98,14 @@ impl Vectors {
         _mm256_and_si256(_mm256_shuffle_epi8(loaded, self.places), self.mask)
     }
 
-    /// All bits of the lanes of 16 bits whose rows are within the range.
+    /// Sets all bits of the 16-bit lanes whose rows are within the range.
     #[target_feature(enable = "avx2")]
     fn within_16(self, bytes: &[u8], low: usize, high: usize) -> __m256i {
         let above = _mm256_sub_epi16(self.rows_at(bytes, low, high), self.least);
         _mm256_cmpeq_epi16(_mm256_min_epu16(above, self.span), above)
     }
 
-    /// All bits of the lanes of 32 bits whose rows are within the range.
+    /// Sets all bits of the 32-bit lanes whose rows are within the range.
     #[target_feature(enable = "avx2")]
     fn within_32(self, bytes: &[u8], low: usize, high: usize) -> __m256i {
         let above = _mm256_sub_epi32(self.rows_at(bytes, low, high), self.least);
@@ -116,13 +118,13 @@ fn both_halves(bytes: &[u8; VECTOR_LEN]) -> __m256i {
     _mm256_broadcastsi128_si256(load(bytes, 0))
 }
 
-/// 16 of the bytes, from `at` on.
+/// Loads 16 bytes from offset `at`.
 #[target_feature(enable = "avx2")]
 fn load(bytes: &[u8], at: usize) -> __m128i {
     debug_assert!(at + VECTOR_LEN <= bytes.len());
-    // SAFETY: 16 bytes are there from `at` on. Of constants that is all of them. Of rows, `each_word` has seen that
-    // there are eight times the width and 16 more, and `at` is at most 7 widths and the 4 rows that `odd_byte` is
-    // for, which begin and end within one width: that is used for rows of 10 bits and more, of which 4 are at most
-    // half a width of bytes, and a byte.
+    // SAFETY: there are 16 bytes from `at`. Constants have exactly 16. For rows, `each_word` has
+    // checked that there are eight times the width and 16 more bytes, and `at` is at most 7 widths
+    // plus `odd_byte`, the length of 4 rows, which begin and end within one width: it is used for
+    // rows of 10 bits and more, of which 4 are at most half a width of bytes, and a byte.
     unsafe { _mm_loadu_si128(bytes.as_ptr().add(at).cast()) }
 }

@@ -1,37 +1,38 @@
-//! Where rows lie in the lanes of vectors, and what they are compared with there.
+//! Positions of rows in the lanes of vectors, and the bounds that they are compared with.
 
 use super::super::low_bits;
 use super::VECTOR_LEN;
 
-/// What is done with 16 bytes, lane by lane.
+/// Constants for processing 16 bytes, lane by lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Lanes {
-    /// Which byte goes to each place.
+    /// Source byte of each position.
     pub(super) places: [u8; VECTOR_LEN],
-    /// The bits of the row.
+    /// Bits of the row.
     pub(super) mask: [u8; VECTOR_LEN],
     pub(super) least: [u8; VECTOR_LEN],
     pub(super) span: [u8; VECTOR_LEN],
 }
 
-/// How the rows of one column are compared.
+/// Constants for comparing the rows of one column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rows {
-    /// Bits of a row.
+    /// Width of a row in bits.
     pub(super) width: usize,
-    /// Whether lanes have 16 bits, so that eight rows are a vector, and not 32.
+    /// Whether lanes have 16 bits, so that a vector contains eight rows, rather than 32 bits.
     pub(super) is_narrow: bool,
-    /// The byte in which the first row begins.
+    /// Offset of the byte in which the first row begins.
     pub(super) first_byte: usize,
-    /// Rows 0, 8, … and those behind them, as many as a vector has lanes.
+    /// Rows 0, 8, … and those after them, as many as a vector has lanes.
     pub(super) even: Lanes,
-    /// In lanes of 32 bits: rows 4, 12, … and those behind them, which begin so many bytes behind those before.
+    /// With 32-bit lanes: rows 4, 12, … and those after them, which begin `odd_byte` bytes after
+    /// the even ones.
     pub(super) odd: Lanes,
     pub(super) odd_byte: usize,
 }
 
 impl Rows {
-    /// Rows from `skip` on, and a range that is within their width.
+    /// Creates the constants for rows from `skip`, and a range within their width.
     pub(super) fn new(width: u8, skip: u32, range: [u32; 2], lane_len: usize) -> Self {
         let width = usize::from(width);
         let first_bit = usize::try_from(skip)
@@ -49,7 +50,8 @@ impl Rows {
         }
     }
 
-    /// Bytes that 64 rows are read from: their own, and what vectors read behind them.
+    /// Returns the number of bytes read for 64 rows: their own, and those that vectors read past
+    /// them.
     pub(super) fn num_bytes_read(&self) -> usize {
         self.width.saturating_mul(8).saturating_add(VECTOR_LEN)
     }

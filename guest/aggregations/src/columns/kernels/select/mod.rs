@@ -1,10 +1,10 @@
-//! Which packed rows are within a range, as bits, without making numbers of them.
+//! Selects packed rows within a range, as bits, without unpacking them.
 //!
-//! A vector takes rows as they lie, a lane for each, and moves none to the beginning of its lane: what they are
-//! compared with is moved instead, once. So rows are loaded, dealt out to lanes, freed of their neighbours and
-//! compared, eight or more with each instruction. Nothing here is wider than what one lane can hold wherever in a byte a
-//! row begins; other widths, the end of the bytes, and processors without these instructions are left to
-//! [`unpack`](super::unpack) and [`within`](super::within).
+//! A vector loads rows as they are stored, and gets one row into each lane without aligning it to
+//! the start of its lane; the bounds are shifted once instead. Rows are loaded, distributed to
+//! lanes, masked and compared, eight or more with each instruction. Rows must fit a lane wherever
+//! in a byte they begin. Other widths, the end of the bytes, and processors without these
+//! instructions are left to [`unpack`](super::unpack) and [`within`](super::within).
 //!
 //! ```text
 //!   bytes of a column    ╎ neighbour │ row │ neighbour ╎ …     16 of them for each vector
@@ -26,18 +26,18 @@ mod wasm;
 ))]
 mod tests;
 
-/// The widest rows that fit into a lane of 16 bits wherever in a byte they begin.
+/// Maximum width of rows that fit a 16-bit lane wherever in a byte they begin.
 const MAX_WIDTH_16: u8 = 9;
 
-/// The widest rows that fit into a lane of 32 bits wherever in a byte they begin.
+/// Maximum width of rows that fit a 32-bit lane wherever in a byte they begin.
 const MAX_WIDTH_32: u8 = 25;
 
-/// Bytes that a vector is loaded from.
+/// Number of bytes loaded into a vector.
 const VECTOR_LEN: usize = 16;
 
-/// Sets bit `i % 64` of `words[i / 64]` if row `skip + i` of `data` is at most `span` above `least`, and clears all
-/// others. How many words it did so to: all but those of the last rows, or none. `skip` is less than eight, and the
-/// sum of `least` and `span` less than 2^32.
+/// Sets bit `i % 64` of `words[i / 64]` if row `skip + i` of `data` is at most `span` above
+/// `least`, and clears all others. Returns the number of words written: all that the bytes suffice
+/// for, or 0. `skip` is less than eight, and the sum of `least` and `span` is less than 2^32.
 pub(crate) fn select(
     data: &[u8],
     width: u8,
@@ -50,7 +50,7 @@ pub(crate) fn select(
     }
     let greatest = u32::MAX.checked_shr(32 - u32::from(width)).unwrap_or(0);
     let Some(most) = greatest.checked_sub(least) else {
-        // No row is so great.
+        // No row is that large.
         words.fill(0);
         return words.len();
     };
@@ -67,7 +67,7 @@ pub(crate) fn select(
 )]
 fn select_rows(data: &[u8], rows: &lanes::Rows, words: &mut [u64]) -> usize {
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, which is all that the function asks for.
+        // SAFETY: the processor has AVX2, the only requirement of the function.
         return unsafe { avx2::select(data, rows, words) };
     }
     0

@@ -1,11 +1,12 @@
-//! Every width, from every row on, with every number of bytes behind the rows, against one row after the other.
+//! Comparison with a row-by-row loop for all widths, first rows, and numbers of bytes after the
+//! rows.
 
 use proptest::prelude::*;
 
 use super::super::{load, low_bits};
 use super::*;
 
-/// Whether this machine has the instructions.
+/// Returns whether this machine supports the instructions.
 fn has_vectors() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx2");
@@ -41,7 +42,7 @@ fn check(
     Ok(num_done)
 }
 
-/// Ranges of which neither end is above the greatest row, and any.
+/// Generates ranges: some with both ends up to the largest row, and arbitrary ones.
 fn ranges(width: u8) -> impl Strategy<Value = [u32; 2]> {
     let greatest = u32::MAX.checked_shr(32 - u32::from(width)).unwrap_or(0);
     prop_oneof![
@@ -82,7 +83,7 @@ fn every_width_is_done_from_every_row_on_up_to_what_is_read_ahead() {
                 [0, greatest / 3],
                 [greatest, 0],
             ] {
-                // From just enough bytes for three words to enough for the fourth, but not a word more.
+                // From just enough bytes for three words up to just too few for the fourth.
                 let from = usize::from(width) * skip as usize / 8;
                 let three = from + usize::from(width) * 24 + VECTOR_LEN;
                 for more in [0, 1, usize::from(width) * 8 - 1] {

@@ -1,4 +1,4 @@
-//! Rows compared 16 at a time, with the vectors of WebAssembly.
+//! Comparison of 16 rows at a time, with WebAssembly SIMD.
 #![expect(
     unsafe_code,
     reason = "vectors are loaded from where rows begin, which are not places of an array"
@@ -12,7 +12,7 @@ use std::arch::wasm32::{
 use super::VECTOR_LEN;
 use super::lanes::{Lanes, Rows};
 
-/// See [`select`](super::select); `data` begins with the byte of the first row.
+/// Implements [`select`](super::select); `data` begins with the byte of the first row.
 pub(super) fn select(data: &[u8], rows: &Rows, words: &mut [u64]) -> usize {
     match rows.is_narrow {
         true => each_word::<true>(data, rows, words),
@@ -79,32 +79,32 @@ impl Vectors {
         }
     }
 
-    /// The rows from a byte on, each at its place of a lane and without its neighbours.
+    /// Loads the rows at a byte offset into their lanes, without their neighbours.
     #[inline(always)]
     fn rows_at(self, bytes: &[u8], at: usize) -> v128 {
         v128_and(u8x16_swizzle(load(bytes, at), self.places), self.mask)
     }
 
-    /// All bits of the lanes of 16 bits whose rows are within the range.
+    /// Sets all bits of the 16-bit lanes whose rows are within the range.
     #[inline(always)]
     fn within_16(self, bytes: &[u8], at: usize) -> v128 {
         u16x8_le(u16x8_sub(self.rows_at(bytes, at), self.least), self.span)
     }
 
-    /// All bits of the lanes of 32 bits whose rows are within the range.
+    /// Sets all bits of the 32-bit lanes whose rows are within the range.
     #[inline(always)]
     fn within_32(self, bytes: &[u8], at: usize) -> v128 {
         u32x4_le(u32x4_sub(self.rows_at(bytes, at), self.least), self.span)
     }
 }
 
-/// 16 of the bytes, from `at` on.
+/// Loads 16 bytes from offset `at`.
 #[inline(always)]
 fn load(bytes: &[u8], at: usize) -> v128 {
     debug_assert!(at + VECTOR_LEN <= bytes.len());
-    // SAFETY: 16 bytes are there from `at` on. Of constants that is all of them. Of rows, `each_word` has seen that
-    // there are eight times the width and 16 more, and `at` is at most 7 widths and the 4 rows that `odd_byte` is
-    // for, which begin and end within one width: that is used for rows of 10 bits and more, of which 4 are at most
-    // half a width of bytes, and a byte.
+    // SAFETY: there are 16 bytes from `at`. Constants have exactly 16. For rows, `each_word` has
+    // checked that there are eight times the width and 16 more bytes, and `at` is at most 7 widths
+    // plus `odd_byte`, the length of 4 rows, which begin and end within one width: it is used for
+    // rows of 10 bits and more, of which 4 are at most half a width of bytes, and a byte.
     unsafe { v128_load(bytes.as_ptr().add(at).cast()) }
 }

@@ -1,9 +1,9 @@
-//! Damaged bytes: an error, or other values, and never a panic.
+//! Damaged bytes: an error or wrong values, but never a panic.
 
 use super::*;
 use tantivy::columnar::ColumnType;
 
-/// Everything that can be asked of a column; the answers do not matter.
+/// Calls everything that a column offers, and ignores the results.
 fn ask_everything(column_type: ColumnType, bytes: Vec<u8>) {
     let Ok((_, values)) = Values::open_bytes(column_type, &OwnedBytes::new(bytes)) else {
         return;
@@ -24,7 +24,7 @@ fn ask_everything(column_type: ColumnType, bytes: Vec<u8>) {
     }
 }
 
-/// Bytes of columns of all kinds as `Values::open_bytes` takes them.
+/// Returns the bytes of columns of all kinds, as `Values::open_bytes` takes them.
 fn columns_as_bytes(docs: &[Doc]) -> Vec<(ColumnType, Vec<u8>)> {
     let bytes = |(_, handle): &(String, DynamicColumnHandle)| {
         let bytes = crate::columns::layout::read_column(handle).unwrap();
@@ -47,7 +47,7 @@ proptest! {
                 let mut damaged = bytes.clone();
                 damaged[place] = *byte;
                 ask_everything(column_type, damaged);
-                // The heads and tails, which say how long everything is, are short: most changes miss them.
+                // Heads and tails contain all lengths, but are short: most changes would miss them.
                 let mut damaged = bytes.clone();
                 damaged[place % bytes.len().min(12)] = *byte;
                 ask_everything(column_type, damaged);
