@@ -11,11 +11,27 @@ use crate::step::run;
 use crate::tools;
 use crate::workspace::Workspace;
 
-/// What each version of the Python client needs; its folder names the environment.
-const PYTHON: [&str; 2] = [
-    "tests/clients/python-8/requirements.txt",
-    "tests/clients/python-9/requirements.txt",
+/// Packages of each version of the Python client, whose folder names the environment, and the hosts and engines that it
+/// meets: each once over both versions, since that hosts and engines answer alike is what the conformance test is for.
+const PYTHON: [(&str, &[(&str, &str)]); 2] = [
+    (
+        "tests/clients/python-8/requirements.txt",
+        &[("server", "wasm")],
+    ),
+    (
+        "tests/clients/python-9/requirements.txt",
+        &[("server", "native"), (WORKER, "wasm")],
+    ),
 ];
+
+/// Every host and engine; all of them meet every version with the variable [`FULL`] set, as nightly.
+const HOSTS: [(&str, &str); 3] = [("server", "wasm"), ("server", "native"), (WORKER, "wasm")];
+
+/// The host that needs npm's packages.
+const WORKER: &str = "worker";
+
+/// The variable with which nothing is left to another test.
+const FULL: &str = "CI_FULL";
 
 const PYTHON_TESTS: &str = "tests/clients/python";
 pub(crate) const JS_TESTS: &str = "tests/clients/js";
@@ -39,14 +55,14 @@ pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
 pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
     PYTHON
         .into_iter()
-        .try_for_each(|requirements| tools::python(workspace, requirements).map(drop))
+        .try_for_each(|(requirements, _)| tools::python(workspace, requirements).map(drop))
 }
 
 /// The clients' tests as a step of all tests. Without Python they are skipped, but not in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let missing = PYTHON
         .iter()
-        .find_map(|requirements| tools::python(workspace, requirements).err());
+        .find_map(|(requirements, _)| tools::python(workspace, requirements).err());
     match missing {
         Some(error) if env::var_os("CI").is_none() => {
             eprintln!("   SKIPPED Elasticsearch's clients: {error:#}");
@@ -70,11 +86,7 @@ fn run_go(workspace: &Workspace) -> Result<()> {
         }
         bail!("Go is missing: install it (https://go.dev/dl)");
     };
-    let mut hosts = vec![("server", "wasm")];
-    if npm::is_there() {
-        hosts.push(("worker", "wasm"));
-    }
-    for (host, engine) in hosts {
+    for (host, engine) in chosen(&[("server", "wasm")]) {
         run(
             &format!("clients: {GO_TESTS}, {host}, {engine}"),
             Command::new(&go)
@@ -93,9 +105,9 @@ fn run_python(workspace: &Workspace) -> Result<()> {
         "clients: build canter",
         &mut workspace.build_binary("canter"),
     )?;
-    for requirements in PYTHON {
+    for (requirements, hosts) in PYTHON {
         let python = tools::python(workspace, requirements)?;
-        let pytest = |host: &str, engine: &str| {
+        for (host, engine) in chosen(hosts) {
             run(
                 &format!("clients: {requirements}, {host}, {engine}"),
                 Command::new(&python)
@@ -105,13 +117,16 @@ fn run_python(workspace: &Workspace) -> Result<()> {
                     .env("CANTER", workspace.dev_binary("canter"))
                     .env("HOST", host)
                     .env("ENGINE", engine),
-            )
-        };
-        pytest("server", "wasm")?;
-        pytest("server", "native")?;
-        if npm::is_there() {
-            pytest("worker", "wasm")?;
+            )?;
         }
     }
     Ok(())
+}
+
+/// The hosts that a client meets, of which the Worker needs npm.
+fn chosen(hosts: &'static [(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
+    let is_full = env::var_os(FULL).is_some_and(|value| !value.is_empty());
+    let all = if is_full { &HOSTS } else { hosts };
+    let can_run = |(host, _): &(&str, &str)| *host != WORKER || npm::is_there();
+    all.iter().copied().filter(can_run).collect()
 }
