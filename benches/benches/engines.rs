@@ -1,10 +1,11 @@
-//! The guest's time for 17 queries, native and in WebAssembly, the ratio of each, and the geometric mean of these.
+//! Guest time of the engine queries, native and in WebAssembly, with their ratios and geometric
+//! mean.
 //!
-//! `CANTER_BENCH_INDEX` names an index of the HDFS corpus, in a folder or a bucket; without it, one of
-//! `CANTER_BENCH_DOCS` documents in `CANTER_BENCH_SPLITS` splits is made. The least of `CANTER_BENCH_RUNS` (5) runs
-//! counts; all of a search is one session. `CANTER_BENCH_ENGINE=native` (or `wasm`) leaves the other out, for
-//! profilers. An argument takes the queries only that have it in their names. The native engine has the bench's own
-//! profile; the component always has `guest`'s.
+//! `CANTER_BENCH_INDEX` names an index of the HDFS corpus in a folder or a bucket. Without it, an
+//! index of `CANTER_BENCH_DOCS` documents in `CANTER_BENCH_SPLITS` splits is built. The minimum of
+//! `CANTER_BENCH_RUNS` (5) runs counts; each search is one session. `CANTER_BENCH_ENGINE=native`
+//! (or `wasm`) selects one engine, for profilers. An argument selects the queries whose names
+//! contain it. The native engine has the bench's own profile; the component always has `guest`'s.
 
 use std::sync::Arc;
 

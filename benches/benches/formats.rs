@@ -1,10 +1,12 @@
-//! Documents for each second of CPU time, format by format beside NDJSON: reading alone (cutting and making JSON
-//! objects), and a whole ingest with the format's preset. `cargo bench --profile dev --bench formats`.
+//! Documents for each second of CPU time, by format and compared with NDJSON: parsing alone
+//! (splitting and building JSON objects), and a whole ingest with the format's preset. `cargo bench
+//! --profile dev --bench formats`.
 //!
-//! `CANTER_BENCH_DOCS` (50,000) documents of each. The rate of NDJSON is that of its own documents: the last
-//! column compares an ingest with one of the same documents as NDJSON.
+//! Each format has `CANTER_BENCH_DOCS` (50,000) documents. The rate of NDJSON is that of its own
+//! documents: the last column compares an ingest with one of the same documents as NDJSON.
 //!
-//! Below, the same ingests with a transform: one that does nothing, and the layout's in `examples/transforms`.
+//! A second table has the same ingests with a transform: an empty one, and the one for the layout
+//! in `examples/transforms`.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use canter_formats::samples::{LAYOUTS, sample};
 use canter_formats::{Cut, Cutter, Directive, Failure, Format, Hints, Layout, Recognised};
 use canter_index_builder::{IngestOptions, Source, Transform, create_index, ingest};
 
-/// The programs of `examples/transforms`.
+/// Programs of `examples/transforms`.
 const TRANSFORMS: [(Format, &str); 6] = [
     (
         Format::AccessLog,
@@ -76,7 +78,7 @@ fn main() -> Result<()> {
     transforms(num_docs)
 }
 
-/// The rates of ingests with transforms.
+/// Prints the rates of ingests with transforms.
 fn transforms(num_docs: u64) -> Result<()> {
     println!(
         "\n{:16} {:>16} {:>16} {:>16}",
@@ -110,8 +112,8 @@ fn building_ndjson(preset: Format, bytes: Vec<u8>, num_docs: u64) -> Result<f64>
     building(preset, bytes, num_docs, Format::Ndjson, None)
 }
 
-/// CPU seconds of reading, the mean of so many rounds that the clock's coarseness does not matter, and how many
-/// documents there are.
+/// Measures the CPU seconds of parsing, as the mean of enough rounds for the resolution of the
+/// clock, and the number of documents.
 fn reading(format: Format, bytes: &[u8]) -> Result<(f64, u64)> {
     const MIN_SECONDS: f64 = 0.5;
     let before = process_cpu_seconds()?;
@@ -170,7 +172,7 @@ fn read_once(format: Format, bytes: &[u8]) -> u64 {
     num_docs
 }
 
-/// CPU seconds of an ingest.
+/// Measures the CPU seconds of an ingest.
 fn building(
     preset: Format,
     bytes: Vec<u8>,

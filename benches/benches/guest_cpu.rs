@@ -1,8 +1,9 @@
-//! The guest's time per query, native and in WebAssembly, over the same splits in memory.
+//! Guest time of each query, native and in WebAssembly, over the same splits in memory.
 //!
-//! Each search starts cold, in a fresh instance and one session, and nothing waits for a network: what is
-//! left is the guest, its instance, and the host's loop. `CANTER_BENCH_DOCS` and `CANTER_BENCH_SPLITS`
-//! change the size. The native engine has the bench's own profile; the component always has `guest`'s.
+//! Each search starts cold, in a fresh instance and one session, without waiting for a network: the
+//! time is that of the guest, its instance and the host's loop. `CANTER_BENCH_DOCS` and
+//! `CANTER_BENCH_SPLITS` change the size. The native engine has the bench's own profile; the
+//! component always has `guest`'s.
 
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ fn main() -> Result<()> {
         let mut group = criterion.benchmark_group(query.name);
         for engine in &engines {
             let searcher = index.searcher(engine.clone())?;
-            // Errors show here, before anything is timed.
+            // Fails before the measurement if the query does.
             runtime.block_on(searcher.search(&query.request, &limits))?;
             group.bench_function(engine.name(), |bencher| {
                 bencher.iter(|| runtime.block_on(searcher.search(&query.request, &limits)));

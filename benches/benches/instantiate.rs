@@ -1,7 +1,7 @@
-//! What a fresh instance of the guest costs, from the precompiled component: every leaf takes one.
+//! Cost of a fresh instance of the guest from the precompiled component; every leaf needs one.
 //!
-//! `load` is what a process pays once: reading and checking the native code. `instance` is what a query
-//! pays for each instance: its memory, its tables and the component's start.
+//! `load` is paid once for each process: reading and checking the native code. `instance` is paid
+//! for each instance: its memory, its tables and the component's start.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ fn main() -> Result<()> {
         max_memory_bytes: None,
     };
     let engine = WasmEngine::embedded(WasmOptions::default())?;
-    // Errors show here, before anything is timed.
+    // Fails before the measurement if the engine does.
     engine.start(&limits)?;
     let mut criterion = Criterion::default().configure_from_args();
     criterion.bench_function("load", |bencher| {

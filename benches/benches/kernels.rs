@@ -1,5 +1,5 @@
-//! The loops that postings and columns are read with, natively and in WebAssembly, at some widths: blocks of 128
-//! numbers, a thousand of them for each time, and columns of a million rows.
+//! Loops that read postings and columns, native and in WebAssembly, at some widths: a thousand
+//! blocks of 128 numbers for each measurement, and columns of a million rows.
 
 use anyhow::Result;
 use canter_kernels::{Job, Kernel, Module};
@@ -12,7 +12,7 @@ const BLOCK_LEN: u64 = 128;
 fn main() -> Result<()> {
     let mut criterion = Criterion::default().configure_from_args();
     let mut module = Module::load()?;
-    // More than any loop reads, of numbers that no compression would shorten.
+    // More data than any loop reads, with numbers that cannot be compressed.
     let data: Vec<u8> = (0..u64::from(NUM_ROWS) * 8 + 64)
         .map(|ord| (ord.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
         .collect();
@@ -27,7 +27,7 @@ fn main() -> Result<()> {
         for width in [1, 4, 6, 8, 13, 20, 24, 32, 48] {
             let is_for_width = match kernel {
                 Kernel::CountBytes => (5..=8).contains(&width),
-                // What they are given takes longer to make than they take.
+                // Preparing their input would take longer than they do.
                 Kernel::Mark | Kernel::List | Kernel::Among => false,
                 _ => width <= kernel.max_width(),
             };
@@ -46,7 +46,7 @@ fn main() -> Result<()> {
             group.bench_function(format!("{width} bits, native"), |bencher| {
                 bencher.iter(|| job.run(&data));
             });
-            // Errors show here, before anything is timed.
+            // Fails before the measurement if the kernel does.
             module.run(&job)?;
             group.bench_function(format!("{width} bits, wasm"), |bencher| {
                 bencher.iter(|| module.run(&job));

@@ -1,14 +1,14 @@
-//! p50, p90 and p99 of the two classic queries from a simulated S3, cold and warm, beside the targets:
-//! `cargo bench --bench latency` (or with `--profile dev`, which compiles nothing twice; the component
-//! that searches is the same).
+//! p50, p90 and p99 of the two classic queries from a simulated S3, cold and warm, compared with
+//! the targets: `cargo bench --bench latency` (or with `--profile dev`, which compiles nothing
+//! twice; the searching component is the same).
 //!
-//! | variable | means |
+//! | variable | meaning |
 //! |---|---|
-//! | `CANTER_BENCH_DOCS`, `CANTER_BENCH_SPLITS` | the index; 1,000,000 documents in 8 splits |
-//! | `CANTER_BENCH_INDEX` | a folder that has the index, or gets it; otherwise it is built each time |
+//! | `CANTER_BENCH_DOCS`, `CANTER_BENCH_SPLITS` | size of the index; 1,000,000 documents in 8 splits |
+//! | `CANTER_BENCH_INDEX` | folder of the index, which is built if missing; otherwise it is built each time |
 //! | `CANTER_BENCH_SEEDS` | searches of each row; 1,000 |
-//! | `CANTER_LATENCY_HEDGING=10` | instead, p99 of the first query with and without hedging, over 10 sets of seeds |
-//! | `CANTER_LATENCY_SWEEP=1` | instead, requests, bytes and time by the gap that coalescing closes |
+//! | `CANTER_LATENCY_HEDGING=10` | p99 of the first query with and without hedging instead, over 10 sets of seeds |
+//! | `CANTER_LATENCY_SWEEP=1` | requests, bytes and time by the gap that coalescing closes instead |
 
 use std::sync::Arc;
 

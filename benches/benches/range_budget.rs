@@ -1,8 +1,9 @@
-//! Waves, requests and bytes of a fixed list of queries, cold, as a table. No time is taken, so it needs
-//! no quiet machine and no release build: `cargo bench --profile dev --bench range_budget`.
+//! Waves, requests and bytes of a fixed list of queries, cold, as a table. Nothing is timed, so
+//! this needs neither a quiet machine nor a release build: `cargo bench --profile dev --bench
+//! range_budget`.
 //!
-//! `CANTER_BENCH_DOCS`, `CANTER_BENCH_SPLITS` and `CANTER_BENCH_LEAVES` change the size. It fails if a
-//! query with a budget is over it.
+//! `CANTER_BENCH_DOCS`, `CANTER_BENCH_SPLITS` and `CANTER_BENCH_LEAVES` change the size. The bench
+//! fails if a query exceeds its budget.
 
 use std::sync::Arc;
 

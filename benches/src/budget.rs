@@ -1,4 +1,4 @@
-//! Runs queries cold and counts what they read.
+//! Cost of cold queries: counts their reads.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -9,22 +9,23 @@ use serde_json::json;
 
 use crate::{BenchIndex, Query};
 
-/// What one query cost.
+/// Cost of one query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// The query's name.
+    /// Name of the query.
     pub name: &'static str,
-    /// Hits in all.
+    /// Total number of hits.
     pub num_hits: u64,
-    /// Dependent rounds to the store.
+    /// Number of dependent rounds to the store.
     pub num_waves: u64,
-    /// Requests to the store.
+    /// Number of requests to the store.
     pub num_requests: u64,
-    /// Bytes from the store.
+    /// Number of bytes from the store.
     pub num_bytes: u64,
 }
 
-/// Runs each query once, cold. Fails if a split failed, if a warmup left a gap, or over a query's budget.
+/// Runs each query once, cold. Fails if a split fails, a warmup is incomplete or a query exceeds
+/// its budget.
 pub fn measure(
     index: &BenchIndex,
     engine: &Arc<dyn Engine>,
@@ -67,7 +68,7 @@ pub fn measure(
         .collect()
 }
 
-/// The costs as aligned text.
+/// Formats the costs as aligned text.
 pub fn table(costs: &[Cost]) -> String {
     let width = costs
         .iter()

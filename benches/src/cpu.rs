@@ -2,7 +2,8 @@
 
 use anyhow::{Context, Result};
 
-/// User and system time of this process so far, threads that have ended included, in hundredths of a second.
+/// Returns the user and system time of this process in seconds, including ended threads, with a
+/// resolution of a hundredth.
 pub fn process_cpu_seconds() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("there is no /proc")?;
     let (_, after_name) = stat

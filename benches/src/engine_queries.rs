@@ -1,10 +1,10 @@
-//! The queries by which the two engines are compared.
+//! Queries for comparing the two engines.
 
 use serde_json::{Value, json};
 
 use crate::Query;
 
-/// Seventeen queries: each goes another way through the guest, none is answered from heads.
+/// Returns queries that take different paths through the guest; heads answer none of them.
 pub fn engine_queries() -> Vec<Query> {
     let hits =
         |name: &'static str, query: &str| Query::new(name, json!({"query": query, "max_hits": 10}));
@@ -72,7 +72,7 @@ pub fn engine_queries() -> Vec<Query> {
     ]
 }
 
-/// An aggregation and no hits.
+/// Creates a query with an aggregation and no hits.
 fn aggregated(name: &'static str, query: &str, aggregation: Value) -> Query {
     let aggs = json!({"a": aggregation});
     Query::new(name, json!({"query": query, "max_hits": 0, "aggs": aggs}))

@@ -1,7 +1,8 @@
-//! The guest's time in the native engine beside that in WebAssembly.
+//! Guest time in the native engine compared with WebAssembly.
 //!
-//! It is the time inside `step` alone, which the profile of a search tells: reading, caching and starting an
-//! instance are not in it, so a folder on a disk does as well as memory. Both engines must answer the same.
+//! It is the time inside `step` as reported in the profile of a search. Reading, caching and
+//! starting an instance are excluded, so a folder on disk serves as well as memory. Both engines
+//! must give the same answers.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,26 +13,26 @@ use serde_json::{Value, json};
 
 use crate::Query;
 
-/// The least time that the guest took for one query, in each engine.
+/// Minimum guest time of one query in each engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuestTimes {
-    /// The query's name.
+    /// Name of the query.
     pub name: &'static str,
-    /// Hits in all, the same in every engine.
+    /// Total number of hits, the same in every engine.
     pub num_hits: u64,
-    /// The least of so many microseconds, in the order of the engines.
+    /// Minimum time in microseconds, in the order of the engines.
     pub micros: Vec<u64>,
 }
 
 impl GuestTimes {
-    /// The second engine's time for each microsecond of the first's; `None` if there is one engine only.
+    /// Returns the second engine's time divided by the first's; `None` with only one engine.
     pub fn ratio(&self) -> Option<f64> {
         let (first, second) = (self.micros.first()?, self.micros.get(1)?);
         Some(*second as f64 / (*first).max(1) as f64)
     }
 }
 
-/// Runs a query on each searcher in turns, `num_runs` times. Fails if the answers differ.
+/// Runs a query `num_runs` times, alternating between the searchers. Fails if the answers differ.
 pub async fn measure_guest(
     searchers: &[Searcher],
     query: &Query,
@@ -70,7 +71,7 @@ pub async fn measure_guest(
     })
 }
 
-/// The times as aligned text, with the ratios and their geometric mean.
+/// Formats the times as aligned text, with the ratios and their geometric mean.
 pub fn times_table(engines: &[Arc<dyn Engine>], times: &[GuestTimes]) -> String {
     let names = times.iter().map(|times| times.name.len());
     let width = names.max().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! An index of the HDFS-like corpus: built by the real builder and then held in memory, or one that is there.
+//! Index of the HDFS-like corpus: built by the real builder and held in memory, or an existing one.
 
 use std::fs;
 use std::path::Path;
@@ -13,10 +13,11 @@ use canter_runtime::{Engine, Searcher};
 
 use crate::{SEED, Settings};
 
-/// A generated line is shorter than this, so no split ends before it has its documents.
+/// Upper bound for the length of a generated line, so that no split ends before it has its
+/// documents.
 const MAX_LINE_LEN: u64 = 1024;
 
-/// An index in memory. Nothing of a search is cached from one to the next.
+/// Index in memory. Searches share no cache.
 pub struct BenchIndex {
     fetcher: Arc<MemoryFetcher>,
     max_parallel_leaves: u32,
@@ -35,7 +36,7 @@ impl BenchIndex {
         })
     }
 
-    /// A host for the index, without a cache: every search starts cold.
+    /// Creates a host of the index without a cache: every search starts cold.
     pub fn searcher(&self, engine: Arc<dyn Engine>) -> Result<Searcher> {
         let builder = Searcher::builder()
             .engine(engine)
@@ -45,7 +46,7 @@ impl BenchIndex {
     }
 }
 
-/// A host for an index in a folder or a bucket, without a cache; a search is a single session.
+/// Creates a host of an index in a folder or a bucket, without a cache; a search is one session.
 pub fn open_index(uri: &str, engine: Arc<dyn Engine>) -> Result<Searcher> {
     let builder = Searcher::builder()
         .engine(engine)
@@ -54,7 +55,7 @@ pub fn open_index(uri: &str, engine: Arc<dyn Engine>) -> Result<Searcher> {
     Ok(builder.build()?)
 }
 
-/// Generates `settings.num_docs` documents and indexes them into `folder`, which is empty.
+/// Generates `settings.num_docs` documents and indexes them into the empty folder `folder`.
 pub(crate) fn build_index(folder: &Path, settings: &Settings) -> Result<()> {
     let uri = folder.to_str().context("the folder's name is not UTF-8")?;
     let config = IndexConfig::from_yaml(HDFS_LOGS_YAML, |_| None)?;

@@ -1,10 +1,10 @@
-//! What the benches share: an index in memory, the queries that are measured, and what each reads.
+//! Shared parts of the benches: an index in memory, queries, and measurements of their reads.
 //!
-//! Seven things are measured. `range_budget` counts waves, requests and bytes, which are the same on every
-//! machine; a test pins them. `latency` adds what a simulated store makes of them, exact as well, and the
-//! time of the guest, which is not. `guest_cpu` takes that time in both engines, `engines` compares the two
-//! over an index of any size, and `instantiate` takes that of a fresh instance. `kernels` takes that of the
-//! loops over packed numbers, and `formats` that of reading and ingesting each format.
+//! `range_budget` counts waves, requests and bytes, which are the same on every machine; a test
+//! pins them. `latency` adds exact times from a simulated store, and the measured CPU time of the
+//! guest. `guest_cpu` measures guest time in both engines, `engines` compares the two over an index
+//! of any size, and `instantiate` measures the start of an instance. `kernels` measures the loops
+//! over packed numbers, and `formats` the parsing and ingest of each format.
 
 mod budget;
 mod cpu;

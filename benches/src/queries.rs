@@ -1,24 +1,24 @@
-//! The queries that are measured, and what some of them may cost at most.
+//! Measured queries, and budgets for some of them.
 
 use serde_json::{Value, json};
 
-/// A search request with a name.
+/// Search request with a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// Its name in tables.
+    /// Name in tables.
     pub name: &'static str,
-    /// The request, as the searcher takes it.
+    /// Request, as passed to the searcher.
     pub request: Value,
-    /// What it may cost cold, in 8 splits of any size up to the 125,000 documents of the demo.
+    /// Budget of a cold search in 8 splits of any size up to the demo's 125,000 documents.
     pub budget: Option<Budget>,
 }
 
-/// The most that a query may cost.
+/// Maximum cost of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Dependent rounds to the store.
+    /// Maximum number of dependent rounds to the store.
     pub max_waves: u64,
-    /// Requests to the store.
+    /// Maximum number of requests to the store.
     pub max_requests: u64,
 }
 
@@ -40,13 +40,13 @@ impl Query {
     }
 }
 
-/// The first classic query: the ten newest errors.
+/// Returns the first classic query: the ten newest errors.
 fn classic_term() -> Query {
     let request = json!({"query": "severity_text:ERROR", "max_hits": 10});
     Query::new("classic 1: severity_text:ERROR", request).within(3, 14)
 }
 
-/// The second classic query: documents by day and level.
+/// Returns the second classic query: documents by day and level.
 fn classic_histogram() -> Query {
     let request = json!({"query": "*", "max_hits": 0, "aggs": {"events": {
         "date_histogram": {"field": "timestamp", "fixed_interval": "1d"},
@@ -57,19 +57,21 @@ fn classic_histogram() -> Query {
     Query::new("classic 2: * by day and level", request).within(2, 10)
 }
 
-/// The two classic queries, by which Quickwit is known.
+/// Returns the two classic queries, known from Quickwit.
 pub fn classic_queries() -> [Query; 2] {
     [classic_term(), classic_histogram()]
 }
 
-/// A word of the message.
+/// Returns a query for a word in the message.
 fn body_term() -> Query {
     let request = json!({"query": "body:exception", "max_hits": 10});
-    // No limit of requests but the waves': the dictionary, the postings and the documents of each split.
+    // The number of requests is not limited: each split needs its dictionary, postings and
+    // documents.
     Query::new("body:exception", request).within(4, u64::MAX)
 }
 
-/// When a word occurred. What the time index decides, such as hours, costs no column.
+/// Returns a histogram of a word over time. Intervals that the time index decides, such as hours,
+/// need no column.
 fn by_interval(name: &'static str, interval: &str) -> Query {
     let request = json!({"query": "body:exception", "max_hits": 0, "aggs": {"events": {
         "date_histogram": {"field": "timestamp", "fixed_interval": interval, "min_doc_count": 1}
@@ -77,7 +79,7 @@ fn by_interval(name: &'static str, interval: &str) -> Query {
     Query::new(name, request)
 }
 
-/// The queries of `range_budget`.
+/// Returns the queries of `range_budget`.
 pub fn budget_queries() -> Vec<Query> {
     let phrase = json!({"query": "body:\"exception while serving\"", "max_hits": 10});
     let prefix = json!({"query": "body:ioexc*", "max_hits": 10});
@@ -115,16 +117,17 @@ pub fn budget_queries() -> Vec<Query> {
     ]
 }
 
-/// Heads answer the one and columns the other.
+/// Returns a request with two aggregations: heads answer one, and columns the other.
 fn beside_an_average() -> Value {
     let mut request = classic_histogram().request;
     request["aggs"]["average"] = json!({"avg": {"field": "tenant_id"}});
     request
 }
 
-/// A query over days in the middle of the documents, from so many seconds after the first of them begins.
+/// Restricts a query to days in the middle of the documents, starting `seconds` after midnight of
+/// the first one.
 fn within(seconds: u64, query: &Query) -> Value {
-    // 2016-04-18: the documents are of the thirty days from 2016-04-13 on.
+    // 2016-04-18: the documents cover thirty days from 2016-04-13.
     const START_SECONDS: u64 = 1_460_937_600;
     const DAY_SECONDS: u64 = 86_400;
     let mut request = query.request.clone();
@@ -133,7 +136,7 @@ fn within(seconds: u64, query: &Query) -> Value {
     request
 }
 
-/// Aggregations and no hits.
+/// Creates a query with an aggregation and no hits.
 fn aggregated(name: &'static str, query: &str, aggs: Value) -> Query {
     Query::new(
         name,
@@ -148,8 +151,8 @@ fn by_time(interval: &str, inside: Value) -> Value {
     })
 }
 
-/// The queries of `guest_cpu`. From "terms of tenant_id" on, heads cannot answer them: they read columns, and each
-/// goes through another of the loops over packed values.
+/// Returns the queries of `guest_cpu`. From "terms of tenant_id" on, heads cannot answer them: they
+/// read columns, and each uses another of the loops over packed values.
 pub fn cpu_queries() -> Vec<Query> {
     let levels = json!({"levels": {"terms": {"field": "severity_text"}}});
     let average = json!({"average": {"avg": {"field": "tenant_id"}}});

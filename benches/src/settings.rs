@@ -1,20 +1,21 @@
-//! The size of a bench, from the environment.
+//! Size of a bench, from the environment.
 
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
 
-/// The corpus of every bench and of the test that pins the budgets.
+/// Seed of the corpus in every bench and in the test of the budgets.
 pub const SEED: u64 = 42;
 
-/// How large an index is, and how it is searched.
+/// Size of an index, and settings for searching it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// `CANTER_BENCH_DOCS`, 200,000 if it is not set.
+    /// `CANTER_BENCH_DOCS`, by default 200,000.
     pub num_docs: u64,
-    /// `CANTER_BENCH_SPLITS`, 8 if it is not set.
+    /// `CANTER_BENCH_SPLITS`, by default 8.
     pub num_splits: u64,
-    /// `CANTER_BENCH_LEAVES`, 1 if it is not set: how many parts of one search may run at once.
+    /// `CANTER_BENCH_LEAVES`, by default 1: maximum number of leaves of one search that run
+    /// concurrently.
     pub max_parallel_leaves: u32,
 }
 

@@ -1,5 +1,5 @@
-//! Pins what the network's part of the classic queries takes, on an index of 40,000 documents in 8 splits.
-//! Computing takes no time here, so every figure is the same on every machine.
+//! Pins the network time of the classic queries, on an index of 40,000 documents in 8 splits.
+//! Computation takes no time here, so every figure is the same on every machine.
 
 use std::sync::Arc;
 
@@ -29,9 +29,10 @@ fn the_network_s_part_keeps_the_targets_and_is_the_same_each_time() {
     assert_eq!(measure(), [term, histogram], "a second measurement differs");
 }
 
-/// How far: the two requests of this query, one after the other, allow no more than 23 %, and 4,000 searches gain 15 %.
-/// The p99 of a thousand is the tenth slowest of them, whose luck is drawn anew whenever the bytes of a split change,
-/// since a draw depends on the object's name: 7 % is what every draw so far has gained, and 9 % the least of them.
+/// The two consecutive requests of this query limit the gain to 23 %, and 4,000 searches gain 15 %.
+/// The p99 of a thousand searches is the tenth slowest of them. It changes with the bytes of a
+/// split, since latencies are drawn by object name: all draws so far have gained at least 9 %, so 7
+/// % is required.
 #[test]
 fn hedging_cuts_the_tail_within_its_share_of_requests() {
     let lab = lab();

@@ -1,7 +1,7 @@
-//! Pins what the queries of `range_budget` read: an index of 40,000 documents in 8 splits.
+//! Pins the reads of the queries of `range_budget`, on an index of 40,000 documents in 8 splits.
 //!
-//! A change that moves a figure says so in its commit. Waves and requests are exact, bytes an upper bound:
-//! a few bytes more or less in a split are no news.
+//! A commit that changes a figure must say so. Waves and requests are exact; bytes are upper
+//! bounds, since small changes of a split do not matter.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use canter_benches::{BenchIndex, Cost, Settings, budget_queries, measure, table}
 use canter_runtime::Engine;
 use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
 
-/// Query, waves, requests, and the most bytes.
+/// Query, waves, requests, and maximum number of bytes.
 const PINNED: &[(&str, u64, u64, u64)] = &[
     ("classic 1: severity_text:ERROR", 2, 2, 200_000),
     ("classic 2: * by day and level", 1, 1, 145_000),
@@ -47,7 +47,7 @@ fn queries_read_what_is_pinned_in_both_engines() {
     };
     let usual = WasmOptions::default().bytes_at_once;
     assert_eq!(native, wasm(usual), "the engines read differently");
-    // A wave stays one, however small the parts are in which it enters the guest.
+    // The number of waves is independent of the size of the parts that enter the guest.
     assert_eq!(
         native,
         wasm(1),

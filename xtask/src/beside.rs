@@ -1,10 +1,11 @@
-//! Steps that run beside others, in a process of their own: what tests need that is no program of this machine (the
-//! guest as WebAssembly, tools, npm's and Python's packages) beside the lints and the tests' compilation, and the tests
-//! of packages and clients beside those of the hosts.
+//! Steps that run in a parallel process: preparing what tests need beyond the programs of this
+//! machine (the guest as WebAssembly, tools, packages of npm and Python) during lints and
+//! compilation, and the tests of packages and clients during those of the hosts.
 //!
-//! A guest is linked on one core for minutes, an installation waits for the network, a browser's tests for the
-//! browser; cargo locks the folder of each profile by itself, so that two of it get along. What such a process prints
-//! is kept in a file and shown when it is done: two progress bars on one terminal are none.
+//! Linking a guest takes minutes on one core, an installation waits for the network, and browser
+//! tests wait for the browser. Cargo locks the folder of each profile separately, so two of them do
+//! not conflict. The output of such a process is stored in a file and shown at its end: two
+//! progress bars cannot share a terminal.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -16,15 +17,15 @@ use crate::step::step;
 use crate::workspace::Workspace;
 use crate::{clients, guest, manifests, npm, python, tools, wasi};
 
-/// The command that runs what is here, with the name of a lane; nobody types it.
+/// Internal command that runs the steps of the named lane.
 pub(crate) const COMMAND: &str = "beside";
 
-/// Steps that run one behind the other.
+/// Steps that run one after another.
 #[derive(Clone, Copy)]
 pub(crate) enum Lane {
-    /// What tests need.
+    /// Preparation for tests.
     Needs,
-    /// The tests of packages and clients, which are built.
+    /// Tests of the packages and clients, which must be built.
     Packages,
 }
 
@@ -39,7 +40,7 @@ impl Lane {
     }
 }
 
-/// The process, and what it has printed so far.
+/// Parallel process and its output.
 pub(crate) struct Beside {
     lane: Lane,
     process: Child,
@@ -65,7 +66,7 @@ pub(crate) fn start(workspace: &Workspace, lane: Lane) -> Result<Beside> {
 }
 
 impl Beside {
-    /// Waits for the process and shows its steps, or all that it printed if it failed.
+    /// Waits for the process, and shows its steps, or its whole output if it failed.
     pub(crate) fn finish(mut self) -> Result<()> {
         let name = format!("beside: wait for {}", self.lane.name());
         let status = step(&name, || Ok(self.process.wait()?))?;
@@ -86,7 +87,7 @@ impl Beside {
 }
 
 impl Drop for Beside {
-    /// A step failed meanwhile: nothing goes on behind its message.
+    /// Stops the process if another step failed, so that nothing is printed after the error.
     fn drop(&mut self) {
         if let Ok(None) = self.process.try_wait() {
             let _ = self.process.kill();
@@ -95,7 +96,7 @@ impl Drop for Beside {
     }
 }
 
-/// What the process does for the lane of this name.
+/// Runs the steps of the lane with this name.
 pub(crate) fn run(workspace: &Workspace, lane: &str) -> Result<()> {
     match Lane::ALL.into_iter().find(|known| known.name() == lane) {
         Some(Lane::Needs) => make_what_tests_need(workspace),
@@ -111,7 +112,7 @@ pub(crate) fn run(workspace: &Workspace, lane: &str) -> Result<()> {
 fn make_what_tests_need(workspace: &Workspace) -> Result<()> {
     guest::compile_all(workspace)?;
     wasi::compile(workspace)?;
-    // What is missing in the end is said by the step that needs it.
+    // The step that needs a missing tool reports it.
     for install in [
         |workspace: &Workspace| tools::install(workspace, false),
         npm::install_all,

@@ -1,8 +1,9 @@
-//! `cargo xtask check`: format, clippy and unit tests of the packages that differ from the main branch.
+//! `cargo xtask check`: format, clippy and unit tests of the packages that differ from the main
+//! branch.
 //!
-//! Cargo gives dependencies the features that the chosen packages ask for, so `-p CRATE` alone would compile tantivy,
-//! tokio and others once more. Beside the changed packages, those are chosen here that ask for all that the workspace
-//! asks for: what is compiled is then what `cargo xtask test` compiles.
+//! Cargo selects features of dependencies by the chosen packages, so `-p CRATE` alone would compile
+//! tantivy, tokio and others again. The changed packages are therefore combined with packages that
+//! enable all features of the workspace, and share the artifacts of `cargo xtask test`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,17 +15,17 @@ use anyhow::{Context, Result, bail};
 use crate::step::run;
 use crate::workspace::Workspace;
 
-/// Packages that together ask for every feature that the workspace asks for; `CONTRIBUTING.md` says how to see that
-/// they still do. They also use all that is public, so that a change of an interface is seen.
+/// Packages that together enable every feature that the workspace uses; `CONTRIBUTING.md` describes
+/// how to verify this. They also use all public interfaces, so that breaking changes are noticed.
 const WHOLE: [&str; 4] = ["canter-cli", "canter-tests", "canter-benches", "xtask"];
 
-/// The default features of packages that are members, which those who depend on them leave out.
+/// Default features of members, which their dependents disable.
 const DEFAULTS: &str = "canter-index-builder/default,canter-runtime/default,canter-stores/default";
 
-/// The package for WebAssembly only, which is linted where it is compiled.
+/// Package for WebAssembly only, which is linted where it is compiled.
 const COMPONENT: &str = "canter-guest-component";
 
-/// Formats, lints and tests what has changed.
+/// Formats, lints and tests the changed packages.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     run(
         "check: format",
@@ -54,7 +55,7 @@ fn choose(cargo: &mut Command, changed: &BTreeSet<String>) {
     cargo.args(["--features", DEFAULTS]);
 }
 
-/// The names of the packages in whose folders a file differs from the main branch, or is new.
+/// Returns the names of the packages with files that are new or differ from the main branch.
 fn changed_packages(workspace: &Workspace) -> Result<BTreeSet<String>> {
     let base = merge_base(workspace)?;
     let differs = git(workspace, &["diff", "--name-only", &base])?;
@@ -64,7 +65,7 @@ fn changed_packages(workspace: &Workspace) -> Result<BTreeSet<String>> {
     Ok(packages.filter(|name| name != COMPONENT).collect())
 }
 
-/// Where this branch left the main one.
+/// Returns the commit at which this branch left the main one.
 fn merge_base(workspace: &Workspace) -> Result<String> {
     for main in ["origin/main", "main"] {
         if let Ok(base) = git(workspace, &["merge-base", "HEAD", main]) {
@@ -86,7 +87,7 @@ fn git(workspace: &Workspace, args: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The name of the package in whose folder a file is, if there is one: the nearest above.
+/// Returns the name of the package that contains a file, which is the nearest one above it.
 fn package_of(root: &Path, file: &Path) -> Option<String> {
     let folders = file.ancestors().skip(1);
     let manifest = folders

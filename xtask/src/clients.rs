@@ -1,4 +1,4 @@
-//! `cargo xtask clients`: Elasticsearch's own clients, as their registries have them, against `canter serve`.
+//! `cargo xtask clients`: tests of `canter serve` with Elasticsearch's official clients.
 
 use std::env;
 use std::process::Command;
@@ -37,7 +37,7 @@ const PYTHON_TESTS: &str = "tests/clients/python";
 pub(crate) const JS_TESTS: &str = "tests/clients/js";
 const GO_TESTS: &str = "tests/clients/go";
 
-/// Builds the command line and runs the clients' tests.
+/// Builds the command line, and runs the tests of the clients.
 pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
     if !args.is_empty() {
         bail!("usage: cargo xtask clients");
@@ -51,14 +51,15 @@ pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
     run_go(workspace)
 }
 
-/// What Python's clients need, for steps to come.
+/// Installs the requirements of the Python clients.
 pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
     PYTHON
         .into_iter()
         .try_for_each(|(requirements, _)| tools::python(workspace, requirements).map(drop))
 }
 
-/// The clients' tests as a step of all tests. Without Python they are skipped, but not in CI.
+/// Runs the tests of the clients as a step of all tests. Without Python, they are skipped, except
+/// in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let missing = PYTHON
         .iter()
@@ -77,7 +78,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// The Go clients. Without Go they are skipped, but not in CI.
+/// Runs the tests of the Go clients. Without Go, they are skipped, except in CI.
 fn run_go(workspace: &Workspace) -> Result<()> {
     let Some(go) = tools::find_go() else {
         if env::var_os("CI").is_none() {

@@ -28,8 +28,8 @@ pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
     )
 }
 
-/// Everything that CI checks. Only the dev profile is used on the host, and flags never differ
-/// between steps, so that nothing compiles twice.
+/// Runs all checks of CI. The host uses only the dev profile, and flags never differ between steps,
+/// so that nothing is compiled twice.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     run(
         "test: format",
@@ -66,12 +66,12 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     conformance::prepare(workspace)?;
     let packages = beside::start(workspace, beside::Lane::Packages)?;
     let hosts = conformance::test(workspace).and_then(|()| manifests::test(workspace));
-    // What failed there is told too, whatever failed here.
+    // Failures of both are reported.
     let packages = packages.finish();
     hosts.and(packages)
 }
 
-/// Clippy and rustdoc as steps of their own.
+/// Runs clippy and rustdoc as steps of their own.
 fn lint(workspace: &Workspace) -> Result<()> {
     run(
         "test: lints",
@@ -98,10 +98,10 @@ fn lint(workspace: &Workspace) -> Result<()> {
     )
 }
 
-/// What the release binary can do: all but compile the guest, whose compiled form is inside.
+/// Features of the release binary: all except compiling the guest, whose compiled form is embedded.
 const DIST_FEATURES: &str = "remote,doctor,serve,mcp,native,parquet,vrl,otlp";
 
-/// Builds the release binary with the guest inside, and puts it into `<target>/dist`.
+/// Builds the release binary with the guest embedded, and copies it to `<target>/dist`.
 pub(crate) fn dist(workspace: &Workspace) -> Result<()> {
     guest::build(workspace)?;
     run(
@@ -126,7 +126,7 @@ pub(crate) fn dist(workspace: &Workspace) -> Result<()> {
             workspace.target_dir.join("release").join(&name),
             folder.join(&name),
         );
-        // Not over a binary that may be running.
+        // A running binary must not be overwritten.
         let temporary = to.with_extension("new");
         fs::copy(&from, &temporary)
             .and_then(|_| fs::rename(&temporary, &to))

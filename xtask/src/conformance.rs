@@ -1,4 +1,4 @@
-//! `cargo xtask conformance`: builds what the hosts run, and sends them all the same requests.
+//! `cargo xtask conformance`: builds all hosts, and sends them the same requests.
 
 use std::env;
 use std::process::Command;
@@ -9,14 +9,15 @@ use crate::step::run;
 use crate::workspace::Workspace;
 use crate::{guest, npm, tools, wasi};
 
-/// The program that sends the requests.
+/// Program that sends the requests.
 const PROGRAM: &str = "canter-conformance";
-/// The document with the table.
+/// Document that contains the table.
 const DOCUMENT: &str = "docs/conformance.md";
-/// What CI must not skip; names as in `--list`.
+/// Hosts that CI must not skip, by their names in `--list`.
 const REQUIRED: &str = "native,runtime,wasmtime-run,wasmtime-serve,workerd,lambda,node,chromium";
 
-/// With `args` for the program. Without any, the table goes into the document.
+/// Builds the hosts and runs the program with `args`. Without arguments, updates the table in the
+/// document.
 pub(crate) fn conformance(workspace: &Workspace, args: &[String]) -> Result<()> {
     guest::build(workspace)?;
     for name in ["canter", "canter-lambda-search", PROGRAM] {
@@ -34,8 +35,8 @@ pub(crate) fn conformance(workspace: &Workspace, args: &[String]) -> Result<()> 
     compare(&mut command)
 }
 
-/// The same as a step of all tests, which have built our programs and called `prepare`. In CI nothing that is required
-/// is skipped.
+/// Runs the program as a step of all tests, which have built our programs and called `prepare`. In
+/// CI, required hosts must not be skipped.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let mut command = Command::new(workspace.dev_binary(PROGRAM));
     if env::var_os("CI").is_some() {
@@ -44,15 +45,15 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     compare(&mut command)
 }
 
-/// Installs and builds what hosts run and are.
+/// Installs and builds the hosts and their runtimes.
 pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
     tools::install_for_hosts(workspace)?;
-    // After the tools: what is compiled ahead of time needs the stock wasmtime.
+    // Ahead-of-time compilation needs the stock wasmtime, so the tools come first.
     wasi::build(workspace)?;
     if tools::has_viceroy(workspace) {
         wasi::build_fastly(workspace)?;
     }
-    // The program says by name which hosts it skips.
+    // The program reports the hosts that it skips.
     if let Err(error) = npm::build(workspace) {
         eprintln!("   the JavaScript hosts are not built: {error:#}");
     }

@@ -22,15 +22,15 @@ use crate::workspace::Workspace;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The most that the component may be after gzip -9: what an edge platform stores and loads. What is in it, and
-/// what keeps it small, is in ARCHITECTURE.md under "What is in the component".
+/// Maximum size of the component after gzip -9, as edge platforms store and load it.
+/// ARCHITECTURE.md describes its contents under "What is in the component".
 const MAX_GZIP_LEN: usize = 1_620_000;
 
-/// The program that compiles the component ahead of time.
+/// Program that compiles the component ahead of time.
 pub(crate) const PRECOMPILE: &str = "canter-precompile";
 
-/// Builds `<target>/guest/canter-guest.wasm` and `canter-guest.cwasm`. Work whose inputs have not
-/// changed is not done again.
+/// Builds `<target>/guest/canter-guest.wasm` and `canter-guest.cwasm`. Unchanged inputs are not
+/// processed again.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let component = compile_all(workspace)?;
     run(
@@ -40,7 +40,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     precompile(workspace, &component)
 }
 
-/// All that is WebAssembly: the component, whose path it returns, and its loops by themselves.
+/// Compiles everything for WebAssembly: the component, whose path is returned, and its loops
+/// separately.
 pub(crate) fn compile_all(workspace: &Workspace) -> Result<PathBuf> {
     let component = build_component(workspace)?;
     run(
@@ -50,7 +51,7 @@ pub(crate) fn compile_all(workspace: &Workspace) -> Result<PathBuf> {
     Ok(component)
 }
 
-/// Compiles the component for this machine, with the ahead-of-time compiler that was built before.
+/// Compiles the component for this machine, with the ahead-of-time compiler, which must be built.
 pub(crate) fn precompile(workspace: &Workspace, component: &Path) -> Result<()> {
     let mut precompile = Command::new(workspace.dev_binary(PRECOMPILE));
     precompile
@@ -69,7 +70,7 @@ pub(crate) fn build_component(workspace: &Workspace) -> Result<PathBuf> {
     step("guest: make the component", || encode(workspace))
 }
 
-/// Compiles a package as all of the guest is compiled.
+/// Returns the command that compiles a package with the guest's settings.
 fn compile(workspace: &Workspace, package: &str) -> Result<Command> {
     Ok(workspace.cargo(&[
         "rustc",
@@ -84,13 +85,13 @@ fn compile(workspace: &Workspace, package: &str) -> Result<Command> {
         "--config",
         &without_paths_of_this_machine(workspace)?,
         "--",
-        // The linker inlines no more than for size, and makes vectors of loops nevertheless.
+        // Inlines no more than for size, but still vectorizes loops.
         "-Cllvm-args=-inline-threshold=5",
     ]))
 }
 
-/// The setting that shortens the paths in panic messages, so that the component is the same bytes wherever
-/// it is built. Cargo adds it to the flags in `.cargo/config.toml`.
+/// Returns the setting that shortens the paths in panic messages, so that the component is the same
+/// bytes wherever it is built. Cargo adds it to the flags in `.cargo/config.toml`.
 fn without_paths_of_this_machine(workspace: &Workspace) -> Result<String> {
     let cargo_home = match std::env::var_os("CARGO_HOME") {
         Some(home) => PathBuf::from(home),
@@ -111,8 +112,8 @@ fn without_paths_of_this_machine(workspace: &Workspace) -> Result<String> {
     Ok(format!("target.{TARGET}.rustflags=[{}]", flags.join(",")))
 }
 
-/// Installs what `rust-toolchain.toml` names if the wasm target is missing: rustup may have been told
-/// not to do so by itself.
+/// Installs the toolchain of `rust-toolchain.toml` if the wasm target is missing: rustup may be
+/// configured not to do so itself.
 pub(crate) fn ensure_target(workspace: &Workspace, target: &str) -> Result<()> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc)
@@ -125,8 +126,8 @@ pub(crate) fn ensure_target(workspace: &Workspace, target: &str) -> Result<()> {
         return Ok(());
     }
     step("guest: install the toolchain", || {
-        // Without the override that rustup's proxy has put into our environment, so that it reads
-        // rust-toolchain.toml with its targets.
+        // Without the override that rustup's proxy has set, so that it reads rust-toolchain.toml
+        // with its targets.
         run_quietly(
             Command::new("rustup")
                 .args(["toolchain", "install"])
@@ -137,7 +138,7 @@ pub(crate) fn ensure_target(workspace: &Workspace, target: &str) -> Result<()> {
     })
 }
 
-/// Makes the component out of the core module and returns its path.
+/// Encodes the core module as a component, and returns its path.
 fn encode(workspace: &Workspace) -> Result<PathBuf> {
     let module_path = workspace
         .target_dir
@@ -146,7 +147,7 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
     let mut module =
         fs::read(&module_path).with_context(|| format!("cannot read {}", module_path.display()))?;
     let path = workspace.guest_dir().join("canter-guest.wasm");
-    // Packing takes half a minute, and every command that needs the guest comes by here.
+    // Packing takes half a minute, and every command that needs the guest calls this function.
     let marker = path.with_extension("made-of");
     let made_of = fingerprint(&module);
     if path.is_file() && made_of.is_some() && fs::read_to_string(&marker).ok() == made_of {
@@ -178,8 +179,8 @@ fn encode(workspace: &Workspace) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Tells what a component is made of, and by which build of this program, from what the next would be. `None` if that
-/// cannot be told: cargo may have put another program in our place meanwhile.
+/// Returns a fingerprint of the component's input and of this program; `None` if cargo has replaced
+/// the program meanwhile.
 fn fingerprint(module: &[u8]) -> Option<String> {
     let program = fs::metadata(std::env::current_exe().ok()?).ok()?;
     let made = program.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -188,8 +189,8 @@ fn fingerprint(module: &[u8]) -> Option<String> {
     Some(format!("{:x} {made:?}", hasher.finish()))
 }
 
-/// The guest asks its host for nothing. (Its core module does import: the functions that make and drop
-/// a session's handle, which the component itself supplies.)
+/// Checks that the component imports nothing. (Its core module imports the functions that create
+/// and drop a session's handle, which the component itself supplies.)
 fn check_no_imports(component: &[u8]) -> Result<()> {
     let mut depth = 0;
     for payload in Parser::new(0).parse_all(component) {
@@ -217,7 +218,7 @@ pub(crate) fn gzip_len(bytes: &[u8]) -> Result<usize> {
     Ok(encoder.finish()?.len())
 }
 
-/// Leaves an equal file alone, so that nothing that depends on it is built again.
+/// Writes a file unless it is equal, so that its dependents are not built again.
 pub(crate) fn write_if_changed(path: &Path, bytes: &[u8]) -> Result<()> {
     if fs::read(path).is_ok_and(|current| current == bytes) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `cargo xtask lambda`: the packages of the Lambda functions, and the example that runs them here.
+//! `cargo xtask lambda`: packages of the Lambda functions, and the example that runs them locally.
 //!
 //! ```text
 //!   <target>/lambda/arm64/canter-search.zip    each with one program, `bootstrap`
@@ -24,18 +24,19 @@ const USAGE: &str = "usage: cargo xtask lambda [--arch arm64|x86_64]…";
 const EXAMPLE: &str = "native-lambda";
 const EXAMPLE_USAGE: &str = "usage: cargo xtask example native-lambda [QUERY [INDEX]]";
 
-/// A package and its program.
+/// Packages and their programs.
 const PACKAGES: [(&str, &str); 2] = [
     ("canter-search", "canter-lambda-search"),
     ("canter-indexer", "canter-lambda-indexer"),
 ];
-/// That of `provided.al2023`: a program that needs a newer one does not start there.
+/// Minor version of glibc in `provided.al2023`: a program that needs a newer one does not start
+/// there.
 const GLIBC_MINOR: u32 = 34;
-/// Lambda takes five times that by upload; a package that grows beyond this has something in it that it
-/// should not have.
+/// Maximum size of a package. Lambda accepts five times as much by upload; growth beyond this limit
+/// means that something was included by mistake.
 const MAX_ZIP_BYTES: u64 = 10_000_000;
 
-/// A processor that Lambda has, as it calls it.
+/// Processor architecture, by its name at Lambda.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arch {
     Arm64,
@@ -68,7 +69,7 @@ impl Arch {
     }
 }
 
-/// Builds the packages for the processors that are asked for, or for both.
+/// Builds the packages for the given processors, or for both.
 pub(crate) fn lambda(workspace: &Workspace, args: &[String]) -> Result<()> {
     let zig = match zigbuild::install(workspace) {
         Ok(zig) => Some(zig),
@@ -119,8 +120,8 @@ fn asked_for(args: &[String]) -> Result<Vec<Arch>> {
     }
 }
 
-/// Builds the programs and gives the folder that they are in. Only the Lambda crate is built, so that
-/// wasmtime, which other members of the workspace have, is no part of it.
+/// Builds the programs and returns their folder. Only the Lambda crate is built, which excludes
+/// wasmtime, a dependency of other members of the workspace.
 fn build(workspace: &Workspace, arch: Arch, zig: Option<&zigbuild::Zigbuild>) -> Result<PathBuf> {
     let name = format!("lambda: build for {}", arch.name());
     let common = [
@@ -149,7 +150,8 @@ fn build(workspace: &Workspace, arch: Arch, zig: Option<&zigbuild::Zigbuild>) ->
     Ok(workspace.target_dir.join(target).join("function"))
 }
 
-/// The standard library for another processor; already there where there is no rustup.
+/// Installs the standard library for another processor. Without rustup, it is assumed to be
+/// present.
 fn add_target(target: &str) -> Result<()> {
     let added = Command::new("rustup")
         .args(["target", "add", target])
@@ -163,8 +165,8 @@ fn add_target(target: &str) -> Result<()> {
     }
 }
 
-/// A zip with the program as `bootstrap`, which is what Lambda starts. The same program gives the same
-/// bytes.
+/// Writes a zip with the program as `bootstrap`, the name that Lambda starts. The same program
+/// gives the same bytes.
 fn package_program(program: &Path, zipped: &Path) -> Result<()> {
     let bytes = fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
     let needed = newest_glibc(&bytes);
@@ -196,7 +198,7 @@ fn package_program(program: &Path, zipped: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The newest minor version of glibc 2 that a program names among those it needs.
+/// Returns the newest minor version of glibc 2 that a program requires.
 fn newest_glibc(program: &[u8]) -> u32 {
     let prefix = b"GLIBC_2.";
     let places = (0..program.len()).filter(|at| program[*at..].starts_with(prefix));

@@ -1,8 +1,10 @@
-//! Lints and documentation in passing: the compiler's stand-in during `cargo xtask test` in CI.
+//! Lints and documentation during compilation: a compiler wrapper for `cargo xtask test` in CI.
 //!
-//! `cargo clippy` and `cargo doc` need the metadata of every dependency in a form that no build has, so each of them
-//! would compile 700 crates once more. What a build has is enough for the tools themselves. So cargo calls this program
-//! in place of the compiler, and for each crate of this workspace it runs, beside the compiler and with the same
+//! `cargo clippy` and `cargo doc` need metadata of every dependency in a form that builds do not
+//! produce, so each of them would compile all dependencies again. The tools themselves can use the
+//! artifacts of a build. Cargo therefore calls this program in place of the compiler. For each
+//! crate of this workspace, it runs clippy and rustdoc beside the compiler with the same arguments;
+//! a failure of any fails the crate. Crates that cargo finds compiled have been linted before.
 //! arguments, clippy and rustdoc. Any of them fails the crate. What cargo finds compiled was linted when that was done.
 //!
 //! ```text
@@ -11,7 +13,7 @@
 //!                    └─▶ rustdoc          the same; libraries and programs, not tests
 //! ```
 //!
-//! The fingerprints of crates do not know of a wrapper, so artifacts are the same bytes with and without it.
+//! Cargo's fingerprints exclude the wrapper, so artifacts are the same with and without it.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
@@ -20,13 +22,13 @@ use std::process::{Command, ExitCode, Output, Stdio};
 
 use anyhow::{Context, Result};
 
-/// The variable that makes this program the stand-in; its value is the folder for what nobody reads.
+/// Variable that turns this program into the wrapper; its value is a folder for unused output.
 pub(crate) const FOLDER: &str = "CANTER_LINTS_FOLDER";
 
-/// How clippy-driver separates the arguments that it takes from its environment.
+/// Separator of the arguments that clippy-driver reads from its environment.
 const SEPARATOR: &str = "__CLIPPY_HACKERY__";
 
-/// What cargo calls in place of the compiler.
+/// Cargo's variable for a compiler wrapper.
 const WRAPPER: &str = "RUSTC_WRAPPER";
 
 /// Makes cargo call this program in place of the compiler.
@@ -36,12 +38,12 @@ pub(crate) fn stand_in(cargo: &mut Command, folder: &Path) {
     }
 }
 
-/// Makes cargo call the compiler itself again: what it runs may call this program.
+/// Makes cargo call the compiler directly again, in case it runs this program.
 pub(crate) fn stand_aside(cargo: &mut Command) {
     cargo.env_remove(WRAPPER).env_remove(FOLDER);
 }
 
-/// Compiles as cargo asks, and lints and documents if the crate is ours.
+/// Compiles as cargo asks, and lints and documents crates of the workspace.
 pub(crate) fn compile(folder: &Path) -> ExitCode {
     let mut args = std::env::args_os().skip(1);
     let rustc = args.next().unwrap_or_else(|| "rustc".into());
@@ -73,7 +75,7 @@ fn compile_and_judge(folder: &Path, rustc: &OsStr, args: &[OsString]) -> Result<
         .map(|mut judge| run_quietly(&mut judge))
         .collect::<Result<Vec<Output>>>();
     let is_compiled = compiler.wait().context("the compiler was lost")?.success();
-    // Only now: cargo reads lines of JSON there, which must not be torn apart.
+    // Printed at the end: cargo reads lines of JSON there, which must not be interleaved.
     let mut is_good = is_compiled;
     for output in judges? {
         std::io::stderr().write_all(&output.stderr)?;
@@ -92,14 +94,14 @@ fn run_quietly(command: &mut Command) -> Result<Output> {
     output.with_context(|| format!("cannot run {program}"))
 }
 
-/// The arguments of one call of the compiler that makes an artifact.
+/// Arguments of a compiler call that makes an artifact.
 struct Judged<'a> {
     args: &'a [OsString],
     crate_name: &'a OsStr,
 }
 
 impl<'a> Judged<'a> {
-    /// Nothing if the compiler is only asked about itself.
+    /// Returns `None` if the compiler is only asked about itself.
     fn of(args: &'a [OsString]) -> Option<Judged<'a>> {
         let at = args.iter().position(|arg| arg == "--crate-name")?;
         let crate_name = args.get(at + 1)?.as_os_str();
@@ -107,7 +109,7 @@ impl<'a> Judged<'a> {
         (makes_something && crate_name != "___").then_some(Judged { args, crate_name })
     }
 
-    /// A name that no other call of the same build has.
+    /// Returns a name that is unique among the calls of a build.
     fn name(&self) -> PathBuf {
         let args = self.args.iter().rev().filter_map(|arg| arg.to_str());
         let mut extra = args.filter_map(|arg| arg.strip_prefix("extra-filename="));
@@ -125,7 +127,7 @@ impl<'a> Judged<'a> {
         std::iter::once(self.clippy(folder)).chain(rustdoc)
     }
 
-    /// Clippy, which makes metadata only.
+    /// Returns the clippy command, which makes metadata only.
     fn clippy(&self, folder: &Path) -> Command {
         let mut command = Command::new("clippy-driver");
         command
@@ -140,7 +142,7 @@ impl<'a> Judged<'a> {
         command
     }
 
-    /// rustdoc, which takes those of the arguments that say what the crate is.
+    /// Returns the rustdoc command, with the arguments that describe the crate.
     fn rustdoc(&self, folder: &Path) -> Command {
         let is_program = values(self.args, "--crate-type").any(|kind| kind == "bin");
         let mut command = Command::new("rustdoc");
@@ -157,7 +159,8 @@ impl<'a> Judged<'a> {
         command
     }
 
-    /// The arguments without those flags, or options of `-C`, that `keeps` does not keep; artifacts are not told of.
+    /// Returns the arguments without the flags and `-C` options that `keeps` rejects, and without
+    /// output paths.
     fn kept(&self, keeps: impl Fn(&str, &str) -> bool) -> Vec<OsString> {
         let mut kept = Vec::new();
         let mut args = self.args.iter();
@@ -188,7 +191,7 @@ impl<'a> Judged<'a> {
     }
 }
 
-/// The values of a flag, `--flag=value` or `--flag value`.
+/// Returns the values of a flag, in the form `--flag=value` or `--flag value`.
 fn values<'a>(args: &'a [OsString], flag: &'a str) -> impl Iterator<Item = &'a str> {
     let texts = || args.iter().filter_map(|arg| arg.to_str());
     let behind = texts()

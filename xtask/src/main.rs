@@ -1,7 +1,8 @@
-//! The project's own commands: `cargo xtask demo | check | test | conformance | tools | guest | js | wasi | fastly |
-//! lambda | example | clients | python | peers | dist`.
+//! The project's own commands: `cargo xtask demo | check | test | conformance | tools | guest | js
+//! | wasi | fastly | lambda | example | clients | python | peers | dist`.
 //!
-//! Kept light (no wasmtime, no tantivy): what needs those is run as a program of its own.
+//! This program has few dependencies (no wasmtime, no tantivy): commands that need them run other
+//! programs.
 
 mod beside;
 mod check;

@@ -1,4 +1,5 @@
-//! The examples' manifests for Kubernetes, against its own schemas: a field that there is not is an error.
+//! Validates the Kubernetes manifests of the examples against Kubernetes' schemas; unknown fields
+//! are errors.
 
 use std::env;
 use std::process::Command;
@@ -9,7 +10,7 @@ use crate::step::run;
 use crate::tools;
 use crate::workspace::Workspace;
 
-/// What the check needs; its folder names the environment.
+/// Requirements of the check; their folder names the environment.
 const REQUIREMENTS: &str = "examples/serve/requirements.txt";
 
 const MANIFESTS: [&str; 2] = [
@@ -17,12 +18,12 @@ const MANIFESTS: [&str; 2] = [
     "examples/indexed-job/job.yaml",
 ];
 
-/// What the check needs, for steps to come.
+/// Installs the requirements of the check.
 pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
     tools::python(workspace, REQUIREMENTS).map(drop)
 }
 
-/// The check as a step of all tests. Without Python it is skipped, but not in CI.
+/// Runs the check as a step of all tests. Without Python, it is skipped, except in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     let python = match tools::python(workspace, REQUIREMENTS) {
         Ok(python) => python,

@@ -1,4 +1,4 @@
-//! `cargo xtask js`: the npm package, the Worker and the browser example, built and tested with npm.
+//! `cargo xtask js`: builds and tests the npm package, the Worker and the browser example with npm.
 
 use std::env;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::guest;
 use crate::step::{run, step};
 use crate::workspace::Workspace;
 
-/// Folders with a `package.json`, each after those that it imports.
+/// Folders with a `package.json`, in the order of their dependencies.
 const PACKAGES: [&str; 4] = [
     "edge-adapters/js",
     "edge-adapters/page",
@@ -20,7 +20,7 @@ const PACKAGES: [&str; 4] = [
     "examples/browser-search",
 ];
 
-/// Builds the guest, then every package; with the argument `test`, runs their tests too.
+/// Builds the guest and every package; with the argument `test`, also runs their tests.
 pub(crate) fn js(workspace: &Workspace, args: &[String]) -> Result<()> {
     let runs_tests = match args {
         [] => false,
@@ -34,9 +34,9 @@ pub(crate) fn js(workspace: &Workspace, args: &[String]) -> Result<()> {
     }
 }
 
-/// Runs the tests of the packages, which are built.
+/// Runs the tests of the packages, which must be built.
 fn run_tests(workspace: &Workspace) -> Result<()> {
-    // Tests search a real index, which the command line makes.
+    // Tests search a real index, which the command line creates.
     run("js: build canter", &mut workspace.build_binary("canter"))?;
     for package in PACKAGES {
         let mut tests = npm(workspace, package, &["test"]);
@@ -46,8 +46,8 @@ fn run_tests(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The packages' tests as a step of all tests, which have built them. Without
-/// npm they are skipped, but not in CI.
+/// Runs the packages' tests as a step of all tests, which have built them. Without npm, they are
+/// skipped, except in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     match check_npm() {
         Err(error) if env::var_os("CI").is_none() => {
@@ -59,7 +59,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// Builds the guest, and every package around it.
+/// Builds the guest, and every package that contains it.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     check_npm()?;
     guest::build(workspace)?;
@@ -71,7 +71,8 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Elasticsearch's JavaScript clients in the folder `package`, against the server with both engines and the Worker. Without npm it is skipped, but not in CI.
+/// Tests the server (with both engines) and the Worker with Elasticsearch's JavaScript clients in
+/// the folder `package`. Without npm, they are skipped, except in CI.
 pub(crate) fn run_clients(workspace: &Workspace, package: &str) -> Result<()> {
     if let Err(error) = check_npm() {
         if env::var_os("CI").is_none() {
@@ -92,7 +93,7 @@ pub(crate) fn run_clients(workspace: &Workspace, package: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether the Worker can be run: the packages are built by then.
+/// Returns whether npm is available to run the Worker; the packages must be built.
 pub(crate) fn is_there() -> bool {
     check_npm().is_ok()
 }
@@ -105,7 +106,7 @@ fn check_npm() -> Result<()> {
     }
 }
 
-/// What the packages import, for steps to come.
+/// Installs the dependencies of the packages.
 pub(crate) fn install_all(workspace: &Workspace) -> Result<()> {
     check_npm()?;
     PACKAGES
@@ -114,7 +115,7 @@ pub(crate) fn install_all(workspace: &Workspace) -> Result<()> {
         .try_for_each(|package| install(workspace, package))
 }
 
-/// `npm ci`, unless what is installed is what the lock file names.
+/// Runs `npm ci`, unless the installed packages are those of the lock file.
 fn install(workspace: &Workspace, package: &str) -> Result<()> {
     let folder = workspace.root.join(package);
     let lock = fs::read(folder.join("package-lock.json"))

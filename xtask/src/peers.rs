@@ -1,4 +1,4 @@
-//! `peers`: the same questions put to Canter and to other engines, over the same documents.
+//! `peers`: runs the same queries on Canter and on other engines, over the same documents.
 
 use std::process::Command;
 
@@ -9,8 +9,8 @@ use crate::step::{run, run_quietly, step};
 use crate::tools;
 use crate::workspace::Workspace;
 
-/// Builds the release binary and the generator, installs the peers, and runs `benches/peers/compare.py`, or after
-/// `build` the script of that name.
+/// Builds the release binary and the generator, installs the peers, and runs
+/// `benches/peers/compare.py`, or the script `build.py` after the argument `build`.
 pub(crate) fn peers(workspace: &Workspace, args: &[String]) -> Result<()> {
     let (script, args) = match args.split_first() {
         Some((first, rest)) if first == "build" => ("build.py", rest),

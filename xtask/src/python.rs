@@ -1,7 +1,8 @@
-//! `cargo xtask python`: the Python package as a wheel, built and tested.
+//! `cargo xtask python`: builds and tests the Python package as a wheel.
 //!
-//! A wheel to give away is made by `maturin build --release` (see edge-adapters/python/README.md). This one is for tests:
-//! the module of the dev profile, with the features of the whole workspace, so that next to nothing compiles for it.
+//! `maturin build --release` makes wheels for distribution (see edge-adapters/python/README.md).
+//! This one is for tests: it uses the dev profile and the features of the whole workspace, so that
+//! almost nothing is compiled for it.
 
 use std::env;
 use std::fs;
@@ -16,14 +17,14 @@ use crate::tools::{self, s3_server};
 use crate::workspace::Workspace;
 
 const PACKAGE: &str = "edge-adapters/python";
-/// What tests of the package need, and what packs the wheel.
+/// Requirements of the package's tests, and of packing the wheel.
 const REQUIREMENTS: &str = "edge-adapters/python/tests/requirements.txt";
 
-/// The packages that tests of Spark need: half a gigabyte.
+/// Requirements of the Spark tests: half a gigabyte.
 const SPARK_REQUIREMENTS: &str = "edge-adapters/python/tests/spark/requirements.txt";
 
-/// Builds the wheel; with the argument `test`, installs it into a fresh environment and runs its tests; with `spark`,
-/// those of the data source, which need Java.
+/// Builds the wheel. With the argument `test`, installs it into a fresh environment and runs its
+/// tests; with `spark`, runs those of the data source, which need Java.
 pub(crate) fn python(workspace: &Workspace, args: &[String]) -> Result<()> {
     let what = match args {
         [] => "build",
@@ -38,7 +39,7 @@ pub(crate) fn python(workspace: &Workspace, args: &[String]) -> Result<()> {
     }
 }
 
-/// What the package's tests need, for steps to come.
+/// Installs the requirements of the tests.
 pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
     tools::python(workspace, REQUIREMENTS)?;
     match tools::java() {
@@ -47,7 +48,7 @@ pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// The package's tests as a step of all tests. Without Python they are skipped, but not in CI.
+/// Runs the package's tests as a step of all tests. Without Python, they are skipped, except in CI.
 pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     match tools::python(workspace, REQUIREMENTS) {
         Err(error) if env::var_os("CI").is_none() => {
@@ -62,7 +63,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// The tests of Spark as a step of all tests. Without Java they are skipped, but not in CI.
+/// Runs the Spark tests as a step of all tests. Without Java, they are skipped, except in CI.
 fn test_spark(workspace: &Workspace) -> Result<()> {
     match tools::java() {
         Err(error) if env::var_os("CI").is_none() => {
@@ -74,7 +75,7 @@ fn test_spark(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// Builds the wheel.
+/// Builds the wheel, and returns its path.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     run(
         "python: build the module",
@@ -110,7 +111,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     })
 }
 
-/// The files of the wheel.
+/// Writes the files of the wheel.
 fn lay_out(workspace: &Workspace, content: &Path) -> Result<()> {
     let package = workspace.root.join(PACKAGE);
     let version = env!("CARGO_PKG_VERSION");
@@ -165,7 +166,8 @@ fn copy_modules(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Installs the wheel into a fresh environment with the packages of `requirements` behind it; its interpreter.
+/// Installs the wheel into a fresh environment with access to the packages of `requirements`, and
+/// returns its interpreter.
 fn install(workspace: &Workspace, requirements: &str) -> Result<PathBuf> {
     let wheel = build(workspace)?;
     let tools = tools::python(workspace, requirements)?;
@@ -182,7 +184,8 @@ fn install(workspace: &Workspace, requirements: &str) -> Result<PathBuf> {
             "--disable-pip-version-check",
         ]);
         run_quietly(install.arg(&wheel))?;
-        // What only tests need is there already: it is looked for behind the fresh environment.
+        // Packages for tests only are found in the environment of `requirements`, after the fresh
+        // one.
         let sites = Command::new(&tools)
             .args(["-c", "import site; print(site.getsitepackages()[0])"])
             .output()?;
@@ -232,7 +235,7 @@ fn pytest(workspace: &Workspace, python: &Path, tests: &Path) -> Command {
         .arg(tests)
         .env("CANTER_TEST_COMMAND", fresh.join("bin/canter"))
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        // Not where the package's sources are, which Python would import.
+        // Outside of the package's sources, which Python would import.
         .current_dir(fresh);
     command
 }

@@ -1,4 +1,4 @@
-//! A step: a name, what it runs, how long it took. The first that fails ends everything.
+//! Steps: a name, the work, and its duration. The first failure ends the command.
 
 use std::io::IsTerminal;
 use std::process::Command;
@@ -15,7 +15,7 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T>
     Ok(result)
 }
 
-/// Runs a command under a name. Its output is the terminal's.
+/// Runs a command under a name, with its output on the terminal.
 pub(crate) fn run(name: &str, command: &mut Command) -> Result<()> {
     step(name, || run_quietly(command))
 }

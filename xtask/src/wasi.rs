@@ -1,4 +1,4 @@
-//! `cargo xtask wasi` and `cargo xtask fastly`: the engine inside programs for WASI hosts.
+//! `cargo xtask wasi` and `cargo xtask fastly`: programs for WASI hosts that contain the engine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use crate::guest::{ensure_target, gzip_len, write_if_changed};
 use crate::step::{run, run_quietly, step};
 use crate::workspace::Workspace;
 
-/// The version whose compiled form is made: it runs in no other.
+/// Version of wasmtime for ahead-of-time compilation: no other version can run the result.
 const WASMTIME_VERSION: &str = "48.0.2";
 
-/// Builds `<target>/guest/canter-wasi.wasm`, and `canter-wasi.cwasm` if the `wasmtime` command is there.
+/// Builds `<target>/guest/canter-wasi.wasm`, and `canter-wasi.cwasm` if the `wasmtime` command is
+/// available.
 pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     let component = compile(workspace)?;
     let Some(wasmtime) = find_wasmtime(workspace) else {
@@ -85,8 +86,8 @@ fn build_program(
     Ok(path)
 }
 
-/// The `wasmtime` command of the right version: what the environment names, what `cargo xtask tools` has
-/// installed, or the one on the path.
+/// Returns the `wasmtime` command of the right version: the one named in the environment, the one
+/// installed by `cargo xtask tools`, or the one on the path.
 fn find_wasmtime(workspace: &Workspace) -> Option<PathBuf> {
     let name = format!("wasmtime{}", std::env::consts::EXE_SUFFIX);
     let named = std::env::var_os("CANTER_WASMTIME").map(PathBuf::from);

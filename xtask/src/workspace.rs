@@ -1,4 +1,4 @@
-//! Where things are, and how cargo is called.
+//! Folders of the workspace, and cargo commands.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,11 +7,11 @@ use anyhow::{Context, Result, bail};
 
 use crate::{guest, lints};
 
-/// The workspace's folders.
+/// Folders of the workspace.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target_dir: PathBuf,
-    /// Whether what is compiled is linted in passing: in CI, which begins with nothing.
+    /// Whether crates are linted during compilation: in CI, which starts from nothing.
     pub(crate) lints_in_passing: bool,
 }
 
@@ -28,27 +28,27 @@ impl Workspace {
         })
     }
 
-    /// Where the guest component and its compiled form are.
+    /// Returns the folder of the guest component and its compiled form.
     pub(crate) fn guest_dir(&self) -> PathBuf {
         self.target_dir.join("guest")
     }
 
-    /// Programs that tests run and that are not ours.
+    /// Returns the folder of third-party programs for tests.
     pub(crate) fn tools_dir(&self) -> PathBuf {
         self.target_dir.join("tools")
     }
 
-    /// A binary of the dev profile.
+    /// Returns the path of a binary of the dev profile.
     pub(crate) fn dev_binary(&self, name: &str) -> PathBuf {
         self.target_dir
             .join("debug")
             .join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
     }
 
-    /// The cargo that runs us, at the workspace's root.
+    /// Creates a command of the cargo that runs this program, in the workspace's root.
     ///
-    /// What cargo told us about our own package is kept from it: build scripts look at such variables, and what
-    /// depends on them (TLS, and all above it) would compile again whenever somebody calls cargo directly.
+    /// Variables that cargo sets for this package are removed: some build scripts read them, so
+    /// that TLS and everything above it would be compiled again after each direct call of cargo.
     pub(crate) fn cargo(&self, args: &[&str]) -> Command {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
@@ -70,9 +70,9 @@ impl Workspace {
         command
     }
 
-    /// `cargo build` of the command line and the ahead-of-time compiler as the demo needs them: without
-    /// buckets, web servers, a server of their own and the native engine, which are half of what there is to
-    /// compile.
+    /// Returns the `cargo build` command for the command line and the ahead-of-time compiler as the
+    /// demo needs them: without buckets, web servers, the server and the native engine, which are
+    /// half of the code.
     pub(crate) fn build_lean_binaries(&self) -> Command {
         self.cargo(&[
             "build",
@@ -90,8 +90,8 @@ impl Workspace {
         ])
     }
 
-    /// `cargo build` of one binary, with the features that the whole workspace has: `-p` alone would
-    /// give dependencies other features, and so compile wasmtime and tokio once more.
+    /// Returns the `cargo build` command for one binary with the features of the whole workspace:
+    /// `-p` alone would change features of dependencies, and compile wasmtime and tokio again.
     pub(crate) fn build_binary(&self, name: &str) -> Command {
         self.cargo(&[
             "build",
@@ -104,14 +104,14 @@ impl Workspace {
     }
 }
 
-/// The target folder: what `CARGO_TARGET_DIR` says, or else the one that this program lies in.
+/// Returns the target folder: `CARGO_TARGET_DIR`, or the one that contains this program.
 fn target_dir() -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os("CARGO_TARGET_DIR").filter(|folder| !folder.is_empty()) {
         let folder = std::path::absolute(&folder);
         return folder.context("CARGO_TARGET_DIR is not a path");
     }
     let program = std::env::current_exe().context("cannot find this program")?;
-    // <target folder>/debug/xtask
+    // `<target folder>/debug/xtask`
     match program.ancestors().nth(2) {
         Some(folder) => Ok(folder.to_owned()),
         None => bail!("{} is not in a target folder", program.display()),

@@ -1,4 +1,4 @@
-//! A cache whose own time is counted.
+//! Cache that measures the time of its look-ups.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use canter_runtime::clock::{Clock, VirtualClock};
 use canter_runtime::session::ByteClass;
 use futures_util::future::{BoxFuture, FutureExt};
 
-/// Another cache, and how long its lookups took. It cannot let a virtual clock advance by that itself:
-/// the runtime keeps the clock busy while it waits for a cache. What it is given to keep is kept behind
-/// the search, and not counted.
+/// Wrapper of a cache that measures the time of look-ups. It cannot advance a virtual clock by that
+/// time itself: the runtime keeps the clock busy while it waits for a cache. Puts happen after the
+/// search and are not measured.
 pub(super) struct TimedCache {
     pub(super) inner: Arc<dyn RangeCache>,
     pub(super) clock: Arc<VirtualClock>,

@@ -1,5 +1,5 @@
-//! What hedging takes off p99, over several sets of seeds: p99 of a thousand searches is the tenth slowest
-//! of them, and one set alone may have it anywhere within some percent.
+//! Effect of hedging on p99, over several sets of seeds: the p99 of a thousand searches is the
+//! tenth slowest of them, which varies by some percent between sets.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use super::row::{State, measure_row};
 use super::{Lab, Row};
 use crate::Query;
 
-/// One set of seeds: cold searches by a host that hedges, and by one that does not.
+/// One set of seeds: cold searches by a host with hedging, and by one without.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HedgingSet {
-    /// The first seed of the set.
+    /// First seed of the set.
     pub first_seed: u64,
-    /// With hedging.
+    /// Measurement with hedging.
     pub hedged: Row,
-    /// Without.
+    /// Measurement without hedging.
     pub unhedged: Row,
 }
 
-/// Measures `query` over `num_sets` disjoint sets of `num_seeds` seeds, network only. The first set is
-/// that of the table of latencies.
+/// Measures `query` over `num_sets` disjoint sets of `num_seeds` seeds, network only. The first set
+/// is also that of the table of latencies.
 pub fn measure_hedging(
     lab: &Lab,
     query: &Query,
@@ -42,7 +42,7 @@ pub fn measure_hedging(
         .collect()
 }
 
-/// The sets as aligned text, and all of them together.
+/// Formats the sets and their combination as aligned text.
 pub fn hedging_table(sets: &[HedgingSet]) -> String {
     let mut text = format!(
         "{:>15} {:>7} {:>10} {:>10} {:>6}\n",

@@ -1,4 +1,4 @@
-//! An index, and hosts that search it from behind a simulated network.
+//! Index, and hosts that search it behind a simulated network.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,37 +18,37 @@ use super::cache::TimedCache;
 use crate::index::build_index;
 use crate::{Query, Settings};
 
-/// An index in a folder, and the engine that searches it.
+/// Index in a folder, and the engine that searches it.
 pub struct Lab {
     engine: Arc<dyn Engine>,
     objects: Arc<dyn RangeFetcher>,
     runtime: Runtime,
-    /// Documents of the index.
+    /// Number of documents in the index.
     pub num_docs: u64,
-    /// Splits of the index.
+    /// Number of splits in the index.
     pub num_splits: u64,
     _folder: Option<TempDir>,
 }
 
-/// What one host is like.
+/// Settings of one host.
 #[derive(Clone)]
 pub struct Setup {
-    /// The network; `None` is one that takes no time.
+    /// Network model; `None` takes no time.
     pub network: Option<LatencyModel>,
-    /// Whether computing takes time.
+    /// Whether computation takes time.
     pub cpu: CpuTime,
-    /// When second requests are sent.
+    /// Settings of hedging.
     pub hedge: HedgeOptions,
-    /// When near ranges become one request.
+    /// Settings of coalescing.
     pub coalesce: CoalesceOptions,
-    /// What was fetched before.
+    /// Cache with earlier reads.
     pub cache: Option<Arc<dyn RangeCache>>,
-    /// Whether partial results are kept in the cache.
+    /// Whether partial results are cached.
     pub keeps_partial_results: bool,
 }
 
 impl Default for Setup {
-    /// S3, without a cache; computing takes no time.
+    /// Returns S3 without a cache, where computation takes no time.
     fn default() -> Self {
         Self {
             network: Some(LatencyModel::s3()),
@@ -61,26 +61,26 @@ impl Default for Setup {
     }
 }
 
-/// One search.
+/// Measurement of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// From the request to the answer, in virtual time.
+    /// Virtual time from the request to the answer.
     pub took: Duration,
-    /// Requests to the store, hedges included.
+    /// Number of requests to the store, including hedges.
     pub num_requests: u64,
-    /// Those of them that were sent beside a slow first.
+    /// Number of hedges among them.
     pub num_hedges: u64,
-    /// Bytes that crossed the network, those of abandoned requests included.
+    /// Number of bytes over the network, including those of abandoned requests.
     pub num_bytes: u64,
-    /// Dependent rounds to the store.
+    /// Number of dependent rounds to the store.
     pub num_waves: u64,
-    /// Hits in all.
+    /// Total number of hits.
     pub num_hits: u64,
 }
 
 impl Lab {
-    /// Opens the index in `folder`, which is built if there is none; without a folder, in a temporary
-    /// one.
+    /// Opens the index in `folder`, and builds it if it is missing. Without a folder, uses a
+    /// temporary one.
     pub fn open(
         settings: &Settings,
         folder: Option<PathBuf>,
@@ -130,7 +130,7 @@ impl Lab {
         Ok(())
     }
 
-    /// A host of the index that knows nothing of its store yet.
+    /// Creates a host of the index without knowledge of its store.
     pub fn host(&self, setup: &Setup) -> Result<Host<'_>> {
         let clock = Arc::new(VirtualClock::new(setup.cpu));
         let network = setup.network.clone().unwrap_or_else(|| LatencyModel {
@@ -173,7 +173,7 @@ impl Lab {
     }
 }
 
-/// A searcher that lives through many searches, as a server does.
+/// Searcher that serves many searches, like a server.
 pub struct Host<'a> {
     lab: &'a Lab,
     searcher: Searcher,
@@ -181,12 +181,13 @@ pub struct Host<'a> {
     clock: Arc<VirtualClock>,
     cpu: CpuTime,
     cache: Option<Arc<dyn RangeCache>>,
-    /// By the cache, looking things up.
+    /// Time spent by the cache on look-ups.
     spent_ns: Arc<AtomicU64>,
 }
 
 impl Host<'_> {
-    /// One search with the network's luck of `seed`. Fails if a split failed or a warmup left a gap.
+    /// Searches once, with the network drawn from `seed`. Fails if a split fails or a warmup is
+    /// incomplete.
     pub fn search(&self, query: &Query, seed: u64) -> Result<Sample> {
         let mut request = query.request.clone();
         request["profile"] = json!(true);
@@ -209,7 +210,7 @@ impl Host<'_> {
             query.name,
             json["failed_splits"],
         );
-        // The profile does not know of a hedge of a revalidation that brought nothing.
+        // The profile omits a hedge of a revalidation that brought nothing.
         let num_requests = after.num_requests - before.num_requests;
         let num_firsts = response.profile.num_requests - response.profile.num_hedges;
         let in_cache = match self.cpu {
@@ -226,7 +227,7 @@ impl Host<'_> {
         })
     }
 
-    /// Waits until what the host keeps is where another process finds it.
+    /// Waits until the cached data is where another process finds it.
     pub fn flush(&self) {
         if let Some(cache) = &self.cache {
             self.lab.runtime.block_on(cache.flush());

@@ -1,4 +1,4 @@
-//! How long a search takes from an object store: exact, because the store and the clock are simulated.
+//! Latency of a search from an object store: exact, because the store and the clock are simulated.
 //!
 //! ```text
 //!   Lab    an index in a folder, and an engine
@@ -9,10 +9,10 @@
 //!   sweep over the gap that coalescing closes                                   sweep.rs
 //! ```
 //!
-//! A seed is one draw of the network's luck. The network's part of a search is the same for the same
-//! seed, on every machine. The CPU's part is measured apart, without a network, as the median of some
-//! runs, and added to each: in one session the guest computes only while no request is under way, so
-//! the two add up. That also spares running each seed at the price of a measurement.
+//! A seed determines one draw of the network's latencies, so the network time of a search is the
+//! same on every machine. The CPU time is measured separately without a network, as the median of
+//! some runs, and added to each: in one session, the guest computes only while no request is under
+//! way, so both add up. Seeds therefore need no measurement of their own.
 
 mod cache;
 mod hedging;

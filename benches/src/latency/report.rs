@@ -1,22 +1,22 @@
-//! Rows as text, beside the figures of Quickwit and the targets.
+//! Rows as text, compared with the figures of Quickwit and the targets.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::row::{Row, State};
 
-/// A target, and what was measured.
+/// Target, and the measured value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// What is asked for.
+    /// Description of the target.
     pub target: String,
-    /// What was measured.
+    /// Measured value.
     pub measured: String,
-    /// Whether it is enough.
+    /// Whether the target is met.
     pub is_met: bool,
 }
 
-/// Quickwit 0.9.0 under the same model, measured on 20,000,000 such documents in 8 splits.
+/// Quickwit 0.9.0 under the same network model, measured on 20,000,000 such documents in 8 splits.
 const QUICKWIT: &str = "\
 Quickwit 0.9.0, 20,000,000 documents in 8 splits, the same network, measured with real time:
   classic 1, cold   5 waves, 28 GETs,    773,238 bytes, p50 554 ms, p90 712 ms
@@ -29,7 +29,7 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// The rows as aligned text.
+/// Formats the rows as aligned text.
 pub fn latency_table(rows: &[Row]) -> String {
     let mut text = format!(
         "{:<35} {:>8} {:>7} {:>9} {:>5} {:>7} {:>7} {:>7} {:>7} {:>5}\n",
@@ -61,7 +61,7 @@ pub fn latency_table(rows: &[Row]) -> String {
     text
 }
 
-/// What the rows of the two classic queries, in this order, are held against.
+/// Compares the rows of the two classic queries, in this order, with their targets.
 pub fn verdicts(term: &[Row], histogram: &[Row]) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     for (name, rows, cold_ms) in [("classic 1", term, 180.0), ("classic 2", histogram, 300.0)] {

@@ -14,32 +14,32 @@ use canter_runtime::{RangeCache, SearchError};
 use super::{Host, Lab, Sample, Setup};
 use crate::Query;
 
-/// Searches that a host has behind it before those that are counted: it knows its store by then.
+/// Number of searches that a host performs before the measured ones, to know its store.
 pub(super) const NUM_HISTORY: u64 = 200;
 
-/// Runs whose median is the CPU's part.
+/// Number of runs whose median is the CPU time.
 const NUM_CPU_RUNS: usize = 21;
 
-/// Seeds of what is not counted begin here.
+/// First seed of searches that are not measured.
 const HISTORY_SEED: u64 = 1 << 32;
 
-/// What a search finds in caches.
+/// State of the caches before a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Nothing. One host, which has seen its store answer 200 searches before.
+    /// Empty. One host, which has performed 200 searches on its store before.
     Cold,
-    /// The same, without second requests.
+    /// Empty, without hedging.
     ColdUnhedged,
-    /// What the search before has left in memory. The manifest is revalidated.
+    /// In memory, filled by the previous search. The manifest is revalidated.
     WarmMemory,
-    /// What another process has left in a folder: each search is the first of its host.
+    /// In a folder, filled by another process: each search is the first of its host.
     WarmDisk,
-    /// The same, with the partial results of the same search in it.
+    /// In a folder, including the partial results of the same search.
     WarmPartial,
 }
 
 impl State {
-    /// All of them, in the order of the table.
+    /// All states, in the order of the table.
     pub const ALL: [Self; 5] = [
         Self::Cold,
         Self::ColdUnhedged,
@@ -48,7 +48,7 @@ impl State {
         Self::WarmPartial,
     ];
 
-    /// Its name in the table.
+    /// Returns the name in the table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cold => "cold",
@@ -71,7 +71,7 @@ impl State {
         }
     }
 
-    /// The cache of one process, if the state has any.
+    /// Creates the cache of one process, if the state has any.
     fn cache(self, folder: &Path) -> Result<Option<Arc<dyn RangeCache>>, SearchError> {
         let memory = || Arc::new(MemoryCache::new(CacheOptions::memory().max_bytes() as usize));
         Ok(match self {
@@ -84,41 +84,41 @@ impl State {
         })
     }
 
-    /// Whether each search has a host of its own.
+    /// Returns whether each search has a host of its own.
     fn is_process_each(self) -> bool {
         matches!(self, Self::WarmDisk | Self::WarmPartial)
     }
 }
 
-/// One row of the table. Counts are means over the seeds.
+/// Row of the table. Counts are means over the seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The query's name.
+    /// Name of the query.
     pub query: &'static str,
-    /// The state of the caches.
+    /// State of the caches.
     pub state: State,
-    /// Requests of one search, hedges included.
+    /// Number of requests of one search, including hedges.
     pub num_requests: f64,
-    /// Hedges in percent of the other requests, those of the history counted in: what a host has saved
-    /// up there is spent on the searches that are counted.
+    /// Hedges in percent of the other requests, including the searches before the measured ones:
+    /// the budget that a host accumulates there is spent on the measured searches.
     pub extra_percent: f64,
-    /// Bytes over the network.
+    /// Number of bytes over the network.
     pub num_bytes: f64,
-    /// Dependent rounds.
+    /// Number of dependent rounds.
     pub num_waves: f64,
-    /// The CPU's part, the same for all seeds: guest and cache.
+    /// CPU time of guest and cache, the same for all seeds.
     pub cpu: Duration,
-    /// What each seed's search took without the CPU's part, shortest first.
+    /// Time of each seed's search without the CPU time, shortest first.
     pub network: Vec<Duration>,
 }
 
 impl Row {
-    /// The time that a share of the searches did not exceed, the CPU's part included.
+    /// Returns a quantile of the search time, including the CPU time.
     pub fn quantile(&self, share: f64) -> Duration {
         self.network_quantile(share) + self.cpu
     }
 
-    /// The same, network only.
+    /// Returns a quantile of the network time.
     pub fn network_quantile(&self, share: f64) -> Duration {
         let rank = (share * self.network.len() as f64).ceil() as usize;
         let at = rank.clamp(1, self.network.len().max(1)) - 1;
@@ -135,8 +135,8 @@ pub fn measure_rows(lab: &Lab, query: &Query, num_seeds: u64, with_cpu: bool) ->
         .collect()
 }
 
-/// Measures `query` in one state, one search for each seed. Without `with_cpu` computing is taken to
-/// take no time.
+/// Measures `query` in one state, with one search for each seed. Without `with_cpu`, computation
+/// takes no time.
 pub fn measure_row(
     lab: &Lab,
     query: &Query,
@@ -189,7 +189,7 @@ pub fn measure_row(
     })
 }
 
-/// Searches in one state, one after the other.
+/// Consecutive searches in one state.
 struct Searches<'a> {
     lab: &'a Lab,
     query: &'a Query,
@@ -197,7 +197,7 @@ struct Searches<'a> {
     setup: Setup,
     folder: tempfile::TempDir,
     host: Host<'a>,
-    /// What the host has answered before; nothing if each search has a host of its own.
+    /// Earlier searches of the host; empty if each search has a host of its own.
     history: Vec<Sample>,
 }
 

@@ -1,4 +1,4 @@
-//! The size of the latency bench, from the environment.
+//! Size of the latency bench, from the environment.
 
 use std::path::PathBuf;
 
@@ -7,19 +7,19 @@ use anyhow::Result;
 use crate::Settings;
 use crate::settings::number;
 
-/// What the latency bench runs.
+/// Settings of the latency bench.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LatencySettings {
-    /// The index, if it has to be built. 1,000,000 documents if `CANTER_BENCH_DOCS` is not set.
+    /// Index to build, if necessary. 1,000,000 documents without `CANTER_BENCH_DOCS`.
     pub index: Settings,
-    /// `CANTER_BENCH_INDEX`: a folder with an index of the same corpus, or one that gets it.
+    /// `CANTER_BENCH_INDEX`: folder of an index of the same corpus, which is built if missing.
     pub folder: Option<PathBuf>,
-    /// `CANTER_BENCH_SEEDS`, 1,000 if it is not set: searches of each row.
+    /// `CANTER_BENCH_SEEDS`, by default 1,000: number of searches for each row.
     pub num_seeds: u64,
-    /// `CANTER_LATENCY_HEDGING`, 0 if it is not set: so many sets of seeds, each with a host of its own, with
-    /// and without hedging instead.
+    /// `CANTER_LATENCY_HEDGING`, by default 0: number of sets of seeds to measure with and without
+    /// hedging instead, each with a host of its own.
     pub num_hedging_sets: u64,
-    /// `CANTER_LATENCY_SWEEP`, 0 if it is not set: 1 prints the sweep over gaps instead.
+    /// `CANTER_LATENCY_SWEEP`, by default 0: 1 prints the sweep over gaps instead.
     pub is_sweep: bool,
 }
 
@@ -29,7 +29,7 @@ impl LatencySettings {
         Ok(Self {
             index: Settings {
                 num_docs: number("CANTER_BENCH_DOCS", 1_000_000)?,
-                // The CPU's time adds to the network's only if nothing runs beside it.
+                // CPU time adds to network time only if leaves run one by one.
                 max_parallel_leaves: 1,
                 ..Settings::from_env()?
             },

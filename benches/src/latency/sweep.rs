@@ -1,4 +1,4 @@
-//! What the gap that coalescing closes does to requests, bytes and time.
+//! Effect of the coalescing gap on requests, bytes and time.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -9,29 +9,29 @@ use canter_runtime::fetch::{CoalesceOptions, HedgeOptions};
 use super::{Lab, Setup};
 use crate::Query;
 
-/// Gaps that are tried, in KiB.
+/// Gaps to try, in KiB.
 const GAPS_KIB: [u64; 8] = [0, 16, 64, 128, 256, 512, 1024, 2048];
 
 /// One query with one gap, cold and without hedging.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SweepRow {
-    /// The query's name.
+    /// Name of the query.
     pub query: &'static str,
-    /// Largest number of bytes between two ranges that become one request.
+    /// Maximum number of bytes between two ranges that become one request.
     pub max_gap_bytes: u64,
-    /// Requests; the same for each seed.
+    /// Number of requests, the same for each seed.
     pub num_requests: u64,
-    /// Bytes over the network.
+    /// Number of bytes over the network.
     pub num_bytes: u64,
-    /// Dependent rounds.
+    /// Number of dependent rounds.
     pub num_waves: u64,
     /// Median over the seeds, network only.
     pub p50: Duration,
-    /// The time that nine of ten searches did not exceed.
+    /// 90th percentile over the seeds, network only.
     pub p90: Duration,
 }
 
-/// Each query with each gap, over `num_seeds` seeds.
+/// Measures each query with each gap, over `num_seeds` seeds.
 pub fn sweep(lab: &Lab, queries: &[Query], num_seeds: u64) -> Result<Vec<SweepRow>> {
     let mut rows = Vec::new();
     for query in queries {
@@ -64,7 +64,7 @@ pub fn sweep(lab: &Lab, queries: &[Query], num_seeds: u64) -> Result<Vec<SweepRo
     Ok(rows)
 }
 
-/// The rows as aligned text.
+/// Formats the rows as aligned text.
 pub fn sweep_table(rows: &[SweepRow]) -> String {
     let mut text = format!(
         "{:>9} {:>8} {:>10} {:>5} {:>8} {:>8}\n",

@@ -1,17 +1,18 @@
-//! What can be done with a block.
+//! Operations on blocks.
 
-/// Packs and unpacks blocks of one length.
+/// Packer of blocks of one length.
 ///
-/// A block has [`BLOCK_LEN`](Self::BLOCK_LEN) numbers. Of slices that are longer, the beginning is taken; what a
-/// shorter one lacks is zeros, or is not written. Widths are 0 to 32 bits; anything above counts as 32.
+/// A block has [`BLOCK_LEN`](Self::BLOCK_LEN) numbers. Longer slices are used up to that length;
+/// missing input counts as zeros, and output beyond a slice is dropped. Widths are 0 to 32 bits;
+/// larger ones count as 32.
 pub trait BitPacker: Sized + Clone + Copy {
-    /// Numbers in a block.
+    /// Number of numbers in a block.
     const BLOCK_LEN: usize;
 
-    /// There is nothing to prepare.
+    /// Creates a packer, which needs no preparation.
     fn new() -> Self;
 
-    /// Packs a block whose numbers have `num_bits` bits at most. Returns how many bytes that took.
+    /// Packs a block of numbers with at most `num_bits` bits. Returns the number of bytes written.
     fn compress(&self, decompressed: &[u32], compressed: &mut [u8], num_bits: u8) -> usize;
 
     /// Packs a sorted block as differences, the first of them from `initial`.
@@ -23,8 +24,8 @@ pub trait BitPacker: Sized + Clone + Copy {
         num_bits: u8,
     ) -> usize;
 
-    /// Packs a strictly sorted block as differences less one, the first of them from `initial`; without, the first
-    /// number stands as it is.
+    /// Packs a strictly sorted block as differences minus one, the first of them from `initial`;
+    /// without it, the first number is stored unchanged.
     fn compress_strictly_sorted(
         &self,
         initial: Option<u32>,
@@ -33,10 +34,10 @@ pub trait BitPacker: Sized + Clone + Copy {
         num_bits: u8,
     ) -> usize;
 
-    /// Unpacks a block. Returns how many bytes it took.
+    /// Unpacks a block. Returns the number of bytes read.
     fn decompress(&self, compressed: &[u8], decompressed: &mut [u32], num_bits: u8) -> usize;
 
-    /// Unpacks what [`compress_sorted`](Self::compress_sorted) has packed.
+    /// Unpacks the output of [`compress_sorted`](Self::compress_sorted).
     fn decompress_sorted(
         &self,
         initial: u32,
@@ -45,7 +46,7 @@ pub trait BitPacker: Sized + Clone + Copy {
         num_bits: u8,
     ) -> usize;
 
-    /// Unpacks what [`compress_strictly_sorted`](Self::compress_strictly_sorted) has packed.
+    /// Unpacks the output of [`compress_strictly_sorted`](Self::compress_strictly_sorted).
     fn decompress_strictly_sorted(
         &self,
         initial: Option<u32>,
@@ -54,16 +55,16 @@ pub trait BitPacker: Sized + Clone + Copy {
         num_bits: u8,
     ) -> usize;
 
-    /// Bits of the greatest number of a block.
+    /// Returns the width in bits of the largest number in a block.
     fn num_bits(&self, decompressed: &[u32]) -> u8;
 
-    /// Bits of the greatest difference in a sorted block.
+    /// Returns the width in bits of the largest difference in a sorted block.
     fn num_bits_sorted(&self, initial: u32, decompressed: &[u32]) -> u8;
 
-    /// Bits of the greatest difference less one in a strictly sorted block.
+    /// Returns the width in bits of the largest difference minus one in a strictly sorted block.
     fn num_bits_strictly_sorted(&self, initial: Option<u32>, decompressed: &[u32]) -> u8;
 
-    /// Bytes of a packed block.
+    /// Returns the size of a packed block in bytes.
     #[must_use]
     fn compressed_block_size(num_bits: u8) -> usize {
         Self::BLOCK_LEN.saturating_mul(usize::from(num_bits)) / 8

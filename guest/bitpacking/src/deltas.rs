@@ -1,10 +1,10 @@
-//! Numbers ↔ their differences from the one before.
+//! Conversion between numbers and their differences.
 
 use crate::lanes::Lanes;
 use crate::unpack::ROUNDS;
 
-/// What is packed of a sorted block: each number less the one before it, and less `step` again. `before` the first is
-/// a number that it is counted from.
+/// Returns the differences to pack for a sorted block: each number minus the one before it, and
+/// minus `step`. `before` precedes the first number.
 pub(crate) fn differences<const L: usize>(
     numbers: &[[u32; L]; ROUNDS],
     before: u32,
@@ -20,10 +20,10 @@ pub(crate) fn differences<const L: usize>(
     differences
 }
 
-/// Turns what [`differences`] returns into the numbers again.
+/// Converts the result of [`differences`] back to numbers.
 ///
-/// Each round is written out: in a loop, WebAssembly asks in each round whether it is to stop, and what it would have to
-/// save for that waits in memory, the sums too.
+/// The rounds are unrolled: in a loop, WebAssembly would check for interruption in each round, and
+/// keep the sums in memory for that.
 #[inline(never)]
 pub(crate) fn add_up<const L: usize, V: Lanes<L>>(
     block: &mut [[u32; L]; ROUNDS],
@@ -45,7 +45,7 @@ pub(crate) fn add_up<const L: usize, V: Lanes<L>>(
     rounds!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31);
 }
 
-/// Bits of the greatest number.
+/// Returns the width in bits of the largest number.
 pub(crate) fn width<const L: usize>(numbers: &[[u32; L]; ROUNDS]) -> u8 {
     let all = numbers.as_flattened();
     let all = all.iter().fold(0, |all, number| all | number);

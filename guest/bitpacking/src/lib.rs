@@ -1,20 +1,21 @@
-//! Blocks of 32 or 128 numbers, packed at the width of the greatest.
+//! Blocks of 32 or 128 numbers, packed at the width of the largest.
 //!
-//! This is the format of the crate of that name, which tantivy packs postings and positions with, and in whose place
-//! this one stands (`[patch.crates-io]`). That one has vectors on x86-64 and ARM only, and a function for each width
-//! and kind of block: in WebAssembly it is either slow or 70 KB. This one has vectors in WebAssembly too, unrolls what
-//! pays alone, and reads bytes that do not fit without a panic: what is missing is zeros.
+//! This crate implements the format of the crate of the same name, which tantivy uses for postings
+//! and positions, and replaces it (`[patch.crates-io]`). The original has vectors on x86-64 and ARM
+//! only, and a function for each width and kind of block: in WebAssembly it is either slow or 70
+//! KB. This crate has vectors in WebAssembly too, unrolls only where it pays, and never panics on
+//! damaged bytes: missing bytes count as zeros.
 //!
-//! Of a block, number `i` is in lane `i % L` and round `i / L`, where `L` is 4 or 1. Each lane is a stream of bits of
-//! its own, lowest first, cut into words of 32 bits:
+//! Number `i` of a block is in lane `i % L` and round `i / L`, where `L` is 4 or 1. Each lane is a
+//! bit stream of its own, lowest bits first, split into words of 32 bits:
 //!
 //! ```text
 //!  word 0 of lane 0 │ word 0 of lane 1 │ … │ word 1 of lane 0 │ …        all little-endian
 //!  └ round 0, 1, 2, … of the lane, at `width` bits each, from the lowest bit on
 //! ```
 //!
-//! Sorted blocks are packed as differences from the number before, strictly sorted ones as one less than that.
-//! It knows nothing of what the numbers mean.
+//! Sorted blocks are packed as differences from the previous number, strictly sorted ones as these
+//! differences minus one. The meaning of the numbers does not matter here.
 
 #![cfg_attr(
     not(test),

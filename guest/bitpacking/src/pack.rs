@@ -1,8 +1,8 @@
-//! Numbers → packed numbers, as [`unpack`](crate::unpack) reads them.
+//! Packing of numbers, as [`unpack`](crate::unpack) reads them.
 
 use crate::unpack::ROUNDS;
 
-/// Packs a block whose numbers have `width` bits at most: as much as `packed` has room for.
+/// Packs a block of numbers with at most `width` bits, as far as `packed` has room.
 #[inline(always)]
 pub(crate) fn pack<const L: usize>(numbers: &[[u32; L]; ROUNDS], width: u8, packed: &mut [u8]) {
     macro_rules! by_width {
@@ -31,7 +31,7 @@ fn pack_width<const W: usize, const L: usize>(numbers: &[[u32; L]; ROUNDS], pack
     }
 }
 
-/// Adds the numbers of a round, which is a constant, to the one or two words that they are in.
+/// Adds the numbers of a constant round to the one or two words that contain them.
 #[inline(always)]
 fn add<const W: usize, const L: usize>(
     words: &mut [[u32; L]; W],

@@ -1,4 +1,4 @@
-//! The two lengths of blocks.
+//! Packers of the two block lengths.
 
 use crate::BitPacker;
 use crate::deltas::{add_up, differences, width};
@@ -6,15 +6,15 @@ use crate::lanes::Four;
 use crate::pack::pack;
 use crate::unpack::{ROUNDS, unpack};
 
-/// Blocks of 128 numbers in four lanes: those of postings and positions.
+/// Packer of blocks of 128 numbers in four lanes, for postings and positions.
 #[derive(Clone, Copy, Debug)]
 pub struct BitPacker4x;
 
-/// Blocks of 32 numbers in one lane.
+/// Packer of blocks of 32 numbers in one lane.
 #[derive(Clone, Copy, Debug)]
 pub struct BitPacker1x;
 
-/// The numbers of a slice as a block; zeros where it ends before.
+/// Copies a slice into a block, padded with zeros.
 #[inline(always)]
 fn block<const L: usize>(numbers: &[u32]) -> [[u32; L]; ROUNDS] {
     let mut block = [[0; L]; ROUNDS];
@@ -24,7 +24,7 @@ fn block<const L: usize>(numbers: &[u32]) -> [[u32; L]; ROUNDS] {
     block
 }
 
-/// Strictly sorted blocks begin one before the number that stands first if there is none to count from.
+/// Returns the number before the first; without `initial`, a strictly sorted block counts from -1.
 fn before_first(initial: Option<u32>) -> u32 {
     initial.unwrap_or(u32::MAX)
 }
@@ -32,7 +32,7 @@ fn before_first(initial: Option<u32>) -> u32 {
 macro_rules! implement {
     ($packer:ty, $num_lanes:literal, $lanes:ty) => {
         impl $packer {
-            /// Unpacks a block, and then does something with it where it lies. Bytes that do not fit become zeros.
+            /// Unpacks a block, and then applies `then` in place. Damaged bytes become zeros.
             #[inline(always)]
             fn unpack(
                 compressed: &[u8],

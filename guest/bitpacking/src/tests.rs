@@ -1,4 +1,4 @@
-//! Every width and every kind of block, against code that takes one bit at a time.
+//! All widths and kinds of blocks: comparison with bit-by-bit code.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,8 @@ fn config() -> ProptestConfig {
     }
 }
 
-/// The format, bit by bit: number `i` is in lane `i % lanes`, `i / lanes` widths from its beginning.
+/// Packs numbers bit by bit: number `i` is in lane `i % lanes`, at `i / lanes` widths from its
+/// start.
 fn packed_bit_by_bit(numbers: &[u32], lanes: usize, width: usize) -> Vec<u8> {
     let mut bytes = vec![0u8; numbers.len() * width / 8];
     for (ord, number) in numbers.iter().enumerate() {
@@ -44,7 +45,7 @@ fn width_and_numbers() -> impl Strategy<Value = (u8, Vec<u32>)> {
     (0u8..=32).prop_flat_map(|width| (Just(width), numbers(width.into())))
 }
 
-/// What packing and unpacking must do, with some bytes before and behind the block.
+/// Checks packing and unpacking, with some bytes before and after the block.
 fn check<P: BitPacker>(
     packer: P,
     lanes: usize,
@@ -72,7 +73,7 @@ fn check<P: BitPacker>(
     Ok(())
 }
 
-/// As [`check`], of numbers that are differences.
+/// Runs [`check`] on numbers given as differences.
 fn check_sorted<P: BitPacker>(
     packer: P,
     lanes: usize,
@@ -98,7 +99,7 @@ fn check_sorted<P: BitPacker>(
     prop_assert_eq!(&bytes, &expected);
     packer.decompress_sorted(before, &bytes, &mut found, width);
     prop_assert_eq!(&found, &sorted);
-    // Strictly sorted: without a number before, the first stands as it is.
+    // Strictly sorted: without a previous number, the first is stored unchanged.
     let mut last = initial;
     let strictly: Vec<u32> = differences
         .iter()

@@ -1,15 +1,16 @@
-//! Packed numbers → numbers.
+//! Unpacking of numbers.
 //!
-//! One function for each width, with each of its 32 rounds written out: then shifts, masks and places are constants,
-//! and a round is one load at most, two shifts, an `or`, an `and` and a store, each of all lanes at once.
+//! Each width has a function of its own with 32 unrolled rounds, so that shifts, masks and offsets
+//! are constants. A round is at most one load, two shifts, an `or`, an `and` and a store, each for
+//! all lanes together.
 
 use crate::lanes::Lanes;
 
-/// Numbers of a lane in a block.
+/// Number of numbers of a lane in a block.
 pub(crate) const ROUNDS: usize = 32;
 
-/// Unpacks a block of `width` bits by way of `V`. `false`, and nothing done, if there are too few bytes, or if numbers
-/// are not so wide.
+/// Unpacks a block of `width` bits with lanes `V`. Returns `false` without any effect if there are
+/// too few bytes or the width is too large.
 #[inline(always)]
 pub(crate) fn unpack<const L: usize, V: Lanes<L>>(
     packed: &[u8],
@@ -52,7 +53,7 @@ fn unpack_width<const W: usize, const L: usize, V: Lanes<L>>(
     true
 }
 
-/// The numbers of one round, which is a constant.
+/// Returns the numbers of a constant round.
 #[inline(always)]
 fn round<const W: usize, const L: usize, V: Lanes<L>>(packed: &[u8], round: usize) -> V {
     let (word, shift) = (round * W / 32, round * W % 32);
@@ -69,7 +70,7 @@ fn round<const W: usize, const L: usize, V: Lanes<L>>(packed: &[u8], round: usiz
     }
 }
 
-/// The words of one place in all lanes, which the caller has looked for.
+/// Returns the words at one position in all lanes; the caller has checked the length.
 #[inline(always)]
 fn words<const L: usize, V: Lanes<L>>(packed: &[u8], place: usize) -> V {
     V::read(packed.get(place * 4 * L..).unwrap_or_default())

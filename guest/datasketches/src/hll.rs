@@ -1,15 +1,15 @@
-//! HyperLogLog: how many distinct values there were, in 2 KB.
+//! HyperLogLog: the number of distinct values, in 2 KB.
 //!
 //! ```text
 //!   value ── hash ──► coupon: 26 bits of slot, 6 bits of rank
 //!
-//!   few distinct coupons    kept as they are, and counted
+//!   few distinct coupons    stored individually, and counted
 //!   more                    2^lg_k registers; register (slot mod 2^lg_k) keeps its highest rank
 //! ```
 //!
-//! A rank of r is as rare as r - 1 leading zeros in a row, 2^-r, so that the highest ranks tell how many
-//! values there must have been. Both forms depend on the set of coupons only: any order of updates and
-//! merges ends in the same sketch.
+//! A rank of r is as rare as r - 1 leading zeros, 2^-r, so the highest ranks tell the number of
+//! values. Both forms depend only on the set of coupons: any order of updates and merges gives the
+//! same sketch.
 
 mod estimate;
 mod hash;
@@ -21,26 +21,27 @@ use std::hash::Hash;
 
 pub use sketch::{HllSketch, HllUnion, MAX_COUPONS};
 
-/// Bits of a hash that choose a slot; `lg_k` is at most this.
+/// Number of bits of a hash that select a slot, and the maximum of `lg_k`.
 const SLOT_BITS: u32 = 26;
-/// Bits of a hash whose leading zeros are counted.
+/// Number of bits of a hash whose leading zeros are counted.
 const RANK_BITS: u32 = u64::BITS - SLOT_BITS;
-/// The rank of a hash whose every such bit is zero.
+/// Rank of a hash in which all these bits are zero.
 const MAX_RANK: u8 = RANK_BITS as u8 + 1;
 
-/// How registers are stored. One byte for each is the only way here; the type is in tantivy's calls.
+/// Storage of registers. Only one byte for each is supported; tantivy's calls require the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HllType {
-    /// A byte for each register.
+    /// One byte for each register.
     Hll8,
 }
 
-/// What a sketch keeps of a value: its slot in the low 26 bits, its rank (1 to 39) above. Never 0.
+/// Part of a value's hash that a sketch keeps: the slot in the low 26 bits, the rank (1 to 39)
+/// above. Never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Coupon(u32);
 
 impl Coupon {
-    /// The coupon of a value. Equal values have equal coupons on every machine.
+    /// Returns the coupon of a value. Equal values have equal coupons on every machine.
     pub fn from_value<T: Hash>(value: T) -> Self {
         let hash = hash::hash(value);
         let zeros = (hash >> SLOT_BITS << SLOT_BITS)
@@ -58,19 +59,19 @@ impl Coupon {
         (self.0 >> SLOT_BITS) as u8
     }
 
-    /// `bits` if they can be those of a coupon.
+    /// Returns the coupon with these bits, if they are valid.
     fn from_bits(bits: u32) -> Option<Self> {
         let coupon = Self(bits);
         (1..=MAX_RANK).contains(&coupon.rank()).then_some(coupon)
     }
 }
 
-/// Why there is no sketch.
+/// Error of creating or decoding a sketch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// `lg_k` is not in 4 to 21.
     Size(u8),
-    /// The bytes are not those of a sketch.
+    /// The bytes are no valid sketch.
     Damaged,
 }
 

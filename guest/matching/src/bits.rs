@@ -1,18 +1,19 @@
-//! A bit for each document of a window.
+//! Bitmap over the documents of a window.
 
 use std::ops::Range;
 
 use crate::kernels;
 
-/// Words of a window.
+/// Number of words in a window.
 pub(crate) const NUM_WORDS: usize = kernels::NUM_WORDS;
 
-/// Documents of a window.
+/// Number of documents in a window.
 pub const WINDOW_LEN: u32 = 64 * 128;
 
 const _: () = assert!(WINDOW_LEN as usize == NUM_WORDS * 64);
 
-/// A bit for each document of a window, that of the first being the lowest of the first word.
+/// Bitmap over the documents of a window; the lowest bit of the first word is that of the first
+/// document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bits(pub(crate) [u64; NUM_WORDS]);
 
@@ -23,12 +24,12 @@ impl Default for Bits {
 }
 
 impl Bits {
-    /// The words, lowest documents first.
+    /// Returns the words, lowest documents first.
     pub fn words(&self) -> &[u64] {
         &self.0
     }
 
-    /// Makes them others. What lies beyond a window is left out, what is missing is none.
+    /// Replaces the words. Missing words become zero, and excess ones are ignored.
     pub fn set_words(&mut self, words: &[u64]) {
         let (there, missing) = self.0.split_at_mut(words.len().min(NUM_WORDS));
         for (to, from) in there.iter_mut().zip(words) {
@@ -37,12 +38,12 @@ impl Bits {
         missing.fill(0);
     }
 
-    /// Takes all out.
+    /// Clears all bits.
     pub fn clear(&mut self) {
         self.0.fill(0);
     }
 
-    /// Adds a document, by its place in the window.
+    /// Adds a document, given by its position in the window.
     #[inline]
     pub fn insert(&mut self, place: u32) {
         if let Some(word) = self.0.get_mut((place / 64) as usize) {
@@ -50,11 +51,11 @@ impl Bits {
         }
     }
 
-    /// Adds the documents at a range of places.
+    /// Adds the documents at a range of positions.
     pub fn insert_range(&mut self, places: Range<u32>) {
         let (start, end) = (places.start / 64, places.end / 64);
         if start < end {
-            // All but the last word of the range, and maybe its first, are whole.
+            // All words of the range but the last and possibly the first are full.
             let whole = self
                 .0
                 .get_mut(places.start.div_ceil(64) as usize..end as usize);
@@ -67,18 +68,18 @@ impl Bits {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether no bit is set.
     pub fn is_empty(&self) -> bool {
         self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
-    /// How many there are.
+    /// Returns the number of documents in the set.
     #[inline(never)]
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// Whether there are more than so many at a range of places.
+    /// Returns whether more than `than` documents are set in a range of positions.
     #[inline]
     pub(crate) fn has_more(&self, places: &Range<u32>, than: u32) -> bool {
         let mut num_found = 0;
@@ -94,7 +95,7 @@ impl Bits {
         false
     }
 
-    /// The first place from this one on.
+    /// Returns the first set position from `place` on.
     #[inline(never)]
     pub(crate) fn next(&self, place: u32) -> Option<u32> {
         let at = place / 64;
@@ -113,7 +114,7 @@ impl Bits {
         None
     }
 
-    /// Leaves those only that are in another too. Whether there are any.
+    /// Keeps only documents that are also in `other`. Returns whether any are left.
     pub fn intersect(&mut self, other: &Self) -> bool {
         let mut all = 0;
         for (word, other) in self.0.iter_mut().zip(&other.0) {
@@ -123,27 +124,28 @@ impl Bits {
         all != 0
     }
 
-    /// Adds those of another.
+    /// Adds the documents of `other`.
     pub fn unite(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word |= other;
         }
     }
 
-    /// Takes those of another out.
+    /// Removes the documents of `other`.
     pub fn subtract(&mut self, other: &Self) {
         for (word, other) in self.0.iter_mut().zip(&other.0) {
             *word &= !other;
         }
     }
 
-    /// The documents, where the window begins with `first`: replaces `docs`.
+    /// Replaces `docs` by the documents of the set, in a window that begins with `first`.
     pub fn list(&self, first: u32, docs: &mut Vec<u32>) {
         list(&self.0, first, docs);
     }
 }
 
-/// The documents whose bits are set in words that begin with `first`: replaces `docs`.
+/// Replaces `docs` by the documents whose bits are set in `words`, which begin with document
+/// `first`.
 pub fn list(words: &[u64], first: u32, docs: &mut Vec<u32>) {
     let num_docs: u32 = words.iter().map(|word| word.count_ones()).sum();
     docs.clear();
@@ -151,7 +153,7 @@ pub fn list(words: &[u64], first: u32, docs: &mut Vec<u32>) {
     kernels::list(words, first, docs);
 }
 
-/// The bits of a word that begins with the place `first` for a range of places.
+/// Returns the bits for a range of positions in the word that begins with position `first`.
 fn ones(places: &Range<u32>, first: u32) -> u64 {
     let below = |place: u32| match place.saturating_sub(first) {
         bits @ 0..64 => !(u64::MAX << bits),

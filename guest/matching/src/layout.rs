@@ -1,10 +1,10 @@
-//! Where things are in a segment's files. tantivy takes that for granted when it opens them, and panics where a place lies
-//! outside of its file; so it is checked before.
+//! Layout of a segment's files. tantivy trusts the offsets in them and panics on one outside of its
+//! file, so they are validated before it opens the files.
 //!
 //! ```text
-//!   of several fields   … │ footer: number of fields · { offset from the one before · field · 0 } │ u32 footer's length
-//!   columns             … │ dictionary of names │ u64 its length · u32 rows · 8 bytes version
-//!   a dictionary        blocks │ index │ u64 where the index begins · u64 terms · u32 version
+//!   several fields     … │ footer: number of fields · { offset from the previous · field · 0 } │ u32 footer's length
+//!   columns            … │ dictionary of names │ u64 its length · u32 rows · 8 bytes version
+//!   a dictionary       blocks │ index │ u64 offset of the index · u64 terms · u32 version
 //! ```
 
 mod column;
@@ -16,9 +16,9 @@ use tantivy_common::{HasLen, OwnedBytes};
 
 pub use column::{ColumnKind, check_column};
 
-/// What ends a dictionary.
+/// Length of a dictionary's footer in bytes.
 const DICTIONARY_FOOTER_LEN: usize = 20;
-/// What ends a file of columns.
+/// Length of the footer of a file of columns in bytes.
 const COLUMNS_FOOTER_LEN: usize = 20;
 
 fn damaged() -> io::Error {
@@ -26,7 +26,7 @@ fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// The last bytes of what ends at `end`.
+/// Reads the `len` bytes before `end`.
 fn tail(file: &FileSlice, end: usize, len: usize) -> io::Result<OwnedBytes> {
     let start = end.checked_sub(len).ok_or_else(damaged)?;
     file.read_bytes_slice(start..end)
@@ -42,7 +42,7 @@ fn u64_at(bytes: &[u8], at: usize) -> io::Result<u64> {
     found.copied().map(u64::from_le_bytes).ok_or_else(damaged)
 }
 
-/// A varint of tantivy's: the last byte has the highest bit.
+/// Reads a varint of tantivy's, whose last byte has the highest bit set.
 fn varint(rest: &mut &[u8]) -> io::Result<u64> {
     let mut number = 0_u64;
     for shift in (0..u64::BITS).step_by(7) {
@@ -59,7 +59,7 @@ fn varint(rest: &mut &[u8]) -> io::Result<u64> {
 /// Checks that the parts of a file of several fields lie within it.
 ///
 /// # Errors
-/// If one does not, or the file cannot be read.
+/// A part lies outside, or the file cannot be read.
 pub fn check_fields(file: &FileSlice) -> io::Result<()> {
     let footer_len = u32_at(&tail(file, file.len(), 4)?, 0)?;
     let footer_len = usize::try_from(footer_len).map_err(|_| damaged())?;
@@ -81,10 +81,10 @@ pub fn check_fields(file: &FileSlice) -> io::Result<()> {
     }
 }
 
-/// Checks that the parts of a file of columns lie within it, and that it is of so many documents.
+/// Checks that the parts of a file of columns lie within it, and that it has `num_docs` documents.
 ///
 /// # Errors
-/// If that is not so, or the file cannot be read.
+/// A check fails, or the file cannot be read.
 pub fn check_columns(file: &FileSlice, num_docs: u32) -> io::Result<()> {
     let footer = tail(file, file.len(), COLUMNS_FOOTER_LEN)?;
     if u32_at(&footer, 8)? != num_docs {
@@ -99,14 +99,16 @@ pub fn check_columns(file: &FileSlice, num_docs: u32) -> io::Result<()> {
     check_dictionary(len, &tail(file, end, DICTIONARY_FOOTER_LEN)?)
 }
 
-/// Checks that the parts of a dictionary of so many bytes, which ends with these, lie within it.
+/// Checks that the parts of a dictionary of `len` bytes lie within it; `end` contains its last
+/// bytes.
 fn check_dictionary(len: usize, end: &[u8]) -> io::Result<()> {
     let footer_start = end.len().checked_sub(DICTIONARY_FOOTER_LEN);
     let footer_start = footer_start.ok_or_else(damaged)?;
     let index_start = u64_at(end, footer_start)?;
     let num_terms = u64_at(end, footer_start + 8)?;
     let before_footer = len.checked_sub(DICTIONARY_FOOTER_LEN).ok_or_else(damaged)?;
-    // A merge allocates for each term, of which each takes a byte at least: dictionaries are not compressed.
+    // A merge allocates for each term. Dictionaries are not compressed, so a term takes at least
+    // one byte.
     match index_start <= before_footer as u64 && num_terms <= len as u64 {
         true => Ok(()),
         false => Err(damaged()),
@@ -123,7 +125,7 @@ mod tests {
         FileSlice::from(bytes.to_vec())
     }
 
-    /// Fields by number, each with as many bytes; the field before begins where the one behind it ends.
+    /// Builds a file with a field of each length, numbered in order.
     fn fields(lens: &[u8]) -> Vec<u8> {
         let num_bytes: usize = lens.iter().map(|len| usize::from(*len)).sum();
         let mut bytes = vec![7; num_bytes];
@@ -155,7 +157,7 @@ mod tests {
     fn fields_lie_within_their_file() {
         assert!(check_fields(&file(&fields(&[]))).is_ok());
         assert!(check_fields(&file(&fields(&[3, 0, 9]))).is_ok());
-        // The last field begins behind the end.
+        // The last field begins past the end.
         let mut bytes = fields(&[3, 9]);
         bytes.drain(..10);
         assert!(check_fields(&file(&bytes)).is_err());

@@ -1,7 +1,8 @@
-//! Which documents match, without scores: a window of documents at a time, as bits.
+//! Matching documents without scores: one window of documents at a time, as bits.
 //!
-//! A scorer that goes from document to document asks its parts at each, and none of these calls can be inlined. Here
-//! each part is asked once for thousands of documents, and what it does for them is one loop:
+//! A scorer that moves from document to document calls its parts for each, and none of these calls
+//! can be inlined. Here, each part is called once for thousands of documents and processes them in
+//! one loop:
 //!
 //! ```text
 //!   posting lists ─ blocks of 128 documents ─┐
@@ -9,13 +10,14 @@
 //!   columns, anything else: a `Part` ────────┘    of the window, if wanted
 //! ```
 //!
-//! Parts say nothing of documents that are not wanted: what the rarest of several words has not is not looked for among
-//! the others, and blocks without a wanted document are not decoded.
+//! Parts only answer for wanted documents: documents that lack the rarest of several words are not
+//! looked up for the others, and blocks without a wanted document are not decoded.
 //!
-//! What is a loop over documents is a function of its own (`inline(never)`): where several are parts of one function,
-//! the compiler of WebAssembly finds no registers for them, and what they count waits in memory.
+//! Each loop over documents is a function of its own (`inline(never)`): with several of them in one
+//! function, a WebAssembly compiler would run out of registers and keep counters in memory.
 //!
-//! It reads the bytes of tantivy's posting lists, and positions in a form of ours, and knows no terms, no fields and no queries.
+//! This crate reads the bytes of tantivy's posting lists, and positions in a format of its own. It
+//! knows no terms, fields or queries.
 
 #![cfg_attr(
     not(test),
@@ -45,5 +47,5 @@ pub use occurrences::Occurrences;
 pub use phrase::{Phrase, PhraseWord};
 pub use positions::{PositionList, repack_positions};
 
-/// Behind the last document.
+/// Sentinel after the last document.
 pub const NO_DOC: u32 = u32::MAX;

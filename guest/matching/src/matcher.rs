@@ -1,4 +1,4 @@
-//! A query as a tree of parts, each of which says of wanted documents whether they match.
+//! Query as a tree of parts, each of which matches wanted documents.
 
 use std::io;
 
@@ -7,48 +7,48 @@ use crate::bits::{Bits, WINDOW_LEN};
 use crate::list::PostingList;
 use crate::phrase::Phrase;
 
-/// A part of a query that somebody else knows how to look up.
+/// Part of a query that another crate looks up.
 pub trait Part {
-    /// How many documents match, more or less.
+    /// Returns the approximate number of matching documents.
     fn estimate(&self) -> u32;
 
-    /// No document from `doc` on that is before the one returned matches.
+    /// Returns a document that no match from `doc` on precedes.
     fn next(&mut self, doc: u32) -> u32;
 
-    /// Sets the bits of the wanted documents that match, of a window that begins with `first`. What it says of others
-    /// means nothing. `first` is never less than before.
+    /// Sets the bits of the wanted documents that match, for a window that begins with `first`.
+    /// Bits of other documents are arbitrary. `first` never decreases.
     ///
     /// # Errors
-    /// Bytes that are not there, or are not what they should be.
+    /// Bytes are missing or damaged.
     fn find(&mut self, first: u32, wanted: &Bits, found: &mut Bits) -> io::Result<()>;
 }
 
-/// What matches.
+/// Matcher of documents.
 pub enum Matcher {
     /// No document.
     Nothing,
-    /// Every one.
+    /// All documents.
     Everything,
-    /// Those with a term.
+    /// Documents with a term.
     Term(Box<PostingList>),
-    /// Those with a phrase.
+    /// Documents with a phrase.
     Phrase(Box<Phrase>),
-    /// Those that match all of some parts and none of others.
+    /// Documents that match all of some parts and none of others.
     All(Box<AllOf>),
-    /// Those that match any part.
+    /// Documents that match any part.
     Any(Vec<Matcher>),
-    /// Anything else.
+    /// Any other condition.
     Part(Box<dyn Part>),
 }
 
-/// Parts that must match, the rarest first, and others that must not.
+/// Required parts, the rarest first, and excluded parts.
 pub struct AllOf {
     parts: Vec<Matcher>,
     excluded: Vec<Matcher>,
 }
 
 impl Matcher {
-    /// What matches all of the first parts and none of the others.
+    /// Creates a matcher for documents that match all `parts` and none of `excluded`.
     pub fn all(mut parts: Vec<Self>, mut excluded: Vec<Self>) -> Self {
         parts.retain(|part| !matches!(part, Self::Everything));
         excluded.retain(|part| !matches!(part, Self::Nothing));
@@ -64,7 +64,7 @@ impl Matcher {
         Self::All(Box::new(AllOf { parts, excluded }))
     }
 
-    /// What matches any of these.
+    /// Creates a matcher for documents that match any of these parts.
     pub fn any(mut parts: Vec<Self>) -> Self {
         if parts.iter().any(|part| matches!(part, Self::Everything)) {
             return Self::Everything;
@@ -90,7 +90,7 @@ impl Matcher {
         }
     }
 
-    /// No document from `doc` on that is before the one returned matches.
+    /// Returns a document that no match from `doc` on precedes.
     pub fn next(&mut self, doc: u32) -> u32 {
         match self {
             Self::Nothing => NO_DOC,
@@ -109,11 +109,11 @@ impl Matcher {
         }
     }
 
-    /// Sets the bits of the wanted documents that match, of a window that begins with `first`. What it says of others
-    /// means nothing. `first` is never less than before.
+    /// Sets the bits of the wanted documents that match, for a window that begins with `first`.
+    /// Bits of other documents are arbitrary. `first` never decreases.
     ///
     /// # Errors
-    /// What a [`Part`] says.
+    /// An error of a [`Part`].
     pub fn find(&mut self, first: u32, wanted: &Bits, found: &mut Bits) -> io::Result<()> {
         match self {
             Self::Nothing => found.clear(),
@@ -127,11 +127,12 @@ impl Matcher {
         Ok(())
     }
 
-    /// The first window from `doc` on that may have matches: where it begins, on the border of a word. `None` if there
-    /// is none that begins before `end`.
+    /// Returns the start of the first window from `doc` on that may contain matches, at a word
+    /// boundary; `None` if it would not begin before `end`.
     pub fn next_window(&mut self, doc: u32, end: u32) -> Option<u32> {
         let next = self.next(doc);
-        // Windows that would all but touch begin where others end, so that blocks of columns are read once.
+        // Windows that nearly touch begin where the previous one ends, so that blocks of columns
+        // are read once.
         let first = match next.saturating_sub(doc) < WINDOW_LEN / 8 {
             true => doc,
             false => next,
@@ -170,7 +171,7 @@ impl AllOf {
     }
 }
 
-/// Puts those first of which there are few. The library's sort would be longer than all else here.
+/// Sorts rare items first. Instantiating the library's sort would outweigh the other code here.
 pub(crate) fn rarest_first<T>(items: Vec<T>, estimate: impl Fn(&T) -> u32) -> Vec<T> {
     let mut sorted: Vec<(u32, T)> = Vec::with_capacity(items.len());
     for item in items {

@@ -1,21 +1,21 @@
-//! Where a term occurs, from one of its documents to the next.
+//! Occurrences of a term, document by document.
 
 use crate::NO_DOC;
 use crate::list::{PositionStarts, PostingList};
 use crate::positions::PositionList;
 
-/// A place among the documents of a term. It goes forward only.
+/// Cursor over the documents of a term. It only moves forward.
 pub struct Occurrences {
     docs: PostingList,
     positions: PositionList,
     starts: PositionStarts,
     doc: u32,
-    /// Documents of its block before it.
+    /// Number of documents before it in its block.
     ord: u8,
 }
 
 impl Occurrences {
-    /// Stands on the first document. `None` if the positions are not recorded.
+    /// Creates a cursor at the first document; returns `None` if positions are not recorded.
     pub fn new(docs: PostingList, positions: PositionList) -> Option<Self> {
         let mut occurrences = docs.has_positions().then(|| Self {
             docs,
@@ -28,22 +28,23 @@ impl Occurrences {
         Some(occurrences)
     }
 
-    /// Documents in all.
+    /// Returns the total number of documents.
     pub fn num_docs(&self) -> u32 {
         self.docs.num_docs()
     }
 
-    /// The document that it stands on, or [`NO_DOC`] behind the last.
+    /// Returns the current document, or [`NO_DOC`] past the end.
     pub fn doc(&self) -> u32 {
         self.doc
     }
 
-    /// Goes to the first document from `doc` on, unless it stands there or behind, and tells which that is.
+    /// Moves to the first document from `doc` on, unless the cursor is there or past it, and
+    /// returns the current document.
     pub fn seek(&mut self, doc: u32) -> u32 {
         if self.doc < doc {
             let next = self.ord.saturating_add(1);
             match self.docs.padded().get(usize::from(next)) {
-                // Of frequent words, nearly always.
+                // The usual case for frequent words.
                 Some(there) if *there >= doc && *there != NO_DOC => {
                     (self.doc, self.ord) = (*there, next);
                 }
@@ -53,12 +54,12 @@ impl Occurrences {
         self.doc
     }
 
-    /// Goes to the next document.
+    /// Moves to the next document.
     pub fn advance(&mut self) -> u32 {
         self.seek(self.doc.saturating_add(1))
     }
 
-    /// Where the term is in this document, each with `added`: replaces `positions`.
+    /// Replaces `positions` by the term's positions in this document, each plus `added`.
     pub fn positions(&mut self, added: u32, positions: &mut Vec<u32>) {
         if !self.starts.is_of(self.docs.block()) {
             self.docs.position_starts(&mut self.starts);

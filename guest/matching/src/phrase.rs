@@ -1,42 +1,43 @@
-//! Documents that have several words beside each other: first those that have all of them, then their positions.
+//! Documents with adjacent words: first those that contain all words, then by their positions.
 
 use crate::bits::Bits;
 use crate::list::{PositionStarts, PostingList};
 use crate::matcher::rarest_first;
 use crate::positions::PositionList;
 
-/// Words that stand beside each other.
+/// Adjacent words.
 pub struct Phrase {
-    /// The rarest first.
+    /// Words, the rarest first.
     words: Vec<Word>,
-    /// Positions where the phrase may begin in a document, and those of one word.
+    /// Candidate start positions in a document, and the positions of one word.
     possible: Vec<u32>,
     here: Vec<u32>,
 }
 
-/// One word of a phrase.
+/// Word of a phrase.
 pub struct PhraseWord {
-    /// Its documents.
+    /// Documents of the word.
     pub docs: PostingList,
-    /// Where it is in them.
+    /// Positions of the word in these documents.
     pub positions: PositionList,
-    /// How many words of the phrase come behind it: what makes the positions of all words one.
+    /// Number of words that follow in the phrase, which aligns the positions of all words.
     pub behind: u32,
 }
 
 struct Word {
     docs: PostingList,
-    /// The same, where positions are looked up: some blocks behind the other.
+    /// Second cursor for look-ups of positions, some blocks behind.
     places: PostingList,
     positions: PositionList,
     behind: u32,
     starts: PositionStarts,
-    /// Of each document that may match: where its positions begin, and how many it has.
+    /// Start and number of positions in each candidate document.
     found: Vec<(u64, u32)>,
 }
 
 impl Phrase {
-    /// A phrase of these words. Without words, or if one's positions are not recorded, nothing is one.
+    /// Creates a phrase of these words. Nothing matches without words, or if positions of a word
+    /// are not recorded.
     pub fn new(words: Vec<PhraseWord>) -> Self {
         let has_positions = words.iter().all(|word| word.docs.has_positions());
         let words = words.into_iter().filter(|_| has_positions);
@@ -55,18 +56,18 @@ impl Phrase {
         }
     }
 
-    /// More documents than have it.
+    /// Returns an upper bound for the number of documents.
     pub(crate) fn estimate(&self) -> u32 {
         self.words.first().map_or(0, |word| word.docs.num_docs())
     }
 
-    /// No document from `doc` on that is before the one returned has it.
+    /// Returns a document that no match from `doc` on precedes.
     pub(crate) fn next(&mut self, doc: u32) -> u32 {
         let rarest = self.words.first_mut();
         rarest.map_or(crate::NO_DOC, |word| word.docs.next_doc(doc))
     }
 
-    /// As [`PostingList::find`].
+    /// Finds documents, as [`PostingList::find`].
     #[inline(never)]
     pub(crate) fn find(&mut self, first: u32, wanted: &Bits, found: &mut Bits) {
         let mut words = self.words.iter_mut();
@@ -102,7 +103,8 @@ impl Phrase {
         }
     }
 
-    /// Whether the document that so many others are before, of those that have all words, has them beside each other.
+    /// Returns whether the candidate document with this ordinal contains the words next to each
+    /// other.
     #[inline(never)]
     fn is_in(&mut self, ord: usize) -> bool {
         let Some((first, others)) = self.words.split_first_mut() else {
@@ -112,7 +114,7 @@ impl Phrase {
             return false;
         };
         if num == 1 {
-            // Nearly always.
+            // The usual case.
             let begin = first.positions.difference(start).wrapping_add(first.behind);
             return others.iter_mut().all(|word| word.is_at(ord, begin));
         }
@@ -134,7 +136,7 @@ impl Phrase {
 }
 
 impl Word {
-    /// Whether a document has the word where the phrase wants it.
+    /// Returns whether a document has the word at the position that the phrase requires.
     #[inline]
     fn is_at(&mut self, ord: usize, begin: u32) -> bool {
         let Some((start, num)) = self.found.get(ord).copied() else {
@@ -151,7 +153,7 @@ impl Word {
     }
 }
 
-/// Leaves those of ascending numbers that are among others, which ascend too.
+/// Keeps the numbers that are also in `others`; both ascend.
 fn intersect(numbers: &mut Vec<u32>, others: &[u32]) {
     let mut others = others;
     numbers.retain(|number| {

@@ -1,22 +1,23 @@
-//! Which of the two APIs a path belongs to, and how that API says that something is wrong: their clients read errors in different
-//! places. For what a host refuses without asking the guest, and for failures that no session is left to answer; how a
-//! session answers what it was asked is not here.
+//! The API that a path belongs to, and the format of its errors: clients of the two APIs expect
+//! errors in different forms. Used for requests that a host refuses without asking the guest, and
+//! for failures without a session. Answers of sessions are elsewhere.
 //!
-//! `edge-adapters/js/src/api.ts` decides alike, in another language; the tests of both go through `api/cases.json`.
+//! `edge-adapters/js/src/api.ts` implements the same in TypeScript; the tests of both run the cases
+//! in `api/cases.json`.
 
 use serde_json::{Value, json};
 
-/// Which of the two APIs a path belongs to.
+/// API that a path belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
-    /// Under `/api/v1/`, and what is no search at all.
+    /// Below `/api/v1/`, and paths that are no search.
     Quickwit,
-    /// At the root, and under `/api/v1/_elastic`.
+    /// At the root, and below `/api/v1/_elastic`.
     Elasticsearch,
 }
 
 impl Api {
-    /// That of a path.
+    /// Returns the API of a path.
     pub fn of(path: &str) -> Self {
         let mut segments = path.split('/').filter(|segment| !segment.is_empty());
         match [segments.next(), segments.next(), segments.next()] {
@@ -29,7 +30,7 @@ impl Api {
         }
     }
 
-    /// What Elasticsearch calls an error with this status.
+    /// Returns Elasticsearch's name of an error with this status.
     pub fn kind_of(status: u16) -> &'static str {
         match status {
             429 => "es_rejected_execution_exception",
@@ -43,7 +44,7 @@ impl Api {
         }
     }
 
-    /// The body of an error. `kind` is what Elasticsearch calls it.
+    /// Returns the body of an error. `kind` is Elasticsearch's name of it.
     pub fn error(self, status: u16, kind: &str, message: &str) -> Value {
         match self {
             Self::Quickwit => json!({ "message": message }),
@@ -58,14 +59,14 @@ impl Api {
         }
     }
 
-    /// The headers of an answer in JSON.
+    /// Returns the headers of an answer in JSON.
     pub fn headers(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let own = [
             ("content-type", "application/json"),
-            // An answer is true of a moment: the index may have more a second later.
+            // The index may have new documents a second later.
             ("cache-control", "no-store"),
         ];
-        // Clients believe nobody else.
+        // Clients refuse servers without this header.
         let product = match self {
             Self::Quickwit => None,
             Self::Elasticsearch => Some(("x-elastic-product", "Elasticsearch")),

@@ -1,4 +1,4 @@
-//! `filter_path`: the parts of an answer that a client wants. Shippers ask for errors alone, to read less.
+//! `filter_path`: selects parts of an answer. Shippers request only errors, to read less.
 //! <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/common-options#common-options-response-filtering>
 
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::pattern::matches_pattern;
 
-/// Most paths, and most names in one of them.
+/// Maximum number of paths, and of names in one path.
 const MAX_PATHS: usize = 64;
 
-/// Which parts.
+/// Selection of parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilterPath {
     wanted: Vec<Vec<String>>,
@@ -17,10 +17,11 @@ pub struct FilterPath {
 }
 
 impl FilterPath {
-    /// `took,items.*.error,-items.*._id`: names with `*` in them, `**` for any number of names.
+    /// Parses a list such as `took,items.*.error,-items.*._id`: names may contain `*`, and `**`
+    /// stands for any number of names.
     ///
     /// # Errors
-    /// If there are more than any answer has parts.
+    /// A limit is exceeded.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut filter = Self::default();
         for path in text
@@ -43,7 +44,7 @@ impl FilterPath {
         Ok(filter)
     }
 
-    /// What is wanted of an answer that is JSON.
+    /// Filters an answer in JSON.
     pub fn apply_to_text(&self, json: &str) -> String {
         match serde_json::from_str(json) {
             Ok(answer) => self.apply(answer).to_string(),
@@ -51,7 +52,7 @@ impl FilterPath {
         }
     }
 
-    /// What is wanted of an answer.
+    /// Filters an answer.
     pub fn apply(&self, answer: Value) -> Value {
         let wanted = match self.wanted.is_empty() {
             true => Some(answer),
@@ -71,7 +72,7 @@ fn tails(paths: &[Vec<String>]) -> Vec<Tail<'_>> {
     paths.iter().map(Vec::as_slice).collect()
 }
 
-/// What is left of these paths behind a name, and whether one of them ends with it.
+/// Returns the rests of these paths after a name, and whether one of the paths ends with it.
 fn behind<'p>(paths: &[Tail<'p>], name: &str) -> (Vec<Tail<'p>>, bool) {
     let (mut rest, mut ends) = (Vec::new(), false);
     let mut waiting: Vec<Tail<'p>> = paths.to_vec();
@@ -83,7 +84,7 @@ fn behind<'p>(paths: &[Tail<'p>], name: &str) -> (Vec<Tail<'p>>, bool) {
             rest.push(path);
             match tail.is_empty() {
                 true => ends = true,
-                // It may stand for no name at all.
+                // `**` may match no name at all.
                 false => waiting.push(tail),
             }
         } else if matches_pattern(first, name) {

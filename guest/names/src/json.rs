@@ -1,8 +1,8 @@
-//! JSON of requests, in which each key of an object stands once.
+//! JSON of requests, without duplicate keys.
 //!
-//! serde_json keeps the last of two values with one key. A request that says a thing twice is refused instead, as
-//! Elasticsearch refuses it: a deletion would otherwise go by a query that its sender overlooked. Documents are not read here;
-//! what becomes of those with a key twice says the doc mapper.
+//! serde_json keeps the last of two values with the same key. Such requests are refused instead, as
+//! in Elasticsearch: otherwise a deletion could use a query that its sender overlooked. Documents
+//! are not read here; the doc mapper handles their duplicate keys.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -11,22 +11,22 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
-/// Why a text is no JSON of a request.
+/// Reason for which a text is no valid JSON of a request.
 #[derive(Debug)]
 pub enum JsonError {
-    /// It is no JSON, or is nested too deep.
+    /// The text is no JSON, or is nested too deep.
     Malformed(serde_json::Error),
-    /// An object has a key twice.
+    /// An object has a duplicate key.
     DuplicateKey {
-        /// The key.
+        /// Duplicate key.
         key: String,
-        /// Keys and places in lists that lead to the object, with dots between them; empty for the whole text.
+        /// Keys and list indices that lead to the object, joined by dots; empty for the top level.
         path: String,
     },
 }
 
 impl JsonError {
-    /// What is wrong, of a text that is called `what`.
+    /// Describes the error; `what` is the name of the text.
     pub fn of(&self, what: &str) -> String {
         match self {
             Self::Malformed(error) => format!("{what} is not JSON: {error}"),
@@ -40,10 +40,10 @@ impl JsonError {
     }
 }
 
-/// Reads a text as JSON.
+/// Parses a text as JSON.
 ///
 /// # Errors
-/// If it is no JSON, or an object has a key twice.
+/// The text is no JSON, or an object has a duplicate key.
 pub fn read_json(text: &[u8]) -> Result<Value, JsonError> {
     let found = Found::default();
     let mut reader = serde_json::Deserializer::from_slice(text);
@@ -61,18 +61,18 @@ pub fn read_json(text: &[u8]) -> Result<Value, JsonError> {
     })
 }
 
-/// The key that an object has twice, once there is one.
+/// First duplicate key, once found.
 #[derive(Default)]
 struct Found(RefCell<Option<Duplicate>>);
 
 struct Duplicate {
     key: String,
-    /// Which keys lead to it, the innermost first.
+    /// Keys that lead to it, the innermost first.
     path: Vec<String>,
 }
 
 impl Found {
-    /// Notes that a duplicate key that has just been found is below this one.
+    /// Prepends this key to the path of a duplicate key that has just been found below it.
     fn is_below(&self, key: impl fmt::Display) {
         if let Some(found) = self.0.borrow_mut().as_mut() {
             found.path.push(key.to_string());
@@ -80,7 +80,7 @@ impl Found {
     }
 }
 
-/// Reads a value whose objects have each key once.
+/// Seed for values without duplicate keys.
 #[derive(Clone, Copy)]
 struct Strict<'f>(&'f Found);
 
@@ -189,7 +189,7 @@ mod tests {
             let expect: Value = serde_json::from_str(text).unwrap();
             let read = read_json(text.as_bytes()).unwrap();
             assert_eq!(read, expect, "{text}");
-            // In the same order, too.
+            // The order of keys is the same too.
             assert_eq!(read.to_string(), expect.to_string());
         }
     }

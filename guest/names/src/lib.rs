@@ -1,5 +1,6 @@
-//! What guest and hosts must understand alike: patterns of names (which indexes, fields and parts of an answer a text with
-//! `*` in it means), which API a path belongs to, with the form of its errors, and how the JSON of a request is read.
+//! Rules that guest and hosts share: name patterns with `*` (for indexes, fields and parts of an
+//! answer), the API that a path belongs to with the format of its errors, and the parser for the
+//! JSON of requests.
 
 mod api;
 mod filter_path;

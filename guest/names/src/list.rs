@@ -1,38 +1,40 @@
-//! Lists of names: `logs-*,-logs-old,metrics`.
+//! Lists of names, such as `logs-*,-logs-old,metrics`.
 
 use crate::pattern::matches_pattern;
 
-/// Stands for every name.
+/// Pattern for all names.
 const ALL: &str = "_all";
 
-/// Which parts of a list may stand for no name at all.
+/// Parts of a list that may match no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MayBeAbsent {
     /// None, as in Quickwit's lists.
     Nothing,
-    /// Those with `*` in them.
+    /// Parts with `*`.
     Patterns,
-    /// All.
+    /// All parts.
     Everything,
 }
 
-/// A name that a list stands for.
+/// Name that a list matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// The name.
+    /// Name.
     pub name: String,
-    /// Whether the list names it; otherwise a pattern stands for it.
+    /// Whether the list contains the name itself, rather than a pattern for it.
     pub is_named: bool,
 }
 
-/// Those of `known` that a list of names and patterns stands for, each once, in the order of the list; those of one pattern
-/// in the order of `known`. `-name` leaves out what is found by then.
+/// Returns the names of `known` that a list of names and patterns matches: each once, in the order
+/// of the list, and those of one pattern in the order of `known`. `-name` removes names matched
+/// before it.
 ///
-/// Names may begin with `-`, too. As in Elasticsearch, `-name` is one until a pattern has been seen, whether or not that found
-/// something; in Quickwit's lists, where no name begins so, only in the first place.
+/// Names may begin with `-` too. As in Elasticsearch, `-name` is a name until a pattern has
+/// occurred, whether or not that pattern matched. In Quickwit's lists, where no name begins with
+/// `-`, it is a name only in the first place.
 ///
 /// # Errors
-/// The part of the list that stands for no name and must.
+/// Returns the part of the list that matches no name but must.
 pub fn listed_names<'l>(
     list: &'l str,
     known: &[String],
@@ -102,7 +104,7 @@ mod tests {
             check("b-*, a", may_be_absent, Ok(&["b-1", "b-2", "a"]));
             check("_all,-b-*", may_be_absent, Ok(&["a", "c"]));
             check("*,-b-1,", may_be_absent, Ok(&["a", "b-2", "c"]));
-            // Only what is found by then is left out.
+            // Only earlier matches are removed.
             check("b-*,-*,b-2", may_be_absent, Ok(&["b-2"]));
             check("b-*,-*,-a", may_be_absent, Ok(&[]));
         }
@@ -130,7 +132,7 @@ mod tests {
         check("x-*,-x-1", MayBeAbsent::Patterns, Ok(&[]));
         check("x-*,-b-1,b-*", MayBeAbsent::Patterns, Ok(&["b-1", "b-2"]));
         check("x-*,b-*,-b-1", MayBeAbsent::Everything, Ok(&["b-2"]));
-        // Without one before it, it is a name.
+        // Without a pattern before it, it is a name.
         check("a,-a", MayBeAbsent::Patterns, Err("-a"));
         check("-a,b-*", MayBeAbsent::Patterns, Err("-a"));
         check("a,-a", MayBeAbsent::Everything, Ok(&["a"]));

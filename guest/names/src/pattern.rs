@@ -1,6 +1,6 @@
-//! Names in which `*` stands for any text.
+//! Name patterns in which `*` matches any text.
 
-/// Whether `name` is `pattern`, in which each `*` stands for any text.
+/// Returns whether `pattern`, in which each `*` matches any text, matches `name`.
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else {
         return pattern == name;
@@ -19,7 +19,7 @@ pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     name.ends_with(end)
 }
 
-/// Whether one of `patterns` is that of `name`.
+/// Returns whether one of `patterns` matches `name`.
 pub fn matches_any(patterns: &[String], name: &str) -> bool {
     patterns
         .iter()

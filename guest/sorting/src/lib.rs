@@ -1,13 +1,14 @@
-//! Sorting with little code, for lists that are not sorted often.
+//! Sorting with little code, for lists that are rarely sorted.
 //!
-//! The standard library's sort is compiled anew for every type and comparison, at some 8 KB each; fifty of these were a
-//! tenth of the component. Here only places are sorted, by one function for all types, which asks for comparisons;
-//! then the values move. That takes about twice as long, so loops over documents do not use it.
+//! The standard library's sort is compiled for every type and comparison, at about 8 KB each; fifty
+//! of them were a tenth of the component. Here, one function for all types sorts indices by a
+//! callback, and then the values are moved. This takes about twice as long, so loops over documents
+//! do not use it.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Sorts; what is equal stays as it was.
+/// Sorts a slice; equal items keep their order.
 pub fn sort_by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) {
     let order = order_of(
         items.len(),
@@ -19,17 +20,18 @@ pub fn sort_by<T>(items: &mut [T], mut compare: impl FnMut(&T, &T) -> Ordering) 
     arrange(order, &mut |left, right| items.swap(left, right));
 }
 
-/// Sorts by a key; what is equal stays as it was.
+/// Sorts a slice by a key; equal items keep their order.
 pub fn sort_by_key<T, K: Ord>(items: &mut [T], mut key: impl FnMut(&T) -> K) {
     sort_by(items, |left, right| key(left).cmp(&key(right)));
 }
 
-/// Sorts what has an order.
+/// Sorts a slice.
 pub fn sort<T: Ord>(items: &mut [T]) {
     sort_by(items, T::cmp);
 }
 
-/// A map of these entries; of those with the same key the last. The standard library sorts what it collects.
+/// Creates a map of these entries; the last of several with the same key counts. Collecting would
+/// use the standard library's sort.
 pub fn map_of<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
     let mut map = BTreeMap::new();
     for (key, value) in entries {
@@ -38,7 +40,7 @@ pub fn map_of<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<
     map
 }
 
-/// A set of these.
+/// Creates a set of these items.
 pub fn set_of<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
     let mut set = BTreeSet::new();
     for item in items {
@@ -47,14 +49,14 @@ pub fn set_of<T: Ord>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
     set
 }
 
-/// The places of a list in the order of what stands there.
+/// Returns the indices of a list, sorted by its items.
 fn order_of(len: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..len).collect();
     order.sort_by(|left, right| compare(*left, *right));
     order
 }
 
-/// Brings what stands at `order[place]` to each place, by exchanging two at a time.
+/// Moves the item at `order[place]` to each place, by swapping pairs.
 fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;

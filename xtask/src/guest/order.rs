@@ -1,40 +1,40 @@
-//! An order of functions in which like ones stand close together.
+//! Order of functions that places similar ones close together.
 //!
-//! Deflate looks back 32 KiB. A compiler makes the same few hundred bytes for many types, and a linker
-//! leaves them megabytes apart, where no compressor of that family sees them again. So functions are laid
-//! one after the other, next the one of which most is already in the window.
+//! Deflate looks back 32 KiB. A compiler generates the same few hundred bytes for many types, and a
+//! linker places them megabytes apart, beyond that window. Functions are therefore ordered
+//! greedily: next comes the one with the largest part already in the window.
 
 use std::collections::VecDeque;
 
-/// How far back deflate looks, in bytes.
+/// Length of deflate's window in bytes.
 const WINDOW_LEN: usize = 32 << 10;
 
-/// Likeness is counted in pieces of this many bytes.
+/// Length in bytes of the pieces by which similarity is measured.
 const PIECE_LEN: usize = 6;
 
-/// A piece that more functions than this have says nothing about them.
+/// Maximum number of functions that may share a piece; more frequent pieces are ignored.
 const MAX_OWNERS: usize = 100;
 
-/// Added to a function's number of pieces, so that the very short ones, all of which are like something,
-/// do not come first.
+/// Constant added to the number of a function's pieces, so that very short functions, which always
+/// resemble something, do not come first.
 const SHORT: u32 = 20;
 
-/// Returns the places in `bodies`, in the order found; the same for the same bodies.
+/// Returns the indices of `bodies` in the new order, which depends on the bodies only.
 pub(super) fn by_likeness(bodies: &[&[u8]]) -> Vec<usize> {
     Order::new(bodies).run()
 }
 
 struct Order<'a> {
     bodies: &'a [&'a [u8]],
-    /// By function: the pieces that it shares with others.
+    /// For each function: the pieces that it shares with others.
     pieces: Vec<Vec<u32>>,
-    /// By function: how many different pieces it has.
+    /// For each function: the number of its distinct pieces.
     num_pieces: Vec<u32>,
-    /// By piece: the functions that have it.
+    /// For each piece: the functions that contain it.
     owners: Vec<Vec<u32>>,
-    /// By piece: how many functions in the window have it.
+    /// For each piece: the number of functions in the window that contain it.
     num_in_window: Vec<u32>,
-    /// By function: how many of its pieces are in the window.
+    /// For each function: the number of its pieces in the window.
     num_seen: Vec<u32>,
 }
 
@@ -92,8 +92,8 @@ impl<'a> Order<'a> {
         ordered
     }
 
-    /// The place in `left` of the function of which the largest part is in the window; the first of
-    /// equals, which is the linker's neighbour.
+    /// Returns the position in `left` of the function with the largest part in the window; the
+    /// first of equals, which is the linker's neighbour.
     fn best(&self, left: &[usize]) -> Option<usize> {
         let part = |function: usize| {
             let seen = u64::from(self.num_seen[function]);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn like_functions_stand_together_and_none_is_lost() {
-        // Two families that differ in all bytes, dealt out in turn; members differ in their last byte.
+        // Two families that differ in all bytes, alternating; members differ in their last byte.
         let family =
             |first: u8, member: u8| -> Vec<u8> { (first..first + 100).chain([member]).collect() };
         let bodies: Vec<Vec<u8>> = (0..10)

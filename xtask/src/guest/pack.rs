@@ -1,9 +1,9 @@
-//! Rewrites the linked core module so that it is short once compressed; what it computes stays the same.
+//! Rewrites the linked core module to compress better, without changing its behaviour.
 //!
-//! No optimiser: instructions are copied one by one. What changes is the order of the functions (see
-//! [`super::order`]), that functions with equal bodies become one, that indices and addresses lose the
-//! padding which the linker leaves for its relocations, and that custom sections are dropped, except for
-//! the interface that the component is made from.
+//! This is no optimizer: instructions are copied one by one. It reorders functions (see
+//! [`super::order`]), merges functions with equal bodies, removes the padding of indices and
+//! addresses that the linker keeps for relocations, and drops custom sections except the interface
+//! for the component.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -18,7 +18,7 @@ use wasmparser::{
 
 use super::order;
 
-/// Where the interface types are kept until the component is made.
+/// Custom section with the interface types, needed until the component is encoded.
 const INTERFACE_SECTION: &str = "component-type";
 
 /// Returns the rewritten module.
@@ -30,7 +30,7 @@ pub(super) fn pack(module: &[u8]) -> Result<Vec<u8>> {
     Ok(packed.finish())
 }
 
-/// The functions that a module defines.
+/// Functions defined in a module.
 struct Functions<'a> {
     num_imported: u32,
     types: Vec<u32>,
@@ -77,7 +77,7 @@ impl<'a> Functions<'a> {
         for (new_index, &function) in (self.num_imported..).zip(&rewriter.kept) {
             moved_to[self.num_imported as usize + function] = new_index;
         }
-        // Those that were merged into another one go where it goes.
+        // Functions that were merged into another one share its new index.
         for new_index in &mut rewriter.new_index {
             *new_index = moved_to[*new_index as usize];
         }
@@ -86,8 +86,8 @@ impl<'a> Functions<'a> {
         Ok(packed)
     }
 
-    /// Notes in the rewriter which functions are equal to an earlier one, and returns the others with
-    /// their bodies. Functions may become equal because those that they call have become one.
+    /// Records in the rewriter which functions are equal to an earlier one, and returns the others
+    /// with their bodies. Merging functions may make their callers equal.
     fn merge_equal(&self, rewriter: &mut Rewriter) -> Result<Vec<(usize, Vec<u8>)>, Error> {
         loop {
             let mut first_with = HashMap::new();
@@ -117,11 +117,11 @@ impl<'a> Functions<'a> {
     }
 }
 
-/// Copies a module, with functions at new places.
+/// Copier of a module that renumbers functions.
 struct Rewriter {
-    /// By old index, of imported functions too.
+    /// New index of each function by its old one, including imported functions.
     new_index: Vec<u32>,
-    /// The defined functions that are kept, by their place among the old ones, in their new order.
+    /// Kept functions in their new order, by their position among the old ones.
     kept: Vec<usize>,
 }
 

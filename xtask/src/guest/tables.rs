@@ -1,16 +1,16 @@
-//! Takes Unicode tables out of the module that no pattern may ask for.
+//! Removes Unicode tables that no pattern may use from the module.
 //!
-//! The parser of regular expressions knows some eighty properties of characters, and whatever asks for one of them asks for all:
-//! its tables would be 38 KB of the component after gzip. Patterns are refused that name other classes than those of
-//! `canter_doc_mapper::check_classes`, on every host, so that nobody looks into the other tables. Here these become
-//! zeros, which take nothing.
+//! The regex parser supports many properties of characters, and using one of them links the tables
+//! of all: 38 KB of the component after gzip. All hosts refuse patterns with other classes than
+//! those of `canter_doc_mapper::check_classes`, so the other tables are never read. They are filled
+//! with zeros here, which compress to nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-/// The files of tables of which none is kept.
+/// Source files of tables that are all removed.
 const DROPPED_FILES: [&str; 5] = [
     "age.rs",
     "grapheme_cluster_break.rs",
@@ -19,7 +19,7 @@ const DROPPED_FILES: [&str; 5] = [
     "word_break.rs",
 ];
 
-/// The file of which these are kept.
+/// Source file of tables of which only some are kept.
 const PARTLY_KEPT_FILE: &str = "property_bool.rs";
 const KEPT_PROPERTIES: [&str; 5] = [
     "ALPHABETIC",
@@ -29,13 +29,13 @@ const KEPT_PROPERTIES: [&str; 5] = [
     "WHITE_SPACE",
 ];
 
-/// A shorter table might be found where it is none, and is worth nothing.
+/// Minimum length of a table to remove: shorter ones may match other data, and save nothing.
 const MIN_TABLE_BYTES: usize = 128;
 
-/// So much is found at least, or else the tables are not where they were.
+/// Minimum number of bytes to remove. Fewer mean that the tables were not found.
 const MIN_DROPPED_BYTES: usize = 100_000;
 
-/// Makes the tables zeros in the module, which the compiler has put where `module_path` says.
+/// Fills the tables in the module with zeros; `module_path` is the output path of the compiler.
 pub(super) fn drop_tables(module_path: &Path, module: &mut [u8]) -> Result<()> {
     let folder = source(module_path)?;
     let mut dropped = Vec::new();
@@ -56,11 +56,11 @@ pub(super) fn drop_tables(module_path: &Path, module: &mut [u8]) -> Result<()> {
             if is_dropped { &mut dropped } else { &mut kept }.push(bytes);
         }
     }
-    // Equal tables are one in the module.
+    // Equal tables are merged in the module.
     dropped.retain(|table: &Vec<u8>| {
         table.len() >= MIN_TABLE_BYTES && !kept.iter().any(|kept| place_of(table, kept).is_some())
     });
-    // A long table first: a shorter one may be a part of it.
+    // The longest table first, since a shorter one may be a part of it.
     dropped.sort_by_key(|table| std::cmp::Reverse(table.len()));
     let mut num_bytes = 0;
     for table in &dropped {
@@ -78,11 +78,11 @@ pub(super) fn drop_tables(module_path: &Path, module: &mut [u8]) -> Result<()> {
 
 fn place_of(table: &[u8], bytes: &[u8]) -> Option<usize> {
     let (first, end) = (table.get(..8)?, bytes.len().checked_sub(table.len())?);
-    // Tables are of words of four bytes, and lie as these do; where the data begins is not known.
+    // Tables consist of 4-byte words at the same alignment; the start of the data is unknown.
     (0..=end).find(|&at| bytes[at..at + 8] == *first && bytes[at..at + table.len()] == *table)
 }
 
-/// Where the source of the parser's tables is: what the compiler said it had read.
+/// Returns the folder of the parser's tables, from the compiler's list of source files.
 fn source(module: &Path) -> Result<PathBuf> {
     let deps = module.with_file_name("deps");
     let listed = fs::read_dir(&deps).with_context(|| format!("cannot list {}", deps.display()))?;
@@ -109,7 +109,8 @@ fn source(module: &Path) -> Result<PathBuf> {
     )
 }
 
-/// The tables of a source file by name, each as the module has it: pairs of characters, of four bytes each.
+/// Returns the tables of a source file by name, in the form of the module: pairs of characters of
+/// four bytes each.
 fn tables(text: &str) -> Result<Vec<(String, Vec<u8>)>> {
     let mut found = Vec::new();
     for part in text.split("pub const ").skip(1) {
@@ -130,7 +131,7 @@ fn tables(text: &str) -> Result<Vec<(String, Vec<u8>)>> {
     Ok(found)
 }
 
-/// Reads a character behind its first quote, and what follows its last one.
+/// Parses a character after its opening quote, and returns the rest after its closing quote.
 fn read_char(text: &str) -> Option<(char, &str)> {
     let Some(escape) = text.strip_prefix('\\') else {
         let character = text.chars().next()?;

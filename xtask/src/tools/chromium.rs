@@ -1,5 +1,5 @@
-//! Chromium, as the system's package manager brings it. Only where that may be asked: as root, on Debian
-//! and its relatives, and in CI or on request.
+//! Chromium from the system's package manager: only as root, on Debian and its derivatives, and in
+//! CI or on request.
 
 use std::env;
 

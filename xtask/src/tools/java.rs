@@ -1,4 +1,4 @@
-//! Java, as the machine has it. Where there is none, CI installs what Debian has.
+//! Java of the machine. CI installs Debian's if it is missing.
 
 use std::env;
 
@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 
 use super::{find, install_debian};
 
-/// Makes sure that there is a Java.
+/// Makes sure that Java is available.
 pub(crate) fn java() -> Result<()> {
     if find(&["java"]).is_some() || env::var_os("JAVA_HOME").is_some() {
         return Ok(());

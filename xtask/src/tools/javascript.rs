@@ -1,4 +1,5 @@
-//! Deno and the driver of browsers, from npm: versions and hashes are those of `tests/conformance/package-lock.json`.
+//! Deno and the browser driver from npm, with the versions and hashes of
+//! `tests/conformance/package-lock.json`.
 
 use std::fs;
 use std::process::Command;
@@ -23,8 +24,9 @@ pub(super) fn install(workspace: &Workspace) -> Result<()> {
         for name in ["package.json", "package-lock.json", ".npmrc"] {
             fs::copy(wanted.join(name), folder.join(name)).with_context(|| name)?;
         }
-        // Not `ci`: the lock file knows Deno's program for one platform only, and `install` adds another's to
-        // this copy of it. What the lock file does know has the version and hash that stand there.
+        // `install` rather than `ci`: the lock file lists Deno's program for one platform only, and
+        // `install` adds another to this copy. Packages in the lock file keep their versions and
+        // hashes.
         run_quietly(
             Command::new(npm)
                 .args(["install", "--silent"])
@@ -33,7 +35,7 @@ pub(super) fn install(workspace: &Workspace) -> Result<()> {
     })
 }
 
-/// Tells one lock file from the next; nobody forges them.
+/// Identifies a version of the lock file; no cryptographic hash is needed.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

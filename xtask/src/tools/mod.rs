@@ -1,8 +1,8 @@
-//! Programs that tests run and that are not ours: installed into `<target>/tools`, with pinned versions,
-//! and only when they are missing.
+//! Third-party programs that tests run: installed into `<target>/tools` if they are missing, with
+//! pinned versions.
 //!
-//! None of them is needed to build. What cannot be installed is said, and the tests that need it are
-//! skipped, each by name; whoever must not skip them (`.ci/run`) says so there.
+//! Building needs none of them. Failed installations are reported, and the tests that need them are
+//! skipped by name, unless the environment forbids it (as `.ci/run` does).
 
 mod chromium;
 mod java;
@@ -26,8 +26,8 @@ use anyhow::{Context, Result};
 use crate::step::{run, step};
 use crate::workspace::Workspace;
 
-/// Installs what is missing, as far as this machine allows. `with_slow_ones`: also what takes many
-/// minutes to compile.
+/// Installs missing tools, as far as this machine permits. `with_slow_ones` includes those that
+/// take many minutes to compile.
 pub(crate) fn install(workspace: &Workspace, with_slow_ones: bool) -> Result<()> {
     s3_server::install(workspace)?;
     install_for_hosts(workspace)?;
@@ -37,7 +37,7 @@ pub(crate) fn install(workspace: &Workspace, with_slow_ones: bool) -> Result<()>
     }
 }
 
-/// Installs what the hosts of the conformance test run in.
+/// Installs the runtimes of the conformance hosts.
 pub(crate) fn install_for_hosts(workspace: &Workspace) -> Result<()> {
     for (name, install) in [
         (
@@ -47,7 +47,7 @@ pub(crate) fn install_for_hosts(workspace: &Workspace) -> Result<()> {
         ("Deno and the driver of browsers", javascript::install),
         ("Chromium", chromium::install),
     ] {
-        // The test says by name what it skips.
+        // The test reports the hosts that it skips.
         if let Err(error) = install(workspace) {
             eprintln!("   {name} cannot be installed: {error:#}");
         }
@@ -55,12 +55,12 @@ pub(crate) fn install_for_hosts(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Whether there is a Viceroy to run programs for Fastly with.
+/// Returns whether Viceroy is available, to run programs for Fastly.
 pub(crate) fn has_viceroy(workspace: &Workspace) -> bool {
     viceroy::is_there(workspace)
 }
 
-/// Runs `install` unless the marker in `folder` says that it has been done for this version.
+/// Runs `install`, unless the marker in `folder` names this version.
 fn once(
     name: &str,
     version: &str,
@@ -101,7 +101,7 @@ fn install_debian(package: &str) -> Result<()> {
     )
 }
 
-/// The first of these programs that runs.
+/// Returns the first of these programs that runs.
 fn find(programs: &[&str]) -> Option<PathBuf> {
     let runs = |program: &&&str| {
         Command::new(program)
@@ -115,7 +115,7 @@ fn find(programs: &[&str]) -> Option<PathBuf> {
     programs.iter().find(runs).map(PathBuf::from)
 }
 
-/// Whether the environment names the program, so that none has to be installed.
+/// Returns whether an environment variable names the program, so that none is installed.
 fn is_named_by(variable: &str) -> bool {
     env::var_os(variable).is_some_and(|value| !value.is_empty())
 }

@@ -1,4 +1,4 @@
-//! A Python of our own: a virtual environment with the packages that a file of requirements pins.
+//! Python virtual environments with the packages that a requirements file pins.
 
 use std::env;
 use std::fs;
@@ -11,8 +11,8 @@ use super::{find, install_debian, once};
 use crate::step::run_quietly;
 use crate::workspace::Workspace;
 
-/// The interpreter of the environment for `requirements`, a path in the workspace. Environments are named after the
-/// folder that the file is in.
+/// Returns the interpreter of the environment for `requirements`, a path in the workspace. An
+/// environment is named after the folder of that file.
 pub(crate) fn python(workspace: &Workspace, requirements: &str) -> Result<PathBuf> {
     let wanted = workspace.root.join(requirements);
     let packages =
@@ -28,7 +28,7 @@ pub(crate) fn python(workspace: &Workspace, requirements: &str) -> Result<PathBu
         let mut make = Command::new(python);
         make.args(["-m", "venv"]).arg(&folder);
         if let Err(error) = run_quietly(&mut make) {
-            // Debian has the module apart.
+            // Debian packages the module separately.
             ensure!(
                 env::var_os("CI").is_some() && find(&["apt-get"]).is_some(),
                 "{error:#}: on Debian, install python3-venv"

@@ -1,4 +1,4 @@
-//! Installs the S3 server that `tests` runs, if it is missing and Go is there.
+//! Installer of the S3 server for tests, if it is missing and Go is available.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -9,19 +9,19 @@ use anyhow::{Context, Result};
 use crate::step::{run, step};
 use crate::workspace::Workspace;
 
-/// Tells the tests where the program is.
+/// Variable that names the program for the tests.
 pub(crate) const VARIABLE: &str = "CANTER_VERSITYGW";
-/// Makes a missing server a failure.
+/// Variable that makes a missing server an error.
 const REQUIRE_VARIABLE: &str = "CANTER_REQUIRE_S3";
 
 const PACKAGE: &str = "github.com/versity/versitygw/cmd/versitygw";
 const VERSION: &str = "v1.8.0";
 
-/// The program: what the environment names, what is installed, or what is installed now. `None` if
-/// there is no Go to build it with; then the tests that need it say that they are skipped.
+/// Returns the program: the one named in the environment, the installed one, or a new installation.
+/// Returns `None` without Go to build it; the tests that need it then report that they are skipped.
 ///
 /// # Errors
-/// If a server is required (in CI, or by `CANTER_REQUIRE_S3`) and cannot be had.
+/// A server is required (in CI, or by `CANTER_REQUIRE_S3`) and unavailable.
 pub(crate) fn install(workspace: &Workspace) -> Result<Option<PathBuf>> {
     if let Some(program) = env::var_os(VARIABLE).filter(|program| !program.is_empty()) {
         return Ok(Some(program.into()));
@@ -69,7 +69,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Go on the path, or where its own installer puts it.
+/// Returns the Go command on the path, or where its installer puts it.
 pub(crate) fn find_go() -> Option<PathBuf> {
     ["go", "/usr/local/go/bin/go"]
         .into_iter()

@@ -1,5 +1,5 @@
-//! Viceroy, Fastly's local runtime. It is compiled, which takes a quarter of an hour, so it is installed
-//! only when asked for (`cargo xtask tools --all`).
+//! Viceroy, Fastly's local runtime. Compiling it takes a quarter of an hour, so it is only
+//! installed on request (`cargo xtask tools --all`).
 
 use std::process::Command;
 
@@ -9,10 +9,10 @@ use super::{find, is_named_by, once};
 use crate::step::run_quietly;
 use crate::workspace::Workspace;
 
-/// The newest that the `fastly` crate of ours works with.
+/// Newest version that works with our version of the `fastly` crate.
 const VERSION: &str = "0.22.0";
 
-/// Whether one is named, on the path, or installed by us.
+/// Returns whether Viceroy is named in the environment, on the path, or installed.
 pub(super) fn is_there(workspace: &Workspace) -> bool {
     is_named_by("CANTER_VICEROY")
         || find(&["viceroy"]).is_some()
@@ -25,7 +25,7 @@ pub(super) fn install(workspace: &Workspace) -> Result<()> {
     }
     let folder = workspace.tools_dir().join("viceroy");
     once("viceroy", VERSION, &folder, || {
-        // Outside of our workspace, whose toolchain and flags are not meant for it.
+        // Outside of our workspace, so that its toolchain and flags do not apply.
         run_quietly(
             Command::new("cargo")
                 .args([

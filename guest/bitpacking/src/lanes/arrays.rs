@@ -1,4 +1,4 @@
-//! Four words where there are no vectors, and what those are compared with.
+//! Four words for targets without vectors, and the reference for tests.
 
 use super::Lanes;
 

@@ -1,7 +1,7 @@
-//! Words that stand beside each other and are worked on at once: one, or four in a vector.
+//! Words processed together: one, or four in a vector.
 //!
-//! `Four` is the same on every processor, with a file for each that has vectors of its own. Written as arrays, the
-//! words would not become vectors: compilers see a rotation in what joins two words, and have none for vectors.
+//! `Four` behaves alike on every processor, with one file for each kind of vector. Arrays would not
+//! be vectorized: compilers turn the joining of two words into a rotation, which vectors lack.
 
 #[cfg(any(
     test,
@@ -29,22 +29,22 @@ pub(crate) use wasm::Four;
 #[cfg(test)]
 pub(crate) use arrays::Four as FourInArrays;
 
-/// `L` words of 32 bits, on which everything happens at once.
+/// `L` words of 32 bits, processed together.
 pub(crate) trait Lanes<const L: usize>: Copy {
-    /// All the same.
+    /// Returns `L` equal words.
     fn splat(word: u32) -> Self;
 
-    /// The words that bytes begin with, little-endian; zeros if there are too few bytes.
+    /// Reads the first words of bytes, little-endian; zeros if there are too few bytes.
     fn read(bytes: &[u8]) -> Self;
 
     fn from_words(words: [u32; L]) -> Self;
 
     fn into_words(self) -> [u32; L];
 
-    /// `bits` is less than 32.
+    /// Shifts each word left by `bits`, which is less than 32.
     fn shl(self, bits: u32) -> Self;
 
-    /// `bits` is less than 32.
+    /// Shifts each word right by `bits`, which is less than 32.
     fn shr(self, bits: u32) -> Self;
 
     fn and(self, other: Self) -> Self;
@@ -53,7 +53,8 @@ pub(crate) trait Lanes<const L: usize>: Copy {
 
     fn wrapping_add(self, other: Self) -> Self;
 
-    /// Adds up the lanes: each becomes the sum of itself, those before it, and the last lane of `before`.
+    /// Adds up the lanes: each becomes the sum of itself, those before it, and the last lane of
+    /// `before`.
     fn running_sum(self, before: Self) -> Self;
 }
 

@@ -23,19 +23,20 @@ impl Lanes<4> for Four {
     #[inline(always)]
     fn read(bytes: &[u8]) -> Self {
         let bytes = bytes.first_chunk::<16>().copied().unwrap_or_default();
-        // SAFETY: both are 16 bytes, any of which are a value of either; WebAssembly is little-endian.
+        // SAFETY: both types have 16 bytes, and any bits are valid in either; WebAssembly is
+        // little-endian.
         Self(unsafe { std::mem::transmute::<[u8; 16], v128>(bytes) })
     }
 
     #[inline(always)]
     fn from_words(words: [u32; 4]) -> Self {
-        // SAFETY: both are 16 bytes, any of which are a value of either.
+        // SAFETY: both types have 16 bytes, and any bits are valid in either.
         Self(unsafe { std::mem::transmute::<[u32; 4], v128>(words) })
     }
 
     #[inline(always)]
     fn into_words(self) -> [u32; 4] {
-        // SAFETY: both are 16 bytes, any of which are a value of either.
+        // SAFETY: both types have 16 bytes, and any bits are valid in either.
         unsafe { std::mem::transmute::<v128, [u32; 4]>(self.0) }
     }
 

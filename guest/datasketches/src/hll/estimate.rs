@@ -1,12 +1,13 @@
-//! The number of distinct values from the registers, without tables: Ertl's improved raw estimator ("New
-//! cardinality estimation algorithms for HyperLogLog sketches", 2017, algorithm 6).
+//! Estimate of the number of distinct values from the registers, without tables: Ertl's improved
+//! raw estimator ("New cardinality estimation algorithms for HyperLogLog sketches", 2017, algorithm
+//! 6).
 //!
-//! Only additions, multiplications, divisions and square roots, which IEEE 754 fixes to the bit: every
-//! machine gives the same estimate.
+//! It only uses additions, multiplications, divisions and square roots, which IEEE 754 defines
+//! exactly: every machine gives the same estimate.
 
 use super::MAX_RANK;
 
-/// 1 / (2 ln 2), which the correction of a raw estimate goes to with more registers.
+/// 1 / (2 ln 2), the limit of the correction factor for many registers.
 const ALPHA: f64 = 0.721_347_520_444_481_7;
 
 pub(super) fn estimate(registers: &[u8]) -> f64 {
@@ -24,7 +25,7 @@ pub(super) fn estimate(registers: &[u8]) -> f64 {
     ALPHA * num * num / sum
 }
 
-/// The part of registers that saw nothing: x + Σ x^(2^k) · 2^(k-1), which is infinite for 1.
+/// Returns the term of empty registers: x + Σ x^(2^k) · 2^(k-1), which is infinite for 1.
 fn sigma(mut x: f64) -> f64 {
     if x == 1.0 {
         return f64::INFINITY;
@@ -41,7 +42,7 @@ fn sigma(mut x: f64) -> f64 {
     }
 }
 
-/// The part of registers that cannot rise: (1 - x - Σ (1 - x^(2^-k))² · 2^-k) / 3.
+/// Returns the term of saturated registers: (1 - x - Σ (1 - x^(2^-k))² · 2^-k) / 3.
 fn tau(mut x: f64) -> f64 {
     if x == 0.0 || x == 1.0 {
         return 0.0;
@@ -68,7 +69,7 @@ mod tests {
         let full = estimate(&[MAX_RANK; 2048]);
         assert!(full.is_infinite() && full > 0.0);
         assert!(estimate(&[MAX_RANK - 1; 2048]).is_finite());
-        // Ranks that no coupon has count as the highest.
+        // Ranks beyond those of coupons count as the highest.
         assert_eq!(estimate(&[255; 16]), estimate(&[MAX_RANK; 16]));
     }
 

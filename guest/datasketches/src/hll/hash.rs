@@ -1,10 +1,11 @@
-//! The hash of a value: XXH3 of what its `Hash` writes, with lengths as 64 bits on every machine.
+//! Hash of a value: XXH3 of the bytes that its `Hash` writes, with 64-bit lengths on every machine.
 
 use std::hash::{Hash, Hasher};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Enough for numbers with a salt, and for most texts; what is longer is hashed in pieces.
+/// Length of a piece: enough for numbers with a salt and for most texts; longer values are hashed
+/// in pieces.
 const PIECE: usize = 64;
 
 pub(super) fn hash(value: impl Hash) -> u64 {
@@ -17,9 +18,9 @@ pub(super) fn hash(value: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// Collects what is written, because XXH3 is fastest over bytes that are all there.
+/// Buffer of written bytes, because XXH3 is fastest on contiguous bytes.
 struct Pieces {
-    /// Of the pieces before, which seeds that of the next.
+    /// Hash of the previous pieces, the seed of the next one.
     hash: u64,
     piece: [u8; PIECE],
     len: usize,
@@ -72,8 +73,8 @@ impl Hasher for Pieces {
 mod tests {
     use super::hash;
 
-    /// XXH3 as another implementation has it, of the bytes that tantivy's texts and numbers are written as;
-    /// that wasm32 has the same is seen in the answers of every host.
+    /// Compares with another implementation of XXH3, on the bytes that tantivy writes for texts and
+    /// numbers. The answers of every host show that wasm32 gives the same.
     #[test]
     fn values_have_fixed_hashes() {
         assert_eq!(hash((0u8, 7u64)), 0xe58e_df1d_b21c_a0b8);

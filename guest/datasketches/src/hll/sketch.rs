@@ -1,18 +1,18 @@
-//! The sketch in its two forms, and the union of sketches.
+//! Sketch in its two forms, and the union of sketches.
 
 use std::hash::Hash;
 
 use super::estimate::estimate;
 use super::{Coupon, Error, HllType};
 
-/// So many distinct coupons are counted; with more, there are registers. It is what a quarter of the
-/// registers of tantivy's sketches (2,048) take as coupons.
+/// Maximum number of distinct coupons that are counted; sketches with more have registers. As
+/// coupons, they take as much memory as the 2,048 registers of tantivy's sketches.
 pub const MAX_COUPONS: usize = 512;
-/// Slots of the smallest table of coupons; a table is never more than half full.
+/// Number of slots in the smallest table of coupons; a table is never more than half full.
 const MIN_TABLE: usize = 16;
 
-/// How many distinct values it was given: exactly while they are few, and within about 1.04 / sqrt(2^lg_k)
-/// beyond.
+/// Counter of distinct values: exact for few values, and with a standard error of about 1.04 /
+/// sqrt(2^lg_k) for more.
 #[derive(Clone, Debug)]
 pub struct HllSketch {
     pub(super) lg_k: u8,
@@ -26,7 +26,7 @@ pub(super) enum Form {
 }
 
 impl HllSketch {
-    /// An empty sketch that will have 2^`lg_k` registers, `lg_k` from 4 to 21.
+    /// Creates an empty sketch that will have 2^`lg_k` registers, `lg_k` from 4 to 21.
     pub fn new(lg_k: u8, _registers: HllType) -> Result<Self, Error> {
         match lg_k {
             4..=21 => Ok(Self {
@@ -42,7 +42,7 @@ impl HllSketch {
         self.update_with_coupon(Coupon::from_value(value));
     }
 
-    /// Adds the value that has this coupon.
+    /// Adds the value with this coupon.
     pub fn update_with_coupon(&mut self, coupon: Coupon) {
         match &mut self.form {
             Form::Registers(registers) => raise(registers, self.lg_k, coupon),
@@ -55,7 +55,7 @@ impl HllSketch {
         }
     }
 
-    /// The number of distinct values, not rounded.
+    /// Returns the number of distinct values, not rounded.
     pub fn estimate(&self) -> f64 {
         match &self.form {
             Form::Coupons(coupons) => coupons.len as f64,
@@ -85,7 +85,7 @@ impl HllSketch {
                 let Form::Registers(registers) = &mut self.form else {
                     return;
                 };
-                // A register of the smaller sketch has seen what several of the larger one have.
+                // One register of the smaller sketch stands for several of the larger one.
                 for (at, rank) in others.iter().enumerate() {
                     let own = &mut registers[at % (1 << self.lg_k)];
                     *own = (*own).max(*rank);
@@ -100,20 +100,21 @@ fn raise(registers: &mut [u8], lg_k: u8, coupon: Coupon) {
     *register = (*register).max(coupon.rank());
 }
 
-/// The union of sketches: what one sketch of all their values would be.
+/// Union of sketches, equal to one sketch of all their values.
 #[derive(Clone, Debug)]
 pub struct HllUnion {
     sketch: HllSketch,
 }
 
 impl HllUnion {
-    /// The union of nothing, with at most 2^`lg_k` registers.
+    /// Creates an empty union with at most 2^`lg_k` registers.
     pub fn new(lg_k: u8) -> Result<Self, Error> {
         let sketch = HllSketch::new(lg_k, HllType::Hll8)?;
         Ok(Self { sketch })
     }
 
-    /// Adds the values of a sketch. The union has no more registers than the smallest that has any.
+    /// Adds the values of a sketch. The union has no more registers than the smallest sketch with
+    /// registers.
     pub fn update(&mut self, other: &HllSketch) {
         if matches!(other.form, Form::Registers(_)) && other.lg_k < self.sketch.lg_k {
             let mut smaller = HllSketch {
@@ -126,13 +127,13 @@ impl HllUnion {
         self.sketch.merge(other);
     }
 
-    /// The union as a sketch.
+    /// Returns the union as a sketch.
     pub fn to_sketch(&self, _registers: HllType) -> HllSketch {
         self.sketch.clone()
     }
 }
 
-/// A set of coupons: a table with linear probing, in which 0 is an empty slot.
+/// Set of coupons: a table with linear probing, in which 0 is an empty slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Coupons {
     table: Vec<u32>,
@@ -200,8 +201,8 @@ mod tests {
         }
     }
 
-    /// The standard error is 1.04 / sqrt(2048) = 2.3 %; none of these may be off by four of them, and their
-    /// mean not by more than half of one.
+    /// The standard error is 1.04 / sqrt(2048) = 2.3 %. Each error must be within four of these,
+    /// and their mean within half of one.
     #[test]
     fn many_values_are_estimated() {
         for num in [513u64, 600, 1_000, 3_000, 5_000, 20_000, 300_000] {
@@ -243,7 +244,7 @@ mod tests {
     }
 
     proptest! {
-        /// However values are divided, ordered and repeated, the union is the sketch of them all.
+        /// However values are divided, ordered and repeated, the union equals the sketch of all.
         #[test]
         fn a_union_is_the_sketch_of_all(
             parts in prop::collection::vec(prop::collection::vec(0u64..2_000, 0..700), 0..6),

@@ -1,4 +1,4 @@
-//! A sketch as bytes, little-endian. Equal sketches have equal bytes.
+//! Serialization of sketches, little-endian. Equal sketches have equal bytes.
 //!
 //! ```text
 //!   u8 version (1)   u8 lg_k   u8 form
@@ -13,7 +13,7 @@ const COUPONS: u8 = 0;
 const REGISTERS: u8 = 1;
 
 impl HllSketch {
-    /// The sketch as bytes.
+    /// Serializes the sketch.
     pub fn serialize(&self) -> Vec<u8> {
         match &self.form {
             Form::Coupons(coupons) => {
@@ -31,11 +31,11 @@ impl HllSketch {
         }
     }
 
-    /// The sketch that these are the bytes of.
+    /// Deserializes a sketch.
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] and [`Error::Damaged`], if they are those of none.
+    /// [`Error::Size`] and [`Error::Damaged`] for bytes that are no sketch.
     pub fn deserialize(bytes: &[u8]) -> Result<Self, Error> {
         let [VERSION, lg_k, form, bytes @ ..] = bytes else {
             return Err(Error::Damaged);
@@ -104,7 +104,7 @@ mod tests {
             &[VERSION + 1, 11, COUPONS],
             &[VERSION, 11, 2],
             &[VERSION, 11, COUPONS, 1, 0, 0],
-            // A rank of 0, and twice the same coupon.
+            // A rank of 0, and a repeated coupon.
             &[VERSION, 11, COUPONS, 1, 0, 0, 0],
             &[VERSION, 11, COUPONS, 1, 0, 0, 8, 1, 0, 0, 8],
             &[VERSION, 4, REGISTERS, 0, 0, 0],

@@ -1,17 +1,20 @@
-//! The loops over documents, positions and bits, each without a branch that depends on what is in a document.
+//! Loops over documents, positions and bits, without branches that depend on the contents of
+//! documents.
 //!
-//! Each round of a loop takes several documents: WebAssembly asks in each whether it is to stop.
+//! Each iteration processes several documents, because WebAssembly checks for interruption in each
+//! one.
 //!
-//! It needs nothing of the rest of this crate: `tests/kernels` compiles it by itself.
+//! This module uses nothing else of the crate: `tests/kernels` compiles it separately.
 
-/// Words of a window.
+/// Number of words in a window.
 pub(crate) const NUM_WORDS: usize = 128;
 
-/// Documents of a round.
+/// Number of documents in one iteration.
 const AT_ONCE: usize = 16;
 
-/// Sets the bits of ascending documents, none before `first` or beyond the window. What stands in a word behind the first
-/// document's is replaced, not added to: lists are marked from their beginning to their end.
+/// Sets the bits of ascending documents, which lie between `first` and the end of the window. The
+/// word of the first document keeps its bits, and later words are replaced: lists are marked from
+/// start to end.
 #[inline(never)]
 pub(crate) fn mark(docs: &[u32], first: u32, words: &mut [u64; NUM_WORDS]) {
     let Some(start) = docs.first() else {
@@ -19,7 +22,7 @@ pub(crate) fn mark(docs: &[u32], first: u32, words: &mut [u64; NUM_WORDS]) {
     };
     let mut at = place(*start, first).0;
     let mut word = words.get(at).copied().unwrap_or_default();
-    // Not read again: a store that the next load waits for would take longer than all else.
+    // The word is kept in a register: reading it back would wait for the previous store.
     let mut mark = |doc: u32| {
         let (next, bit) = place(doc, first);
         let kept = if next == at { word } else { 0 };
@@ -36,14 +39,14 @@ pub(crate) fn mark(docs: &[u32], first: u32, words: &mut [u64; NUM_WORDS]) {
     rest.iter().for_each(|doc| mark(*doc));
 }
 
-/// The word of a document, and its bit there.
+/// Returns the word of a document, and its bit in that word.
 #[inline(always)]
 fn place(doc: u32, first: u32) -> (usize, u32) {
     let place = doc.wrapping_sub(first);
     ((place / 64) as usize % NUM_WORDS, place % 64)
 }
 
-/// Fills `docs` with the documents whose bits are set, as many as there is room for.
+/// Fills `docs` with the documents whose bits are set, as many as fit.
 #[inline(never)]
 pub(crate) fn list(words: &[u64], first: u32, docs: &mut [u32]) {
     let mut room = docs;
@@ -66,8 +69,8 @@ pub(crate) fn list(words: &[u64], first: u32, docs: &mut [u32]) {
     }
 }
 
-/// The ordinals of the documents whose bits are set, among those given, none of which is before `first` or beyond the
-/// window. Returns how many these are.
+/// Writes the ordinals of the given documents whose bits are set, and returns their number. All
+/// documents lie between `first` and the end of the window.
 #[inline(never)]
 pub(crate) fn select(
     docs: &[u32],
@@ -93,7 +96,7 @@ pub(crate) fn select(
     num_found
 }
 
-/// How many of a block's ascending documents stand before `doc`.
+/// Returns the number of a block's ascending documents that are before `doc`.
 #[inline(never)]
 pub(crate) fn rank(docs: &[u32; 128], doc: u32) -> usize {
     let mut at = 0;
@@ -101,12 +104,12 @@ pub(crate) fn rank(docs: &[u32; 128], doc: u32) -> usize {
         let is_before = docs.get(at + step - 1).is_some_and(|there| *there < doc);
         at += if is_before { step } else { 0 };
     }
-    // Seven steps tell 128 places apart; the last document of all is left.
+    // Seven steps distinguish 128 positions; the last document is checked separately.
     at + usize::from(docs.get(at).is_some_and(|there| *there < doc))
 }
 
-/// Replaces each number by the value that so many others are before: of up to 128 values, a byte each. Of a number that is
-/// none of theirs it makes anything.
+/// Replaces each number by the value at that index, among up to 128 values of one byte each. The
+/// result for an index out of range is arbitrary.
 #[inline(never)]
 pub(crate) fn look_up(values: &[u8], numbers: &mut [u32; 128]) {
     let mut table = [0; 128];

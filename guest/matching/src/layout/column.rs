@@ -1,41 +1,42 @@
-//! Where things are in a column.
+//! Layout of a column.
 //!
 //! ```text
-//!   numbers     index │ values │ u32 index's length
-//!   texts       dictionary │ numbers │ u32 dictionary's length
+//!   numbers     index │ values │ u32 length of the index
+//!   texts       dictionary │ numbers │ u32 length of the dictionary
 //!
-//!   index       u8 0 │ 1, rows that have a value │ 2, these, where the values of each begin, u32 length of the former
+//!   index       u8 0 │ 1, rows with a value │ 2, these, start of each row's values, u32 length of the former
 //!   rows        varint rows │ blocks │ { u16 block · u16 rows - 1 } │ u16 number of blocks
-//!   values      u8 form │ varints: least, divisor, most, rows │ … packed in so many bits
+//!   values      u8 form │ varints: minimum, divisor, maximum, rows │ … packed
 //! ```
 
 use std::io;
 
 use super::{check_dictionary, damaged, u32_at, varint};
 
-/// Rows of a block of an index.
+/// Number of rows in a block of an index.
 const ROWS_PER_BLOCK: u32 = 1 << 16;
-/// In a block of fewer rows with a value these are listed; in others they are bits with their ranks.
+/// Number of rows with a value from which a block is a bitmap with ranks rather than a list.
 const DENSE_FROM: u32 = 5_120;
 const DENSE_NUM_BYTES: usize = 10_240;
-/// Rows of a block of values that has a line of its own.
+/// Number of rows in a block of values with its own line.
 const ROWS_PER_LINE: u64 = 512;
 
-/// What a column holds.
+/// Contents of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// Numbers of 64 bits, and what is kept as such.
+    /// 64-bit numbers, and types stored as such.
     Numbers,
-    /// Texts or bytes: numbers of a dictionary.
+    /// Texts or bytes, as numbers of dictionary terms.
     Terms,
-    /// Numbers of 128 bits, of which only the index is checked.
+    /// 128-bit numbers, of which only the index is checked.
     Addresses,
 }
 
-/// Checks that the parts of a column of so many documents lie within it. Values are not unpacked.
+/// Checks that the parts of a column of `num_docs` documents lie within it. Values are not
+/// unpacked.
 ///
 /// # Errors
-/// If that is not so.
+/// A part lies outside.
 pub fn check_column(bytes: &[u8], kind: ColumnKind, num_docs: u32) -> io::Result<()> {
     match kind {
         ColumnKind::Numbers => check_numbers(bytes, num_docs, true),
@@ -48,7 +49,7 @@ pub fn check_column(bytes: &[u8], kind: ColumnKind, num_docs: u32) -> io::Result
     }
 }
 
-/// Cuts bytes where their last four say.
+/// Splits bytes at the length in their last four.
 fn split_by_trailer(bytes: &[u8]) -> io::Result<(&[u8], &[u8])> {
     let (body, len) = bytes.split_last_chunk().ok_or_else(damaged)?;
     let len = usize::try_from(u32::from_le_bytes(*len)).map_err(|_| damaged())?;
@@ -65,7 +66,7 @@ fn check_numbers(bytes: &[u8], num_docs: u32, has_values: bool) -> io::Result<()
             let (rows, starts) = split_by_trailer(index)?;
             let num_rows = check_rows(rows, num_docs)?;
             check_values(starts, num_rows.saturating_add(1))?;
-            // How many values there are the last start says, which is not unpacked.
+            // The last start is the number of values, but it is not unpacked here.
             num_rows
         }
         _ => return Err(damaged()),
@@ -76,7 +77,7 @@ fn check_numbers(bytes: &[u8], num_docs: u32, has_values: bool) -> io::Result<()
     }
 }
 
-/// How many rows have a value.
+/// Returns the number of rows with a value.
 fn check_rows(bytes: &[u8], num_docs: u32) -> io::Result<u64> {
     let (mut rest, num_blocks) = bytes.split_last_chunk::<2>().ok_or_else(damaged)?;
     if varint(&mut rest)? != u64::from(num_docs) {
@@ -140,7 +141,7 @@ fn check_values(bytes: &[u8], num_values: u64) -> io::Result<()> {
     }
 }
 
-/// The lines behind blocks of values, and where they begin.
+/// Returns the lines after the blocks of values, and their offset.
 fn lines_of(bytes: &[u8]) -> io::Result<(&[u8], usize)> {
     let (body, len) = bytes.split_last_chunk().ok_or_else(damaged)?;
     let len = usize::try_from(u32::from_le_bytes(*len)).map_err(|_| damaged())?;
@@ -148,7 +149,7 @@ fn lines_of(bytes: &[u8]) -> io::Result<(&[u8], usize)> {
     Ok((body.get(start..).unwrap_or_default(), start))
 }
 
-/// Bits of each value above a line.
+/// Returns the number of bits of each value above a line.
 fn line_width(rest: &mut &[u8]) -> io::Result<u32> {
     varint(rest)?;
     varint(rest)?;
@@ -182,7 +183,7 @@ mod tests {
 
     const NUM_DOCS: u32 = 2_000;
 
-    /// Columns of every kind, index and form.
+    /// Builds columns of every kind, index and form.
     fn columns() -> Vec<(String, ColumnKind, Vec<u8>)> {
         let mut writer = ColumnarWriter::default();
         for doc in 0..NUM_DOCS {

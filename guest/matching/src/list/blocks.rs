@@ -1,4 +1,4 @@
-//! A place in a posting list, and the block that is there.
+//! Cursor over the blocks of a posting list.
 
 use bitpacking::{BitPacker, BitPacker4x};
 use tantivy_common::OwnedBytes;
@@ -6,7 +6,7 @@ use tantivy_common::OwnedBytes;
 use super::open::{BLOCK_LEN, Recorded};
 use crate::NO_DOC;
 
-/// A place in the posting list of one term. It goes forward only, until it is told to begin again.
+/// Cursor in the posting list of one term. It only moves forward, except for a restart.
 #[derive(Clone)]
 pub struct PostingList {
     num_docs: u32,
@@ -14,22 +14,22 @@ pub struct PostingList {
     entry_len: usize,
     skips: OwnedBytes,
     blocks: OwnedBytes,
-    /// Full blocks before the one that it stands on.
+    /// Number of full blocks before the current one.
     block: u32,
-    /// Where that one begins.
+    /// Offset of the current block.
     offset: usize,
-    /// Positions of all documents before it.
+    /// Number of positions in all documents before the block.
     num_positions: u64,
-    /// The last document of the one before it; zero before the first.
+    /// Last document of the previous block; zero for the first block.
     before: u32,
-    /// What the skip list says of it; what the last block, which is none, has to say is what comes out of zeros.
+    /// Entry of the skip list for the block; read from zeros for the last block, which has none.
     entry: Entry,
     docs: Box<[u32; BLOCK_LEN as usize]>,
-    /// Documents in `docs`; `None` if these are those of another block.
+    /// Number of documents in `docs`; `None` if they belong to another block.
     len: Option<usize>,
 }
 
-/// An entry of the skip list.
+/// Entry of the skip list.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     last: u32,
@@ -65,42 +65,42 @@ impl PostingList {
         list
     }
 
-    /// Goes back to the beginning.
+    /// Moves back to the start.
     pub fn restart(&mut self) {
         (self.block, self.offset, self.num_positions) = (0, 0, 0);
         (self.before, self.len) = (0, None);
         self.entry = self.read_entry();
     }
 
-    /// Documents in all.
+    /// Returns the total number of documents.
     pub fn num_docs(&self) -> u32 {
         self.num_docs
     }
 
-    /// Whether the place of each word is recorded.
+    /// Returns whether positions are recorded.
     pub(crate) fn has_positions(&self) -> bool {
         self.recorded == Recorded::Positions
     }
 
-    /// Whether it stands behind the last document.
+    /// Returns whether the cursor is past the last document.
     pub fn is_at_end(&self) -> bool {
         self.first_rank() >= self.num_docs
     }
 
-    /// Documents before the block that it stands on.
+    /// Returns the number of documents before the current block.
     pub(super) fn first_rank(&self) -> u32 {
         self.block.saturating_mul(BLOCK_LEN)
     }
 
-    /// The last document that the block may have.
+    /// Returns an upper bound for the last document of the block.
     pub(crate) fn last(&self) -> u32 {
         self.entry.last
     }
 
-    /// Goes to the next block.
+    /// Moves to the next block.
     pub fn next_block(&mut self) {
         if !self.is_full() {
-            // Behind everything.
+            // Past the end.
             self.block = self.num_docs / BLOCK_LEN + 1;
             self.docs.fill(NO_DOC);
             self.len = Some(0);
@@ -116,7 +116,7 @@ impl PostingList {
         self.entry = self.read_entry();
     }
 
-    /// Goes on to the first block that does not end before a document.
+    /// Moves to the first block that does not end before `doc`.
     #[inline(never)]
     pub(crate) fn seek_block(&mut self, doc: u32) {
         while self.entry.last < doc {
@@ -124,7 +124,7 @@ impl PostingList {
         }
     }
 
-    /// Goes on to the block with the document that so many are before.
+    /// Moves to the block that contains the document with this rank.
     pub(super) fn seek_rank(&mut self, rank: u32) {
         while self.is_full() && self.first_rank().saturating_add(BLOCK_LEN) <= rank {
             self.next_block();
@@ -151,7 +151,7 @@ impl PostingList {
         };
         let byte = |at: usize| entry.get(at).copied().unwrap_or_default();
         Entry {
-            // A list that is none must not keep anyone from going on.
+            // Damaged entries must not stop the cursor from advancing.
             last: number(0).max(self.before),
             width: byte(4) & 31,
             is_strict: byte(4) & 64 != 0,
@@ -166,13 +166,13 @@ impl PostingList {
         }
     }
 
-    /// The documents of the block, in ascending order.
+    /// Returns the documents of the block, in ascending order.
     pub fn docs(&mut self) -> &[u32] {
         let len = self.load();
         self.docs.get(..len).unwrap_or_default()
     }
 
-    /// The documents of the block, and behind them [`NO_DOC`].
+    /// Returns the documents of the block, padded with [`NO_DOC`].
     pub(crate) fn padded(&mut self) -> &[u32; BLOCK_LEN as usize] {
         self.load();
         &self.docs
@@ -213,8 +213,8 @@ impl PostingList {
         len
     }
 
-    /// Where the positions of each document of the block begin, counted from the list's first, and behind these where
-    /// the last one's end: replaces `starts`.
+    /// Replaces `starts` by the start of each document's positions in the block, counted from the
+    /// first position of the list, and the end of the last.
     #[inline(never)]
     pub(crate) fn position_starts(&mut self, starts: &mut PositionStarts) {
         starts.first = self.num_positions;
@@ -236,13 +236,13 @@ impl PostingList {
         }
         let docs_len = BitPacker4x::compressed_block_size(self.entry.width);
         let bytes = bytes.get(docs_len..).unwrap_or_default();
-        // Frequencies are stored less one each, or as they are by earlier versions. Their running sums come out of
-        // unpacking them as if they were differences.
+        // Frequencies are stored minus one, or unchanged by earlier versions. Unpacking them as
+        // differences yields their running sums.
         let width = self.entry.frequency_width;
         match self.entry.is_strict {
             true => {
                 BitPacker4x.decompress_strictly_sorted(None, bytes, ends, width);
-                // What stands first there begins from one before zero.
+                // The first value starts from one below zero.
                 ends.iter_mut().for_each(|end| *end = end.wrapping_add(1));
             }
             false => {
@@ -251,13 +251,13 @@ impl PostingList {
         }
     }
 
-    /// The ordinal of the block, for [`PositionStarts::is_of`].
+    /// Returns the ordinal of the block, for [`PositionStarts::is_of`].
     pub(crate) fn block(&self) -> u32 {
         self.block
     }
 }
 
-/// Where the positions of the documents of one block are.
+/// Locations of the positions of one block's documents.
 pub(crate) struct PositionStarts {
     first: u64,
     block: Option<u32>,
@@ -275,18 +275,18 @@ impl Default for PositionStarts {
 }
 
 impl PositionStarts {
-    /// Whether they are those of a block.
+    /// Returns whether the locations belong to a block.
     pub(crate) fn is_of(&self, block: u32) -> bool {
         self.block == Some(block)
     }
 
-    /// Adds those of some documents of the block, each of which so many more are before.
+    /// Appends the locations for documents of the block, given by ordinals relative to `before`.
     #[inline(never)]
     pub(crate) fn add(&self, ords: &[u8], before: u8, places: &mut Vec<(u64, u32)>) {
         places.extend(ords.iter().map(|ord| self.of(before.saturating_add(*ord))));
     }
 
-    /// Where the positions of a document of the block begin, and how many they are.
+    /// Returns the start and the number of positions of a document in the block.
     #[inline]
     pub(crate) fn of(&self, ord: u8) -> (u64, u32) {
         let ord = usize::from(ord & 127);
@@ -298,7 +298,7 @@ impl PositionStarts {
     }
 }
 
-/// Numbers of seven bits a byte, lowest first, of which the last has the highest bit; zeros behind the end.
+/// Decoder of varints whose last byte has the highest bit set; zeros past the end.
 pub(crate) struct Vints<'a>(pub(crate) &'a [u8]);
 
 impl Iterator for Vints<'_> {

@@ -1,13 +1,13 @@
-//! Whether a posting list holds what its dictionary says of it. [`PostingList`](super::PostingList) reads any bytes; this is
-//! for readers that trust theirs, as tantivy's do.
+//! Validation of a posting list against its dictionary entry. [`PostingList`](super::PostingList)
+//! accepts any bytes; this is for readers that trust theirs, such as tantivy's.
 
 use std::io;
 
 use super::open::{BLOCK_LEN, Recorded};
 
-/// Bytes of a block for each bit of its numbers.
+/// Number of bytes of a block for each bit of its width.
 const BYTES_PER_BIT: usize = 16;
-/// Bits of the widest frequencies.
+/// Maximum width of frequencies in bits.
 const MAX_WIDTH: u8 = 32;
 
 fn damaged() -> io::Error {
@@ -15,11 +15,12 @@ fn damaged() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// Checks the list of a term that is said to be in `num_docs` documents, all below `max_doc`: its parts lie within it, and
-/// the documents at the ends of its blocks, and behind its blocks, ascend. Blocks are not unpacked.
+/// Checks the list of a term with `num_docs` documents below `max_doc`: its parts must lie within
+/// it, and the last documents of its blocks, and all documents after them, must ascend. Blocks are
+/// not unpacked.
 ///
 /// # Errors
-/// If that is not so.
+/// A check fails.
 pub fn check_postings(
     bytes: &[u8],
     num_docs: u32,
@@ -36,7 +37,7 @@ pub fn check_postings(
     if num_full > 0 {
         let len = usize::try_from(varint(&mut rest)?).map_err(|_| damaged())?;
         let (skips, blocks) = rest.split_at_checked(len).ok_or_else(damaged)?;
-        // Numbers in a JSON field have no frequencies, whatever its texts have.
+        // Numbers in a JSON field have no frequencies, even if its texts have.
         let recorded = match skips.len() < Recorded::Frequencies.entry_len() * num_full {
             true => Recorded::Documents,
             false => recorded,
@@ -60,7 +61,7 @@ pub fn check_postings(
         let doc = last.unwrap_or(0).checked_add(more).ok_or_else(damaged)?;
         ascends(&mut last, doc, max_doc)?;
     }
-    // A short list of a number in a JSON field just ends here.
+    // A short list of a number in a JSON field ends here.
     if has_frequencies && !rest.is_empty() {
         for _ in 0..num_rest {
             varint(&mut rest)?;
@@ -69,7 +70,7 @@ pub fn check_postings(
     Ok(())
 }
 
-/// The last document of a block, and its length.
+/// Returns the last document and the length in bytes of a block.
 fn block_of(entry: &[u8], has_frequencies: bool) -> io::Result<(u32, usize)> {
     let (doc, widths) = entry.split_first_chunk().ok_or_else(damaged)?;
     let width = widths.first().ok_or_else(damaged)? & 0x1f;
@@ -92,7 +93,7 @@ fn ascends(last: &mut Option<u32>, doc: u32, max_doc: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// A number of 32 bits, seven of them a byte, lowest first, of which the last has the highest bit.
+/// Reads a 32-bit varint, whose last byte has the highest bit set.
 fn varint(rest: &mut &[u8]) -> io::Result<u32> {
     let mut number = 0_u64;
     for shift in (0..u32::BITS).step_by(7) {
@@ -110,13 +111,13 @@ fn varint(rest: &mut &[u8]) -> io::Result<u32> {
 mod tests {
     use super::*;
 
-    /// Documents and frequencies behind no block.
+    /// Encodes documents and frequencies of a list without full blocks.
     fn short(differences: &[u8], frequencies: &[u8]) -> Vec<u8> {
         let all = differences.iter().chain(frequencies);
         all.map(|number| number | 0x80).collect()
     }
 
-    /// A block with a last document and widths, and bytes behind it.
+    /// Encodes a block with a last document and widths, followed by `num_bytes` bytes.
     fn block(last: u32, width: u8, of_frequencies: u8, num_bytes: usize) -> Vec<u8> {
         let mut bytes = vec![8 | 0x80];
         bytes.extend(last.to_le_bytes());
@@ -138,7 +139,7 @@ mod tests {
             Recorded::Frequencies
         ));
         assert!(check(&short(&[0, 1, 8], &[]), 3, Recorded::Frequencies));
-        // Cut off, beyond the documents, twice the same one, and a number without an end.
+        // Truncated, beyond the documents, a repeated document, and a number without an end.
         assert!(!check(&short(&[0, 1], &[]), 3, Recorded::Documents));
         assert!(!check(&short(&[0, 1, 8], &[5]), 3, Recorded::Positions));
         assert!(!check(&short(&[0, 1, 9], &[]), 3, Recorded::Documents));

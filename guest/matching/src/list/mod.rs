@@ -1,4 +1,4 @@
-//! A posting list: blocks of 128 documents, and a skip list that says where each ends.
+//! Posting list: blocks of 128 documents, and a skip list with the end of each.
 
 mod blocks;
 mod check;

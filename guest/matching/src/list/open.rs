@@ -1,4 +1,4 @@
-//! What a posting list begins with, and which of its parts are where.
+//! Start of a posting list, and the layout of its parts.
 //!
 //! ```text
 //!   ≥ 128 documents   length ╎ skip list: an entry for each full block ╎ full blocks ╎ the rest
@@ -14,22 +14,22 @@ use tantivy_common::OwnedBytes;
 
 use super::PostingList;
 
-/// What is recorded of each document.
+/// Information recorded about each document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
-    /// That the term is in it.
+    /// Its number only.
     Documents,
-    /// How often it is.
+    /// The frequency of the term.
     Frequencies,
-    /// Where it is.
+    /// The positions of the term.
     Positions,
 }
 
-/// Documents of a full block.
+/// Number of documents in a full block.
 pub(super) const BLOCK_LEN: u32 = 128;
 
 impl Recorded {
-    /// Bytes of an entry of the skip list.
+    /// Returns the length of a skip list entry in bytes.
     pub(super) fn entry_len(self) -> usize {
         match self {
             Self::Documents => 5,
@@ -40,17 +40,17 @@ impl Recorded {
 }
 
 impl PostingList {
-    /// Opens the list of a term that is in so many documents of a field with so much recorded.
+    /// Opens the list of a term that is in `num_docs` documents of a field with this information.
     ///
     /// # Errors
-    /// A list that ends within its skip list.
+    /// The bytes end within the skip list.
     pub fn open(num_docs: u32, bytes: OwnedBytes, recorded: Recorded) -> io::Result<Self> {
         let num_full = (num_docs / BLOCK_LEN) as usize;
         let (skips, blocks) = match num_full {
             0 => (OwnedBytes::empty(), bytes),
             _ => skip_list(bytes)?,
         };
-        // Numbers in a JSON field have no frequencies, whatever its texts have.
+        // Numbers in a JSON field have no frequencies, even if its texts have.
         let has_none = skips.len() < Recorded::Frequencies.entry_len() * num_full;
         let recorded = match has_none {
             true => Recorded::Documents,
@@ -73,7 +73,7 @@ fn skip_list(mut bytes: OwnedBytes) -> io::Result<(OwnedBytes, OwnedBytes)> {
     }
 }
 
-/// A number of seven bits a byte, lowest first, of which the last has the highest bit.
+/// Reads a varint, whose last byte has the highest bit set.
 pub(crate) fn read_vint(bytes: &mut OwnedBytes) -> Option<u64> {
     let mut number = 0u64;
     for (ord, byte) in (0u32..10).zip(bytes.iter().copied()) {

@@ -1,4 +1,5 @@
-//! Posting lists and phrases over an index that tantivy has written, against a plain look at its documents.
+//! Posting lists and phrases of an index written by tantivy: comparison with scanning its
+//! documents.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -16,7 +17,7 @@ use crate::{
 
 const WORDS: [&str; 5] = ["always", "often", "rare", "once", "never"];
 
-/// The words of each document.
+/// Words of each document.
 type Docs = Vec<Vec<usize>>;
 
 fn searcher(docs: &Docs, recorded: Recorded) -> Searcher {
@@ -48,7 +49,7 @@ fn searcher(docs: &Docs, recorded: Recorded) -> Searcher {
     index.reader().unwrap().searcher()
 }
 
-/// The list of a word, and its positions.
+/// Returns the posting list of a word, and its positions.
 fn lists(
     searcher: &Searcher,
     word: usize,
@@ -80,7 +81,7 @@ fn lists(
     Some((list, positions))
 }
 
-/// Of each document, how often each word is likely: some words are in nearly all, in others in runs.
+/// Generates documents with given word probabilities: some words are in nearly all, others in runs.
 fn docs() -> impl Strategy<Value = Docs> {
     let doc = (0u32..100, proptest::collection::vec(0u32..100, 0..6));
     let run = (1usize..2000, proptest::collection::vec(doc, 1..40));
@@ -107,7 +108,7 @@ fn having(docs: &Docs, is_in: impl Fn(&[usize]) -> bool) -> Vec<u32> {
     found.map(|(doc, _)| doc).collect()
 }
 
-/// What a matcher finds, window by window, of documents that `is_wanted`.
+/// Returns the matches of a matcher among wanted documents, window by window.
 fn found(matcher: &mut Matcher, docs: Range<u32>, is_wanted: impl Fn(u32) -> bool) -> Vec<u32> {
     let (mut all, mut list) = (Vec::new(), Vec::new());
     let mut next = docs.start / 64 * 64;
@@ -166,7 +167,7 @@ proptest! {
                 continue;
             };
             prop_assert_eq!(list.num_docs() as usize, expected.len());
-            // One block after the other.
+            // Block by block.
             let (mut blocks, mut all) = (list.clone(), Vec::new());
             while !blocks.is_at_end() {
                 all.extend_from_slice(blocks.docs());
@@ -185,7 +186,7 @@ proptest! {
             ranked.docs_by_rank(end.saturating_sub(every)..end, &mut last);
             let start = ranks[1].saturating_sub(every as usize);
             prop_assert_eq!(&last[..], &expected[start..ranks[1]]);
-            // Wanted ones.
+            // Among wanted documents.
             let is_wanted = |doc: u32| doc.is_multiple_of(every);
             let mut matcher = Matcher::Term(Box::new(list));
             let wanted: Vec<u32> = expected.into_iter().filter(|doc| range.contains(doc) && is_wanted(*doc)).collect();
@@ -200,7 +201,7 @@ proptest! {
         every in prop_oneof![Just(1u32), Just(3), Just(300)],
     ) {
         let searcher = searcher(&docs, Recorded::Positions);
-        // Words with gaps between them, as where a tokenizer left some out.
+        // Words with gaps in between, as after a tokenizer that drops some.
         let mut places = Vec::new();
         let mut place = 0;
         for (word, gap) in &phrase {

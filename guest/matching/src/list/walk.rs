@@ -1,4 +1,4 @@
-//! What is asked of a posting list: which documents of a window, how many before a document, the next one.
+//! Queries on a posting list: documents of a window, ranks, and the next document.
 
 use std::ops::Range;
 
@@ -9,17 +9,18 @@ use crate::NO_DOC;
 use crate::bits::{Bits, WINDOW_LEN};
 use crate::kernels;
 
-/// So few wanted documents of a block are looked for one by one.
+/// Maximum number of wanted documents in a block that are looked up individually.
 const FEW: u32 = 10;
 
 impl PostingList {
-    /// The first document from `doc` on.
+    /// Returns the first document from `doc` on.
     #[inline(never)]
     pub(crate) fn next_doc(&mut self, doc: u32) -> u32 {
         self.find_next(doc).0
     }
 
-    /// The first document from `doc` on, and how many of its block are before it.
+    /// Returns the first document from `doc` on, and the number of documents before it in its
+    /// block.
     #[inline]
     pub(crate) fn find_next(&mut self, doc: u32) -> (u32, usize) {
         self.seek_block(doc);
@@ -28,7 +29,7 @@ impl PostingList {
         (docs.get(ord).copied().unwrap_or(NO_DOC), ord)
     }
 
-    /// How many documents are before this one, none of which is asked for again.
+    /// Returns the number of documents before `doc`. Calls must ascend.
     pub fn rank(&mut self, doc: u32) -> u32 {
         self.seek_block(doc);
         let rank = kernels::rank(self.padded(), doc);
@@ -38,7 +39,7 @@ impl PostingList {
             .min(self.num_docs())
     }
 
-    /// The documents that so many are before: replaces `docs`.
+    /// Replaces `docs` by the documents with these ranks.
     pub fn docs_by_rank(&mut self, ranks: Range<u32>, docs: &mut Vec<u32>) {
         docs.clear();
         if ranks.start < self.first_rank() {
@@ -58,8 +59,8 @@ impl PostingList {
         }
     }
 
-    /// Sets the bits of the wanted documents that are in the list, of a window that begins with `first`. What it says of
-    /// others means nothing.
+    /// Sets the bits of the wanted documents that are in the list, for a window that begins with
+    /// `first`. Bits of other documents are arbitrary.
     #[inline(never)]
     pub fn find(&mut self, first: u32, wanted: &Bits, found: &mut Bits) {
         found.clear();
@@ -82,8 +83,8 @@ impl PostingList {
         });
     }
 
-    /// Says of each wanted document where its positions begin and how many it has: replaces `places`. All of them are in
-    /// the list.
+    /// Replaces `places` by the start and the number of positions of each wanted document. All of
+    /// them must be in the list.
     #[inline(never)]
     pub(crate) fn find_positions(
         &mut self,
@@ -117,8 +118,9 @@ impl PostingList {
         });
     }
 
-    /// Goes through the blocks in which wanted documents of a window may be. `each` gets the places in the window that a
-    /// block may have, from a wanted one on, and whether many of them are wanted.
+    /// Visits the blocks that may contain wanted documents of a window. `each` gets the positions
+    /// in the window that a block may cover, from a wanted one on, and whether many of them are
+    /// wanted.
     #[inline(always)]
     fn for_each_block(
         &mut self,
@@ -144,7 +146,7 @@ impl PostingList {
     }
 }
 
-/// Those of a block's documents that are at places of a window.
+/// Returns the documents of a block that are at positions of a window.
 fn within<'d>(docs: &'d [u32], first: u32, places: &Range<u32>) -> &'d [u32] {
     let (start, end) = (
         first.saturating_add(places.start),

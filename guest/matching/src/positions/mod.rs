@@ -1,17 +1,17 @@
-//! The positions of a term: those of all its documents, one behind the other, each as what it is more than the one before
-//! it in its document.
+//! Positions of a term: those of all its documents in sequence, each as the difference from the
+//! previous one in its document.
 //!
 //! ```text
 //!   2 · number of full blocks + is_same ╎ form of each ╎ full blocks of 128 ╎ the rest
 //!
-//!   form 0 to 32    packed in so many bits, as tantivy does
-//!   form 33 to 160  one to 128 different values, a byte each, ascending; then for each position which of them it is,
-//!                   packed in as few bits as tell them apart
-//!   the rest        numbers of seven bits a byte; if is_same, a single one, which all of the rest are
+//!   form 0 to 32    packed with that many bits, as in tantivy
+//!   form 33 to 160  1 to 128 distinct values, a byte each, ascending; then the index of each position's value,
+//!                   packed with as few bits as possible
+//!   the rest        varints of seven bits in each byte; if is_same, a single one, equal to all of the rest
 //! ```
 //!
-//! In logs a word stands in few places: after the same words of the same template. So a block of its positions has few
-//! values, which often take one or two bits each, or none.
+//! In logs, a word occurs in few places: after the same words of the same template. A block of its
+//! positions therefore has few values, which often take one or two bits each, or none.
 
 mod write;
 
@@ -25,13 +25,13 @@ use crate::list::{Vints, read_vint};
 
 pub use write::repack_positions;
 
-/// Positions of a full block.
+/// Number of positions in a full block.
 const BLOCK_LEN: usize = 128;
 
-/// How the numbers of a full block are written.
+/// Encoding of a full block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Form {
-    /// Different values before them; 0 if they are themselves.
+    /// Number of distinct values before the block; 0 if the numbers are packed themselves.
     num_values: usize,
     width: u8,
 }
@@ -47,7 +47,7 @@ impl Form {
         }
     }
 
-    /// So many different values, at least one.
+    /// Creates the form for `num_values` distinct values, at least one.
     fn of_values(num_values: usize) -> Self {
         let last = num_values.saturating_sub(1).min(BLOCK_LEN - 1);
         let last = u8::try_from(last).unwrap_or(u8::MAX);
@@ -64,7 +64,7 @@ impl Form {
         }
     }
 
-    /// Bytes of the block.
+    /// Returns the length of the block in bytes.
     fn len(self) -> usize {
         self.num_values + BitPacker4x::compressed_block_size(1) * usize::from(self.width)
     }
@@ -74,14 +74,14 @@ fn num_bits(number: u32) -> u8 {
     u8::try_from(u32::BITS - number.leading_zeros()).unwrap_or(32)
 }
 
-/// The positions of one term. Reading goes forward best.
+/// Positions of one term. Reading forward is fastest.
 #[derive(Clone)]
 pub struct PositionList {
     forms: OwnedBytes,
     blocks: OwnedBytes,
-    /// Whether all of the rest are the same.
+    /// Whether all of the rest are equal.
     is_same: bool,
-    /// Which block is unpacked, where it begins, and its numbers.
+    /// Index and offset of the unpacked block, and its numbers.
     block: usize,
     offset: usize,
     numbers: Box<[u32; BLOCK_LEN]>,
@@ -92,7 +92,7 @@ impl PositionList {
     /// Opens the positions of a term.
     ///
     /// # Errors
-    /// If they end within the forms of their blocks.
+    /// The bytes end within the forms of the blocks.
     pub fn open(mut bytes: OwnedBytes) -> io::Result<Self> {
         let number = read_vint(&mut bytes).ok_or_else(cut_off)?;
         let num_blocks = usize::try_from(number / 2).map_err(|_| cut_off())?;
@@ -111,7 +111,7 @@ impl PositionList {
         })
     }
 
-    /// What stands at one place: how much more that position is than the one before it in its document.
+    /// Returns the difference at one index: the position minus the previous one in its document.
     #[inline]
     pub fn difference(&mut self, place: u64) -> u32 {
         let len = BLOCK_LEN as u64;
@@ -123,13 +123,13 @@ impl PositionList {
         self.numbers.get(at).copied().unwrap_or_default()
     }
 
-    /// No more positions stand here than this.
+    /// Returns an upper bound for the number of positions.
     pub fn max_len(&self) -> u64 {
         (self.forms.len() as u64 + 1) * BLOCK_LEN as u64
     }
 
-    /// The positions of a document, each with `added`: replaces `positions`. Those that a posting list speaks of, and that are
-    /// not here, are left out.
+    /// Replaces `positions` by those of a document, each plus `added`. Positions past the end are
+    /// omitted, even if a posting list refers to them.
     pub(crate) fn read(&mut self, start: u64, num: u32, added: u32, positions: &mut Vec<u32>) {
         positions.clear();
         let mut position = added;
@@ -165,7 +165,7 @@ impl PositionList {
     }
 }
 
-/// Numbers of what is cut off are anything.
+/// Numbers of truncated blocks are arbitrary.
 fn unpack_full(form: Form, bytes: &[u8], numbers: &mut [u32; BLOCK_LEN]) {
     let (values, packed) = bytes.split_at(form.num_values.min(bytes.len()));
     if let [only] = values {

@@ -1,4 +1,4 @@
-//! Positions, from tantivy's form to ours.
+//! Conversion of positions from tantivy's format.
 //!
 //! ```text
 //!   tantivy's: number of full blocks ╎ width of each ╎ full blocks of 128 ╎ the rest
@@ -12,10 +12,10 @@ use tantivy_common::OwnedBytes;
 use super::{BLOCK_LEN, Form, cut_off, num_bits};
 use crate::list::{Vints, read_vint};
 
-/// Appends to `out` the positions of a term in our form; `bytes` are those that tantivy wrote.
+/// Converts the positions of a term from tantivy's format, and appends them to `out`.
 ///
 /// # Errors
-/// If they are cut off.
+/// The bytes are truncated.
 pub fn repack_positions(mut bytes: OwnedBytes, out: &mut Vec<u8>) -> io::Result<()> {
     let num_blocks = read_vint(&mut bytes).ok_or_else(cut_off)?;
     let num_blocks = usize::try_from(num_blocks).map_err(|_| cut_off())?;
@@ -30,7 +30,7 @@ pub fn repack_positions(mut bytes: OwnedBytes, out: &mut Vec<u8>) -> io::Result<
         BitPacker4x.decompress(packed, &mut numbers, (*width).min(32));
         forms.push(write_full(&numbers, &mut blocks).to_byte());
     }
-    // Each ends with the one byte that has the highest bit.
+    // Each number ends with the only byte of its bytes that has the highest bit set.
     let num_rest = rest.iter().filter(|byte| **byte >= 128).count();
     let mut numbers = Vints(rest);
     let first = numbers.next();
@@ -46,7 +46,7 @@ pub fn repack_positions(mut bytes: OwnedBytes, out: &mut Vec<u8>) -> io::Result<
     Ok(())
 }
 
-/// Appends a full block in the form that takes less, and tells which it is.
+/// Appends a full block in the shorter form, and returns that form.
 fn write_full(numbers: &[u32; BLOCK_LEN], out: &mut Vec<u8>) -> Form {
     let plain = Form {
         num_values: 0,
@@ -81,10 +81,10 @@ fn append_packed(numbers: &[u32; BLOCK_LEN], width: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// The different numbers of a block, all of a byte.
+/// Distinct numbers of a block, all of them bytes.
 struct Values {
     is_there: [u64; 4],
-    /// Those in the words before each.
+    /// For each word, the number of values in the words before it.
     before: [u32; 4],
     num: usize,
 }
@@ -116,7 +116,7 @@ impl Values {
         out.extend((0..=u8::MAX).filter(is_there));
     }
 
-    /// How many are less.
+    /// Returns the number of smaller values.
     fn ord(&self, number: u32) -> u32 {
         let at = number as usize / 64;
         let (Some(word), Some(before)) = (self.is_there.get(at), self.before.get(at)) else {
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::PositionList;
 
-    /// As tantivy writes them.
+    /// Writes positions in tantivy's format.
     fn tantivys(numbers: &[u32]) -> Vec<u8> {
         let (blocks, rest) = numbers.as_chunks::<BLOCK_LEN>();
         let mut out = Vec::new();
@@ -168,7 +168,7 @@ mod tests {
         out
     }
 
-    /// Runs of one value, of some, and of anything.
+    /// Generates runs of one value, of some values, and of arbitrary ones.
     fn numbers() -> impl Strategy<Value = Vec<u32>> {
         let value = prop_oneof![0u32..4, 0u32..300, any::<u32>()];
         let values = prop_oneof![
@@ -194,7 +194,7 @@ mod tests {
             let bytes = repacked(&numbers);
             prop_assert!(bytes.len() <= tantivys(&numbers).len() + 1);
             let mut list = PositionList::open(OwnedBytes::new(bytes)).unwrap();
-            // Forward in steps, and back to the beginning.
+            // Forward in steps, and back to the start.
             for _ in 0..2 {
                 for at in (0..numbers.len()).step_by(step) {
                     prop_assert_eq!(list.difference(at as u64), numbers[at]);
@@ -250,7 +250,7 @@ mod tests {
                 width: 7
             }
         );
-        // None is written.
+        // Such forms are never written.
         assert_eq!(Form::of_byte(255), Form::of_byte(160));
     }
 }

@@ -1,4 +1,4 @@
-//! Modules before and after.
+//! Modules before and after packing.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use wasmparser::{ElementItems, ExternalKind, Operator, Validator};
 
 use super::*;
 
-/// What can be seen of a packed module: by export and by table slot, what the function returns, each of
+/// Observable behaviour of a module: the result of the function behind each export and table slot,
 /// which is a constant or a call.
 #[derive(Debug, Default, PartialEq)]
 struct Seen {
