@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `CANTER_BENCH_DOCS`, `CANTER_BENCH_SPLITS` | size of the index; 1,000,000 documents in 8 splits |
 //! | `CANTER_BENCH_INDEX` | folder of the index, which is built if missing; otherwise it is built each time |
-//! | `CANTER_BENCH_SEEDS` | searches of each row; 1,000 |
+//! | `CANTER_BENCH_SEEDS` | number of searches for each row; 1,000 |
 //! | `CANTER_LATENCY_HEDGING=10` | p99 of the first query with and without hedging instead, over 10 sets of seeds |
 //! | `CANTER_LATENCY_SWEEP=1` | requests, bytes and time by the gap that coalescing closes instead |
 

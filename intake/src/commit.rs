@@ -167,6 +167,7 @@ impl Committer {
 
     /// Publishes each half of a failed batch separately, and so on recursively, until the parts
     /// that fail alone are found.
+    ///
     /// ```text
     ///   a b c d ✗ ──▶ a b ✓ ──▶ c d ✗ ──▶ c ✗ ──▶ d ✓
     /// ```

@@ -5,7 +5,6 @@
 //! artifacts of a build. Cargo therefore calls this program in place of the compiler. For each
 //! crate of this workspace, it runs clippy and rustdoc beside the compiler with the same arguments;
 //! a failure of any fails the crate. Crates that cargo finds compiled have been linted before.
-//! arguments, clippy and rustdoc. Any of them fails the crate. What cargo finds compiled was linted when that was done.
 //!
 //! ```text
 //!   cargo ──▶ xtask ─┬─▶ rustc            artifacts, as without this program

@@ -3,7 +3,7 @@
 //! ```text
 //! column of strings:  dictionary │ column │ u32 length of the dictionary
 //! column:             index │ values │ u32 length of the index
-//! values:             u8 codec │ min, gcd, amplitude/gcd, rows (each a vint) │ what the codec stores
+//! values:             u8 codec │ min, gcd, amplitude/gcd, rows (each a vint) │ data of the codec
 //! ```
 //!
 //! All integers are little-endian. A vint has seven bits in each byte, the lowest first, and the

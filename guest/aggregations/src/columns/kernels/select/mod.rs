@@ -8,7 +8,7 @@
 //!
 //! ```text
 //!   bytes of a column    ╎ neighbour │ row │ neighbour ╎ …     16 of them for each vector
-//!   lane of 16 or 32 bit ╎     0     │ row │     0     ╎       least and span stand at the same place of theirs
+//!   lane of 16 or 32 bit ╎     0     │ row │     0     ╎       least and span at the same place of theirs
 //! ```
 
 #[cfg(target_arch = "x86_64")]
