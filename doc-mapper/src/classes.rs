@@ -1,9 +1,10 @@
-//! Which classes of characters a regular expression may name.
+//! Character classes that a regular expression may name.
 //!
-//! The component lacks the tables of the others, which would be a fortieth of it (see `xtask/src/guest/tables.rs`). All
-//! hosts refuse them, so that all answer alike.
+//! The component lacks the tables of all others, which would be a fortieth of it (see
+//! `xtask/src/guest/tables.rs`). All hosts refuse these classes, so that all answer alike.
 
-/// Classes by name, as [`plain`] leaves it: general categories, scripts, and properties that people ask for.
+/// Names of classes, as normalized by [`plain`]: general categories, scripts, and common
+/// properties.
 const KNOWN: &str = " any ascii assigned alphabetic alpha emoji lowercase lower uppercase upper whitespace wspace space \
     c cc cf cn co cs l lc ll lm lo lt lu m mc me mn n nd nl no p pc pd pe pf pi po ps s sc sk sm so z zl zp zs \
     other control cntrl format unassigned privateuse surrogate letter casedletter lowercaseletter modifierletter \
@@ -14,10 +15,10 @@ const KNOWN: &str = " any ascii assigned alphabetic alpha emoji lowercase lower 
     arabic armenian bengali bopomofo cyrillic devanagari ethiopic georgian greek gujarati han hangul hebrew hiragana \
     kannada katakana khmer lao latin malayalam mongolian myanmar sinhala tamil telugu thai tibetan ";
 
-/// Checks that a regular expression names no other class.
+/// Checks that a regular expression names only known classes.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence about the pattern.
+/// A class is unknown. The message is the end of a sentence about the pattern.
 pub fn check_classes(pattern: &str) -> Result<(), String> {
     let mut rest = pattern;
     while let Some((_, behind)) = rest.split_once('\\') {
@@ -25,14 +26,14 @@ pub fn check_classes(pattern: &str) -> Result<(), String> {
         let is_class = matches!(characters.next(), Some('p' | 'P'));
         rest = characters.as_str();
         let Some(name) = rest.strip_prefix('{').filter(|_| is_class) else {
-            // `\pL` has one letter, which is a general category.
+            // `\pL` has a single letter, which is a general category.
             continue;
         };
         let name = name.split_once('}').map_or(name, |(name, _)| name);
         let plain = plain(name.trim_start_matches('^'));
         let of_script = ["script=", "sc=", "script:", "sc:", "script!=", "sc!="];
         let is_known = match of_script.iter().find_map(|key| plain.strip_prefix(key)) {
-            // All of them are there; what is none, the parser says.
+            // The component has all scripts; the parser reports unknown ones.
             Some(_) => true,
             None => {
                 let value = plain
@@ -52,7 +53,7 @@ pub fn check_classes(pattern: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A name without what the parser does not look at.
+/// Normalizes a name: removes the parts that the parser ignores.
 fn plain(name: &str) -> String {
     let letters = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
     letters.flat_map(char::to_lowercase).collect()

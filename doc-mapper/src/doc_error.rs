@@ -1,8 +1,8 @@
-//! Why a document was refused: a reason that can be counted, and a message that can be acted on.
+//! Errors in documents: a reason to count by, and a message for the user.
 
 use std::fmt;
 
-/// The reason as a stable word; the rejects of a build are counted by it.
+/// Reason as a stable word, by which builds count their rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DocErrorReason {
     /// The line is not JSON.
@@ -11,30 +11,30 @@ pub enum DocErrorReason {
     NotAnObject,
     /// The line is not UTF-8.
     InvalidUtf8,
-    /// A value is not of the type its field has.
+    /// A value does not have the type of its field.
     WrongType,
     /// A field is not mapped, and the mode is strict.
     UnknownField,
     /// The timestamp field is absent or null.
     MissingTimestamp,
-    /// The timestamp field has none of its input formats.
+    /// The timestamp field matches none of its input formats.
     BadTimestamp,
-    /// Another datetime field has none of its input formats.
+    /// Another datetime field matches none of its input formats.
     BadDatetime,
-    /// A number or a date is outside what its type holds.
+    /// A number or a date is out of range for its type.
     OutOfRange,
     /// Objects and arrays nest deeper than allowed.
     TooDeep,
     /// A key appears twice in one object.
     DuplicateKey,
-    /// The line is larger than a document may be.
+    /// The line exceeds the maximum size of a document.
     TooLarge,
-    /// More terms, or longer ones, would come of it than of a document may.
+    /// The terms of the document would exceed a limit.
     TooManyTerms,
 }
 
 impl DocErrorReason {
-    /// The word: `not_json`, `wrong_type`, …
+    /// Returns the word, such as `not_json` or `wrong_type`.
     pub fn as_str(self) -> &'static str {
         match self {
             DocErrorReason::NotJson => "not_json",
@@ -60,7 +60,7 @@ impl fmt::Display for DocErrorReason {
     }
 }
 
-/// A refused document: nothing of it is indexed.
+/// Error for a refused document, no part of which is indexed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocError {
     reason: DocErrorReason,
@@ -69,7 +69,7 @@ pub struct DocError {
 }
 
 impl DocError {
-    /// `field` is the path at fault, empty for the whole line.
+    /// Creates an error. `field` is the path at fault, or empty for the whole line.
     pub(crate) fn new(
         reason: DocErrorReason,
         field: impl Into<String>,
@@ -82,12 +82,12 @@ impl DocError {
         }
     }
 
-    /// The reason to count by.
+    /// Returns the reason to count by.
     pub fn reason(&self) -> DocErrorReason {
         self.reason
     }
 
-    /// The path of the field at fault; empty when it is the whole line.
+    /// Returns the path of the field at fault; empty for the whole line.
     pub fn field(&self) -> &str {
         &self.field
     }
@@ -104,7 +104,7 @@ impl fmt::Display for DocError {
 
 impl std::error::Error for DocError {}
 
-/// A value as an error shows it: the first 40 characters.
+/// Shortens a value for an error message to 40 characters.
 pub(crate) fn shorten(text: &str) -> String {
     const MAX_CHARS: usize = 40;
     match text.char_indices().nth(MAX_CHARS) {

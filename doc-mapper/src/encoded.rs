@@ -1,4 +1,5 @@
-//! A document on its way into a split: its values as bytes, one after the other, from which it is indexed and stored.
+//! Encoded document, on its way into a split: values as consecutive bytes, which are indexed and
+//! stored.
 //!
 //! ```text
 //!   value    as it is stored (stored.rs), but for objects of a JSON field: kind 7, varint length, node
@@ -13,8 +14,9 @@
 //!   5 date   8 bytes, nanoseconds
 //! ```
 //!
-//! Documents that wait for their split take little room so, many of them share an allocation, and what is stored of
-//! them need only be copied. These bytes never leave the process: the form may change with any version.
+//! In this form, documents that wait for their split take little memory, many of them share an
+//! allocation, and their stored values need only be copied. The bytes never leave the process: the
+//! form may change with any version.
 
 use std::net::Ipv6Addr;
 use std::ops::Range;
@@ -41,7 +43,7 @@ const NODE_NULL: u8 = 6;
 const NODE_ARRAY: u8 = 7;
 const NODE_OBJECT: u8 = 8;
 
-/// Writes the values of a document.
+/// Encoder of a document's values.
 #[derive(Debug, Default)]
 pub(crate) struct DocEncoder {
     pub(crate) bytes: Vec<u8>,
@@ -149,7 +151,7 @@ fn add_text(text: &str, out: &mut Vec<u8>) {
     with_len(out, |out| out.extend_from_slice(text.as_bytes()));
 }
 
-/// Writes something with its length before it. Documents are far shorter than 32 bits can say.
+/// Writes data after its length, which always fits 32 bits.
 fn with_len(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let at = out.len();
     out.extend_from_slice(&[0; 4]);
@@ -160,7 +162,7 @@ fn with_len(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     }
 }
 
-/// What of the schema decides how documents are read.
+/// Properties of the schema that decoding needs.
 #[derive(Clone, Debug)]
 pub struct DocShape(Arc<[FieldShape]>);
 
@@ -171,7 +173,7 @@ struct FieldShape {
 }
 
 impl DocShape {
-    /// That of the documents of an index with this schema.
+    /// Returns the shape of documents with this schema.
     pub fn of(schema: &Schema) -> Self {
         let shape = schema.fields().map(|(_, entry)| FieldShape {
             is_json: entry.field_type().is_json(),
@@ -197,17 +199,19 @@ pub struct EncodedDocs {
 }
 
 impl EncodedDocs {
-    /// What [`DocMapper::encode_doc`](crate::DocMapper::encode_doc) wrote, with whatever stands between.
+    /// Wraps bytes that contain documents written by
+    /// [`DocMapper::encode_doc`](crate::DocMapper::encode_doc), possibly with other data in
+    /// between.
     pub fn new(bytes: Vec<u8>, shape: DocShape) -> Arc<Self> {
         Arc::new(Self { bytes, shape })
     }
 
-    /// All bytes.
+    /// Returns all bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The document that stands there.
+    /// Returns the document in this range.
     pub fn doc(self: &Arc<Self>, range: Range<usize>) -> EncodedDoc {
         EncodedDoc {
             docs: Arc::clone(self),
@@ -216,7 +220,7 @@ impl EncodedDocs {
     }
 }
 
-/// One encoded document.
+/// Encoded document.
 #[derive(Clone, Debug)]
 pub struct EncodedDoc {
     docs: Arc<EncodedDocs>,
@@ -229,22 +233,23 @@ impl EncodedDoc {
         values_of(bytes.unwrap_or_default(), &self.docs.shape)
     }
 
-    /// Its length as it is encoded.
+    /// Returns the length of the encoded document.
     pub fn num_bytes(&self) -> usize {
         self.range.len()
     }
 
-    /// Bytes of the paths of its values in JSON fields: tantivy keeps each such path while it builds a segment.
+    /// Returns the total length of the paths of values in JSON fields: tantivy stores each such
+    /// path while it builds a segment.
     pub fn num_path_bytes(&self) -> u64 {
         let values = self.values().map(|(_, value)| value);
         let nodes = values.filter(|value| matches!(value, EncodedValue::Node(_)));
         nodes.fold(0, |sum: u64, node| sum.saturating_add(num_path_bytes(node)))
     }
 
-    /// Appends the document as it is stored, as [`write_stored`](crate::write_stored) does.
+    /// Appends the document in stored form, as [`write_stored`](crate::write_stored) does.
     pub fn write_stored(&self, out: &mut Vec<u8>) {
         let mut values = self.values();
-        // Values that are stored and stand next to each other are copied together.
+        // Adjacent stored values are copied together.
         let mut rest = values.reader.0;
         let mut num_stored_bytes = 0;
         let mut copy = |bytes: &[u8], len: usize| {
@@ -278,7 +283,7 @@ impl Document for EncodedDoc {
     }
 }
 
-/// The values of a document that was encoded so.
+/// Iterates over the values of an encoded document.
 pub(crate) fn values_of<'a>(bytes: &'a [u8], shape: &'a DocShape) -> Values<'a> {
     Values {
         reader: Reader(bytes),
@@ -286,7 +291,7 @@ pub(crate) fn values_of<'a>(bytes: &'a [u8], shape: &'a DocShape) -> Values<'a> 
     }
 }
 
-/// The values of a document. They end where bytes are none that were encoded.
+/// Iterator over the values of a document. It ends at invalid bytes.
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
     reader: Reader<'a>,
@@ -320,13 +325,13 @@ impl<'a> Iterator for Values<'a> {
     }
 }
 
-/// One value. tantivy goes over a document several times and looks at few values each time, so each is only decoded when
-/// it is looked at.
+/// Value of a document. tantivy iterates over a document several times and reads few values each
+/// time, so values are decoded lazily.
 #[derive(Clone, Copy, Debug)]
 pub enum EncodedValue<'a> {
-    /// A value of a kind as it is stored; of text and bytes without the length.
+    /// Value in stored form, by kind; for text and bytes, without the length.
     Stored(u64, &'a [u8]),
-    /// A node of a JSON field.
+    /// Node of a JSON field.
     Node(&'a [u8]),
 }
 
@@ -350,7 +355,7 @@ fn text(bytes: &[u8]) -> Option<ReferenceValueLeaf<'_>> {
     std::str::from_utf8(bytes).ok().map(ReferenceValueLeaf::Str)
 }
 
-/// The items of an array.
+/// Iterator over the items of an array.
 #[derive(Clone, Debug)]
 pub struct Items<'a>(Reader<'a>);
 
@@ -362,7 +367,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// The entries of an object.
+/// Iterator over the entries of an object.
 #[derive(Clone, Debug)]
 pub struct Entries<'a>(Reader<'a>);
 
@@ -376,7 +381,7 @@ impl<'a> Iterator for Entries<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Goes past something that has its length before it.
+    /// Skips data with a length prefix, and returns it.
     fn with_len(&mut self) -> Option<&'a [u8]> {
         let len = usize::try_from(u32::from_le_bytes(self.array().ok()?)).ok()?;
         let (first, rest) = self.0.split_at_checked(len)?;
@@ -384,7 +389,7 @@ impl<'a> Reader<'a> {
         Some(first)
     }
 
-    /// Goes past a node, and gives its bytes.
+    /// Skips a node, and returns its bytes.
     fn passed_node(&mut self) -> Option<&'a [u8]> {
         let all = self.0;
         let [kind] = self.array().ok()?;
@@ -403,7 +408,7 @@ impl<'a> Reader<'a> {
         all.get(..all.len() - self.0.len())
     }
 
-    /// The node that is all there is.
+    /// Decodes a node.
     fn node(&mut self) -> ReferenceValue<'a, EncodedValue<'a>> {
         let kind = self.array().map_or(NODE_NULL, |[kind]| kind);
         let leaf = match kind {

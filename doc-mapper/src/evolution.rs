@@ -1,14 +1,15 @@
-//! What may change about the config of an index that has documents: fields may be added, and what decides nothing
-//! about the splits that are there. Everything else would need them to be built again, and is refused.
+//! Allowed changes to the config of an index with documents: new fields may be added, and settings
+//! that do not affect existing splits may change. Other changes would need the splits to be
+//! rebuilt, and are refused.
 //!
 //! ```text
 //!   config of the index ─┐
 //!                        ├─▶ differences, place by place ─▶ all allowed: the new config │ the refusals
-//!   config that is asked ┘
+//!   requested config ────┘
 //! ```
 //!
-//! Both are compared in their canonical form, so that a default that is written out is no difference. Fields keep
-//! their places and numbers whatever order the new config lists them in; new ones follow.
+//! Both are compared in canonical form, so that an explicit default is no difference. Existing
+//! fields keep their order and numbers, whatever the order in the new config; new fields follow.
 
 use std::fmt;
 
@@ -17,34 +18,35 @@ use serde_json::{Map, Value};
 use crate::config::{FieldKind, FieldMapping, IndexConfig, Mode};
 use crate::field_path::escape_segment;
 
-/// A place at which two configs differ.
+/// Difference between two configs at one place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Where: `search_settings.default_search_fields`, `doc_mapping.field_mappings.user.name.type`.
+    /// Place, such as `search_settings.default_search_fields` or
+    /// `doc_mapping.field_mappings.user.name.type`.
     pub place: String,
-    /// What the index has there.
+    /// Value in the index.
     pub was: Option<Value>,
-    /// What is asked for.
+    /// Requested value.
     pub asked: Option<Value>,
 }
 
-/// A difference that cannot be.
+/// Difference that is not allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// The difference.
+    /// Difference.
     pub difference: Difference,
-    /// What to do instead.
+    /// Alternative for the user.
     pub remedy: String,
 }
 
-/// What becomes of a config.
+/// Result of a change of config.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evolution {
-    /// The config as it will be: the index's own if nothing differs.
+    /// New config: the index's own if nothing differs.
     pub config: IndexConfig,
-    /// What differs.
+    /// Differences between the configs.
     pub differences: Vec<Difference>,
-    /// Paths of the fields that it adds, in their order.
+    /// Paths of the added fields, in order.
     pub added_fields: Vec<String>,
 }
 
@@ -65,16 +67,17 @@ const FREE: [&str; 10] = [
     "doc_mapping.dynamic_mapping.description",
 ];
 
-/// Options of a field that only count for documents to come, or for nothing.
+/// Options of a field that only affect future documents, or nothing.
 const FREE_OF_FIELD: [&str; 3] = ["description", "needle", "coerce"];
 
-/// What becomes of an index's config when `asked` is to be its own.
+/// Changes an index's config `was` to `asked`.
 ///
 /// # Errors
-/// Every difference that cannot be, if there is one.
+/// Returns all differences that are not allowed.
 pub fn evolve(was: &IndexConfig, asked: &IndexConfig) -> Result<Evolution, Vec<Refusal>> {
     let mut asked = asked.clone();
-    // Where an index is, is no part of what its splits mean; who does not say it does not ask to move it.
+    // The location of an index does not affect its splits; a config without one does not move the
+    // index.
     asked.index_uri = asked.index_uri.or_else(|| was.index_uri.clone());
     asked
         .doc_mapping
@@ -99,7 +102,7 @@ pub fn evolve(was: &IndexConfig, asked: &IndexConfig) -> Result<Evolution, Vec<R
     let all_added = &mut asked.doc_mapping.added_fields;
     all_added.extend(added_fields.iter().cloned());
     if differences.is_empty() {
-        // But for the order in which fields are listed.
+        // Except for the order of fields.
         asked = was.clone();
     }
     Ok(Evolution {
@@ -110,7 +113,7 @@ pub fn evolve(was: &IndexConfig, asked: &IndexConfig) -> Result<Evolution, Vec<R
 }
 
 impl Evolution {
-    /// What to know of the documents that are in the index already.
+    /// Describes the effects on documents that are already in the index.
     pub fn notes(&self) -> Vec<String> {
         let is_dynamic = self.config.doc_mapping.mode == Mode::Dynamic;
         let of_field = |path: &String| match is_dynamic {
@@ -128,8 +131,8 @@ impl Evolution {
 }
 
 impl IndexConfig {
-    /// The config as it was before the index got the fields from `num_added` on, of those that it got later: what splits
-    /// of that time can be merged under.
+    /// Returns the config as it was before the fields from `num_added` on were added, under which
+    /// splits of that time can be merged.
     #[must_use]
     pub fn with_added_fields(&self, num_added: usize) -> IndexConfig {
         let mut config = self.clone();
@@ -170,7 +173,7 @@ fn child_path(path: &str, name: &str) -> String {
     }
 }
 
-/// The fields of before with the options that are asked for, and then those that are new.
+/// Returns the existing fields with their requested options, followed by the new ones.
 fn joined(
     was: &[FieldMapping],
     mut asked: Vec<FieldMapping>,
@@ -217,7 +220,7 @@ fn add_leaves(field: &FieldMapping, path: &str, added: &mut Vec<String>) {
     }
 }
 
-/// Finds where two values differ: objects key by key, lists of fields by their names.
+/// Finds the differences of two values: objects by key, lists of fields by name.
 fn compare(place: &str, was: Option<&Value>, asked: Option<&Value>, found: &mut Vec<Difference>) {
     if was == asked {
         return;
@@ -248,7 +251,7 @@ fn compare(place: &str, was: Option<&Value>, asked: Option<&Value>, found: &mut 
     });
 }
 
-/// The keys of both, sorted, each once.
+/// Returns the distinct keys of both, sorted.
 fn keys_of<'v>(was: &'v Map<String, Value>, asked: &'v Map<String, Value>) -> Vec<&'v String> {
     let mut keys: Vec<&String> = was.keys().chain(asked.keys()).collect();
     canter_sorting::sort(&mut keys);
@@ -264,7 +267,7 @@ fn by_name(fields: &[Value]) -> Map<String, Value> {
     named.collect()
 }
 
-/// Why a difference cannot be; `None` if it can.
+/// Returns the reason for refusing a difference; `None` if it is allowed.
 fn refusal_of(difference: &Difference) -> Option<Refusal> {
     let Difference { place, was, asked } = difference;
     let is_in = |within: &str| {
@@ -287,7 +290,7 @@ fn refusal_of(difference: &Difference) -> Option<Refusal> {
                 .to_owned(),
         }
     } else if is_in(TOKENIZERS) {
-        // No field of the index has a tokenizer that is new, or that nothing names any more.
+        // No field of the index uses a tokenizer that is new or unreferenced.
         let is_list = |value: &Option<Value>| value.as_ref().is_none_or(Value::is_array);
         let is_whole = |value: &Option<Value>| {
             value
@@ -319,12 +322,12 @@ fn refusal_of(difference: &Difference) -> Option<Refusal> {
     })
 }
 
-/// Whether a value is a whole field, and no option of one.
+/// Returns whether a value is a whole field rather than an option of one.
 fn is_field(value: &Value) -> bool {
     value.get("name").is_some()
 }
 
-/// A value in one line: `"u64"`, `["body"]`, `nothing`.
+/// Formats a value on one line, such as `"u64"`, `["body"]` or `nothing`.
 fn shown(value: &Option<Value>) -> String {
     match value {
         None => "nothing".to_owned(),

@@ -1,6 +1,6 @@
-//! Paths to fields: segments joined with `.`, where a dot inside a name is written `\.`.
+//! Paths of fields: segments joined by `.`, where a dot inside a name is written `\.`.
 
-/// Splits a path at its dots; `\` takes the next character literally.
+/// Splits a path at its dots; `\` escapes the next character.
 ///
 /// `k8s.node\.id` has the segments `k8s` and `node.id`. A trailing `\` stands for itself.
 pub fn split_path(path: &str) -> Vec<String> {
@@ -18,7 +18,7 @@ pub fn split_path(path: &str) -> Vec<String> {
     segments
 }
 
-/// Writes one segment so that [`split_path`] reads it back as one segment.
+/// Escapes a segment, so that [`split_path`] reads it as one.
 pub fn escape_segment(segment: &str) -> String {
     let mut escaped = String::with_capacity(segment.len());
     for c in segment.chars() {

@@ -1,12 +1,12 @@
-//! What an index means: the index config (Quickwit's YAML, accepted unchanged) and the doc mapper
-//! compiled from it. Builder and guest share this crate, so both see the same fields, tokenizers and
-//! dates.
+//! Meaning of an index: the index config (Quickwit's YAML, accepted unchanged) and the doc mapper
+//! compiled from it. Builder and guest share this crate, so both see the same fields, tokenizers
+//! and dates.
 //!
-//! This crate reads no file, no clock and no environment: the caller hands it text, and a closure for
-//! `${VAR}`. It writes no index and runs no query; it says which tantivy field a path means, and turns
-//! a JSON line into a document and back.
+//! This crate reads no files, no clock and no environment: the caller passes text, and a closure
+//! for `${VAR}`. It writes no index and runs no queries. It resolves paths to tantivy fields, and
+//! converts between JSON lines and documents.
 //!
-//! Read in this order: [`config`] (what the user wrote), [`datetime`] (every date format in one place),
+//! Read in this order: [`config`] (as written by the user), [`datetime`] (all date formats),
 //! [`mapper`] (the compiled form), [`tokenizers`].
 
 mod classes;

@@ -1,7 +1,7 @@
-//! A document as it is stored: the values that hits show, one after the other.
+//! Stored form of a document: the values that hits show, in sequence.
 //!
 //! ```text
-//!   value    varint: field · 8 + kind │ what the kind says
+//!   value    varint: field · 8 + kind │ content by kind
 //!
 //!   0 text   varint length, UTF-8           4 bool   a byte
 //!   1 u64    varint                         5 date   a byte: 0 ns, 1 µs, 2 ms, 3 s; zigzag varint of them
@@ -9,8 +9,8 @@
 //!   3 f64    8 bytes, little-endian         7 bytes  varint length, bytes
 //! ```
 //!
-//! A date is said in the longest unit that says it exactly, since nanoseconds of a second look like chance to what
-//! compresses documents. Fields have their numbers in the segment's schema.
+//! A date uses the largest unit that represents it exactly, since nanoseconds look random to a
+//! compressor. Field numbers are those of the segment's schema.
 
 use std::fmt;
 use std::net::Ipv6Addr;
@@ -28,13 +28,13 @@ pub(crate) const DATE: u64 = 5;
 pub(crate) const IP: u64 = 6;
 pub(crate) const BYTES: u64 = 7;
 
-/// Bits of a kind.
+/// Number of bits of a kind.
 pub(crate) const KIND_BITS: u32 = 3;
 
-/// Nanoseconds of the units of dates.
+/// Units of dates in nanoseconds.
 const UNITS: [i64; 4] = [1, 1_000, 1_000_000, 1_000_000_000];
 
-/// Why bytes are no stored document.
+/// Reason for which bytes are no stored document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredError(&'static str);
 
@@ -46,10 +46,10 @@ impl fmt::Display for StoredError {
 
 impl std::error::Error for StoredError {}
 
-/// Appends those values of a document that its schema stores.
+/// Appends the stored values of a document.
 ///
 /// # Errors
-/// If it has a value that the doc mapper makes of no field: this is a defect.
+/// The document has a value of a type that the doc mapper never creates, which is a bug.
 pub fn write_stored(
     document: &TantivyDocument,
     schema: &Schema,
@@ -115,15 +115,16 @@ fn write_value(
     Ok(())
 }
 
-/// The values of a stored document.
+/// Parses a stored document.
 ///
 /// # Errors
-/// If these bytes are none.
+/// The bytes are invalid.
 pub fn read_stored(bytes: &[u8]) -> Result<TantivyDocument, StoredError> {
     read_stored_as(bytes, Some)
 }
 
-/// The same, each field under the number that `number_of` gives it; those that it gives none are left out.
+/// Parses a stored document, and renumbers its fields by `number_of`; fields without a number are
+/// dropped.
 ///
 /// # Errors
 /// As [`read_stored`].
@@ -135,12 +136,12 @@ pub fn read_stored_as(
     let mut document = TantivyDocument::new();
     while !reader.0.is_empty() {
         let begin = reader.varint()?;
-        // tantivy's documents know no higher numbers.
+        // Field numbers in tantivy's documents have 16 bits.
         let field = u16::try_from(begin >> KIND_BITS)
             .map_err(|_| StoredError("a field has a number of more than 16 bits"))?;
         let field = number_of(Field::from_field_id(u32::from(field)));
         let kind = begin & ((1 << KIND_BITS) - 1);
-        // What no field takes is read all the same, and goes nowhere.
+        // Dropped values are parsed too.
         let mut nowhere = TantivyDocument::new();
         let (document, field) = match field {
             Some(field) => (&mut document, field),
@@ -151,30 +152,30 @@ pub fn read_stored_as(
     Ok(document)
 }
 
-/// A value of a stored document, by how its bytes may differ from document to document.
+/// Value of a stored document, split by how its bytes vary between documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredValue<'d> {
-    /// What it begins with: its field and kind, and the unit of a date.
+    /// Start of the value: its field and kind, and the unit of a date.
     pub begin: &'d [u8],
-    /// The bytes behind.
+    /// Rest of the value.
     pub content: StoredContent<'d>,
 }
 
-/// What a stored value has behind its field and kind.
+/// Content of a stored value after its field and kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredContent<'d> {
-    /// A varint.
+    /// Varint.
     Number(u64),
-    /// As many bytes as its kind takes.
+    /// Number of bytes fixed by the kind.
     Fixed(&'d [u8]),
-    /// These bytes, behind a varint that says how many.
+    /// Bytes after a varint with their length.
     Counted(&'d [u8]),
 }
 
-/// The values of a stored document, one after the other.
+/// Iterates over the values of a stored document.
 ///
 /// # Errors
-/// If these bytes are none, at the first that is no value.
+/// An item is an error if the bytes are invalid there.
 pub fn stored_values(
     document: &[u8],
 ) -> impl Iterator<Item = Result<StoredValue<'_>, StoredError>> {
@@ -203,7 +204,7 @@ pub(crate) fn bytes(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// A date in the longest unit that says it exactly.
+/// Appends a date in the largest unit that represents it exactly.
 pub(crate) fn date(time: DateTime, out: &mut Vec<u8>) {
     let ns = time.into_timestamp_nanos();
     let units = (0..4_u8).zip(UNITS).rev();
@@ -227,7 +228,7 @@ const CUT_SHORT: StoredError = StoredError("it is cut short");
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// A value of a kind.
+    /// Reads a value of this kind.
     pub(crate) fn leaf(&mut self, kind: u64) -> Result<ReferenceValueLeaf<'a>, StoredError> {
         Ok(match kind {
             TEXT => {
@@ -269,7 +270,7 @@ impl<'a> Reader<'a> {
         Ok(StoredValue { begin, content })
     }
 
-    /// Goes past a value of a kind, and gives its bytes: of text and bytes without the length.
+    /// Skips a value of this kind, and returns its bytes; for text and bytes, without the length.
     #[inline]
     pub(crate) fn passed(&mut self, kind: u64) -> Result<&'a [u8], StoredError> {
         let of_varint = |from: usize| {

@@ -1,5 +1,4 @@
-//! The tokenizers by name, the same on builder and guest: a term written by one must be found by the
-//! other.
+//! Tokenizers by name, the same in builder and guest, so that each finds the other's terms.
 
 use tantivy::tokenizer::{
     LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, TextAnalyzer, TokenizerManager,
@@ -19,7 +18,7 @@ pub use custom::Letters;
 pub(crate) use custom::check_pattern;
 use english::EnglishStemmer;
 
-/// The names a `tokenizer` key may have beside those that the config defines.
+/// Built-in values of a `tokenizer` key, besides the tokenizers in the config.
 ///
 /// - `raw`: the whole value is one token.
 /// - `lowercase`, `raw_lowercase`: the whole value, lowercased, is one token.
@@ -27,8 +26,8 @@ use english::EnglishStemmer;
 /// - `en_stem`: as `default`, and reduces English words to their stems.
 /// - `whitespace`: splits at white space, and does not lowercase.
 ///
-/// `whitespace` drops tokens of more than 65,526 bytes, the others those of more than 255: they are in no
-/// dictionary, and a query's word of that length finds nothing.
+/// `whitespace` drops tokens of more than 65,526 bytes, the others those of more than 255. No
+/// dictionary contains such tokens, and queries for them find nothing.
 pub const NAMES: [&str; 6] = [
     "raw",
     "lowercase",
@@ -38,10 +37,12 @@ pub const NAMES: [&str; 6] = [
     "whitespace",
 ];
 
-/// Longer tokens are dropped: no one types them, and they would fill the term dictionary.
+/// Maximum length of a token in bytes. Users never type longer ones, which would fill the term
+/// dictionary.
 const MAX_TOKEN_BYTES: usize = 255;
 
-/// tantivy's dictionaries take keys of 65,535 bytes, which in a JSON field begin with 9 bytes of its own.
+/// Maximum length of a token of `whitespace`. tantivy's keys have up to 65,535 bytes, of which a
+/// JSON field uses 9 for itself.
 const MAX_WHITESPACE_TOKEN_BYTES: usize = 65_526;
 
 // `RemoveLongFilter::limit(n)` keeps tokens of fewer than n bytes.
@@ -62,7 +63,7 @@ fn lowercase() -> TextAnalyzer {
         .build()
 }
 
-/// The tokenizers that cut text into terms.
+/// Returns the built-in tokenizers.
 pub fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::new();
     manager.register("raw", raw());
@@ -81,7 +82,7 @@ pub fn tokenizers() -> TokenizerManager {
     manager
 }
 
-/// The built-in tokenizers, and those that a config defines.
+/// Returns the built-in tokenizers, and those that a config defines.
 pub fn tokenizers_with(custom: &[CustomTokenizer]) -> TokenizerManager {
     let manager = tokenizers();
     for tokenizer in custom {
@@ -92,7 +93,7 @@ pub fn tokenizers_with(custom: &[CustomTokenizer]) -> TokenizerManager {
     manager
 }
 
-/// What the tokenizer of this name does to letters.
+/// Returns the effect of a tokenizer on letters.
 pub(crate) fn letters(name: &str, custom: &[CustomTokenizer]) -> Letters {
     match custom.iter().find(|tokenizer| tokenizer.name == name) {
         Some(tokenizer) => Letters::of_filters(&tokenizer.filters),
@@ -101,8 +102,8 @@ pub(crate) fn letters(name: &str, custom: &[CustomTokenizer]) -> Letters {
     }
 }
 
-/// The normalizers of text in fast fields: `raw` and `lowercase`. They drop nothing: of a value of more than
-/// [`MAX_COLUMN_TEXT_BYTES`] the beginning is in the column.
+/// Returns the normalizers of text in fast fields: `raw` and `lowercase`. They drop nothing; a
+/// value longer than [`MAX_COLUMN_TEXT_BYTES`] is truncated.
 pub fn fast_field_tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::new();
     let raw = TextAnalyzer::builder(RawTokenizer::default()).filter(Shorten);
@@ -114,8 +115,8 @@ pub fn fast_field_tokenizers() -> TokenizerManager {
     manager
 }
 
-/// What a normalizer is called in a split. tantivy does not ask for one that is called `raw`, so that nothing would cut
-/// what is too long.
+/// Returns the name of a normalizer in a split. tantivy skips one named `raw`, so long values would
+/// not be truncated.
 pub(crate) fn of_column(normalizer: Normalizer) -> &'static str {
     match normalizer {
         Normalizer::Raw => "whole",
@@ -123,7 +124,8 @@ pub(crate) fn of_column(normalizer: Normalizer) -> &'static str {
     }
 }
 
-/// Whether terms of this built-in tokenizer are lowercase, so that wildcards and prefixes must be too.
+/// Returns whether terms of this built-in tokenizer are lowercase, so that wildcards and prefixes
+/// must be too.
 pub fn lowercases(tokenizer: &str) -> bool {
     !matches!(tokenizer, "raw" | "whitespace")
 }

@@ -1,11 +1,11 @@
-//! The one error of reading an index config: where it is, which key, and what is allowed there.
+//! Error of reading an index config: the position, the key, and the allowed values.
 
 use std::fmt;
 
-/// Why an index config was refused.
+/// Reason for which an index config was refused.
 ///
-/// Shown as `line 12: unknown key …` when the config came from YAML, and as `doc_mapping.mode: …` when
-/// it came from JSON, where nobody counts lines.
+/// Displayed as `line 12: unknown key …` if the config was YAML, and as `doc_mapping.mode: …` if it
+/// was JSON, whose lines are meaningless.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     pub(crate) line: Option<u32>,
@@ -22,7 +22,7 @@ impl ConfigError {
         }
     }
 
-    /// `line` 0 means unknown.
+    /// Creates an error; a `line` of 0 means unknown.
     pub(crate) fn at(
         line: u32,
         key_path: impl Into<String>,
@@ -34,17 +34,18 @@ impl ConfigError {
         }
     }
 
-    /// The line in the YAML file, from 1; `None` when the config was not read from YAML.
+    /// Returns the line in the YAML file, from 1, or `None` if the config was not YAML.
     pub fn line(&self) -> Option<u32> {
         self.line
     }
 
-    /// The key at fault, from the root: `doc_mapping.field_mappings[2].tokenizer`; may be empty.
+    /// Returns the path of the key at fault from the root, such as
+    /// `doc_mapping.field_mappings[2].tokenizer`; may be empty.
     pub fn key_path(&self) -> &str {
         &self.key_path
     }
 
-    /// What is wrong, without the position.
+    /// Returns the message without the position.
     pub fn message(&self) -> &str {
         &self.message
     }

@@ -1,5 +1,5 @@
-//! One field mapping: the field's type, its options with every default filled in, and how it is
-//! written as JSON again.
+//! Field mapping: the type of a field, its options with all defaults filled in, and its
+//! serialization to JSON.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -7,40 +7,42 @@ use tantivy::schema::{DateTimePrecision, IndexRecordOption};
 
 use crate::datetime::{DateInput, DateOutput};
 
-/// One entry of `field_mappings`, with Quickwit's defaults filled in.
+/// Entry of `field_mappings`, with Quickwit's defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldMapping {
-    /// The key in the document.
+    /// Key in the document.
     pub name: String,
-    /// For people; kept, never used.
+    /// Description for people, otherwise unused.
     pub description: Option<String>,
-    /// `array<…>`: a document may have several values.
+    /// Whether a document may have several values: `array<…>`.
     pub multi_valued: bool,
-    /// Kept in the doc store, so that a hit shows it.
+    /// Whether the value is in the doc store, so that hits show it.
     pub stored: bool,
-    /// In the inverted index, so that a query finds it.
+    /// Whether the value is in the inverted index, so that queries find it.
     pub indexed: bool,
-    /// Not indexed, and searched all the same: by looking through stored documents.
+    /// Whether queries search the field by scanning stored documents, without an index.
     pub scanned: bool,
-    /// In a fast field, so that it can be sorted and aggregated; text goes through the normalizer.
+    /// Normalizer of text in the fast field, for sorting and aggregating; `None` without a fast
+    /// field.
     pub fast: Option<Normalizer>,
-    /// Single values of it are looked for that few splits hold: splits keep a filter over it.
+    /// Whether queries look up single values that few splits contain: splits keep a filter over
+    /// them.
     pub needle: bool,
-    /// The type and what only this type has.
+    /// Type, and the options of this type.
     pub kind: FieldKind,
 }
 
-/// What becomes of text on its way into a fast field.
+/// Conversion of text for a fast field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Normalizer {
-    /// Kept as it is.
+    /// Unchanged.
     Raw,
     /// Lowercased.
     Lowercase,
 }
 
 impl Normalizer {
-    /// Its name in an index config. In a split it has another: see `tokenizers::of_column`.
+    /// Returns the name in an index config. Splits use another name: see `tokenizers::of_column`.
     pub fn name(self) -> &'static str {
         match self {
             Normalizer::Raw => "raw",
@@ -49,7 +51,7 @@ impl Normalizer {
     }
 }
 
-/// The type of a field and what only this type has.
+/// Type of a field, and the options of this type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldKind {
     /// `text`.
@@ -64,106 +66,106 @@ pub enum FieldKind {
     Bool,
     /// `datetime`.
     Date(DateKind),
-    /// `ip`: IPv4 is kept as IPv6.
+    /// `ip`: IPv4 addresses are stored as IPv6.
     Ip,
     /// `bytes`.
     Bytes(BytesKind),
     /// `json`: an object of any shape.
     Json(JsonKind),
-    /// `object`: a nested object whose fields are mapped.
+    /// `object`: a nested object with mapped fields.
     Object(Vec<FieldMapping>),
-    /// `concatenate`: text made of the values of other fields, and not stored.
+    /// `concatenate`: text from the values of other fields, which is never stored.
     Concatenate(ConcatenateKind),
 }
 
 /// Options of `text`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextKind {
-    /// A name of [`crate::tokenizers`].
+    /// Name of a tokenizer in [`crate::tokenizers`].
     pub tokenizer: String,
-    /// What the postings hold.
+    /// Contents of the postings.
     pub record: IndexRecordOption,
-    /// Kept for BM25.
+    /// Whether field norms are stored, for BM25.
     pub fieldnorms: bool,
-    /// The same text indexed in other ways, sorted by their names.
+    /// Further ways of indexing the text, sorted by name.
     pub variants: Vec<TextVariant>,
 }
 
-/// Another way to index a text: `message.raw` beside `message`.
+/// Further way of indexing a text, such as `message.raw` for `message`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextVariant {
-    /// What stands behind the dot.
+    /// Name after the dot.
     pub name: String,
-    /// A name of [`crate::tokenizers`], or of the config's own.
+    /// Name of a tokenizer in [`crate::tokenizers`] or in the config.
     pub tokenizer: String,
-    /// What the postings hold.
+    /// Contents of the postings.
     pub record: IndexRecordOption,
-    /// Kept for BM25.
+    /// Whether field norms are stored, for BM25.
     pub fieldnorms: bool,
 }
 
 /// Options of `concatenate`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConcatenateKind {
-    /// The paths of the fields; an object stands for all that is in it.
+    /// Paths of the fields; an object stands for all fields in it.
     pub fields: Vec<String>,
-    /// What is not mapped, too.
+    /// Whether unmapped values are included.
     pub include_dynamic: bool,
-    /// How the text is indexed.
+    /// Indexing of the text.
     pub text: TextKind,
 }
 
 /// Options of `i64`, `u64` and `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumericKind {
-    /// Numbers in strings are accepted too.
+    /// Whether numbers in strings are accepted.
     pub coerce: bool,
-    /// Whether a hit shows the number as a string.
+    /// Whether hits show the number as a string.
     pub output_as_string: bool,
 }
 
 /// Options of `datetime`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DateKind {
-    /// Tried in this order.
+    /// Accepted formats, tried in this order.
     pub input_formats: Vec<DateInput>,
-    /// How a hit shows it.
+    /// Format in hits.
     pub output_format: DateOutput,
-    /// To which the fast field is truncated.
+    /// Precision to which the fast field is truncated.
     pub precision: DateTimePrecision,
 }
 
-/// How bytes are written in JSON.
+/// Encoding of bytes in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BytesFormat {
     /// Standard alphabet, padded.
     Base64,
-    /// Two digits per byte.
+    /// Two digits for each byte.
     Hex,
 }
 
 /// Options of `bytes`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BytesKind {
-    /// What documents use.
+    /// Encoding in documents.
     pub input_format: BytesFormat,
-    /// What hits use.
+    /// Encoding in hits.
     pub output_format: BytesFormat,
 }
 
 /// Options of `json` and of `dynamic_mapping`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonKind {
-    /// A name of [`crate::tokenizers`]; for the strings in the object.
+    /// Name of a tokenizer in [`crate::tokenizers`], for the strings in the object.
     pub tokenizer: String,
-    /// What the postings of the strings hold.
+    /// Contents of the postings of strings.
     pub record: IndexRecordOption,
-    /// `{"a.b": 1}` is found as `a.b`, with no escape.
+    /// Whether `{"a.b": 1}` is found as `a.b` without an escape.
     pub expand_dots: bool,
 }
 
 impl FieldKind {
-    /// The name of the type in a config: `text`, `datetime`, …
+    /// Returns the name of the type in a config, such as `text` or `datetime`.
     pub fn type_name(&self) -> &'static str {
         match self {
             FieldKind::Text(_) => "text",
@@ -182,7 +184,7 @@ impl FieldKind {
 }
 
 impl FieldMapping {
-    /// `json` as `dynamic_mapping` has it by default: everything is indexed, stored and fast.
+    /// Returns the default `dynamic_mapping`: `json` that is indexed, stored and fast.
     pub fn default_dynamic() -> FieldMapping {
         FieldMapping {
             name: crate::mapper::DYNAMIC_FIELD.to_string(),
@@ -201,12 +203,12 @@ impl FieldMapping {
         }
     }
 
-    /// Whether queries find it, by the index or by looking through documents.
+    /// Returns whether queries can search the field, by its index or by scanning documents.
     pub(crate) fn is_searched(&self) -> bool {
         self.indexed || self.scanned
     }
 
-    /// Whether it is indexed in another way of this name.
+    /// Returns whether the field has a variant of this name.
     pub(crate) fn has_variant(&self, name: Option<&String>) -> bool {
         match (&self.kind, name) {
             (FieldKind::Text(text), Some(name)) => {
@@ -216,7 +218,7 @@ impl FieldMapping {
         }
     }
 
-    /// The type as a config names it: `text`, `array<text>`.
+    /// Returns the type in a config, such as `text` or `array<text>`.
     pub fn type_id(&self) -> String {
         let name = self.kind.type_name();
         if self.multi_valued {
@@ -226,7 +228,7 @@ impl FieldMapping {
         }
     }
 
-    /// Writes everything but `name` and `type`.
+    /// Serializes everything but `name` and `type`.
     pub(crate) fn serialize_options<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         if let Some(description) = &self.description {
             map.serialize_entry("description", description)?;
@@ -251,12 +253,12 @@ impl FieldMapping {
             }
             (_, fast) => map.serialize_entry("fast", &fast.is_some())?,
         }
-        // Quickwit does not know it, and neither did earlier versions.
+        // Quickwit and earlier versions do not know this option.
         if self.needle {
             map.serialize_entry("needle", &true)?;
         }
         match &self.kind {
-            // Quickwit refuses indexing options on a field that is not indexed.
+            // Quickwit refuses indexing options of a field that is not indexed.
             FieldKind::Text(text) if self.indexed => text.serialize_options(map),
             FieldKind::Text(text) if self.scanned => {
                 map.serialize_entry("tokenizer", &text.tokenizer)?;
@@ -319,7 +321,7 @@ impl TextKind {
 }
 
 impl BytesFormat {
-    /// The name in a config.
+    /// Returns the name in a config.
     pub fn as_str(self) -> &'static str {
         match self {
             BytesFormat::Base64 => "base64",
@@ -338,7 +340,7 @@ impl Serialize for FieldMapping {
     }
 }
 
-/// The options alone, as `dynamic_mapping` has them.
+/// Serializes the options alone, as in `dynamic_mapping`.
 pub(crate) fn serialize_dynamic<S: Serializer>(
     mapping: &Option<FieldMapping>,
     serializer: S,

@@ -1,4 +1,4 @@
-//! The index config as plain data. How it is read is in `read.rs`; what must hold in `validate.rs`.
+//! Index config as plain data. `read.rs` parses it, and `validate.rs` checks it.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -9,87 +9,88 @@ use super::{
     kept_fields, read, validate,
 };
 
-/// The index config. Reading one always validates it.
+/// Index config. Reading one always validates it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IndexConfig {
-    /// Of the file format: `0.4` to `0.9`.
+    /// Version of the file format, from `0.4` to `0.9`.
     pub version: String,
-    /// The name of the index.
+    /// Name of the index.
     pub index_id: String,
-    /// Where its splits are; the caller's default when absent.
+    /// Location of the splits; the caller chooses a default for `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index_uri: Option<String>,
-    /// How documents become fields.
+    /// Mapping of documents to fields.
     pub doc_mapping: DocMapping,
-    /// How queries find their fields.
+    /// Settings for queries.
     pub search_settings: SearchSettings,
-    /// How splits are made.
+    /// Settings for building splits.
     pub indexing_settings: IndexingSettings,
-    /// Accepted for Quickwit's sake.
+    /// Settings for ingestion, some of which exist only for Quickwit's sake.
     pub ingest_settings: IngestSettings,
-    /// How long documents are kept; for ever when absent.
+    /// Retention of documents; `None` keeps them forever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retention: Option<RetentionPolicy>,
 }
 
-/// How documents become fields.
+/// Mapping of documents to fields.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DocMapping {
-    /// Quickwit's identity of a mapping; kept, never made up here.
+    /// Quickwit's identity of a mapping; kept if given, never generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doc_mapping_uid: Option<String>,
-    /// What becomes of a field that is not mapped.
+    /// Treatment of unmapped fields.
     pub mode: Mode,
-    /// How unmapped fields are indexed; present exactly in dynamic mode.
+    /// Indexing of unmapped fields, in dynamic mode only.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "serialize_dynamic"
     )]
     pub dynamic_mapping: Option<FieldMapping>,
-    /// The tokenizers that fields may name beside the built-in ones.
+    /// Tokenizers that fields may name besides the built-in ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tokenizers: Vec<CustomTokenizer>,
-    /// The mapped fields, in the order hits show them.
+    /// Mapped fields, in the order in which hits show them.
     pub field_mappings: Vec<FieldMapping>,
-    /// Paths of mapped fields that the index got when it was there already, in the order in which it got them: their
-    /// numbers follow those of all others. Only an index says this of itself.
+    /// Paths of mapped fields that were added to an existing index, in the order of addition: their
+    /// numbers follow those of all others. Only the config of an index has this key.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added_fields: Vec<String>,
-    /// The path of the field that says when a document happened.
+    /// Path of the timestamp field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp_field: Option<String>,
-    /// Paths whose values are kept with the split, so that a query on one may skip splits. Sorted.
+    /// Paths whose values are stored with the split, so that queries on them can skip splits.
+    /// Sorted.
     pub tag_fields: Vec<String>,
-    /// Quickwit's routing expression; kept as it is.
+    /// Quickwit's routing expression, kept unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partition_key: Option<String>,
-    /// How many partitions a builder may make.
+    /// Maximum number of partitions that a builder creates.
     pub max_num_partitions: u32,
     /// Whether `exists` queries work on fields that are not fast.
     pub index_field_presence: bool,
-    /// Whether the size of each document is kept in the fast field `_doc_length`.
+    /// Whether the size of each document is stored in the fast field `_doc_length`.
     pub store_document_size: bool,
-    /// Whether each document is kept verbatim in the stored field `_source`.
+    /// Whether each document is stored verbatim in the field `_source`.
     pub store_source: bool,
 }
 
-/// What becomes of a field that is not mapped.
+/// Treatment of unmapped fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// It is left out.
+    /// They are ignored.
     Lenient,
     /// The document is refused.
     Strict,
-    /// It is indexed as `dynamic_mapping` says.
+    /// They are indexed by `dynamic_mapping`.
     #[default]
     Dynamic,
 }
 
-/// How queries find their fields.
+/// Settings for queries.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SearchSettings {
-    /// The paths a query looks into when it names no field.
+    /// Paths that queries without a field search.
     pub default_search_fields: Vec<String>,
 }
 
@@ -98,43 +99,45 @@ impl IndexConfig {
         let mut config = read::index_config(node)?;
         kept_fields::add(&mut config)?;
         validate::index_config(&config)?;
-        // Only now: until here errors point into the list by position.
+        // Sorted last, because errors refer to positions in the list.
         canter_sorting::sort(&mut config.doc_mapping.tag_fields);
         config.doc_mapping.tag_fields.dedup();
         Ok(config)
     }
 
-    /// Reads a config from JSON text.
+    /// Parses a config from JSON.
     ///
     /// # Errors
-    /// Text that is not JSON or has a key twice, a key or a value that is not allowed, or fields that contradict each other.
+    /// The text is not JSON or has a duplicate key, a key or value is not allowed, or fields
+    /// contradict each other.
     pub fn from_json(json: &[u8]) -> Result<IndexConfig, ConfigError> {
         let value = canter_names::read_json(json)
             .map_err(|e| ConfigError::new("", e.of("index config")))?;
         IndexConfig::from_written(&Node::from_json(&value))
     }
 
-    /// A config that somebody writes: more is asked of it than of one that an index has.
+    /// Reads a config written by a user, which must satisfy more than that of an existing index.
     fn from_written(node: &Node) -> Result<IndexConfig, ConfigError> {
         let mut config = IndexConfig::from_node(node)?;
         validate::written_config(&config)?;
-        // Whoever takes an index's config for a new one writes what the old one knew of its past.
+        // A config copied from an index contains that index's history, which a new index does not
+        // have.
         config.doc_mapping.added_fields.clear();
         Ok(config)
     }
 
-    /// The canonical JSON form: equal configs give equal bytes.
+    /// Serializes the config to its canonical JSON: equal configs give equal bytes.
     ///
     /// # Errors
-    /// None in practice: every part of a config can be written as JSON.
+    /// Never in practice: every config can be serialized.
     pub fn to_canonical_json(&self) -> Result<Vec<u8>, ConfigError> {
         serde_json::to_vec(self).map_err(|e| ConfigError::new("", e.to_string()))
     }
 
-    /// Reads a config from YAML text. `env` answers `${NAME}`; it may always answer `None`.
+    /// Parses a config from YAML. `env` resolves `${NAME}`; it may always return `None`.
     ///
     /// # Errors
-    /// As [`IndexConfig::from_json`], with the line; and a variable that is not set and has no default.
+    /// As [`IndexConfig::from_json`], with the line; or a variable is unset and has no default.
     #[cfg(feature = "yaml")]
     pub fn from_yaml(
         yaml: &str,

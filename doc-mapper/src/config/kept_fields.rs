@@ -1,6 +1,5 @@
-//! The fields of documents that are kept although something is wrong with them: ordinary mapped fields,
-//! which an index with `on_error: keep` has whether its config names them or not. So whatever reads an
-//! index needs to know nothing of them.
+//! Fields of documents that are kept despite an error. They are ordinary mapped fields, which an
+//! index with `on_error: keep` always has, so that readers of an index need no special case.
 
 use tantivy::schema::IndexRecordOption;
 
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::mapper::{PARSE_ERROR_FIELD, PARSE_MESSAGE_FIELD, RAW_FIELD};
 
-/// Adds those that are missing, at the end, where new fields do not change the numbers of others; and
+/// Adds the missing ones at the end, where they do not change the numbers of other fields, and adds
 /// `_raw` to the default search fields, if there are any.
 pub(super) fn add(config: &mut IndexConfig) -> Result<()> {
     let IngestSettings { on_error, .. } = config.ingest_settings;
@@ -43,7 +42,7 @@ pub(super) fn add(config: &mut IndexConfig) -> Result<()> {
     Ok(())
 }
 
-/// Text in words, or one word that can be counted.
+/// Creates a text field, indexed by words or as a single term.
 fn text(name: &str, is_words: bool) -> FieldMapping {
     let (tokenizer, record) = match is_words {
         true => ("default", IndexRecordOption::WithFreqsAndPositions),

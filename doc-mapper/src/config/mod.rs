@@ -1,13 +1,13 @@
-//! The index config: what a user writes to say how documents are indexed.
+//! Index config: a user's description of how documents are indexed.
 //!
 //! ```text
 //! YAML text ──${VAR}──► events ──► Node (tree with lines) ─┐
 //! JSON ────────────────────────► Node (no lines) ──────────┴─► read ─► validate ─► IndexConfig
 //! ```
 //!
-//! Both formats go through one reader, so that an unknown key is refused in the same words in both.
-//! `IndexConfig` serialises to one canonical JSON form: every default is written out, and the order of
-//! keys is fixed, so equal configs are equal bytes.
+//! Both formats share one reader, so that errors have the same words in both. `IndexConfig`
+//! serializes to one canonical JSON form: every default is written, and the order of keys is fixed,
+//! so equal configs are equal bytes.
 
 mod error;
 mod field;

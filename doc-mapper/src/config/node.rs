@@ -1,18 +1,19 @@
-//! The config as a tree that remembers its lines, whichever format it came from, and typed access to
-//! it. One reader serves YAML and JSON, so a wrong key is refused in the same words in both.
+//! Config as a tree with line numbers, independent of its format, and typed access to it. YAML and
+//! JSON share one reader, so that errors have the same words in both.
 
 use super::ConfigError;
 
 pub(crate) type Result<T> = std::result::Result<T, ConfigError>;
 
-/// A value and the line it starts on (0: unknown).
+/// Value with the line on which it starts (0: unknown).
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) line: u32,
     pub(crate) value: NodeValue,
 }
 
-/// Numbers keep their text: `version: 0.8` must not become `0.8000000000000000444`.
+/// Value of a node. Numbers keep their text: `version: 0.8` must not become
+/// `0.8000000000000000444`.
 #[derive(Clone, Debug)]
 pub(crate) enum NodeValue {
     Null,
@@ -23,7 +24,7 @@ pub(crate) enum NodeValue {
     Map(Vec<Entry>),
 }
 
-/// One key of a map.
+/// Key of a map with its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) line: u32,
@@ -53,7 +54,7 @@ impl Node {
         Node { line: 0, value }
     }
 
-    /// How an error calls this value: `the number 3`, `a list`.
+    /// Describes the value for an error, such as `the number 3` or `a list`.
     pub(crate) fn describe(&self) -> String {
         match &self.value {
             NodeValue::Null => "nothing".to_string(),
@@ -69,8 +70,8 @@ impl Node {
         matches!(self.value, NodeValue::Null)
     }
 
-    /// The line of a key path such as `doc_mapping.field_mappings[2].name`; of the deepest part that
-    /// exists, when not all of it does.
+    /// Returns the line of a key path such as `doc_mapping.field_mappings[2].name`, or that of its
+    /// deepest existing part.
     #[cfg_attr(
         not(feature = "yaml"),
         allow(dead_code, reason = "only YAML has lines")
@@ -106,17 +107,18 @@ impl Node {
     }
 }
 
-/// A map whose keys have been checked against the allowed ones.
+/// Map whose keys have been checked against the allowed ones.
 pub(crate) struct MapReader<'n> {
     entries: &'n [Entry],
-    /// The key path of the map.
+    /// Key path of the map.
     pub(crate) path: String,
-    /// The line of the map.
+    /// Line of the map.
     pub(crate) line: u32,
 }
 
 impl<'n> MapReader<'n> {
-    /// `what` is how errors call the map: `doc_mapping`, `field mapping "body"`.
+    /// Checks the keys of a map. `what` is its name in errors, such as `doc_mapping` or `field
+    /// mapping "body"`.
     pub(crate) fn new(
         node: &'n Node,
         path: &str,
@@ -155,7 +157,7 @@ impl<'n> MapReader<'n> {
         })
     }
 
-    /// The value of a key, unless absent or null.
+    /// Returns the value of a key, unless it is absent or null.
     pub(crate) fn get(&self, key: &str) -> Option<&'n Node> {
         let entry = self.entries.iter().find(|e| e.key == key)?;
         (!entry.value.is_null()).then_some(&entry.value)
@@ -165,12 +167,12 @@ impl<'n> MapReader<'n> {
         self.get(key).is_some()
     }
 
-    /// The key path of one of this map's keys.
+    /// Returns the key path of one of this map's keys.
     pub(crate) fn at(&self, key: &str) -> String {
         join(&self.path, key)
     }
 
-    /// An error about one of this map's keys.
+    /// Creates an error about one of this map's keys.
     pub(crate) fn error(&self, key: &str, message: impl Into<String>) -> ConfigError {
         let entry = self.entries.iter().find(|e| e.key == key);
         ConfigError::at(entry.map_or(self.line, |e| e.line), self.at(key), message)
@@ -215,7 +217,7 @@ impl<'n> MapReader<'n> {
         })
     }
 
-    /// A string, or a number as it was written.
+    /// Returns a string, or the text of a number.
     pub(crate) fn text(&self, key: &str) -> Result<Option<String>> {
         match self.get(key) {
             Some(Node {
@@ -242,7 +244,7 @@ impl<'n> MapReader<'n> {
         Err(self.wrong_type(key, &expected, node))
     }
 
-    /// One of a few words.
+    /// Returns the value for one of several allowed words.
     pub(crate) fn choice<T: Copy>(
         &self,
         key: &str,

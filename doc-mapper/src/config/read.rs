@@ -1,4 +1,4 @@
-//! Node → `IndexConfig`: every key checked, every default filled in.
+//! Reader of the config from nodes: checks every key, and fills in every default.
 
 use super::node::{MapReader, Node, Result};
 use super::read_field::{field_mappings, json_options};
@@ -149,7 +149,7 @@ fn dynamic_mapping(node: &Node) -> Result<FieldMapping> {
         stored: map.bool("stored", true)?,
         indexed: search.indexed,
         scanned: search.scanned,
-        // As in Quickwit: `fast` is on by default only when no dynamic mapping is written at all.
+        // As in Quickwit, `fast` defaults to true only without any dynamic mapping.
         fast: super::read_field::fast(&map)?,
         kind: FieldKind::Json(json_options(&map, "dynamic_mapping", &search)?),
         ..default

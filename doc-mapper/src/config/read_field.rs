@@ -1,4 +1,4 @@
-//! Node → field mappings: the type decides which keys are allowed and what their defaults are.
+//! Reader of field mappings: the type determines the allowed keys and their defaults.
 
 use tantivy::schema::DateTimePrecision;
 
@@ -11,7 +11,7 @@ use super::{
 use crate::datetime::{DateInput, DateOutput};
 use crate::mapper::RESERVED_NAMES;
 
-/// Objects in objects in a config; a document may nest deeper inside `json` fields.
+/// Maximum nesting of objects in a config. Documents may nest deeper inside `json` fields.
 const MAX_OBJECT_DEPTH: usize = 32;
 
 const TYPES: &str =
@@ -48,7 +48,7 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         let message = format!("a field mapping must be a map, got {}", node.describe());
         return Err(ConfigError::at(node.line, path, message));
     };
-    // The type decides which keys are allowed, so name and type are read before keys are checked.
+    // The type determines the allowed keys, so name and type are read before the keys are checked.
     let keys: Vec<&str> = entries.iter().map(|e| e.key.as_str()).collect();
     let map = MapReader::new(node, path, "a field mapping", &keys)?;
     let name = map.required_str("name", "a field mapping")?;
@@ -154,7 +154,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "record",
             "fieldnorms",
         ],
-        // Quickwit takes `fast` here, and it changes nothing there either: each field inside has its own.
+        // Quickwit accepts `fast` here without any effect, since each inner field has its own.
         "object" => &["field_mappings", "fast"],
         _ => return None,
     })
@@ -220,8 +220,8 @@ pub(super) fn json_options(map: &MapReader<'_>, what: &str, search: &Search) -> 
     })
 }
 
-/// `true`, `false`, `{normalizer: lowercase}`; and for text the list `[{tokenizer: lowercase}]` that
-/// Quickwit's documentation shows in its first example.
+/// Reads `true`, `false`, `{normalizer: lowercase}`, and for text the list `[{tokenizer:
+/// lowercase}]` of the first example in Quickwit's documentation.
 pub(super) fn fast(map: &MapReader<'_>) -> Result<Option<Normalizer>> {
     let Some(node) = map.get("fast") else {
         return Ok(None);
@@ -297,7 +297,7 @@ fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
             )
         })?,
     };
-    // `precision` is what `fast_precision` was called before Quickwit 0.6.
+    // `precision` was the name of `fast_precision` before Quickwit 0.6.
     let key = if map.has("precision") {
         "precision"
     } else {
@@ -311,10 +311,11 @@ fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
     })
 }
 
-/// Quickwit's rule: `^[@$_\-a-zA-Z][@$_/\.\-a-zA-Z0-9]{0,254}$`, and not a reserved name.
+/// Checks a name by Quickwit's rule, `^[@$_\-a-zA-Z][@$_/\.\-a-zA-Z0-9]{0,254}$`, and against the
+/// reserved names.
 ///
 /// # Errors
-/// What is wrong with the name.
+/// The name is invalid; returns the problem.
 pub fn check_field_name(name: &str) -> std::result::Result<(), String> {
     if RESERVED_NAMES.contains(&name) {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! Node → the settings beside the doc mapping.
+//! Reader of the settings besides the doc mapping.
 
 use super::node::{MapReader, Node, NodeValue, Result};
 use super::{
@@ -6,7 +6,7 @@ use super::{
     SearchSettings, TermLimits, units,
 };
 
-/// The most that `max_doc_terms` and `max_doc_term_bytes` may be raised to: what tantivy can address in one segment.
+/// Upper limits of `max_doc_terms` and `max_doc_term_bytes`: the capacity of a tantivy segment.
 const MAX_DOC_TERMS: u64 = 20_000_000;
 const MAX_DOC_TERM_BYTES: u64 = 512 << 20;
 
@@ -25,7 +25,7 @@ pub(super) fn search_settings(node: Option<&Node>) -> Result<SearchSettings> {
     })
 }
 
-/// Returns the settings, and the timestamp field that configs before 0.5 named here.
+/// Returns the settings, and the timestamp field, which configs before 0.5 named here.
 pub(super) fn indexing_settings(node: Option<&Node>) -> Result<(IndexingSettings, Option<String>)> {
     const KEYS: [&str; 11] = [
         "commit_timeout_secs",
@@ -51,7 +51,7 @@ pub(super) fn indexing_settings(node: Option<&Node>) -> Result<(IndexingSettings
         1,
         u64::MAX,
     )?;
-    // At most 1 GiB: a block is one allocation of the reader.
+    // At most 1 GiB: a block is one allocation in the reader.
     let blocksize = map.u64(
         "docstore_blocksize",
         default.docstore_blocksize as u64,
@@ -99,7 +99,7 @@ fn term_limits(map: &MapReader<'_>) -> Result<TermLimits> {
 }
 
 fn resources(node: Option<&Node>) -> Result<IndexingResources> {
-    // The last two are Quickwit's of the past; they are read and have no effect, there as here.
+    // The last two are obsolete in Quickwit. They are accepted and have no effect, there and here.
     const KEYS: [&str; 3] = ["heap_size", "num_threads", "max_merge_write_throughput"];
     let default = IndexingSettings::default().resources;
     let Some(node) = node else { return Ok(default) };
@@ -150,7 +150,7 @@ fn merge_policy(node: Option<&Node>) -> Result<MergePolicy> {
         ("limit_merge", 1),
         ("no_merge", 2),
     ];
-    // The type decides which keys are allowed, so it is read before they are checked.
+    // The type determines the allowed keys, so it is read before they are checked.
     let kind = MapReader::new(node, PATH, PATH, &keys)?.choice("type", &types, 0)?;
     let allowed: &[&str] = match kind {
         0 => &STABLE_LOG,

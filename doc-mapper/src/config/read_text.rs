@@ -1,4 +1,4 @@
-//! Node → how text is searched: its tokenizer, its strategies, its variants, and fields made of others.
+//! Reader of text options: tokenizers, strategies, variants and concatenations.
 
 use tantivy::schema::IndexRecordOption;
 
@@ -12,13 +12,13 @@ const RECORDS: [(&str, IndexRecordOption); 3] = [
     ("position", IndexRecordOption::WithFreqsAndPositions),
 ];
 
-/// Indexing a field in more ways than this is a mistake.
+/// Maximum number of ways to index a field.
 pub(super) const MAX_WAYS: usize = 8;
 
-/// How a field is searched. It is a short way to write other options.
+/// Strategy for searching a field, a shorthand for other options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strategy {
-    /// By looking through stored documents.
+    /// By scanning stored documents.
     None,
     /// By the whole value.
     Term,
@@ -53,11 +53,11 @@ impl Strategy {
     }
 }
 
-/// How a field is to be searched.
+/// Options for searching a field.
 pub(super) struct Search {
     pub(super) indexed: bool,
     pub(super) scanned: bool,
-    /// The first is the field's own; the others are variants.
+    /// Strategies: the first belongs to the field itself, the others to variants.
     strategies: Vec<Strategy>,
 }
 
@@ -132,7 +132,7 @@ fn strategies(map: &MapReader<'_>, what: &str) -> Result<Vec<Strategy>> {
     Ok(strategies)
 }
 
-/// Reads `tokenizer` and `record`. Whether there is such a tokenizer is seen when all of them are known.
+/// Reads `tokenizer` and `record`. The tokenizer is checked once all of them are known.
 pub(super) fn text_indexing(
     map: &MapReader<'_>,
     what: &str,
@@ -152,7 +152,7 @@ pub(super) fn text_indexing(
         Some(own) => own.tokenizer(),
     };
     let record = own.map_or(IndexRecordOption::Basic, |own| own.record());
-    // Nothing is kept for a scan, so that nothing has to be asked for: phrases are found without.
+    // A scan finds phrases without any stored data.
     let record = match search.scanned {
         true => IndexRecordOption::WithFreqsAndPositions,
         false => record,
@@ -189,7 +189,7 @@ pub(super) fn text_options(map: &MapReader<'_>, what: &str, search: &Search) -> 
             fieldnorms: false,
         });
     }
-    // Their order decides the numbers of fields, and JSON does not keep that of keys.
+    // Their order determines the numbers of fields, and JSON objects have no order of keys.
     canter_sorting::sort_by(&mut variants, |left, right| left.name.cmp(&right.name));
     let twice = variants
         .iter()
@@ -214,7 +214,7 @@ pub(super) fn text_options(map: &MapReader<'_>, what: &str, search: &Search) -> 
     })
 }
 
-/// Reads `fields`: the same text indexed in other ways.
+/// Reads `fields`: further ways of indexing the text.
 fn named_variants(map: &MapReader<'_>, what: &str) -> Result<Vec<TextVariant>> {
     let at = map.at("fields");
     let entries = match map.get("fields") {
@@ -274,7 +274,7 @@ pub(super) fn concatenate(map: &MapReader<'_>) -> Result<ConcatenateKind> {
     })
 }
 
-/// The error for a tokenizer that there is not.
+/// Returns the message for an unknown tokenizer.
 pub(super) fn no_such_tokenizer(
     what: &str,
     name: &str,

@@ -1,4 +1,4 @@
-//! The settings of an index beside its doc mapping, as plain data with their defaults.
+//! Settings of an index besides its doc mapping, as plain data with their defaults.
 
 use std::time::Duration;
 
@@ -6,52 +6,52 @@ use serde::Serialize;
 
 use super::units;
 
-/// The doc store's block size in bytes when a config does not say.
+/// Default size of a block in the doc store, in bytes.
 ///
-/// Quickwit's is 1 000 000. Here a hit is fetched by range over the network, and ten hits are ten
-/// blocks, so the default is small enough that ten of them take no longer than one request.
+/// Quickwit's default is 1 000 000. Here, a hit is fetched by a range request, and ten hits are ten
+/// blocks, so the default is small enough that ten blocks take no longer than one request.
 pub const DEFAULT_DOCSTORE_BLOCKSIZE: usize = 128 * 1024;
 
-/// How splits are made.
+/// Settings for building splits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IndexingSettings {
-    /// The most seconds a document waits for its split.
+    /// Maximum time in seconds that a document waits for its split.
     pub commit_timeout_secs: u64,
-    /// zstd's level for stored documents. Quickwit's is 8; with a dictionary the first level is nearly as good, and
-    /// ten times as fast.
+    /// zstd level for stored documents. Quickwit's default is 8; with a dictionary, level 1
+    /// compresses almost as well and ten times as fast.
     pub docstore_compression_level: i32,
-    /// Bytes of documents that are compressed together, before that.
+    /// Number of uncompressed bytes of documents that are compressed together.
     pub docstore_blocksize: usize,
-    /// A split of this many documents is not merged any more.
+    /// Number of documents from which a split is no longer merged.
     pub split_num_docs_target: u64,
-    /// Which splits are merged.
+    /// Policy for merging splits.
     pub merge_policy: MergePolicy,
-    /// What building may use.
+    /// Resources for building.
     pub resources: IndexingResources,
-    /// What one document may add to the dictionaries.
+    /// Limits of the terms of one document.
     #[serde(flatten)]
     pub term_limits: TermLimits,
 }
 
-/// What one document may add to the dictionaries of its split. A config has only those that differ from the defaults,
-/// so that programs which do not know them read all others.
+/// Limits of the terms that one document adds to the dictionaries of its split. Configs only
+/// contain differences from the defaults, so that older programs can read all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct TermLimits {
-    /// How much longer the longest gram of an `ngram` tokenizer may be than the shortest, in characters: each character of
-    /// a text begins one gram more than that.
+    /// Maximum difference in characters between the longest and the shortest gram of an `ngram`
+    /// tokenizer: each character of a text starts one gram more than that.
     #[serde(skip_serializing_if = "TermLimits::is_default_diff")]
     pub max_ngram_diff: u64,
-    /// The most terms of a document, equal ones counted each time.
+    /// Maximum number of terms of a document, including repetitions.
     #[serde(skip_serializing_if = "TermLimits::are_default_terms")]
     pub max_doc_terms: u64,
-    /// The most bytes of these terms, and of the paths of its values in fields of any shape.
+    /// Maximum size in bytes of these terms, and of the paths of values in fields of any shape.
     #[serde(skip_serializing_if = "TermLimits::are_default_bytes")]
     pub max_doc_term_bytes: u64,
 }
 
 impl TermLimits {
-    /// What a config has that does not say. A document of 1 MiB fits with each of its characters in grams of 5 lengths, and
-    /// one of 16 MiB of words.
+    /// Default limits. A document of 1 MiB fits with grams of 5 lengths for each of its characters,
+    /// and one of 16 MiB with words.
     const DEFAULT: TermLimits = TermLimits {
         max_ngram_diff: 4,
         max_doc_terms: 10_000_000,
@@ -77,50 +77,50 @@ impl Default for TermLimits {
     }
 }
 
-/// What building may use.
+/// Resources for building.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IndexingResources {
-    /// In bytes.
+    /// Memory in bytes.
     pub heap_size: u64,
 }
 
-/// Which splits are merged.
+/// Policy for merging splits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum MergePolicy {
-    /// Splits of similar size and close times.
+    /// Merges splits of similar size and similar times.
     StableLog {
-        /// Below this many documents all splits are of the same level.
+        /// Number of documents below which all splits have the same level.
         min_level_num_docs: u64,
-        /// Splits per merge.
+        /// Number of splits in a merge.
         merge_factor: u64,
-        /// The most splits per merge.
+        /// Maximum number of splits in a merge.
         max_merge_factor: u64,
-        /// After this a split is left alone, as it was written: `48h`.
+        /// Age after which a split is never merged, as written: `48h`.
         maturation_period: String,
     },
-    /// A split is merged a limited number of times.
+    /// Merges each split a limited number of times.
     LimitMerge {
-        /// The most merges of one document.
+        /// Maximum number of merges of one document.
         max_merge_ops: u64,
-        /// Splits per merge.
+        /// Number of splits in a merge.
         merge_factor: u64,
-        /// The most splits per merge.
+        /// Maximum number of splits in a merge.
         max_merge_factor: u64,
-        /// After this a split is left alone, as it was written: `48h`.
+        /// Age after which a split is never merged, as written: `48h`.
         maturation_period: String,
-        /// The most merges that end an indexing run.
+        /// Maximum number of merges at the end of an indexing run.
         max_finalize_merge_operations: u64,
-        /// Splits of more documents take no part in those.
+        /// Maximum number of documents of a split in these merges.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_finalize_split_num_docs: Option<u64>,
     },
-    /// Never.
+    /// Never merges.
     NoMerge,
 }
 
 impl MergePolicy {
-    /// How long after its creation a split may still be merged; `None` when never.
+    /// Returns the age up to which a split may be merged; `None` for no merges.
     pub fn maturation_period(&self) -> Option<Duration> {
         match self {
             MergePolicy::StableLog {
@@ -134,29 +134,30 @@ impl MergePolicy {
     }
 }
 
-/// How documents come in. The first two are accepted for Quickwit's sake: there are no ingest shards here.
+/// Settings for ingestion. The first two exist for Quickwit's sake: there are no ingest shards
+/// here.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IngestSettings {
-    /// Not used.
+    /// Unused.
     pub min_shards: u64,
-    /// Not used: documents are always validated.
+    /// Unused: documents are always validated.
     pub validate_docs: bool,
-    /// What becomes of a record that is no document.
+    /// Treatment of records that cannot be parsed.
     #[serde(skip_serializing_if = "OnError::is_default")]
     pub on_error: OnError,
-    /// A regular expression for the first line of a record, where records have several lines.
+    /// Regular expression for the first line of a record, if records have several lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multiline_start: Option<String>,
 }
 
-/// What becomes of a record that is no document.
+/// Treatment of records that cannot be parsed as documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnError {
-    /// It goes to the rejects file.
+    /// Writes the record to the rejects file.
     #[default]
     Rejects,
-    /// It becomes a document of another kind: its text in `_raw`, what is wrong in `_parse_error`.
+    /// Stores a document with the record's text in `_raw`, and the problem in `_parse_error`.
     Keep,
 }
 
@@ -166,17 +167,17 @@ impl OnError {
     }
 }
 
-/// How long documents are kept.
+/// Retention of documents.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RetentionPolicy {
-    /// As it was written: `90 days`.
+    /// Period as written, such as `90 days`.
     pub period: String,
     /// `hourly`, `daily`, …, or a cron expression.
     pub schedule: String,
 }
 
 impl RetentionPolicy {
-    /// The period as a duration; zero for text that never went through a reader and makes no sense.
+    /// Returns the period as a duration; zero for invalid text, which no reader accepts.
     pub fn period(&self) -> Duration {
         units::parse_duration(&self.period).unwrap_or_default()
     }

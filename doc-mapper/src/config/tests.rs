@@ -1,5 +1,4 @@
-//! Configs that load as they are, and configs that are refused with the line, the key and what is
-//! allowed.
+//! Valid configs, and invalid ones with the line, the key and the allowed values in the error.
 
 use serde_json::json;
 
@@ -15,7 +14,7 @@ fn load(yaml: &str) -> Result<IndexConfig, ConfigError> {
     })
 }
 
-/// The mapping of Quickwit's HDFS tutorial.
+/// Mapping of Quickwit's HDFS tutorial.
 const HDFS: &str = "
 version: 0.8
 

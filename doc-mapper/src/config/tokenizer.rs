@@ -1,5 +1,5 @@
-//! One entry of `doc_mapping.tokenizers`: how a custom tokenizer cuts text, and what becomes of its tokens. How it is
-//! done is in `tokenizers/custom.rs`.
+//! Entry of `doc_mapping.tokenizers`: how a custom tokenizer splits text and filters tokens.
+//! `tokenizers/custom.rs` implements it.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -8,13 +8,13 @@ use super::ConfigError;
 use super::node::{MapReader, Node, Result};
 use crate::tokenizers;
 
-/// More than this many tokenizers are a mistake.
+/// Maximum number of tokenizers.
 const MAX_TOKENIZERS: usize = 100;
-/// Filters of one tokenizer: there are three.
+/// Maximum number of filters of one tokenizer.
 const MAX_FILTERS: usize = 8;
-/// The longest pattern of a `regex` tokenizer.
+/// Maximum length of the pattern of a `regex` tokenizer.
 const MAX_PATTERN_BYTES: usize = 1_000;
-/// The longest gram of an `ngram` tokenizer, in characters.
+/// Maximum length of a gram of an `ngram` tokenizer, in characters.
 const MAX_GRAM: u64 = 100;
 
 const FILTERS: [(&str, TokenizerFilter); 3] = [
@@ -23,44 +23,45 @@ const FILTERS: [(&str, TokenizerFilter); 3] = [
     ("ascii_folding", TokenizerFilter::AsciiFolding),
 ];
 
-/// A tokenizer that a config defines.
+/// Tokenizer defined in a config.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomTokenizer {
-    /// What fields call it.
+    /// Name for use in fields.
     pub name: String,
-    /// How it cuts text.
+    /// Splitting of text.
     pub cut: TokenizerCut,
-    /// What becomes of the tokens, in this order.
+    /// Filters of tokens, in order.
     pub filters: Vec<TokenizerFilter>,
 }
 
-/// How a tokenizer cuts text.
+/// Splitting of text into tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TokenizerCut {
-    /// `simple`: at white space and punctuation.
+    /// `simple`: splits at white space and punctuation.
     Simple,
-    /// `source_code`: there, and where letters become digits or capitals begin a word.
+    /// `source_code`: splits there, between letters and digits, and before capitals that start a
+    /// word.
     SourceCode,
-    /// `ngram`: every run of so many characters.
+    /// `ngram`: every run of a number of characters.
     Ngram {
-        /// The least characters of a token.
+        /// Minimum number of characters in a token.
         min_gram: usize,
-        /// The most.
+        /// Maximum number of characters in a token.
         max_gram: usize,
-        /// Only those that begin the text.
+        /// Whether only runs at the start of the text count.
         prefix_only: bool,
     },
-    /// `regex`: what the pattern matches, from left to right.
+    /// `regex`: the matches of a pattern, from left to right.
     Regex {
-        /// In the syntax of the `regex` crate.
+        /// Pattern, in the syntax of the `regex` crate.
         pattern: String,
     },
 }
 
-/// What becomes of a token.
+/// Filter of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenizerFilter {
-    /// `remove_long`: one of more than 255 bytes is dropped.
+    /// `remove_long`: drops tokens of more than 255 bytes.
     RemoveLong,
     /// `lower_caser`.
     LowerCaser,
@@ -105,7 +106,7 @@ fn custom_tokenizer(node: &Node, path: &str) -> Result<CustomTokenizer> {
         "max_gram",
         "prefix_only",
     ];
-    // The type decides which keys are allowed.
+    // The type determines the allowed keys.
     let map = MapReader::new(node, path, "a tokenizer", &KEYS)?;
     let name = map.required_str("name", "a tokenizer")?;
     if name.is_empty() || name.len() > 255 {
@@ -199,7 +200,7 @@ fn filters(map: &MapReader<'_>, what: &str) -> Result<Vec<TokenizerFilter>> {
 }
 
 impl TokenizerFilter {
-    /// The name in a config.
+    /// Returns the name in a config.
     pub fn name(self) -> &'static str {
         let found = FILTERS.iter().find(|(_, filter)| *filter == self);
         found.map_or("", |(name, _)| *name)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Spans such as `2 days 3h 24min`; a month is 30.44 days and a year 365.25.
+/// Parses spans such as `2 days 3h 24min`; a month is 30.44 days and a year 365.25.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let mut total = Duration::ZERO;
     let mut rest = text.trim();
@@ -54,7 +54,7 @@ fn duration_error(text: &str) -> String {
     )
 }
 
-/// Bytes: `2GB` (decimal), `2GiB` (binary), `2_000_000_000` without a unit.
+/// Parses bytes: `2GB` (decimal), `2GiB` (binary), `2_000_000_000` without a unit.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
     let error =
         || format!("{text:?} is not a size in bytes; write a number and a unit, such as \"2GB\"");

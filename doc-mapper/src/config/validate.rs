@@ -1,12 +1,13 @@
-//! What must hold between the parts of a config: the named fields exist and are of a kind that can do
-//! what is asked of them.
+//! Validation of references between the parts of a config: named fields exist and have a suitable
+//! type.
 
 use super::node::Result;
 use super::{ConfigError, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode, TokenizerCut};
 use crate::field_path::split_path;
 use crate::mapper::{DYNAMIC_FIELD, RESERVED_NAMES};
 
-/// tantivy numbers fields with 16 bits; this many is far more than a useful mapping has.
+/// Maximum number of fields. tantivy numbers them with 16 bits; this is far more than a useful
+/// mapping has.
 const MAX_FIELDS: usize = 10_000;
 
 pub(super) fn index_config(config: &IndexConfig) -> Result<()> {
@@ -30,14 +31,16 @@ pub(super) fn index_config(config: &IndexConfig) -> Result<()> {
     Ok(())
 }
 
-/// What is asked of a config that somebody writes, and not of one that an index has: default search fields
-/// that can hold nothing. Such an index works, and must not become unreadable.
+/// Validates a config written by a user further than that of an existing index: default search
+/// fields must be able to contain values. An index without such fields works, and must stay
+/// readable.
 pub(super) fn written_config(config: &IndexConfig) -> Result<()> {
     each_default_search_field(config, can_hold_something)?;
     grams(config)
 }
 
-/// Whether tokenizers make no more grams of a character than allowed. Indexes that are there keep theirs.
+/// Checks that tokenizers make no more grams of a character than allowed. Existing indexes keep
+/// theirs.
 fn grams(config: &IndexConfig) -> Result<()> {
     let max = config.indexing_settings.term_limits.max_ngram_diff;
     for (i, tokenizer) in config.doc_mapping.tokenizers.iter().enumerate() {
@@ -83,7 +86,7 @@ fn each_default_search_field(
     Ok(())
 }
 
-/// Whether a document can have a value at the path, in dynamic mode too.
+/// Checks that a document can have a value at the path, including dynamic mode.
 fn can_hold_something(mapping: &DocMapping, path: &str) -> std::result::Result<(), String> {
     let segments = split_path(path);
     if segments.iter().any(String::is_empty) {
@@ -99,7 +102,7 @@ fn can_hold_something(mapping: &DocMapping, path: &str) -> std::result::Result<(
         ));
     }
     match find(&mapping.field_mappings, &segments) {
-        // A name with dots may have been written without escapes.
+        // A name with dots may be written without escapes.
         _ if mapping
             .field_mappings
             .iter()
@@ -132,7 +135,7 @@ fn count_leaves(fields: &[FieldMapping]) -> usize {
         .sum()
 }
 
-/// The mapped field a path leads to, and the segments that are left (inside a JSON field).
+/// Returns the mapped field on a path, and the number of remaining segments (inside a JSON field).
 pub(super) fn find<'m>(
     fields: &'m [FieldMapping],
     path: &[String],

@@ -1,5 +1,5 @@
-//! What must hold for text: its tokenizers exist, variants have names of their own, and `concatenate` names fields that
-//! can be concatenated.
+//! Validation of text: tokenizers exist, variants have unique names, and `concatenate` names
+//! suitable fields.
 
 use super::node::Result;
 use super::read_text::{MAX_WAYS, no_such_tokenizer};
@@ -82,7 +82,7 @@ fn tokenizer_of(mapping: &DocMapping, field: &FieldMapping, at: &str, what: &str
     Ok(())
 }
 
-/// Whether these fields can be concatenated.
+/// Checks that these fields can be concatenated.
 fn concatenated(
     mapping: &DocMapping,
     paths: &[String],
@@ -133,7 +133,7 @@ fn concatenated(
     Ok(())
 }
 
-/// In how many ways a field's values are indexed, at most.
+/// Returns the maximum number of ways in which a field's values are indexed.
 fn ways(mapping: &DocMapping, field: &FieldMapping) -> usize {
     let own = match &field.kind {
         FieldKind::Text(text) => 1 + text.variants.len(),

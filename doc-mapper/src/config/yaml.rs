@@ -1,8 +1,10 @@
-//! YAML → Node, with the line of every key and value; and `${NAME:-default}`.
+//! Parser of YAML into nodes, with the line of every key and value, and substitution of
+//! `${NAME:-default}`.
 //!
-//! Of the crates that report positions, `saphyr-parser` (saphyr-rs, maintained, YAML 1.2) gives plain
-//! events with spans and brings two small dependencies. `saphyr` and `marked-yaml` build trees on top
-//! of such a parser, but lose whether a scalar was quoted or decide its type by rules of their own.
+//! Of the crates that report positions, `saphyr-parser` (saphyr-rs, maintained, YAML 1.2) gives
+//! plain events with spans and has two small dependencies. `saphyr` and `marked-yaml` build trees
+//! on such a parser, but lose whether a scalar was quoted, or determine its type by their own
+//! rules.
 
 use std::collections::HashMap;
 
@@ -11,13 +13,14 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 use super::ConfigError;
 use super::node::{Entry, Node, NodeValue, Result};
 
-/// Enough for any config; an alias of an alias of an alias cannot grow past it.
+/// Maximum number of nodes: enough for any config, and a limit for aliases of aliases.
 const MAX_NODES: usize = 100_000;
 const MAX_DEPTH: usize = 100;
-/// Most bytes of what anchors and aliases repeat: an alias has two bytes, and stands for any text.
+/// Maximum number of bytes that anchors and aliases repeat: an alias of two bytes stands for any
+/// text.
 const MAX_COPIED_BYTES: usize = 16 << 20;
 
-/// Replaces `${NAME}` and `${NAME:-default}`, except on lines that are comments.
+/// Replaces `${NAME}` and `${NAME:-default}`, except on comment lines.
 pub(super) fn substitute(yaml: &str, env: impl Fn(&str) -> Option<String>) -> Result<String> {
     let mut out = String::with_capacity(yaml.len());
     for (i, line) in yaml.split_inclusive('\n').enumerate() {
@@ -53,7 +56,7 @@ pub(super) fn substitute(yaml: &str, env: impl Fn(&str) -> Option<String>) -> Re
     Ok(out)
 }
 
-/// The name and the default of `NAME:-default`; `None` for what is no variable.
+/// Splits `NAME:-default` into name and default; returns `None` for other text.
 fn variable(inside: &str) -> Option<(&str, Option<&str>)> {
     let (name, default) = match inside.split_once(":-") {
         Some((name, default)) => (name.trim(), Some(default.trim())),
@@ -94,7 +97,7 @@ struct Builder {
     num_copied_bytes: usize,
 }
 
-/// A list or map whose end has not come yet.
+/// List or map whose end has not been reached.
 struct Open {
     line: u32,
     anchor: usize,
@@ -163,7 +166,7 @@ impl Builder {
         Ok(())
     }
 
-    /// An error if anchors and aliases repeat too much. Asked before anything is copied.
+    /// Returns an error if anchors and aliases repeat too much. Called before anything is copied.
     fn check_copied(&self, line: u32) -> Result<()> {
         let message = if self.num_nodes > MAX_NODES {
             format!("the config has more than {MAX_NODES} values")
@@ -211,7 +214,7 @@ impl Builder {
     }
 }
 
-/// About how much memory a node takes.
+/// Returns the approximate memory of a node in bytes.
 fn num_bytes(node: &Node) -> usize {
     let own = size_of::<Node>();
     own + match &node.value {
@@ -245,7 +248,7 @@ fn count(node: &Node) -> usize {
     }
 }
 
-/// YAML 1.2's core schema: what is neither null, boolean nor number is a string.
+/// Applies YAML 1.2's core schema: a scalar that is neither null, Boolean nor a number is a string.
 fn plain_scalar(text: &str) -> NodeValue {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => NodeValue::Null,

@@ -1,4 +1,4 @@
-//! Dates → JSON, as hits show them.
+//! Conversion of dates to JSON, as hits show them.
 
 use jiff::Timestamp;
 use jiff::fmt::strtime::BrokenDownTime;
@@ -9,7 +9,7 @@ use tantivy::DateTime;
 
 const RFC2822: &str = "%a, %d %b %Y %H:%M:%S +0000";
 
-/// The `output_format` of a datetime field. Every text is in UTC.
+/// `output_format` of a datetime field. All texts are in UTC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DateOutput {
     /// `2024-05-01T10:00:00.25Z`.
@@ -18,23 +18,23 @@ pub enum DateOutput {
     Rfc2822,
     /// `2024-05-01T10:00:00.250000000Z`.
     Iso8601,
-    /// A number of seconds, cut.
+    /// Number of seconds, truncated.
     UnixSecs,
-    /// A number of milliseconds, cut.
+    /// Number of milliseconds, truncated.
     UnixMillis,
-    /// A number of microseconds, cut.
+    /// Number of microseconds, truncated.
     UnixMicros,
-    /// A number of nanoseconds.
+    /// Number of nanoseconds.
     UnixNanos,
     /// A strftime pattern.
     Strftime(String),
 }
 
 impl DateOutput {
-    /// Reads the name of a format, or a strftime pattern, which is tried out.
+    /// Parses the name of a format, or a strftime pattern, which is tested.
     ///
     /// # Errors
-    /// What is wrong with it, without the name of the field.
+    /// The pattern is invalid. The message does not contain the field name.
     pub fn parse(text: &str) -> Result<DateOutput, String> {
         Ok(match text.to_ascii_lowercase().as_str() {
             "rfc3339" => DateOutput::Rfc3339,
@@ -57,7 +57,7 @@ impl DateOutput {
         })
     }
 
-    /// The name in a config, or the pattern.
+    /// Returns the name in a config, or the pattern.
     pub fn as_str(&self) -> &str {
         match self {
             DateOutput::Rfc3339 => "rfc3339",
@@ -71,7 +71,7 @@ impl DateOutput {
         }
     }
 
-    /// The date as a hit shows it: a string, or a number of seconds and so on.
+    /// Converts a date for a hit: a string, or a number of seconds and so on.
     pub fn to_json(&self, date: DateTime) -> Value {
         let text = match self {
             DateOutput::UnixSecs => return date.into_timestamp_secs().into(),
@@ -94,12 +94,12 @@ fn strftime(pattern: &str, timestamp: Timestamp) -> Result<String, jiff::Error> 
     BrokenDownTime::from(&timestamp.to_zoned(TimeZone::UTC)).to_string(pattern)
 }
 
-/// Every 64-bit count of nanoseconds is within jiff's years -9999 to 9999.
+/// Converts a date; all 64-bit nanoseconds are within jiff's years -9999 to 9999.
 fn timestamp(date: DateTime) -> Timestamp {
     Timestamp::from_nanosecond(i128::from(date.into_timestamp_nanos())).unwrap_or_default()
 }
 
-/// As few digits of a fraction as say it exactly.
+/// Formats a date with as few decimals as represent it exactly.
 pub(crate) fn rfc3339_string(date: DateTime) -> String {
     timestamp(date).to_string()
 }

@@ -1,7 +1,7 @@
-//! Every date format in one place: what documents may hold, what hits show, what queries may write.
+//! All date formats: those of documents, hits and queries.
 //!
-//! There is no clock here: a pattern without a year is refused when the config is loaded, because the
-//! year could only be guessed.
+//! This module reads no clock: a pattern without a year is refused when the config is loaded,
+//! because the year could only be guessed.
 
 mod format;
 mod parse;

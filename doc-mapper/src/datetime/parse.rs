@@ -1,4 +1,4 @@
-//! Text and numbers → dates, by the formats a field accepts.
+//! Parser of dates from texts and numbers, in the formats that a field accepts.
 
 use jiff::civil;
 use jiff::fmt::strtime::BrokenDownTime;
@@ -8,41 +8,42 @@ use tantivy::DateTime;
 
 use super::rfc3339;
 
-/// The seconds that are seconds in every reading: a smaller number of milliseconds is a larger one of
-/// seconds. 1972-04-13 to 2242-03-16.
+/// Range of numbers that are unambiguously seconds, from 1972-04-13 to 2242-03-16: smaller numbers
+/// of milliseconds are larger than these.
 const MIN_SECS: i64 = 72_057_595;
 const MAX_SECS: i64 = 8_589_934_591;
 
-/// One entry of `input_formats`.
+/// Entry of `input_formats`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DateInput {
     /// `2024-05-01T10:00:00Z`.
     Rfc3339,
     /// `Wed, 1 May 2024 10:00:00 +0000`.
     Rfc2822,
-    /// ISO 8601: also `20240501T100000Z`, a date alone, and no offset, which means UTC.
+    /// ISO 8601, including `20240501T100000Z`, dates without time, and times without offset, which
+    /// are in UTC.
     Iso8601,
-    /// Seconds, milliseconds, microseconds or nanoseconds, told apart by magnitude; a fraction is one
-    /// of seconds.
+    /// Seconds, milliseconds, microseconds or nanoseconds, distinguished by magnitude. A number
+    /// with a fraction is in seconds.
     UnixTimestamp,
-    /// A strptime pattern.
+    /// strptime pattern.
     Strptime(String),
 }
 
-/// Why a value is no date.
+/// Reason for which a value is no date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateParseError {
-    /// It has none of the accepted formats.
+    /// It matches none of the accepted formats.
     Format,
-    /// It has, but is outside 1677 to 2262 (or, for a number, 1972 to 2242).
+    /// It is outside 1677 to 2262 (or, for a number, 1972 to 2242).
     Range,
 }
 
 impl DateInput {
-    /// Reads the name of a format, or a strptime pattern, which is tried out.
+    /// Parses the name of a format, or a strptime pattern, which is tested.
     ///
     /// # Errors
-    /// What is wrong with it, without the name of the field.
+    /// The pattern is invalid. The message does not contain the field name.
     pub fn parse(text: &str) -> Result<DateInput, String> {
         Ok(match text.to_ascii_lowercase().as_str() {
             "rfc3339" => DateInput::Rfc3339,
@@ -61,13 +62,13 @@ impl DateInput {
         })
     }
 
-    /// Whether a text is of the format, and a date that fields can hold.
+    /// Returns whether a text has this format, and is a date within the range of fields.
     #[must_use]
     pub fn reads(&self, text: &str) -> bool {
         parse_str(text, std::slice::from_ref(self)).is_ok()
     }
 
-    /// The name in a config, or the pattern.
+    /// Returns the name in a config, or the pattern.
     pub fn as_str(&self) -> &str {
         match self {
             DateInput::Rfc3339 => "rfc3339",
@@ -79,9 +80,9 @@ impl DateInput {
     }
 }
 
-/// A pattern works if it can write a date and read it back, to the day at least.
+/// Checks that a pattern can write a date and read it back, at least to the day.
 fn check_pattern(pattern: &str) -> Result<(), String> {
-    // Without a time-zone database a name would pass silently for UTC.
+    // Without a time zone database, any zone name would count as UTC.
     if ["%Z", "%Q", "%:Q"]
         .iter()
         .any(|named| pattern.contains(named))
@@ -109,14 +110,14 @@ fn check_pattern(pattern: &str) -> Result<(), String> {
 
 fn parse_broken_down(pattern: &str, text: &str) -> Result<BrokenDownTime, jiff::Error> {
     let pattern = pattern.trim();
-    // `%z` takes `+0200`; Quickwit's also takes `+02:00`, which is jiff's `%:z`.
+    // `%z` accepts `+0200`; Quickwit's also accepts `+02:00`, which is jiff's `%:z`.
     BrokenDownTime::parse(pattern, text).or_else(|error| match pattern.contains("%z") {
         true => BrokenDownTime::parse(pattern.replace("%z", "%:z"), text),
         false => Err(error),
     })
 }
 
-/// No offset means UTC, no time means midnight.
+/// Converts to nanoseconds. A missing offset means UTC, and a missing time means midnight.
 fn to_nanos(parsed: &BrokenDownTime) -> Result<i64, DateParseError> {
     if let Some(timestamp) = parsed.timestamp() {
         return narrow(timestamp);
@@ -146,7 +147,7 @@ fn narrow(timestamp: jiff::Timestamp) -> Result<i64, DateParseError> {
     i64::try_from(timestamp.as_nanosecond()).map_err(|_| DateParseError::Range)
 }
 
-/// Tries the formats in their order. White space around the text does not count.
+/// Tries the formats in order, ignoring white space around the text.
 pub(crate) fn parse_str(text: &str, formats: &[DateInput]) -> Result<DateTime, DateParseError> {
     let text = text.trim_ascii();
     let mut error = DateParseError::Format;
@@ -178,7 +179,7 @@ fn parse_iso8601(text: &str) -> Result<i64, DateParseError> {
     if let Ok(timestamp) = parser.parse_timestamp(text) {
         return narrow(timestamp);
     }
-    // A local time must not pass silently for UTC when it names a zone that is not known here.
+    // A local time with an unknown zone name must not count as UTC.
     if text.contains(['[', 'Z', 'z']) {
         return Err(DateParseError::Format);
     }
@@ -189,7 +190,7 @@ fn parse_iso8601(text: &str) -> Result<i64, DateParseError> {
     )
 }
 
-/// A number in a document: only where `unix_timestamp` is an accepted format.
+/// Parses a number in a document, if `unix_timestamp` is an accepted format.
 pub(crate) fn parse_number(
     number: Number,
     formats: &[DateInput],
@@ -200,7 +201,8 @@ pub(crate) fn parse_number(
     let nanos = match number {
         Number::Int(n) => by_magnitude(n),
         Number::Float(n) if n.fract() == 0.0 && n.abs() < 9e18 => by_magnitude(n as i64),
-        // A double near today holds a bit more than microseconds, so those are what was meant.
+        // Today's dates as doubles have little more than microsecond precision, so they are rounded
+        // to that.
         Number::Float(n) if (MIN_SECS as f64..=MAX_SECS as f64).contains(&n) => {
             Some((n * 1e6).round() as i64 * 1_000)
         }
@@ -211,7 +213,7 @@ pub(crate) fn parse_number(
         .ok_or(DateParseError::Range)
 }
 
-/// A JSON number, before anyone knows what it counts.
+/// JSON number, before its unit is known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Number {
     Int(i64),
@@ -228,7 +230,7 @@ fn by_magnitude(n: i64) -> Option<i64> {
     n.checked_mul(nanos)
 }
 
-/// `1337602154`, `1337602154.25`: exact, where a double would not be.
+/// Parses a decimal such as `1337602154.25` exactly, unlike a double.
 fn parse_decimal(text: &str) -> Result<i64, DateParseError> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let whole: i64 = whole.parse().map_err(|_| DateParseError::Format)?;
@@ -249,10 +251,10 @@ fn parse_decimal(text: &str) -> Result<i64, DateParseError> {
     Ok(whole * 1_000_000_000 + nanos)
 }
 
-/// A date in a query, as Quickwit reads them: RFC 3339, RFC 2822, ISO 8601 with or without a time or offset
-/// (UTC then), `2023/05/25`, or a Unix timestamp whose unit follows from its magnitude.
+/// Parses a date in a query as Quickwit does: RFC 3339, RFC 2822, ISO 8601 with or without a time
+/// or offset (UTC then), `2023/05/25`, or a Unix timestamp whose unit follows from its magnitude.
 ///
-/// A number too small to be told apart is one of seconds, so that `0` is the epoch.
+/// A number too small to be distinguished is in seconds, so that `0` is the epoch.
 pub fn parse_datetime_literal(text: &str) -> Option<DateTime> {
     let text = text.trim_ascii();
     if let Ok(n) = text.parse::<i64>() {

@@ -1,5 +1,4 @@
-//! RFC 3339, strictly, by hand: it is the format of most logs, and this is several times faster than a
-//! general parser.
+//! Strict parser of RFC 3339, the format of most logs; several times faster than a general parser.
 //!
 //! ```text
 //! 2024-05-01T10:20:30.123456789+02:00
@@ -8,17 +7,17 @@
 
 use super::parse::DateParseError;
 
-/// Which of the ways to write the end of a time are taken.
+/// Accepted notations for the end of a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strictness {
-    /// RFC 3339's.
+    /// Those of RFC 3339.
     Rfc3339,
     /// Also `,123`, `+0200`, and no offset, which is UTC.
     AsWritten,
 }
 
-/// Nanoseconds since the epoch. A space may stand for the `T`; digits beyond nanoseconds are cut; the
-/// leap second `:60` is the last nanosecond before it.
+/// Parses a date into nanoseconds since the epoch. A space may replace the `T`, decimals beyond
+/// nanoseconds are truncated, and the leap second `:60` is the last nanosecond before it.
 pub(super) fn parse(text: &[u8]) -> Result<i64, DateParseError> {
     parse_as(text, Strictness::Rfc3339)
 }
@@ -82,10 +81,11 @@ fn parse_as(text: &[u8], strictness: Strictness) -> Result<i64, DateParseError> 
         .ok_or(DateParseError::Range)
 }
 
-/// A date in a JSON field: a day and a time of day to the second at least, as RFC 3339 or a program that is told
-/// nothing of zones writes them. Without an offset it is in UTC. Everything else is text.
+/// Parses a date in a JSON field: a day and a time of day at least to the second, in RFC 3339 or as
+/// common programs write them. Without an offset, it is in UTC. Returns `None` for other text.
 ///
-/// `2024-05-01T10:00:00Z`, `2024-05-01T10:00:00`, `2024-05-01 10:00:00,123`, `2024-05-01T10:00:00.5+0200`.
+/// `2024-05-01T10:00:00Z`, `2024-05-01T10:00:00`, `2024-05-01 10:00:00,123`,
+/// `2024-05-01T10:00:00.5+0200`.
 pub fn infer_date(text: &str) -> Option<tantivy::DateTime> {
     let bytes = text.as_bytes();
     if !bytes.first()?.is_ascii_digit() || !matches!(bytes.get(10)?, b'T' | b' ') {
@@ -96,7 +96,7 @@ pub fn infer_date(text: &str) -> Option<tantivy::DateTime> {
         .map(tantivy::DateTime::from_timestamp_nanos)
 }
 
-/// A date as an answer writes it: only the strict form with `T`.
+/// Parses a date as answers write it: only the strict form with `T`.
 pub fn infer_rfc3339(text: &str) -> Option<tantivy::DateTime> {
     let bytes = text.as_bytes();
     if !bytes.first()?.is_ascii_digit() || *bytes.get(10)? != b'T' {
@@ -115,7 +115,7 @@ fn pair(tens: u8, ones: u8) -> Result<u32, DateParseError> {
     }
 }
 
-/// The nanoseconds of `.123`, and what follows.
+/// Parses a fraction such as `.123` into nanoseconds, and returns the rest.
 fn fraction(tail: &[u8], strictness: Strictness) -> Result<(i64, &[u8]), DateParseError> {
     let rest = match tail.split_first() {
         Some((b'.', rest)) => rest,
@@ -161,8 +161,8 @@ fn days_in_month(year: i64, month: u32) -> u32 {
     }
 }
 
-/// Days since 1970-01-01 in the proleptic Gregorian calendar. The year is counted from March, so that
-/// the leap day is its last day.
+/// Returns the days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from
+/// March, so that the leap day is the last one.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);

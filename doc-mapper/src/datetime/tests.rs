@@ -1,4 +1,4 @@
-//! Dates in every format, and the patterns that are refused.
+//! Dates in all formats, and invalid patterns.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Encoded documents: what tantivy is given of them, and what is stored of them.
+//! Encoded documents: their values in tantivy, and their stored form.
 
 use serde_json::json;
 use tantivy::schema::document::OwnedValue;
@@ -13,7 +13,7 @@ fn mapper(mapping: serde_json::Value) -> DocMapper {
     DocMapper::new(&config).unwrap()
 }
 
-/// Every kind of field, one of them not stored, and JSON both mapped and not.
+/// Returns a mapper with every kind of field, one of them not stored, and mapped and unmapped JSON.
 fn every_kind() -> DocMapper {
     mapper(json!({
         "mode": "dynamic", "store_source": true, "index_field_presence": true, "store_document_size": true,
@@ -36,7 +36,7 @@ const LINE: &str = r#"{"text":["a","","ä\u0000"],"unsigned":1844674407370955161
     "new":{"big":18446744073709551615,"f":1e300,"t":"2024-01-01T00:00:00Z","no":false,"s":"x"}}"#;
 
 fn encoded(mapper: &DocMapper, line: &str) -> EncodedDoc {
-    // Something stands before it, and behind it.
+    // Other bytes precede and follow the document.
     let mut bytes = b"before".to_vec();
     mapper.encode_doc(line.as_bytes(), &mut bytes).unwrap();
     let range = "before".len()..bytes.len();

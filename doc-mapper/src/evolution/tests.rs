@@ -1,4 +1,4 @@
-//! What may change, what is refused, and what is remembered.
+//! Allowed and refused changes, and the recorded history.
 
 use serde_json::json;
 
@@ -50,7 +50,7 @@ fn a_config_that_says_the_same_changes_nothing() {
     let was = first();
     let same = evolve(&was, &was).unwrap();
     assert_eq!((same.config, same.differences), (was.clone(), vec![]));
-    // Nor does the order in which fields are listed.
+    // Neither does the order of fields.
     let mut turned = was.clone();
     turned.doc_mapping.field_mappings.reverse();
     let same = evolve(&was, &turned).unwrap();
@@ -95,7 +95,7 @@ fn what_no_split_depends_on_may_change() {
         let mut config = evolution.config.clone();
         config.doc_mapping.added_fields.clear();
         assert_eq!(config, asked, "{pointer}");
-        // And back again, but for what was added.
+        // Changing back is allowed, except after additions.
         assert_eq!(
             evolve(&evolution.config, &was).is_ok(),
             !pointer.ends_with('-')

@@ -1,10 +1,10 @@
-//! Which fields get the values of others: what `concatenate` says, worked out once for a mapping.
+//! Resolution of `concatenate`, once for a mapping: the fields that receive the values of others.
 
 use super::tree::{Leaf, ObjectNode};
 use crate::config::{ConcatenateKind, FieldKind, FieldMapping};
 use crate::field_path::{escape_segment, join_path, split_path};
 
-/// Tells every field which others are made of it.
+/// Adds to every field the concatenations that include it.
 pub(super) fn concatenate(
     root: &mut ObjectNode,
     mut dynamic: Option<&mut Leaf>,
@@ -40,7 +40,7 @@ pub(super) fn concatenate(
     }
 }
 
-/// The fields that are made of others, with their paths.
+/// Collects the concatenations, with their paths.
 fn concatenations<'c>(
     path: String,
     fields: &'c [FieldMapping],

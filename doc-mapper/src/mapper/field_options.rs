@@ -1,4 +1,4 @@
-//! Field mapping → the options of a tantivy field.
+//! Conversion of field mappings to the options of tantivy fields.
 
 use tantivy::schema::{
     BytesOptions, DateOptions, IpAddrOptions, JsonObjectOptions, NumericOptions, TextFieldIndexing,
@@ -8,7 +8,7 @@ use tantivy::schema::{
 use crate::config::{FieldKind, FieldMapping, TextKind, TextVariant};
 use crate::tokenizers;
 
-/// A way of indexing a text as a field of its own.
+/// Returns a variant of a text field as a field mapping.
 pub(super) fn as_mapping(mapping: &FieldMapping, variant: &TextVariant) -> FieldMapping {
     FieldMapping {
         name: variant.name.clone(),
@@ -47,7 +47,7 @@ pub(super) fn text_options(mapping: &FieldMapping, text: &TextKind) -> TextOptio
 }
 
 pub(super) fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
-    // Never stored: a hit shows the text of `_verbatim`.
+    // Never stored: hits show the text of `_verbatim`.
     let mut options = JsonObjectOptions::default();
     if let Some(normalizer) = mapping.fast {
         options = options.set_fast(tokenizers::of_column(normalizer));
@@ -66,7 +66,7 @@ pub(super) fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
     options
 }
 
-/// tantivy has one builder type per field type, with the same three setters.
+/// Sets the options of any type: tantivy has one builder for each, with the same three setters.
 macro_rules! set_options {
     ($mapping:expr, $options:expr) => {{
         let mut options = $options;
@@ -95,8 +95,8 @@ pub(super) fn bytes_options(mapping: &FieldMapping) -> BytesOptions {
     set_options!(mapping, BytesOptions::default())
 }
 
-/// The timestamp field has no terms: documents are sorted by it, so its column finds single times as fast, and nearly
-/// every second would be a term.
+/// Returns the options of a date field. The timestamp field has no terms: documents are sorted by
+/// it, so its column finds single times as fast, and nearly every second would be a term.
 pub(super) fn date_options(mapping: &FieldMapping, is_timestamp: bool) -> DateOptions {
     let mapping = &FieldMapping {
         indexed: mapping.indexed && !is_timestamp,

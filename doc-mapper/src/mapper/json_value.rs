@@ -1,5 +1,5 @@
-//! A JSON value that borrows its strings from the line, on its way into a tantivy document: what is searched
-//! of it. What a hit shows is in `verbatim.rs`.
+//! JSON value that borrows its strings from the line, on its way into a tantivy document for
+//! searching. `verbatim.rs` handles the form that hits show.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf};
 
 use crate::datetime;
 
-/// The entries of a JSON object, in the order of the line.
+/// Entries of a JSON object, in the order of the line.
 pub(crate) type Entries<'a> = Vec<(Cow<'a, str>, JsonValue<'a>)>;
 
 #[derive(Debug)]
@@ -17,21 +17,21 @@ pub(crate) enum JsonValue<'a> {
     Null,
     Bool(bool),
     I64(i64),
-    /// Only above `i64::MAX`.
+    /// Used only above `i64::MAX`.
     U64(u64),
     F64(f64),
-    /// A string that is an RFC 3339 date.
+    /// String with an RFC 3339 date.
     Date(DateTime),
     Str(Cow<'a, str>),
     Array(Vec<JsonValue<'a>>),
     Object(Entries<'a>),
 }
 
-/// tantivy writes no column for what lies deeper in a JSON field.
+/// Maximum depth in a JSON field at which tantivy writes columns.
 pub(crate) const MAX_COLUMN_DEPTH: u32 = 20;
 
-/// The same values at the same paths, as an object of one level: to tantivy, which joins the keys on the
-/// way to a value in just this way, there is no difference but that nothing is deep.
+/// Flattens an object to one level with the same paths. tantivy joins the keys of a path in the
+/// same way, so it only notices the smaller depth.
 pub(crate) fn flattened<'a>(entries: &'a Entries<'_>) -> Entries<'a> {
     let mut flat = Vec::new();
     for (key, value) in entries {
@@ -64,7 +64,7 @@ fn flatten<'a>(path: &str, value: &'a JsonValue<'_>, flat: &mut Entries<'a>) {
 }
 
 impl JsonValue<'_> {
-    /// Every value in it, as text.
+    /// Passes every value as text to `add`.
     pub(crate) fn for_each_text(&self, add: &mut dyn FnMut(&str)) {
         match self {
             JsonValue::Null => {}
@@ -103,7 +103,7 @@ impl<'a> Value<'a> for &'a JsonValue<'a> {
     }
 }
 
-/// The entries of an object as tantivy wants to see them.
+/// Entries of an object for tantivy.
 pub(crate) struct EntriesIter<'a>(std::slice::Iter<'a, (Cow<'a, str>, JsonValue<'a>)>);
 
 impl<'a> Iterator for EntriesIter<'a> {

@@ -1,4 +1,4 @@
-//! Documents made of records that are none: their text and what is wrong with them, in an index with
+//! Documents for records that cannot be parsed, with their text and the problem, in an index with
 //! `on_error: keep`.
 
 use serde_json::json;
@@ -10,20 +10,21 @@ use crate::config::FieldKind;
 use crate::doc_error::DocErrorReason;
 use crate::encoded::DocEncoder;
 
-/// A record that is no document.
+/// Record that cannot be parsed.
 #[derive(Clone, Copy, Debug)]
 pub struct Kept<'k> {
-    /// Its text.
+    /// Text of the record.
     pub raw: &'k str,
-    /// What is wrong, in a word.
+    /// Problem as a word.
     pub reason: &'k str,
-    /// What is wrong, in a sentence.
+    /// Problem as a sentence.
     pub message: &'k str,
 }
 
 impl DocMapper {
-    /// Appends the document of a record that is none, encoded. It has no timestamp until
-    /// [`add_timestamp`](DocMapper::add_timestamp) gives it one. Empty in an index without `on_error: keep`.
+    /// Appends the encoded document for a record that cannot be parsed. It has no timestamp until
+    /// [`add_timestamp`](DocMapper::add_timestamp) adds one. Appends nothing in an index without
+    /// `on_error: keep`.
     pub fn encode_kept_doc(&self, kept: &Kept<'_>, out: &mut Vec<u8>) {
         let mut encode = |raw: &str, message: &str, counts_terms: bool| {
             let json = json!({
@@ -45,13 +46,13 @@ impl DocMapper {
                 );
                 let _ = encode(raw, &message, false);
             }
-            // An index without these fields has nothing to keep it in.
+            // An index without these fields cannot store the record.
             _ => {}
         }
     }
 
-    /// Appends a timestamp, in nanoseconds, to an encoded document that has none; returns it as the index has it, which
-    /// is 0 in one without a timestamp field.
+    /// Appends a timestamp in nanoseconds to an encoded document without one. Returns it as stored
+    /// in the index; 0 without a timestamp field.
     pub fn add_timestamp(&self, timestamp_ns: i64, out: &mut Vec<u8>) -> i64 {
         let leaves = self.root.leaves();
         let Some(leaf) = leaves.into_iter().find(|leaf| leaf.is_timestamp) else {

@@ -1,4 +1,4 @@
-//! One JSON scalar into one field: what is accepted, what is converted, what is refused.
+//! Conversion of a JSON scalar to a field's value.
 
 use std::net::IpAddr;
 use std::num::IntErrorKind;
@@ -13,7 +13,7 @@ use crate::config::{BytesFormat, FieldKind};
 use crate::datetime::{self, DateInput, DateParseError, Number};
 use crate::doc_error::{DocError, DocErrorReason, shorten};
 
-/// A JSON scalar. `U64` is only above `i64::MAX`.
+/// JSON scalar. `U64` is only used above `i64::MAX`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scalar<'a> {
     Bool(bool),
@@ -37,7 +37,7 @@ impl Scalar<'_> {
 
 type Result<T> = std::result::Result<T, DocErrorReason>;
 
-/// Numbers up to here are whole in a double, so `5.0` means 5.
+/// Maximum integer up to which doubles are exact, so that `5.0` means 5.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Walk<'_> {
@@ -101,7 +101,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Gives the fields that have a field's values too one of them.
+    /// Adds a value to the fields that receive copies of it.
     pub(super) fn add_copies(&mut self, leaf: &Leaf, text: &str) {
         for copied in &leaf.copies {
             self.document.add_text(copied.field, text);
@@ -132,7 +132,7 @@ fn to_u64(scalar: Scalar<'_>, coerce: bool) -> Result<u64> {
                 Ok(n as u64)
             }
         }
-        // Rust parses no sign into an unsigned number; `-1` is a number all the same.
+        // Rust parses no sign in an unsigned number, but `-1` is a number too.
         Scalar::Str(text) if coerce => text.parse().map_err(|error| match text.parse::<i64>() {
             Ok(_) => DocErrorReason::OutOfRange,
             Err(_) => int_error(error),
@@ -141,7 +141,7 @@ fn to_u64(scalar: Scalar<'_>, coerce: bool) -> Result<u64> {
     }
 }
 
-/// A JSON number with a fraction or an exponent, or too large for 64 bits, as a whole number.
+/// Converts a JSON number with a fraction or an exponent, or beyond 64 bits, to an integer.
 fn whole(n: f64, coerce: bool) -> Result<f64> {
     match n {
         // The JSON number `-0`.
@@ -160,7 +160,8 @@ fn int_error(error: std::num::ParseIntError) -> DocErrorReason {
     }
 }
 
-/// Zero has one sign in the index: terms, columns and their orders tell -0.0 from 0.0, which are equal.
+/// Removes the sign of zero: terms, columns and their orders distinguish -0.0 from 0.0, which are
+/// equal.
 pub(crate) fn positive_zero(n: f64) -> f64 {
     n + 0.0
 }
@@ -211,7 +212,7 @@ fn decode(text: &str, format: BytesFormat) -> Option<Vec<u8>> {
     }
 }
 
-/// The error for a value, which says what the field would have taken.
+/// Creates an error for a value, which names the type that the field expects.
 pub(super) fn refuse(leaf: &Leaf, reason: DocErrorReason, got: &str) -> DocError {
     let expected = expected(leaf);
     DocError::new(

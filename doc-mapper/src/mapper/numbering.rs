@@ -1,18 +1,18 @@
-//! Which tantivy field has which number.
+//! Numbers of tantivy fields.
 //!
 //! ```text
 //!   0 _dynamic · 1 _source · 2 _field_presence · 3 _doc_length · 4 _verbatim │ 5 … mapped leaves
 //! ```
 //!
-//! The fields of the index itself stand first, whether a config uses them or not, and the mapped ones
-//! follow in the order of the config, those last that the index got later, in the order in which it got them
-//! ([`in_order_of_addition`]). So a mapping that has grown gives every older field the number that it had, and
-//! segments of both can be merged. **Never change the order, nor put another in between**: numbers stand in
-//! stored documents.
+//! The index's own fields come first, whether a config uses them or not. The mapped ones follow in
+//! the order of the config, except that later additions come last, in the order of addition
+//! ([`in_order_of_addition`]). A mapping that has grown therefore keeps the numbers of older
+//! fields, and segments of both versions can be merged. **Never change this order or insert
+//! fields**: stored documents contain the numbers.
 //!
-//! A segment says in its schema which number has which field, so readers look them up there
-//! ([`Numbering::Given`]): segments of before this order have another, and fields that the index got later are
-//! absent.
+//! A segment lists its field numbers in its schema, and readers look them up there
+//! ([`Numbering::Given`]): older segments have another order, and lack fields that were added
+//! later.
 
 use tantivy::schema::{Field, FieldEntry, JsonObjectOptions, NumericOptions, Schema, TextOptions};
 use tantivy::schema::{INDEXED, STORED, SchemaBuilder};
@@ -22,15 +22,16 @@ use super::{
 };
 use crate::config::ConfigError;
 
-/// Gives fields their numbers.
+/// Assignment of numbers to fields.
 pub(super) enum Numbering<'s> {
-    /// Of a segment to be written.
+    /// For a segment to be written.
     New(SchemaBuilder),
-    /// Of one that was: by name. The first field that has another type there is kept for the end.
+    /// For an existing segment: by name. The first field with another type there is reported at the
+    /// end.
     Given(&'s Schema, Option<ConfigError>),
 }
 
-/// The fields of a schema with these behind all others, in this order.
+/// Returns the fields of a schema with the added ones last, in this order.
 pub(super) fn in_order_of_addition(schema: &Schema, added: &[String]) -> Schema {
     let rank = |name: &str| added.iter().position(|path| path == name);
     let mut entries: Vec<&FieldEntry> = schema.fields().map(|(_, entry)| entry).collect();
@@ -44,7 +45,7 @@ pub(super) fn in_order_of_addition(schema: &Schema, added: &[String]) -> Schema 
     builder.build()
 }
 
-/// Which of the index's own fields a config uses.
+/// The index's own fields that a config uses.
 pub(super) struct OwnFields {
     pub(super) dynamic: Option<JsonObjectOptions>,
     pub(super) source: bool,
@@ -53,7 +54,7 @@ pub(super) struct OwnFields {
     pub(super) verbatim: bool,
 }
 
-/// The numbers of those that are used.
+/// Numbers of the used ones.
 pub(super) struct OwnNumbers {
     pub(super) dynamic: Option<Field>,
     pub(super) source: Option<Field>,
@@ -63,7 +64,7 @@ pub(super) struct OwnNumbers {
 }
 
 impl Numbering<'_> {
-    /// The index's own fields: to be called first, and once.
+    /// Returns the numbers of the index's own fields. Must be called first, and once.
     pub(super) fn own(&mut self, used: OwnFields) -> OwnNumbers {
         let text = |is_used: bool| match is_used {
             true => TextOptions::from(STORED),
@@ -113,7 +114,7 @@ impl Numbering<'_> {
         }
     }
 
-    /// `None` for a segment that was written before the index had such a field.
+    /// Returns the number of an own field, or `None` for a segment from before the index had it.
     fn own_field(&mut self, entry: FieldEntry) -> Option<Field> {
         match self {
             Numbering::New(builder) => Some(builder.add_field(entry)),
@@ -121,7 +122,8 @@ impl Numbering<'_> {
         }
     }
 
-    /// The next mapped leaf; `None` if the segment was built before there was one.
+    /// Returns the number of the next mapped leaf, or `None` for a segment from before it was
+    /// added.
     pub(super) fn mapped(&mut self, entry: FieldEntry) -> Option<Field> {
         match self {
             Numbering::New(builder) => Some(builder.add_field(entry)),
@@ -143,10 +145,10 @@ impl Numbering<'_> {
         }
     }
 
-    /// The schema.
+    /// Returns the schema.
     ///
     /// # Errors
-    /// If a field of a given one has another type than the config says.
+    /// A field of a given schema has another type than in the config.
     pub(super) fn finish(self) -> Result<Schema, ConfigError> {
         match self {
             Numbering::New(builder) => Ok(builder.build()),

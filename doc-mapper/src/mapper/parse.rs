@@ -1,14 +1,15 @@
-//! A JSON line → a document, encoded, in one pass.
+//! Parser of JSON lines into encoded documents, in one pass.
 //!
-//! The mapping tree drives serde: each mapped key hands its value straight to its field, and strings
-//! are borrowed from the line. Only `json` fields and unmapped keys of dynamic mode become a tree first.
+//! The mapping tree drives serde: each mapped key passes its value directly to its field, and
+//! strings are borrowed from the line. Only `json` fields and unmapped keys of dynamic mode are
+//! parsed into a tree.
 //!
-//! Rules a caller can rely on:
-//! - `null` is the same as absent.
-//! - **A key that appears twice in one object refuses the document** (`duplicate_key`), because either
-//!   choice would lose a value silently. Keys that nothing reads (lenient mode) are not compared.
-//! - An array is accepted only by `array<…>` and `json` fields.
-//! - The first error decides; nothing of a refused document is indexed.
+//! Guarantees:
+//! - `null` is equivalent to absent.
+//! - **A duplicate key in an object refuses the document** (`duplicate_key`), because either choice
+//!   would lose a value silently. Ignored keys (lenient mode) are not compared.
+//! - Only `array<…>` and `json` fields accept an array.
+//! - The first error decides; no part of a refused document is indexed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -29,38 +30,38 @@ use crate::doc_error::{DocError, DocErrorReason, shorten};
 use crate::encoded::{DocEncoder, DocShape, EncodedDocs};
 use crate::field_path::escape_segment;
 
-/// How deep objects and arrays of a document may nest.
+/// Maximum nesting of objects and arrays in a document.
 pub const MAX_DEPTH: u32 = 64;
 
-/// tantivy addresses the parts of a document with 32 bits; this leaves it ample room.
+/// Maximum size of a document. tantivy addresses its parts with 32 bits, which leaves ample room.
 const MAX_DOC_BYTES: usize = 1 << 28;
 
-/// A document that was accepted.
+/// Accepted document.
 #[derive(Clone, Debug)]
 pub struct ParsedDoc {
-    /// Ready to be added to an index with the mapper's schema.
+    /// Document that can be added to an index with the mapper's schema.
     pub document: TantivyDocument,
-    /// The value of the timestamp field as its fast field holds it: truncated to `fast_precision`.
-    /// Present exactly when the mapping has a timestamp field.
+    /// Value of the timestamp field as in its fast field: truncated to `fast_precision`. Present if
+    /// the mapping has a timestamp field.
     pub timestamp: Option<DateTime>,
 }
 
-/// What the visitors share.
+/// State shared by the visitors.
 pub(super) struct Walk<'m> {
     pub(super) mapper: &'m DocMapper,
     pub(super) document: DocEncoder,
     pub(super) timestamp: Option<DateTime>,
     pub(super) presence: Vec<u64>,
-    /// How deep the deepest value of any shape lies in the document.
+    /// Maximum depth of a value of any shape in the document.
     pub(super) deepest: u32,
-    /// Bytes of the paths of values in fields of any shape.
+    /// Total length of the paths of values in fields of any shape.
     num_path_bytes: u64,
-    /// serde's errors carry only text; the real one waits here.
+    /// Error to return: serde's errors only carry text.
     error: Option<DocError>,
 }
 
 impl<'m> Walk<'m> {
-    /// Appends to `bytes`.
+    /// Creates a state that appends to `bytes`.
     pub(super) fn new(mapper: &'m DocMapper, bytes: Vec<u8>) -> Walk<'m> {
         Walk {
             mapper,
@@ -81,10 +82,10 @@ impl<'m> Walk<'m> {
 }
 
 impl DocMapper {
-    /// Parses one JSON object into a document.
+    /// Parses a JSON object into a document.
     ///
     /// # Errors
-    /// A [`DocError`] whose reason says why; the document is refused as a whole.
+    /// A [`DocError`] with its reason; the whole document is refused.
     pub fn parse_doc(&self, line: &[u8]) -> Result<ParsedDoc, DocError> {
         let mut bytes = Vec::new();
         let timestamp = self.encode_doc(line, &mut bytes)?;
@@ -96,8 +97,8 @@ impl DocMapper {
         })
     }
 
-    /// Parses one JSON object and appends the document that it is, encoded; returns the value of the timestamp field, as
-    /// [`ParsedDoc::timestamp`].
+    /// Parses a JSON object, and appends the encoded document to `out`. Returns the value of the
+    /// timestamp field, as [`ParsedDoc::timestamp`].
     ///
     /// # Errors
     /// As [`DocMapper::parse_doc`]; nothing is appended then.
@@ -116,7 +117,8 @@ impl DocMapper {
         Ok(timestamp)
     }
 
-    /// The same for a document that need not have a timestamp, and whose terms are not counted unless `counts_terms`.
+    /// Encodes a document like [`DocMapper::encode_doc`], but without requiring a timestamp. Terms
+    /// are counted only with `counts_terms`.
     pub(super) fn encode_without_timestamp(
         &self,
         line: &[u8],
@@ -168,7 +170,7 @@ impl DocMapper {
         }
     }
 
-    /// Whether the document behind `before` makes no more terms than a document may.
+    /// Checks that the document appended after `before` does not exceed the limits of terms.
     fn check_terms(&self, walk: &Walk<'_>, before: usize) -> Result<(), DocError> {
         let bytes = walk.document.bytes.get(before..).unwrap_or_default();
         self.term_bounds
@@ -219,7 +221,8 @@ impl Walk<'_> {
     }
 
     pub(super) fn add_json(&mut self, leaf: &Leaf, value: &JsonValue<'_>) {
-        // Before anything is made of them: a long key above many values is as long again for each of these.
+        // Checked before anything is built: a long key above many values is repeated for each of
+        // them.
         self.num_path_bytes = self.num_path_bytes.saturating_add(num_path_bytes(value));
         if let Err(error) = self
             .mapper
@@ -251,7 +254,7 @@ impl Walk<'_> {
     }
 }
 
-/// A mapped object. Gives back what is in it but not mapped, in dynamic mode.
+/// Seed for a mapped object. Returns its unmapped values in dynamic mode.
 struct ObjectSeed<'w, 'm> {
     walk: &'w mut Walk<'m>,
     node: &'m ObjectNode,
@@ -281,7 +284,7 @@ impl ObjectSeed<'_, '_> {
     }
 }
 
-/// The keys of one object that have been seen: a bit per child.
+/// Set of an object's keys seen so far: one bit for each child.
 #[derive(Default)]
 struct Seen {
     first: u64,
@@ -289,7 +292,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// False if it was there already.
+    /// Adds a key; returns `false` for a duplicate.
     fn insert(&mut self, position: usize) -> bool {
         if position < 64 {
             let bit = 1 << position;
@@ -432,7 +435,7 @@ fn duplicate_key(parent: &str, key: &str) -> DocError {
     )
 }
 
-/// A key of a mapped object: found without copying it, or kept if it is not mapped.
+/// Seed for a key of a mapped object: found without a copy, or stored if it is unmapped.
 struct KeySeed<'m> {
     node: &'m ObjectNode,
     guess: usize,

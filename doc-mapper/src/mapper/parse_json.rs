@@ -1,4 +1,4 @@
-//! Values of any shape: `json` fields, unmapped keys, and values nobody wants.
+//! Parser of values of any shape: `json` fields, unmapped keys, and ignored values.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,12 +13,12 @@ use crate::datetime;
 use crate::doc_error::{DocError, DocErrorReason};
 use crate::field_path::escape_segment;
 
-/// Where a value is; only errors ask.
+/// Location of a value, used only for errors.
 pub(super) struct PathLink<'p> {
     pub(super) parent: Option<&'p PathLink<'p>>,
-    /// The escaped path the links start from.
+    /// Escaped path from which the links start.
     pub(super) root: &'p str,
-    /// Empty: the root itself.
+    /// Key; empty for the root itself.
     pub(super) key: &'p str,
 }
 
@@ -35,7 +35,7 @@ impl PathLink<'_> {
     }
 }
 
-/// A key that two entries have. Few entries are compared in place, many through a set.
+/// Returns a duplicate key. Few entries are compared in place, many through a set.
 pub(super) fn duplicate<'e>(entries: &'e Entries<'_>) -> Option<&'e str> {
     const FEW: usize = 16;
     if entries.len() <= FEW {
@@ -57,7 +57,7 @@ fn too_deep(path: String) -> DocError {
     DocError::new(DocErrorReason::TooDeep, path, message)
 }
 
-/// A value of any shape, kept. `depth` is that of the object it is in.
+/// Seed for a value of any shape that is stored. `depth` is that of the containing object.
 pub(super) struct JsonSeed<'w, 'm, 'p> {
     pub(super) walk: &'w mut Walk<'m>,
     pub(super) path: &'p PathLink<'p>,
@@ -168,7 +168,7 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
     }
 }
 
-/// A key, borrowed from the line unless it has escapes.
+/// Seed for a key, borrowed from the line unless it has escapes.
 struct CowSeed;
 
 impl<'de> DeserializeSeed<'de> for CowSeed {
@@ -195,7 +195,7 @@ impl<'de> Visitor<'de> for CowSeed {
     }
 }
 
-/// A value nobody wants: its syntax and depth are checked all the same.
+/// Seed for an ignored value, whose syntax and depth are still checked.
 pub(super) struct SkipSeed<'w, 'm, 'k> {
     pub(super) walk: &'w mut Walk<'m>,
     pub(super) key: &'k str,

@@ -1,4 +1,5 @@
-//! The value of one mapped field: a scalar, an array of them, or the object of a `json` field.
+//! Parser of the value of a mapped field: a scalar, an array of scalars, or the object of a `json`
+//! field.
 
 use std::fmt;
 
@@ -11,11 +12,11 @@ use super::tree::Leaf;
 use crate::config::FieldKind;
 use crate::doc_error::DocErrorReason;
 
-/// The value of a mapped field.
+/// Seed for the value of a mapped field.
 pub(super) struct LeafSeed<'w, 'm> {
     pub(super) walk: &'w mut Walk<'m>,
     pub(super) leaf: &'m Leaf,
-    /// That of the object the value is in.
+    /// Depth of the containing object.
     pub(super) depth: u32,
 }
 
@@ -81,7 +82,7 @@ impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
             let got = "an array (arrays need the type array<…>)";
             return Err(LeafSeed { walk, leaf, depth }.no_scalar(got));
         }
-        // An element that is itself an array would be flattened; it is refused instead.
+        // A nested array would be flattened, so it is refused.
         while let Some(()) = seq.next_element_seed(ElementSeed(LeafSeed {
             walk,
             leaf,
@@ -111,7 +112,7 @@ impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
     }
 }
 
-/// One element of an `array<…>`.
+/// Seed for an element of an `array<…>`.
 struct ElementSeed<'w, 'm>(LeafSeed<'w, 'm>);
 
 impl<'de> DeserializeSeed<'de> for ElementSeed<'_, '_> {

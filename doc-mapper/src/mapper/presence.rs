@@ -1,9 +1,9 @@
-//! Field presence: a hash per path a document has, so that `exists` is a term query.
+//! Field presence: one hash for each path of a document, so that `exists` is a term query.
 //!
-//! Only indexed fields that are not fast have one; a fast field answers `exists` from its column.
+//! Only indexed fields that are not fast have one; for a fast field, `exists` uses its column.
 //!
-//! The hash is FNV-1a over the field's name and the segments inside it, each followed by the byte 0xff,
-//! which UTF-8 never has. It is written in splits: never change it.
+//! The hash is FNV-1a over the field's name and the segments inside it, each followed by the byte
+//! 0xff, which UTF-8 never contains. Splits contain it: never change it.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ impl PathHasher {
         }))
     }
 
-    /// A key of a JSON field: one segment, or several if its dots divide it.
+    /// Adds a key of a JSON field: one segment, or several if its dots are expanded.
     pub(crate) fn key(self, key: &str, expand_dots: bool) -> PathHasher {
         match expand_dots {
             true => key.split('.').fold(self, PathHasher::segment),
@@ -37,8 +37,8 @@ impl PathHasher {
     }
 }
 
-/// Adds the hash of every path inside an object that leads to a value, and of every object on the way
-/// to one. An object without values is none, as in a fast field.
+/// Adds the hash of every path inside an object that leads to a value, and of every object on the
+/// way. An object without values counts as absent, as in a fast field.
 pub(crate) fn object_hashes(
     hasher: PathHasher,
     entries: &[(Cow<'_, str>, JsonValue<'_>)],

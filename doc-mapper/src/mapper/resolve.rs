@@ -1,4 +1,4 @@
-//! A path in a query → the tantivy field that holds it.
+//! Resolution of a query's paths to tantivy fields.
 
 use tantivy::DateTime;
 use tantivy::schema::Field;
@@ -11,32 +11,32 @@ use crate::datetime;
 use crate::field_path::{join_path, split_path};
 use crate::tokenizers::Letters;
 
-/// What a path in a query means.
+/// Field that a path in a query refers to.
 #[derive(Clone, Debug)]
 pub struct ResolvedField<'m> {
-    /// The tantivy field.
+    /// Tantivy field.
     pub field: Field,
-    /// The field's name in the schema.
+    /// Name of the field in the schema.
     pub name: &'m str,
-    /// The path inside a JSON field, escaped; empty for a plain field or a whole JSON field.
+    /// Escaped path inside a JSON field; empty for other fields, and for a whole JSON field.
     pub json_path: String,
-    /// The type and its options; `Json` for anything inside a JSON field.
+    /// Type with its options; `Json` for anything inside a JSON field.
     pub kind: &'m FieldKind,
-    /// A document may have several values. Always so inside a JSON field.
+    /// Whether a document may have several values, which is always true inside a JSON field.
     pub multi_valued: bool,
-    /// Terms can be searched.
+    /// Whether terms can be searched.
     pub indexed: bool,
-    /// Not indexed, and searched all the same: by looking through stored documents.
+    /// Whether queries search the field by scanning stored documents, without an index.
     pub scanned: bool,
-    /// What its tokenizer does to letters.
+    /// Effect of its tokenizer on letters.
     pub letters: &'m Letters,
-    /// The normalizer, if there is a fast field.
+    /// Normalizer of the fast field, if it has one.
     pub fast: Option<Normalizer>,
-    /// Hits show it.
+    /// Whether hits show it.
     pub stored: bool,
-    /// Not mapped: it would be in `_dynamic`.
+    /// Whether the field is unmapped, and its values are in `_dynamic`.
     pub is_dynamic: bool,
-    /// Mapped, but of a segment that was built before and has nothing of it: `field` stands for nothing.
+    /// Whether the field is mapped but missing in an older segment; `field` is meaningless then.
     pub is_absent: bool,
 }
 
@@ -58,12 +58,12 @@ impl<'m> ResolvedField<'m> {
         }
     }
 
-    /// Whether sorting and aggregating is possible.
+    /// Returns whether sorting and aggregating is possible.
     pub fn is_fast(&self) -> bool {
         self.fast.is_some()
     }
 
-    /// The column's name in the fast fields: the field's, with the path inside a JSON field after it.
+    /// Returns the name of the column: that of the field, followed by the path inside a JSON field.
     pub fn fast_field_name(&self) -> String {
         match self.json_path.as_str() {
             "" => self.name.to_string(),
@@ -71,9 +71,9 @@ impl<'m> ResolvedField<'m> {
         }
     }
 
-    /// A date as a query on this field may write it: by the field's own input formats, as in a document,
-    /// else as [`datetime::parse_datetime_literal`] reads it. In this order `20240501` is a day to a field
-    /// whose documents write days so, and a number of seconds to others.
+    /// Parses a date in a query on this field: by the field's input formats first, and then by
+    /// [`datetime::parse_datetime_literal`]. In this order, `20240501` is a day for a field whose
+    /// documents write days in this form, and a number of seconds for others.
     pub fn parse_date(&self, text: &str) -> Option<DateTime> {
         let by_format = match self.kind {
             FieldKind::Date(date) => datetime::parse_str(text, &date.input_formats).ok(),
@@ -82,8 +82,8 @@ impl<'m> ResolvedField<'m> {
         by_format.or_else(|| datetime::parse_datetime_literal(text))
     }
 
-    /// The value of `_field_presence` in documents that have this field, or something below this path.
-    /// `None` for fast fields (their column knows) and for fields that are not indexed.
+    /// Returns the value of `_field_presence` in documents with this field, or with a value below
+    /// this path; `None` for fast fields, which have a column, and for fields that are not indexed.
     pub fn presence_hash(&self) -> Option<u64> {
         if !self.indexed || self.is_fast() {
             return None;
@@ -101,15 +101,17 @@ impl<'m> ResolvedField<'m> {
 }
 
 impl DocMapper {
-    /// The field a path means: a mapped leaf, a path inside a mapped JSON field, `_doc_length` where it is
-    /// kept, or else, in dynamic mode, a path inside `_dynamic`. `None` for a path that cannot have a value, and for a mapped
-    /// object unless dynamic mode makes it a path too (see [`DocMapper::resolve_all`]).
+    /// Returns the field that a path refers to: a mapped leaf, a path inside a mapped JSON field,
+    /// `_doc_length` if it is stored, or else, in dynamic mode, a path inside `_dynamic`. Returns
+    /// `None` for a path that cannot have a value, and for a mapped object unless dynamic mode
+    /// makes it a path too (see [`DocMapper::resolve_all`]).
     ///
-    /// Dots divide; `\.` is a dot in a name. A mapped name with dots is found without the escape too,
-    /// where nothing else fits.
+    /// Dots separate segments; `\.` is a dot in a name. A mapped name with dots is also found
+    /// without the escape, if nothing else matches.
     ///
-    /// It is where the values stand in a segment that this was compiled for ([`DocMapper::of_segment`]): one of
-    /// before a field was mapped has them in `_dynamic`, as an unmapped field.
+    /// The result is the location of the values in the segment that this mapper was compiled for
+    /// ([`DocMapper::of_segment`]): a segment from before the field was mapped has them in
+    /// `_dynamic`, as an unmapped field.
     pub fn resolve(&self, path: &str) -> Option<ResolvedField<'_>> {
         let segments = split_path(path);
         if let Some(Found::Leaf(leaf, rest)) = find(&self.root, &segments) {
@@ -131,7 +133,7 @@ impl DocMapper {
             ) {
                 return Some(ResolvedField::new(size, String::new(), false));
             }
-            // `_dynamic.a` names the same as `a`; `_source` and `_field_presence` are not searched.
+            // `_dynamic.a` is the same as `a`; `_source` and `_field_presence` cannot be searched.
             if let (Some(dynamic), true, false) = (
                 &self.dynamic,
                 first == super::DYNAMIC_FIELD,
@@ -147,7 +149,7 @@ impl DocMapper {
         Some(ResolvedField::new(dynamic, join_path(&segments), true))
     }
 
-    /// What the config says that a path is, wherever a segment has its values.
+    /// Returns the type of a path in the config, wherever a segment stores its values.
     pub fn kind_of(&self, path: &str) -> Option<&FieldKind> {
         match find(&self.root, &split_path(path)) {
             Some(Found::Leaf(leaf, _)) => Some(&leaf.kind),
@@ -155,8 +157,8 @@ impl DocMapper {
         }
     }
 
-    /// Every field a path may have values in: as [`DocMapper::resolve`], but a mapped object gives all
-    /// the leaves below it, and in dynamic mode the unmapped rest of it.
+    /// Returns all fields in which a path may have values: as [`DocMapper::resolve`], but a mapped
+    /// object gives all leaves below it, and in dynamic mode its unmapped values.
     pub fn resolve_all(&self, path: &str) -> Vec<ResolvedField<'_>> {
         let mut fields = Vec::new();
         if let Some(Found::Object(object)) = find(&self.root, &split_path(path)) {
@@ -164,7 +166,8 @@ impl DocMapper {
                 object
                     .leaves()
                     .into_iter()
-                    // What an absent one had is below the path in `_dynamic`, if there is that.
+                    // The values of an absent leaf are below the path in `_dynamic`, if that
+                    // exists.
                     .filter(|leaf| !leaf.is_absent || self.dynamic.is_none())
                     .map(|l| ResolvedField::new(l, String::new(), false)),
             );
@@ -173,7 +176,7 @@ impl DocMapper {
         fields
     }
 
-    /// Every mapped field, in the order of the config, each before the other ways in which it is indexed.
+    /// Returns all mapped fields in the order of the config, each followed by its variants.
     pub fn fields(&self) -> Vec<ResolvedField<'_>> {
         let leaves = self.root.leaves().into_iter();
         leaves
@@ -185,8 +188,8 @@ impl DocMapper {
             .collect()
     }
 
-    /// [`ResolvedField::presence_hash`] of the field a path means. `None` also without
-    /// `index_field_presence`, and for paths that are no field.
+    /// Returns [`ResolvedField::presence_hash`] of the field that a path refers to; `None` without
+    /// `index_field_presence`, and for paths that refer to no field.
     pub fn field_presence_hash(&self, path: &str) -> Option<u64> {
         self.presence?;
         self.resolve(path)?.presence_hash()
@@ -194,13 +197,13 @@ impl DocMapper {
 }
 
 enum Found<'m, 's> {
-    /// A leaf, and the segments that are left inside a JSON field.
+    /// Leaf, and the remaining segments inside a JSON field.
     Leaf(&'m Leaf, &'s [String]),
     Object(&'m ObjectNode),
 }
 
 fn find<'m, 's>(object: &'m ObjectNode, segments: &'s [String]) -> Option<Found<'m, 's>> {
-    // One segment first; then names with dots that were not escaped.
+    // One segment first; then names with unescaped dots.
     for num_segments in 1..=segments.len() {
         let (name, rest) = segments.split_at_checked(num_segments)?;
         let Some(child) = object

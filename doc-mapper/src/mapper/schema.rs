@@ -1,4 +1,4 @@
-//! Config → schema and mapping tree.
+//! Compilation of a config into a schema and a mapping tree.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ use crate::config::{
 use crate::field_path::{escape_segment, join_path, split_path};
 use crate::tokenizers::{self, Letters};
 
-/// The tokenizers of an index, each made once.
+/// Tokenizers of an index, each built once.
 pub(super) struct Analyzers(pub(super) TokenizerManager);
 
 impl fmt::Debug for Analyzers {
@@ -33,32 +33,32 @@ impl fmt::Debug for Analyzers {
     }
 }
 
-/// How documents are stored.
+/// Settings of the doc store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocstoreSettings {
-    /// Bytes of documents that are compressed together.
+    /// Number of bytes of documents that are compressed together.
     pub block_num_bytes: usize,
-    /// zstd's compression level.
+    /// Compression level of zstd.
     pub compression_level: i32,
 }
 
-/// An index config, compiled.
+/// Compiled index config.
 #[derive(Debug)]
 pub struct DocMapper {
     index_name: String,
     pub(super) schema: Schema,
     pub(super) root: ObjectNode,
     pub(super) mode: Mode,
-    /// Present in dynamic mode.
+    /// Field of unmapped values, in dynamic mode.
     pub(super) dynamic: Option<Leaf>,
     pub(super) source: Option<Field>,
     pub(super) presence: Option<Field>,
     pub(super) document_size: Option<Leaf>,
     pub(super) verbatim: Option<Field>,
     timestamp: Option<(Field, String)>,
-    /// Whether it is of one segment, and not of an index.
+    /// Whether the mapper belongs to one segment rather than to an index.
     is_of_segment: bool,
-    /// Whether documents may have in `_dynamic` what is mapped now.
+    /// Whether documents may have values in `_dynamic` that are mapped now.
     has_former_dynamic: bool,
     tag_fields: Vec<String>,
     default_search_fields: Vec<String>,
@@ -71,8 +71,8 @@ impl DocMapper {
     /// Compiles a config.
     ///
     /// # Errors
-    /// None for a config that was read: reading validates. One put together by hand may lack its
-    /// timestamp field.
+    /// Never for a config that was read, because reading validates it. One built by hand may lack
+    /// its timestamp field.
     pub fn new(config: &IndexConfig) -> Result<DocMapper, ConfigError> {
         let mapper = Self::numbered(config, Numbering::New(Schema::builder()))?;
         let added = &config.doc_mapping.added_fields;
@@ -83,11 +83,12 @@ impl DocMapper {
         Self::numbered(config, Numbering::Given(&schema, None))
     }
 
-    /// Compiles an index's config for one of its segments, whose schema this is. It may have been built by an earlier
-    /// version, which numbered fields in another order, or before the index got some of its fields.
+    /// Compiles an index's config for one of its segments with this schema. An earlier version,
+    /// with another order of fields, may have built the segment, or it may be from before some
+    /// fields were added.
     ///
     /// # Errors
-    /// If the segment has a field with another type.
+    /// The segment has a field with another type.
     pub fn of_segment(config: &IndexConfig, schema: &Schema) -> Result<DocMapper, ConfigError> {
         let mapper = Self::numbered(config, Numbering::Given(schema, None))?;
         Ok(DocMapper {
@@ -164,7 +165,7 @@ impl DocMapper {
         })
     }
 
-    /// The same, of an index that goes by another name than in its config; an empty one is none.
+    /// Sets the name of the index, if it differs from that in its config. An empty name is ignored.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         if !name.is_empty() {
@@ -173,18 +174,18 @@ impl DocMapper {
         self
     }
 
-    /// The name by which the index goes.
+    /// Returns the name of the index.
     pub fn index_name(&self) -> &str {
         &self.index_name
     }
 
-    /// The tantivy schema.
+    /// Returns the tantivy schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The settings of a tantivy index. tantivy's own doc store stays empty: documents are stored as
-    /// [`write_stored`](crate::write_stored) has them.
+    /// Returns the settings of a tantivy index. tantivy's own doc store stays empty: documents are
+    /// stored by [`write_stored`](crate::write_stored).
     pub fn index_settings(&self) -> IndexSettings {
         IndexSettings {
             docstore_compression: Compressor::None,
@@ -193,39 +194,40 @@ impl DocMapper {
         }
     }
 
-    /// How many bytes of documents are compressed together, and how hard.
+    /// Returns the block size and compression level of stored documents.
     pub fn docstore_settings(&self) -> DocstoreSettings {
         self.docstore
     }
 
-    /// The tokenizers of the text and JSON fields.
+    /// Returns the tokenizers of text and JSON fields.
     pub fn tokenizers(&self) -> TokenizerManager {
         self.analyzers.0.clone()
     }
 
-    /// The normalizers of text in fast fields.
+    /// Returns the normalizers of text in fast fields.
     pub fn fast_field_tokenizers(&self) -> TokenizerManager {
         tokenizers::fast_field_tokenizers()
     }
 
-    /// What becomes of fields that are not mapped.
+    /// Returns the treatment of unmapped fields.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// The timestamp field and its path.
+    /// Returns the timestamp field and its path.
     pub fn timestamp_field(&self) -> Option<(Field, &str)> {
         self.timestamp
             .as_ref()
             .map(|(field, path)| (*field, path.as_str()))
     }
 
-    /// The paths of the tag fields, sorted.
+    /// Returns the paths of the tag fields, sorted.
     pub fn tag_fields(&self) -> &[String] {
         &self.tag_fields
     }
 
-    /// The fields whose values splits keep filters over because their mappings say so, by their names in the schema.
+    /// Returns the schema names of the fields for which splits keep a filter because of their
+    /// mapping.
     pub fn needle_fields(&self) -> Vec<&str> {
         let leaves = self.root.leaves().into_iter();
         leaves
@@ -234,43 +236,45 @@ impl DocMapper {
             .collect()
     }
 
-    /// The paths a query looks into when it names no field.
+    /// Returns the paths that a query without a field searches.
     pub fn default_search_fields(&self) -> &[String] {
         &self.default_search_fields
     }
 
-    /// Whether it was made by [`DocMapper::of_segment`].
+    /// Returns whether [`DocMapper::of_segment`] made this mapper.
     pub fn is_of_segment(&self) -> bool {
         self.is_of_segment
     }
 
-    /// Whether segments of before may have the values of fields in `_dynamic` that were mapped later.
+    /// Returns whether older segments may have values in `_dynamic` for fields that were mapped
+    /// later.
     pub fn has_former_dynamic(&self) -> bool {
         self.has_former_dynamic
     }
 
-    /// The `_source` field, with `store_source`: each line verbatim, as text.
+    /// Returns the `_source` field, with `store_source`: each line verbatim, as text.
     pub fn source_field(&self) -> Option<Field> {
         self.source
     }
 
-    /// The `_dynamic` field, in dynamic mode.
+    /// Returns the `_dynamic` field, in dynamic mode.
     pub fn dynamic_field(&self) -> Option<Field> {
         self.dynamic.as_ref().map(|leaf| leaf.field)
     }
 
-    /// The `_field_presence` field, with `index_field_presence`.
+    /// Returns the `_field_presence` field, with `index_field_presence`.
     pub fn field_presence_field(&self) -> Option<Field> {
         self.presence
     }
 
-    /// The `_doc_length` field, with `store_document_size`.
+    /// Returns the `_doc_length` field, with `store_document_size`.
     pub fn document_size_field(&self) -> Option<Field> {
         self.document_size.as_ref().map(|leaf| leaf.field)
     }
 }
 
-/// `_doc_length` as queries, sort keys and aggregations find it: a number with a column and nothing else.
+/// Returns the field `_doc_length` for queries, sort keys and aggregations: a number with only a
+/// column.
 fn document_size_leaf(field: Field) -> Leaf {
     Leaf {
         field,
@@ -295,7 +299,7 @@ fn document_size_leaf(field: Field) -> Leaf {
     }
 }
 
-/// Whether `_verbatim` keeps the values of a field as they were written.
+/// Returns whether `_verbatim` stores the original text of a field.
 fn is_kept_verbatim(mapping: &FieldMapping) -> bool {
     mapping.stored && matches!(mapping.kind, FieldKind::Json(_))
 }
@@ -335,7 +339,7 @@ impl Compiler<'_, '_> {
         ObjectNode::new(path, children)
     }
 
-    /// `None` for an object, which is no leaf.
+    /// Adds a leaf to the schema; returns `None` for an object.
     fn leaf(&mut self, path: String, mapping: &FieldMapping) -> Option<Leaf> {
         let name = path.clone();
         let entry = match &mapping.kind {

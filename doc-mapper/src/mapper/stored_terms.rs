@@ -1,7 +1,7 @@
-//! What an index would have of a stored document: the terms of a field that is not indexed, with their positions. So a
-//! query on it can be answered by looking, and finds what it would have found.
+//! Terms of a stored document, as an index would have them, with positions. Queries on a field that
+//! is not indexed use them by scanning documents, and find the same results as with an index.
 //!
-//! It does to values what tantivy does to them when it indexes, and reads `json` fields from `_verbatim`.
+//! Values are processed as in tantivy's indexing; `json` fields are read from `_verbatim`.
 
 use std::borrow::Cow;
 
@@ -21,39 +21,39 @@ use super::tree::{Child, ObjectNode};
 use crate::config::FieldKind;
 use crate::field_path::split_path;
 
-/// Between two values of an array lies one place where no word is, so that no phrase reaches over it.
+/// Gap between the values of an array, so that phrases do not match across them.
 const POSITION_GAP: u32 = 1;
 
-/// Between the keys of a path in a term of a JSON field.
+/// Separator of keys in the path of a JSON term.
 const BETWEEN_KEYS: char = '\u{1}';
 
-/// A field that is searched by looking through stored documents.
+/// Field that is searched by scanning stored documents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScannedField {
     field: Field,
-    /// The field's name in the schema.
+    /// Name of the field in the schema.
     name: String,
     is_dynamic: bool,
     tokenizer: Option<String>,
     json: Option<JsonPlace>,
 }
 
-/// A path inside a JSON field.
+/// Path inside a JSON field.
 #[derive(Clone, Debug, PartialEq)]
 struct JsonPlace {
-    /// As terms have it.
+    /// Path in the form of terms.
     path: String,
     expand_dots: bool,
 }
 
-/// A stored document that is looked at.
+/// Stored document to scan.
 pub struct StoredDoc<'d> {
     document: &'d TantivyDocument,
     json: Entries<'d>,
 }
 
 impl ScannedField {
-    /// A field, to be looked for in documents of the split whose mapper resolved it.
+    /// Creates a field for documents of the split whose mapper resolved it.
     pub fn of(field: &ResolvedField<'_>) -> ScannedField {
         let (tokenizer, json) = match field.kind {
             FieldKind::Text(text) => (Some(&text.tokenizer), None),
@@ -78,14 +78,14 @@ impl ScannedField {
         }
     }
 
-    /// Whether it is in a JSON field.
+    /// Returns whether it is in a JSON field.
     pub fn is_json(&self) -> bool {
         self.json.is_some()
     }
 }
 
 impl DocMapper {
-    /// A document of the doc store, ready to be looked at; `with_json` if JSON fields will be.
+    /// Prepares a document of the doc store for scanning; `with_json` is needed for JSON fields.
     pub fn stored_doc<'d>(&self, document: &'d TantivyDocument, with_json: bool) -> StoredDoc<'d> {
         let verbatim = self.verbatim.filter(|_| with_json);
         let verbatim = verbatim.and_then(|field| document.get_first(field)?.as_str());
@@ -96,12 +96,13 @@ impl DocMapper {
         StoredDoc { document, json }
     }
 
-    /// The tokenizer of a field.
+    /// Returns the tokenizer of a field.
     pub fn analyzer_of(&self, field: &ScannedField) -> Option<TextAnalyzer> {
         self.analyzers.0.get(field.tokenizer.as_ref()?)
     }
 
-    /// Hands over the terms that a document would have in a field, as a dictionary has them, each with its position.
+    /// Passes the terms that a document would have in a field to `add`, as in a dictionary, with
+    /// positions.
     pub fn for_each_term(
         &self,
         field: &ScannedField,
@@ -131,7 +132,7 @@ impl DocMapper {
         });
     }
 
-    /// Whether a document has a value in a field, or in something below its path.
+    /// Returns whether a document has a value in a field, or below its path.
     pub fn has_value(&self, field: &ScannedField, doc: &StoredDoc<'_>) -> bool {
         let Some(place) = &field.json else {
             return doc.document.get_first(field.field).is_some();
@@ -145,7 +146,7 @@ impl DocMapper {
         found
     }
 
-    /// Hands over every value in a JSON field, with its path.
+    /// Passes every value in a JSON field to `visit`, with its path.
     fn for_each_json(
         &self,
         field: &ScannedField,
@@ -184,7 +185,7 @@ impl DocMapper {
 }
 
 impl DocMapper {
-    /// A value of any shape, read as those are that are not mapped.
+    /// Parses a value of any shape, like an unmapped one.
     fn any_value<'t>(&self, text: &'t str) -> Option<JsonValue<'t>> {
         let mut walk = Walk::new(self, Vec::new());
         let link = PathLink {
@@ -202,7 +203,7 @@ impl DocMapper {
     }
 }
 
-/// The values of an object that are not mapped.
+/// Visits the unmapped values of an object.
 fn visit_unmapped(
     node: Option<&ObjectNode>,
     entries: &Entries<'_>,
@@ -250,7 +251,7 @@ fn visit_value(
     }
 }
 
-/// Lengthens a path; returns how long it was.
+/// Appends a key to a path, and returns its previous length.
 fn push_key(path: &mut String, key: &str, expand_dots: bool) -> usize {
     let len = path.len();
     if len > 0 {
@@ -264,13 +265,13 @@ fn push_key(path: &mut String, key: &str, expand_dots: bool) -> usize {
     len
 }
 
-/// The words of one field of one document, on their way.
+/// Words of one field of one document.
 struct Words<'w> {
     field: Field,
     analyzer: Option<&'w mut TextAnalyzer>,
-    /// What stands before a value in a term.
+    /// Prefix of values in terms.
     prefix: Vec<u8>,
-    /// The position of the next value's first word.
+    /// Position of the next value's first word.
     next: u32,
     add: &'w mut dyn FnMut(&[u8], u32),
 }
@@ -316,7 +317,7 @@ impl Words<'_> {
     }
 
     fn add_json(&mut self, value: &JsonValue<'_>) {
-        // Only the part behind the path is of interest.
+        // Only the part after the path is used.
         let mut term = Term::from_field_json_path(self.field, "", false);
         let start = term.serialized_value_bytes().len();
         match value {
@@ -345,7 +346,7 @@ impl Words<'_> {
     }
 }
 
-/// A whole number has one term, however it was written.
+/// Appends a number; an integer has one term, however it is written.
 fn append_number(term: &mut Term, number: f64) {
     use tantivy::columnar::NumericalValue;
     match NumericalValue::F64(number).normalize() {

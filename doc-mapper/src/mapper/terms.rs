@@ -1,5 +1,5 @@
-//! How many terms a document makes, at most: each is an entry of a dictionary in memory while its split is built, and the
-//! memory for them has an end at which tantivy panics.
+//! Upper bound for the terms of a document. Each term takes memory in a dictionary while its split
+//! is built, and tantivy panics when that memory is exhausted.
 //!
 //! ```text
 //!   bytes of the encoded document ─ small ──────────────────────────────────▶ taken
@@ -7,8 +7,8 @@
 //!                                                                └ else: cut ▶ taken or refused
 //! ```
 //!
-//! Nearly every document is small enough that its length says so. Text is cut only where its length leaves a doubt, and only
-//! until the limit.
+//! The length of almost every document proves that it is small enough. Text is tokenized only if
+//! its length leaves a doubt, and only up to the limit.
 
 use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf};
 use tantivy::schema::{Field, FieldType, Schema, Value};
@@ -18,41 +18,42 @@ use crate::config::{CustomTokenizer, TermLimits, TokenizerCut};
 use crate::doc_error::{DocError, DocErrorReason};
 use crate::encoded::{DocShape, EncodedValue, values_of};
 
-/// Bytes of a term that is a number, with what says which type it has.
+/// Number of bytes of a numeric term, including its type.
 const NUMBER_NUM_BYTES: u64 = 16;
-/// Bytes of a token for each byte of the text that it is cut from: a letter may become a longer one.
+/// Maximum number of bytes of tokens for each byte of text: a letter may become longer.
 const LETTER_GROWTH: u64 = 2;
-/// A field is indexed in at most so many ways, and a kept record stands in one field beside two short ones.
+/// Upper bound for the number of ways to index a field; a kept record is in one field, next to two
+/// short ones.
 const MAX_COPIES: usize = 16;
 
-/// What bounds the terms of a document.
+/// Bounds for the terms of a document.
 #[derive(Debug)]
 pub(super) struct TermBounds {
     limits: TermLimits,
     shape: DocShape,
-    /// By the numbers of the fields.
+    /// Terms of each field, by number.
     fields: Vec<FieldTerms>,
-    /// An encoded document of at most so many bytes is within the limits, whatever it holds.
+    /// Size of an encoded document up to which it is always within the limits.
     small_num_bytes: usize,
 }
 
-/// The terms of a field's values.
+/// Terms of a field's values.
 #[derive(Clone, Debug)]
 enum FieldTerms {
-    /// It is not indexed.
+    /// The field is not indexed.
     None,
     /// A value is one term.
     One,
-    /// Text is cut, in JSON fields too.
+    /// Text is tokenized, including text in JSON fields.
     Cut { tokenizer: String, growth: Growth },
 }
 
-/// What becomes of text, at most.
+/// Upper bound for the growth of text by a tokenizer.
 #[derive(Clone, Copy, Debug)]
 struct Growth {
-    /// Terms for each byte.
+    /// Number of terms for each byte.
     terms: u64,
-    /// Bytes of terms for each byte.
+    /// Number of bytes of terms for each byte.
     bytes: u64,
 }
 
@@ -60,7 +61,7 @@ impl Growth {
     fn of(tokenizer: &str, custom: &[CustomTokenizer]) -> Growth {
         let cut = custom.iter().find(|custom| custom.name == tokenizer);
         match cut.map(|custom| &custom.cut) {
-            // A character is in as many grams of a length as that has characters.
+            // Each character is in as many grams of a length as that length in characters.
             Some(TokenizerCut::Ngram {
                 min_gram, max_gram, ..
             }) => Growth {
@@ -78,7 +79,7 @@ impl Growth {
     }
 }
 
-/// Terms, and their bytes.
+/// Number of terms, and their bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Amount {
     terms: u64,
@@ -135,15 +136,16 @@ impl TermBounds {
         }
     }
 
-    /// A text of so many bytes is within the limits in however many ways a field is indexed.
+    /// Returns the size up to which a text is within the limits, in however many ways its field is
+    /// indexed.
     pub(super) fn always_fitting_num_bytes(&self) -> usize {
         self.small_num_bytes / MAX_COPIES
     }
 
-    /// Whether an encoded document is within the limits.
+    /// Checks that an encoded document is within the limits.
     ///
     /// # Errors
-    /// `TooManyTerms`, with the field whose terms are too many.
+    /// `TooManyTerms`, with the field that exceeds the limit.
     pub(super) fn check(
         &self,
         encoded: &[u8],
@@ -179,7 +181,7 @@ impl TermBounds {
         self.count(encoded, schema, analyzers)
     }
 
-    /// Cuts the text of a document, until there are too many terms.
+    /// Tokenizes the text of a document until a limit is exceeded.
     fn count(
         &self,
         encoded: &[u8],
@@ -223,10 +225,10 @@ impl TermBounds {
         Err(self.too_many(&sum, path))
     }
 
-    /// Whether the paths of a document's values are within the limits.
+    /// Checks that the paths of a document's values are within the limits.
     ///
     /// # Errors
-    /// `TooManyTerms` if they are not; `path` is that of the field.
+    /// `TooManyTerms` otherwise; `path` is that of the field.
     pub(super) fn check_paths(&self, num_path_bytes: u64, path: &str) -> Result<(), DocError> {
         let sum = Amount {
             terms: 0,
@@ -258,7 +260,7 @@ impl TermBounds {
         DocError::new(DocErrorReason::TooManyTerms, path, message)
     }
 
-    /// Hands over the values of indexed fields, until one of them is refused.
+    /// Passes the values of indexed fields to `take` until it returns `false`.
     fn for_each<'e>(
         &'e self,
         encoded: &'e [u8],
@@ -275,7 +277,7 @@ impl TermBounds {
     }
 }
 
-/// Hands over the scalars of a value until one is refused; false if one was.
+/// Passes the scalars of a value to `take` until it returns `false`; returns `false` then.
 fn each_leaf<'v, V: Value<'v>>(
     value: V,
     take: &mut impl FnMut(ReferenceValueLeaf<'v>) -> bool,
@@ -287,7 +289,7 @@ fn each_leaf<'v, V: Value<'v>>(
     }
 }
 
-/// Bytes of the paths of all scalars of a value: the keys on the way to each.
+/// Returns the total length of the paths of all scalars of a value: the keys on the way to each.
 pub(crate) fn num_path_bytes<'v, V: Value<'v>>(value: V) -> u64 {
     fn below<'v, V: Value<'v>>(value: V, path_num_bytes: u64) -> u64 {
         let sum = |sum: u64, below: u64| sum.saturating_add(below);

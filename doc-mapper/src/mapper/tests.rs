@@ -1,4 +1,4 @@
-//! Documents in and out: what is accepted, what is refused and why, what a hit shows.
+//! Documents: accepted and refused values, and their form in hits.
 
 use serde_json::{Value, json};
 
@@ -34,7 +34,7 @@ fn reason(mapper: &DocMapper, line: &str) -> DocErrorReason {
     mapper.parse_doc(line.as_bytes()).unwrap_err().reason()
 }
 
-/// A field `f` of a type, a value, and the value a hit shows, or the reason of the refusal.
+/// Checks the value that a hit shows for a field `f` of a type, or the reason of the refusal.
 #[track_caller]
 fn check(field: Value, value: Value, expect: Result<Value, DocErrorReason>) {
     let mut field = field;
@@ -572,7 +572,7 @@ fn presence_hashes_of_document_and_query_agree() {
             "{path}"
         );
     }
-    // An object without values is none.
+    // An object without values is absent.
     for path in ["j.n", "j.o", "j.o.p", "j.q", "e.k", "dyn.y", "other"] {
         assert!(
             !hashes.contains(&mapper.field_presence_hash(path).unwrap()),

@@ -1,4 +1,4 @@
-//! A stored document → the JSON a hit shows.
+//! Conversion of a stored document to the JSON of a hit.
 
 use std::borrow::Cow;
 
@@ -16,13 +16,13 @@ use super::verbatim::entries;
 use crate::config::{BytesFormat, FieldKind, NumericKind};
 use crate::datetime;
 
-/// The values of a document by field number.
+/// Values of a document by field number.
 type Values<'d> = Vec<Vec<CompactDocValue<'d>>>;
 
 impl DocMapper {
-    /// Rebuilds the document for a hit, as JSON text: objects nested again, keys in the order of the
-    /// mapping, then the unmapped ones, then `_source`. Only stored fields are in it. What is not mapped,
-    /// values of `json` fields and `_source` are as the document had them, character by character.
+    /// Rebuilds the document for a hit as JSON text: nested objects, with keys in the order of the
+    /// mapping, followed by the unmapped ones and `_source`. It contains only stored fields.
+    /// Unmapped values, values of `json` fields and `_source` are the document's original text.
     pub fn doc_to_json_text(&self, doc: &TantivyDocument) -> String {
         let mut values: Values<'_> = vec![Vec::new(); self.schema.num_fields()];
         for (field, value) in doc.field_values() {
@@ -36,7 +36,7 @@ impl DocMapper {
         };
         let verbatim = match text_of(self.verbatim).filter(|text| is_json(text)) {
             Some(text) => Some(Cow::Borrowed(text)),
-            // Splits of before `_verbatim` store `_dynamic` itself.
+            // Splits from before `_verbatim` store `_dynamic` itself.
             None => self
                 .dynamic
                 .as_ref()
@@ -61,7 +61,7 @@ impl DocMapper {
         hit.json
     }
 
-    /// As [`DocMapper::doc_to_json_text`], read into values, which have numbers of 64 bits.
+    /// Returns [`DocMapper::doc_to_json_text`] as values, with 64-bit numbers.
     pub fn doc_to_json(&self, doc: &TantivyDocument) -> Map<String, Value> {
         serde_json::from_str(&self.doc_to_json_text(doc)).unwrap_or_default()
     }
@@ -71,10 +71,10 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 
-/// A hit that is being written.
+/// Writer of a hit.
 struct Hit {
     json: String,
-    /// The whole document follows under `_source`, so that no key of its own may have that name.
+    /// Whether the whole document follows under `_source`, which no other key may use then.
     has_source: bool,
 }
 
@@ -87,13 +87,13 @@ impl Hit {
         self.json.push(':');
     }
 
-    /// An entry of the object that is open. Both texts are JSON.
+    /// Appends an entry to the open object. Both texts are JSON.
     fn push(&mut self, key: &str, value: &str) {
         self.push_key(key);
         self.json.push_str(value);
     }
 
-    /// The entries of a mapped object, those of its verbatim part among them. Unmapped ones come last.
+    /// Appends the entries of a mapped object, including verbatim ones. Unmapped ones come last.
     fn push_object(&mut self, object: &ObjectNode, values: &Values<'_>, verbatim: Option<&str>) {
         let mut verbatim = verbatim.map(entries).unwrap_or_default();
         for (name, child) in &object.children {
@@ -103,7 +103,8 @@ impl Hit {
             match child {
                 Child::Leaf(leaf) => {
                     let value = match own {
-                        // Of a document of before it was mapped a hit shows what it did then.
+                        // For a document from before the field was mapped, a hit shows the same as
+                        // then.
                         Some(own) => Some(Cow::Borrowed(own)),
                         None if leaf.stored => {
                             leaf_to_json(leaf, values).map(|value| Cow::Owned(value.to_string()))
@@ -114,7 +115,7 @@ impl Hit {
                         self.push(&key, &value);
                     }
                 }
-                // A document of before it was mapped may have had something else there.
+                // A document from before the object was mapped may have another value there.
                 Child::Object(_) if own.is_some_and(|own| !own.starts_with('{')) => {
                     self.push(&key, own.unwrap_or_default());
                 }

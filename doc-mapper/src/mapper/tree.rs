@@ -1,41 +1,41 @@
-//! The mapping as a tree of objects and leaves, made for finding a key fast.
+//! Mapping as a tree of objects and leaves, with fast look-up of keys.
 
 use tantivy::schema::Field;
 
 use crate::config::{FieldKind, Normalizer};
 use crate::tokenizers::Letters;
 
-/// A mapped field.
+/// Mapped field.
 #[derive(Debug)]
 pub(crate) struct Leaf {
     pub(crate) field: Field,
-    /// Mapped, but the segment was built before: what its documents had there is in `_dynamic`, if anywhere, and
-    /// `field` stands for nothing.
+    /// Whether the segment is from before the field was mapped. Its values are then in `_dynamic`,
+    /// if anywhere, and `field` is meaningless.
     pub(crate) is_absent: bool,
-    /// The path, escaped: tantivy's name of the field.
+    /// Escaped path, which is tantivy's name of the field.
     pub(crate) path: String,
     pub(crate) kind: FieldKind,
     pub(crate) multi_valued: bool,
     pub(crate) stored: bool,
     pub(crate) indexed: bool,
-    /// Searched by looking through stored documents.
+    /// Whether queries search the field by scanning stored documents.
     pub(crate) scanned: bool,
     pub(crate) fast: Option<Normalizer>,
     pub(crate) is_timestamp: bool,
     pub(crate) is_needle: bool,
-    /// Present when `exists` on this field needs it: see `presence.rs`.
+    /// Presence hash, if `exists` on this field needs it: see `presence.rs`.
     pub(crate) presence: Option<u64>,
-    /// What its tokenizer does to letters.
+    /// Effect of its tokenizer on letters.
     pub(crate) letters: Letters,
-    /// Made of other fields: no document has it.
+    /// Whether its values come from other fields rather than from documents.
     pub(crate) is_computed: bool,
-    /// The same text indexed in other ways, by their names.
+    /// Variants of the text, by name.
     pub(crate) variants: Vec<(String, Leaf)>,
-    /// Text fields that get its values too: its variants, and what is concatenated of it.
+    /// Text fields that receive copies of its values: variants and concatenations.
     pub(crate) copies: Vec<Copied>,
 }
 
-/// A field that gets the values of another.
+/// Field that receives the values of another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copied {
     pub(crate) field: Field,
@@ -57,14 +57,14 @@ pub(crate) enum Child {
     Object(ObjectNode),
 }
 
-/// A mapped object; the root is one too.
+/// Mapped object; the root is one too.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectNode {
-    /// The path, escaped; empty for the root.
+    /// Escaped path; empty for the root.
     pub(crate) path: String,
-    /// In the order of the config.
+    /// Children, in the order of the config.
     pub(crate) children: Vec<(String, Child)>,
-    /// The positions of the children, sorted by name.
+    /// Positions of the children, sorted by name.
     sorted: Vec<usize>,
 }
 
@@ -89,8 +89,8 @@ impl ObjectNode {
         self.children.get(position).map_or("", |(name, _)| name)
     }
 
-    /// The position of a child by its key. `guess` is tried first: documents tend to have their keys
-    /// in the order of the mapping.
+    /// Returns the position of a child by its key. `guess` is tried first: documents usually have
+    /// their keys in the order of the mapping.
     #[inline]
     pub(crate) fn find(&self, key: &str, guess: usize) -> Option<usize> {
         if guess < self.children.len() && self.name(guess) == key {
@@ -102,7 +102,8 @@ impl ObjectNode {
             .and_then(|found| self.sorted.get(found).copied())
     }
 
-    /// As [`ObjectNode::find`], for a key of a document: none that no document has.
+    /// Finds a child like [`ObjectNode::find`], except computed fields, which documents cannot
+    /// have.
     #[inline]
     pub(crate) fn find_key(&self, key: &str, guess: usize) -> Option<usize> {
         let found = self.find(key, guess)?;
@@ -110,7 +111,7 @@ impl ObjectNode {
         (!is_computed).then_some(found)
     }
 
-    /// The leaves below this object to be changed.
+    /// Applies `change` to all leaves below this object.
     pub(crate) fn for_each_leaf(&mut self, change: &mut dyn FnMut(&mut Leaf)) {
         for (_, child) in &mut self.children {
             match child {
@@ -120,7 +121,7 @@ impl ObjectNode {
         }
     }
 
-    /// Every leaf below this object, in the order of the config.
+    /// Returns all leaves below this object, in the order of the config.
     pub(crate) fn leaves(&self) -> Vec<&Leaf> {
         let mut leaves = Vec::new();
         self.collect_leaves(&mut leaves);

@@ -1,14 +1,14 @@
-//! The parts of a line that no mapped type reads (values of `json` fields, and what is not mapped in
-//! dynamic mode), kept as text: a hit shows them as they were written, `1e3` and
-//! `2024-01-01T12:00:00+02:00` included, whatever the index made of them.
+//! Verbatim parts of a line: values of `json` fields, and unmapped values in dynamic mode. They are
+//! stored as text, so that hits show them as written, such as `1e3` or `2024-01-01T12:00:00+02:00`,
+//! however they are indexed.
 //!
 //! ```text
 //! {"ts": 17145, "obj": {"mapped": 1, "new": 1e3}, "attrs": {"a": [1, 2]}}     the line
 //!               {"obj":{"new":1e3},"attrs":{"a":[1,2]}}                       its verbatim parts
 //! ```
 //!
-//! Only white space between tokens is left out. This is no JSON parser: it cuts text that serde has read
-//! without an error. Given any other, it cuts somewhere, and ends.
+//! Only white space between tokens is dropped. This is no JSON parser: it splits text that serde
+//! has already validated. For other text, the result is arbitrary, but it always terminates.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use super::schema::DocMapper;
 use super::tree::{Child, ObjectNode};
 use crate::config::FieldKind;
 
-/// A cursor over JSON.
+/// Cursor over JSON text.
 pub(super) struct Scanner<'t> {
     rest: &'t str,
 }
@@ -44,7 +44,7 @@ impl<'t> Scanner<'t> {
         self.rest.bytes().next()
     }
 
-    /// Goes past `wanted` if it is next.
+    /// Skips `wanted` if it is next. Returns whether it was.
     fn pass(&mut self, wanted: u8) -> bool {
         let is_next = self.peek() == Some(wanted);
         if is_next {
@@ -53,7 +53,7 @@ impl<'t> Scanner<'t> {
         is_next
     }
 
-    /// The value that is next, as it is written. Empty at the end of the text.
+    /// Returns the next value as written; empty at the end of the text.
     fn value(&mut self) -> &'t str {
         let len = match self.peek() {
             Some(b'"') => string_len(self.rest),
@@ -66,8 +66,8 @@ impl<'t> Scanner<'t> {
         self.take(len)
     }
 
-    /// The next entry of the object whose brace was passed: its key and what stands before its value.
-    /// `None` at the object's end, or where the text is no object.
+    /// Returns the next key of the object whose brace was passed; `None` at the object's end, or if
+    /// the text is no object.
     fn key(&mut self) -> Option<Key<'t>> {
         self.pass(b',');
         if self.peek() != Some(b'"') {
@@ -78,7 +78,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The length of the string that `text` starts with, quotes included.
+/// Returns the length of the string at the start of `text`, including quotes.
 fn string_len(text: &str) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1);
     while let Some((at, byte)) = bytes.next() {
@@ -91,7 +91,7 @@ fn string_len(text: &str) -> usize {
     text.len()
 }
 
-/// The length of the object or array that `text` starts with.
+/// Returns the length of the object or array at the start of `text`.
 fn nested_len(text: &str) -> usize {
     let (mut at, mut depth) = (0, 0_usize);
     while let Some(byte) = text.as_bytes().get(at) {
@@ -109,7 +109,7 @@ fn nested_len(text: &str) -> usize {
     at.min(text.len())
 }
 
-/// A key as it is written, quotes included.
+/// Key as written, including quotes.
 #[derive(Clone, Copy)]
 struct Key<'t> {
     written: &'t str,
@@ -126,17 +126,17 @@ impl<'t> Key<'t> {
     }
 }
 
-/// One entry of an object.
+/// Entry of an object.
 pub(super) struct Entry<'t> {
-    /// The key, escapes resolved.
+    /// Key, with escapes resolved.
     pub(super) name: Cow<'t, str>,
-    /// The key as it is written, with its quotes.
+    /// Key as written, including quotes.
     pub(super) key: &'t str,
-    /// The value as it is written.
+    /// Value as written.
     pub(super) value: &'t str,
 }
 
-/// The entries of an object in their order; none of anything else.
+/// Returns the entries of an object in order; none for other text.
 pub(super) fn entries(object: &str) -> Vec<Entry<'_>> {
     let mut scanner = Scanner::new(object);
     let mut entries = Vec::new();
@@ -173,7 +173,7 @@ fn push_compact(json: &str, out: &mut String) {
 }
 
 impl DocMapper {
-    /// The verbatim parts of a line that was accepted; `None` if it has none that hits show.
+    /// Returns the verbatim parts of an accepted line; `None` if hits show none.
     pub(super) fn verbatim_parts(&self, line: &str) -> Option<String> {
         let mut parts = String::new();
         let mut scanner = Scanner::new(line);
@@ -204,7 +204,7 @@ impl DocMapper {
                 Some(Child::Leaf(leaf)) if matches!(leaf.kind, FieldKind::Json(_)) => {
                     let value = scanner.value();
                     push_compact(value, out);
-                    // `null` is the same as absent in a mapped field.
+                    // `null` is equivalent to absent in a mapped field.
                     leaf.stored && value != "null"
                 }
                 Some(_) => {

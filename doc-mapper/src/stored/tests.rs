@@ -1,4 +1,4 @@
-//! What is stored comes back to the last bit; other bytes are an error.
+//! Stored documents: exact round trips, and errors for invalid bytes.
 
 use proptest::prelude::*;
 use tantivy::schema::{

@@ -1,21 +1,21 @@
-//! How much of a text a column keeps.
+//! Maximum length of text in a column.
 //!
-//! tantivy collects the texts of a column in pages that give a text 16 bits for its length, and cuts a longer one
-//! where that ends, in the middle of a character if need be: the split then cannot be sorted or aggregated by the
-//! column. So it is cut here first, where a character ends.
+//! tantivy collects a column's texts in pages with 16-bit lengths, and truncates longer ones even
+//! inside a character. Such a split can no longer be sorted or aggregated by the column. Texts are
+//! therefore truncated here first, at a character boundary.
 
 use tantivy::tokenizer::{Token, TokenFilter, TokenStream, Tokenizer};
 
-/// Of a longer text, a column keeps the beginning.
+/// Maximum length of a text in a column, in bytes; longer ones are truncated.
 pub const MAX_COLUMN_TEXT_BYTES: usize = 65_535;
 
-/// What a column keeps of a text: what ranges, orders and aggregations see.
+/// Returns the part of a text that a column contains, for ranges, sorting and aggregations.
 pub fn column_text(text: &str) -> &str {
     let end = text.floor_char_boundary(MAX_COLUMN_TEXT_BYTES);
     text.get(..end).unwrap_or(text)
 }
 
-/// Cuts tokens to what a column keeps.
+/// Filter that truncates tokens to the maximum length in a column.
 #[derive(Clone, Copy)]
 pub(super) struct Shorten;
 

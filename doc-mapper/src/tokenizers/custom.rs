@@ -1,4 +1,4 @@
-//! The tokenizers that a config defines, and what they do to letters.
+//! Tokenizers defined in a config, and their effect on letters.
 
 use regex::RegexBuilder;
 use tantivy::tokenizer::{
@@ -11,13 +11,13 @@ use super::{MAX_WHITESPACE_TOKEN_BYTES, remove_long};
 use crate::classes::check_classes;
 use crate::config::{CustomTokenizer, TokenizerCut, TokenizerFilter};
 
-/// What a compiled pattern may take.
+/// Maximum memory of a compiled pattern in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
-/// Whether a pattern can be used.
+/// Checks a pattern.
 ///
 /// # Errors
-/// What is wrong with it, as the end of a sentence that names it.
+/// The pattern cannot be used. The message is the end of a sentence that names it.
 pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     check_classes(pattern)?;
     let regex = RegexBuilder::new(pattern)
@@ -33,7 +33,8 @@ pub(crate) fn check_pattern(pattern: &str) -> Result<(), String> {
     }
 }
 
-/// The tokenizer of an entry. `None` for one that no config has that was read: reading checks it.
+/// Creates the tokenizer of an entry; `None` for an invalid one, which reading a config never
+/// accepts.
 pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Option<TextAnalyzer> {
     let cut = match &tokenizer.cut {
         TokenizerCut::Simple => TextAnalyzer::builder(SimpleTokenizer::default()).dynamic(),
@@ -51,7 +52,7 @@ pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Option<TextAnalyzer> {
         }
     };
     let filtered = filtered(cut, &tokenizer.filters);
-    // What no dictionary can hold.
+    // Drops tokens that no dictionary can contain.
     let fitting = RemoveLongFilter::limit(MAX_WHITESPACE_TOKEN_BYTES + 1);
     Some(filtered.filter_dynamic(fitting).build())
 }
@@ -64,13 +65,13 @@ fn filtered(cut: TextAnalyzerBuilder, filters: &[TokenizerFilter]) -> TextAnalyz
     })
 }
 
-/// What a tokenizer does to the letters of its tokens: what patterns, prefixes and bounds of ranges must go through,
-/// which it does not cut.
+/// Effect of a tokenizer on the letters of its tokens. It also applies to patterns, prefixes and
+/// bounds of ranges, which are not split.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Letters(Vec<TokenizerFilter>);
 
 impl Letters {
-    /// Of a tokenizer of these filters.
+    /// Creates the effect of these filters.
     pub(super) fn of_filters(filters: &[TokenizerFilter]) -> Letters {
         let filters = filters.iter().copied();
         Letters(
@@ -80,18 +81,18 @@ impl Letters {
         )
     }
 
-    /// Of a built-in one.
+    /// Creates the effect of a lowercasing built-in tokenizer.
     pub(super) fn lowercase() -> Letters {
         Letters(vec![TokenizerFilter::LowerCaser])
     }
 
-    /// Whether capitals become small.
+    /// Returns whether capitals become lowercase.
     pub fn lowercases(&self) -> bool {
         self.0.contains(&TokenizerFilter::LowerCaser)
     }
 
-    /// A text as its letters are in terms. Letter by letter, as tantivy does: not as `str::to_lowercase`, which knows
-    /// a final sigma.
+    /// Converts a text to the letters of terms, character by character as in tantivy.
+    /// `str::to_lowercase` would treat a final sigma differently.
     pub fn apply(&self, text: &str) -> String {
         self.0
             .iter()

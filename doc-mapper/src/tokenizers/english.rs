@@ -1,14 +1,14 @@
-//! Reduces English words to their stems, as tantivy's filter of that name does.
+//! English stemmer, equivalent to tantivy's filter of that name.
 //!
-//! It is not tantivy's, because that links the stemmers of 18 languages, some 50 KB of a compressed
-//! guest, and an index config can name only this one.
+//! tantivy's links the stemmers of 18 languages, about 50 KB of the compressed guest, while an
+//! index config can name only this one.
 
 use std::borrow::Cow;
 
 use frostem::Algorithm;
 use tantivy::tokenizer::{Token, TokenFilter, TokenStream, Tokenizer};
 
-/// Takes lowercase tokens.
+/// Filter for lowercase tokens.
 #[derive(Clone, Copy)]
 pub(super) struct EnglishStemmer;
 
@@ -45,7 +45,7 @@ impl<T: TokenStream> TokenStream for StemmedTokens<T> {
             return false;
         }
         let token = self.tokens.token_mut();
-        // What is borrowed is the word as it was.
+        // A borrowed result is the unchanged word.
         if let Cow::Owned(stem) = self.stemmer.stem(&token.text) {
             token.text = stem;
         }

@@ -1,5 +1,5 @@
-//! Cuts identifiers into their words: `parseHTTPRequest2` is `parse`, `HTTP`, `Request`, `2`. As Quickwit's
-//! `source_code` does.
+//! Splits identifiers into words, like Quickwit's `source_code`: `parseHTTPRequest2` becomes
+//! `parse`, `HTTP`, `Request`, `2`.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
@@ -47,19 +47,19 @@ impl Tokenizer for SourceCodeTokenizer {
 
 pub(super) struct SourceCodeTokens<'a> {
     text: &'a str,
-    /// What stands behind the token.
+    /// Characters after the token.
     chars: Peekable<CharIndices<'a>>,
     token: &'a mut Token,
 }
 
 impl SourceCodeTokens<'_> {
-    /// Where the next character stands, if it is of this kind.
+    /// Returns the offset of the next character, and skips it, if it is of this kind.
     fn next_of(&mut self, kind: Kind) -> Option<usize> {
         let next = self.chars.next_if(|(_, c)| Kind::of(*c) == kind)?;
         Some(next.0)
     }
 
-    /// Goes past a run of one kind; says where its last character stands.
+    /// Skips a run of one kind, and returns the offset of its last character.
     fn pass(&mut self, kind: Kind) -> Option<usize> {
         let mut last = None;
         while let Some(at) = self.next_of(kind) {
@@ -86,7 +86,7 @@ impl TokenStream for SourceCodeTokens<'_> {
             match (last, self.chars.peek().map(|(_, c)| Kind::of(*c))) {
                 // `Ab…`
                 (None, Some(Kind::Letter)) => drop(self.pass(Kind::Letter)),
-                // Of `ABc` the B belongs to what follows.
+                // In `ABc`, the B belongs to the next token.
                 (Some(last), Some(Kind::Letter)) => {
                     self.chars = before_run;
                     while self.chars.next_if(|(at, _)| *at < last).is_some() {}

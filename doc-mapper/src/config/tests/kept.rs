@@ -1,4 +1,4 @@
-//! `on_error: keep` and what it adds to a config.
+//! `on_error: keep`, and the fields that it adds to a config.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn an_index_that_keeps_everything_has_fields_for_it() {
     let without = config("on_error: rejects", TEXT).unwrap();
     assert_eq!(names(&without), ["text"]);
     assert_eq!(without, config("", TEXT).unwrap());
-    // What earlier versions wrote and read has not changed.
+    // Configs without it are the same as in earlier versions.
     let json = String::from_utf8(without.to_canonical_json().unwrap()).unwrap();
     assert!(!json.contains("on_error") && !json.contains("multiline_start"));
 

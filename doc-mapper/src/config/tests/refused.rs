@@ -1,4 +1,4 @@
-//! Configs that are refused, with the exact message.
+//! Refused configs, with the exact messages.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn check(yaml: &str, expect: &str) {
     assert_eq!(load(yaml).unwrap_err().to_string(), expect, "{yaml}");
 }
 
-/// Fields from line 4 on, one per line.
+/// Checks fields that start at line 4, one on each line.
 #[track_caller]
 fn check_fields(fields: &str, rest: &str, expect: &str) {
     let list: String = fields.lines().map(|f| format!("    - {{{f}}}\n")).collect();
@@ -43,7 +43,7 @@ fn an_unknown_key_is_named_with_its_line_and_what_is_allowed() {
     );
 }
 
-/// Quickwit has two kinds of files, and only one of them is of an index.
+/// Quickwit has two kinds of config files, only one of which describes an index.
 #[test]
 fn a_config_of_quickwits_node_is_refused() {
     check(
@@ -337,7 +337,7 @@ fn fields_that_are_named_elsewhere_must_fit() {
     );
 }
 
-/// Which documents can fill, and what an index has that was made before it was refused.
+/// Fields that documents can fill, and those of an index from before the check.
 #[test]
 fn default_search_fields_that_can_hold_something_are_accepted() {
     let config = |fields: &str| {
@@ -382,7 +382,7 @@ fn what_is_not_yaml_is_refused_with_its_line() {
             .message()
             .contains("more than 100000 values")
     );
-    // Few values, and each of them long: 3 bytes that stand for 100,000.
+    // Few values, each of them long: 3 bytes stand for 100,000.
     let long = format!(
         "a: &a {}\nb: [{}]\n",
         "x".repeat(100_000),

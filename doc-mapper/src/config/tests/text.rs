@@ -13,13 +13,13 @@ fn fields(fields: serde_json::Value) -> Result<IndexConfig, ConfigError> {
     mapping(json!({ "mode": "lenient", "field_mappings": fields }))
 }
 
-/// Reads a config, and again what it says of itself.
+/// Reads a config, serializes it, and checks that reading it again gives the same.
 #[track_caller]
 fn read(doc_mapping: serde_json::Value) -> IndexConfig {
     let config = mapping(doc_mapping).unwrap();
     let canonical = config.to_canonical_json().unwrap();
     assert_eq!(IndexConfig::from_json(&canonical).unwrap(), config);
-    // As a manifest keeps it, where keys have no order.
+    // As stored in a manifest, where keys have no order.
     let value: serde_json::Value = serde_json::from_slice(&canonical).unwrap();
     assert_eq!(
         serde_json::from_value::<IndexConfig>(value).unwrap(),
@@ -79,14 +79,14 @@ fn grams_of_too_many_lengths_are_refused_where_they_are_written_and_not_in_an_in
     );
     assert!(written(&config(grams(2, 7, false), json!({}))).is_err());
     assert!(written(&config(grams(3, 7, false), json!({}))).is_ok());
-    // Of a value, and not of each character.
+    // Grams of the whole value, not from each character.
     assert!(written(&config(grams(1, 20, true), json!({}))).is_ok());
     let raised = written(&config(
         grams(1, 100, false),
         json!({ "max_ngram_diff": 99 }),
     ))
     .unwrap();
-    // An index that is there stays readable, and its config says no more than it did.
+    // An existing index stays readable, and its config gains no keys.
     let there: IndexConfig = serde_json::from_str(&all).unwrap();
     let canonical = String::from_utf8(there.to_canonical_json().unwrap()).unwrap();
     let says = ["max_ngram_diff", "max_doc_term"].map(|key| canonical.contains(key));

@@ -1,4 +1,4 @@
-//! Arbitrary bytes never panic, and what is accepted can be shown and parsed again.
+//! Arbitrary bytes never cause a panic, and accepted documents can be shown and parsed again.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -18,7 +18,7 @@ fn everything() -> DocMapper {
     )
 }
 
-/// JSON-like text with the mapped keys, so that values reach their fields.
+/// Generates JSON-like text with the mapped keys, so that values reach their fields.
 fn json_like() -> impl Strategy<Value = String> {
     let scalar = prop_oneof![
         any::<i64>().prop_map(|n| n.to_string()),

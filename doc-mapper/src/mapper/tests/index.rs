@@ -1,4 +1,4 @@
-//! Documents through a real tantivy index: what is written is found, and comes back as it was.
+//! Documents in a real tantivy index: they are found, and returned unchanged.
 
 use serde_json::json;
 use tantivy::collector::TopDocs;
@@ -55,7 +55,7 @@ fn a_hit_comes_back_from_the_doc_store_as_it_went_in() {
     }
 }
 
-/// A split of before `_verbatim`: its schema stores the JSON fields themselves.
+/// A split from before `_verbatim`, whose schema stores the JSON fields themselves.
 #[test]
 fn a_document_of_an_old_split_is_shown_as_it_was_stored() {
     let mapper = mapper(json!({ "field_mappings": [

@@ -1,4 +1,4 @@
-//! A field keeps its number: in a mapping that grew, and in segments of before the order of today.
+//! Stable field numbers: in a mapping that grew, and in segments with the earlier order.
 
 use serde_json::{Value, json};
 use tantivy::TantivyDocument;
@@ -65,7 +65,8 @@ fn a_mapping_that_grew_at_its_end_gives_the_older_fields_their_numbers() {
     }
 }
 
-/// The numbers of before: mapped leaves first, then those of the index that the config uses.
+/// Returns the schema with the earlier order: mapped leaves first, then the index's own fields in
+/// use.
 fn older_schema(today: &Schema) -> Schema {
     let mut builder = Schema::builder();
     let (own, mapped): (Vec<_>, Vec<_>) = today
@@ -142,7 +143,7 @@ fn fields_that_a_segment_is_too_old_for_are_absent_or_stand_where_they_were_unma
         let of_object = reader.resolve_all("o");
         let is_dynamic: Vec<bool> = of_object.iter().map(|field| field.is_dynamic).collect();
         assert_eq!(is_dynamic, [mode == "dynamic"]);
-        // A hit shows what it did before.
+        // A hit shows the same as before.
         let line = json!({ "a": 7, "o": 5, "j": { "k": [1] }, "rest": null }).to_string();
         let parsed = older.parse_doc(line.as_bytes()).unwrap().document;
         assert_eq!(reader.doc_to_json(&parsed), older.doc_to_json(&parsed));

@@ -1,4 +1,4 @@
-//! How fast documents are parsed: `cargo test -p canter-doc-mapper -- --ignored --nocapture speed`.
+//! Speed of parsing documents: `cargo test -p canter-doc-mapper -- --ignored --nocapture speed`.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! How many terms a document may make.
+//! Limits of a document's terms.
 
 use tantivy::schema::document::Document as _;
 
@@ -8,7 +8,7 @@ fn limited(doc_mapping: Value, limits: Value) -> DocMapper {
     let config = json!({
         "version": "0.9", "index_id": "test", "doc_mapping": doc_mapping, "indexing_settings": limits,
     });
-    // As an index has it that was there before grams had a bound.
+    // As in an index from before grams were limited.
     let config: IndexConfig = serde_json::from_value(config).unwrap();
     DocMapper::new(&config).unwrap()
 }
@@ -34,7 +34,7 @@ fn grams_of_a_long_text_are_refused_before_they_are_built() {
     );
     let line = |num_chars: usize| json!({ "a": "x".repeat(num_chars) }).to_string();
     check_refused(&mapper, &line(1 << 20), "a", "max_doc_term");
-    // 1 MB of grams, each counted.
+    // 1 MB of grams, each of which counts.
     assert!(mapper.parse_doc(line(10_000).as_bytes()).is_ok());
 }
 
@@ -46,7 +46,8 @@ fn every_term_of_a_document_counts_and_none_twice() {
         { "name": "stored", "type": "text", "indexed": false },
     ] });
     let mapper = |max: u64| limited(mapping.clone(), json!({ "max_doc_terms": max }));
-    // Three words, the whole, two numbers; and of what is not mapped a word, a number and a date.
+    // Three words, the whole text, two numbers; and for unmapped values a word, a number and a
+    // date.
     let line = json!({
         "words": "a b, c", "n": [1, 2], "stored": "x y z", "other": { "w": "x", "n": 1, "t": "2024-05-01T00:00:00Z" },
     });
@@ -70,7 +71,7 @@ fn a_long_key_above_many_values_is_refused_before_paths_are_made_of_it() {
         "_dynamic",
         "max_doc_term_bytes",
     );
-    // Deeper than columns go, where keys are joined before anything is indexed.
+    // Deeper than columns support, where keys are joined before indexing.
     let (open, close) = ("{\"d\":".repeat(30), "}".repeat(30));
     let deep = format!("{{\"{key}\":{open}{{{values}}}{close}}}");
     check_refused(&mapper, &deep, "_dynamic", "max_doc_term_bytes");

@@ -1,11 +1,11 @@
-//! Which words of a document get into which field.
+//! Words of a document in each field.
 
 use serde_json::json;
 use tantivy::Index;
 
 use super::*;
 
-/// The terms of a text field, as an index of these documents has them.
+/// Returns the terms of a text field in an index of these documents.
 fn terms(mapper: &DocMapper, docs: &[Value], path: &str) -> Vec<String> {
     let builder = Index::builder()
         .schema(mapper.schema().clone())
@@ -109,7 +109,7 @@ fn a_text_is_indexed_in_each_of_its_ways() {
     assert_eq!(terms(&mapper, &docs, "a.stems"), ["dog", "run", "x"]);
     let parsed = mapper.parse_doc(docs[0].to_string().as_bytes()).unwrap();
     assert_eq!(Value::Object(mapper.doc_to_json(&parsed.document)), docs[0]);
-    // What is below an object means its fields, each once.
+    // A path of an object stands for its fields, each once.
     assert_eq!(mapper.fields().len(), 3);
 }
 
@@ -135,7 +135,7 @@ fn a_concatenation_has_the_values_of_its_fields() {
         "-5", "1", "1.5", "12", "A", "b", "c", "deep", "dynamic", "false", "inside", "own", "true",
     ];
     assert_eq!(terms(&mapper, std::slice::from_ref(&doc), "all"), expect);
-    // A value of its own is one that is not mapped; all of them come back.
+    // A document's own value under this name is unmapped; all values are returned.
     let parsed = mapper.parse_doc(doc.to_string().as_bytes()).unwrap();
     let shown = mapper.doc_to_json(&parsed.document);
     assert_eq!(shown["all"], "own");
