@@ -1,7 +1,7 @@
 //! Random requests over random documents, against a plain scan.
 //!
-//! `CANTER_RANDOM_REQUESTS` says how many (1,500 by default), `CANTER_RANDOM_SEED` from which seed on. With
-//! `CANTER_RANDOM_SHOW_WHOLE` the documents of a difference are not made fewer, which takes most of the time.
+//! `CANTER_RANDOM_REQUESTS` is the number of requests (500 by default, 1,500 with `CI_FULL`), `CANTER_RANDOM_SEED` the first
+//! seed. With `CANTER_RANDOM_SHOW_WHOLE` the documents of a difference are not made fewer, which takes most of the time.
 //!
 //! `CANTER_RANDOM_AGGREGATIONS` says how many requests the two engines are asked beside each other (300 by
 //! default), all of them with aggregations.
@@ -23,6 +23,11 @@ const REGRESSION_SEEDS: [u64; 3] = [8, 1008, 2002];
 fn number(variable: &str, default: usize) -> usize {
     let set = std::env::var(variable).ok();
     set.and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn num_requests() -> usize {
+    let is_full = std::env::var("CI_FULL").is_ok_and(|value| !value.is_empty());
+    number("CANTER_RANDOM_REQUESTS", if is_full { 1_500 } else { 500 })
 }
 
 /// Prints what was refused and what differed; fails if anything did.
@@ -70,7 +75,7 @@ fn native_answers_are_those_of_a_scan() {
     run(
         &(Arc::new(NativeEngine::new()) as Arc<dyn Engine>),
         seed,
-        number("CANTER_RANDOM_REQUESTS", 1_500),
+        num_requests(),
     );
 }
 
@@ -79,7 +84,7 @@ fn native_answers_are_those_of_a_scan() {
 fn answers_about_fields_that_are_only_stored_are_those_of_a_scan() {
     let native = Arc::new(NativeEngine::new()) as Arc<dyn Engine>;
     let seed = number("CANTER_RANDOM_SEED", 1) as u64;
-    let num = number("CANTER_RANDOM_REQUESTS", 1_500);
+    let num = num_requests();
     let tallies: Vec<(u64, Tally)> = (seed..)
         .take(num.div_ceil(PER_SEED))
         .map(|seed| {
