@@ -1,8 +1,8 @@
-//! One checksum for every fixed-size block of the body, so that any range can be verified on its
-//! own once it is widened to whole blocks.
+//! One checksum for every fixed-size block of the body, so that any range can be verified by itself
+//! once it is extended to whole blocks.
 //!
-//! The block length is chosen per split: small blocks keep small reads small, and the table stays
-//! within 12 KiB whatever the size of the body.
+//! The block length is chosen for each split: short blocks keep small reads small, and the table
+//! stays within 12 KiB for any size of the body.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ const MIN_BLOCK_LEN_LOG2: u32 = 12;
 const MAX_BLOCK_LEN_LOG2: u32 = 24;
 const MAX_BLOCKS_WANTED: u64 = 3072;
 
-/// The checksums of a body's blocks.
+/// Checksums of a body's blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockChecksums {
     block_len_log2: u32,
@@ -23,12 +23,12 @@ pub struct BlockChecksums {
 }
 
 fn block_checksum(block: &[u8]) -> u32 {
-    // The low half of XXH3-64: a damaged block passes with a chance of 2^-32.
+    // The low half of XXH3-64: a damaged block goes unnoticed with a probability of 2^-32.
     let [a, b, c, d, ..] = checksum64(block).to_le_bytes();
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// The shortest block length of which a body has at most [`MAX_BLOCKS_WANTED`].
+/// Returns the shortest block length with at most [`MAX_BLOCKS_WANTED`] blocks in the body.
 fn choose_block_len_log2(body_len: u64) -> u32 {
     (MIN_BLOCK_LEN_LOG2..MAX_BLOCK_LEN_LOG2)
         .find(|log2| body_len.div_ceil(1 << log2) <= MAX_BLOCKS_WANTED)
@@ -36,7 +36,7 @@ fn choose_block_len_log2(body_len: u64) -> u32 {
 }
 
 impl BlockChecksums {
-    /// Sums a whole body.
+    /// Computes the checksums of a whole body.
     pub fn of_body(body: &[u8]) -> Self {
         let body_len = body.len() as u64;
         let block_len_log2 = choose_block_len_log2(body_len);
@@ -50,22 +50,22 @@ impl BlockChecksums {
         }
     }
 
-    /// Length in bytes of every block but the last.
+    /// Returns the length in bytes of every block but the last.
     pub fn block_len(&self) -> u64 {
         1 << self.block_len_log2
     }
 
-    /// Number of bytes of the body that the blocks cover.
+    /// Returns the length of the body in bytes.
     pub fn body_len(&self) -> u64 {
         self.body_len
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn num_blocks(&self) -> u64 {
         self.checksums.len() as u64
     }
 
-    /// The blocks that hold a byte range of the body.
+    /// Returns the blocks that contain a byte range of the body.
     pub fn blocks_of(&self, bytes: Range<u64>) -> Range<u64> {
         if bytes.is_empty() {
             return 0..0;
@@ -75,7 +75,7 @@ impl BlockChecksums {
         first..last + 1
     }
 
-    /// The byte range of the body that blocks cover.
+    /// Returns the byte range of the body that blocks cover.
     pub fn bytes_of(&self, blocks: Range<u64>) -> Range<u64> {
         let clamp = |block: u64| {
             block
@@ -86,7 +86,7 @@ impl BlockChecksums {
         clamp(blocks.start)..clamp(blocks.end)
     }
 
-    /// Checks consecutive whole blocks; the error is the number of the first damaged block.
+    /// Verifies consecutive whole blocks; the error is the number of the first damaged block.
     pub fn verify(&self, first_block: u64, bytes: &[u8]) -> Result<(), u64> {
         for (block_ord, block) in (first_block..).zip(bytes.chunks(1 << self.block_len_log2)) {
             let wanted = usize::try_from(block_ord)

@@ -1,7 +1,8 @@
-//! Which of a split's frequent terms ever meet: whether some document has both of two of them.
+//! Co-occurrence of a split's frequent terms: whether any document contains two of them.
 //!
-//! Logs are written by templates, and most words of one never stand beside those of another. A query for two such
-//! words is then answered by the head, where each of them has a long list.
+//! Logs are written from templates, and most words of one template never occur with those of
+//! another. The head then answers a query for two such words, both of which have long posting
+//! lists.
 
 use std::ops::Range;
 
@@ -9,31 +10,32 @@ use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::version::CO_OCCURRENCE;
 
-/// The most terms that a reader takes: their table has 256 KiB.
+/// Maximum number of terms that a reader accepts: their table has 256 KiB.
 const MAX_TERMS: usize = 2_048;
 
-/// A term, by where it stands.
+/// Term, identified by its location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TermPlace {
-    /// Place of the field in the split's schema.
+    /// Number of the field in the split's schema.
     pub field: u32,
-    /// Place of the term in the field's dictionary, from 0.
+    /// Ordinal of the term in the field's dictionary, from 0.
     pub term_ord: u64,
 }
 
-/// Of each two of some terms, whether any document has both.
+/// For each pair of some terms: whether any document contains both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoOccurrence {
-    /// Ascending, each once.
+    /// Distinct terms, ascending.
     terms: Vec<TermPlace>,
-    /// A bit for each two, set if they meet: those of the second term with the first, then of the third with the first
-    /// and the second, and so on; the lowest bit of a byte first.
+    /// One bit for each pair, set if a document contains both: the pair of the second term with the
+    /// first, then those of the third with the first and the second, and so on, the lowest bit of a
+    /// byte first.
     bits: Vec<u8>,
 }
 
 impl CoOccurrence {
-    /// Of terms in ascending order, none of which is there twice; `meet` says it of two of them, by place, of which the
-    /// first is the higher.
+    /// Builds the table of distinct ascending terms. `meet` returns whether two terms, given by
+    /// their indices with the higher one first, occur in one document.
     pub fn of_terms(terms: Vec<TermPlace>, meet: impl Fn(usize, usize) -> bool) -> Self {
         let mut bits = vec![0u8; num_bytes(terms.len())];
         for high in 1..terms.len() {
@@ -49,14 +51,14 @@ impl CoOccurrence {
         Self { terms, bits }
     }
 
-    /// The terms of a field, by their places in its dictionary.
+    /// Returns the ordinals of a field's terms.
     pub fn terms_of(&self, field: u32) -> impl Iterator<Item = u64> {
         let range = self.range_of(field);
         let terms = self.terms.get(range).unwrap_or_default();
         terms.iter().map(|term| term.term_ord)
     }
 
-    /// Whether it is known that no document has both.
+    /// Returns whether it is known that no document contains both terms.
     pub fn never_meet(&self, one: TermPlace, other: TermPlace) -> bool {
         let find = |term| self.terms.binary_search(&term).ok();
         let (Some(one), Some(other)) = (find(one), find(other)) else {
@@ -123,7 +125,7 @@ impl CoOccurrence {
     }
 }
 
-/// The place of a pair among all of them.
+/// Returns the index of a pair among all pairs.
 fn place_of(high: usize, low: usize) -> usize {
     high * high.saturating_sub(1) / 2 + low
 }

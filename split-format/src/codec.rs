@@ -1,13 +1,13 @@
-//! Little-endian integers, varints and length-prefixed bytes: the alphabet of every component.
+//! Little-endian integers, varints and length-prefixed bytes: the primitives of every component.
 //!
-//! The reader checks every length against what is left before it allocates.
+//! The reader checks every length against the remaining bytes before it allocates.
 
 use crate::FormatError;
 
 pub(crate) mod bits;
 pub(crate) mod groups;
 
-/// Appends encoded values to a buffer.
+/// Encoder that appends values to a buffer.
 #[derive(Default)]
 pub(crate) struct Writer {
     buf: Vec<u8>,
@@ -30,12 +30,12 @@ impl Writer {
         put_varint(&mut self.buf, value);
     }
 
-    /// A signed varint, zigzag-coded.
+    /// Appends a signed varint in zigzag encoding.
     pub(crate) fn varint_signed(&mut self, value: i64) {
         self.varint(zigzag(value));
     }
 
-    /// A varint length, then the bytes.
+    /// Appends a varint length and the bytes.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) {
         put_bytes(&mut self.buf, bytes);
     }
@@ -45,7 +45,7 @@ impl Writer {
     }
 }
 
-/// Appends a number as LEB128: seven bits a byte, lowest first.
+/// Appends a number as LEB128: seven bits in each byte, lowest first.
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(low_byte(value) | 0x80);
@@ -54,13 +54,13 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     out.push(low_byte(value));
 }
 
-/// Appends a varint length, then the bytes.
+/// Appends a varint length and the bytes.
 pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_varint(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
-/// A signed number as one that is small if it is near to zero.
+/// Maps a signed number to an unsigned one that is small if the number is near zero.
 pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
@@ -70,7 +70,7 @@ fn low_byte(value: u64) -> u8 {
     low
 }
 
-/// Takes encoded values off the front of a slice.
+/// Decoder that takes values off the front of a slice.
 pub(crate) struct Reader<'a> {
     component: &'static str,
     rest: &'a [u8],
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         self.rest.is_empty()
     }
 
-    /// How many bytes are left.
+    /// Returns the number of remaining bytes.
     pub(crate) fn remaining(&self) -> usize {
         self.rest.len()
     }
@@ -158,7 +158,8 @@ impl<'a> Reader<'a> {
         u32::try_from(value).map_err(|_| self.error(format!("{value} does not fit 32 bits")))
     }
 
-    /// A count of things of which each takes at least `min_len` bytes: refused if they cannot fit.
+    /// Returns a count of items of at least `min_len` bytes each, which must fit the remaining
+    /// bytes.
     pub(crate) fn count(&mut self, min_len: usize) -> Result<usize, FormatError> {
         let count = self.varint()?;
         usize::try_from(count)

@@ -1,4 +1,4 @@
-//! Condemned objects: what nothing refers to any more, on its way out.
+//! Condemned objects: unreferenced objects on their way to deletion.
 //!
 //! ```text
 //!   referenced by nothing ──gc──▶ condemned ──grace period, gc──▶ doomed ──▶ deleted, then forgotten
@@ -6,9 +6,9 @@
 //!                                     └──a publication needs it──▶ referenced again
 //! ```
 //!
-//! They stand in the manifest, so that a publication and a garbage collection that meet are told apart by
-//! their swaps: who needs an object that is condemned takes it off the list; who needs one that is doomed
-//! waits until it is gone, and uploads it again.
+//! They are listed in the manifest, so that the swap of the manifest resolves conflicts between a
+//! publication and a garbage collection. A publication that needs a condemned object removes it
+//! from the list; one that needs a doomed object waits until it is gone, and uploads it again.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::version::{id_bytes, id_of_bytes, ledger_object, page_object, split_object};
 
-/// What an object is: the folder that it stands in.
+/// Kind of an object, which determines its folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ObjectKind {
     /// `splits/<id>.split`
@@ -33,28 +33,28 @@ pub enum ObjectKind {
     Sources,
 }
 
-/// Names an object that never changes.
+/// Name of an immutable object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectName {
-    /// What it is.
+    /// Kind of the object.
     pub kind: ObjectKind,
-    /// The hash of its bytes.
+    /// Hash of its bytes.
     pub id: String,
 }
 
-/// How far a condemned object is.
+/// State of a condemned object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sentence {
-    /// Not referenced since, in milliseconds since 1970, at the latest.
+    /// Unreferenced at least since a time.
     Condemned {
-        /// When that was found.
+        /// Time at which that was found, in milliseconds since 1970.
         at_ms: u64,
     },
-    /// It is being deleted.
+    /// Being deleted.
     Doomed,
 }
 
-/// The condemned objects of an index.
+/// Condemned objects of an index.
 pub type Condemned = BTreeMap<ObjectName, Sentence>;
 
 impl ObjectKind {
@@ -68,7 +68,7 @@ impl ObjectKind {
         Self::Sources,
     ];
 
-    /// The folder of these objects, relative to the index's URI.
+    /// Returns the folder of these objects, relative to the index's URI.
     pub fn folder(self) -> &'static str {
         match self {
             Self::Split => "splits",
@@ -93,7 +93,7 @@ impl ObjectKind {
 }
 
 impl ObjectName {
-    /// The name of an object of that kind.
+    /// Creates the name of an object of this kind.
     pub fn new(kind: ObjectKind, id: &str) -> Self {
         Self {
             kind,
@@ -101,7 +101,7 @@ impl ObjectName {
         }
     }
 
-    /// What `name`, relative to the index's URI, stands for; none if it is no object that never changes.
+    /// Parses a path relative to the index's URI; returns `None` if it is no immutable object.
     pub fn parse(name: &str) -> Option<Self> {
         ObjectKind::ALL.into_iter().find_map(|kind| {
             let file = name.strip_prefix(kind.folder())?.strip_prefix('/')?;
@@ -111,7 +111,7 @@ impl ObjectName {
         })
     }
 
-    /// Relative to the index's URI.
+    /// Returns the path of the object, relative to the index's URI.
     pub fn object(&self) -> String {
         match self.kind {
             ObjectKind::Split => split_object(&self.id),
@@ -124,7 +124,7 @@ impl ObjectName {
     }
 }
 
-/// The least that one takes, in bytes.
+/// Minimum length of an entry in bytes.
 const MIN_LEN: usize = 18;
 
 pub(crate) fn write(condemned: &Condemned, out: &mut Writer) -> Result<(), FormatError> {

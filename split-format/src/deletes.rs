@@ -1,11 +1,12 @@
-//! Deleted documents of a split: what its entry refers to until a merge leaves them out for good.
+//! Deleted documents of a split, to which its entry refers until a merge removes them.
 //!
 //! ```text
 //!   u8 0 │ count · { varint gap · varint len - 1 }     ranges: few, or in a row
 //!   u8 1 │ varint num_bits · bits, lowest first         a bit for each document
 //! ```
 //!
-//! Whichever is shorter. A short one stands in the entry itself; any stands in an object named by its hash.
+//! The shorter form is used. Short ones are inlined in the entry; all are stored in an object named
+//! by its hash.
 
 use std::ops::Range;
 
@@ -16,7 +17,7 @@ use crate::codec::{Reader, Writer};
 use crate::version::{DELETES_NAME, deletes_object, object_id, read_object_id};
 use crate::{SplitEntry, TimeRange};
 
-/// So short ones stand in the entry.
+/// Maximum length of deletes that are inlined in the entry.
 const MAX_INLINED: usize = 512;
 
 const RANGES: u8 = 0;
@@ -28,42 +29,43 @@ pub struct DeletedDocs {
     ranges: Vec<Range<u32>>,
 }
 
-/// What a split's entry says of its deleted documents.
+/// Reference from a split's entry to its deleted documents.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeletesRef {
-    /// The first 128 bits of the BLAKE3 hash of the bytes, in hexadecimal: an object's name is made from it, so that reading
-    /// takes nothing else.
+    /// First 128 bits of the BLAKE3 hash of the bytes, in hexadecimal. An object's name derives
+    /// from it, so reading accepts nothing else.
     #[serde(deserialize_with = "read_object_id")]
     pub id: String,
     /// Number of deleted documents.
     pub num_docs: u64,
-    /// Number of bytes.
+    /// Length of the bytes.
     pub len: u64,
     /// The bytes, if they are few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inlined: Option<Vec<u8>>,
 }
 
-/// Documents of one split that a query matches: what a search that lists them answers, and what a deletion goes by.
+/// Documents of one split that match a query: the answer of a listing search, and the input of a
+/// deletion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListedSplit {
-    /// The split's id.
+    /// Id of the split.
     pub split_id: String,
-    /// Number of its documents, deleted ones too.
+    /// Number of its documents, including deleted ones.
     pub num_docs: u64,
-    /// Earliest and latest timestamp of the split, if the index has a timestamp field. Never left out: leaves write
-    /// this in a form that names no fields.
+    /// Earliest and latest timestamp of the split, if the index has a timestamp field. Always
+    /// serialized: leaves use a format without field names.
     pub time_range: Option<TimeRange>,
-    /// How many match and are not deleted yet.
+    /// Number of matching documents that are not deleted yet.
     pub num_listed: u64,
-    /// Which: the bytes of [`DeletedDocs`], in hexadecimal.
+    /// Matching documents: the bytes of [`DeletedDocs`] in hexadecimal.
     pub docs: String,
 }
 
 impl ListedSplit {
-    /// What a query matches of a split.
+    /// Creates the list of a split's matching documents.
     pub fn new(entry: &SplitEntry, docs: &DeletedDocs) -> Self {
         let (reference, bytes) = docs.write();
         Self {
@@ -75,10 +77,10 @@ impl ListedSplit {
         }
     }
 
-    /// The documents.
+    /// Decodes the documents.
     ///
     /// # Errors
-    /// If this lists none of a split like this.
+    /// The list is invalid for a split of this size.
     pub fn docs(&self) -> Result<DeletedDocs, FormatError> {
         let error = |problem: &str| FormatError::new(DELETES_NAME, problem);
         let digits = self.docs.as_bytes().chunks(2).map(|digits| {
@@ -98,15 +100,15 @@ impl ListedSplit {
 }
 
 impl DeletesRef {
-    /// Name of the object, relative to the index's URI.
+    /// Returns the name of the object, relative to the index's URI.
     pub fn object(&self) -> String {
         deletes_object(&self.id)
     }
 
-    /// The documents, of a split that has `max_doc`.
+    /// Decodes the documents of a split with `max_doc` documents.
     ///
     /// # Errors
-    /// If the bytes are not those that this refers to.
+    /// The bytes differ from the referenced ones.
     pub fn open(&self, bytes: &[u8], max_doc: u32) -> Result<DeletedDocs, FormatError> {
         let error = |problem: &str| Err(FormatError::new(DELETES_NAME, problem));
         if bytes.len() as u64 != self.len || object_id(bytes) != self.id {
@@ -124,7 +126,7 @@ impl DeletesRef {
 }
 
 impl DeletedDocs {
-    /// Of ascending documents.
+    /// Creates the set of ascending documents.
     pub fn of_sorted(docs: impl IntoIterator<Item = u32>) -> Self {
         let mut deleted = Self::default();
         for doc in docs {
@@ -133,7 +135,7 @@ impl DeletedDocs {
         deleted
     }
 
-    /// Adds a range that does not begin before the last one. What they have in common counts once.
+    /// Adds a range that does not begin before the last one. Overlaps count once.
     pub fn push(&mut self, range: Range<u32>) {
         match self.ranges.last_mut() {
             _ if range.is_empty() => {}
@@ -142,7 +144,7 @@ impl DeletedDocs {
         }
     }
 
-    /// Those of either.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let mut all: Vec<Range<u32>> = self.ranges.iter().chain(&other.ranges).cloned().collect();
@@ -152,14 +154,14 @@ impl DeletedDocs {
         union
     }
 
-    /// Whether a document is deleted.
+    /// Returns whether a document is deleted.
     pub fn contains(&self, doc: u32) -> bool {
         let after = self.ranges.partition_point(|range| range.start <= doc);
         let last = after.checked_sub(1).and_then(|at| self.ranges.get(at));
         last.is_some_and(|range| doc < range.end)
     }
 
-    /// The parts of a range of documents that are not deleted, in ascending order.
+    /// Returns the parts of a range that are not deleted, in ascending order.
     pub fn left_of(&self, docs: Range<u32>) -> impl Iterator<Item = Range<u32>> + '_ {
         let first = self.ranges.partition_point(|range| range.end <= docs.start);
         let ranges = self.ranges.get(first..).unwrap_or_default().iter();
@@ -176,12 +178,12 @@ impl DeletedDocs {
             })
     }
 
-    /// The deleted documents as ascending ranges that do not touch.
+    /// Returns the deleted documents as ascending ranges that do not touch.
     pub fn ranges(&self) -> &[Range<u32>] {
         &self.ranges
     }
 
-    /// Number of deleted documents.
+    /// Returns the number of deleted documents.
     pub fn num_docs(&self) -> u64 {
         let lens = self
             .ranges
@@ -190,7 +192,7 @@ impl DeletedDocs {
         lens.sum()
     }
 
-    /// Encodes them, with what refers to them.
+    /// Encodes the set, and returns a reference with the bytes.
     pub fn write(&self) -> (DeletesRef, Vec<u8>) {
         let ranges = self.write_ranges();
         let bits = self.write_bits(ranges.len());
@@ -217,7 +219,7 @@ impl DeletedDocs {
         out.into_bytes()
     }
 
-    /// None if that were no shorter.
+    /// Encodes the set as bits; returns `None` if that is not shorter.
     fn write_bits(&self, shorter_than: usize) -> Option<Vec<u8>> {
         let num_bits = usize::try_from(self.ranges.last()?.end).ok()?;
         if num_bits.div_ceil(8) + 6 >= shorter_than {

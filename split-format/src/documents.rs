@@ -1,17 +1,18 @@
-//! The documents of a split, as they were stored: blocks that are compressed each on its own, and where they stand.
+//! Stored documents of a split: separately compressed blocks, and their index.
 //!
 //! ```text
 //!   docindex   version · dictionary, packed · templates, packed · longest block │ group of 64 blocks: documents, lengths │ …
 //!   docs       block 0 │ block 1 │ …                  each begins at a multiple of 64 bytes
 //!
 //!   a block    zstd frame, made with the dictionary, zeros behind it
-//!              └▶ columns of what tells its documents apart: `documents/block.rs`
+//!              └▶ columns of the differences between its documents: `documents/block.rs`
 //! ```
 //!
-//! Templates are what the documents of the split have in common, as far as it is whole values and words; the dictionary is
-//! what their columns do. The dictionary is what lets blocks be short: it holds what all documents of the split have in common, so that a
-//! block of few documents is hardly larger than the same documents within a long one. Lengths are said in units of
-//! 64 bytes, because the index is in the head of the split, and what it says of a block costs a few bits so.
+//! Templates contain the whole values and words that documents of the split share, and the
+//! dictionary contains common parts of their columns. The dictionary permits short blocks: a block
+//! of few documents is hardly larger than the same documents within a long one. Lengths are stored
+//! in units of 64 bytes, so that the index, which is in the head of the split, takes a few bits for
+//! each block.
 
 use std::ops::Range;
 
@@ -32,90 +33,91 @@ pub use block_writer::{BlockWriter, shape_of, template_of};
 pub use decoder::{BlockDecoder, reserve_for_frame};
 pub use templates::{Part, Templates};
 
-/// A dictionary is no longer than this.
+/// Maximum length of a dictionary.
 const MAX_DICTIONARY_NUM_BYTES: usize = 1 << 20;
 
-/// Templates are no longer than this together.
+/// Maximum length of all templates together.
 const MAX_TEMPLATES_NUM_BYTES: usize = 1 << 20;
 
-/// A block, and each document of it, is no longer than this: twice the longest `docstore_blocksize`. A reader holds one
-/// at a time, and never more than what is packed can come to.
+/// Maximum length of a block, and of each document in it: twice the largest `docstore_blocksize`. A
+/// reader holds one at a time, and never more than its compressed form can contain.
 const MAX_BLOCK_NUM_BYTES: u64 = 2 << 30;
 
-/// Blocks begin at multiples of this.
+/// Alignment of blocks in bytes.
 const UNIT_NUM_BYTES: usize = 64;
 
-/// Where the documents of a split stand.
+/// Locations of a split's documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentIndex {
-    /// A zstd frame; empty if there is none.
+    /// Dictionary as a zstd frame; empty if there is none.
     packed_dictionary: Vec<u8>,
-    /// The same.
+    /// Templates as a zstd frame; empty if there are none.
     packed_templates: Vec<u8>,
     /// Length in bytes of the longest block: of its documents, or of its columns.
     max_block_len: u64,
-    /// The first document of each block, and behind it the number of all documents.
+    /// First document of each block, followed by the number of all documents.
     first_docs: Vec<u32>,
-    /// Where each block begins in the file of documents, in bytes, and behind it where the last one ends.
+    /// Offset of each block in the file of documents, followed by the end of the last.
     starts: Vec<u64>,
 }
 
-/// A block of documents.
+/// Location of a block of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocBlock {
-    /// Its place among the blocks.
+    /// Index among the blocks.
     pub ord: usize,
-    /// The documents in it.
+    /// Documents in the block.
     pub docs: Range<u32>,
-    /// Its bytes within the file of documents.
+    /// Bytes of the block within the file of documents.
     pub bytes: Range<u64>,
 }
 
 impl DocumentIndex {
-    /// What the blocks were compressed with; empty if with nothing.
+    /// Returns the dictionary of the blocks; empty if they have none.
     ///
     /// # Errors
-    /// If it cannot be decompressed, or is longer than a dictionary may be.
+    /// It cannot be decompressed, or exceeds the limit.
     pub fn dictionary(&self) -> Result<Vec<u8>, FormatError> {
         decoder::unpack(&self.packed_dictionary, MAX_DICTIONARY_NUM_BYTES)
     }
 
-    /// What documents are made of, beside the columns of their block.
+    /// Returns the templates of the documents.
     ///
     /// # Errors
-    /// If they cannot be decompressed, or are longer than templates may be.
+    /// They cannot be decompressed, or exceed the limit.
     pub fn templates(&self) -> Result<Templates, FormatError> {
         let unpacked = decoder::unpack(&self.packed_templates, MAX_TEMPLATES_NUM_BYTES)?;
         Templates::open(&unpacked)
     }
 
-    /// Number of documents.
+    /// Returns the number of documents.
     pub fn num_docs(&self) -> u32 {
         self.first_docs.last().copied().unwrap_or(0)
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub fn num_blocks(&self) -> usize {
         self.first_docs.len().saturating_sub(1)
     }
 
-    /// Length in bytes of the longest block, uncompressed: of its documents, or of its columns if they are longer.
+    /// Returns the uncompressed length in bytes of the longest block: of its documents, or of its
+    /// columns if they are longer.
     pub fn max_block_len(&self) -> u64 {
         self.max_block_len
     }
 
-    /// Length of the file of documents.
+    /// Returns the length of the file of documents in bytes.
     pub fn num_bytes(&self) -> u64 {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// The block that a document is in; `None` if there is no such document.
+    /// Returns the block of a document; `None` if the document does not exist.
     pub fn block_of(&self, doc: u32) -> Option<DocBlock> {
         let next = self.first_docs.partition_point(|first| *first <= doc);
         self.block(next.checked_sub(1)?)
     }
 
-    /// A block by its place among them.
+    /// Returns a block by its index.
     pub fn block(&self, ord: usize) -> Option<DocBlock> {
         let next = ord.checked_add(1)?;
         Some(DocBlock {
@@ -125,7 +127,7 @@ impl DocumentIndex {
         })
     }
 
-    /// Encodes it.
+    /// Encodes the index.
     pub fn write(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.u32(DOCUMENTS_VERSION);
@@ -139,10 +141,10 @@ impl DocumentIndex {
         out.into_bytes()
     }
 
-    /// Decodes it.
+    /// Decodes the index.
     ///
     /// # Errors
-    /// If the bytes are no index of documents, or of a version that this reader does not know.
+    /// The bytes are no index of documents, or have an unknown version.
     pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut reader = Reader::new(DOCUMENTS_NAME, bytes);
         let version = reader.u32()?;
@@ -191,7 +193,7 @@ impl DocumentIndex {
     }
 }
 
-/// Puts blocks one after the other.
+/// Writer of consecutive blocks.
 #[derive(Debug, Default)]
 pub struct DocumentsWriter {
     bytes: Vec<u8>,
@@ -202,11 +204,11 @@ pub struct DocumentsWriter {
 }
 
 impl DocumentsWriter {
-    /// Adds a block of documents. `frame` is what it was compressed to, and `block_len` the length of its documents or of
-    /// its columns, whichever is longer.
+    /// Adds a block of documents. `frame` is its compressed form, and `block_len` the length of its
+    /// documents or of its columns, whichever is larger.
     ///
     /// # Errors
-    /// If these are more documents than a split may have.
+    /// The split would have too many documents.
     pub fn add_block(
         &mut self,
         num_docs: u32,
@@ -229,8 +231,9 @@ impl DocumentsWriter {
         Ok(())
     }
 
-    /// Where the blocks are, and their bytes. `packed_dictionary` is what they were compressed with, as a zstd frame;
-    /// empty if with nothing. So are the [`Templates`] that they were written with.
+    /// Returns the index and the bytes of the blocks. `packed_dictionary` is the dictionary that
+    /// they were compressed with, as a zstd frame, or empty; `packed_templates` likewise are the
+    /// [`Templates`] that they were written with.
     pub fn finish(
         mut self,
         packed_dictionary: Vec<u8>,

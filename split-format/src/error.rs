@@ -1,14 +1,14 @@
-//! The one error of this crate: bytes that are not what they should be.
+//! The error type of this crate: invalid bytes.
 
 use thiserror::Error;
 
-/// Bytes that cannot be read as the structure they claim to be.
+/// Bytes that cannot be read as the structure that they claim to be.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{component}: {problem}")]
 pub struct FormatError {
-    /// Which structure, for example `split head` or `time index`.
+    /// Name of the structure, for example `split head` or `time index`.
     pub component: &'static str,
-    /// What is wrong with it, and what to do where that is known.
+    /// Description of the problem, with advice if possible.
     pub problem: String,
 }
 

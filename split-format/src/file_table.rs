@@ -1,4 +1,4 @@
-//! The file table: which tantivy file stands where in the body.
+//! File table: the locations of tantivy's files in the body.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::version::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILE_TABLE, IDENTITIES_FILE, LISTS_FILE,
 };
 
-/// One file of the body.
+/// File of the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEntry {
     /// Extension of the tantivy file, for example `term` or `fast`.
@@ -19,14 +19,14 @@ pub struct FileEntry {
     pub len: u64,
 }
 
-/// The files of a body in the order in which they stand there: no gaps, no overlap.
+/// Files of a body in their order, without gaps or overlaps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileTable {
     files: Vec<FileEntry>,
 }
 
 impl FileTable {
-    /// Lays files of the given names and lengths one after the other.
+    /// Lays out files with the given names and lengths consecutively.
     pub fn lay_out<'a>(files: impl IntoIterator<Item = (&'a str, u64)>) -> Self {
         let mut offset = 0;
         let files = files
@@ -44,18 +44,19 @@ impl FileTable {
         Self { files }
     }
 
-    /// The files in body order. A file's place here is its `file_ord`.
+    /// Returns the files in body order. The index of a file is its `file_ord`.
     pub fn files(&self) -> &[FileEntry] {
         &self.files
     }
 
-    /// The file of that name, with its `file_ord`.
+    /// Returns the file with this name and its `file_ord`.
     pub fn find(&self, name: &str) -> Option<(u32, &FileEntry)> {
         (0..).zip(&self.files).find(|(_, file)| file.name == name)
     }
 
-    /// Whether they are those of a split from before documents, their identities and positions stood as they do now.
-    /// Readers refuse such a split whole: half of it would be read wrongly.
+    /// Returns whether the files belong to a split from before documents, their identities and
+    /// positions had their present format. Readers refuse such a split entirely, since half of it
+    /// would be misread.
     pub fn is_too_old(&self) -> bool {
         let mut needed = [
             LISTS_FILE,
@@ -67,7 +68,7 @@ impl FileTable {
         needed.any(|name| self.find(name).is_none())
     }
 
-    /// Number of bytes of the whole body.
+    /// Returns the length of the whole body in bytes.
     pub fn body_len(&self) -> u64 {
         self.files.last().map_or(0, |file| file.offset + file.len)
     }

@@ -1,4 +1,4 @@
-//! Filters: which terms a split may hold, so that a search for a value that few splits hold opens few.
+//! Filters: the terms that a split may contain, so that a search for a rare value opens few splits.
 //!
 //! ```text
 //!   field · 0 · term ──XXH3-128──▶ block (high half) · six rows of it (low half)
@@ -11,9 +11,9 @@
 //!   └───────┴───────┴─ ─ ─┘                └──────────────────────┴──────────┴─ ─ ─
 //! ```
 //!
-//! A filter is a blocked Bloom filter: all bits of a value lie in one block, so that of a page one read of one
-//! block says of all its splits whether they may hold the value. It never says no wrongly; it may say yes wrongly,
-//! and may name values that are deleted.
+//! A filter is a blocked Bloom filter: all bits of a value are in one block, so that reading one
+//! block of a page tells for all its splits whether they may contain the value. A negative answer
+//! is always right; a positive one may be wrong, and may refer to deleted values.
 
 use std::collections::BTreeSet;
 
@@ -30,18 +30,18 @@ pub(crate) use transpose::transpose;
 pub(crate) use transposed::MAX_GROUPS;
 pub use transposed::{BlockPlace, FilterBlock, FilterGroup, FilterPlace, FiltersRef, PageFilters};
 
-/// Bits of a block: rows of a transposed one.
+/// Number of bits in a block, which are the rows of a transposed one.
 pub(crate) const BLOCK_NUM_BITS: u64 = 1_024;
-/// Bytes of a block of one filter.
+/// Number of bytes in a block of one filter.
 pub(crate) const BLOCK_LEN: usize = 128;
-/// Bits that a value sets.
+/// Number of bits that a value sets.
 const NUM_PROBES: u32 = 6;
-/// Bits that choose one row of a block.
+/// Number of bits that select one row of a block.
 const ROW_BITS: u32 = BLOCK_NUM_BITS.trailing_zeros();
-/// A filter has at most 2 to this many blocks: 8 MiB.
+/// Base-2 logarithm of the maximum number of blocks in a filter: 8 MiB.
 pub(crate) const MAX_LOG2_NUM_BLOCKS: u32 = 16;
 
-/// A value that is looked for, hashed: a term of a field.
+/// Hashed value to look up: a term of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Needle {
     block_hash: u64,
@@ -49,9 +49,9 @@ pub struct Needle {
 }
 
 impl Needle {
-    /// The term as its field's dictionary has it.
+    /// Hashes a term in the form of its field's dictionary.
     pub fn of(field: &str, term: &[u8]) -> Self {
-        // No field's name has a zero byte.
+        // No field name contains a zero byte.
         let key = [field.as_bytes(), &[0], term].concat();
         let [high, low] = halves(xxh3_128_with_seed(&key, FILTER_SEED));
         Self {
@@ -60,14 +60,14 @@ impl Needle {
         }
     }
 
-    /// Its block among 2 to `log2_num_blocks`.
+    /// Returns the block among 2^`log2_num_blocks`.
     fn block(self, log2_num_blocks: u32) -> u64 {
-        // The high bits: twice as many blocks are these, each cut in two.
+        // The high bits, so that doubling the number of blocks splits each in two.
         let shift = u64::BITS.saturating_sub(log2_num_blocks);
         self.block_hash.checked_shr(shift).unwrap_or(0)
     }
 
-    /// Its rows, each below [`BLOCK_NUM_BITS`]; some may be the same.
+    /// Returns the rows, each below [`BLOCK_NUM_BITS`]; some may be equal.
     fn rows(self) -> impl Iterator<Item = u64> {
         (0..NUM_PROBES).map(move |probe| (self.row_hash >> (probe * ROW_BITS)) % BLOCK_NUM_BITS)
     }
@@ -81,34 +81,34 @@ fn halves(number: u128) -> [u64; 2] {
     ]
 }
 
-/// What a filter speaks of.
+/// Scope of a filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FilterScope {
-    /// Fields, by their names in the schema, all of whose terms are in the filter.
+    /// Schema names of the fields whose terms are all in the filter.
     pub fields: BTreeSet<String>,
-    /// Where the split looks for words that name no field: a query of such words means this.
+    /// Fields that the split searches for words without a field.
     pub default_fields: Vec<String>,
 }
 
-/// The filter of one split.
+/// Filter of one split.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitFilter {
     scope: FilterScope,
     log2_num_blocks: u32,
-    /// Block after block; the lowest bit of a byte comes first.
+    /// Consecutive blocks; the lowest bit of a byte comes first.
     bits: Vec<u8>,
 }
 
 impl SplitFilter {
-    /// 2 to this many blocks are the most that a filter has.
+    /// Base-2 logarithm of the maximum number of blocks.
     pub const MAX_LOG2_NUM_BLOCKS: u32 = MAX_LOG2_NUM_BLOCKS;
 
-    /// Number of bytes of the bits of a filter of 2 to so many blocks.
+    /// Returns the length in bytes of a filter's bits with 2^`log2_num_blocks` blocks.
     pub fn num_bytes_of(log2_num_blocks: u32) -> u64 {
         (BLOCK_LEN as u64) << log2_num_blocks.min(MAX_LOG2_NUM_BLOCKS)
     }
 
-    /// A filter without values, of 2 to so many blocks, or as many as there may be.
+    /// Creates an empty filter of 2^`log2_num_blocks` blocks, limited to the maximum.
     pub fn new(scope: FilterScope, log2_num_blocks: u32) -> Self {
         let log2_num_blocks = log2_num_blocks.min(MAX_LOG2_NUM_BLOCKS);
         Self {
@@ -118,24 +118,24 @@ impl SplitFilter {
         }
     }
 
-    /// What it speaks of.
+    /// Returns the scope of the filter.
     pub fn scope(&self) -> &FilterScope {
         &self.scope
     }
 
-    /// 2 to this many blocks it has.
+    /// Returns the base-2 logarithm of the number of blocks.
     pub fn log2_num_blocks(&self) -> u32 {
         self.log2_num_blocks
     }
 
-    /// Notes a value.
+    /// Adds a value.
     pub fn insert(&mut self, needle: Needle) {
         for bit in self.places_of(needle) {
             self.set(bit);
         }
     }
 
-    /// Whether the value may have been noted.
+    /// Returns whether the value may have been added.
     pub fn may_hold(&self, needle: Needle) -> bool {
         self.places_of(needle).all(|bit| {
             let byte = usize::try_from(bit / 8).ok();
@@ -156,7 +156,8 @@ impl SplitFilter {
         }
     }
 
-    /// The same with twice as many blocks: each block stands for both that it would be cut into.
+    /// Returns an equivalent filter with twice as many blocks: each block stands for both of its
+    /// halves.
     fn doubled(&self) -> Self {
         let blocks = self.bits.chunks(BLOCK_LEN);
         Self {
@@ -166,7 +167,8 @@ impl SplitFilter {
         }
     }
 
-    /// The same with as few blocks as say as much: what [`SplitFilter::doubled`] was made from.
+    /// Returns an equivalent filter with as few blocks as possible, which reverses
+    /// [`SplitFilter::doubled`].
     fn shrunk(mut self) -> Self {
         while self.log2_num_blocks > 0 {
             let mut pairs = self.bits.chunks(2 * BLOCK_LEN);
@@ -185,7 +187,7 @@ impl SplitFilter {
         self
     }
 
-    /// Encodes it: the file of a split's body.
+    /// Encodes the filter as a file of the split's body.
     pub fn write(&self) -> Vec<u8> {
         let mut out = Writer::default();
         out.u32(FILTER_VERSION);
@@ -202,7 +204,7 @@ impl SplitFilter {
     /// Decodes a file that was read by itself, without the split's block checksums.
     ///
     /// # Errors
-    /// If the bytes are no filter, are damaged, or of a version that this reader does not know.
+    /// The bytes are no filter, are damaged, or have an unknown version.
     pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
         let (content, checksum) = bytes
             .split_last_chunk::<8>()

@@ -1,4 +1,4 @@
-//! The head of a split: everything a reader needs before it touches the body.
+//! Head of a split: everything that a reader needs before it reads the body.
 //!
 //! ```text
 //!   0        8         12         20          28
@@ -25,7 +25,7 @@ use crate::{
 
 const PREFIX: &str = "split head";
 
-/// A range of time in nanoseconds since 1970, both ends included.
+/// Range of time in nanoseconds since 1970, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimeRange {
@@ -36,7 +36,7 @@ pub struct TimeRange {
 }
 
 impl TimeRange {
-    /// From the earlier start to the later end.
+    /// Returns the range from the earlier start to the later end.
     pub fn union(self, other: Self) -> Self {
         Self {
             start_ns: self.start_ns.min(other.start_ns),
@@ -45,40 +45,39 @@ impl TimeRange {
     }
 }
 
-/// Facts about a split that a reader wants before its data.
+/// Metadata of a split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SplitMetadata {
     /// Number of documents.
     pub num_docs: u32,
-    /// Number of bytes of the input the documents came from.
+    /// Number of bytes of the input that the documents came from.
     pub raw_num_bytes: u64,
     /// Earliest and latest timestamp, if the index has a timestamp field.
     pub time_range: Option<TimeRange>,
-    /// The fast field by which documents are sorted, ascending.
+    /// Fast field by which documents are sorted, ascending.
     pub sort_field: Option<String>,
-    /// Between which identities its documents lie. Absent in splits of the first version, which do
-    /// not know theirs.
+    /// Range of the documents' identities. Splits of the first version have no identities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identities: Option<IdentityRange>,
-    /// The index config the split was built with, as the doc mapper serialises it.
+    /// Index config that the split was built with, as serialized by the doc mapper.
     pub index_config: serde_json::Value,
 }
 
-/// A split's head.
+/// Head of a split.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// Facts about the split.
+    /// Metadata of the split.
     pub metadata: SplitMetadata,
-    /// Which file stands where in the body.
+    /// Locations of the files in the body.
     pub files: FileTable,
-    /// Ranges of the body kept in the head.
+    /// Ranges of the body stored in the head.
     pub hotcache: Hotcache,
-    /// Which document starts each time bucket; absent without a timestamp field.
+    /// First document of each time bucket; absent without a timestamp field.
     pub time_index: Option<TimeIndex>,
-    /// Counts per time bucket and value; absent without a timestamp field.
+    /// Counts by time bucket and value; absent without a timestamp field.
     pub rollup: Option<Rollup>,
-    /// Which frequent terms meet; absent if that is known of no two.
+    /// Co-occurrence of frequent terms; absent if nothing is known.
     pub co_occurrence: Option<CoOccurrence>,
     /// Checksums of the body.
     pub block_checksums: BlockChecksums,
@@ -87,7 +86,7 @@ pub struct Head {
 /// Reads the head's length from the first [`HEAD_PREFIX_LEN`] bytes of a split.
 ///
 /// # Errors
-/// If the bytes are no split, or a split of a version this reader does not know.
+/// The bytes are no split, or have an unknown version.
 pub fn head_len_of(prefix: &[u8]) -> Result<u64, FormatError> {
     let mut reader = Reader::new(PREFIX, prefix);
     if reader.raw(SPLIT_MAGIC.len())? != SPLIT_MAGIC {
@@ -111,7 +110,7 @@ impl Head {
     /// Encodes the head.
     ///
     /// # Errors
-    /// If the metadata cannot be written as JSON.
+    /// The metadata cannot be serialized to JSON.
     pub fn write(&self) -> Result<Vec<u8>, FormatError> {
         let metadata = serde_json::to_vec(&self.metadata)
             .map_err(|error| FormatError::new(METADATA.name, error.to_string()))?;
@@ -122,7 +121,7 @@ impl Head {
             components.u64(payload.len() as u64);
             components.raw(payload);
         };
-        // A head that was read is written as it stood.
+        // A decoded head is written in its original version.
         put_version(METADATA, metadata_version(&self.metadata), &metadata);
         let mut put = |kind: ComponentKind, payload: &[u8]| {
             put_version(kind, kind.version, payload);
@@ -150,10 +149,10 @@ impl Head {
         Ok(out.into_bytes())
     }
 
-    /// Decodes and verifies a whole head; `bytes` may go on into the body.
+    /// Decodes and verifies a whole head; `bytes` may continue with the body.
     ///
     /// # Errors
-    /// If the bytes are no head, are damaged or cut short.
+    /// The bytes are no head, or are damaged or truncated.
     pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
         let head_len = head_len_of(bytes)?;
         let error = |problem: String| FormatError::new(PREFIX, problem);
@@ -228,7 +227,7 @@ impl Head {
     }
 }
 
-/// The version of the metadata that such metadata stands in.
+/// Returns the version for this metadata.
 fn metadata_version(metadata: &SplitMetadata) -> u32 {
     match metadata.identities {
         Some(_) => METADATA_WITH_IDENTITIES,
@@ -236,7 +235,8 @@ fn metadata_version(metadata: &SplitMetadata) -> u32 {
     }
 }
 
-/// A version of the metadata either has identities or does not; with them there is a file of them.
+/// Checks the identities: each version of the metadata either has them, with a file in the body, or
+/// has none.
 fn check_identities(
     found: &[Component<'_>],
     metadata: &SplitMetadata,
@@ -259,10 +259,10 @@ fn check_identities(
     }
 }
 
-/// A component that this reader knows, with its version and payload.
+/// Known component, with its version and payload.
 type Component<'a> = (ComponentKind, u32, &'a [u8]);
 
-/// Walks the component directory: the components that this reader knows, in the order of the bytes.
+/// Reads the component directory: the known components, in the order of the bytes.
 fn find_components(bytes: &[u8]) -> Result<Vec<Component<'_>>, FormatError> {
     let mut reader = Reader::new(PREFIX, bytes);
     let mut found = Vec::new();
@@ -280,8 +280,8 @@ fn find_components(bytes: &[u8]) -> Result<Vec<Component<'_>>, FormatError> {
             BLOCK_CHECKSUMS,
             HOTCACHE,
         ];
-        // A component of a later version that this reader does not know by name is optional by
-        // definition: what a reader must understand raises the version of the split.
+        // An unknown component of a later version is optional by definition: changes that readers
+        // must understand raise the version of the split.
         let Some(kind) = known.into_iter().find(|kind| kind.tag == tag) else {
             continue;
         };

@@ -1,5 +1,5 @@
-//! The hotcache: ranges of the body's files that every opening (and many a query) touches, kept in
-//! the head so that they cost no read.
+//! Hotcache: ranges of the body's files that every opening, and many a query, reads. They are
+//! stored in the head, so that they need no request.
 
 use std::ops::Range;
 
@@ -7,18 +7,18 @@ use crate::codec::{Reader, Writer};
 use crate::version::HOTCACHE;
 use crate::{FileTable, FormatError};
 
-/// One hot range of one file.
+/// Hot range of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HotRange {
-    /// Place of the file in the file table.
+    /// Index of the file in the file table.
     pub file_ord: u32,
     /// First byte, counted from the start of the file.
     pub start: u64,
-    /// Where the bytes stand in [`Hotcache::bytes`].
+    /// Location of the bytes in [`Hotcache::bytes`].
     pub bytes: Range<usize>,
 }
 
-/// The hot ranges, sorted by file and start, disjoint within a file.
+/// Hot ranges, sorted by file and start, disjoint within a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hotcache {
     ranges: Vec<HotRange>,
@@ -26,7 +26,7 @@ pub struct Hotcache {
 }
 
 impl Hotcache {
-    /// Collects `(file_ord, start, bytes)`. Ranges of one file that overlap or touch become one.
+    /// Collects `(file_ord, start, bytes)`. Ranges of one file that overlap or touch are merged.
     pub fn from_ranges(mut ranges: Vec<(u32, u64, Vec<u8>)>) -> Self {
         ranges.retain(|(_, _, bytes)| !bytes.is_empty());
         canter_sorting::sort_by_key(&mut ranges, |(file_ord, start, _)| (*file_ord, *start));
@@ -55,17 +55,17 @@ impl Hotcache {
         cache
     }
 
-    /// The hot ranges in order.
+    /// Returns the hot ranges in order.
     pub fn ranges(&self) -> &[HotRange] {
         &self.ranges
     }
 
-    /// All hot bytes, one range after the other.
+    /// Returns the hot bytes of all ranges in order.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The same, giving up the rest of the hotcache.
+    /// Consumes the hotcache, and returns its bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

@@ -1,19 +1,20 @@
-//! Who the documents of a split are: the source that each came from, and its place there.
+//! Identities of a split's documents: the source of each, and its position there.
 //!
 //! ```text
 //!   u32 version │ num_docs │ directory │ source ids │ run 0 │ run 1 │ …
 //!                            of runs: documents, bytes
 //! ```
 //!
-//! With the directory, which is small, one document costs a read of the source ids and of its run.
+//! With the small directory, looking up one document reads the source ids and its run.
 //!
-//! A run says of each of its documents from which source it is, and how far its position lies from
-//! where the documents of that source before it in the run let expect it. Documents that follow each
-//! other in one source are a single run of a few bytes, however many they are; others stand in runs
-//! of a thousand or more with as many bits a document as the run's most displaced one needs.
+//! A run stores, for each of its documents, its source and the distance of its position from the
+//! expected one, which follows from earlier documents of that source in the run. Consecutive
+//! documents of one source make a single run of a few bytes, however many they are. Others are in
+//! runs of at least a thousand documents, with as many bits for each as the largest distance in the
+//! run needs.
 //!
-//! This does not say what a source is called: an id is a hash, so that an index that everybody may
-//! read tells nobody the paths of the machine that built it.
+//! The name of a source is not stored: an id is a hash, so that a public index does not reveal the
+//! paths of the machine that built it.
 
 use std::fmt;
 
@@ -27,18 +28,18 @@ mod read;
 pub use directory::IdentityDirectory;
 pub use read::Identities;
 
-/// Length of a source id.
+/// Length of a source id in bytes.
 const SOURCE_ID_LEN: usize = 16;
 
-/// Names a source, wherever the same one is read: a hash of where it is and how it begins.
+/// Id of a source, the same wherever the source is read: a hash of its location and its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceId([u8; SOURCE_ID_LEN]);
 
 impl SourceId {
-    /// The id of what comes from `origin` and begins with `beginning`.
+    /// Returns the id of the source at `origin` that begins with `beginning`.
     ///
-    /// The beginning tells a file from the next one under its name (logs are rotated), and leaves a
-    /// file that grew the source that it was.
+    /// The beginning distinguishes a file from its successor under the same name (after log
+    /// rotation), while a file that grows keeps its id.
     pub fn of(origin: &[u8], beginning: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"canter source 1\0");
@@ -56,7 +57,7 @@ impl SourceId {
         Self(id)
     }
 
-    /// The id that is written so; `None` if none is.
+    /// Parses an id; returns `None` if the text is no id.
     pub fn parse(text: &str) -> Option<Self> {
         let is_digit = |digit: u8| digit.is_ascii_digit() || (b'a'..=b'f').contains(&digit);
         let is_id = text.len() == 32 && text.bytes().all(is_digit);
@@ -64,7 +65,7 @@ impl SourceId {
         Some(Self(id.to_be_bytes()))
     }
 
-    /// The id as a number that sorts like it.
+    /// Returns the id as a number with the same order.
     pub fn to_u128(self) -> u128 {
         u128::from_be_bytes(self.0)
     }
@@ -93,18 +94,18 @@ impl<'de> Deserialize<'de> for SourceId {
     }
 }
 
-/// Who a document is. No two live documents are the same, and it stays who it is wherever its split
-/// goes. The order is the last that decides between hits.
+/// Identity of a document. It is unique among live documents, and stays the same in whichever split
+/// the document is. Its order is the final tie-breaker between hits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocIdentity {
-    /// Where it came from.
+    /// Source of the document.
     pub source: SourceId,
-    /// The number of its line there, from 1.
+    /// Line number in the source, from 1.
     pub position: u64,
 }
 
-/// As it is shown, and read again by [`DocIdentity::parse`].
+/// Displays the form that [`DocIdentity::parse`] reads.
 impl fmt::Display for DocIdentity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}-{}", self.source, self.position)
@@ -112,7 +113,7 @@ impl fmt::Display for DocIdentity {
 }
 
 impl DocIdentity {
-    /// The identity that is written so, and in no other way; `None` if none is.
+    /// Parses an identity in its only valid form; returns `None` for other text.
     pub fn parse(text: &str) -> Option<Self> {
         let (source, position) = text.split_once('-')?;
         let is_number = position.bytes().all(|digit| digit.is_ascii_digit());
@@ -124,21 +125,20 @@ impl DocIdentity {
     }
 }
 
-/// The first and the last identity of a split's documents, both included, and of how many sources
-/// they are.
+/// First and last identity of a split's documents, both included, and the number of their sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdentityRange {
-    /// The least identity.
+    /// Smallest identity.
     pub first: DocIdentity,
-    /// The greatest identity.
+    /// Largest identity.
     pub last: DocIdentity,
-    /// How many sources the documents came from.
+    /// Number of sources that the documents came from.
     pub num_sources: u32,
 }
 
 impl IdentityRange {
-    /// The range of documents in any order; `None` without documents.
+    /// Returns the range of documents in any order; `None` without documents.
     pub fn of_docs(docs: &[DocIdentity]) -> Option<Self> {
         let sources = sources_of(docs);
         Some(Self {
@@ -148,21 +148,21 @@ impl IdentityRange {
         })
     }
 
-    /// Whether an identity of one may lie between two of the other. If not, the first identities
-    /// sort like any two others of theirs.
+    /// Returns whether an identity of one range may lie between two of the other. If not, the first
+    /// identities sort like any others of the ranges.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 
-    /// Whether a document with this identity may be among them.
+    /// Returns whether a document with this identity may be in the range.
     pub fn may_hold(&self, identity: &DocIdentity) -> bool {
         (self.first..=self.last).contains(identity)
     }
 }
 
-/// The sources of documents, sorted.
+/// Returns the distinct sources of documents, sorted.
 fn sources_of(docs: &[DocIdentity]) -> Vec<SourceId> {
-    // Most documents are of the source of the one before.
+    // Most documents have the same source as the one before.
     let mut sources: Vec<SourceId> = Vec::new();
     for doc in docs {
         if sources.last() != Some(&doc.source) {
@@ -174,12 +174,12 @@ fn sources_of(docs: &[DocIdentity]) -> Vec<SourceId> {
     sources
 }
 
-/// How many bits a number has.
+/// Returns the number of bits of a number.
 fn width_of(number: u64) -> u32 {
     u64::BITS - number.leading_zeros()
 }
 
-/// A number modulo 2^64.
+/// Returns a number modulo 2^64.
 fn wrapped(number: i128) -> i64 {
     let [a, b, c, d, e, f, g, h, ..] = number.to_le_bytes();
     i64::from_le_bytes([a, b, c, d, e, f, g, h])

@@ -1,13 +1,13 @@
-//! The ledger: which splits were ever published, so that an ingest that is run again is known whatever became
-//! of its splits: merged, deleted, expired.
+//! Ledger: the ids of all splits that were ever published, so that a repeated ingest is recognized
+//! whatever became of its splits: merged, deleted, expired.
 //!
 //! ```text
 //!   manifest ──▶ recent ids │ references ──▶ ledger/<hash>.ids: magic · version · sorted ids
 //! ```
 //!
-//! Ids of splits that the manifest names itself are not in it. Two levels of objects: those of the first are
-//! written when there are enough recent ids and overlap each other; those of the second divide all ids among
-//! them, so that one of them says whether it has an id.
+//! It excludes the ids of splits that the manifest names itself. Its objects have two levels: those
+//! of the first are written when there are enough recent ids, and overlap each other; those of the
+//! second partition all ids, so that one of them tells whether an id is known.
 
 use std::collections::BTreeSet;
 
@@ -17,66 +17,66 @@ use crate::version::{
     LEDGER_MAGIC, LEDGER_NAME, LEDGER_VERSION, id_bytes, id_of_bytes, ledger_object, object_id,
 };
 
-/// So many recent ids become an object.
+/// Number of recent ids above which they are written to an object.
 const MAX_RECENT: usize = 512;
-/// So many objects of the first level are merged into the second.
+/// Number of objects of the first level that are merged into the second.
 const MAX_YOUNG: usize = 8;
-/// Ids of an object of the second level at most.
+/// Maximum number of ids in an object of the second level.
 const MAX_IDS: usize = 4_096;
-/// The least that a reference takes, in bytes.
+/// Minimum length of a reference in bytes.
 const MIN_REF_LEN: usize = 16 + 1 + 1 + 32;
 
-/// The id of a split as a number.
+/// Id of a split as a number.
 pub type SplitNumber = u128;
 
-/// An object of the ledger.
+/// Reference to an object of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LedgerRef {
-    /// The first 128 bits of the BLAKE3 hash of its bytes, in hexadecimal.
+    /// First 128 bits of the BLAKE3 hash of its bytes, in hexadecimal.
     pub id: String,
-    /// Whether it is of the second level.
+    /// Whether the object is of the second level.
     pub is_settled: bool,
     /// Number of ids.
     pub num_ids: u64,
-    /// The least id.
+    /// Smallest id.
     pub first: SplitNumber,
-    /// The greatest id.
+    /// Largest id.
     pub last: SplitNumber,
 }
 
-/// What a manifest says of the ledger.
+/// Ledger in a manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     /// Ids that are in no object yet.
     pub recent: BTreeSet<SplitNumber>,
-    /// The objects.
+    /// References to the objects.
     pub objects: Vec<LedgerRef>,
 }
 
-/// An object of the ledger, encoded.
+/// Encoded object of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenLedger {
-    /// What the manifest says of it.
+    /// Reference for the manifest.
     pub object: LedgerRef,
-    /// The object.
+    /// Bytes of the object.
     pub bytes: Vec<u8>,
 }
 
-/// The number of a split's id; none if it is no id.
+/// Returns the id of a split as a number; `None` if it is invalid.
 pub fn split_number(id: &str) -> Option<SplitNumber> {
     id_bytes(id).ok().map(u128::from_be_bytes)
 }
 
 impl LedgerRef {
-    /// Name of the object, relative to the index's URI.
+    /// Returns the name of the object, relative to the index's URI.
     pub fn object(&self) -> String {
         ledger_object(&self.id)
     }
 
-    /// The ids of the object.
+    /// Decodes the ids of the object.
     ///
     /// # Errors
-    /// If the bytes are not those that this refers to.
+    /// The bytes differ from the referenced ones.
     pub fn open(&self, bytes: &[u8]) -> Result<BTreeSet<SplitNumber>, FormatError> {
         let mut reader = Reader::new(LEDGER_NAME, bytes);
         if object_id(bytes) != self.id {
@@ -104,18 +104,18 @@ impl LedgerRef {
 }
 
 impl Ledger {
-    /// Whether no split is in it.
+    /// Returns whether the ledger is empty.
     pub fn is_empty(&self) -> bool {
         self.recent.is_empty() && self.objects.is_empty()
     }
 
-    /// Number of ids.
+    /// Returns the number of ids.
     pub fn num_ids(&self) -> u64 {
         let written = self.objects.iter().map(|object| object.num_ids);
         written.fold(self.recent.len() as u64, u64::saturating_add)
     }
 
-    /// The objects that may hold one of these ids.
+    /// Returns the objects that may contain one of these ids.
     pub fn objects_for(&self, ids: &BTreeSet<SplitNumber>) -> Vec<&LedgerRef> {
         let may_hold = |object: &&LedgerRef| {
             let runs_forwards = object.first <= object.last;
@@ -124,12 +124,12 @@ impl Ledger {
         self.objects.iter().filter(may_hold).collect()
     }
 
-    /// Whether the recent ids are to be written ([`Ledger::settle`]).
+    /// Returns whether the recent ids should be written ([`Ledger::settle`]).
     pub fn is_due(&self) -> bool {
         self.recent.len() > MAX_RECENT
     }
 
-    /// The objects that are read, and merged, when the recent ids are written: none, or all.
+    /// Returns the objects to read and merge when the recent ids are written: none, or all.
     pub fn objects_to_merge(&self) -> &[LedgerRef] {
         let young = self.objects.iter().filter(|object| !object.is_settled);
         match young.count() + 1 >= MAX_YOUNG {
@@ -138,8 +138,8 @@ impl Ledger {
         }
     }
 
-    /// Puts the recent ids into objects, together with `merged`: those of [`Ledger::objects_to_merge`].
-    /// Returns what is to be written.
+    /// Moves the recent ids to objects, together with `merged`, the ids of
+    /// [`Ledger::objects_to_merge`]. Returns the objects to write.
     pub fn settle(&mut self, merged: BTreeSet<SplitNumber>) -> Vec<WrittenLedger> {
         let is_settled = !self.objects_to_merge().is_empty();
         if is_settled {

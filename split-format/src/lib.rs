@@ -1,10 +1,9 @@
-//! The bytes that the index builder writes and the guest reads: splits and manifests.
+//! Formats that the index builder writes and the guest reads: splits and manifests.
 //!
-//! This crate holds the writer and the reader of each structure side by side. It performs no I/O
-//! and knows nothing of queries. `README.md` beside it is the specification.
+//! This crate contains the writer and the reader of each structure side by side. It performs no I/O
+//! and knows no queries. `README.md` beside it is the specification.
 //!
-//! Every reader takes bytes from outside: whatever they hold, it answers with a value or a
-//! [`FormatError`], never with a panic.
+//! Every reader accepts untrusted bytes: it returns a value or a [`FormatError`], and never panics.
 
 #![cfg_attr(
     not(test),

@@ -1,17 +1,17 @@
-//! How large an index may become: what searches read by default, and what builders therefore write.
+//! Default size limits of an index, for searches and therefore for builders.
 //!
-//! No part of the bytes. A search may be given other limits; an index beyond these is one that
-//! searches refuse unless they are.
+//! They are not part of the format. A search may use other limits; searches with the defaults
+//! refuse a larger index.
 
-/// Most live splits of an index.
+/// Maximum number of live splits in an index.
 pub const MAX_SPLITS: u64 = 10_000;
 
-/// Longest manifest, with the heads that it carries, in bytes: 64 MiB.
+/// Maximum length of a manifest with the heads that it carries, in bytes: 64 MiB.
 pub const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
-/// Whether `value` has come to 80 % of `limit`: from there on builders warn.
+/// Returns whether `value` has reached 80 % of `limit`, where builders start to warn.
 pub fn is_near_limit(value: u64, limit: u64) -> bool {
-    // Without multiplying `value`, which may be any number.
+    // Avoids multiplying `value`, which may be any number.
     value >= limit.saturating_sub(limit / 5)
 }
 

@@ -1,4 +1,4 @@
-//! The manifest: which splits are live, with what a reader needs to leave most of them alone.
+//! Manifest: the live splits, with the data that lets readers skip most of them.
 //!
 //! ```text
 //!   0        8         12         20          28                28 + json_len
@@ -9,12 +9,12 @@
 //!                                  the JSON                       only        checksum is in the JSON
 //! ```
 //!
-//! Heads of the newest splits stand in the manifest itself, up to a budget: then one request opens
+//! The manifest carries the heads of the newest splits, up to a budget, so that one request opens
 //! the whole index. A split whose head is not inlined is opened by a range read of its own object.
 //!
-//! An index of many splits names most of them in pages ([`crate::PageRef`]), to which the table refers; the
-//! JSON then has the newest only. Without pages and ledgers there is no table, and the version is 1; without a ledger
-//! of sources it is 2.
+//! An index with many splits names most of them in pages ([`crate::PageRef`]), which the table
+//! references; the JSON then only contains the newest ones. Without pages and ledgers there is no
+//! table, and the version is 1; without a ledger of sources it is 2.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,49 +36,50 @@ use table::{Table, TableContents};
 
 const NAME: &str = "manifest";
 
-/// How many bytes of heads a manifest carries at most.
+/// Maximum size of the heads in a manifest, in bytes.
 const INLINE_BUDGET: u64 = 1 << 20;
-/// The same of a manifest with pages: it is written again for every few documents.
+/// Maximum size of the heads in a manifest with pages, which is rewritten for every few documents.
 const INLINE_BUDGET_WITH_PAGES: u64 = 1 << 19;
-/// More splits than these are put into pages.
+/// Number of splits above which the oldest move to pages.
 const MAX_NEWEST: usize = 48;
 
 /// All values of each tag field.
 pub type Tags = BTreeMap<String, BTreeSet<String>>;
 
-/// One live split.
+/// Live split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SplitEntry {
-    /// Hash of the split's bytes; its object's name is made from it. Reading takes nothing but 32 lower-case
-    /// hexadecimal digits: hosts send what gives access to the index along with the object's name.
+    /// Hash of the split's bytes, from which its object's name derives. Reading accepts only 32
+    /// lower-case hexadecimal digits: hosts send credentials of the index along with the object's
+    /// name.
     #[serde(deserialize_with = "read_object_id")]
     pub id: String,
-    /// Number of bytes of the object.
+    /// Length of the object in bytes.
     pub len: u64,
-    /// Number of bytes of its head.
+    /// Length of its head in bytes.
     pub head_len: u64,
     /// XXH3-64 of the head's bytes, in hexadecimal.
     #[serde(with = "hex_u64")]
     pub head_checksum: u64,
-    /// Where the head stands behind the JSON of this manifest, if it is inlined.
+    /// Offset of the head after this manifest's JSON, if it is inlined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head_offset: Option<u64>,
     /// Number of documents.
     pub num_docs: u64,
-    /// Number of bytes of the input the documents came from.
+    /// Number of bytes of the input that the documents came from.
     pub raw_num_bytes: u64,
     /// Earliest and latest timestamp, if the index has a timestamp field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_range: Option<TimeRange>,
-    /// For each tag field with few enough values: all its values in this split. A field that is
-    /// absent here may hold anything.
+    /// All values of each tag field with few enough of them in this split. A missing field may
+    /// contain any value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: Tags,
-    /// How many merges its documents have been through at most.
+    /// Maximum number of merges that its documents have been through.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub num_merge_ops: u64,
-    /// Documents that count no more, if there are any.
+    /// Deleted documents, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deletes: Option<DeletesRef>,
 }
@@ -89,41 +90,41 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl SplitEntry {
-    /// Number of documents that are not deleted.
+    /// Returns the number of documents that are not deleted.
     pub fn num_live_docs(&self) -> u64 {
         let num_deleted = self.deletes.as_ref().map_or(0, |deletes| deletes.num_docs);
         self.num_docs.saturating_sub(num_deleted)
     }
 
-    /// Whether a reader of the first version of manifests would know all that this says.
+    /// Returns whether readers of the first manifest version understand this entry completely.
     fn is_of_first_version(&self) -> bool {
         self.num_merge_ops == 0 && self.deletes.is_none()
     }
 
-    /// The one order of splits: by latest, then earliest timestamp, then id.
+    /// Returns the sort key of splits: latest timestamp, then earliest, then id.
     pub fn order(&self) -> (Option<(i64, i64)>, &str) {
         let times = self.time_range.map(|range| (range.end_ns, range.start_ns));
         (times, &self.id)
     }
 
-    /// Whether these bytes are this split's head.
+    /// Returns whether these bytes are the head of this split.
     pub fn is_head(&self, bytes: &[u8]) -> bool {
         bytes.len() as u64 == self.head_len && checksum64(bytes) == self.head_checksum
     }
 }
 
-/// The index's config and its live splits: all of them, or the newest of an index with pages.
+/// Index config and live splits: all of them, or the newest ones of an index with pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
-    /// The index config, as the doc mapper serialises it.
+    /// Index config, as serialized by the doc mapper.
     pub index_config: serde_json::Value,
     /// Live splits, oldest first (see [`Manifest::sort_splits`]).
     pub splits: Vec<SplitEntry>,
 }
 
 impl Manifest {
-    /// A manifest without splits.
+    /// Creates a manifest without splits.
     pub fn new(index_config: serde_json::Value) -> Self {
         Self {
             index_config,
@@ -131,41 +132,41 @@ impl Manifest {
         }
     }
 
-    /// Brings the splits into their one order: by latest, then earliest timestamp, then id.
+    /// Sorts the splits: by latest timestamp, then earliest, then id.
     pub fn sort_splits(&mut self) {
         canter_sorting::sort_by(&mut self.splits, |left, right| {
             left.order().cmp(&right.order())
         });
     }
 
-    /// Number of documents of all live splits that are not deleted.
+    /// Returns the number of documents in all live splits that are not deleted.
     pub fn num_docs(&self) -> u64 {
-        // The counts come from outside: their sum may not fit.
+        // Untrusted counts: their sum may overflow.
         self.splits
             .iter()
             .fold(0, |sum, split| sum.saturating_add(split.num_live_docs()))
     }
 }
 
-/// A manifest together with the heads it carries: the object as it is stored.
+/// Manifest with the heads that it carries, as stored in its object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ManifestFile {
     /// The manifest.
     pub manifest: Manifest,
     /// Pages of splits that the manifest does not name itself, oldest first.
     pub pages: Vec<PageRef>,
-    /// Splits that were live once and that the manifest does not name itself.
+    /// Former splits that the manifest does not name itself.
     pub ledger: Ledger,
-    /// Objects that nothing refers to any more, and that are on their way out.
+    /// Unreferenced objects on their way to deletion.
     pub condemned: Condemned,
-    /// How much of which source was ingested.
+    /// Progress of the ingest of each source.
     pub sources: Sources,
     /// Heads by split id.
     heads: BTreeMap<String, Vec<u8>>,
 }
 
 impl ManifestFile {
-    /// A manifest that carries no heads yet.
+    /// Creates a manifest that carries no heads yet.
     pub fn new(manifest: Manifest) -> Self {
         Self {
             manifest,
@@ -177,13 +178,13 @@ impl ManifestFile {
         }
     }
 
-    /// Number of live splits.
+    /// Returns the number of live splits.
     pub fn num_splits(&self) -> u64 {
         let paged = self.pages.iter().map(|page| page.num_splits);
         paged.fold(self.manifest.splits.len() as u64, u64::saturating_add)
     }
 
-    /// Number of documents of all live splits that are not deleted.
+    /// Returns the number of documents in all live splits that are not deleted.
     pub fn num_docs(&self) -> u64 {
         let paged = self
             .pages
@@ -192,10 +193,10 @@ impl ManifestFile {
         paged.fold(self.manifest.num_docs(), u64::saturating_add)
     }
 
-    /// Takes the oldest splits out of this manifest if they are too many for it, or their heads are; each with its
-    /// head if this carries it. They are to be put into pages.
+    /// Removes the oldest splits if there are too many or their heads are too long, each with its
+    /// head if this carries it. The caller moves them to pages.
     pub fn take_overflow(&mut self) -> Vec<(SplitEntry, Option<Vec<u8>>)> {
-        // A head that is too long for a page takes no less to read there.
+        // A head that is too long for a page takes one read there too.
         let heads_len = |splits: &[SplitEntry]| -> u64 {
             let packable = splits
                 .iter()
@@ -221,7 +222,7 @@ impl ManifestFile {
         self.take_splits(|split| taken.contains(&split.id))
     }
 
-    /// Takes splits out of this manifest, each with its head if this carries it.
+    /// Removes splits, each with its head if this carries it.
     pub fn take_splits(
         &mut self,
         is_taken: impl Fn(&SplitEntry) -> bool,
@@ -236,7 +237,7 @@ impl ManifestFile {
         with_heads.collect()
     }
 
-    /// Adds a split with its head. A split that is live already is left as it is.
+    /// Adds a split with its head. A split that is already live stays unchanged.
     pub fn add_split(&mut self, entry: SplitEntry, head: Vec<u8>) {
         if self
             .manifest
@@ -250,20 +251,21 @@ impl ManifestFile {
         self.manifest.splits.push(entry);
     }
 
-    /// The head of a split, if this manifest carries it. Its checksum is not verified yet.
+    /// Returns the head of a split, if this manifest carries it, without verifying its checksum.
     pub fn head(&self, split_id: &str) -> Option<&[u8]> {
         self.heads.get(split_id).map(Vec::as_slice)
     }
 
-    /// Takes the head of a split out of this manifest, if it carries it.
+    /// Removes and returns the head of a split, if this manifest carries it.
     pub fn take_head(&mut self, split_id: &str) -> Option<Vec<u8>> {
         self.heads.remove(split_id)
     }
 
-    /// Sorts the splits, chooses which heads to carry (newest first, within the budget) and encodes.
+    /// Sorts the splits, selects the heads to carry (newest first, within the budget) and encodes
+    /// the manifest.
     ///
     /// # Errors
-    /// If the manifest cannot be written as JSON.
+    /// The manifest cannot be serialized to JSON.
     pub fn to_bytes(&self) -> Result<Vec<u8>, FormatError> {
         let mut manifest = self.manifest.clone();
         manifest.sort_splits();
@@ -301,11 +303,11 @@ impl ManifestFile {
         Ok(out.into_bytes())
     }
 
-    /// Decodes a manifest object. The inlined heads are cut out, not verified: a damaged one costs
-    /// its split, not the index.
+    /// Decodes a manifest object. Inlined heads are extracted without verification: a damaged one
+    /// affects its split, not the index.
     ///
     /// # Errors
-    /// If the bytes are no manifest, are damaged or cut short.
+    /// The bytes are no manifest, or are damaged or truncated.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut reader = Reader::new(NAME, bytes);
         if reader.raw(MANIFEST_MAGIC.len())? != MANIFEST_MAGIC {
@@ -343,7 +345,7 @@ impl ManifestFile {
             if !ids.insert(&split.id) {
                 return Err(reader.error(format!("the split {} is named twice", split.id)));
             }
-            // Heads do not overlap, so together they are never longer than the pack.
+            // Heads do not overlap, so together they never exceed the pack.
             if let Some(head) = inlined_head(pack, split)
                 && let Some(left) = left_to_copy.checked_sub(head.len())
             {
@@ -362,8 +364,8 @@ impl ManifestFile {
     }
 }
 
-/// The bytes of an inlined head; a pack that was cut short before it simply has none, and the
-/// reader falls back to the split itself.
+/// Returns the bytes of an inlined head. A pack truncated before it has none; the reader then falls
+/// back to the split.
 fn inlined_head<'a>(pack: &'a [u8], split: &SplitEntry) -> Option<&'a [u8]> {
     let start = usize::try_from(split.head_offset?).ok()?;
     let end = start.checked_add(usize::try_from(split.head_len).ok()?)?;
@@ -371,7 +373,7 @@ fn inlined_head<'a>(pack: &'a [u8], split: &SplitEntry) -> Option<&'a [u8]> {
 }
 
 mod hex_u64 {
-    //! A `u64` as 16 hexadecimal digits: JSON numbers lose bits past 2^53 in many readers.
+    //! A `u64` as 16 hexadecimal digits: many JSON readers lose the bits of numbers past 2^53.
 
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 

@@ -1,17 +1,17 @@
-//! A page: the entries of many splits in one object that never changes, named by its hash.
+//! Page: the entries of many splits in one immutable object, named by its hash.
 //!
 //! ```text
 //!   0        8         12                12 + summary_len   + entries_len       + heads_len
 //!   ├────────┼─────────┼─────────────────┼──────────────────┼───────────────────┤
 //!   │ magic  │ version │ summary         │ entries          │ heads, packed     │
 //!   └────────┴─────────┴─────────────────┴──────────────────┴───────────────────┘
-//!                        rollup of all     what the manifest   of small splits: those
-//!                        splits together   says of a split     of neighbours are one read
+//!                          rollup of all     what the manifest   of small splits: those
+//!                          splits together   has for a split     of neighbours are one read
 //! ```
 //!
-//! The manifest refers to a page by a [`PageRef`], which brings lengths and checksums of its parts,
-//! and what leaves the whole page out of a search. Each part is read by its range; a head has its
-//! checksum in its entry.
+//! The manifest refers to a page by a [`PageRef`], which contains the lengths and checksums of its
+//! parts, and data by which a search can skip the whole page. Each part is read by its range; the
+//! checksum of a head is in its entry.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -31,44 +31,46 @@ pub use entries::{PackedHead, PagedSplit};
 pub(crate) use reference::MIN_REF_LEN;
 pub use reference::{PagePart, PageRef};
 
-/// Magic number and version.
+/// Length of magic number and version.
 const PREFIX_LEN: u64 = 12;
 
-/// A longer head is not packed: it is read from its split, where it costs the one request that it is worth.
+/// Maximum length of a packed head. A longer one is read from its split, where it is worth a
+/// request of its own.
 pub(crate) const MAX_PACKED_HEAD: u64 = 64 << 10;
 
-/// A tag field with more values over all splits of a page may hold anything.
+/// Maximum number of values of a tag field over all splits of a page; with more, the field may
+/// contain any value.
 const MAX_TAG_VALUES: usize = 16;
 
-/// A page, encoded, and what refers to it.
+/// Encoded page with its reference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenPage {
-    /// What the manifest says of it.
+    /// Reference for the manifest.
     pub page: PageRef,
-    /// The object.
+    /// Bytes of the object.
     pub bytes: Vec<u8>,
-    /// The object with its splits' filters, if any has one.
+    /// Bytes of the object with its splits' filters, if there are any.
     pub filters: Option<Vec<u8>>,
 }
 
-/// A split on its way into a page.
+/// Split to be written to a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageSplit {
-    /// What is known of it.
+    /// Entry of the split.
     pub entry: SplitEntry,
-    /// Its head, if it is at hand.
+    /// Head, if it is available.
     pub head: Option<Vec<u8>>,
-    /// How many of its documents hold each value of the fields that its head rolls up.
+    /// Number of documents with each value of the fields that its head rolls up.
     pub totals: Totals,
-    /// What it may hold, if that is known.
+    /// Filter, if it is available.
     pub filter: Option<SplitFilter>,
 }
 
 impl PageSplit {
-    /// A split with its head, whose rollup is the second part.
+    /// Creates a split from its head, and returns the rollup in the head as well.
     ///
     /// # Errors
-    /// If the head is not the one that the entry names.
+    /// The head differs from the one that the entry names.
     pub fn of_head(
         entry: SplitEntry,
         head: Vec<u8>,
@@ -90,7 +92,7 @@ impl PageSplit {
         Ok((split, rollup))
     }
 
-    /// Where its object has its filter, if its head is at hand and says so.
+    /// Returns the range of the filter in the split's object, if its head is available and has one.
     pub fn filter_range(&self) -> Option<Range<u64>> {
         let head = Head::open(self.head.as_deref()?).ok()?;
         let (_, file) = head.files.find(FILTER_FILE)?;
@@ -99,10 +101,10 @@ impl PageSplit {
     }
 }
 
-/// Encodes a page of splits, which it sorts as a manifest does; `summary` is the rollup of all of them.
+/// Encodes a page of splits, sorted as in a manifest; `summary` is the rollup of all of them.
 ///
 /// # Errors
-/// If a split's id cannot be written.
+/// The id of a split is invalid.
 pub fn write_page(
     mut splits: Vec<PageSplit>,
     summary: Option<&Rollup>,
@@ -157,13 +159,14 @@ pub fn write_page(
     })
 }
 
-/// From the earliest to the latest time of these splits; none if one has none.
+/// Returns the range from the earliest to the latest time of these splits; `None` if one has no
+/// times.
 fn entries_time_range(entries: &mut dyn Iterator<Item = &SplitEntry>) -> Option<TimeRange> {
     let ranges: Option<Vec<TimeRange>> = entries.map(|entry| entry.time_range).collect();
     ranges?.into_iter().reduce(TimeRange::union)
 }
 
-/// The tag fields that all of these splits list, with the values of all.
+/// Returns the tag fields that all of these splits list, with the values of all.
 fn common_tags(entries: &mut dyn Iterator<Item = &SplitEntry>) -> Tags {
     let mut common: Option<Tags> = None;
     for entry in entries {
@@ -185,21 +188,21 @@ fn common_tags(entries: &mut dyn Iterator<Item = &SplitEntry>) -> Tags {
 }
 
 impl PageRef {
-    /// Name of the page's object, relative to the index's URI.
+    /// Returns the name of the page's object, relative to the index's URI.
     pub fn object(&self) -> String {
         page_object(&self.id)
     }
 
-    /// Number of bytes of the object.
+    /// Returns the length of the object in bytes.
     pub fn object_len(&self) -> u64 {
         self.entries.end().saturating_add(self.heads_len)
     }
 
-    /// The rollup of all splits of this page together, from the bytes of its summary; none if they have none
-    /// in common.
+    /// Decodes the rollup of all splits in this page from the bytes of its summary; `None` if they
+    /// have none in common.
     ///
     /// # Errors
-    /// If the bytes are not those that this refers to.
+    /// The bytes differ from the referenced ones.
     pub fn open_summary(&self, bytes: &[u8]) -> Result<Option<Rollup>, FormatError> {
         self.summary.check(bytes)?;
         match bytes.is_empty() {
@@ -208,10 +211,10 @@ impl PageRef {
         }
     }
 
-    /// The splits of this page, oldest first, from the bytes of its entries.
+    /// Decodes the splits of this page, oldest first, from the bytes of its entries.
     ///
     /// # Errors
-    /// If the bytes are not those that this refers to.
+    /// The bytes differ from the referenced ones.
     pub fn open_entries(&self, bytes: &[u8]) -> Result<Vec<PagedSplit>, FormatError> {
         self.entries.check(bytes)?;
         let splits = entries::open(bytes, self)?;
@@ -224,11 +227,11 @@ impl PageRef {
         Ok(splits)
     }
 
-    /// The splits of a whole page, each with its head where that is packed and its filter where `filters` has it,
+    /// Decodes the splits of a whole page, each with its packed head and its filter in `filters`,
     /// and the rollup of all.
     ///
     /// # Errors
-    /// If the bytes of the page are not those that this refers to. Filters that are damaged are left out.
+    /// The bytes of the page differ from the referenced ones. Damaged filters are omitted.
     pub fn open(
         &self,
         bytes: &[u8],
@@ -289,10 +292,10 @@ impl PagePart {
         }
     }
 
-    /// Whether these bytes are that part.
+    /// Checks that these bytes are this part.
     ///
     /// # Errors
-    /// If their number or their checksum is another.
+    /// Their length or their checksum differs.
     pub fn check(self, bytes: &[u8]) -> Result<(), FormatError> {
         match bytes.len() as u64 == self.len && checksum64(bytes) == self.checksum {
             true => Ok(()),
@@ -303,13 +306,13 @@ impl PagePart {
         }
     }
 
-    /// The first byte behind it.
+    /// Returns the offset after its last byte.
     pub fn end(self) -> u64 {
         self.start.saturating_add(self.len)
     }
 }
 
-/// How many documents of a split hold each value of a field with few of them.
+/// Number of a split's documents with each value, for fields with few values.
 pub type Totals = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// All values of a tag field.

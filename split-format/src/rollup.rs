@@ -1,5 +1,5 @@
-//! Rollups: for each coarse time bucket, how many documents hold each value of a low-cardinality
-//! field. A histogram whose buckets are unions of these needs nothing but the head.
+//! Rollups: for each coarse time bucket, the number of documents with each value of a
+//! low-cardinality field. A histogram with buckets that are unions of these needs only the head.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -9,27 +9,27 @@ use crate::codec::{Reader, Writer};
 use crate::time_index::choose_width_ns;
 use crate::version::ROLLUP;
 
-/// The most time buckets a rollup has.
+/// Maximum number of time buckets in a rollup.
 const MAX_BUCKETS: i64 = 256;
-/// The most time buckets of the sum of several rollups, and the most values of a field there.
+/// Maximum number of time buckets in the sum of several rollups, and of values of a field there.
 const MAX_SUM_BUCKETS: i64 = 1_024;
 const MAX_SUM_KEYS: usize = 32;
-/// The most buckets that a reader accepts.
+/// Maximum number of buckets that a reader accepts.
 const MAX_BUCKETS_READ: usize = 1 << 16;
 
-/// Counts of one field's values per time bucket.
+/// Counts of one field's values for each time bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldRollup {
-    /// Fast field name.
+    /// Name of the fast field.
     pub name: String,
-    /// The distinct values in dictionary order.
+    /// Distinct values in dictionary order.
     pub keys: Vec<String>,
-    /// `counts[bucket * keys.len() + key]`: documents of that bucket with that value.
+    /// `counts[bucket * keys.len() + key]`: number of documents in that bucket with that value.
     counts: Vec<u32>,
 }
 
 impl FieldRollup {
-    /// Documents per key, summed over a range of buckets.
+    /// Returns the number of documents with each key, summed over a range of buckets.
     pub fn counts_in(&self, buckets: Range<usize>) -> Vec<u64> {
         let mut sums = vec![0u64; self.keys.len()];
         if self.keys.is_empty() {
@@ -49,7 +49,7 @@ impl FieldRollup {
     }
 }
 
-/// The rollups of a split, over one series of time buckets.
+/// Rollups of a split, over one series of time buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rollup {
     width_ns: i64,
@@ -59,7 +59,7 @@ pub struct Rollup {
 }
 
 impl Rollup {
-    /// Starts a rollup over sorted timestamps; `None` without documents.
+    /// Starts a rollup over sorted timestamps; returns `None` without documents.
     pub fn over(timestamps_ns: &[i64]) -> Option<Self> {
         let (first, last) = (*timestamps_ns.first()?, *timestamps_ns.last()?);
         let width_ns = choose_width_ns(first, last, MAX_BUCKETS);
@@ -107,8 +107,8 @@ impl Rollup {
         });
     }
 
-    /// The rollup of all documents of these together: of their buckets, as wide as the widest or wider if there
-    /// were too many, and of the fields that all of them roll up. `None` if there is none.
+    /// Sums rollups. The buckets are as wide as the widest, or wider if there would be too many,
+    /// and only the fields that all of them roll up are kept. Returns `None` without rollups.
     pub fn sum<'a>(rollups: impl IntoIterator<Item = &'a Rollup>) -> Option<Rollup> {
         let rollups: Vec<&Rollup> = rollups.into_iter().collect();
         let ends_of = |rollup: &&Rollup| {
@@ -142,13 +142,13 @@ impl Rollup {
         Some(sum)
     }
 
-    /// Where a bucket starts. A rollup has at least one.
+    /// Returns the start of a bucket. A rollup has at least one.
     fn bucket_start_ns(&self, bucket: usize) -> Option<i64> {
         let number = self.first_bucket.checked_add(i64::try_from(bucket).ok()?)?;
         number.checked_mul(self.width_ns)
     }
 
-    /// Adds another's counts to the buckets and keys that hold its.
+    /// Adds the counts of `other` to the buckets and keys that contain its own.
     fn add(&mut self, other: &Rollup) -> Option<()> {
         for (bucket, num_docs) in other.num_docs.iter().enumerate() {
             let start_ns = other.bucket_start_ns(bucket)?;
@@ -167,7 +167,7 @@ impl Rollup {
         Some(())
     }
 
-    /// For each field: how many documents hold each value.
+    /// Returns the number of documents with each value of each field.
     pub fn totals(&self) -> BTreeMap<String, BTreeMap<String, u64>> {
         let fields = self.fields.iter().map(|field| {
             let counts = field.counts_in(0..self.num_docs.len());
@@ -177,32 +177,33 @@ impl Rollup {
         canter_sorting::map_of(fields)
     }
 
-    /// Width of a bucket in nanoseconds. Bucket `k` covers `k * width .. (k + 1) * width`.
+    /// Returns the width of a bucket in nanoseconds. Bucket `k` covers `k * width .. (k + 1) *
+    /// width`.
     pub fn width_ns(&self) -> i64 {
         self.width_ns
     }
 
-    /// Number of the first bucket.
+    /// Returns the number of the first bucket.
     pub fn first_bucket(&self) -> i64 {
         self.first_bucket
     }
 
-    /// Documents in each bucket.
+    /// Returns the number of documents in each bucket.
     pub fn num_docs(&self) -> &[u32] {
         &self.num_docs
     }
 
-    /// Documents of all buckets together.
+    /// Returns the number of documents in all buckets together.
     pub(crate) fn num_docs_of_all_buckets(&self) -> u64 {
         self.num_docs.iter().copied().map(u64::from).sum()
     }
 
-    /// The rollup of a field.
+    /// Returns the rollup of a field.
     pub fn field(&self, name: &str) -> Option<&FieldRollup> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// All rolled-up fields.
+    /// Returns all rolled-up fields.
     pub fn fields(&self) -> &[FieldRollup] {
         &self.fields
     }
@@ -272,7 +273,8 @@ impl Rollup {
     }
 }
 
-/// The fields that all roll up and that have few enough values together, with no counts yet.
+/// Returns the fields that all rollups have and that have few enough values together, with counts
+/// of 0.
 fn common_fields(rollups: &[&Rollup], num_buckets: usize) -> Vec<FieldRollup> {
     let Some((first, others)) = rollups.split_first() else {
         return Vec::new();

@@ -1,12 +1,13 @@
-//! The ledger of sources: how much of each was ever ingested, so that what is ingested again is known, whatever became
-//! of its splits and however it was cut into them, and that of a file that grew only the rest is taken.
+//! Ledger of sources: the progress of the ingest of each source. A repeated ingest is recognized
+//! whatever became of its splits and however it was divided into them, and a file that grew resumes
+//! after its known lines.
 //!
 //! ```text
 //!   manifest ──▶ recent entries │ references ──▶ sources/<hash>.lines: magic · version · entries, sorted by source
 //! ```
 //!
-//! Objects have two levels, as those of the ledger of splits. A source may stand in several of them: the entry with
-//! the most lines is the latest.
+//! Objects have two levels, as those of the ledger of splits. A source may be in several objects:
+//! the entry with the most lines is the latest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,25 +20,25 @@ use crate::version::{
 };
 use crate::{FormatError, SourceId};
 
-/// So many recent entries become an object.
+/// Number of recent entries above which they are written to an object.
 const MAX_RECENT: usize = 128;
-/// So many objects of the first level are merged into the second.
+/// Number of objects of the first level that are merged into the second.
 const MAX_YOUNG: usize = 8;
-/// Entries of an object of the second level at most.
+/// Maximum number of entries in an object of the second level.
 const MAX_ENTRIES: usize = 4_096;
-/// The least that an entry takes, in bytes.
+/// Minimum length of an entry in bytes.
 const MIN_ENTRY_LEN: usize = 16 + 1 + 1 + 8 + 1;
-/// The least that a reference takes, in bytes.
+/// Minimum length of a reference in bytes.
 const MIN_REF_LEN: usize = 16 + 1 + 1 + 32;
-/// So much of each line counts in [`LinesHash`].
+/// Number of leading bytes of each line that [`LinesHash`] covers.
 const HASHED_OF_LINE: usize = 1_024;
 
-/// What the lines of a source come to, one after the other: says whether a source still begins as it did.
+/// Hash of consecutive lines, which tells whether a source still has the same beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinesHash(pub u64);
 
 impl LinesHash {
-    /// With one more line: its text without its ending, of which the beginning counts, and its length.
+    /// Adds a line: the start of its text without the line ending, and its length.
     #[must_use]
     pub fn with(self, text: &[u8], len: u64) -> Self {
         let text = text.get(..HASHED_OF_LINE).unwrap_or(text);
@@ -49,56 +50,56 @@ impl LinesHash {
     }
 }
 
-/// How much of a source was ingested.
+/// Progress of the ingest of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceProgress {
-    /// Lines from its beginning.
+    /// Number of lines from the start of the source.
     pub num_lines: u64,
-    /// How many of them became documents.
+    /// Number of documents among them.
     pub num_docs: u64,
-    /// Of these lines.
+    /// Hash of these lines.
     pub hash: LinesHash,
-    /// When, in milliseconds since 1970; 0 if nobody said.
+    /// Time in milliseconds since 1970; 0 if unknown.
     pub at_ms: u64,
 }
 
-/// An object of the ledger of sources.
+/// Reference to an object of the ledger of sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcesRef {
-    /// The first 128 bits of the BLAKE3 hash of its bytes, in hexadecimal.
+    /// First 128 bits of the BLAKE3 hash of its bytes, in hexadecimal.
     pub id: String,
-    /// Whether it is of the second level.
+    /// Whether the object is of the second level.
     pub is_settled: bool,
     /// Number of entries.
     pub num_entries: u64,
-    /// The least source.
+    /// Smallest source.
     pub first: u128,
-    /// The greatest source.
+    /// Largest source.
     pub last: u128,
 }
 
-/// The entries of sources.
+/// Entries of sources.
 pub type SourceEntries = BTreeMap<u128, SourceProgress>;
 
-/// What a manifest says of sources.
+/// Ledger of sources in a manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sources {
     /// Entries that are in no object yet.
     pub recent: SourceEntries,
-    /// The objects.
+    /// References to the objects.
     pub objects: Vec<SourcesRef>,
 }
 
-/// An object of the ledger of sources, encoded.
+/// Encoded object of the ledger of sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenSources {
-    /// What the manifest says of it.
+    /// Reference for the manifest.
     pub object: SourcesRef,
-    /// The object.
+    /// Bytes of the object.
     pub bytes: Vec<u8>,
 }
 
-/// Adds entries to others; of two of one source the one with more lines stays.
+/// Merges entries; of two for one source, the one with more lines is kept.
 pub fn add_sources(
     into: &mut SourceEntries,
     more: impl IntoIterator<Item = (u128, SourceProgress)>,
@@ -112,15 +113,15 @@ pub fn add_sources(
 }
 
 impl SourcesRef {
-    /// Name of the object, relative to the index's URI.
+    /// Returns the name of the object, relative to the index's URI.
     pub fn object(&self) -> String {
         sources_object(&self.id)
     }
 
-    /// The entries of the object.
+    /// Decodes the entries of the object.
     ///
     /// # Errors
-    /// If the bytes are not those that this refers to.
+    /// The bytes differ from the referenced ones.
     pub fn open(&self, bytes: &[u8]) -> Result<SourceEntries, FormatError> {
         let mut reader = Reader::new(SOURCES_NAME, bytes);
         if object_id(bytes) != self.id {
@@ -169,24 +170,24 @@ fn read_entries(reader: &mut Reader<'_>) -> Result<SourceEntries, FormatError> {
 }
 
 impl Sources {
-    /// Whether nothing is in it.
+    /// Returns whether the ledger is empty.
     pub fn is_empty(&self) -> bool {
         self.recent.is_empty() && self.objects.is_empty()
     }
 
-    /// The objects that may have an entry of a source.
+    /// Returns the objects that may contain an entry of a source.
     pub fn objects_for(&self, source: SourceId) -> impl Iterator<Item = &SourcesRef> {
         let source = source.to_u128();
         let objects = self.objects.iter();
         objects.filter(move |object| object.first <= source && source <= object.last)
     }
 
-    /// Whether the recent entries are to be written ([`Sources::settle`]).
+    /// Returns whether the recent entries should be written ([`Sources::settle`]).
     pub fn is_due(&self) -> bool {
         self.recent.len() > MAX_RECENT
     }
 
-    /// The objects that are read, and merged, when the recent entries are written: none, or all.
+    /// Returns the objects to read and merge when the recent entries are written: none, or all.
     pub fn objects_to_merge(&self) -> &[SourcesRef] {
         let young = self.objects.iter().filter(|object| !object.is_settled);
         match young.count() + 1 >= MAX_YOUNG {
@@ -195,8 +196,8 @@ impl Sources {
         }
     }
 
-    /// Puts the recent entries into objects, together with those of [`Sources::objects_to_merge`]. Returns what is to
-    /// be written.
+    /// Moves the recent entries to objects, together with `merged`, the entries of
+    /// [`Sources::objects_to_merge`]. Returns the objects to write.
     pub fn settle(&mut self, merged: SourceEntries) -> Vec<WrittenSources> {
         let is_settled = !self.objects_to_merge().is_empty();
         if is_settled {
@@ -207,7 +208,8 @@ impl Sources {
         self.write_objects(is_settled, entries)
     }
 
-    /// Puts all entries of the ledger, which these are, into objects anew. Returns what is to be written.
+    /// Writes all entries of the ledger, given in `all`, to new objects. Returns the objects to
+    /// write.
     pub fn rewrite(&mut self, all: SourceEntries) -> Vec<WrittenSources> {
         self.recent.clear();
         self.objects.clear();

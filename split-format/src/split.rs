@@ -1,4 +1,4 @@
-//! Putting a split together: head first, then the body.
+//! Assembly of a split: the head, then the body.
 
 use crate::version::object_id;
 use crate::{
@@ -6,40 +6,40 @@ use crate::{
     TimeIndex, checksum64,
 };
 
-/// A finished split in memory.
+/// Complete split in memory.
 #[derive(Clone, Debug)]
 pub struct WrittenSplit {
-    /// Lower-case hexadecimal of the first 128 bits of the BLAKE3 hash of all its bytes.
+    /// First 128 bits of the BLAKE3 hash of all its bytes, in lower-case hexadecimal.
     pub id: String,
-    /// The whole object: head, then body.
+    /// Bytes of the whole object: head, then body.
     pub bytes: Vec<u8>,
     /// Length of the head in bytes.
     pub head_len: u64,
-    /// XXH3-64 of the head's bytes, prefix included: what the manifest promises.
+    /// XXH3-64 of the head's bytes, including the prefix, for the manifest.
     pub head_checksum: u64,
 }
 
-/// More than most heads have beside their hot ranges.
+/// Estimated length of a head without its hot ranges: more than most need.
 const HEAD_ROOM_NUM_BYTES: usize = 256 << 10;
 
-/// What a head says of a split's documents so that queries need not look at them.
+/// Summaries of a split's documents in its head, which spare queries from reading them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summaries {
-    /// Which document starts each time bucket.
+    /// First document of each time bucket.
     pub time_index: Option<TimeIndex>,
-    /// Counts per time bucket and value.
+    /// Counts by time bucket and value.
     pub rollup: Option<Rollup>,
-    /// Which frequent terms meet.
+    /// Co-occurrence of frequent terms.
     pub co_occurrence: Option<CoOccurrence>,
 }
 
 /// Assembles a split from its files.
 ///
-/// `files` are `(name, bytes)` in body order; each is given up as soon as the split has it. `hot_ranges`
+/// `files` are `(name, bytes)` in body order; each is dropped once it has been copied. `hot_ranges`
 /// are `(file_ord, start, bytes)`.
 ///
 /// # Errors
-/// If the metadata cannot be written as JSON.
+/// The metadata cannot be serialized to JSON.
 pub fn write_split<B: AsRef<[u8]>>(
     metadata: SplitMetadata,
     files: Vec<(&str, B)>,
@@ -51,7 +51,7 @@ pub fn write_split<B: AsRef<[u8]>>(
             .iter()
             .map(|(name, bytes)| (*name, bytes.as_ref().len() as u64)),
     );
-    // One allocation for all: a merged split may be large.
+    // A single allocation: a merged split may be large.
     let body_len: usize = files.iter().map(|(_, file)| file.as_ref().len()).sum();
     let hot_len: usize = hot_ranges.iter().map(|(_, _, bytes)| bytes.len()).sum();
     let mut bytes = Vec::with_capacity(body_len + hot_len + HEAD_ROOM_NUM_BYTES);

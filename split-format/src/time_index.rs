@@ -1,4 +1,4 @@
-//! The time index: for documents sorted by time, which document id starts each time bucket.
+//! Time index: the first document of each time bucket, for documents sorted by time.
 //!
 //! ```text
 //!   bucket      k          k+1        k+2        k+3
@@ -6,8 +6,8 @@
 //!   starts  0          17         17         40 (= num_docs)
 //! ```
 //!
-//! A time range whose ends fall on bucket borders is a document-id range with no read at all; any
-//! other end is known up to one bucket.
+//! A time range whose ends are bucket boundaries is a range of document ids, found without a read;
+//! any other end is known up to one bucket.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::version::TIME_INDEX;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// Bucket widths in nanoseconds, each a divisor of the next wider ones where calendars allow.
+/// Bucket widths in nanoseconds, each a divisor of the wider ones as far as calendars allow.
 const WIDTHS_NS: [i64; 12] = [
     1_000_000,
     10_000_000,
@@ -33,34 +33,34 @@ const WIDTHS_NS: [i64; 12] = [
     100 * 86_400 * SECOND_NS,
 ];
 
-/// The most buckets a time index has: about 2 KiB in the head.
+/// Maximum number of buckets in a time index: about 2 KiB in the head.
 const MAX_BUCKETS: i64 = 1024;
 
-/// Where each time bucket starts among documents sorted by time.
+/// Start of each time bucket among documents sorted by time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeIndex {
     width_ns: i64,
     first_bucket: i64,
-    /// `starts[i]` is the first document at or after bucket `first_bucket + i`; one more than there
-    /// are buckets, the last being the number of documents.
+    /// `starts[i]` is the first document at or after bucket `first_bucket + i`. The list has one
+    /// more element than there are buckets; the last one is the number of documents.
     starts: Vec<u32>,
 }
 
-/// The narrowest width that covers `first_ns..=last_ns` in at most `max_buckets` buckets.
+/// Returns the smallest width that covers `first_ns..=last_ns` in at most `max_buckets` buckets.
 pub(crate) fn choose_width_ns(first_ns: i64, last_ns: i64, max_buckets: i64) -> i64 {
     WIDTHS_NS
         .into_iter()
         .find(|width| last_ns.div_euclid(*width) - first_ns.div_euclid(*width) < max_buckets)
         .unwrap_or_else(|| {
-            // Only for times that lie more than `max_buckets` times 100 days apart: 280 years for
-            // the time index, 70 for a rollup. All of 64 bits is then `max_buckets + 2` buckets.
+            // Only for times more than `max_buckets` times 100 days apart: 280 years for the time
+            // index, 70 for a rollup. All 64-bit times then make `max_buckets + 2` buckets.
             i64::MAX / (max_buckets / 2).max(1)
         })
 }
 
 impl TimeIndex {
-    /// Indexes the timestamps of all documents, in document order; they must be sorted. `None` if
-    /// there is no document, if they are not sorted or if there are 2^32 - 1 or more.
+    /// Indexes the sorted timestamps of all documents, in document order. Returns `None` without
+    /// documents, if they are not sorted, or for 2^32 - 1 or more.
     pub fn of_sorted(timestamps_ns: &[i64]) -> Option<Self> {
         let (first, last) = (*timestamps_ns.first()?, *timestamps_ns.last()?);
         if !timestamps_ns.is_sorted() {
@@ -85,18 +85,18 @@ impl TimeIndex {
         })
     }
 
-    /// Width of a bucket in nanoseconds.
+    /// Returns the width of a bucket in nanoseconds.
     pub fn width_ns(&self) -> i64 {
         self.width_ns
     }
 
-    /// Number of documents.
+    /// Returns the number of documents.
     pub fn num_docs(&self) -> u32 {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// The first document at or after `time_ns`: the exact id if the range is one long, otherwise
-    /// bounds between which it lies (both included).
+    /// Returns the first document at or after `time_ns`: its exact id if the range has length one,
+    /// or else inclusive bounds for it.
     pub fn first_doc_at_or_after(&self, time_ns: i64) -> Range<u32> {
         let num_docs = self.num_docs();
         let slot = time_ns
@@ -115,14 +115,15 @@ impl TimeIndex {
         low..high + 1
     }
 
-    /// The time bucket that holds a document, as nanoseconds from (included) and to (excluded).
+    /// Returns the time bucket of a document, from its inclusive start to its exclusive end in
+    /// nanoseconds.
     pub fn bucket_of(&self, doc: u32) -> Range<i64> {
         let slot = self.starts.partition_point(|start| *start <= doc);
         let bucket = i64::try_from(slot)
             .unwrap_or(i64::MAX)
             .saturating_sub(1)
             .saturating_add(self.first_bucket);
-        // Each end on its own: the first and the last bucket may reach beyond 64 bits.
+        // Each end saturates separately: the first and the last bucket may exceed 64 bits.
         bucket.saturating_mul(self.width_ns)..bucket.saturating_add(1).saturating_mul(self.width_ns)
     }
 

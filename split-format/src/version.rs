@@ -1,5 +1,5 @@
-//! Magic numbers, version codes and object names. **Never change a released value**: a reader of
-//! any later version must still know it. `tests/never_change.rs` pins them.
+//! Magic numbers, version codes and object names. **Never change a released value**: readers of all
+//! later versions must know it. `tests/never_change.rs` pins them.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -13,21 +13,21 @@ pub(crate) const MANIFEST_MAGIC: [u8; 8] = *b"CANTERMF";
 
 /// First eight bytes of every page.
 pub(crate) const PAGE_MAGIC: [u8; 8] = *b"CANTERPG";
-/// What a page is called in errors.
+/// Name of a page in errors.
 pub(crate) const PAGE_NAME: &str = "manifest page";
 /// Version of a page.
 pub(crate) const PAGE_VERSION: u32 = 1;
 
 /// First eight bytes of every object of the ledger.
 pub(crate) const LEDGER_MAGIC: [u8; 8] = *b"CANTERLG";
-/// What the ledger is called in errors.
+/// Name of the ledger in errors.
 pub(crate) const LEDGER_NAME: &str = "ledger";
 /// Version of an object of the ledger.
 pub(crate) const LEDGER_VERSION: u32 = 1;
 
 /// First eight bytes of every object of the ledger of sources.
 pub(crate) const SOURCES_MAGIC: [u8; 8] = *b"CANTERSR";
-/// What the ledger of sources is called in errors.
+/// Name of the ledger of sources in errors.
 pub(crate) const SOURCES_NAME: &str = "ledger of sources";
 /// Version of an object of the ledger of sources.
 pub(crate) const SOURCES_VERSION: u32 = 1;
@@ -36,26 +36,27 @@ pub(crate) const SOURCES_VERSION: u32 = 1;
 pub(crate) const SPLIT_VERSION: u32 = 1;
 /// Newest version of the manifest's frame.
 pub(crate) const MANIFEST_VERSION: u32 = 3;
-/// A manifest that knows of no source.
+/// Version of a manifest without sources.
 pub(crate) const MANIFEST_WITHOUT_SOURCES: u32 = 2;
-/// A manifest that names all of its splits itself.
+/// Version of a manifest that names all of its splits itself.
 pub(crate) const MANIFEST_WITHOUT_PAGES: u32 = 1;
 
 /// Length of the fixed prefix at offset 0 of a split: magic, version, head length, checksum.
 pub const HEAD_PREFIX_LEN: usize = 28;
 
-/// What to read from offset 0 of a split whose head length is not known: opens most splits at once.
+/// Number of bytes to read from offset 0 of a split with unknown head length: enough to open most
+/// splits at once.
 pub const SPECULATIVE_HEAD_LEN: u64 = 64 * 1024;
 
-/// Name of the manifest, relative to the index's URI. The only object of an index that changes.
+/// Name of the manifest, relative to the index's URI. It is the only mutable object of an index.
 pub const MANIFEST_OBJECT: &str = "manifest.canter";
 
-/// Name of a split's object, relative to the index's URI.
+/// Returns the name of a split's object, relative to the index's URI.
 pub fn split_object(id: &str) -> String {
     format!("splits/{id}.split")
 }
 
-/// Whether `id` is what names a split: 32 lower-case hexadecimal digits, and so nothing that could lead a
+/// Returns whether `id` is a valid split id: 32 lower-case hexadecimal digits, which cannot lead a
 /// store or a folder elsewhere.
 pub(crate) fn is_split_id(id: &str) -> bool {
     id.len() == 32
@@ -64,30 +65,30 @@ pub(crate) fn is_split_id(id: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Name of a page's object, relative to the index's URI.
+/// Returns the name of a page's object, relative to the index's URI.
 pub fn page_object(id: &str) -> String {
     format!("pages/{id}.page")
 }
 
-/// Name of an object of the ledger, relative to the index's URI.
+/// Returns the name of an object of the ledger, relative to the index's URI.
 pub(crate) fn ledger_object(id: &str) -> String {
     format!("ledger/{id}.ids")
 }
 
-/// Name of an object of the ledger of sources, relative to the index's URI.
+/// Returns the name of an object of the ledger of sources, relative to the index's URI.
 pub(crate) fn sources_object(id: &str) -> String {
     format!("sources/{id}.lines")
 }
 
-/// What deleted documents are called in errors.
+/// Name of deleted documents in errors.
 pub(crate) const DELETES_NAME: &str = "deleted documents";
 
-/// Name of the object with a split's deleted documents, relative to the index's URI.
+/// Returns the name of the object with a split's deleted documents, relative to the index's URI.
 pub(crate) fn deletes_object(id: &str) -> String {
     format!("deletes/{id}.docs")
 }
 
-/// Names bytes that never change: the first 128 bits of their BLAKE3 hash, in hexadecimal.
+/// Returns the name of immutable bytes: the first 128 bits of their BLAKE3 hash, in hexadecimal.
 pub fn object_id(bytes: &[u8]) -> String {
     blake3::hash(bytes)
         .to_hex()
@@ -97,7 +98,7 @@ pub fn object_id(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// An id as it stands in binary parts.
+/// Returns an id in its binary form.
 pub(crate) fn id_bytes(id: &str) -> Result<[u8; 16], FormatError> {
     let number = u128::from_str_radix(id, 16)
         .ok()
@@ -110,10 +111,10 @@ pub(crate) fn id_bytes(id: &str) -> Result<[u8; 16], FormatError> {
     })
 }
 
-/// An id that is none may be of any length.
+/// Maximum number of characters of an invalid id in an error message.
 const MAX_SHOWN_CHARS: usize = 64;
 
-/// Reads an id from which an object's name is made.
+/// Deserializes an id from which an object's name derives.
 pub(crate) fn read_object_id<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<String, D::Error> {
@@ -131,63 +132,64 @@ pub(crate) fn id_of_bytes(bytes: [u8; 16]) -> String {
     format!("{:032x}", u128::from_be_bytes(bytes))
 }
 
-/// Name of the body's file with the documents' identities. tantivy does not know of it.
+/// Name of the body's file with the documents' identities, which tantivy does not know.
 pub const IDENTITIES_FILE: &str = "ids";
-/// What that file is called in errors.
+/// Name of that file in errors.
 pub(crate) const IDENTITIES_NAME: &str = "document identities";
 /// Version of that file.
 pub(crate) const IDENTITIES_VERSION: u32 = 3;
 
-/// Name of the body's file with the stored documents. tantivy does not know of it.
+/// Name of the body's file with the stored documents, which tantivy does not know.
 pub const DOCUMENTS_FILE: &str = "docs";
-/// Name of the body's file that says where each of them stands.
+/// Name of the body's file with the locations of stored documents.
 pub const DOCUMENT_INDEX_FILE: &str = "docindex";
-/// Name of the body's file with postings and positions, for which tantivy has two. Before it had this name, positions stood
-/// in another form.
+/// Name of the body's file with postings and positions, which tantivy divides into two. Before this
+/// name, positions had another format.
 pub const LISTS_FILE: &str = "lists";
-/// What is said of a split of before these: nothing in it is read any more.
+/// Message about a split from before these files, which is refused entirely.
 pub const TOO_OLD: &str = "it was built by an earlier version of Canter, in a form that is not read any more: build the index again";
-/// What these two are called in errors.
+/// Name of these two files in errors.
 pub(crate) const DOCUMENTS_NAME: &str = "stored documents";
 /// Version of these files.
 pub(crate) const DOCUMENTS_VERSION: u32 = 3;
 
-/// Name of the body's file with the split's filter. tantivy does not know of it.
+/// Name of the body's file with the split's filter, which tantivy does not know.
 pub const FILTER_FILE: &str = "filter";
-/// What that file is called in errors.
+/// Name of that file in errors.
 pub(crate) const FILTER_NAME: &str = "split filter";
 /// Version of that file.
 pub(crate) const FILTER_VERSION: u32 = 1;
-/// Of the hashes of values: a filter made with another says nothing.
+/// Seed of the hashes of values; filters with another seed are meaningless.
 pub(crate) const FILTER_SEED: u64 = 0x6361_6e74_6572_0001;
 
 /// First eight bytes of every object with the filters of a page.
 pub(crate) const FILTERS_MAGIC: [u8; 8] = *b"CANTERFL";
-/// What such an object is called in errors.
+/// Name of such an object in errors.
 pub(crate) const FILTERS_NAME: &str = "filters of a manifest page";
 /// Version of such an object.
 pub(crate) const FILTERS_VERSION: u32 = 1;
 
-/// Name of the object with the filters of a page's splits, relative to the index's URI.
+/// Returns the name of the object with the filters of a page's splits, relative to the index's URI.
 pub(crate) fn filters_object(id: &str) -> String {
     format!("filters/{id}.bits")
 }
 
-/// XXH3-64 of `bytes`: the checksum of heads and manifests, and (cut to 32 bits) of body blocks.
+/// Returns XXH3-64 of `bytes`: the checksum of heads and manifests, and (its low 32 bits) of body
+/// blocks.
 pub fn checksum64(bytes: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(bytes)
 }
 
-/// The tagged components of a head, each with its own version code.
+/// Tagged component of a head, with its own version code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ComponentKind {
     pub(crate) tag: [u8; 4],
-    /// The newest version. All from 1 on are read.
+    /// Newest version. All versions from 1 are read.
     pub(crate) version: u32,
     pub(crate) name: &'static str,
 }
 
-/// The metadata's first version with the identities of documents.
+/// First version of the metadata with the identities of documents.
 pub(crate) const METADATA_WITH_IDENTITIES: u32 = 2;
 
 pub(crate) const METADATA: ComponentKind =

@@ -1,5 +1,5 @@
-//! Damage: whatever bytes come, a reader answers with a value or an error; a flip in a head or in a
-//! manifest's JSON is always an error; what lies under a sound checksum cannot make a reader panic.
+//! Damage: for any bytes, readers return a value or an error. A flipped bit in a head or in a
+//! manifest's JSON is always an error, and contents under a valid checksum never cause a panic.
 
 mod sample;
 
@@ -18,8 +18,8 @@ fn head_of(split: &WrittenSplit) -> Vec<u8> {
     split.bytes[..split.head_len as usize].to_vec()
 }
 
-/// Puts a prefix with a right checksum before components: only the components' readers are left to
-/// find what is wrong.
+/// Puts a prefix with a valid checksum before components, so that only their readers can find
+/// errors.
 fn sealed(components: &[u8]) -> Vec<u8> {
     let mut head = b"CANTERSP\x01\0\0\0".to_vec();
     head.extend_from_slice(&(28 + components.len() as u64).to_le_bytes());
@@ -33,7 +33,7 @@ fn component(tag: &[u8], version: u32, payload: &[u8]) -> Vec<u8> {
     [tag, &version.to_le_bytes(), &len.to_le_bytes(), payload].concat()
 }
 
-/// The sample's components, each with tag and length in front.
+/// Returns the sample's components, each with its tag and length.
 fn components() -> Vec<Vec<u8>> {
     components_of(&head())
 }
@@ -50,7 +50,7 @@ fn components_of(head: &[u8]) -> Vec<Vec<u8>> {
     found
 }
 
-/// Opens a head and asks everything of what comes out.
+/// Opens a head and calls everything on it.
 fn open_and_use(bytes: &[u8]) -> bool {
     let _ = head_len_of(bytes);
     let Ok(head) = Head::open(bytes) else {
@@ -92,7 +92,7 @@ fn every_flip_in_a_head_is_detected() {
             assert!(!open_and_use(&bytes), "byte {at}, mask {mask:02x}");
             assert_ne!(checksum64(&bytes), split.head_checksum);
         }
-        // The same when the bytes go on into the body, so that a longer head would be there.
+        // The same with the body after it, so that a longer head would be available.
         let mut bytes = split.bytes.clone();
         bytes[at] ^= 0x01;
         assert!(!open_and_use(&bytes), "byte {at} of the whole split");
@@ -148,7 +148,7 @@ fn components_may_be_missing_unknown_doubled_or_of_another_order() {
     let reversed: Vec<_> = sound.iter().rev().cloned().collect();
     assert_eq!(check(&reversed, Ok(())), whole);
 
-    // A version of the metadata has identities always or never.
+    // Each version of the metadata either always has identities, or never.
     let mut other = sound.clone();
     other[0][4] = 2;
     let either = "split metadata: only its second version has identities, and that always";
@@ -269,7 +269,7 @@ proptest! {
     #[test]
     fn any_payload_of_a_component_is_answered(
         ord in 0..TAGS.len(),
-        // Small numbers make counts that fit, so that the readers get further.
+        // Small numbers give counts that fit, so that readers get further.
         payload in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..4], 0..120),
     ) {
         let mut all = components_of(&head_of(&sample::split_with_co_occurrence()));

@@ -1,17 +1,17 @@
-//! Golden files: bytes as each released format version wrote them.
+//! Golden files: bytes written by each released format version.
 //!
-//! Today's writer must still give the bytes of its version, and today's reader must read those of
-//! every version to the values below. The values are written out by hand where the writer's own
-//! answer would prove nothing.
+//! The current writer must still produce the bytes of its version, and the current reader must read
+//! those of every version as the values below. These are written by hand where the writer's own
+//! output would prove nothing.
 //!
-//! A **new** format version gets a new folder, made with
+//! A **new** format version gets a new folder, created with
 //!
 //! ```text
 //! cargo test -p canter-split-format --test golden -- --ignored write_golden_files
 //! ```
 //!
-//! after `VERSION` below is raised; the folders of older versions stay as they are, and so do their
-//! reading tests.
+//! after `VERSION` below is raised; the folders of older versions and the tests that read them stay
+//! unchanged.
 
 mod sample;
 
@@ -20,7 +20,7 @@ use canter_split_format::{
     checksum64, object_id,
 };
 
-/// The version that today's writer writes: of splits only, the manifest's is v1 still.
+/// Version that the current writer produces for splits; the manifest's is still v1.
 const VERSION: &str = "v2";
 
 const SPLIT_V1: &[u8] = include_bytes!("golden/v1/sample.split");
@@ -28,10 +28,10 @@ const MANIFEST_V1: &[u8] = include_bytes!("golden/v1/manifest.canter");
 
 const SPLIT_V2: &[u8] = include_bytes!("golden/v2/sample.split");
 
-/// With pages, ledger, condemned objects, merges and deletes.
+/// Manifest with pages, ledger, condemned objects, merges and deletes.
 const MANIFEST_V2: &[u8] = include_bytes!("golden/manifest-v2/manifest.canter");
 
-/// A page of three splits and its filters, as they were first written.
+/// Page of three splits and its filters, as first written.
 const PAGE_V1: &[u8] = include_bytes!("golden/page-v1/sample.page");
 const FILTERS_V1: &[u8] = include_bytes!("golden/page-v1/sample.bits");
 const FILTER_V1: &[u8] = include_bytes!("golden/page-v1/sample.filter");

@@ -1,5 +1,5 @@
-//! What a released version has written, every later one must still know: magic numbers, version
-//! codes, component tags, object names, checksums. Looked up in written bytes, not in the constants.
+//! Released values that all later versions must know: magic numbers, version codes, component tags,
+//! object names and checksums. They are checked in written bytes, not in the constants.
 //!
 //! **A failure here is a broken format, not an outdated test.** A new version code gets a new test
 //! beside the old one.
@@ -11,7 +11,7 @@ use canter_split_format::{
     SplitFilter, checksum64, head_len_of, page_object, split_object,
 };
 
-/// Of the term `needle` in the field `body`.
+/// Hash of the term `needle` in the field `body`.
 const GOLDEN_HASH: u128 = 316_532_383_669_635_268_074_009_718_594_100_940_180;
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -22,7 +22,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap())
 }
 
-/// Tag, version and payload of each component of a head.
+/// Returns tag, version and payload of each component of a head.
 fn components(head: &[u8]) -> Vec<(&str, u32, &[u8])> {
     let mut found = Vec::new();
     let mut rest = &head[28..];
@@ -45,7 +45,7 @@ fn object_names() {
     assert_eq!(page_object("0a1b"), "pages/0a1b.page");
 }
 
-/// A filter that is asked with other bits would hide documents.
+/// A filter that is probed at other bits would hide documents.
 #[test]
 fn the_bits_of_a_term_in_a_filter() {
     assert_eq!(FILTER_FILE, "filter");
@@ -134,7 +134,7 @@ fn the_components_of_a_head() {
     assert!(metadata.contains(r#"},"num_sources":2},"index_config":{"#));
     assert!(head.windows(4).any(|bytes| bytes == b"\x03ids"));
 
-    // Which terms meet stands between the rollup and the checksums.
+    // The co-occurrence of terms is between the rollup and the checksums.
     let split = sample::split_with_co_occurrence();
     let head = &split.bytes[..split.head_len as usize];
     let table: (&str, u32, &[u8]) = ("COOC", 1, &[2, 1, 2, 0, 6, 4, 1, 0xac, 0x02, 0b110]);

@@ -1,4 +1,4 @@
-//! Any bytes as stored documents: their index, templates and a block.
+//! Fuzz target: arbitrary bytes as stored documents (their index, templates and a block).
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a split's head.
+//! Fuzz target: arbitrary bytes as the head of a split.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as a manifest.
+//! Fuzz target: arbitrary bytes as a manifest.
 
 #![no_main]
 

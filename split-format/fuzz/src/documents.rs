@@ -1,13 +1,13 @@
-//! Any bytes as the index of stored documents, as templates, and as a block of columns: no panic, and no more documents than
-//! may be.
+//! Arbitrary bytes as the index of stored documents, as templates, and as a block of columns: no
+//! panic, and no document beyond the limit.
 //!
-//! The first byte says how long the templates are, the second how many documents the block is to have.
+//! The first byte is the length of the templates, the second the number of documents in the block.
 
 use std::sync::Arc;
 
 use canter_split_format::{DocumentIndex, DocumentsBlock, Templates};
 
-/// Templates may be called often, so that few bytes could become many.
+/// Maximum size of documents. Templates may be used often, so that few bytes could become many.
 const MAX_NUM_BYTES: usize = 1 << 20;
 
 /// Runs the check on one input.
@@ -31,7 +31,7 @@ pub fn documents(bytes: &[u8]) {
     let (Ok(mut forwards), Ok(mut backwards)) = (open(), open()) else {
         return;
     };
-    // Who goes back has all of them at once, which are no longer together than one may be.
+    // Reading backwards puts all documents together, within the length limit for one.
     let _ = backwards.get(num_docs.saturating_sub(1));
     let mut len = 0;
     for place in 0..num_docs {

@@ -1,14 +1,15 @@
-//! Any bytes as a split's head: no panic, and what decodes comes back equal from its own encoding.
+//! Arbitrary bytes as the head of a split: no panic, and decoding and encoding are inverse.
 //!
-//! The prefix is made here, with a right checksum, or else hardly any input would reach the readers
-//! of the components. The bytes also go in as they are.
+//! The prefix is generated with a valid checksum, since otherwise hardly any input would reach the
+//! readers of components. The bytes are also used unchanged.
 
 use canter_split_format::{Head, checksum64, head_len_of};
 
 /// Runs the check on one input.
 pub fn head(bytes: &[u8]) {
     check(bytes);
-    // A whole head as input (a golden file, say) is sealed again; all else is taken as components.
+    // A whole head as input (such as a golden file) is sealed again; other input is used as
+    // components.
     let components = match bytes.split_at_checked(28) {
         Some((prefix, rest)) if prefix.starts_with(b"CANTERSP") => match head_len_of(prefix) {
             Ok(len) => rest.get(..len as usize - 28).unwrap_or(rest),

@@ -1,4 +1,4 @@
-//! The checks behind the fuzz targets of the split format, one file each.
+//! Checks of the fuzz targets of the split format, one file for each.
 
 mod documents;
 mod head;

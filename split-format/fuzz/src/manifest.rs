@@ -1,7 +1,7 @@
-//! Any bytes as a manifest: no panic, and what decodes comes back equal from its own encoding.
+//! Arbitrary bytes as a manifest: no panic, and decoding and encoding are inverse.
 //!
-//! The prefix is made here, with a right checksum: the first two bytes say how long the JSON is, the
-//! rest is JSON and inlined heads. The bytes also go in as they are.
+//! The prefix is generated with a valid checksum: the first two bytes are the length of the JSON,
+//! the rest is JSON and inlined heads. The bytes are also used unchanged.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use canter_split_format::{Manifest, ManifestFile, checksum64};
 /// Runs the check on one input.
 pub fn manifest(bytes: &[u8]) {
     check(bytes);
-    // A whole manifest as input (a golden file, say) is sealed again with its own length.
+    // A whole manifest as input (such as a golden file) is sealed again with its own length.
     let (json, heads) = match bytes {
         [b'C', b'A', b'N', b'T', b'E', b'R', b'M', b'F', ..] => {
             let rest = bytes.get(28..).unwrap_or_default();
@@ -38,7 +38,7 @@ fn check(bytes: &[u8]) {
         return;
     };
     let _ = file.manifest.num_docs();
-    // A writer never names a split twice; of such a manifest, heads by id say nothing.
+    // Writers never name a split twice. In such a manifest, heads by id are ambiguous.
     let ids: BTreeSet<&str> = file
         .manifest
         .splits
@@ -51,7 +51,8 @@ fn check(bytes: &[u8]) {
     let again = file.to_bytes().expect("what was read can be written");
     let reread = ManifestFile::from_bytes(&again).expect("what was written can be read");
     for split in &reread.manifest.splits {
-        // More heads than the budget may have been named; those that are carried are the same.
+        // The input may name more heads than the budget allows; those that are carried must be
+        // equal.
         if let Some(head) = reread.head(&split.id) {
             assert_eq!(Some(head), file.head(&split.id));
         }
@@ -63,7 +64,7 @@ fn check(bytes: &[u8]) {
     assert_eq!(reread.to_bytes().as_ref(), Ok(&again));
 }
 
-/// The splits as a writer orders them, without the places of their heads, which it chooses.
+/// Returns the splits in the writer's order, without head offsets, which the writer chooses.
 fn written_order(manifest: &Manifest) -> Manifest {
     let mut manifest = manifest.clone();
     manifest.sort_splits();

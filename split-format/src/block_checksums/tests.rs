@@ -1,4 +1,4 @@
-//! Block checksums: the choice of the length, ranges in and out, and that damage is found.
+//! Block checksums: choice of the length, conversion of ranges, and detection of damage.
 
 use proptest::prelude::*;
 

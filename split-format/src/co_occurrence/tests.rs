@@ -1,4 +1,4 @@
-//! What is written is read again; bytes of anybody's are refused or read, never more.
+//! Co-occurrence: round trips, and arbitrary bytes, which are refused or decoded without excess.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,8 @@ fn place(field: u32, term_ord: u64) -> TermPlace {
     TermPlace { field, term_ord }
 }
 
-/// Four terms of two fields; the first two never meet, and neither do the second and the last.
+/// Returns four terms of two fields. The first and the second never meet, and neither do the second
+/// and the last.
 fn sample() -> CoOccurrence {
     let terms = vec![place(1, 0), place(1, 7), place(1, 8), place(4, 300)];
     CoOccurrence::of_terms(terms, |high, low| !matches!((high, low), (1, 0) | (3, 1)))
@@ -26,7 +27,7 @@ fn only_terms_that_are_known_never_to_meet_do_not() {
     check(place(1, 0), place(1, 8), false);
     check(place(1, 8), place(4, 300), false);
     check(place(1, 7), place(1, 7), false);
-    // Of others nothing is known.
+    // Nothing is known about other terms.
     check(place(1, 0), place(1, 6), false);
     check(place(2, 0), place(1, 7), false);
     assert_eq!(sample.terms_of(1).collect::<Vec<_>>(), [0, 7, 8]);
@@ -36,8 +37,8 @@ fn only_terms_that_are_known_never_to_meet_do_not() {
 
 #[test]
 fn the_bytes_are_those_of_the_specification() {
-    // Two fields; field 1 with 3 terms at 0, 7, 8; field 4 with one at 300; then the bits of (1,0), (2,0), (2,1),
-    // (3,0), (3,1), (3,2).
+    // Two fields: field 1 with three terms at 0, 7, 8, and field 4 with one at 300; then the bits
+    // of (1,0), (2,0), (2,1), (3,0), (3,1), (3,2).
     let bytes = [2, 1, 3, 0, 6, 0, 4, 1, 0xac, 0x02, 0b10_1110];
     assert_eq!(sample().write(), bytes);
     assert_eq!(CoOccurrence::open(&bytes).unwrap(), sample());

@@ -1,16 +1,16 @@
-//! Numbers of a fixed width in bits, one after the other, lowest bit first.
+//! Sequences of numbers with a fixed width in bits, lowest bit first.
 
-/// Appends numbers.
+/// Writer of numbers.
 #[derive(Default)]
 pub(crate) struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits that fill no byte yet, and how many they are.
+    /// Bits that do not fill a byte yet, and their number.
     pending: u128,
     num_pending: u32,
 }
 
 impl BitWriter {
-    /// Appends the lowest `width` bits of `value`, at most 64; the others must be 0.
+    /// Appends the lowest `width` bits of `value`, at most 64; the other bits must be 0.
     pub(crate) fn push(&mut self, value: u64, width: u32) {
         self.pending |= u128::from(value) << self.num_pending;
         self.num_pending += width;
@@ -26,7 +26,7 @@ impl BitWriter {
         self.pending >>= 8;
     }
 
-    /// The bytes, the last of them filled with zeros.
+    /// Returns the bytes, the last one padded with zeros.
     pub(crate) fn into_bytes(mut self) -> Vec<u8> {
         if self.num_pending > 0 {
             self.take_byte();
@@ -35,13 +35,13 @@ impl BitWriter {
     }
 }
 
-/// How many bytes so many numbers take; `None` if no slice is that long.
+/// Returns the number of bytes for `num` numbers, or `None` if it exceeds the address space.
 pub(crate) fn num_bytes_of(num: u64, width: u32) -> Option<usize> {
     let bits = num.checked_mul(u64::from(width))?;
     usize::try_from(bits.div_ceil(8)).ok()
 }
 
-/// The number at a place; `None` if the bytes end before it does.
+/// Returns the number at an index, or `None` if the bytes end before its end.
 pub(crate) fn bits_at(bytes: &[u8], place: u64, width: u32) -> Option<u64> {
     if width == 0 {
         return Some(0);

@@ -1,16 +1,17 @@
-//! Numbers that differ little from their neighbours: in groups, each with a width of its own.
+//! Numbers that differ little from their neighbours: groups, each with its own width.
 
 use super::bits::{BitWriter, bits_at, num_bytes_of};
 use super::{Reader, Writer};
 use crate::FormatError;
 
-/// Numbers that are written with the same width.
+/// Number of numbers written with the same width.
 pub(crate) const GROUP_LEN: usize = 64;
 
-/// The fewest bytes of a group: its least number and its width.
+/// Minimum number of bytes of a group: its smallest number and its width.
 const MIN_NUM_BYTES: usize = 2;
 
-/// Appends several lists of equally many numbers, a group of each behind a group of the one before it.
+/// Appends lists of equal length: the first group of each, then the second group of each, and so
+/// on.
 pub(crate) fn write_groups<const N: usize>(out: &mut Writer, lists: [&[u64]; N]) {
     let num = lists.first().map_or(0, |list| list.len());
     for from in (0..num).step_by(GROUP_LEN) {
@@ -21,10 +22,11 @@ pub(crate) fn write_groups<const N: usize>(out: &mut Writer, lists: [&[u64]; N])
     }
 }
 
-/// Takes `num` numbers of each list, place by place. Nothing is allocated that the bytes have no room for.
+/// Reads `num` numbers of each list, index by index. No allocation exceeds what the bytes can
+/// contain.
 ///
 /// # Errors
-/// If the bytes end before, or a number has more than 64 bits.
+/// The bytes end too early, or a number has more than 64 bits.
 pub(crate) fn read_groups<const N: usize>(
     reader: &mut Reader<'_>,
     num: usize,
@@ -45,7 +47,8 @@ pub(crate) fn read_groups<const N: usize>(
     Ok(numbers)
 }
 
-/// The least of some numbers, and of each by how much it is more, in as many bits as the greatest needs.
+/// Writes the smallest number, and the differences of all from it with as few bits as the largest
+/// needs.
 fn write_group(out: &mut Writer, numbers: &[u64]) {
     let least = numbers.iter().min().copied().unwrap_or(0);
     let most = numbers.iter().max().copied().unwrap_or(0);

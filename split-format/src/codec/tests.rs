@@ -1,4 +1,4 @@
-//! The alphabet: the specification's examples, round trips, and what a reader must refuse.
+//! Primitives: the specification's examples, round trips, and invalid input.
 
 use proptest::prelude::*;
 

@@ -1,5 +1,5 @@
-//! A block of documents, uncompressed: columns, one for each place where documents of a shape differ, and one for each
-//! where texts of a template do.
+//! Uncompressed block of documents: one column for each place where documents of a shape differ,
+//! and one for each place where texts of a template differ.
 //!
 //! ```text
 //!   shape of each document │ documents of no shape
@@ -7,7 +7,7 @@
 //!     │ of each template, in their order: columns of its variables, in their order
 //! ```
 //!
-//! What no document of the block has is left out.
+//! Columns without values are omitted.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,33 +18,35 @@ use crate::FormatError;
 use crate::codec::{Reader, put_varint};
 use crate::version::DOCUMENTS_NAME;
 
-/// Documents that are kept at once, for going back, have this many bytes. Blocks are a tenth of that; one that comes to more
-/// is begun again instead, since a few bytes of a block can call long templates any number of times.
+/// Maximum size of documents kept in memory for reading backwards. Blocks are a tenth of that. A
+/// larger block is decoded from its start again, since a few bytes of a block can use long
+/// templates any number of times.
 const MAX_KEPT_NUM_BYTES: usize = 16 << 20;
 
-/// The documents of a block. They are put together when they are asked for: who wants one of some hundred should not pay
-/// for all. Going forward costs no more than all at once.
+/// Documents of a block, assembled on demand, so that reading one of hundreds does not pay for all.
+/// Reading forwards costs no more than assembling all at once.
 #[derive(Clone, Debug)]
 pub struct DocumentsBlock {
     content: Vec<u8>,
     templates: Arc<Templates>,
     num_docs: usize,
     max_len: usize,
-    /// Of the documents from `next` on; `None` where one of them was damaged, for they are not where they should be then.
+    /// Columns of the documents from `next` on; `None` after a damaged document, which makes the
+    /// rest unreadable.
     columns: Option<Columns>,
     next: usize,
-    /// The document before `next`, or all from the first on.
+    /// Bytes of the document before `next`, or of all documents from the first on.
     bytes: Vec<u8>,
-    /// Where all documents are among `bytes`, if they are.
+    /// Ranges of all documents in `bytes`, if they are there.
     all: Option<Vec<Range<usize>>>,
 }
 
 impl DocumentsBlock {
-    /// Reads the columns of a block, from its uncompressed bytes.
+    /// Reads the columns of a block from its uncompressed bytes.
     ///
     /// # Errors
-    /// If they are not exactly those of so many documents. That a document itself has more than `max_len` bytes is said when
-    /// it is asked for.
+    /// The bytes are not exactly those of `num_docs` documents. A document of more than `max_len`
+    /// bytes is reported when it is read.
     pub fn open(
         content: Vec<u8>,
         num_docs: u32,
@@ -64,10 +66,12 @@ impl DocumentsBlock {
         })
     }
 
-    /// A document, by its place in the block. Who goes back pays for all of them, once.
+    /// Returns a document by its index in the block. Reading backwards assembles all documents,
+    /// once.
     ///
     /// # Errors
-    /// If there is no such document, or it is damaged, or is longer than documents of the split are.
+    /// The document does not exist, is damaged, or exceeds the maximum length of the split's
+    /// documents.
     pub fn get(&mut self, place: usize) -> Result<&[u8], FormatError> {
         if place >= self.num_docs {
             return Err(FormatError::new(
@@ -112,11 +116,11 @@ impl DocumentsBlock {
         Ok(())
     }
 
-    /// Puts all documents together, or begins anew if they are too long to be kept.
+    /// Assembles all documents, or starts again if they are too long to keep.
     fn go_back(&mut self) -> Result<(), FormatError> {
         let beginning = Columns::read(&self.content, self.num_docs, &self.templates)?;
         let mut columns = beginning.clone();
-        // There are no more documents than bytes of content: each has a shape.
+        // There are at most as many documents as bytes: each has a shape.
         let (mut bytes, mut all) = (Vec::new(), Vec::with_capacity(self.num_docs));
         for _ in 0..self.num_docs {
             let start = bytes.len();
@@ -135,10 +139,10 @@ impl DocumentsBlock {
 #[derive(Clone, Debug)]
 struct Columns {
     shapes: Column,
-    /// First that of documents without a shape; then those of shapes, and of texts. A text has two: its templates, and
-    /// those that are of none.
+    /// Columns: first that of documents without a shape, then those of shapes and of texts. A text
+    /// has two: its templates, and the texts without a template.
     values: Vec<Column>,
-    /// Where those of each shape begin among them.
+    /// Start of each shape's columns in `values`.
     of_shapes: Vec<usize>,
     of_texts: Vec<usize>,
 }
@@ -150,7 +154,7 @@ fn damaged() -> FormatError {
     )
 }
 
-/// Adds how often each is called; the first is none of them.
+/// Counts the uses of each template; the first entry counts uses of none.
 fn count(calls: &[u64], counts: &mut [usize]) -> Result<(), FormatError> {
     for call in calls {
         let place = usize::try_from(*call).unwrap_or(usize::MAX);
@@ -205,7 +209,7 @@ impl Columns {
         Ok(read)
     }
 
-    /// Leaves out so many documents.
+    /// Skips documents.
     fn skip(&mut self, num_docs: usize, templates: &Templates) -> Result<(), FormatError> {
         if num_docs == 0 {
             return Ok(());
@@ -234,7 +238,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Leaves out the values of so many documents of a shape, whose columns begin at `at`.
+    /// Skips the values of documents with this shape, whose columns begin at `at`.
     fn skip_shape(
         &mut self,
         mut at: usize,
@@ -304,7 +308,7 @@ impl Columns {
                     put_length_before(out, from);
                 }
             }
-            // Templates may be long, and be called often.
+            // Templates may be long, and used often.
             if out.len() > max_len {
                 return Err(damaged());
             }
@@ -312,7 +316,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Appends a text of a template.
+    /// Appends a text that uses a template.
     fn put_text(
         &mut self,
         text: u64,
@@ -342,7 +346,7 @@ impl Columns {
     }
 }
 
-/// Puts before the bytes from `from` on how many they are.
+/// Inserts the length of the bytes from `from` before them.
 fn put_length_before(bytes: &mut Vec<u8>, from: usize) {
     let end = bytes.len();
     put_varint(bytes, (end - from) as u64);

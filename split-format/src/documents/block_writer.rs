@@ -1,4 +1,4 @@
-//! Writes blocks of documents: what [`DocumentsBlock`](super::DocumentsBlock) reads.
+//! Writer of blocks, which [`DocumentsBlock`](super::DocumentsBlock) reads.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::variables::{MAX_TEXT_NUM_BYTES, variables};
 use crate::codec::put_bytes;
 
 impl Part<'_> {
-    /// How many bytes it takes in a document.
+    /// Returns the number of bytes in a document.
     pub fn num_bytes(&self) -> usize {
         match self {
             Self::Literal(bytes) | Self::Fixed(bytes) => bytes.len(),
@@ -22,7 +22,7 @@ impl Part<'_> {
 
 type Places = HashMap<Vec<u8>, usize, Xxh3DefaultBuilder>;
 
-/// Puts documents into columns.
+/// Writer of documents into columns.
 #[derive(Debug)]
 pub struct BlockWriter {
     templates: Templates,
@@ -37,7 +37,7 @@ pub struct BlockWriter {
     of_texts: Vec<Vec<Values>>,
 }
 
-/// What documents of a shape have at one place; it is known from the first of them.
+/// Values of documents of a shape at one place. The first of them determines the kind.
 #[derive(Clone, Debug)]
 enum PieceValues {
     Same,
@@ -58,7 +58,7 @@ impl PieceValues {
 }
 
 impl BlockWriter {
-    /// Writes documents with these templates.
+    /// Creates a writer with these templates.
     pub fn new(templates: Templates) -> Self {
         let places = |templates: &[Vec<u8>]| templates.iter().cloned().zip(0..).collect();
         Self {
@@ -75,22 +75,22 @@ impl BlockWriter {
         }
     }
 
-    /// What it writes with.
+    /// Returns the templates of this writer.
     pub fn templates(&self) -> &Templates {
         &self.templates
     }
 
-    /// Number of documents since the last block.
+    /// Returns the number of documents since the last block.
     pub fn num_docs(&self) -> usize {
         self.shapes.len()
     }
 
-    /// How many bytes these documents have.
+    /// Returns the number of bytes of these documents.
     pub fn num_bytes(&self) -> usize {
         self.num_bytes
     }
 
-    /// Adds a document, which consists of these parts; of none if that is not known.
+    /// Adds a document that consists of these parts; without parts if they are unknown.
     pub fn add(&mut self, document: &[u8], parts: &[Part<'_>]) {
         self.num_bytes += document.len();
         self.key.clear();
@@ -138,7 +138,7 @@ impl BlockWriter {
         }
     }
 
-    /// Writes the documents since the last block as one, and begins the next.
+    /// Writes the documents since the last block as one, and starts the next.
     pub fn finish(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         let put_values = |values: &mut Values, out: &mut Vec<u8>| {
@@ -178,7 +178,7 @@ impl BlockWriter {
     }
 }
 
-/// Appends the literals of a text. False if it is too long to have a template.
+/// Appends the literals of a text; returns `false` if it is too long for a template.
 fn put_literals(key: &mut Vec<u8>, text: &[u8]) -> bool {
     if text.len() > MAX_TEXT_NUM_BYTES {
         return false;
@@ -192,14 +192,14 @@ fn put_literals(key: &mut Vec<u8>, text: &[u8]) -> bool {
     true
 }
 
-/// The shape of documents like this one.
+/// Returns the shape of documents like this one.
 pub fn shape_of(parts: &[Part<'_>]) -> Vec<u8> {
     let mut shape = Vec::new();
     parts.iter().for_each(|part| part.put_piece(&mut shape));
     shape
 }
 
-/// The template of texts like this one; nothing if it is too long to have one.
+/// Returns the template of texts like this one; `None` if it is too long for one.
 pub fn template_of(text: &[u8]) -> Option<Vec<u8>> {
     let mut literals = Vec::new();
     put_literals(&mut literals, text).then_some(literals)

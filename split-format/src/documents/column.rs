@@ -1,9 +1,10 @@
-//! A column of a block: values of one place in documents of one shape, or in texts of one template.
+//! Column of a block: the values at one place in documents of one shape, or in texts of one
+//! template.
 //!
 //! ```text
 //!   form                    │
 //!   0 varints               │ value, as a varint, …                          is a varint in the document
-//!   1 varints, differences  │ zigzag varint of what is added to the last, …  the same
+//!   1 varints, differences  │ zigzag varint of the difference, …             the same
 //!   2 decimals              │ width │ as 0                                   is digits, with zeros before it up to the width
 //!   3 decimals, differences │ width │ as 1                                   the same
 //!   4 bytes                 │ length, as a varint, … │ bytes, …
@@ -17,22 +18,22 @@ const DIFFERENCES: u64 = 1;
 const DECIMALS: u64 = 2;
 const BYTES: u64 = 4;
 
-/// Digits that every number has at most.
+/// Maximum number of digits of a number.
 const MAX_DIGITS: usize = 20;
 
-/// Bytes of the longest varint.
+/// Maximum length of a varint in bytes.
 const MAX_VARINT_NUM_BYTES: usize = 10;
 
-/// Digits of which any are a number of 64 bits.
+/// Maximum number of digits that always fit into 64 bits.
 const MAX_EXACT_DIGITS: usize = 19;
 
-/// The values of a column, as they are read from the first to the last.
+/// Values of a column, read from first to last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Column {
     form: Form,
-    /// Values, or how long they are.
+    /// Values, or their lengths.
     numbers: std::vec::IntoIter<u64>,
-    /// How far before the end of the block the bytes of the next value begin.
+    /// Distance from the end of the block to the bytes of the next value.
     before_end: usize,
 }
 
@@ -45,7 +46,7 @@ enum Form {
 }
 
 impl Column {
-    /// Reads a column of so many values. One of none is not there.
+    /// Reads a column of `num_values` values. A column without values is absent.
     pub(super) fn read(reader: &mut Reader<'_>, num_values: usize) -> Result<Self, FormatError> {
         if num_values == 0 {
             return Ok(Self::default());
@@ -89,26 +90,26 @@ impl Column {
         })
     }
 
-    /// The next value as a number, of a column of such.
+    /// Returns the next value of a column of numbers.
     pub(super) fn next_number(&mut self) -> Option<u64> {
         self.numbers.next()
     }
 
-    /// All numbers that are to come.
+    /// Returns all remaining numbers.
     pub(super) fn numbers(&self) -> &[u64] {
         self.numbers.as_slice()
     }
 
-    /// So many of the numbers that are to come.
+    /// Returns the next `num` of the remaining numbers.
     ///
     /// # Errors
-    /// If there are fewer.
+    /// There are fewer.
     pub(super) fn first_numbers(&self, num: usize) -> Result<&[u64], FormatError> {
         let error = || FormatError::new(DOCUMENTS_NAME, "a column is cut short");
         self.numbers.as_slice().get(..num).ok_or_else(error)
     }
 
-    /// Leaves out so many values; `None` if there are fewer.
+    /// Skips `num` values; returns `None` if there are fewer.
     pub(super) fn skip(&mut self, num: usize) -> Option<()> {
         let skipped = self.numbers.as_slice().get(..num)?;
         if let Form::Bytes = self.form {
@@ -121,8 +122,8 @@ impl Column {
         Some(())
     }
 
-    /// Appends the next value as it is in the document, where `block` are the bytes that the column was read from; `None`
-    /// if there is none.
+    /// Appends the next value in the form of the document. `block` are the bytes that the column
+    /// was read from. Returns `None` if no value is left.
     pub(super) fn append(&mut self, block: &[u8], out: &mut Vec<u8>) -> Option<()> {
         let number = self.numbers.next()?;
         match self.form {
@@ -145,7 +146,7 @@ impl Column {
     }
 }
 
-/// Appends bytes; `None` if there is no memory for them. A few bytes may ask for a long document.
+/// Appends bytes; returns `None` if memory is exhausted. A few bytes may demand a long document.
 pub(super) fn extend(out: &mut Vec<u8>, bytes: &[u8]) -> Option<()> {
     out.try_reserve(bytes.len()).ok()?;
     out.extend_from_slice(bytes);
@@ -166,7 +167,7 @@ fn put_decimal(out: &mut Vec<u8>, mut number: u64, width: usize) {
     out.extend_from_slice(digits.get(MAX_DIGITS - num_digits..).unwrap_or_default());
 }
 
-/// Values of any length, one after the other.
+/// Consecutive values of any length.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Values {
     lens: Vec<u64>,
@@ -188,7 +189,7 @@ impl Values {
         self.lens.is_empty()
     }
 
-    /// Writes them as they are.
+    /// Writes the values unchanged.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         put_varint(out, BYTES);
         for len in &self.lens {
@@ -197,7 +198,7 @@ impl Values {
         out.extend_from_slice(&self.bytes);
     }
 
-    /// Writes them as numbers if each of them is one, and comes back as it was.
+    /// Writes the values as numbers if each of them is one that survives the conversion.
     pub(super) fn write_shortest(&self, out: &mut Vec<u8>, scratch: &mut Vec<u64>) {
         match self.as_numbers(scratch) {
             Some(width) => write_numbers(out, scratch, Some(width)),
@@ -205,7 +206,8 @@ impl Values {
         }
     }
 
-    /// The numbers that decimal digits of a common width say; width 0 if none has a zero before it.
+    /// Converts the values to numbers if they are decimals of a common width, and returns that
+    /// width, or 0 if none has leading zeros.
     fn as_numbers(&self, numbers: &mut Vec<u64>) -> Option<usize> {
         numbers.clear();
         let first_len = *self.lens.first()?;
@@ -231,7 +233,7 @@ impl Values {
     }
 }
 
-/// Writes a column of numbers in the shorter of the two forms: as decimals of a width, or as varints.
+/// Writes a column of numbers in the shorter of two forms: decimals of a width, or varints.
 pub(super) fn write_numbers(out: &mut Vec<u8>, numbers: &[u64], width: Option<usize>) {
     let differences = || {
         let before = std::iter::once(0).chain(numbers.iter().copied());
@@ -251,7 +253,7 @@ pub(super) fn write_numbers(out: &mut Vec<u8>, numbers: &[u64], width: Option<us
     }
 }
 
-/// Bytes of a varint.
+/// Returns the length of a varint in bytes.
 pub(super) fn varint_len(number: u64) -> usize {
     (u64::BITS - (number | 1).leading_zeros()).div_ceil(7) as usize
 }

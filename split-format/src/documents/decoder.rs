@@ -1,5 +1,5 @@
-//! Decompresses blocks of documents: `ruzstd`, because it is zstd in plain Rust and so runs in wasm, too. It reads
-//! what the C library writes at 280 MB of documents a second, a fifth of that library's rate.
+//! Decoder of document blocks. It uses `ruzstd`, zstd in plain Rust, which also runs in wasm. It
+//! decodes 280 MB of documents a second, a fifth of the C library's rate.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{DocBlock, DocumentIndex, DocumentsBlock, Templates};
 use crate::FormatError;
 use crate::version::DOCUMENTS_NAME;
 
-/// Decompresses the blocks of a split, one at a time.
+/// Decoder of a split's blocks, one at a time.
 pub struct BlockDecoder {
     decoder: FrameDecoder,
     dictionary_id: Option<u32>,
@@ -29,16 +29,17 @@ fn failed(problem: &str) -> FormatError {
     FormatError::new(DOCUMENTS_NAME, problem)
 }
 
-/// In one sentence: what exactly is wrong with which table would take the guest thousands of bytes to say.
+/// Converts an error to one sentence: ruzstd's detailed messages would add thousands of bytes to
+/// the guest.
 fn damaged<E>(_: E) -> FormatError {
     failed("what is compressed cannot be decompressed")
 }
 
 impl BlockDecoder {
-    /// For the blocks of an index.
+    /// Creates a decoder for the blocks of an index.
     ///
     /// # Errors
-    /// If its dictionary is none, or its templates are not.
+    /// Its dictionary or its templates are invalid.
     pub fn new(index: &DocumentIndex) -> Result<Self, FormatError> {
         let mut decoder = FrameDecoder::new();
         let dictionary = index.dictionary()?;
@@ -59,10 +60,10 @@ impl BlockDecoder {
         })
     }
 
-    /// The documents of a block, whose bytes these are.
+    /// Decodes the documents of a block from its bytes.
     ///
     /// # Errors
-    /// If they are no block of so many documents.
+    /// The bytes are no block of that many documents.
     pub fn decode(
         &mut self,
         place: &DocBlock,
@@ -78,13 +79,15 @@ impl BlockDecoder {
     }
 }
 
-/// The most that a byte of a frame comes to: a block of zstd's says in four bytes that 128 KiB are one byte repeated.
+/// Maximum expansion of a byte: a zstd block of four bytes can stand for 128 KiB of one repeated
+/// byte.
 const MOST_PER_BYTE: u64 = 32 << 10;
 
-/// An empty buffer for the `content_len` bytes that a frame of `frame_len` bytes says it holds, `most` of which are allowed.
+/// Allocates a buffer for the `content_len` bytes that a frame of `frame_len` bytes claims, up to
+/// the limit `most`.
 ///
 /// # Errors
-/// If it cannot hold so many, if they are too many, or if there is no memory for them.
+/// The frame cannot contain as many, the limit is exceeded, or memory is exhausted.
 pub fn reserve_for_frame(
     frame_len: usize,
     content_len: u64,
@@ -101,7 +104,7 @@ pub fn reserve_for_frame(
     Ok(content)
 }
 
-/// What a frame of at most `most` bytes holds; nothing in, nothing out.
+/// Decompresses a frame of at most `most` bytes; an empty one stays empty.
 pub(super) fn unpack(mut frame: &[u8], most: usize) -> Result<Vec<u8>, FormatError> {
     if frame.is_empty() {
         return Ok(Vec::new());
@@ -111,7 +114,7 @@ pub(super) fn unpack(mut frame: &[u8], most: usize) -> Result<Vec<u8>, FormatErr
     content_of(&mut decoder, frame, most)
 }
 
-/// The content of a frame whose header was read.
+/// Decompresses a frame whose header was read.
 fn content_of(
     decoder: &mut FrameDecoder,
     mut bytes: &[u8],

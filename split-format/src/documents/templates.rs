@@ -1,4 +1,5 @@
-//! What the documents of a split have in common, said once: their shapes, and the texts that only variables tell apart.
+//! Common parts of a split's documents, stored once: shapes, and texts that only differ in
+//! variables.
 //!
 //! ```text
 //!   number of shapes │ length · pieces │ … │ number of texts │ length · literals │ …
@@ -19,17 +20,19 @@ const TEXT: u64 = 1;
 const NUMBER: u64 = 2;
 const FIXED: u64 = 3;
 
-/// What the documents of a split have in common.
+/// Common parts of a split's documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Templates {
-    /// What documents consist of, as pieces. A block calls them by their place, from 1; 0 are documents of no such shape.
+    /// Shapes of documents, as pieces. Blocks refer to them by index from 1; 0 is a document
+    /// without a shape.
     pub shapes: Vec<Vec<u8>>,
-    /// What texts consist of, as literals. They are called by their place, too, and 0 are texts that are none of these.
+    /// Templates of texts, as literals. Blocks refer to them by index from 1; 0 is a text without a
+    /// template.
     pub texts: Vec<Vec<u8>>,
 }
 
 impl Templates {
-    /// Encodes them; nothing if there are none.
+    /// Encodes the templates; empty if there are none.
     pub fn write(&self) -> Vec<u8> {
         let mut out = Writer::default();
         if *self != Self::default() {
@@ -41,10 +44,10 @@ impl Templates {
         out.into_bytes()
     }
 
-    /// Decodes them.
+    /// Decodes templates.
     ///
     /// # Errors
-    /// If the bytes are none.
+    /// The bytes are invalid.
     pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut opened = Self::default();
         if bytes.is_empty() {
@@ -61,17 +64,17 @@ impl Templates {
     }
 }
 
-/// A piece of a shape, as its reader takes it.
+/// Piece of a shape, for readers.
 pub(super) enum Piece<'t> {
-    /// The same bytes in each document.
+    /// Bytes that are the same in each document.
     Literal(&'t [u8]),
     Text,
-    /// A column says what its bytes are.
+    /// Value whose form its column determines.
     Value,
 }
 
 impl<'t> Piece<'t> {
-    /// The next piece of a shape.
+    /// Reads the next piece of a shape.
     pub(super) fn read(shape: &mut Reader<'t>) -> Result<Self, FormatError> {
         Ok(match shape.varint()? {
             LITERAL => Self::Literal(shape.bytes()?),
@@ -81,21 +84,21 @@ impl<'t> Piece<'t> {
     }
 }
 
-/// A part of a document.
+/// Part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part<'d> {
     /// Bytes that most documents have here.
     Literal(&'d [u8]),
-    /// A number, which is a varint of the least length in the document.
+    /// Number, stored as the shortest varint.
     Number(u64),
-    /// Bytes, as many as most documents have here.
+    /// Bytes of a length that most documents have here.
     Fixed(&'d [u8]),
-    /// Bytes, behind a varint of the least length that says how many.
+    /// Bytes after the shortest varint of their length.
     Text(&'d [u8]),
 }
 
 impl Part<'_> {
-    /// Appends the piece of a shape that documents with such a part have here.
+    /// Appends the piece of a shape for this part.
     pub(super) fn put_piece(&self, shape: &mut Vec<u8>) {
         match self {
             Self::Literal(literal) => {

@@ -1,4 +1,4 @@
-//! Every document comes back, with a dictionary and without one; damage is an error.
+//! Stored documents: round trips with and without a dictionary, and errors for damage.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,7 +8,7 @@ use super::*;
 
 const LEVEL: i32 = 3;
 
-/// A document of parts.
+/// Part of a document that owns its bytes.
 #[derive(Clone, Debug)]
 enum OwnPart {
     Literal(u8),
@@ -44,7 +44,7 @@ fn bytes_of(doc: &Doc) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// What every second document has, so that there are some of no template, too.
+/// Returns templates for every second document, so that some have none.
 fn templates_of(docs: &[Doc]) -> Templates {
     let mut templates = Templates::default();
     for doc in docs.iter().step_by(2) {
@@ -65,7 +65,7 @@ fn templates_of(docs: &[Doc]) -> Templates {
     templates
 }
 
-/// The documents in blocks of so many, with a dictionary of so many bytes.
+/// Writes the documents in blocks of `per_block`, with a dictionary of `dictionary` bytes.
 fn written(
     docs: &[Doc],
     per_block: usize,
@@ -146,7 +146,7 @@ fn lines(num: usize) -> Vec<Doc> {
     (0..num).map(line).collect()
 }
 
-/// Lines without templates.
+/// Writes lines without templates.
 fn rows(num: usize, per_block: usize, dictionary: usize) -> (DocumentIndex, Vec<u8>) {
     written(&lines(num), per_block, dictionary, Templates::default())
 }
@@ -220,7 +220,7 @@ fn a_longest_block_that_cannot_be_is_refused_before_anything_is_allocated() {
 
 #[test]
 fn documents_that_are_too_long_to_be_kept_come_back_in_any_order() {
-    // Ten bytes of a block come to 40 MiB.
+    // Ten bytes of a block expand to 40 MiB.
     let literal = vec![b'x'; 4 << 20];
     let parts = [Part::Literal(&literal)];
     let templates = Templates {
@@ -291,7 +291,7 @@ fn numbers_come_back_digit_by_digit() {
     let check = |texts: &[&str]| {
         let docs: Vec<Doc> = texts.iter().map(|of| text(of)).collect();
         check(&docs, 100, 0);
-        // All of one template, which the first has.
+        // All use one template, that of the first.
         let first = templates_of(&docs[..1]);
         check_with(&docs, 100, 0, first);
     };
@@ -397,7 +397,7 @@ proptest! {
         let templates = Arc::new(templates);
         if let Ok(mut block) = DocumentsBlock::open(bytes, num_docs, &templates, most) {
             let places = 0..num_docs as usize;
-            // Forwards, and then backwards, when all are there at once.
+            // Forwards, and then backwards, with all documents in memory.
             for place in places.clone().chain(places.rev()) {
                 if let Ok(document) = block.get(place) {
                     prop_assert!(document.len() <= most);

@@ -1,21 +1,22 @@
-//! What of a text changes from line to line: numbers, and what has digits in it.
+//! Variables of a text, which change from line to line: numbers, and words with digits.
 //!
 //! ```text
 //!   Received block blk_-1608999687919862906 of size 91178 from /10.250.14.224
 //!                       ^^^^^^^^^^^^^^^^^^^         ^^^^^       ^^ ^^^ ^^ ^^^
 //! ```
 //!
-//! A word is letters and digits, and one without a digit is no variable. Of a word with one number in it, such as
-//! `datanode13` or `12ms`, the number is, and so are two with one letter between them (`02T03`); of any other, such as
-//! `7f3a` or `x1y2z`, all of it. Readers need not know: they put literals and variables together again, however they
-//! were told apart.
+//! A word consists of letters and digits; one without a digit is no variable. In a word with one
+//! number, such as `datanode13` or `12ms`, the number is the variable, as are two numbers with one
+//! letter in between (`02T03`); any other word, such as `7f3a` or `x1y2z`, is a variable as a
+//! whole. Readers need not know these rules: they join literals and variables, however they were
+//! split.
 
 use std::ops::Range;
 
-/// A longer text is not looked into.
+/// Maximum length of texts that are searched for variables.
 pub(super) const MAX_TEXT_NUM_BYTES: usize = 2 << 10;
 
-/// The variables of a text, from first to last.
+/// Returns the variables of a text in order.
 pub(super) fn variables(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     let mut second = None;
@@ -38,7 +39,7 @@ pub(super) fn variables(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// What of a word is a variable: nothing, one part, or two.
+/// Returns the variables of a word: none, one or two parts.
 fn variables_of(word: &[u8]) -> Option<(Range<usize>, Option<Range<usize>>)> {
     let first = word.iter().position(u8::is_ascii_digit)?;
     let last = word.iter().rposition(u8::is_ascii_digit)?;

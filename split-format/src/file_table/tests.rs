@@ -1,4 +1,4 @@
-//! The file table: places without gaps, round trips, and what a reader must refuse.
+//! File table: locations without gaps, round trips, and invalid input.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Filters: never a no for what is there, transposed or not; damage never makes one.
+//! Filters: no false negatives, transposed or not, even after damage.
 
 use proptest::prelude::*;
 
@@ -70,7 +70,7 @@ fn any_damage_of_a_file_is_found() {
     }
 }
 
-/// What lies under a sound checksum.
+/// Covers invalid contents under valid checksums.
 #[test]
 fn files_that_cannot_be_are_refused() {
     let sealed = |content: &[u8]| [content, &checksum64(content).to_le_bytes()].concat();

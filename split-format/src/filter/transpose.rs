@@ -1,4 +1,4 @@
-//! Transposing filters: what a page's writer makes of those of its splits.
+//! Transposition of filters: combines those of a page's splits.
 
 use super::transposed::{block_checksum, field_bit, splits_hash};
 use super::{BLOCK_LEN, FilterGroup, FiltersRef, MAX_LOG2_NUM_BLOCKS, SplitFilter};
@@ -6,21 +6,22 @@ use crate::FormatError;
 use crate::codec::Writer;
 use crate::version::{FILTERS_MAGIC, FILTERS_VERSION};
 
-/// A group is made part of the next one if that takes no more bytes than this, or than that one has.
+/// Maximum size of a group that joins the next one, unless that one is even larger.
 const SMALL_GROUP_NUM_BYTES: u64 = 64 << 10;
 
-/// The filters of a page, and the group of each split in it.
+/// Filters of a page, and the group of each of its splits.
 pub(crate) struct Transposed {
     pub(crate) filters: FiltersRef,
     pub(crate) bytes: Vec<u8>,
     pub(crate) group_ords: Vec<Option<u32>>,
 }
 
-/// Transposes the filters of splits, given by their ids in the order of a page; none if no split has one.
+/// Transposes the filters of splits, given with their ids in the order of a page; returns `None` if
+/// no split has one.
 pub(crate) fn transpose(
     splits: &[(&str, Option<&SplitFilter>)],
 ) -> Result<Option<Transposed>, FormatError> {
-    // In one form, so that filters that are read again and written again are the same object.
+    // In minimal form, so that reading and rewriting filters gives the same object.
     let mut filters: Vec<Option<SplitFilter>> = splits
         .iter()
         .map(|(_, filter)| filter.cloned().map(SplitFilter::shrunk))
@@ -69,8 +70,8 @@ pub(crate) fn transpose(
     }))
 }
 
-/// Each group is a read of its own: few splits, or small filters, take the number of blocks of the next larger ones.
-/// Returns the numbers of blocks that there are then.
+/// Joins small groups, because each group is a separate read: few splits, or small filters, take
+/// the next larger number of blocks. Returns the remaining numbers of blocks.
 fn join_small_groups(filters: &mut [Option<SplitFilter>]) -> Vec<u32> {
     for size in 0..MAX_LOG2_NUM_BLOCKS {
         let count_of = |size: u32| {

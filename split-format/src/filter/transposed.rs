@@ -1,4 +1,5 @@
-//! The filters of a page's splits, transposed: an object of its own beside the page, of which a search reads single blocks.
+//! Transposed filters of a page's splits: an object beside the page, of which a search reads single
+//! blocks.
 //!
 //! ```text
 //!   u8[8] magic │ u32 version │ group 0: block 0 · block 1 · … │ group 1: …
@@ -6,9 +7,9 @@
 //!   block:  row 0 · row 1 · … · row 1,023 · u64 checksum        row: a bit for each split of the group, up to a byte
 //! ```
 //!
-//! A group is the splits of a page whose filters have the same number of blocks, in the order of the page. The
-//! checksum of a block is over its place and the splits that it speaks of too: another block, sound in itself, is
-//! not taken for it.
+//! A group contains the splits of a page whose filters have the same number of blocks, in the order
+//! of the page. The checksum of a block also covers its location and the splits, so that another
+//! valid block is not mistaken for it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,47 +21,47 @@ use crate::codec::{Reader, Writer};
 use crate::version::{FILTERS_NAME, checksum64, filters_object, id_bytes, id_of_bytes};
 use crate::{FormatError, PagedSplit};
 
-/// Magic number and version.
+/// Length of magic number and version.
 const PREFIX_LEN: u64 = 12;
-/// Bytes of a block's checksum.
+/// Length of a block's checksum in bytes.
 const CHECKSUM_LEN: u64 = 8;
-/// One for each number of blocks.
+/// Maximum number of groups: one for each number of blocks.
 pub(crate) const MAX_GROUPS: usize = MAX_LOG2_NUM_BLOCKS as usize + 1;
-/// Most splits of a group: no page has more.
+/// Maximum number of splits in a group: no page has more.
 const MAX_SPLITS_OF_GROUP: u64 = 1 << 16;
 
-/// Splits of a page whose filters have the same number of blocks.
+/// Group of a page's splits whose filters have the same number of blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterGroup {
-    /// 2 to this many blocks.
+    /// Base-2 logarithm of the number of blocks.
     pub log2_num_blocks: u32,
-    /// Splits in it.
+    /// Number of splits in the group.
     pub num_splits: u64,
-    /// A bit for each field that any of its filters covers, by a hash of its name.
+    /// One bit, by the hash of the name, for each field that any of its filters covers.
     pub(super) field_bits: u64,
 }
 
-/// What a manifest says of the filters of a page's splits.
+/// Reference from a manifest to the filters of a page's splits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FiltersRef {
-    /// The first 128 bits of the BLAKE3 hash of the object's bytes, in hexadecimal.
+    /// First 128 bits of the BLAKE3 hash of the object's bytes, in hexadecimal.
     pub id: String,
-    /// Groups by number of blocks.
+    /// Groups, by number of blocks.
     pub groups: Vec<FilterGroup>,
 }
 
-/// Where a split of a page has its filter.
+/// Location of the filter of a split in a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FilterPlace {
-    /// The group's place among those of the page.
+    /// Index of the group in the page.
     pub group_ord: u32,
-    /// The split's place in the group.
+    /// Index of the split in the group.
     pub column: u64,
-    /// What its filter speaks of.
+    /// Scope of its filter.
     pub scope: Arc<FilterScope>,
 }
 
-/// A block, and where it stands.
+/// Location of a block.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockPlace {
     group_ord: u32,
@@ -71,14 +72,14 @@ pub struct BlockPlace {
     pub len: u64,
 }
 
-/// What blocks of a page's filters are checked against.
+/// Context for verifying the blocks of a page's filters.
 #[derive(Clone, Copy, Debug)]
 pub struct PageFilters<'a> {
     filters: &'a FiltersRef,
     splits_hash: u64,
 }
 
-/// A sound block.
+/// Verified block.
 #[derive(Clone, Debug)]
 pub struct FilterBlock {
     rows: Vec<u8>,
@@ -110,19 +111,19 @@ impl FilterGroup {
         self.num_blocks().saturating_mul(self.block_len())
     }
 
-    /// Whether one of its filters may cover the field.
+    /// Returns whether one of its filters may cover the field.
     pub fn may_cover(&self, field: &str) -> bool {
         self.field_bits & field_bit(field) != 0
     }
 }
 
 impl FiltersRef {
-    /// Name of the object, relative to the index's URI.
+    /// Returns the name of the object, relative to the index's URI.
     pub fn object(&self) -> String {
         filters_object(&self.id)
     }
 
-    /// Number of bytes of the object.
+    /// Returns the length of the object in bytes.
     pub fn object_len(&self) -> u64 {
         self.start_of(self.groups.len())
     }
@@ -132,7 +133,7 @@ impl FiltersRef {
         groups.fold(PREFIX_LEN, |start, group| start.saturating_add(group.len()))
     }
 
-    /// The block of a group that says who may hold a value; none if there is no such group.
+    /// Returns the block of a group to read for a value; `None` if the group does not exist.
     pub fn block_of(&self, group_ord: u32, needle: Needle) -> Option<BlockPlace> {
         let ord = usize::try_from(group_ord).ok()?;
         let group = self.groups.get(ord)?;
@@ -147,7 +148,7 @@ impl FiltersRef {
         })
     }
 
-    /// Written behind a page's reference; nothing for none is 0.
+    /// Writes the filters after a page's reference; `None` is written as 0.
     pub(crate) fn write(filters: Option<&Self>, out: &mut Writer) -> Result<(), FormatError> {
         let Some(filters) = filters else {
             out.varint(0);
@@ -188,7 +189,7 @@ impl FiltersRef {
     }
 }
 
-/// The checksum of a block's rows, and of what they are about.
+/// Returns the checksum of a block's rows and its context.
 pub(super) fn block_checksum(splits_hash: u64, group_ord: u32, block_ord: u64, rows: &[u8]) -> u64 {
     let mut out = Writer::default();
     out.u64(splits_hash);
@@ -198,7 +199,7 @@ pub(super) fn block_checksum(splits_hash: u64, group_ord: u32, block_ord: u64, r
     checksum64(&out.into_bytes())
 }
 
-/// Stands for the splits of a page with their groups.
+/// Returns a hash of a page's splits with their groups.
 pub(super) fn splits_hash(
     splits: &mut dyn Iterator<Item = (&str, Option<u32>)>,
 ) -> Result<u64, FormatError> {
@@ -211,7 +212,8 @@ pub(super) fn splits_hash(
 }
 
 impl<'a> PageFilters<'a> {
-    /// Of a page with these splits; none if they are not those that the filters are of.
+    /// Creates the context of a page with these splits; returns `None` if the filters belong to
+    /// other splits.
     pub fn of(filters: &'a FiltersRef, splits: &[PagedSplit]) -> Option<Self> {
         let mut counts = vec![0_u64; filters.groups.len()];
         for place in splits.iter().filter_map(|split| split.filter.as_ref()) {
@@ -231,10 +233,10 @@ impl<'a> PageFilters<'a> {
         })
     }
 
-    /// A block from its bytes.
+    /// Decodes a block.
     ///
     /// # Errors
-    /// If they are damaged, or another block.
+    /// The bytes are damaged, or belong to another block.
     pub fn open_block(&self, place: &BlockPlace, bytes: &[u8]) -> Result<FilterBlock, FormatError> {
         let error = |problem: &str| Err(FormatError::new(FILTERS_NAME, problem));
         let group = usize::try_from(place.group_ord).ok();
@@ -257,8 +259,8 @@ impl<'a> PageFilters<'a> {
         })
     }
 
-    /// The filters of the page's splits, in their order, from the bytes of the whole object; none for a split
-    /// that has none, or whose filter is damaged.
+    /// Decodes the filters of the page's splits, in order, from the bytes of the whole object;
+    /// `None` for a split without a filter, or with a damaged one.
     pub(crate) fn open_all(&self, splits: &[PagedSplit], bytes: &[u8]) -> Vec<Option<SplitFilter>> {
         let mut blocks: Vec<Option<Vec<FilterBlock>>> = Vec::new();
         for (group_ord, group) in (0_u32..).zip(&self.filters.groups) {
@@ -303,12 +305,13 @@ impl BlockPlace {
 }
 
 impl FilterBlock {
-    /// Whether the split in this column may hold the value, whose block this must be.
+    /// Returns whether the split in this column may contain the value. The block must be that of
+    /// the value.
     pub fn may_hold(&self, column: u64, needle: Needle) -> bool {
         needle.rows().all(|row| self.has(row, column))
     }
 
-    /// A bit; one that is not there is taken for set.
+    /// Returns a bit; a missing one counts as set.
     fn has(&self, row: u64, column: u64) -> bool {
         let byte = row.saturating_mul(self.row_len).saturating_add(column / 8);
         let byte = usize::try_from(byte).ok().and_then(|at| self.rows.get(at));

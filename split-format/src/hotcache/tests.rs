@@ -1,4 +1,4 @@
-//! The hotcache: merging of ranges against the bytes of the files, and what a reader must refuse.
+//! Hotcache: merging of ranges compared with the bytes of the files, and invalid input.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ fn files() -> FileTable {
     FileTable::lay_out(["idx", "pos", "fast"].into_iter().zip(FILE_LENS))
 }
 
-/// What stands at a place of a file.
+/// Returns the byte at an offset of a file.
 fn byte_at(file_ord: u32, at: u64) -> u8 {
     let [low, ..] = (u64::from(file_ord) * 101 + at * 7).to_le_bytes();
     low
@@ -55,7 +55,7 @@ fn ranges_that_overlap_or_touch_become_one() {
     };
     check(&[], &[]);
     check(&[(0, 5, 0)], &[]);
-    // Touching, overlapping, one inside the other, the same twice.
+    // Touching, overlapping, nested and equal ranges.
     check(&[(0, 0, 4), (0, 4, 4)], &[(0, 0, 8)]);
     check(&[(0, 2, 6), (0, 0, 4)], &[(0, 0, 8)]);
     check(&[(2, 0, 20), (2, 5, 5), (2, 18, 4)], &[(2, 0, 22)]);

@@ -1,4 +1,4 @@
-//! Where the file of identities has what: with it, one document costs a small read, wherever it stands.
+//! Directory of the identity file: with it, looking up one document is a small read.
 
 use std::ops::{Deref, Range};
 
@@ -9,7 +9,7 @@ use crate::codec::Reader;
 use crate::codec::groups::read_groups;
 use crate::version::{IDENTITIES_NAME, IDENTITIES_VERSION};
 
-/// The beginning of the file: which documents each run has, and where it stands.
+/// Start of the file: the documents and the location of each run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentityDirectory {
     runs: Vec<Run>,
@@ -17,7 +17,7 @@ pub struct IdentityDirectory {
     sources: Range<u64>,
 }
 
-/// Documents that stand together.
+/// Run of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) docs: Range<u32>,
@@ -26,10 +26,10 @@ pub(super) struct Run {
 }
 
 impl IdentityDirectory {
-    /// Reads it from the beginning of the file, of which more may follow.
+    /// Reads the directory from the start of the file, of which more may follow.
     ///
     /// # Errors
-    /// If the bytes are not that, are cut short, or are of a version that this reader does not know.
+    /// The bytes are no directory, are truncated, or have an unknown version.
     pub fn open(beginning: &[u8]) -> Result<Self, FormatError> {
         let mut reader = Reader::new(IDENTITIES_NAME, beginning);
         let version = reader.u32()?;
@@ -74,34 +74,35 @@ impl IdentityDirectory {
         Ok(Self { runs, sources })
     }
 
-    /// Number of documents.
+    /// Returns the number of documents.
     pub fn num_docs(&self) -> u32 {
         self.runs.last().map_or(0, |run| run.docs.end)
     }
 
-    /// Length of the file.
+    /// Returns the length of the file in bytes.
     pub fn num_bytes(&self) -> u64 {
         self.runs
             .last()
             .map_or(self.sources.end, |run| run.bytes.end)
     }
 
-    /// Length of the beginning that [`IdentityDirectory::open`] reads.
+    /// Returns the length in bytes of the start that [`IdentityDirectory::open`] needs.
     pub fn beginning_len(&self) -> u64 {
         self.sources.start
     }
 
-    /// The bytes of the file that have to be read to know who a document is: of the source ids, and of its run.
-    /// `None` if there is no such document.
+    /// Returns the bytes of the file to read for a document's identity: the source ids and its run.
+    /// Returns `None` if the document does not exist.
     pub fn ranges_of(&self, doc: u32) -> Option<[Range<u64>; 2]> {
         let run = self.run_of(doc)?;
         Some([self.sources.clone(), run.bytes.clone()])
     }
 
-    /// Who a document is, where `read` gives bytes of the file, or `None` for such as are not there.
+    /// Returns the identity of a document. `read` returns bytes of the file, or `None` if they are
+    /// missing.
     ///
     /// # Errors
-    /// If there is no such document, its bytes are not there, or its run is damaged.
+    /// The document does not exist, its bytes are missing, or its run is damaged.
     pub fn get<B: Deref<Target = [u8]>>(
         &self,
         doc: u32,

@@ -1,4 +1,4 @@
-//! One run of identities, read: any document of it, or all in their order.
+//! Decoded run of identities: access to one document, or to all in order.
 
 use super::{DocIdentity, SOURCE_ID_LEN, SourceId, width_of};
 use crate::FormatError;
@@ -6,7 +6,7 @@ use crate::codec::Reader;
 use crate::codec::bits::{bits_at, num_bytes_of};
 use crate::version::IDENTITIES_NAME;
 
-/// The ids of a split's sources, one after the other.
+/// Consecutive ids of a split's sources.
 #[derive(Clone, Copy)]
 pub(super) struct SourceTable<'b>(pub(super) &'b [u8]);
 
@@ -17,16 +17,16 @@ impl SourceTable<'_> {
     }
 }
 
-/// A part of a run: documents of one source.
+/// Part of a run: documents of one source.
 struct Part {
-    /// `None` for a source that is not listed, which is an error of the documents that are of it.
+    /// `None` for a source that is not listed, which makes its documents an error.
     source: Option<SourceId>,
     base: i64,
-    /// How many of its documents [`OpenRun::next`] has passed.
+    /// Number of its documents that [`OpenRun::next`] has passed.
     num_passed: u64,
 }
 
-/// A run with its directory of parts.
+/// Run with its directory of parts.
 pub(super) struct OpenRun<'b> {
     num_docs: u32,
     parts: Vec<Part>,
@@ -34,7 +34,7 @@ pub(super) struct OpenRun<'b> {
     part_ords: &'b [u8],
     width: u32,
     residuals: &'b [u8],
-    /// The next document of the iterator.
+    /// Next document of the iterator.
     next: u32,
 }
 
@@ -88,7 +88,7 @@ impl<'b> OpenRun<'b> {
         Ok(usize::try_from(ord).unwrap_or(usize::MAX))
     }
 
-    /// The identity of a document that has `num_before` others of its part before it.
+    /// Returns the identity of a document with `num_before` earlier documents of its part.
     fn identity(&self, doc: u32, part: &Part, num_before: u64) -> Result<DocIdentity, FormatError> {
         let residual = bits_at(self.residuals, u64::from(doc), self.width).ok_or_else(cut)?;
         let position = part
@@ -104,7 +104,7 @@ impl<'b> OpenRun<'b> {
         })
     }
 
-    /// The identity of the run's document `doc`, counted from 0.
+    /// Returns the identity of the run's document `doc`, counted from 0.
     pub(super) fn get(&self, doc: u32) -> Result<DocIdentity, FormatError> {
         let part_ord = self.part_ord(doc)?;
         let mut num_before = u64::from(doc);
@@ -118,7 +118,8 @@ impl<'b> OpenRun<'b> {
         self.identity(doc, part, num_before)
     }
 
-    /// The run's documents that have one of these identities, which ascend; counted from 0, ascending.
+    /// Returns the run's documents with one of these ascending identities; counted from 0,
+    /// ascending.
     pub(super) fn find(self, wanted: &[DocIdentity]) -> Result<Vec<u32>, FormatError> {
         let wanted: Vec<&DocIdentity> = wanted.iter().filter(|one| self.may_hold(one)).collect();
         let mut found = Vec::new();
@@ -126,7 +127,7 @@ impl<'b> OpenRun<'b> {
             return Ok(found);
         }
         if let ([part], 0) = (self.parts.as_slice(), self.width) {
-            // They follow each other.
+            // Their positions are consecutive.
             let docs = wanted.iter().filter_map(|one| {
                 u32::try_from(one.position.wrapping_sub(part.base.cast_unsigned())).ok()
             });
@@ -144,7 +145,7 @@ impl<'b> OpenRun<'b> {
         Ok(found)
     }
 
-    /// Whether a document may have this identity: what a part's base and bits leave open.
+    /// Returns whether a document may have this identity, according to a part's base and width.
     fn may_hold(&self, identity: &DocIdentity) -> bool {
         let residual = match self.width {
             64.. => return true,

@@ -1,4 +1,4 @@
-//! Writing identities: which documents share a run, and how a run is packed.
+//! Writer of identities: assigns documents to runs, and packs the runs.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use crate::codec::bits::BitWriter;
 use crate::codec::groups::write_groups;
 use crate::version::IDENTITIES_VERSION;
 
-/// Documents of a run whose positions do not simply follow each other, at least.
+/// Minimum number of documents in a run whose positions are not consecutive.
 const RUN_NUM_DOCS: usize = 1_024;
-/// So many of these runs at most, but for the shorter ones between straight runs, and about as many straight ones: their
-/// directory is in the heads of splits, which every search reads.
+/// Maximum number of such runs, except for short ones between straight runs, of which there are
+/// about as many: the directory is in the heads of splits, which every search reads.
 const MAX_PACKED_RUNS: usize = 1_024;
-/// From so many documents on that follow each other they are a run of their own; more in a long split, so that there are
-/// no more such runs than packed ones.
+/// Minimum number of consecutive documents for a run of their own. Long splits need more, so that
+/// straight runs do not outnumber packed ones.
 const MIN_STRAIGHT_RUN: usize = 64;
 
-/// The file of the identities of all documents.
+/// Returns the file with the identities of all documents.
 pub(super) fn pack(docs: &[DocIdentity]) -> Vec<u8> {
     let mut packer = Packer {
         sources: sources_of(docs),
@@ -27,7 +27,7 @@ pub(super) fn pack(docs: &[DocIdentity]) -> Vec<u8> {
         runs: Writer::default(),
     };
     let min_straight_run = MIN_STRAIGHT_RUN.max(docs.len().div_ceil(MAX_PACKED_RUNS));
-    // Documents of which too few follow each other, waiting for a run of their own.
+    // Documents that wait for a common run, because too few of them are consecutive.
     let mut waiting: &[DocIdentity] = &[];
     let mut rest = docs;
     let mut left = docs;
@@ -46,13 +46,13 @@ pub(super) fn pack(docs: &[DocIdentity]) -> Vec<u8> {
     packer.into_file(docs.len())
 }
 
-/// The runs so far.
+/// Runs so far.
 struct Packer {
     sources: Vec<SourceId>,
     run_num_docs: usize,
-    /// Of each run.
+    /// Number of documents in each run.
     nums_docs: Vec<u64>,
-    /// The same, in bytes.
+    /// Length of each run in bytes.
     lens: Vec<u64>,
     runs: Writer,
 }
@@ -72,7 +72,7 @@ impl Packer {
     }
 
     fn packed_run(&self, docs: &[DocIdentity]) -> Vec<u8> {
-        // By source: its place among those of the run, how many documents it has had, and the base.
+        // For each source: its index in the run, its number of documents, and its base.
         let mut parts: BTreeMap<SourceId, (usize, i128, i128)> = BTreeMap::new();
         for doc in docs {
             let (_, num_docs, base) = parts.entry(doc.source).or_insert((0, 0, i128::MAX));
@@ -85,7 +85,7 @@ impl Packer {
             (*ord, *num_docs) = (part_ord, 0);
             let source_ord = self.sources.binary_search(source).unwrap_or_default();
             out.varint(source_ord as u64);
-            // At the ends of 64 bits this wraps, and so does the sum that the reader makes.
+            // At the ends of 64 bits this wraps, and so does the reader's sum.
             out.varint_signed(wrapped(*base));
         }
         let part_width = width_of((parts.len() as u64).saturating_sub(1));
@@ -125,7 +125,7 @@ impl Packer {
     }
 }
 
-/// How many of the first documents follow each other in one source.
+/// Returns the number of leading documents that are consecutive in one source.
 fn straight_len(docs: &[DocIdentity]) -> usize {
     let follows = |(left, right): &(&DocIdentity, &DocIdentity)| {
         left.source == right.source && left.position.checked_add(1) == Some(right.position)

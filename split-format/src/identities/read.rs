@@ -1,4 +1,4 @@
-//! The whole file of identities.
+//! The whole identity file.
 
 use std::ops::Range;
 
@@ -9,16 +9,16 @@ use super::{DocIdentity, IdentityDirectory};
 use crate::FormatError;
 use crate::version::IDENTITIES_NAME;
 
-/// The identities of a split's documents, in document order.
+/// Identities of a split's documents, in document order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identities<B = Vec<u8>> {
     directory: IdentityDirectory,
-    /// The file.
+    /// Bytes of the file.
     bytes: B,
 }
 
 impl Identities {
-    /// Packs the identities of all documents. `None` if there are 2^32 or more.
+    /// Packs the identities of all documents; returns `None` for 2^32 or more.
     pub fn of_docs(docs: &[DocIdentity]) -> Option<Self> {
         u32::try_from(docs.len()).ok()?;
         Self::open(pack(docs)).ok()
@@ -26,10 +26,10 @@ impl Identities {
 }
 
 impl<B: AsRef<[u8]>> Identities<B> {
-    /// Decodes them. Runs are looked into when they are asked for.
+    /// Decodes the file. Runs are decoded on demand.
     ///
     /// # Errors
-    /// If the bytes are no identities, or of a version that this reader does not know.
+    /// The bytes are no identities, or have an unknown version.
     pub fn open(bytes: B) -> Result<Self, FormatError> {
         let directory = IdentityDirectory::open(bytes.as_ref())?;
         if directory.num_bytes() != bytes.as_ref().len() as u64 {
@@ -39,31 +39,31 @@ impl<B: AsRef<[u8]>> Identities<B> {
         Ok(Self { directory, bytes })
     }
 
-    /// The file.
+    /// Returns the bytes of the file.
     pub fn as_bytes(&self) -> &[u8] {
         self.bytes.as_ref()
     }
 
-    /// Where what is.
+    /// Returns the directory.
     pub fn directory(&self) -> &IdentityDirectory {
         &self.directory
     }
 
-    /// Number of documents.
+    /// Returns the number of documents.
     pub fn num_docs(&self) -> u32 {
         self.directory.num_docs()
     }
 
-    /// Who a document is.
+    /// Returns the identity of a document.
     ///
     /// # Errors
-    /// If there is no such document, or its run is damaged.
+    /// The document does not exist, or its run is damaged.
     pub fn get(&self, doc: u32) -> Result<DocIdentity, FormatError> {
         self.directory.get(doc, |range| self.part(range))
     }
 
-    /// Who the documents are, one after the other. Each takes the same time, which [`Identities::get`] does
-    /// not where sources are interleaved. After an error nothing more comes.
+    /// Iterates over all identities in constant time for each, unlike [`Identities::get`] with
+    /// interleaved sources. Ends after an error.
     pub fn iter(&self) -> impl Iterator<Item = Result<DocIdentity, FormatError>> + '_ {
         let mut has_failed = false;
         let runs = self.directory.runs().iter().map(|run| self.open_run(run));
@@ -77,11 +77,11 @@ impl<B: AsRef<[u8]>> Identities<B> {
         .take_while(move |doc| !std::mem::replace(&mut has_failed, doc.is_err()))
     }
 
-    /// The documents that have one of these identities, which ascend, in their order. Runs that cannot have one are not
-    /// looked through.
+    /// Returns the documents with one of these ascending identities, in order. Runs that cannot
+    /// contain any are skipped.
     ///
     /// # Errors
-    /// If a run is damaged.
+    /// A run is damaged.
     pub fn find(&self, wanted: &[DocIdentity]) -> Result<Vec<u32>, FormatError> {
         let mut found = Vec::new();
         for run in self.directory.runs() {

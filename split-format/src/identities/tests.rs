@@ -1,4 +1,4 @@
-//! Every identity comes back, in few bytes where documents follow each other; damage is an error.
+//! Identities: round trips, few bytes for consecutive documents, and errors for damage.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn docs(source: SourceId, positions: impl IntoIterator<Item = u64>) -> Vec<DocId
     positions.into_iter().map(at).collect()
 }
 
-/// The number of bytes, after all identities were read back from them.
+/// Checks that all identities are read back, and returns their length in bytes.
 #[track_caller]
 fn check(docs: &[DocIdentity]) -> usize {
     let packed = Identities::of_docs(docs).unwrap();
@@ -32,12 +32,12 @@ fn check(docs: &[DocIdentity]) -> usize {
     bytes.len()
 }
 
-/// The beginning alone says what else must be read for a document.
+/// Checks that the start of the file tells which other bytes a document needs.
 #[track_caller]
 fn check_parts(bytes: &[u8], docs: &[DocIdentity]) {
     let whole = IdentityDirectory::open(bytes).unwrap();
     let beginning = &bytes[..whole.beginning_len() as usize];
-    // The number of sources stands at its end.
+    // It ends with the number of sources.
     assert!(IdentityDirectory::open(&beginning[..beginning.len() - 1]).is_err());
     let directory = IdentityDirectory::open(beginning).unwrap();
     assert_eq!(directory, whole);
@@ -53,7 +53,7 @@ fn check_parts(bytes: &[u8], docs: &[DocIdentity]) {
     assert_eq!(directory.ranges_of(directory.num_docs()), None);
 }
 
-/// What is looked for is found, wherever it is, and nothing else.
+/// Checks that searches find all wanted documents and no others.
 #[track_caller]
 fn check_finding(read: &Identities<&[u8]>, docs: &[DocIdentity]) {
     let mut wanted: Vec<DocIdentity> = docs.iter().step_by(97).copied().collect();
@@ -226,7 +226,7 @@ fn an_unknown_version_is_named_and_refused() {
     assert!(problem.contains("version 1 is not known"), "{problem}");
 }
 
-/// Opens and asks everything; nothing may panic.
+/// Opens bytes and calls everything; nothing may panic.
 fn open_and_use(bytes: &[u8]) {
     if let Ok(read) = Identities::open(bytes) {
         for doc in [0, 1, read.num_docs() / 2, read.num_docs(), u32::MAX] {

@@ -1,11 +1,11 @@
-//! The ledger: every id that went in is found, by reading few objects.
+//! Ledger: every added id is found by reading few objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Ledger, MAX_IDS, MAX_RECENT, SplitNumber, split_number};
 use crate::codec::{Reader, Writer};
 
-/// A ledger with the objects that were written for it.
+/// Ledger with the objects written for it.
 #[derive(Default)]
 struct Kept {
     ledger: Ledger,
@@ -40,7 +40,7 @@ impl Kept {
     }
 }
 
-/// Numbers as evenly spread as those of hashes.
+/// Returns numbers that are as evenly distributed as hashes.
 fn number(nth: u64) -> SplitNumber {
     let hash = blake3::hash(&nth.to_le_bytes());
     u128::from_be_bytes(hash.as_bytes()[..16].try_into().unwrap())

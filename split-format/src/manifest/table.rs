@@ -1,4 +1,4 @@
-//! The table of a manifest with pages: what it refers to.
+//! Table of a manifest with pages: its references.
 //!
 //! ```text
 //!   u64 len │ u64 checksum │ count · page references │ ledger │ condemned objects │ sources (version 3)
@@ -15,7 +15,7 @@ use crate::page::{MIN_REF_LEN, PageRef};
 use crate::sources::Sources;
 use crate::version::{MANIFEST_VERSION, MANIFEST_WITHOUT_SOURCES, checksum64};
 
-/// What a manifest's table is written from.
+/// Contents of a table to write.
 pub(super) struct Table<'a> {
     pages: &'a [PageRef],
     ledger: &'a Ledger,
@@ -23,7 +23,7 @@ pub(super) struct Table<'a> {
     sources: &'a Sources,
 }
 
-/// What a table was read into.
+/// Contents of a table that was read.
 #[derive(Default)]
 pub(super) struct TableContents {
     pub(super) pages: Vec<PageRef>,
@@ -33,7 +33,7 @@ pub(super) struct TableContents {
 }
 
 impl<'a> Table<'a> {
-    /// None if there is nothing to refer to, and nothing that the first version of manifests has no words for.
+    /// Returns the table, or `None` if the first version of manifests can express everything.
     pub(super) fn of(file: &'a ManifestFile) -> Option<Self> {
         let is_empty = file.pages.is_empty()
             && file.ledger.is_empty()
@@ -49,7 +49,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// The version of a manifest with this table.
+    /// Returns the version of a manifest with this table.
     pub(super) fn version(&self) -> u32 {
         match self.sources.is_empty() {
             true => MANIFEST_WITHOUT_SOURCES,

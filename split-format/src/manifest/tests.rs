@@ -1,4 +1,4 @@
-//! The manifest: the one order of its splits, which heads it carries, and what damage costs.
+//! Manifest: order of its splits, selection of heads, and effects of damage.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{INLINE_BUDGET, Manifest, ManifestFile, SplitEntry};
 use crate::{TimeRange, checksum64};
 
-/// The id that these tests call by its last digit.
+/// Returns the id that ends with these digits.
 fn id(last: &str) -> String {
     format!("{last:0>32}")
 }
@@ -27,7 +27,8 @@ fn entry(last: &str, time_range: Option<(i64, i64)>, head: &[u8]) -> SplitEntry 
     }
 }
 
-/// One split per head, each later than the one before it; their ids end in 0, 1 ...
+/// Creates one split for each head, each later than the previous one; their ids end in 0, 1 and so
+/// on.
 fn with_heads(heads: &[Vec<u8>]) -> ManifestFile {
     let mut file = ManifestFile::new(Manifest::new(json!({"version": "0.9"})));
     for (ord, head) in (0i64..).zip(heads) {
@@ -77,7 +78,7 @@ fn a_writer_sorts_and_a_reader_keeps_the_order() {
     let reread = reread(&file);
     assert_eq!(reread.manifest.splits[0].id, id("0"));
     assert_eq!(reread.head(&id("0")), Some([1u8; 3].as_slice()));
-    // The newest split's head stands first.
+    // The newest split's head comes first.
     assert_eq!(reread.manifest.splits[0].head_offset, Some(4));
     assert_eq!(reread.manifest.splits[1].head_offset, Some(0));
 }
@@ -169,7 +170,7 @@ fn an_offset_past_64_bits_is_no_head() {
         let mut split = entry("a", None, b"");
         (split.head_offset, split.head_len) = (Some(head_offset), head_len);
         file.manifest.splits.push(split);
-        // A writer never makes such an offset: seal the JSON by hand.
+        // Writers never produce such an offset, so the JSON is sealed by hand.
         let json = serde_json::to_vec(&file.manifest).unwrap();
         let mut bytes = b"CANTERMF\x01\0\0\0".to_vec();
         bytes.extend_from_slice(&(json.len() as u64).to_le_bytes());
@@ -267,7 +268,7 @@ fn an_id_that_could_lead_elsewhere_is_refused() {
         "0123456789abcdef/../../../abcdef",
         "0123456789abcdef\\..\\..\\..abcdef",
         "0123456789abcdef0123456789abcde\n",
-        // 32 bytes, and 32 characters, that are no digits.
+        // 32 bytes, and 32 characters, that are not hexadecimal digits.
         "０１２３４５６７８９01",
         "０１２３４５６７８９０１２３４５６７８９０１２３４５６７８９０１",
     ] {
@@ -277,6 +278,6 @@ fn an_id_that_could_lead_elsewhere_is_refused() {
             "{error}"
         );
     }
-    // Whoever wrote it does not decide how long the message is.
+    // The input must not determine the length of the message.
     assert!(read(&"x".repeat(100_000)).unwrap_err().to_string().len() < 400);
 }

@@ -1,4 +1,4 @@
-//! The entries of a page: what a manifest says of a split, in fewer bytes.
+//! Entries of a page: the data of splits in a manifest, in fewer bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,32 +13,32 @@ use crate::manifest::SplitEntry;
 use crate::version::{PAGE_NAME, id_bytes, id_of_bytes};
 use crate::{DeletesRef, FilterPlace, FilterScope, FormatError};
 
-/// Where a head stands in a page.
+/// Location of a head in a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackedHead {
-    /// The page's object.
+    /// Name of the page's object.
     pub object: String,
     /// First byte of the head, from the start of that object.
     pub offset: u64,
 }
 
-/// A split of a page.
+/// Split of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PagedSplit {
-    /// What is known of it.
+    /// Entry of the split.
     pub entry: SplitEntry,
-    /// Where its head stands, if the page has it.
+    /// Location of its head, if the page has it.
     pub head: Option<PackedHead>,
-    /// How many of its documents hold each value of the fields that its head rolls up.
+    /// Number of documents with each value of the fields that its head rolls up.
     pub totals: Totals,
-    /// Where its filter stands, if it has one.
+    /// Location of its filter, if it has one.
     pub filter: Option<FilterPlace>,
 }
 
-/// The least that an entry takes, in bytes.
+/// Minimum length of an entry in bytes.
 const MIN_ENTRY_LEN: usize = 35;
 
-/// Entries, with where their heads begin among the packed ones, and the groups of those with filters.
+/// Encodes entries, with the offsets of their packed heads, and the groups of their filters.
 pub(super) fn write(
     splits: &[PageSplit],
     head_offsets: &[Option<u64>],
@@ -56,13 +56,13 @@ pub(super) fn write(
     let group_ords = group_ords.iter().copied().chain(std::iter::repeat(None));
     let places = head_offsets.iter().zip(group_ords);
     for (split, (head_offset, group_ord)) in splits.iter().zip(places) {
-        // Every field is named, so that a new one is thought of here.
+        // All fields are named, so that a new one is noticed here.
         let SplitEntry {
             id,
             len,
             head_len,
             head_checksum,
-            // Of a manifest that has the head inlined.
+            // For a manifest with inlined heads.
             head_offset: _,
             num_docs,
             raw_num_bytes,
@@ -101,7 +101,7 @@ pub(super) fn open(bytes: &[u8], page: &PageRef) -> Result<Vec<PagedSplit>, Form
     let num_scopes = reader.count(2)?;
     let scopes = (0..num_scopes).map(|_| read_scope(&mut reader).map(Arc::new));
     let scopes = scopes.collect::<Result<Vec<_>, FormatError>>()?;
-    // How many splits of each group came already.
+    // Number of splits of each group so far.
     let mut columns = vec![0_u64; MAX_GROUPS];
     let num_splits = reader.count(MIN_ENTRY_LEN)?;
     let mut splits = Vec::with_capacity(num_splits);
@@ -140,7 +140,7 @@ pub(super) fn open(bytes: &[u8], page: &PageRef) -> Result<Vec<PagedSplit>, Form
     Ok(splits)
 }
 
-/// 0 for none; else one more than the place of its scope, and its group.
+/// Reads 0 for none; else the index of its scope plus one, and its group.
 fn read_filter_place(
     reader: &mut Reader<'_>,
     scopes: &[Arc<FilterScope>],
@@ -168,7 +168,7 @@ fn read_filter_place(
     }))
 }
 
-/// 0 for none; else 1 without the bytes, or 2 with them.
+/// Writes 0 for none; else 1 without the bytes, or 2 with them.
 fn write_deletes(deletes: Option<&DeletesRef>, out: &mut Writer) -> Result<(), FormatError> {
     let Some(deletes) = deletes else {
         out.varint(0);

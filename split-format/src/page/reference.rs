@@ -1,4 +1,4 @@
-//! What a manifest says of a page: enough to leave it alone, or to read the part that is wanted.
+//! Reference from a manifest to a page: enough to skip it, or to read the needed part.
 
 use std::collections::BTreeMap;
 
@@ -7,52 +7,53 @@ use crate::manifest::Tags;
 use crate::page::{PREFIX_LEN, TagValues};
 use crate::{FiltersRef, FormatError, TimeRange};
 
-/// A range of a page, with its checksum.
+/// Range of a page, with its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PagePart {
     /// First byte, from the start of the object.
     pub start: u64,
     /// Number of bytes.
     pub len: u64,
-    /// XXH3-64 of them.
+    /// XXH3-64 of the bytes.
     pub checksum: u64,
 }
 
-/// What a manifest says of a page.
+/// Reference from a manifest to a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageRef {
-    /// The first 128 bits of the BLAKE3 hash of its bytes, in hexadecimal.
+    /// First 128 bits of the BLAKE3 hash of its bytes, in hexadecimal.
     pub id: String,
-    /// Splits in it.
+    /// Number of splits.
     pub num_splits: u64,
-    /// Documents of its splits, deleted ones too.
+    /// Number of documents in its splits, including deleted ones.
     pub num_docs: u64,
-    /// Documents of its splits that are deleted: then its summary is not of those that are left.
+    /// Number of deleted documents; if there are any, the summary does not describe the remaining
+    /// ones.
     pub num_deleted: u64,
-    /// Bytes of the input that they came from.
+    /// Number of bytes of the input that the documents came from.
     pub raw_num_bytes: u64,
-    /// Bytes of its splits' objects.
+    /// Total length of its splits' objects in bytes.
     pub num_split_bytes: u64,
-    /// From the earliest to the latest timestamp, if all of its splits have one.
+    /// Range from the earliest to the latest timestamp, if all of its splits have one.
     pub time_range: Option<TimeRange>,
-    /// For tag fields with few values over all of its splits: all of them. A field that is absent
-    /// may hold anything.
+    /// All values of tag fields with few of them over all of its splits. A missing field may
+    /// contain any value.
     pub tags: Tags,
-    /// The rollup of all of its splits.
+    /// Rollup of all of its splits.
     pub summary: PagePart,
-    /// What there is to know of each split.
+    /// Entries of its splits.
     pub entries: PagePart,
-    /// Bytes of the heads that stand behind the entries.
+    /// Length of the heads after the entries in bytes.
     pub heads_len: u64,
-    /// The filters of its splits, if any has one.
+    /// Filters of its splits, if there are any.
     pub filters: Option<FiltersRef>,
 }
 
-/// The least that a reference takes, in bytes.
+/// Minimum length of a reference in bytes.
 pub(crate) const MIN_REF_LEN: usize = 43;
 
 impl PageRef {
-    /// The one order of pages, as of splits.
+    /// Returns the sort key of pages, as for splits.
     pub(crate) fn order(&self) -> (Option<(i64, i64)>, &str) {
         let times = self.time_range.map(|range| (range.end_ns, range.start_ns));
         (times, &self.id)
@@ -120,7 +121,7 @@ impl PageRef {
     }
 }
 
-/// 0 for none; else 1, the start, and what the end is more.
+/// Writes 0 for none; else 1, the start, and the length.
 pub(super) fn write_time_range(range: Option<TimeRange>, out: &mut Writer) {
     match range {
         None => out.varint(0),
@@ -164,7 +165,7 @@ pub(super) fn read_tags(reader: &mut Reader<'_>) -> Result<Tags, FormatError> {
     for _ in 0..num_fields {
         let field = reader.string()?.to_owned();
         let num_values = reader.count(1)?;
-        // They come in their order, so that there is nothing to be sorted before they are taken in.
+        // They are already in order, so they need no sorting.
         let mut values = TagValues::new();
         for _ in 0..num_values {
             values.insert(reader.string()?.to_owned());

@@ -1,4 +1,4 @@
-//! Pages: what goes in comes out, parts can be read by themselves, and damage is an error.
+//! Pages: round trips, reading of single parts, and errors for damage.
 
 use std::collections::BTreeMap;
 
@@ -196,7 +196,7 @@ fn totals_are_those_of_the_head() {
     assert!(other.unwrap_err().to_string().contains("is another"));
 }
 
-/// A split whose filter has these numbers as terms of the field `id`.
+/// Returns a split whose filter contains these numbers as terms of the field `id`.
 fn with_filter(number: u128, log2_num_blocks: u32, fields: &[&str], ids: &[u64]) -> PageSplit {
     let mut filter = SplitFilter::new(
         FilterScope {
@@ -214,7 +214,8 @@ fn with_filter(number: u128, log2_num_blocks: u32, fields: &[&str], ids: &[u64])
     }
 }
 
-/// What the object with a page's filters says of each split: whether it may hold the term.
+/// Returns for each split whether it may contain the term, according to the object with the page's
+/// filters.
 fn asked(written: &super::WrittenPage, needle: Needle) -> Vec<Option<bool>> {
     let page = &written.page;
     let (start, end) = (page.entries.start as usize, page.entries.end() as usize);
@@ -311,7 +312,7 @@ fn no_damage_of_a_block_goes_unseen() {
             );
         }
     }
-    // The same filters under other splits.
+    // The same filters for other splits.
     let others = [3, 4].map(|number| with_filter(number, 1, &["id"], &[number as u64 - 2]));
     let others = write_page(others.to_vec(), None).unwrap().page;
     let mut moved = entries.clone();
@@ -323,7 +324,7 @@ fn no_damage_of_a_block_goes_unseen() {
     assert_ne!(others.filters.unwrap().id, refers.id);
     assert!(PageFilters::of(refers, &entries[..1]).is_none());
 
-    // Where all are read again, a damaged one is left out, and nothing else is.
+    // Reading all filters omits a damaged one, and nothing else.
     let mut damaged = bytes.clone();
     *damaged.last_mut().unwrap() ^= 1;
     let (found, _) = page.open(&written.bytes, Some(&damaged)).unwrap();
@@ -349,7 +350,7 @@ proptest! {
         prop_assert_eq!(summary, None);
     }
 
-    /// What a split's filter says, its page's says; and what is read again is what was written.
+    /// A page's filters give the same answers as the splits' filters, and round trips are exact.
     #[test]
     fn transposing_changes_no_filter(
         filters in prop::collection::vec(prop::option::of((0_u32..5, any::<bool>(), prop::collection::vec(0_u64..60, 0..40))), 1..24),
@@ -385,7 +386,7 @@ proptest! {
         prop_assert!(again.filters == written.filters, "rewriting a page changes its filters");
     }
 
-    /// What lies under a sound checksum, but no writer wrote.
+    /// Covers invalid contents under valid checksums.
     #[test]
     fn any_bytes_are_a_reference_and_entries_or_an_error(
         reference in prop::collection::vec(any::<u8>(), 0..80),
@@ -425,8 +426,8 @@ proptest! {
         }
     }
 
-    /// No byte may be changed or missing and the page still be taken for what it was; but a damaged head is
-    /// found by its own checksum.
+    /// A changed or missing byte of a page is always an error, except that a damaged head is found
+    /// by its own checksum.
     #[test]
     fn damage_is_an_error_or_costs_a_head(at in any::<prop::sample::Index>(), flip in 1_u8.., cut in any::<bool>()) {
         let splits = vec![split(1, vec![3; 50], Some((1, 2))), split(2, vec![4; 50], None)];

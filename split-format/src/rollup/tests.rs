@@ -1,4 +1,4 @@
-//! Rollups against a plain count of the documents.
+//! Rollups: comparison with counting the documents.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ fn names(num_keys: usize) -> Vec<String> {
     (0..num_keys).map(|ord| format!("key {ord:02}")).collect()
 }
 
-/// Documents in order of time, each with its value's ordinal.
+/// Generates documents in order of time, each with the ordinal of its value.
 fn documents() -> impl Strategy<Value = (usize, Vec<(i64, Option<usize>)>)> {
     let reach = prop::sample::select(vec![1i64, 400_000_000, 3_600_000_000_000, i64::MAX]);
     (0..5usize, any::<i64>(), reach).prop_flat_map(|(num_keys, around, reach)| {

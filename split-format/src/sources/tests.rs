@@ -1,4 +1,4 @@
-//! Many sources, damage, and what the hash of lines tells.
+//! Ledger of sources: many sources, damage, and the hash of lines.
 
 use std::collections::BTreeMap;
 
@@ -106,7 +106,7 @@ fn the_hash_of_lines_tells_their_order_length_and_beginning() {
     for (place, one) in all.iter().enumerate() {
         assert!(!all[..place].contains(one));
     }
-    // Of a long line no reader need have more than its beginning.
+    // Readers may keep only the start of a long line.
     let long = "x".repeat(5_000);
     let kept = LinesHash::default().with(&long.as_bytes()[..HASHED_OF_LINE], 5_000);
     assert_eq!(LinesHash::default().with(long.as_bytes(), 5_000), kept);

@@ -1,4 +1,4 @@
-//! The time index against a plain scan of the timestamps, up to the ends of 64 bits.
+//! Time index: comparison with scanning the timestamps, up to the ends of 64 bits.
 
 use proptest::prelude::*;
 
@@ -18,7 +18,8 @@ fn encoded(width_ns: i64, first_bucket: i64, steps: &[u64]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Sorted timestamps: close together, far apart, many alike, at the ends of 64 bits.
+/// Generates sorted timestamps: close together, far apart, with many equal, or at the ends of 64
+/// bits.
 fn timestamps() -> impl Strategy<Value = Vec<i64>> {
     let around = prop_oneof![
         Just(0i64),
@@ -56,7 +57,7 @@ fn the_specification_s_example_holds() {
         [0x80, 0x89, 0x7a, 0, 5, 0, 2, 1, 0, 1],
         "README, 4.4"
     );
-    // On a bucket's border the answer is one document, elsewhere two borders.
+    // At a bucket boundary, the answer is one document, and two bounds elsewhere.
     assert_eq!(index.first_doc_at_or_after(-1), 0..1);
     assert_eq!(index.first_doc_at_or_after(0), 0..1);
     assert_eq!(index.first_doc_at_or_after(1_000_000), 2..3);
@@ -152,7 +153,7 @@ proptest! {
             if time.rem_euclid(index.width_ns()) == 0 {
                 prop_assert_eq!(got, wanted..wanted + 1, "a border is exact");
             } else {
-                // Nothing is lost to rounding: the bounds are the borders of the time's own bucket.
+                // Rounding loses nothing: the bounds are those of the time's own bucket.
                 let bucket_of = |time: i64| time.div_euclid(index.width_ns());
                 let before = timestamps.partition_point(|ts| bucket_of(*ts) < bucket_of(time));
                 let through = timestamps.partition_point(|ts| bucket_of(*ts) <= bucket_of(time));
@@ -166,7 +167,7 @@ proptest! {
         let index = TimeIndex::of_sorted(&timestamps).unwrap();
         for (doc, time) in (0u32..).zip(&timestamps) {
             let bucket = index.bucket_of(doc);
-            // The very last nanosecond cannot stand before an excluded end.
+            // The very last nanosecond cannot precede an exclusive end.
             prop_assert!(bucket.contains(time) || (*time == i64::MAX && bucket.end == i64::MAX));
             let width = i128::from(index.width_ns());
             let from = i128::from(*time).div_euclid(width) * width;

@@ -1,5 +1,5 @@
-//! A made-up split and manifest that use every part of the format. Nothing in the files is
-//! tantivy's: the format does not look inside them. The golden files are made from this, so **never
+//! Made-up split and manifest that use every part of the format. The files do not come from
+//! tantivy, as the format ignores their contents. The golden files are built from this, so **never
 //! change it**.
 
 #![allow(dead_code, reason = "each test program uses a part of it")]
@@ -16,14 +16,14 @@ pub(crate) const START_NS: i64 = 1_767_225_600_000_000_000;
 pub(crate) const NUM_DOCS: usize = 40;
 const LEVELS: [&str; 3] = ["error", "info", "warn"];
 
-/// `len` bytes that differ from file to file.
+/// Returns `len` bytes that differ from file to file.
 pub(crate) fn file_bytes(seed: u8, len: usize) -> Vec<u8> {
     (0..len)
         .map(|at| (at % 61) as u8 ^ seed ^ (at / 61) as u8)
         .collect()
 }
 
-/// The files in body order: five thousand bytes, so that there are two blocks.
+/// Returns the files in body order: five thousand bytes, which make two blocks.
 pub(crate) fn files() -> [(&'static str, Vec<u8>); 7] {
     [
         ("meta.json", br#"{"segments":[]}"#.to_vec()),
@@ -36,14 +36,14 @@ pub(crate) fn files() -> [(&'static str, Vec<u8>); 7] {
     ]
 }
 
-/// Sorted, further and further apart; two stand at the same time.
+/// Returns sorted timestamps with growing distances; two are equal.
 pub(crate) fn timestamps() -> Vec<i64> {
     (0..NUM_DOCS as i64)
         .map(|ord| START_NS + ord * (ord / 2) * 7_300_000_000)
         .collect()
 }
 
-/// Each document's level, as an ordinal into [`LEVELS`]; every fifth has none.
+/// Returns each document's level, as an ordinal into [`LEVELS`]; every fifth has none.
 pub(crate) fn levels() -> Vec<Option<usize>> {
     (0..NUM_DOCS)
         .map(|ord| (ord % 5 != 4).then_some((ord * 7 + ord / 4) % 3))
@@ -73,7 +73,7 @@ pub(crate) fn metadata() -> SplitMetadata {
     }
 }
 
-/// Documents of two sources, in an order that follows neither.
+/// Returns documents of two sources, in an order that follows neither.
 pub(crate) fn identities() -> Vec<DocIdentity> {
     let sources = [b"file:/a", b"file:/b"].map(|origin| SourceId::of(origin, b"{}"));
     (0..NUM_DOCS)
@@ -84,7 +84,7 @@ pub(crate) fn identities() -> Vec<DocIdentity> {
         .collect()
 }
 
-/// Whole, touching, overlapping, empty and single ranges of several files, in no order.
+/// Returns whole, touching, overlapping, empty and single ranges of several files, unordered.
 pub(crate) fn hot_ranges() -> Vec<(u32, u64, Vec<u8>)> {
     let files = files();
     [
@@ -104,12 +104,12 @@ pub(crate) fn hot_ranges() -> Vec<(u32, u64, Vec<u8>)> {
     .collect()
 }
 
-/// As the first version of the metadata says it: without identities.
+/// Returns a split with the first version of the metadata, without identities.
 pub(crate) fn split() -> WrittenSplit {
     written(metadata(), &files(), None)
 }
 
-/// The same documents, which have identities.
+/// Returns the same documents with identities.
 pub(crate) fn split_v2() -> WrittenSplit {
     let identities = identities();
     let ids = Identities::of_docs(&identities)
@@ -125,7 +125,7 @@ pub(crate) fn split_v2() -> WrittenSplit {
     written(metadata, &files, None)
 }
 
-/// The first version with a table of frequent terms, of which two never meet.
+/// Returns a split of the first version with a table of frequent terms, two of which never meet.
 pub(crate) fn split_with_co_occurrence() -> WrittenSplit {
     let place = |field, term_ord| TermPlace { field, term_ord };
     let terms = vec![place(1, 0), place(1, 7), place(4, 300)];
@@ -153,7 +153,8 @@ fn written(
     write_split(metadata, files, hot_ranges(), summaries).unwrap()
 }
 
-/// Two splits: the sample with its head inlined, and an older one without time, tags or head.
+/// Returns a manifest with two splits: the sample with its head inlined, and an older one without
+/// time, tags or head.
 pub(crate) fn manifest() -> ManifestFile {
     let split = split();
     let metadata = metadata();
@@ -193,7 +194,7 @@ pub(crate) fn manifest() -> ManifestFile {
     file
 }
 
-/// The filter of a split of 300 trace ids.
+/// Returns the filter of a split with 300 trace ids.
 pub(crate) fn filter(number: u64, log2_num_blocks: u32) -> SplitFilter {
     let scope = FilterScope {
         fields: ["body", "trace_id"].map(str::to_owned).into(),
@@ -206,7 +207,7 @@ pub(crate) fn filter(number: u64, log2_num_blocks: u32) -> SplitFilter {
     filter
 }
 
-/// Three splits, of which two have filters of different sizes and one has none.
+/// Returns a page with three splits: two with filters of different sizes, and one without.
 pub(crate) fn page() -> WrittenPage {
     let splits = (1..=3_u64).map(|number| {
         let head = file_bytes(number as u8, 40);
@@ -236,8 +237,8 @@ pub(crate) fn page() -> WrittenPage {
     write_page(splits.collect(), None).unwrap()
 }
 
-/// The manifest of before with all that needs version 2: a page, a ledger, condemned objects, and a split that was merged
-/// and of which documents are deleted.
+/// Returns the other manifest with everything that needs version 2: a page, a ledger, condemned
+/// objects, and a split that was merged and has deleted documents.
 pub(crate) fn manifest_v2() -> ManifestFile {
     let mut file = manifest();
     file.pages.push(page().page);
