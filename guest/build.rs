@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// What the guest is made from, relative to this package. A test compares the list with the packages of
 /// this workspace that the guest depends on.
-const SOURCES: [&str; 20] = [
+const SOURCES: [&str; 22] = [
     "Cargo.toml",
     "src",
     "aggregations/Cargo.toml",
@@ -28,6 +28,8 @@ const SOURCES: [&str; 20] = [
     "matching/src",
     "../doc-mapper/Cargo.toml",
     "../doc-mapper/src",
+    "../protocol/Cargo.toml",
+    "../protocol/src",
     "../split-format/Cargo.toml",
     "../split-format/src",
     "../Cargo.lock",

@@ -19,7 +19,6 @@
 )]
 
 mod api;
-mod error;
 mod exchange;
 mod leaf;
 mod limits;
@@ -33,7 +32,7 @@ pub mod session;
 mod split;
 
 pub use api::{http_error, http_refusal};
-pub use error::{ErrorKind, SearchError};
+pub use canter_protocol::{ErrorKind, SearchError};
 pub use session::Session;
 
 /// The guest's version and a hash of its sources: part of every cache key whose bytes only this very

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use crate::clock::timeout_at;
 use crate::io::{Answer, PlannedRequest, SearchIo, SessionIo};
 use crate::observe::spans;
-use crate::session::{HostReport, Outcome, Progress, RequestBudget, SessionRequest, Supply};
+use crate::session::{Budget, HostReport, Outcome, Progress, SessionRequest, Supply};
 use crate::worker::Worker;
 use crate::{Interrupt, Profile, SearchError};
 
@@ -34,7 +34,7 @@ pub(crate) struct Driver {
 pub(crate) struct OpenSession {
     span: Span,
     /// What its request asks the host to keep to.
-    pub(crate) asked: RequestBudget,
+    pub(crate) asked: Budget,
     profile: Profile,
 }
 
@@ -65,7 +65,7 @@ impl Driver {
     ) -> Result<OpenSession, SearchError> {
         let mut session = OpenSession {
             span: spans::session(&request),
-            asked: RequestBudget::default(),
+            asked: Budget::default(),
             profile: Profile::default(),
         };
         let open = worker.open(request).instrument(session.span.clone());
@@ -110,8 +110,7 @@ impl Driver {
                 )));
             }
             let was_idle = is_idle;
-            is_idle =
-                demand.reads.is_empty() && demand.lookups.is_empty() && demand.stores.is_empty();
+            is_idle = demand.is_empty();
             if is_idle && was_idle {
                 return Err(SearchError::internal(
                     "the guest waits but asks for nothing",

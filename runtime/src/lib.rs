@@ -35,14 +35,14 @@ mod worker;
 
 pub use cache::RangeCache;
 pub use canter_names::Api;
+pub use canter_protocol::{Budget, ErrorKind, SearchError};
 pub use canter_stores::parse_bytes;
 pub use engine::Engine;
-pub use error::{ErrorKind, SearchError};
 pub use explain::{Explanation, PlannedRead};
 pub use fetch::RangeFetcher;
 pub use interrupt::Interrupt;
 pub use io::ManifestOptions;
-pub use limits::{Budget, Limits};
+pub use limits::Limits;
 pub use observe::Metrics;
 pub use profile::{ClassCount, Profile, RequestRecord, Wave};
 pub use searcher::{

@@ -1,17 +1,14 @@
 //! What one search may take: plain data, with a default for everything.
 
+use canter_protocol::Budget;
 use serde_json::{Map, Value};
 
 use crate::SearchError;
-use crate::session::RequestBudget;
 
 /// What one search may take.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Time from the call to the answer, in milliseconds. Reads are given up a little before, so that
-    /// what has arrived can still be answered with.
-    pub deadline_ms: u64,
-    /// What the search may ask of the store.
+    /// Requests, bytes, waves and time.
     pub budget: Budget,
     /// Most memory of one guest instance, in bytes; `None` leaves it at the engine's cap, which it
     /// can only lower. The native engine has no cap.
@@ -21,44 +18,31 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 30 s, no budget, and the guest's defaults.
+    /// 30 s, no other budget, and the guest's defaults.
     fn default() -> Self {
         Self {
-            deadline_ms: 30_000,
-            budget: Budget::default(),
+            budget: Budget {
+                deadline_ms: Some(30_000),
+                ..Budget::default()
+            },
             max_memory_bytes: None,
             guest: Map::new(),
         }
     }
 }
 
-/// What one search may ask of the store; `None` is no limit. When one is reached the search goes on
-/// with what it has, and its answer says `budget_exhausted` and names the splits that it skipped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Budget {
-    /// Most requests, with repetitions and hedges.
-    pub max_requests: Option<u64>,
-    /// Most bytes.
-    pub max_bytes: Option<u64>,
-    /// Most waves: dependent rounds.
-    pub max_waves: Option<u64>,
-}
-
 impl Limits {
-    /// These limits, lowered to what a request of the search API asks for.
-    pub(crate) fn lowered_to(&self, asked: RequestBudget) -> Self {
-        let lower = |limit: Option<u64>, asked: Option<u64>| match (limit, asked) {
-            (Some(limit), Some(asked)) => Some(limit.min(asked)),
-            (limit, asked) => limit.or(asked),
-        };
-        let (limit, budget) = (self.budget, asked.budget);
+    /// Returns the default limits with another deadline.
+    pub fn within_ms(deadline_ms: u64) -> Self {
+        let mut limits = Self::default();
+        limits.budget.deadline_ms = Some(deadline_ms);
+        limits
+    }
+
+    /// Returns these limits, lowered to what a request of the search API asks for.
+    pub(crate) fn lowered_to(&self, asked: Budget) -> Self {
         Self {
-            deadline_ms: self.deadline_ms.min(asked.deadline_ms.unwrap_or(u64::MAX)),
-            budget: Budget {
-                max_requests: lower(limit.max_requests, budget.max_requests),
-                max_bytes: lower(limit.max_bytes, budget.max_bytes),
-                max_waves: lower(limit.max_waves, budget.max_waves),
-            },
+            budget: self.budget.lowered_to(asked),
             ..self.clone()
         }
     }
@@ -85,7 +69,7 @@ impl Limits {
                 "max_requests" => lower(&mut limits.budget.max_requests),
                 "max_bytes" => lower(&mut limits.budget.max_bytes),
                 "max_waves" => lower(&mut limits.budget.max_waves),
-                "deadline_ms" => limits.deadline_ms = limits.deadline_ms.min(value),
+                "deadline_ms" => lower(&mut limits.budget.deadline_ms),
                 "max_memory_bytes" => {
                     let value = usize::try_from(value).unwrap_or(usize::MAX);
                     let limit = &mut limits.max_memory_bytes;
@@ -113,9 +97,9 @@ mod tests {
     #[test]
     fn a_request_lowers_limits_and_never_raises_them() {
         let host = Limits {
-            deadline_ms: 1000,
             budget: Budget {
                 max_requests: Some(10),
+                deadline_ms: Some(1000),
                 ..Budget::default()
             },
             ..Limits::default()
@@ -125,7 +109,7 @@ mod tests {
         assert_eq!(limits.budget.max_requests, Some(10));
         assert_eq!(limits.budget.max_bytes, Some(7));
         assert_eq!(limits.budget.max_waves, None);
-        assert_eq!(limits.deadline_ms, 10);
+        assert_eq!(limits.budget.deadline_ms, Some(10));
     }
 
     #[test]

@@ -193,7 +193,7 @@ impl Searcher {
         is_dry: bool,
     ) -> Driver {
         let clock = Arc::clone(&shared.clock);
-        let time = Duration::from_millis(limits.deadline_ms);
+        let time = Duration::from_millis(limits.budget.deadline_ms.unwrap_or(u64::MAX));
         let after = |percent: u32| started.checked_add(time / 100 * percent);
         let gate = Arc::new(Gate::new(limits.budget));
         let pace = Arc::new(Pace::default());

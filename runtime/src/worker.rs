@@ -15,7 +15,8 @@ use tracing::error;
 
 use crate::clock::{BusyGuard, Clock};
 use crate::engine::InstanceLimits;
-use crate::session::{HostReport, Progress, RequestBudget, SessionRequest, Supply};
+use crate::error::defect;
+use crate::session::{Budget, HostReport, Progress, SessionRequest, Supply};
 use crate::{Engine, Interrupt, SearchError};
 
 /// Stack of a worker: the wasm engine may use half of it.
@@ -28,7 +29,7 @@ enum Call {
 
 /// What a call returned: an opened session what its request asks for, a step how far it came.
 enum Reply {
-    Opened(RequestBudget),
+    Opened(Budget),
     Stepped(Progress),
 }
 
@@ -82,7 +83,7 @@ impl Worker {
     }
 
     /// Opens a session, and says what its request asks the host to keep to.
-    pub(crate) async fn open(&self, request: SessionRequest) -> Result<RequestBudget, SearchError> {
+    pub(crate) async fn open(&self, request: SessionRequest) -> Result<Budget, SearchError> {
         match self.call(Call::Open(request)).await? {
             Reply::Opened(asked) => Ok(asked),
             Reply::Stepped(_) => Err(gone()),
@@ -153,7 +154,7 @@ fn serve(
                 panic = panic_message(&*panic),
                 "the guest panicked; its instance is gone"
             );
-            Err(SearchError::defect())
+            Err(defect())
         });
         // Nobody waiting is no error: the handle was dropped.
         let _ = reply.send((answer, started.elapsed()));

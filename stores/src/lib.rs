@@ -14,7 +14,6 @@
 
 mod amounts;
 mod buffers;
-mod class;
 mod clock;
 mod fault;
 mod object_name;
@@ -40,7 +39,6 @@ pub use answer::{Answer, AskedRange, check_answer, past_the_end};
 #[cfg(feature = "buckets")]
 pub use buckets::{BucketOptions, MannersConnector, open_bucket};
 pub use buffers::Buffer;
-pub use class::ByteClass;
 pub use clock::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
 pub use fault::{Misbehaviour, NotImplemented, ObjectTooLong, StoreFault};
 #[cfg(feature = "buckets")]

@@ -6,10 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use canter_protocol::ByteClass;
+use canter_stores::CachedPiece;
 use canter_stores::cache::block_file::{self, Key};
 use canter_stores::cache::{BlockFolder, BlockWriter, CacheOptions};
 use canter_stores::ranges::blocks::{blocks_of, overlay};
-use canter_stores::{ByteClass, CachedPiece};
 
 /// Keeps ranges of immutable objects in aligned blocks, and entries under opaque keys. It may forget
 /// anything at any time; an error is a miss.

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use canter_guest::session::protocol::FetchErrorKind;
+use canter_protocol::FetchErrorKind;
 use canter_stores::{AskedRange, Misbehaviour, StoreFault};
 
 /// A range that could not be fetched.

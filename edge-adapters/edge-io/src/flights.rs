@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use canter_guest::session::protocol::FetchErrorKind;
+use canter_protocol::FetchErrorKind;
 use canter_stores::cache::KeptManifest;
 use canter_stores::ranges::planning::Request;
 use canter_stores::{AskedRange, MAX_REDIRECTS, check_object_name};

@@ -1,6 +1,6 @@
 //! The budget of one search: counts what it sends, and refuses what would be too much.
 
-use canter_guest::session::protocol::Budget;
+use canter_protocol::Budget;
 
 /// What a read that was given up at the deadline says.
 pub(crate) const TIME_IS_UP: &str =

@@ -3,14 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use canter_guest::session::protocol::{Demand, HttpRequest, HttpResponse, Outcome, Progress};
 use canter_guest::{ErrorKind, SearchError, Session, http_error};
 use canter_names::read_json;
+use canter_protocol::{Demand, HttpRequest, HttpResponse, Outcome, Progress};
 use serde_json::{Value, json};
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::options::lower;
 use crate::portions::Portions;
 use crate::search::{Behind, Counts, Search};
 use crate::{Cache, Options, Platform};
@@ -192,7 +191,7 @@ impl<P: Platform, C: Cache> Host<P, C> {
         started_us: u64,
         counts: &mut Counts,
     ) -> Result<Outcome, SearchError> {
-        let budget = lower(self.options.budget, session.budget());
+        let budget = self.options.budget.lowered_to(session.budget());
         let mut search = Search::new(
             &mut self.platform,
             &mut self.behind,
@@ -210,17 +209,16 @@ impl<P: Platform, C: Cache> Host<P, C> {
                 let supplies = portions.next(&mut search);
                 let progress = session.step(supplies, search.report());
                 *counts = search.counts;
-                match progress {
+                // What the guest asks for while it has not been given everything yet is asked for together.
+                match progress? {
                     Progress::Done(outcome) => return Ok(outcome),
-                    Progress::Failed(error) => return Err(error),
-                    Progress::Pending(demand) => add(&mut asked, demand),
+                    Progress::Pending(demand) => asked.extend(demand),
                 }
                 if portions.is_empty() {
                     break;
                 }
             }
-            let is_empty =
-                asked.reads.is_empty() && asked.lookups.is_empty() && asked.stores.is_empty();
+            let is_empty = asked.is_empty();
             if is_empty && std::mem::replace(&mut was_empty, true) {
                 return Err(internal("the guest waits but asks for nothing"));
             }
@@ -255,13 +253,6 @@ fn with_now(request: &str, unix_ms: u64) -> Cow<'_, str> {
         }
         _ => Cow::Borrowed(request),
     }
-}
-
-/// What the guest asks for while it has not been given everything yet is asked for together.
-fn add(asked: &mut Demand, demand: Demand) {
-    asked.reads.extend(demand.reads);
-    asked.lookups.extend(demand.lookups);
-    asked.stores.extend(demand.stores);
 }
 
 fn internal(message: &str) -> SearchError {

@@ -1,6 +1,6 @@
 //! What one search may take and how its reads become requests: plain data, with a default for everything.
 
-use canter_guest::session::protocol::Budget;
+use canter_protocol::Budget;
 use canter_stores::ranges::coalesce::CoalesceOptions;
 use serde_json::{Map, Value};
 
@@ -59,19 +59,5 @@ impl Default for Options {
             guest_limits: Map::new(),
             forced_filter: None,
         }
-    }
-}
-
-/// The lower of what a host allows and what a request asks for.
-pub(crate) fn lower(host: Budget, asked: Budget) -> Budget {
-    let lower = |host: Option<u64>, asked: Option<u64>| match (host, asked) {
-        (Some(host), Some(asked)) => Some(host.min(asked)),
-        (host, asked) => host.or(asked),
-    };
-    Budget {
-        max_requests: lower(host.max_requests, asked.max_requests),
-        max_bytes: lower(host.max_bytes, asked.max_bytes),
-        max_waves: lower(host.max_waves, asked.max_waves),
-        deadline_ms: lower(host.deadline_ms, asked.deadline_ms),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use canter_guest::session::protocol::{ByteClass, Demand, FetchErrorKind, Supply, SupplyResult};
+use canter_protocol::{ByteClass, Demand, FetchErrorKind, Supply, SupplyResult};
 
 use crate::search::Search;
 use crate::{Cache, Platform};

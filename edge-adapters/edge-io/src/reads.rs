@@ -1,9 +1,9 @@
 //! A read on its way to its bytes.
 
-use canter_guest::session::protocol::{FetchErrorKind, ReadRequest, Supply, SupplyResult, shared};
+use canter_protocol::{ByteClass, FetchErrorKind, ReadRequest, Supply, SupplyResult};
 use canter_stores::ranges::pieces;
 use canter_stores::ranges::planning::{Missing, Request, align};
-use canter_stores::{AskedRange, ByteClass, CachedPiece, Extent};
+use canter_stores::{AskedRange, CachedPiece, Extent};
 
 use crate::FetchError;
 
@@ -29,7 +29,7 @@ pub(crate) struct PendingRead {
 }
 
 impl PendingRead {
-    pub(crate) fn new(request: ReadRequest, class: ByteClass) -> Self {
+    pub(crate) fn new(request: ReadRequest) -> Self {
         let len = request.len;
         let bytes = Extent::new(request.offset, len);
         let too_long = len.is_some_and(|len| len > MAX_READ_BYTES);
@@ -41,7 +41,7 @@ impl PendingRead {
         Self {
             id: request.id,
             object: request.object,
-            class,
+            class: request.class,
             bytes,
             pieces: Vec::new(),
             around: Vec::new(),
@@ -125,7 +125,7 @@ impl PendingRead {
 
     pub(crate) fn into_supply(self) -> Supply {
         let outcome = match self.error {
-            None => SupplyResult::Bytes(shared(pieces::join(self.pieces))),
+            None => SupplyResult::Bytes(pieces::join(self.pieces)),
             Some(error) => SupplyResult::Failed {
                 // A connection that broke off is no reason to rebuild an index.
                 kind: match error.is_transient {

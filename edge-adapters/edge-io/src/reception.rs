@@ -1,6 +1,6 @@
 //! An answer on its way in: its head is checked before any of its body is read, its body is counted.
 
-use canter_guest::session::protocol::FetchErrorKind;
+use canter_protocol::FetchErrorKind;
 use canter_stores::{
     Answer, Misbehaviour, StoreFault, check_answer, is_same_host, past_the_end, redirect_of,
 };

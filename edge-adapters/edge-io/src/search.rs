@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use bytes::Bytes;
-use canter_guest::session::protocol::{self, Budget, HostReport};
+use canter_protocol::{Budget, ByteClass, HostReport};
 use canter_stores::ranges::pieces;
-use canter_stores::{ByteClass, CachedPiece, Extent, Misbehaviour, StoreFault};
+use canter_stores::{CachedPiece, Extent, Misbehaviour, StoreFault};
 use url::Url;
 
 use crate::flights::Fetched;
@@ -264,18 +264,5 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         let seen = format!("the object was replaced while it was read (ETag {first}, then {etag})");
         let fault = Misbehaviour::new(StoreFault::EtagChanged, seen);
         Err(FetchError::misbehaved(object, asked_of(bytes), &fault))
-    }
-}
-
-/// The class, as `canter-stores` has it.
-pub(crate) fn class_of(class: protocol::ByteClass) -> ByteClass {
-    match class {
-        protocol::ByteClass::Manifest => ByteClass::Manifest,
-        protocol::ByteClass::Head => ByteClass::Head,
-        protocol::ByteClass::Dictionary => ByteClass::Dictionary,
-        protocol::ByteClass::Postings => ByteClass::Postings,
-        protocol::ByteClass::FastField => ByteClass::FastField,
-        protocol::ByteClass::DocStore => ByteClass::DocStore,
-        protocol::ByteClass::PartialResult => ByteClass::PartialResult,
     }
 }

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use canter_guest::session::protocol::{
-    Budget, ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, HttpRequest, OwnedBytes,
-    ReadRequest, Supply, SupplyResult,
+use bytes::Bytes;
+use canter_protocol::{
+    Budget, ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, HttpRequest, ReadRequest,
+    Supply, SupplyResult,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -400,9 +401,7 @@ fn a_manifest_is_asked_for_again_and_sent_only_if_it_has_changed() {
     let mut check = |options: &Options, store: &mut MemoryStore, calls: usize, unchanged: usize| {
         let done = run(store, &mut behind, options, vec![manifest()]);
         let held = &store.objects["x/manifest"];
-        assert!(
-            matches!(&done.outcomes[0], SupplyResult::Bytes(bytes) if bytes.as_slice() == held.as_slice())
-        );
+        assert!(matches!(&done.outcomes[0], SupplyResult::Bytes(bytes) if bytes[..] == held[..]));
         assert_eq!((store.num_calls, store.num_unchanged), (calls, unchanged));
     };
     check(&options, &mut store, 1, 0);
@@ -429,7 +428,7 @@ fn entries_of_the_guest_come_back_and_are_lost_when_damaged() {
     let put = Demand {
         stores: vec![CacheStore {
             key: key(),
-            bytes: b"entry".to_vec(),
+            bytes: Bytes::from_static(b"entry"),
             class,
         }],
         ..Demand::default()
@@ -448,7 +447,7 @@ fn entries_of_the_guest_come_back_and_are_lost_when_damaged() {
     let done = run(&mut store, &mut behind, &options, vec![ask()]);
     assert_eq!(
         done.outcomes,
-        [SupplyResult::Bytes(OwnedBytes::new(b"entry".to_vec()))]
+        [SupplyResult::Bytes(Bytes::from_static(b"entry"))]
     );
     let cache = behind.cache.as_mut().unwrap();
     for blob in cache.store_mut().0.values_mut() {

@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use canter_guest::session::protocol::{
-    CacheLookup, Demand, FetchErrorKind, ReadRequest, Supply, SupplyResult, shared,
+use canter_protocol::{
+    ByteClass, CacheLookup, Demand, FetchErrorKind, ReadRequest, Supply, SupplyResult,
 };
 use canter_stores::cache::KeptManifest;
 use canter_stores::ranges::coalesce::CoalesceOptions;
 use canter_stores::ranges::planning::{Missing, Request, align, requests_of};
-use canter_stores::{ByteClass, CachedPiece, Extent};
+use canter_stores::{CachedPiece, Extent};
 
 use crate::flights::{Ended, Fetched, Target};
 use crate::reads::PendingRead;
-use crate::search::{Put, Search, class_of};
+use crate::search::{Put, Search};
 use crate::{Cache, FetchError, Platform};
 
 /// How often a wave is planned again, because a merged request ran past the end of an object.
@@ -23,9 +23,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
     pub(crate) fn answer(&mut self, demand: Demand) -> Vec<Supply> {
         for entry in demand.stores {
             let key = self.cache_key(&entry.key);
-            let class = class_of(entry.class);
-            self.behind
-                .offer(Put::Entry(key, entry.bytes.into(), class));
+            self.behind.offer(Put::Entry(key, entry.bytes, entry.class));
         }
         let lookups = demand.lookups.into_iter();
         let mut supplies: Vec<Supply> = lookups.map(|lookup| self.look_up(lookup)).collect();
@@ -41,12 +39,12 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
 
     fn look_up(&mut self, lookup: CacheLookup) -> Supply {
         let key = self.cache_key(&lookup.key);
-        let entry = self.behind.cache.get_entry(&key, class_of(lookup.class));
+        let entry = self.behind.cache.get_entry(&key, lookup.class);
         self.count_read(entry.is_some());
         Supply {
             id: lookup.id,
             outcome: match entry {
-                Some(bytes) => SupplyResult::Bytes(shared(bytes)),
+                Some(bytes) => SupplyResult::Bytes(bytes),
                 None => SupplyResult::Miss,
             },
         }
@@ -59,8 +57,8 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         read_ord: usize,
         targets: &mut Vec<Target>,
     ) -> PendingRead {
-        let class = class_of(request.class);
-        let mut read = PendingRead::new(request, class);
+        let class = request.class;
+        let mut read = PendingRead::new(request);
         let place = (read.object.clone(), read.bytes.start(), read.bytes.len());
         read.must_ask = !self.asked.insert(place);
         if class == ByteClass::Manifest {

@@ -1,7 +1,7 @@
 //! Settings from the config store `canter`, with the limits of the platform as defaults.
 
 use canter_edge_io::{BlobCache, Host, Options, parse_indexes};
-use canter_guest::session::protocol::Budget;
+use canter_protocol::Budget;
 use fastly::ConfigStore;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! From a client's request to an answer.
 
 use canter_guest::http_refusal;
-use canter_guest::session::protocol::{HttpRequest, HttpResponse};
+use canter_protocol::{HttpRequest, HttpResponse};
 use fastly::compute_runtime::{elapsed_vcpu_ms, heap_memory_snapshot_mib};
 use fastly::http::StatusCode;
 use fastly::{Request, Response};

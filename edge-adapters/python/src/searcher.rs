@@ -59,7 +59,7 @@ impl Searcher {
         let opened = py.detach(|| open(uri, engine, cache, cache_bytes, threads));
         let mut limits = Limits::default();
         if let Some(deadline_ms) = deadline_ms {
-            limits.deadline_ms = deadline_ms;
+            limits.budget.deadline_ms = Some(deadline_ms);
         }
         Ok(Self {
             searcher: opened.map_err(of_search)?,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use canter_edge_io::{FolderCache, Host, Options, parse_bytes, parse_indexes};
 use canter_guest::http_refusal;
-use canter_guest::session::protocol::{HttpRequest, HttpResponse};
+use canter_protocol::{HttpRequest, HttpResponse};
 use wasip2::cli::environment::get_environment;
 use wasip2::http::types::{
     ErrorCode, Fields, IncomingRequest, Method, OutgoingBody, OutgoingResponse, ResponseOutparam,

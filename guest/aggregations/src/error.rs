@@ -1,5 +1,6 @@
 //! Errors of aggregations.
 
+use canter_protocol::SearchError;
 use tantivy::TantivyError;
 use thiserror::Error;
 
@@ -24,6 +25,16 @@ impl Error {
 
     pub(crate) fn limit(path: &str, what: &str) -> Self {
         Self::Limit(format!("{path}: {what}"))
+    }
+}
+
+impl From<Error> for SearchError {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Invalid(message) => Self::invalid(message),
+            Error::Limit(message) => Self::limit(message),
+            Error::Columns(error) => Self::internal(error.to_string()),
+        }
     }
 }
 

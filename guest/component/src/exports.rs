@@ -9,7 +9,7 @@
 
 use std::cell::RefCell;
 
-use canter_guest::session::protocol as own;
+use canter_protocol as own;
 
 wit_bindgen::generate!({
     path: "../../wit",
@@ -30,7 +30,7 @@ impl Guest for Component {
     }
 
     fn http_error(path: String, kind: wit::SearchErrorKind, message: String) -> wit::HttpResponse {
-        let error = canter_guest::SearchError::new(own_error_kind(kind), message);
+        let error = own::SearchError::new(own_error_kind(kind), message);
         wit_response(canter_guest::http_error(&path, &error))
     }
 }
@@ -40,7 +40,7 @@ impl Guest for Component {
 struct Session(RefCell<canter_guest::Session>);
 
 fn opened(
-    session: Result<canter_guest::Session, canter_guest::SearchError>,
+    session: Result<canter_guest::Session, own::SearchError>,
 ) -> Result<wit::Session, wit::SearchError> {
     match session {
         Ok(session) => Ok(wit::Session::new(Session(RefCell::new(session)))),
@@ -101,9 +101,9 @@ impl GuestSession for Session {
             budget_exhausted: host.budget_exhausted,
         };
         match self.0.borrow_mut().step(supplies, report) {
-            own::Progress::Pending(demand) => wit::Progress::Pending(wit_demand(demand)),
-            own::Progress::Done(outcome) => wit::Progress::Done(wit_outcome(outcome)),
-            own::Progress::Failed(error) => wit::Progress::Failed(search_error(error)),
+            Ok(own::Progress::Pending(demand)) => wit::Progress::Pending(wit_demand(demand)),
+            Ok(own::Progress::Done(outcome)) => wit::Progress::Done(wit_outcome(outcome)),
+            Err(error) => wit::Progress::Failed(search_error(error)),
         }
     }
 }
@@ -112,9 +112,7 @@ fn supply(supply: wit::Supply) -> own::Supply {
     own::Supply {
         id: supply.id,
         outcome: match supply.outcome {
-            wit::SupplyResult::Bytes(bytes) => {
-                own::SupplyResult::Bytes(own::OwnedBytes::new(bytes))
-            }
+            wit::SupplyResult::Bytes(bytes) => own::SupplyResult::Bytes(bytes.into()),
             wit::SupplyResult::Miss => own::SupplyResult::Miss,
             wit::SupplyResult::Failed(error) => own::SupplyResult::Failed {
                 kind: fetch_error_kind(error.kind),
@@ -152,7 +150,7 @@ fn wit_demand(demand: own::Demand) -> wit::Demand {
             .into_iter()
             .map(|store| wit::CacheStore {
                 key: store.key,
-                bytes: store.bytes,
+                bytes: store.bytes.into(),
                 class: wit_class(store.class),
             })
             .collect(),
@@ -201,27 +199,27 @@ fn wit_response(response: own::HttpResponse) -> wit::HttpResponse {
     }
 }
 
-fn search_error(error: canter_guest::SearchError) -> wit::SearchError {
+fn search_error(error: own::SearchError) -> wit::SearchError {
     wit::SearchError {
         kind: match error.kind {
-            canter_guest::ErrorKind::Invalid => wit::SearchErrorKind::Invalid,
-            canter_guest::ErrorKind::NotFound => wit::SearchErrorKind::NotFound,
-            canter_guest::ErrorKind::Data => wit::SearchErrorKind::Data,
-            canter_guest::ErrorKind::Unavailable => wit::SearchErrorKind::Unavailable,
-            canter_guest::ErrorKind::Limit => wit::SearchErrorKind::Limit,
-            canter_guest::ErrorKind::Internal => wit::SearchErrorKind::Internal,
+            own::ErrorKind::Invalid => wit::SearchErrorKind::Invalid,
+            own::ErrorKind::NotFound => wit::SearchErrorKind::NotFound,
+            own::ErrorKind::Data => wit::SearchErrorKind::Data,
+            own::ErrorKind::Unavailable => wit::SearchErrorKind::Unavailable,
+            own::ErrorKind::Limit => wit::SearchErrorKind::Limit,
+            own::ErrorKind::Internal => wit::SearchErrorKind::Internal,
         },
         message: error.message,
     }
 }
 
-fn own_error_kind(kind: wit::SearchErrorKind) -> canter_guest::ErrorKind {
+fn own_error_kind(kind: wit::SearchErrorKind) -> own::ErrorKind {
     match kind {
-        wit::SearchErrorKind::Invalid => canter_guest::ErrorKind::Invalid,
-        wit::SearchErrorKind::NotFound => canter_guest::ErrorKind::NotFound,
-        wit::SearchErrorKind::Data => canter_guest::ErrorKind::Data,
-        wit::SearchErrorKind::Unavailable => canter_guest::ErrorKind::Unavailable,
-        wit::SearchErrorKind::Limit => canter_guest::ErrorKind::Limit,
-        wit::SearchErrorKind::Internal => canter_guest::ErrorKind::Internal,
+        wit::SearchErrorKind::Invalid => own::ErrorKind::Invalid,
+        wit::SearchErrorKind::NotFound => own::ErrorKind::NotFound,
+        wit::SearchErrorKind::Data => own::ErrorKind::Data,
+        wit::SearchErrorKind::Unavailable => own::ErrorKind::Unavailable,
+        wit::SearchErrorKind::Limit => own::ErrorKind::Limit,
+        wit::SearchErrorKind::Internal => own::ErrorKind::Internal,
     }
 }

@@ -1,6 +1,7 @@
 //! From a path to what is asked for, and doing it.
 
 use canter_names::{MayBeAbsent, listed_names};
+use canter_protocol::{Budget, HttpRequest, HttpResponse, Outcome};
 use percent_encoding::percent_decode_str;
 
 use super::elastic::{ElasticCall, read_elastic};
@@ -12,7 +13,6 @@ use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::request::{AskedIndexes, Question};
 use crate::search::{run_plan, run_search};
-use crate::session::protocol::{Budget, HttpRequest, HttpResponse, Outcome};
 
 /// What a request asks for.
 #[derive(Debug)]

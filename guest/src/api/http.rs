@@ -1,10 +1,10 @@
 //! Responses of the API, and which status an error has.
 
 use canter_names::Api;
+use canter_protocol::{HttpResponse, Outcome};
 use serde_json::json;
 
 use crate::exchange::Exchange;
-use crate::session::protocol::{HttpResponse, Outcome};
 use crate::{ErrorKind, SearchError};
 
 /// A response with a JSON body.

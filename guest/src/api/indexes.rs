@@ -1,6 +1,7 @@
 //! What the API says of indexes: their config, and how much is in them.
 
 use canter_names::matches_pattern;
+use canter_protocol::Outcome;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
@@ -11,7 +12,6 @@ use crate::exchange::Exchange;
 use crate::limits::SECOND_NS;
 use crate::plan::read_manifest;
 use crate::root::to_json;
-use crate::session::protocol::Outcome;
 use crate::{ErrorKind, SearchError};
 
 /// Which indexes are asked for.

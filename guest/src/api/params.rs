@@ -1,6 +1,7 @@
 //! Parameters of the API, from the URL and from a JSON body: each known by name and checked by type.
 
 use canter_names::{JsonError, read_json};
+use canter_protocol::{Budget, HttpRequest};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -8,7 +9,6 @@ use super::indexes::IndexFilter;
 use super::settings::ApiSettings;
 use crate::SearchError;
 use crate::request::{AnswerForm, Question, SearchRequest};
-use crate::session::protocol::{Budget, HttpRequest};
 
 /// What a parameter may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

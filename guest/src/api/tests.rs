@@ -1,14 +1,14 @@
 //! What the API makes of requests before anything is read. Answers of real indexes are tested end to end.
 
+use canter_protocol::{
+    Budget, FetchErrorKind, HostReport, HttpRequest, HttpResponse, Outcome, Progress, Supply,
+    SupplyResult,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::call::{Call, read_call};
 use super::settings::ApiSettings;
-use crate::session::protocol::{
-    Budget, FetchErrorKind, HostReport, HttpRequest, HttpResponse, Outcome, Progress, Supply,
-    SupplyResult,
-};
 use crate::{ErrorKind, SearchError, Session, http_error, http_refusal};
 
 mod elastic_doors;
@@ -32,7 +32,8 @@ fn open(line: &str, body: &str) -> Session {
 
 /// The response, if it is known without reading anything; otherwise the objects that are read first.
 fn first_step(line: &str, body: &str) -> Result<HttpResponse, Vec<String>> {
-    match open(line, body).step(Vec::new(), HostReport::default()) {
+    let step = open(line, body).step(Vec::new(), HostReport::default());
+    match step.unwrap() {
         Progress::Done(Outcome::Http(response)) => Ok(response),
         Progress::Pending(demand) => {
             Err(demand.reads.into_iter().map(|read| read.object).collect())
@@ -226,7 +227,7 @@ fn failing(line: &str, body: &str, kind: FetchErrorKind) -> HttpResponse {
     let mut session = open(line, body);
     let mut supplies = Vec::new();
     loop {
-        match session.step(supplies, HostReport::default()) {
+        match session.step(supplies, HostReport::default()).unwrap() {
             Progress::Done(Outcome::Http(response)) => return response,
             Progress::Pending(demand) => {
                 let failed = |id| Supply {
@@ -383,7 +384,7 @@ proptest! {
             body: body.concat().into_bytes(),
         };
         let mut session = Session::http(&request, SETTINGS, 1).unwrap();
-        match session.step(Vec::new(), HostReport::default()) {
+        match session.step(Vec::new(), HostReport::default()).unwrap() {
             Progress::Done(Outcome::Http(response)) => {
                 prop_assert!([200, 400, 404, 405].contains(&response.status));
                 prop_assert!(serde_json::from_slice::<Value>(&response.body).is_ok());

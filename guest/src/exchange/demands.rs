@@ -11,13 +11,14 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use tantivy::directory::OwnedBytes;
-
-use super::interrupt::Interrupt;
-use crate::session::protocol::{
+use canter_protocol::{
     ByteClass, CacheLookup, CacheStore, Demand, FetchErrorKind, HostReport, ReadRequest, Supply,
     SupplyResult,
 };
+use tantivy::directory::OwnedBytes;
+
+use super::interrupt::Interrupt;
+use super::shared::shared;
 use crate::{ErrorKind, SearchError};
 
 /// Shared by everything that reads within one session.
@@ -166,7 +167,7 @@ impl Exchange {
     ) -> Result<OwnedBytes, FetchFailure> {
         let id = self.request(object, offset, len, class);
         match poll_fn(|context| self.poll_take(id, context)).await {
-            SupplyResult::Bytes(bytes) => Ok(bytes),
+            SupplyResult::Bytes(bytes) => Ok(shared(bytes)),
             SupplyResult::Failed { kind, message } => Err(FetchFailure { kind, message }),
             SupplyResult::Miss => Err(FetchFailure {
                 kind: FetchErrorKind::Protocol,
@@ -185,7 +186,7 @@ impl Exchange {
             id
         };
         match poll_fn(|context| self.poll_take(id, context)).await {
-            SupplyResult::Bytes(bytes) => Some(bytes),
+            SupplyResult::Bytes(bytes) => Some(shared(bytes)),
             SupplyResult::Miss | SupplyResult::Failed { .. } => None,
         }
     }
@@ -193,10 +194,11 @@ impl Exchange {
     /// Offers the host's cache an entry.
     pub(crate) fn store(&self, key: &str, bytes: Vec<u8>, class: ByteClass) {
         let key = format!("{}{key}", self.prefix);
-        self.lock()
-            .demand
-            .stores
-            .push(CacheStore { key, bytes, class });
+        self.lock().demand.stores.push(CacheStore {
+            key,
+            bytes: bytes.into(),
+            class,
+        });
     }
 
     /// Waits until the host has taken what was offered to its cache: a session that is over hands

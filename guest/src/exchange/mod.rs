@@ -2,6 +2,8 @@
 
 mod demands;
 mod interrupt;
+mod shared;
 
 pub(crate) use demands::{Exchange, FetchFailure};
 pub use interrupt::Interrupt;
+pub(crate) use shared::shared;

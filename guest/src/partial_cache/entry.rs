@@ -1,11 +1,11 @@
 //! Entries of the partial-result cache: a checksum, then key and value in postcard.
 
+use canter_protocol::ByteClass;
 use canter_split_format::checksum64;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::exchange::Exchange;
-use crate::session::protocol::ByteClass;
 
 /// Larger entries are not offered: they would push out many that are worth more.
 const MAX_ENTRY_BYTES: usize = 4 << 20;

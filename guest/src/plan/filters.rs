@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use canter_doc_mapper::DocMapper;
+use canter_protocol::ByteClass;
 use canter_split_format::{BlockPlace, FilterBlock, Needle, PageFilters, PageRef, PagedSplit};
 use futures_util::future::join_all;
 use tantivy::Term;
@@ -16,7 +17,6 @@ use crate::exchange::Exchange;
 use crate::limits::{Limits, TimeFilter};
 use crate::query::{QueryNode, RequiredTerms, build_query, required_terms};
 use crate::request::SearchRequest;
-use crate::session::protocol::ByteClass;
 
 /// Of so few splits no filter is asked: looking into them costs no more.
 const FEW_SPLITS: u64 = 4;

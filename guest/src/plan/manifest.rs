@@ -1,11 +1,11 @@
 //! Reading the manifest: the first wave of every search.
 
+use canter_protocol::{ByteClass, FetchErrorKind};
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
 use tantivy::directory::OwnedBytes;
 
 use crate::exchange::Exchange;
 use crate::limits::Limits;
-use crate::session::protocol::{ByteClass, FetchErrorKind};
 use crate::{ErrorKind, SearchError};
 
 /// Reads the index's manifest.

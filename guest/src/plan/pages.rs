@@ -1,6 +1,7 @@
 //! Pages of the manifest: which are read, and what their sums answer.
 
 use canter_aggregations::Aggregations;
+use canter_protocol::ByteClass;
 use canter_split_format::{FormatError, PageRef, PagedSplit, Rollup};
 use futures_util::future::{join, join_all};
 use tantivy::directory::OwnedBytes;
@@ -9,7 +10,6 @@ use super::filters::{FilterBlocks, Needles};
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::limits::TimeFilter;
-use crate::session::protocol::ByteClass;
 
 /// What was read of a page, as it came: an index has many pages, and only one at a time is decoded.
 pub(super) struct ReadPage {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use canter_protocol::ByteClass;
 use canter_split_format::DocIdentity;
 use futures_util::future::{join, join_all};
 use tantivy::TantivyDocument;
@@ -11,7 +12,6 @@ use tantivy::TantivyDocument;
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::leaf::PartialHit;
-use crate::session::protocol::ByteClass;
 use crate::split::{DocIdentities, Documents, HeadSource, Indexes, OpenSplit, guard, guarded};
 
 /// The document of a hit, and the split it is in.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use canter_protocol::{Outcome, QueryPlan};
 use canter_split_format::ManifestFile;
 use futures_util::future::join_all;
 
@@ -17,7 +18,6 @@ use crate::plan::{
 };
 use crate::request::{AskedIndexes, PinnedManifest, Question, SearchRequest};
 use crate::root::{Merged, PlanFacts, answer, answer_from_cache};
-use crate::session::protocol::{Outcome, QueryPlan};
 use crate::split::HeadSource;
 use crate::{ErrorKind, SearchError};
 

@@ -3,7 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use super::protocol::{Budget, HostReport, HttpRequest, Outcome, Progress, Supply};
+use canter_protocol::{Budget, HostReport, HttpRequest, Outcome, Progress, Supply};
+
 use crate::SearchError;
 use crate::api::{ApiSettings, read_call, to_elastic, to_http};
 use crate::exchange::{Exchange, Interrupt};
@@ -140,22 +141,26 @@ impl Session {
     ///
     /// A host may also pass only part of what was asked; the session then asks for nothing new
     /// until it can go on.
-    pub fn step(&mut self, supplies: Vec<Supply>, report: HostReport) -> Progress {
+    ///
+    /// # Errors
+    /// If the session ends without an answer.
+    pub fn step(
+        &mut self,
+        supplies: Vec<Supply>,
+        report: HostReport,
+    ) -> Result<Progress, SearchError> {
         self.exchange.accept(supplies, report);
         let Some(work) = &mut self.work else {
-            return Progress::Failed(SearchError::internal("this session is over"));
+            return Err(SearchError::internal("this session is over"));
         };
         let mut context = Context::from_waker(Waker::noop());
         match work.as_mut().poll(&mut context) {
-            Poll::Pending => Progress::Pending(self.exchange.take_demand()),
+            Poll::Pending => Ok(Progress::Pending(self.exchange.take_demand())),
             Poll::Ready(result) => {
                 self.work = None;
                 // Reads fail once it is set: what came of them is no answer.
                 let is_stopped = self.exchange.interrupt().check();
-                match is_stopped.and(result) {
-                    Ok(outcome) => Progress::Done(outcome),
-                    Err(error) => Progress::Failed(error),
-                }
+                is_stopped.and(result).map(Progress::Done)
             }
         }
     }

@@ -13,8 +13,6 @@
 //! above. Inside it is ordinary `async` code. A step polls it once: whatever it then waits for is one wave.
 
 mod door;
-pub mod protocol;
-mod shared;
 
 pub use crate::exchange::Interrupt;
 pub use door::Session;

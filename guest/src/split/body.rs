@@ -9,14 +9,14 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use canter_protocol::{ByteClass, FetchErrorKind, SupplyResult};
 use canter_split_format::{BlockChecksums, Hotcache};
 use futures_util::future::join_all;
 use tantivy::directory::OwnedBytes;
 
 use crate::SearchError;
 use crate::exchange::Interrupt;
-use crate::exchange::{Exchange, FetchFailure};
-use crate::session::protocol::{ByteClass, FetchErrorKind, SupplyResult};
+use crate::exchange::{Exchange, FetchFailure, shared};
 
 /// The bytes of one split behind its head.
 pub(crate) struct SplitBody {
@@ -264,7 +264,7 @@ impl SplitBody {
         let at = self.head_len + range.start;
         let wanted_len = range.end - range.start;
         let bytes = match result {
-            SupplyResult::Bytes(bytes) => bytes,
+            SupplyResult::Bytes(bytes) => shared(bytes),
             SupplyResult::Miss => {
                 return Err(Trouble::Lost(SearchError::internal(
                     "a read was answered as a cache lookup",

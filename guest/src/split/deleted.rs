@@ -1,10 +1,10 @@
 //! The deleted documents of a split, as its entry refers to them.
 
+use canter_protocol::ByteClass;
 use canter_split_format::{DeletedDocs, SplitEntry};
 
 use crate::SearchError;
 use crate::exchange::Exchange;
-use crate::session::protocol::ByteClass;
 
 /// Reads what is deleted of a split: nothing is read if its entry says it all.
 ///

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use canter_protocol::ByteClass;
 use canter_split_format::{FileTable, LISTS_FILE};
 use tantivy::HasLen;
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
@@ -16,7 +17,6 @@ use tantivy::directory::{
 
 use super::body::SplitBody;
 use crate::query::{POSITIONS, POSTINGS};
-use crate::session::protocol::ByteClass;
 
 /// The id that every packaged segment carries, as it stands in file names.
 const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use canter_doc_mapper::read_stored;
+use canter_protocol::ByteClass;
 use canter_split_format::{
     BlockDecoder, DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock,
     FileTable, FormatError, TOO_OLD,
@@ -12,7 +13,6 @@ use tantivy::TantivyDocument;
 use super::body::SplitBody;
 use super::open::OpenSplit;
 use crate::SearchError;
-use crate::session::protocol::ByteClass;
 
 /// Where a split keeps its stored documents: bytes of the body.
 pub(crate) struct DocumentFiles {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use canter_protocol::ByteClass;
 use canter_split_format::{
     DocIdentity, FileTable, IDENTITIES_FILE, Identities, IdentityDirectory, TOO_OLD,
 };
@@ -9,7 +10,6 @@ use tantivy::directory::OwnedBytes;
 
 use super::open::OpenSplit;
 use crate::SearchError;
-use crate::session::protocol::ByteClass;
 
 /// Where a split keeps its documents' identities.
 pub(super) struct IdentityFile {

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_matching::{Matcher, check_columns, check_fields};
+use canter_protocol::{ByteClass, FetchErrorKind};
 use canter_split_format::{
     CoOccurrence, DeletedDocs, Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata,
     TOO_OLD, TimeIndex, split_object,
@@ -24,7 +25,6 @@ use super::identities::IdentityFile;
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::query::{POSTINGS, TermInfos, compile};
-use crate::session::protocol::{ByteClass, FetchErrorKind};
 
 /// A manifest entry, with the split's head if the manifest carried it, or where else it stands.
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! The traits of an engine and of one instance of it.
 
-use crate::session::{HostReport, Progress, RequestBudget, SessionRequest, Supply};
+use crate::session::{Budget, HostReport, Progress, SessionRequest, Supply};
 use crate::{Interrupt, SearchError};
 
 /// Starts instances of the guest.
@@ -34,7 +34,7 @@ pub struct InstanceLimits {
 pub trait EngineInstance {
     /// Opens a session, and says what its request asks the host to keep to. A session that was open
     /// before is dropped.
-    fn open(&mut self, request: SessionRequest) -> Result<RequestBudget, SearchError>;
+    fn open(&mut self, request: SessionRequest) -> Result<Budget, SearchError>;
 
     /// Resumes the open session with what has arrived (nothing the first time) and with what the host
     /// has to say of the search so far. After `Done` or an error the session is over.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
+use canter_protocol::FetchErrorKind;
 use canter_stores::{Misbehaviour, StoreFault};
 use futures_util::future::{BoxFuture, FutureExt};
 use thiserror::Error;
@@ -90,23 +91,6 @@ impl FetchedRange {
             ..Self::default()
         }
     }
-}
-
-/// Why a range could not be had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FetchErrorKind {
-    /// The object does not exist.
-    NotFound,
-    /// The object is shorter than the range, or the answer was cut short.
-    Truncated,
-    /// The store refused the credentials.
-    Denied,
-    /// The store answered with something that is not the range asked for.
-    Protocol,
-    /// The store did not answer, or not in time.
-    Unavailable,
-    /// The host's limits do not allow this read.
-    Budget,
 }
 
 /// A range that could not be fetched.

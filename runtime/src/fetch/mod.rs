@@ -24,11 +24,11 @@ mod retry;
 mod uri;
 
 pub(crate) use by_index::{ByIndex, OpenIndex, OpenIndexes};
+pub use canter_protocol::FetchErrorKind;
 pub use canter_stores::ranges::coalesce::{self, CoalesceOptions};
 pub use canter_stores::{Settings, StoreFault};
 pub use fetcher::{
-    ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, MAX_WHOLE_OBJECT_BYTES,
-    RangeFetcher,
+    ByteRange, FetchError, FetchedRange, Hedged, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
 };
 pub use hedge::HedgeOptions;
 pub(crate) use hedge::{Hedge, HedgeState, Pace};

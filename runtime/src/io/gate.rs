@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use canter_protocol::Budget;
 use futures_util::future::{BoxFuture, FutureExt};
 
 use crate::fetch::{ByteRange, FetchError, FetchErrorKind, FetchedRange, RangeFetcher};
-use crate::limits::Budget;
 
 /// What one search has used of its budget. Shared by its sessions.
 #[derive(Debug, Default)]
@@ -84,6 +84,7 @@ impl Gate {
             max_requests: share(self.budget.max_requests, &self.num_requests),
             max_bytes: share(self.budget.max_bytes, &self.num_bytes),
             max_waves: max_waves.map(|max| max.saturating_sub(waves_before)),
+            deadline_ms: None,
         }
     }
 
@@ -191,6 +192,7 @@ mod tests {
             max_requests: Some(9),
             max_bytes: None,
             max_waves: Some(5),
+            deadline_ms: None,
         });
         let range = ByteRange::new(0, 10);
         let is_admitted = || gate.admit("object", range).is_ok();
@@ -200,6 +202,7 @@ mod tests {
             max_requests: Some(4),
             max_bytes: None,
             max_waves: Some(4),
+            deadline_ms: None,
         };
         assert_eq!(share, expect);
         gate.lend(share);

@@ -77,7 +77,7 @@ impl Searcher {
         let started = self.shared.clock.now();
         let api = Api::of(&request.path);
         // The host's, until the request is read, which may ask for an earlier one.
-        let deadline_ms = AtomicU64::new(limits.deadline_ms);
+        let deadline_ms = AtomicU64::new(limits.budget.deadline_ms.unwrap_or(u64::MAX));
         let answer = observe_query(
             &self.shared,
             "http",
@@ -116,7 +116,8 @@ impl Searcher {
         let first = self.first_worker(&driver).await?;
         let session = driver.open(&first, session).await?;
         let limits = limits.lowered_to(session.asked);
-        deadline_ms.store(limits.deadline_ms, Ordering::Relaxed);
+        let until_ms = limits.budget.deadline_ms.unwrap_or(u64::MAX);
+        deadline_ms.store(until_ms, Ordering::Relaxed);
         let driver = self.driver_from(started, &limits, self.shared.clone(), false);
         let (end, profile) = driver.run_open(&first, session, 0).await?;
         let (end, profile) = self.finish(&driver, &first, end, profile).await?;

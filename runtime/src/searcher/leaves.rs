@@ -11,6 +11,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use canter_protocol::Budget;
 use futures_util::future::{BoxFuture, join_all, try_join, try_join_all};
 use tracing::warn;
 
@@ -183,8 +184,10 @@ impl Searcher {
         let here: Vec<Numbered> = leaves.by_ref().take(1).collect();
         let share = driver.io.gate.share_of(num_leaves, waves_before);
         let limits = Limits {
-            deadline_ms: driver.left_for_reads_ms(),
-            budget: share,
+            budget: Budget {
+                deadline_ms: Some(driver.left_for_reads_ms()),
+                ..share
+            },
             max_memory_bytes: driver.max_memory_bytes,
             // The leaf brings the guest's.
             ..Limits::default()

@@ -373,11 +373,8 @@ impl RangeFetcher for Silent {
 #[tokio::test]
 async fn a_store_that_never_answers_is_given_up_before_the_deadline() {
     let searcher = searcher(Silent).build().unwrap();
-    let limits = Limits {
-        // What is left after reads are given up must do for two steps on a busy machine.
-        deadline_ms: 1_000,
-        ..Limits::default()
-    };
+    // What is left after reads are given up must do for two steps on a busy machine.
+    let limits = Limits::within_ms(1_000);
     let request = json!({"waves": [[["a", 0, 1, "head"]], [["a", 5, 1, "head"]]]});
     let response = searcher.search(&request, &limits).await.unwrap();
     assert_eq!(response.json["timed_out"], true);
@@ -391,10 +388,7 @@ async fn a_store_that_never_answers_is_given_up_before_the_deadline() {
 #[tokio::test]
 async fn a_guest_that_never_returns_ends_at_the_deadline() {
     let searcher = searcher(objects()).build().unwrap();
-    let limits = Limits {
-        deadline_ms: 50,
-        ..Limits::default()
-    };
+    let limits = Limits::within_ms(50);
     let request = json!({"waves": [], "fail": "spin"});
     let error = searcher.search(&request, &limits).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Limit);
@@ -403,10 +397,7 @@ async fn a_guest_that_never_returns_ends_at_the_deadline() {
 #[tokio::test]
 async fn a_dropped_search_interrupts_its_guest() {
     let searcher = searcher(objects()).build().unwrap();
-    let limits = Limits {
-        deadline_ms: 60_000,
-        ..Limits::default()
-    };
+    let limits = Limits::within_ms(60_000);
     let request = json!({"waves": [], "fail": "spin"});
     let search = searcher.search(&request, &limits);
     assert!(

@@ -20,12 +20,13 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use canter_protocol::ByteClass;
 
 use super::block_file::{self, Key};
 use super::folder::{self, FoundFile};
 use super::{CacheOptions, Counters};
 use crate::ranges::blocks::blocks_of;
-use crate::{Buffer, ByteClass, CachedPiece};
+use crate::{Buffer, CachedPiece};
 
 /// Name of the folder of this format version.
 pub const FORMAT_FOLDER: &str = "canter-cache-v1";

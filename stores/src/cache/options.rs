@@ -1,9 +1,8 @@
 //! Budget and block length of a cache for each class of bytes, as plain data.
 
+use canter_protocol::{ByteClass, SearchError};
 use serde::Serialize;
 use thiserror::Error;
-
-use crate::ByteClass;
 
 /// Minimum block length: 64 KiB.
 pub const MIN_BLOCK_LEN: u64 = 64 << 10;
@@ -19,6 +18,12 @@ const DISK_BYTES: u64 = 4 << 30;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct InvalidOptions(pub String);
+
+impl From<InvalidOptions> for SearchError {
+    fn from(options: InvalidOptions) -> Self {
+        Self::invalid(options.0)
+    }
+}
 
 /// Budget and block length of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use canter_protocol::ByteClass;
 use serde::Serialize;
-
-use crate::ByteClass;
 
 /// Statistics of a cache by layer, the fastest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

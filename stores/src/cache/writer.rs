@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use canter_protocol::ByteClass;
 
 use super::BlockFolder;
 use super::block_file::{self, Key};
 use super::folder::{self, ClassFolder};
+use crate::CachedPiece;
 use crate::ranges::blocks::{blocks_of, overlay};
-use crate::{ByteClass, CachedPiece};
 
 /// Writer of a [`BlockFolder`], within its budgets. Drops and counts the puts that fail.
 #[derive(Debug)]

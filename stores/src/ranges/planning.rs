@@ -10,9 +10,10 @@
 
 use std::ops::Range;
 
+use canter_protocol::ByteClass;
+
 use super::Extent;
 use super::coalesce::{CoalesceOptions, Read, coalesce};
-use crate::ByteClass;
 
 /// Range of an object that must come from the store.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use canter_doc_mapper::{DocMapper, IndexConfig};
-use canter_guest::session::protocol::Outcome;
 use canter_guest::{ErrorKind, SearchError, Session};
+use canter_protocol::Outcome;
 use canter_split_format::{BlockChecksums, Head, ManifestFile, checksum64};
 use canter_stores::CachedPiece;
 use canter_stores::cache::{KeptManifest, block_file};

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use canter_guest::Session;
-use canter_guest::session::protocol::{HttpRequest, Outcome};
+use canter_protocol::{HttpRequest, Outcome};
 use serde_json::Value;
 
 use super::checks::{LIMITS, index, no_cache};

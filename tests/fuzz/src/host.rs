@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use canter_guest::session::protocol::{
-    Demand, FetchErrorKind, HostReport, Outcome, OwnedBytes, Progress, Supply, SupplyResult,
-};
+use bytes::Bytes;
 use canter_guest::{SearchError, Session};
+use canter_protocol::{
+    Demand, FetchErrorKind, HostReport, Outcome, Progress, Supply, SupplyResult,
+};
 
 /// More steps than any search of a small index takes: a session that goes on is stuck.
 const MAX_STEPS: usize = 1_000;
@@ -21,10 +22,9 @@ pub(crate) fn run(
 ) -> Result<Outcome, SearchError> {
     let mut supplies = Vec::new();
     for _ in 0..MAX_STEPS {
-        match session.step(std::mem::take(&mut supplies), HostReport::default()) {
+        match session.step(std::mem::take(&mut supplies), HostReport::default())? {
             Progress::Pending(demand) => supplies = answer(&demand, objects, cache),
             Progress::Done(outcome) => return Ok(outcome),
-            Progress::Failed(error) => return Err(error),
         }
     }
     panic!("the session does not come to an end");
@@ -42,7 +42,7 @@ fn answer(
     let lookups = demand.lookups.iter().map(|lookup| Supply {
         id: lookup.id,
         outcome: cache(&lookup.key).map_or(SupplyResult::Miss, |bytes| {
-            SupplyResult::Bytes(OwnedBytes::new(bytes))
+            SupplyResult::Bytes(bytes.into())
         }),
     });
     reads.chain(lookups).collect()
@@ -62,7 +62,7 @@ fn range(objects: &Objects, name: &str, offset: u64, len: Option<u64>) -> Supply
         Some(len) => start.saturating_add(usize::try_from(len).unwrap_or(usize::MAX)),
     };
     match object.get(start..end) {
-        Some(bytes) => SupplyResult::Bytes(OwnedBytes::new(bytes.to_vec())),
+        Some(bytes) => SupplyResult::Bytes(Bytes::copy_from_slice(bytes)),
         None => failed(
             FetchErrorKind::Truncated,
             "the object ends before the range does",

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use canter_guest::session::protocol::{
-    ByteClass, Demand, HostReport, OwnedBytes, Progress, Supply, SupplyResult,
-};
+use bytes::Bytes;
 use canter_guest::session::{Interrupt, Session};
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_protocol::{
+    ByteClass, Demand, HostReport, Outcome, Progress, SearchError, Supply, SupplyResult,
+};
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::{ByteRange, FetchError, FetchedRange, RangeFetcher};
 use canter_runtime::session::HttpRequest;
@@ -93,21 +94,25 @@ fn many_words_between_tabs_are_refused_before_they_are_parsed() {
 }
 
 /// Drives a session of the guest itself; `before` is called before each step with what the step before asked for.
-fn drive(index: &TestIndex, mut session: Session, before: impl Fn(&Demand)) -> Progress {
+fn drive(
+    index: &TestIndex,
+    mut session: Session,
+    before: impl Fn(&Demand),
+) -> Result<Outcome, SearchError> {
     let mut supplies = Vec::new();
     let mut demand = Demand::default();
     loop {
         before(&demand);
-        demand = match session.step(std::mem::take(&mut supplies), HostReport::default()) {
+        demand = match session.step(std::mem::take(&mut supplies), HostReport::default())? {
             Progress::Pending(demand) => demand,
-            end => return end,
+            Progress::Done(outcome) => return Ok(outcome),
         };
         for read in &demand.reads {
             let object = &index.objects[&read.object];
             let from = usize::try_from(read.offset).unwrap();
             let len = read.len.map(|len| usize::try_from(len).unwrap());
             let to = len.map_or(object.len(), |len| from + len);
-            let outcome = SupplyResult::Bytes(OwnedBytes::new(object[from..to].to_vec()));
+            let outcome = SupplyResult::Bytes(Bytes::copy_from_slice(&object[from..to]));
             supplies.push(Supply {
                 id: read.id,
                 outcome,
@@ -136,8 +141,8 @@ fn a_step_ends_when_its_flag_is_set() {
                 flag.fetch_or(is_stopped && searches_now, Ordering::Relaxed);
             });
             match (is_stopped, end) {
-                (false, Progress::Done(_)) => {}
-                (true, Progress::Failed(error)) => {
+                (false, Ok(_)) => {}
+                (true, Err(error)) => {
                     assert!(error.message.contains("stopped by its host"), "{error}");
                 }
                 (_, end) => panic!("{request}: stopped: {is_stopped}, {end:?}"),
@@ -156,10 +161,7 @@ fn a_native_search_that_was_left_behind_ends() {
     let many = (0..30).map(|n| (format!("a{n}"), terms.clone()));
     let aggs = Value::Object(many.collect());
     let request = json!({"query": "body:block OR *", "max_hits": 0, "aggs": aggs});
-    let limits = Limits {
-        deadline_ms: 20,
-        ..Limits::default()
-    };
+    let limits = Limits::within_ms(20);
     block_on(async {
         let error = searcher.search(&request, &limits).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Limit, "{}", error.message);

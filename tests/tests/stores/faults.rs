@@ -14,7 +14,7 @@ use canter_runtime::clock::{Clock, CpuTime, VirtualClock};
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::lab::{LatencyModel, SimulatedStore};
 use canter_runtime::session::ByteClass;
-use canter_runtime::{Budget, Limits, RangeCache, SearchError, SearchResponse, Searcher};
+use canter_runtime::{Limits, RangeCache, SearchError, SearchResponse, Searcher};
 use canter_split_format::MANIFEST_OBJECT;
 use canter_tests::{End, TestIndex, Truth, hdfs_lines};
 use serde_json::{Value, json};
@@ -160,7 +160,7 @@ impl Case {
         answer: &Result<SearchResponse, SearchError>,
         took: Duration,
     ) -> Result<End, String> {
-        let deadline = Duration::from_millis(self.limits.deadline_ms);
+        let deadline = Duration::from_millis(self.limits.budget.deadline_ms.unwrap());
         if took > deadline {
             return Err(format!("ended after {took:?}, past its {deadline:?}"));
         }
@@ -173,16 +173,11 @@ fn limits_of(seed: u64) -> Limits {
     let mut limits = Limits::default();
     let spread = seed / 7;
     match seed % 7 {
-        0 => limits.deadline_ms = 60 + spread % 240,
-        1 => limits.deadline_ms = 300 + spread % 1_200,
+        0 => limits.budget.deadline_ms = Some(60 + spread % 240),
+        1 => limits.budget.deadline_ms = Some(300 + spread % 1_200),
         2 => limits.budget.max_requests = Some(1 + spread % 12),
         3 => limits.budget.max_bytes = Some(20_000 + spread % 16 * 20_000),
-        4 => {
-            limits.budget = Budget {
-                max_waves: Some(1 + spread % 4),
-                ..Budget::default()
-            };
-        }
+        4 => limits.budget.max_waves = Some(1 + spread % 4),
         _ => {}
     }
     // However small the index, a search may be divided.

@@ -59,11 +59,11 @@ impl Spent {
         let left = |max: Option<u64>, used: u64| max.map(|max| max.saturating_sub(used));
         let elapsed_ms = u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX);
         let mut limits = limits.clone();
-        limits.deadline_ms = limits.deadline_ms.saturating_sub(elapsed_ms);
         let budget = &mut limits.budget;
         budget.max_requests = left(budget.max_requests, self.num_requests);
         budget.max_bytes = left(budget.max_bytes, self.num_bytes);
         budget.max_waves = left(budget.max_waves, self.num_waves);
+        budget.deadline_ms = left(budget.deadline_ms, elapsed_ms);
         limits
     }
 
@@ -278,7 +278,7 @@ fn advice(limit: &str, asked: &Limits, most: &Limits) -> String {
         "max_requests" => limits.budget.max_requests,
         "max_bytes" => limits.budget.max_bytes,
         "max_waves" => limits.budget.max_waves,
-        _ => Some(limits.deadline_ms),
+        _ => limits.budget.deadline_ms,
     };
     let narrow = "narrow the time range or the query";
     match (of(asked), of(most)) {

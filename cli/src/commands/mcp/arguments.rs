@@ -75,11 +75,11 @@ impl BudgetArgument {
     /// The limits of the call; the schema has made sure that they are no higher than the server's.
     pub(super) fn lower(&self, limits: &Limits) -> Limits {
         let mut limits = limits.clone();
-        limits.deadline_ms = self.deadline_ms.unwrap_or(limits.deadline_ms);
         let budget = &mut limits.budget;
         budget.max_requests = self.max_requests.or(budget.max_requests);
         budget.max_bytes = self.max_bytes.or(budget.max_bytes);
         budget.max_waves = self.max_waves.or(budget.max_waves);
+        budget.deadline_ms = self.deadline_ms.or(budget.deadline_ms);
         limits
     }
 }
@@ -235,6 +235,6 @@ mod tests {
         let limits = asked.lower(&most);
         assert_eq!(limits.budget.max_requests, Some(500));
         assert_eq!(limits.budget.max_bytes, Some(7));
-        assert_eq!(limits.deadline_ms, 10);
+        assert_eq!(limits.budget.deadline_ms, Some(10));
     }
 }

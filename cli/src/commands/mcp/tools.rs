@@ -202,8 +202,9 @@ fn fields() -> Value {
 /// documents.
 fn budget(app: &App) -> Value {
     let limits = &app.limits;
+    let max_ms = limits.budget.deadline_ms;
     let mut properties = json!({
-        "deadline_ms": number(&of_server("Time limit in milliseconds", Some(limits.deadline_ms)), 1, Some(limits.deadline_ms)),
+        "deadline_ms": number(&of_server("Time limit in milliseconds", max_ms), 1, max_ms),
     });
     if !app.is_filtered() {
         for (name, what, max) in [

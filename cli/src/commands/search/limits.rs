@@ -93,11 +93,11 @@ impl LimitArgs {
             ("max_manifest_bytes", self.max_manifest_bytes),
         ];
         let mut limits = Limits::default();
-        limits.deadline_ms = self.deadline_ms.unwrap_or(limits.deadline_ms);
         limits.budget = Budget {
             max_requests: self.max_requests,
             max_bytes: self.max_bytes,
             max_waves: self.max_waves,
+            deadline_ms: self.deadline_ms.or(limits.budget.deadline_ms),
         };
         limits.guest = given
             .into_iter()

@@ -109,7 +109,7 @@ impl OpenIndex {
     /// Waits until the next search will find what this one fetched. A disk or a store that takes
     /// longer for it than a search may take is not waited for.
     pub(super) fn settle(&self) {
-        let patience = Duration::from_millis(self.limits.deadline_ms);
+        let patience = Duration::from_millis(self.limits.budget.deadline_ms.unwrap_or(u64::MAX));
         self.runtime.block_on(async {
             let settled = self.in_time(self.searcher.settle());
             let _ = tokio::time::timeout(patience, settled).await;

@@ -117,11 +117,11 @@ impl SearchConfig {
             gate: Gate::from_env(env)?,
             cors: Cors::from_env(env),
             limits: Limits {
-                deadline_ms: number(DEADLINE_MS, DEFAULT_DEADLINE_MS)?,
                 budget: Budget {
                     max_requests: env.number(MAX_REQUESTS)?,
                     max_bytes: env.bytes(MAX_BYTES)?,
                     max_waves: env.number(MAX_WAVES)?,
+                    deadline_ms: Some(number(DEADLINE_MS, DEFAULT_DEADLINE_MS)?),
                 },
                 guest: guest_limits(env, memory_bytes)?,
                 ..Limits::default()

@@ -164,10 +164,10 @@ impl SearchFunction {
             u64::try_from(left.as_millis()).unwrap_or(u64::MAX)
         });
         let left_ms = left_ms.saturating_sub(self.deadline_margin_ms).max(1);
-        Limits {
-            deadline_ms: self.limits.deadline_ms.min(left_ms),
-            ..self.limits.clone()
-        }
+        let mut limits = self.limits.clone();
+        let max_ms = limits.budget.deadline_ms.unwrap_or(u64::MAX);
+        limits.budget.deadline_ms = Some(max_ms.min(left_ms));
+        limits
     }
 
     async fn respond(

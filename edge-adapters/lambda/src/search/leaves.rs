@@ -46,7 +46,7 @@ impl LeafCall {
         Self {
             leaf: STANDARD.encode(leaf),
             guest: NativeEngine::guest_version(),
-            deadline_ms: limits.deadline_ms,
+            deadline_ms: limits.budget.deadline_ms.unwrap_or(u64::MAX),
             max_requests: limits.budget.max_requests,
             max_bytes: limits.budget.max_bytes,
             max_waves: limits.budget.max_waves,
@@ -61,13 +61,14 @@ impl LeafCall {
     ) -> Result<Value, SearchError> {
         check_guest(&self.guest)?;
         let leaf = decoded(&self.leaf)?;
+        let own_ms = limits.budget.deadline_ms.unwrap_or(u64::MAX);
         let limits = Limits {
-            deadline_ms: limits.deadline_ms.min(self.deadline_ms),
             // The caller's, who has divided his own among the leaves.
             budget: Budget {
                 max_requests: self.max_requests,
                 max_bytes: self.max_bytes,
                 max_waves: self.max_waves,
+                deadline_ms: Some(own_ms.min(self.deadline_ms)),
             },
             ..limits.clone()
         };

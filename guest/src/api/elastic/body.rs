@@ -4,6 +4,7 @@
 
 use canter_aggregations::check_name;
 use canter_names::read_json;
+use canter_protocol::Budget;
 use serde_json::{Map, Value, json};
 
 use super::named::Named;
@@ -18,7 +19,6 @@ use crate::request::{
     AnswerForm, Counting, ElasticHits, GivenQuery, Question, Scroll, SearchRequest, SortKeySpec,
     SortOrder, SortTarget,
 };
-use crate::session::protocol::Budget;
 
 /// How many hits there are if a request does not say.
 const DEFAULT_SIZE: u64 = 10;

@@ -1,6 +1,7 @@
 //! What a request to Elasticsearch's API asks for, and doing it.
 
 use canter_names::FilterPath;
+use canter_protocol::{Budget, HttpResponse, Outcome};
 use canter_split_format::ManifestFile;
 use futures_util::future::join;
 use serde_json::{Map, Value, json};
@@ -20,7 +21,6 @@ use crate::plan::{check_query, plan_search};
 use crate::request::{AskedIndexes, Question, SearchRequest};
 use crate::root::{pretty, put, to_json};
 use crate::search::{no_index, run_plan, run_search};
-use crate::session::protocol::{Budget, HttpResponse, Outcome};
 use crate::{ErrorKind, SearchError};
 
 /// Longest answer of `_field_caps`, in bytes.

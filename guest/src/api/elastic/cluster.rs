@@ -1,9 +1,9 @@
 //! What Elasticsearch's clients ask of a cluster before they ask anything else.
 
+use canter_protocol::HttpResponse;
 use serde_json::{Value, json};
 
 use super::errors::elastic_text;
-use crate::session::protocol::HttpResponse;
 
 /// The version of the API that is spoken; not of this program.
 const VERSION: &str = "8.17.0";

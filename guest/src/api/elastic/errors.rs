@@ -1,12 +1,12 @@
 //! Errors in Elasticsearch's form, and the headers that its clients look for.
 
 use canter_names::Api;
+use canter_protocol::{HttpResponse, Outcome};
 use serde_json::{Value, json};
 
 use crate::api::http::response_of;
 use crate::exchange::Exchange;
 use crate::root::put;
-use crate::session::protocol::{HttpResponse, Outcome};
 use crate::{ErrorKind, SearchError};
 
 /// What was being done when an error came up.

@@ -3,6 +3,7 @@
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-msearch>.
 
 use canter_names::read_json;
+use canter_protocol::{Budget, HttpRequest, Outcome};
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
 
@@ -16,7 +17,6 @@ use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
 use crate::request::AskedIndexes;
 use crate::search::run_search;
-use crate::session::protocol::{Budget, HttpRequest, Outcome};
 
 /// Most searches of one request.
 const MAX_SEARCHES: usize = 500;

@@ -1,5 +1,7 @@
 //! From a path to what is asked for.
 
+use canter_protocol::HttpRequest;
+
 use super::body::{Body, Search, checked_names, filter_request, query, read_count, read_search};
 use super::call::{ElasticCall, Which};
 use super::cluster;
@@ -13,7 +15,6 @@ use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
 use crate::limits::TimeFilter;
 use crate::request::AskedIndexes;
-use crate::session::protocol::HttpRequest;
 use crate::{ErrorKind, SearchError};
 use canter_names::{MayBeAbsent, listed_names};
 

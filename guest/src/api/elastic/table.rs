@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use canter_names::matches_pattern;
+use canter_protocol::HttpResponse;
 use canter_split_format::ManifestFile;
 use serde_json::Value;
 
@@ -12,7 +13,6 @@ use super::errors::elastic_response;
 use super::params::UrlParams;
 use crate::SearchError;
 use crate::api::settings::ApiSettings;
-use crate::session::protocol::HttpResponse;
 
 /// A column: its name and others for it, with commas between them, and whether its cells are numbers.
 type Column = (&'static str, bool);

@@ -1,10 +1,10 @@
 //! What is the same at every door: an index that is not there, a key that stands twice, and the time of several searches.
 
+use canter_protocol::FetchErrorKind;
 use serde_json::Value;
 
 use super::{elastic, failing, first_step, message, open};
 use crate::Session;
-use crate::session::protocol::FetchErrorKind;
 
 /// An index that a host allows and whose manifest is not there: one that was deleted, or is still to be created.
 #[test]

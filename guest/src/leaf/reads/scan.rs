@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use canter_doc_mapper::ScannedField;
+use canter_protocol::ByteClass;
 use tantivy::{DocId, TantivyDocument};
 use tantivy_common::BitSet;
 
@@ -20,7 +21,6 @@ use super::rerun::rerun_on_gaps;
 use crate::exchange::Interrupt;
 use crate::leaf::aggregate::matching;
 use crate::query::{Answers, BuiltQuery, Clause, DocTerms, FieldClause, Scan};
-use crate::session::protocol::ByteClass;
 use crate::split::{Documents, OpenSplit, find_docs};
 use crate::{ErrorKind, SearchError};
 

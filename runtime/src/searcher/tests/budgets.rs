@@ -1,8 +1,8 @@
 //! What a search does when its budget is used up: it answers with what it has, and says so.
 
 use super::*;
+use crate::Budget;
 use crate::fetch::{HedgeOptions, RetryOptions};
-use crate::limits::Budget;
 
 async fn budgeted(budget: Value, waves: Value) -> SearchResponse {
     let searcher = searcher(objects()).build().unwrap();

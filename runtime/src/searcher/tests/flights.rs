@@ -98,10 +98,7 @@ async fn a_search_that_gives_up_does_not_take_the_flight_from_others() {
     let store = slow(&clock);
     let searcher = searcher_on(&store, &clock).build().unwrap();
     let request = json!({"waves": [[["a", 70, 10, "head"]]]});
-    let hasty = Limits {
-        deadline_ms: 50,
-        ..Limits::default()
-    };
+    let hasty = Limits::within_ms(50);
     let patient = Limits::default();
     let both = join_all([
         searcher.search(&request, &hasty),

@@ -183,10 +183,7 @@ async fn every_end_of_a_query_is_counted() {
         let (run, clock) = (&run, run.clock.clone());
         async move { clock.run(run.searcher.search(&request, &limits)).await }
     };
-    let late = Limits {
-        deadline_ms: 5,
-        ..Limits::default()
-    };
+    let late = Limits::within_ms(5);
     let request = json!({"waves": waves(0)});
     let one_request = json!({"waves": waves(0), "budget": {"max_requests": 1}});
     search(request.clone(), Limits::default()).await.unwrap();

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::engine::{Engine, EngineInstance, InstanceLimits};
 use crate::session::{
-    ByteClass, CacheLookup, CacheStore, Demand, HostReport, Outcome, Progress, QueryPlan,
-    ReadRequest, RequestBudget, SessionRequest, Supply, SupplyResult,
+    Budget, ByteClass, CacheLookup, CacheStore, Demand, HostReport, Outcome, Progress, QueryPlan,
+    ReadRequest, SessionRequest, Supply, SupplyResult,
 };
 use crate::{Interrupt, SearchError};
 
@@ -62,7 +62,7 @@ struct ScriptedInstance {
 }
 
 impl EngineInstance for ScriptedInstance {
-    fn open(&mut self, request: SessionRequest) -> Result<RequestBudget, SearchError> {
+    fn open(&mut self, request: SessionRequest) -> Result<Budget, SearchError> {
         self.arrived.clear();
         let script = match request {
             SessionRequest::Search { request, .. } => {
@@ -111,7 +111,7 @@ impl EngineInstance for ScriptedInstance {
             .iter()
             .cloned()
             .collect();
-        Ok(RequestBudget::default())
+        Ok(Budget::default())
     }
 
     fn step(&mut self, supplies: Vec<Supply>, _: HostReport) -> Result<Progress, SearchError> {

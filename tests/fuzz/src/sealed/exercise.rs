@@ -3,12 +3,12 @@
 use std::fmt;
 use std::path::Path;
 
-use canter_guest::session::protocol::{HttpRequest, Outcome};
 use canter_guest::{ErrorKind, SearchError, Session};
 use canter_index_builder::{
     BuildError, Documents, IndexStore, MergeIndexOptions, VerifyOptions, locate_documents,
     merge_index, verify_index,
 };
+use canter_protocol::{HttpRequest, Outcome};
 use canter_split_format::ListedSplit;
 use serde_json::{Value, json};
 

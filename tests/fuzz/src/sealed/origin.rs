@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use canter_doc_mapper::IndexConfig;
 use canter_guest::Session;
-use canter_guest::session::protocol::Outcome;
 use canter_index_builder::{IngestOptions, Source, create_index, delete_documents, ingest};
+use canter_protocol::Outcome;
 use canter_split_format::{ListedSplit, MANIFEST_OBJECT, ManifestFile};
 use serde_json::{Value, json};
 

@@ -64,10 +64,7 @@ impl Lister {
         Ok(Self {
             called: called.to_owned(),
             request,
-            limits: Limits {
-                deadline_ms,
-                ..Limits::default()
-            },
+            limits: Limits::within_ms(deadline_ms),
             engine,
             fetcher,
             runtime: tokio_runtime()?,

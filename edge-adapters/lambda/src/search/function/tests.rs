@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use canter_runtime::engine::{EngineInstance, InstanceLimits};
-use canter_runtime::session::{HostReport, Progress, RequestBudget, SessionRequest, Supply};
+use canter_runtime::session::{Budget, HostReport, Progress, SessionRequest, Supply};
 use serde_json::json;
 
 use super::*;
@@ -45,7 +45,7 @@ impl Engine for Breaking {
 }
 
 impl EngineInstance for BreakingInstance {
-    fn open(&mut self, request: SessionRequest) -> Result<RequestBudget, SearchError> {
+    fn open(&mut self, request: SessionRequest) -> Result<Budget, SearchError> {
         self.inner.open(request)
     }
 

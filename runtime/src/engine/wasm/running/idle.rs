@@ -13,7 +13,7 @@ use super::super::engine::Shared;
 use super::instance::WasmInstance;
 use crate::SearchError;
 use crate::engine::{EngineInstance, InstanceLimits};
-use crate::session::{HostReport, Progress, RequestBudget, SessionRequest, Supply};
+use crate::session::{Budget, HostReport, Progress, SessionRequest, Supply};
 
 /// Most instances that are kept.
 pub(in super::super) const MAX_IDLE: u32 = 16;
@@ -93,7 +93,7 @@ impl LentInstance {
 }
 
 impl EngineInstance for LentInstance {
-    fn open(&mut self, request: SessionRequest) -> Result<RequestBudget, SearchError> {
+    fn open(&mut self, request: SessionRequest) -> Result<Budget, SearchError> {
         self.instance()?.open(request)
     }
 

@@ -16,12 +16,13 @@ use super::parts::len_of_part;
 use super::stop::StopPage;
 use super::ticker::Running;
 use crate::engine::{EngineInstance, InstanceLimits};
+use crate::error::defect;
 use crate::fetch::FetchErrorKind;
 use crate::session::{
-    ByteClass, CacheLookup, CacheStore, Demand, HostReport, HttpResponse, Outcome, Progress,
-    QueryPlan, ReadRequest, RequestBudget, SessionRequest, Supply, SupplyResult,
+    Budget, ByteClass, CacheLookup, CacheStore, Demand, HostReport, HttpResponse, Outcome,
+    Progress, QueryPlan, ReadRequest, SessionRequest, Supply, SupplyResult,
 };
-use crate::{Budget, ErrorKind, Interrupt, SearchError};
+use crate::{ErrorKind, Interrupt, SearchError};
 
 #[allow(
     missing_docs,
@@ -230,7 +231,7 @@ impl WasmInstance {
             _ => {
                 // What the trap looks like from inside is for those who look after the program.
                 error!(target: "canter::guest", engine = "wasm", trap = format!("{error:#}"), "the guest trapped");
-                SearchError::defect()
+                defect()
             }
         }
     }
@@ -246,7 +247,7 @@ impl WasmInstance {
 }
 
 impl EngineInstance for WasmInstance {
-    fn open(&mut self, request: SessionRequest) -> Result<RequestBudget, SearchError> {
+    fn open(&mut self, request: SessionRequest) -> Result<Budget, SearchError> {
         self.check_usable()?;
         if let Some(session) = self.session.take() {
             session
@@ -291,12 +292,10 @@ impl EngineInstance for WasmInstance {
         let asked = sessions
             .call_budget(&mut self.store, session)
             .map_err(|error| self.trapped(&error))?;
-        Ok(RequestBudget {
-            budget: Budget {
-                max_requests: asked.max_requests,
-                max_bytes: asked.max_bytes,
-                max_waves: asked.max_waves,
-            },
+        Ok(Budget {
+            max_requests: asked.max_requests,
+            max_bytes: asked.max_bytes,
+            max_waves: asked.max_waves,
             deadline_ms: asked.deadline_ms,
         })
     }
@@ -313,11 +312,7 @@ impl EngineInstance for WasmInstance {
             match self.step_with(&supplies, &report)? {
                 // What was offered to the cache before is dropped with it: the session did not wait for the rest.
                 Progress::Done(outcome) => return Ok(Progress::Done(outcome)),
-                Progress::Pending(asked) => {
-                    demand.reads.extend(asked.reads);
-                    demand.lookups.extend(asked.lookups);
-                    demand.stores.extend(asked.stores);
-                }
+                Progress::Pending(asked) => demand.extend(asked),
             }
             if rest.is_empty() {
                 return Ok(Progress::Pending(demand));

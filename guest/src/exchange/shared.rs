@@ -5,8 +5,8 @@ use std::ops::Deref;
 use bytes::Bytes;
 use tantivy_common::{OwnedBytes, StableDeref};
 
-/// The same bytes as a guest has them, not copied.
-pub fn shared(bytes: Bytes) -> OwnedBytes {
+/// Returns the same bytes in tantivy's form, not copied.
+pub(crate) fn shared(bytes: Bytes) -> OwnedBytes {
     OwnedBytes::new(Shared(bytes))
 }
 
