@@ -5,8 +5,8 @@
 //!   ├────────┼─────────┼─────────────────┼──────────────────┼───────────────────┤
 //!   │ magic  │ version │ summary         │ entries          │ heads, packed     │
 //!   └────────┴─────────┴─────────────────┴──────────────────┴───────────────────┘
-//!                          rollup of all     what the manifest   of small splits: those
-//!                          splits together   has for a split     of neighbours are one read
+//!                        rollup of all     what the manifest   of small splits: those
+//!                        splits together   has for a split     of neighbours are one read
 //! ```
 //!
 //! The manifest refers to a page by a [`PageRef`], which contains the lengths and checksums of its

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   00 01 02 03 | 04 05 06 07 | … | 3c 3d 3e 3f       64 folders, in groups
-//!       group 0       group 1            group 15       each with its share of the budget
+//!     group 0       group 1            group 15       each with its share of the budget
 //! ```
 //!
 //! A group is the unit of eviction. It is large enough that random hashes fill all groups about
