@@ -1,4 +1,4 @@
-//! Tells the host where `cargo xtask guest` leaves the module.
+//! Tells the host where `cargo xtask guest` writes the module.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Deleting documents of a test index, as the command line does.
+//! Deletion of documents in a test index, as the command line does it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::TestIndex;
 use crate::index::{read_folder, run_divided};
 
-/// The documents that a request matches, by split.
+/// Returns the documents that a request matches, by split.
 pub fn list(searcher: &Searcher, request: &Value) -> Result<Vec<ListedSplit>> {
     let mut request = request.clone();
     request["max_hits"] = 0.into();
@@ -33,7 +33,7 @@ pub fn list(searcher: &Searcher, request: &Value) -> Result<Vec<ListedSplit>> {
 }
 
 impl TestIndex {
-    /// The index without the documents that a request matches.
+    /// Returns the index without the documents that a request matches.
     pub fn delete(&self, request: &Value) -> Result<(Self, DeleteReport)> {
         let stored = self.to_folder()?;
         let searcher = self.searcher(Arc::new(NativeEngine::new()), 3, 3)?;

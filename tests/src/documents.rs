@@ -1,11 +1,11 @@
-//! A catalogue whose documents use every field type, some of them with no value, several values or
-//! values of several types.
+//! Catalogue with documents that use every field type, some of them without a value, with several
+//! values, or with values of several types.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-/// The index config of [`catalogue`].
+/// Index config of [`catalogue`].
 pub const CATALOGUE_CONFIG: &str = r#"
 version: 0.8
 index_id: catalogue
@@ -35,8 +35,9 @@ search_settings:
   default_search_fields: [title]
 "#;
 
-/// Another index config for [`catalogue`]: fields that are only stored, fields made of others, tokenizers of its own. What
-/// is only stored is concatenated as well, so that the oracle, which does not look through documents, finds it there.
+/// Another index config for [`catalogue`]: fields that are only stored, computed fields, and custom
+/// tokenizers. Stored fields are also concatenated, so that the oracle, which does not scan
+/// documents, finds their values there.
 pub const WAYS_CONFIG: &str = r#"
 version: 0.8
 index_id: ways
@@ -83,7 +84,7 @@ const COUNTRIES: [&str; 4] = ["CH", "DE", "FR", "JP"];
 const COLOURS: [&str; 3] = ["red", "green", "blue"];
 const LABELS: [&str; 6] = ["new", "sale", "eco", "handmade", "refurbished", "gift wrap"];
 
-/// `num_docs` documents as JSON lines.
+/// Generates `num_docs` documents as JSON lines.
 pub fn catalogue(num_docs: u32, seed: u64) -> Vec<String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     (0..num_docs)

@@ -1,7 +1,7 @@
-//! A TCP forwarder on loopback that writes down request lines and can break off at a chosen one.
+//! TCP forwarder on loopback that records request lines and can break a chosen connection.
 //!
-//! The server behind it answers one request per connection, so a connection is a request. What
-//! becomes of each is decided by a function; the bytes themselves are passed on as they are.
+//! The server behind it answers one request on each connection, so a connection is a request. A
+//! function decides the fate of each; bytes are passed on unchanged.
 
 use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -10,29 +10,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// Longest head of which the first line is looked at.
+/// Maximum length of a head whose first line is read.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// A peer that is silent for so long is given up.
+/// Timeout of a silent peer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What becomes of a request.
+/// Fate of a request.
 pub enum Fate {
-    /// It is passed on, and so is its answer.
+    /// The request and its answer are passed on.
     Pass,
     /// The connection is closed before the server sees it.
     Refuse,
-    /// The server is sent it; when the answer begins, this is called and the connection closed.
+    /// The request reaches the server; when the answer begins, this function is called and the
+    /// connection closed.
     LoseAnswer(Box<dyn FnOnce() + Send>),
-    /// The connection closes after so many bytes of the answer.
+    /// The connection is closed after this number of bytes of the answer.
     CutAnswer(u64),
-    /// This is the answer; the server sees nothing.
+    /// This text is the answer; the server sees nothing.
     Answer(String),
 }
 
-/// Decides by the request line, such as `GET /bucket/a HTTP/1.1`.
+/// Decision by the request line, such as `GET /bucket/a HTTP/1.1`.
 type Decide = Box<dyn FnMut(&str) -> Fate + Send>;
 
-/// A running forwarder. Dropping it closes its port.
+/// Running forwarder. Dropping it closes its port.
 pub struct Forwarder {
     shared: Arc<Shared>,
 }
@@ -47,7 +48,7 @@ struct Shared {
 }
 
 impl Forwarder {
-    /// Listens on `port` of 127.0.0.1 (0 for any), and passes everything on once it has a target.
+    /// Listens on `port` of 127.0.0.1 (0 for any). It forwards once it has a target.
     pub fn start(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let shared = Arc::new(Shared {
@@ -65,34 +66,34 @@ impl Forwarder {
                     return;
                 }
                 let shared = Arc::clone(&accepting);
-                // A connection that breaks is what clients are tested with.
+                // Broken connections are what clients are tested with.
                 thread::spawn(move || client.and_then(|client| shared.serve(client)));
             }
         });
         Ok(Self { shared })
     }
 
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.shared.address
     }
 
-    /// Where it passes requests on to; without one, connections are closed.
+    /// Sets the target of requests; without one, connections are closed.
     pub fn set_target(&self, target: Option<SocketAddr>) {
         *lock(&self.shared.target) = target;
     }
 
-    /// Decides about each request from now on, by its request line.
+    /// Sets the function that decides about later requests by their request line.
     pub fn decide(&self, decide: impl FnMut(&str) -> Fate + Send + 'static) {
         *lock(&self.shared.decide) = Box::new(decide);
     }
 
-    /// The request lines since the last call.
+    /// Returns the request lines since the last call.
     pub fn take_lines(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.shared.lines))
     }
 
-    /// The heads of requests since the last call.
+    /// Returns the heads of requests since the last call.
     pub fn take_heads(&self) -> Vec<String> {
         std::mem::take(&mut *lock(&self.shared.heads))
     }
@@ -101,7 +102,7 @@ impl Forwarder {
 impl Drop for Forwarder {
     fn drop(&mut self) {
         self.shared.is_closed.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts, so that it sees the flag.
+        // Wakes the accepting thread, so that it sees the flag.
         let _ = TcpStream::connect(self.shared.address);
     }
 }
@@ -137,13 +138,13 @@ impl Shared {
             Fate::CutAnswer(len) => io::copy(&mut (&server).take(len), &mut client).map(|_| ()),
             _ => io::copy(&mut server, &mut client).map(|_| ()),
         };
-        // The other direction has a hold on both, so that dropping them closes nothing.
+        // The other direction holds both sockets, so dropping them would close nothing.
         let _ = server.shutdown(Shutdown::Both);
         client.shutdown(Shutdown::Both).and(passed)
     }
 }
 
-/// What came up to the end of a request's head, and perhaps more.
+/// Reads up to the end of a request's head, and possibly more.
 fn read_head(client: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let mut part = [0; 4096];

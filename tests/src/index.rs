@@ -1,5 +1,5 @@
-//! An index built by the real builder into a folder, then held in memory so that tests can serve,
-//! damage and reorder it.
+//! Index that the real builder writes to a folder, held in memory so that tests can serve, damage
+//! and reorder it.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -17,12 +17,12 @@ use canter_runtime::{Limits, SearchError, SearchResponse, Searcher};
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
 use serde_json::Value;
 
-/// The objects of an index.
+/// Objects of an index.
 #[derive(Clone)]
 pub struct TestIndex {
     /// Bytes by object name.
     pub objects: BTreeMap<String, Bytes>,
-    /// What the ingest said.
+    /// Report of the ingest.
     pub report: IngestReport,
 }
 
@@ -32,8 +32,8 @@ impl TestIndex {
         Self::build_of(config_yaml, &[&[("lines", lines)]], split_num_docs)
     }
 
-    /// Builds an index by several ingests, each of several sources: their ids and lines. The report is
-    /// the last one's.
+    /// Builds an index by several ingests, each of several sources with an id and lines. The report
+    /// is that of the last ingest.
     pub fn build_of(
         config_yaml: &str,
         ingests: &[&[(&str, &[String])]],
@@ -80,7 +80,7 @@ impl TestIndex {
         Ok(Self { objects, report })
     }
 
-    /// The decoded manifest.
+    /// Returns the decoded manifest.
     pub fn manifest(&self) -> Result<ManifestFile> {
         let bytes = self
             .objects
@@ -89,7 +89,7 @@ impl TestIndex {
         Ok(ManifestFile::from_bytes(bytes)?)
     }
 
-    /// The index behind a fetcher.
+    /// Returns a fetcher of the index.
     pub fn fetcher(&self) -> MemoryFetcher {
         self.objects
             .iter()
@@ -97,8 +97,8 @@ impl TestIndex {
             .collect()
     }
 
-    /// A host for the index. Supplies arrive in an order drawn from `seed`; more than one leaf
-    /// divides a search that can be divided (see [`run_divided`]).
+    /// Creates a host of the index. Supplies arrive in an order drawn from `seed`; with more than
+    /// one leaf, a search that can be divided is (see [`run_divided`]).
     pub fn searcher(
         &self,
         engine: Arc<dyn Engine>,
@@ -125,7 +125,7 @@ pub fn run(searcher: &Searcher, request: &Value) -> Result<SearchResponse, Searc
     run_with(searcher, request, &Limits::default())
 }
 
-/// Runs one search to its end, in as many leaves as the searcher allows however small they are.
+/// Runs one search to its end, in as many leaves as the searcher allows, however small.
 pub fn run_divided(searcher: &Searcher, request: &Value) -> Result<SearchResponse, SearchError> {
     let mut limits = Limits::default();
     limits
@@ -167,7 +167,7 @@ pub(crate) fn read_folder(
     Ok(())
 }
 
-/// Lines of the HDFS-like corpus.
+/// Returns lines of the HDFS-like corpus.
 pub fn hdfs_lines(num_docs: u64, seed: u64) -> Result<Vec<String>> {
     let mut text = String::new();
     CorpusReader::new(HdfsLogs::new(num_docs, seed)).read_to_string(&mut text)?;

@@ -1,4 +1,4 @@
-//! AWS Lambda on loopback: the Runtime API, a function's program as a child process behind it, and the
+//! AWS Lambda on loopback: the Runtime API with a function's program as a child process, and the
 //! API that invokes functions.
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //!   a function ── POST …/functions/NAME/invocations ──▶ LambdaService ──▶ LambdaFunction
 //! ```
 //!
-//! Both speak HTTP over real sockets. An environment of Lambda answers one event at a time, and so does
-//! this; `LambdaService` starts another when all are busy.
+//! Both use HTTP over real sockets. A Lambda environment answers one event at a time, and so does
+//! this; `LambdaService` starts another one when all are busy.
 
 mod function;
 mod http;

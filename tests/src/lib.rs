@@ -1,8 +1,8 @@
-//! What the end-to-end tests share: documents, an index built from them, hosts, servers, and the
-//! oracle.
+//! Shared parts of the end-to-end tests: documents, an index built from them, hosts, servers, and
+//! the oracle.
 //!
-//! The oracle is plain tantivy in RAM, fed by the same doc mapper and asked through tantivy's own
-//! query parser and collectors. It knows nothing of splits.
+//! The oracle is plain tantivy in RAM, fed by the same doc mapper and queried through tantivy's own
+//! query parser and collectors. It knows no splits.
 
 pub mod conformance;
 mod deletes;

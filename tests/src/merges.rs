@@ -1,4 +1,4 @@
-//! Merging the splits of a test index, as a publisher would, but for the swap.
+//! Merging of splits in a test index, as a publisher does it, but without the swap.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,16 +15,16 @@ use tempfile::TempDir;
 use crate::TestIndex;
 use crate::index::read_folder;
 
-/// The objects of an index in a folder, with its store.
+/// Objects of an index in a folder, with its store.
 pub struct StoredIndex {
-    /// Where they are.
+    /// Folder of the objects.
     pub folder: TempDir,
-    /// The same, opened.
+    /// Opened store.
     pub store: IndexStore,
 }
 
 impl TestIndex {
-    /// Puts the objects into a folder.
+    /// Writes the objects to a folder.
     pub fn to_folder(&self) -> Result<StoredIndex> {
         let folder = tempfile::tempdir()?;
         for (name, bytes) in &self.objects {
@@ -36,7 +36,7 @@ impl TestIndex {
         Ok(StoredIndex { folder, store })
     }
 
-    /// What the manifest and its pages say of the splits.
+    /// Returns the entries of all splits in the manifest and its pages.
     pub fn entries(&self) -> Result<Vec<SplitEntry>> {
         let manifest = self.manifest()?;
         let mut entries = manifest.manifest.splits;
@@ -47,7 +47,7 @@ impl TestIndex {
         Ok(entries)
     }
 
-    /// The index when every merge is done that its policy asks for.
+    /// Returns the index after all merges that its policy asks for.
     pub fn merge_what_is_due(&self) -> Result<Self> {
         let stored = self.to_folder()?;
         merge_index(&stored.store, &MergeIndexOptions::default(), &|_| {})?;
@@ -59,7 +59,7 @@ impl TestIndex {
         })
     }
 
-    /// Merges some splits of this index, of which nothing is deleted, under a config.
+    /// Merges some splits of this index, without deletions, under a config.
     pub fn merge(
         &self,
         config_yaml: &str,
@@ -81,7 +81,7 @@ impl TestIndex {
         Ok(merge_splits(&stored.store, &config, inputs, &options))
     }
 
-    /// The index with these splits and no others.
+    /// Returns the index with these splits and no others.
     pub fn of_splits(config_yaml: &str, splits: &[PackagedSplit], like: &Self) -> Result<Self> {
         let config = IndexConfig::from_yaml(config_yaml, |_| None)?;
         let folder = tempfile::tempdir()?;
@@ -107,7 +107,7 @@ impl TestIndex {
     }
 }
 
-/// A split without deletes.
+/// Returns a split without deletions.
 pub fn whole(entry: &SplitEntry) -> MergeInput {
     MergeInput {
         entry: entry.clone(),

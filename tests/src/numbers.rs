@@ -1,13 +1,13 @@
-//! Documents whose values lie at the edges of their types: negative and large numbers, fractions, both zeros,
-//! dates with fractions of seconds, addresses, bytes, and text in both cases. The same value stands in a field
-//! that is fast, one that is only indexed, one that is only fast, and in JSON.
+//! Documents with edge cases of each type: negative and large numbers, fractions, both zeros, dates
+//! with fractions of seconds, addresses, bytes, and text in both cases. Each value is in a fast
+//! field, in one that is only indexed, in one that is only fast, and in JSON.
 
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-/// The index config of [`numbers`].
+/// Index config of [`numbers`].
 pub const NUMBERS_CONFIG: &str = r#"
 version: 0.8
 index_id: numbers
@@ -115,8 +115,8 @@ const HOSTS: [&str; 9] = [
 const BLOBS: [&str; 6] = ["", "00", "0000", "7f", "80", "ff00ff"];
 const FRACTIONS: [&str; 5] = ["", ".0004", ".25", ".250001", ".999999999"];
 
-/// `num_docs` documents as JSON lines, of which each run of `split_num_docs` has dynamic numbers of types of
-/// its own.
+/// Generates `num_docs` documents as JSON lines. Each run of `split_num_docs` documents has its own
+/// types of dynamic numbers.
 pub fn numbers(num_docs: u32, split_num_docs: u32, seed: u64) -> Vec<String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     (0..num_docs)
@@ -134,7 +134,7 @@ fn document(ord: u32, split: u32, rng: &mut ChaCha8Rng) -> Value {
         true => pick(&LEVELS, rng),
         false => f64::from(rng.random_range(-40..40)) / 4.0,
     };
-    // On both sides of 1970, in months of 28 days.
+    // Before and after 1970, in months of 28 days.
     let date = |days: i64, fraction: &str| {
         let hours = (days * 7).rem_euclid(24);
         let day = 1 + days.rem_euclid(28);
@@ -164,7 +164,7 @@ fn document(ord: u32, split: u32, rng: &mut ChaCha8Rng) -> Value {
         "plain": json, "attrs": json, "kept": json,
         "number": mixed,
     });
-    // `delta`, `big` and `level` stand in every document; of the others one or another is missing.
+    // `delta`, `big` and `level` are in every document; others are sometimes missing.
     let absent = [
         "slow_delta",
         "kept_big",
@@ -184,8 +184,8 @@ fn document(ord: u32, split: u32, rng: &mut ChaCha8Rng) -> Value {
     document
 }
 
-/// A number of one of the types that the split has. Where integers and fractions meet, tantivy keeps floating
-/// point numbers, so none here needs more digits than those have.
+/// Returns a number of one of the split's types. With integers and fractions together, tantivy
+/// stores floating-point numbers, so none here needs more digits than these have.
 fn mixed(split: u32, rng: &mut ChaCha8Rng) -> Value {
     let small = json!(rng.random_range(-20_i64..20));
     let fraction = json!(f64::from(rng.random_range(-40_i32..40)) / 4.0);

@@ -12,16 +12,16 @@ use tantivy::query::{AllQuery, Query, QueryParser};
 use tantivy::schema::{Field, FieldEntry, FieldType, Schema};
 use tantivy::{DocAddress, Index, ReloadPolicy, Searcher, TantivyDocument};
 
-/// All documents in one segment, in the order that Canter calls their place in the index: by time,
-/// then as their lines stand. Which split a document is in does not matter.
+/// All documents in one segment, in Canter's order of places in the index: by time, and then in the
+/// order of lines. The division into splits does not matter.
 pub struct Oracle {
     mapper: DocMapper,
     index: Index,
     searcher: Searcher,
 }
 
-/// The mapper's schema with an index of the timestamp field, of which Canter needs none: tantivy's parser refuses to search
-/// without.
+/// Returns the mapper's schema with an indexed timestamp field, which tantivy's parser needs but
+/// Canter does not.
 fn with_terms_of_times(mapper: &DocMapper) -> Schema {
     let timestamp = mapper.timestamp_field().map(|(field, _)| field);
     let mut schema = Schema::builder();
@@ -73,7 +73,7 @@ impl Oracle {
         })
     }
 
-    /// Every document as tantivy's own doc store gives it back, as JSON, in the order of places.
+    /// Returns all documents as JSON from tantivy's own doc store, in the order of places.
     pub fn documents(&self) -> Result<Vec<String>> {
         (0..self.searcher.segment_reader(0).max_doc())
             .map(|doc| {
@@ -83,7 +83,7 @@ impl Oracle {
             .collect()
     }
 
-    /// Answers a search request in the shape of Canter's answer.
+    /// Answers a search request in the form of Canter's answer.
     pub fn search(&self, request: &Value) -> Result<Value> {
         let query = self.query(request)?;
         let matching = self.matching(query.as_ref(), request)?;
@@ -123,7 +123,7 @@ impl Oracle {
         Ok(parser.parse_query(asked)?)
     }
 
-    /// Matching documents in place order, within the time filter.
+    /// Returns the matching documents in place order, within the time filter.
     fn matching(&self, query: &dyn Query, request: &Value) -> Result<Vec<DocAddress>> {
         let mut docs: Vec<DocAddress> = self
             .searcher
@@ -204,7 +204,7 @@ impl Oracle {
             .collect()
     }
 
-    /// The sort key of each document.
+    /// Returns the sort key of each document.
     fn keys(&self, name: &str, query: &dyn Query, docs: &[DocAddress]) -> Result<Vec<Key>> {
         if name == "_score" {
             let all = TopDocs::with_limit(docs.len().max(1)).order_by_score();
@@ -241,7 +241,7 @@ impl Oracle {
                 .collect();
         }
         if let Some((column, _)) = columns.u64_lenient_for_type(None, name)? {
-            // Within one segment the mapping to u64 sorts like the values.
+            // Within one segment, the mapping to u64 is ordered like the values.
             return Ok(docs
                 .iter()
                 .map(|doc| column.first(doc.doc_id).map_or(Key::Missing, Key::Mapped))
@@ -295,9 +295,9 @@ impl Oracle {
     }
 }
 
-/// Orders terms that were asked for by key, if they are numbers or addresses: tantivy puts whole numbers before
-/// fractions, and addresses in the order of their texts. What it has cut by
-/// that order is gone, so only requests for all terms can be compared.
+/// Sorts terms ordered by key, if they are numbers or addresses: tantivy puts integers before
+/// fractions, and sorts addresses by their texts. What that order has cut off is lost, so only
+/// requests for all terms can be compared.
 fn numbers_by_value(found: &mut Value, aggs: &Value) {
     for (name, agg) in aggs.as_object().into_iter().flatten() {
         let inner = agg.get("aggs").or_else(|| agg.get("aggregations"));
@@ -327,16 +327,17 @@ fn numbers_by_value(found: &mut Value, aggs: &Value) {
     }
 }
 
-/// An answer in the form in which it is compared with the oracle's: keys sorted, and ten digits of each
-/// number, because tantivy's sums depend on the order of addition in the last ones. tantivy has floating point numbers
-/// where Elasticsearch has integers, numbers where it has truth values, and no bound of errors that are 0.
+/// Normalizes an answer for the comparison with the oracle: sorted keys, and ten digits of each
+/// number, because the last digits of tantivy's sums depend on the order of addition. tantivy has
+/// floating-point numbers where Elasticsearch has integers, numbers for Booleans, and omits error
+/// bounds of 0.
 pub fn normalised(value: &Value) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     match value {
         Value::Number(number) if number.as_f64().is_some_and(|n| n.abs() < EXACT) => {
             json!(format!("{:.9e}", number.as_f64().unwrap_or_default()))
         }
-        // tantivy says of which type the key is that a page ends with.
+        // tantivy includes the type in the key that a page ends with.
         Value::String(text) => json!(text.strip_prefix("str:").unwrap_or(text)),
         Value::Bool(flag) => normalised(&json!(u8::from(*flag))),
         Value::Array(items) => items.iter().map(normalised).collect(),
@@ -356,12 +357,12 @@ pub fn normalised(value: &Value) -> Value {
     }
 }
 
-/// Scores compare to 12 significant bits: the last ones depend on the order of addition.
+/// Rounds a score to 12 significant bits: the last ones depend on the order of addition.
 fn rounded(score: f32) -> f32 {
     f32::from_bits((score.to_bits() + 0x800) & !0xfff)
 }
 
-/// One document's value of one sort key.
+/// Value of one sort key for a document.
 enum Key {
     Number(f64),
     Mapped(u64),

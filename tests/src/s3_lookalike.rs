@@ -105,7 +105,7 @@ impl S3Lookalike {
         ]
     }
 
-    /// A builder's store at `uri`, with a client of its own.
+    /// Returns a builder's store at `uri`, with a client of its own.
     pub fn index_store(&self, uri: &str) -> Result<IndexStore> {
         let settings = self.settings();
         let settings = settings.map(|(name, value)| (name.to_owned(), value));
@@ -129,14 +129,14 @@ impl S3Lookalike {
         locked(&self.state.step.state).num_wanted = num_writers;
     }
 
-    /// The object at `bucket/name`.
+    /// Returns the object at `bucket/name`.
     pub fn object(&self, path: &str) -> Option<Bytes> {
         locked(&self.state.objects)
             .get(path)
             .map(|(bytes, _)| bytes.clone())
     }
 
-    /// The paths of all objects.
+    /// Returns the paths of all objects.
     pub fn paths(&self) -> Vec<String> {
         locked(&self.state.objects).keys().cloned().collect()
     }
@@ -146,7 +146,7 @@ impl S3Lookalike {
         self.state.num_connections.load(Ordering::SeqCst)
     }
 
-    /// The requests since the last call, as `PUT bucket/name`.
+    /// Returns the requests since the last call, as `PUT bucket/name`.
     pub fn take_lines(&self) -> Vec<String> {
         std::mem::take(&mut *locked(&self.state.lines))
     }

@@ -214,7 +214,7 @@ fn free_port() -> Result<u16> {
     Ok(listener.local_addr()?.port())
 }
 
-/// The server that `cargo xtask test` installed, or the one that the environment names.
+/// Returns the server that `cargo xtask test` installed, or the one that the environment names.
 fn find_program() -> Option<PathBuf> {
     if let Some(program) = env::var_os(PROGRAM_VARIABLE).filter(|program| !program.is_empty()) {
         return Some(program.into());

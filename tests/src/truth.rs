@@ -61,7 +61,7 @@ impl Truth {
         }
     }
 
-    /// A partial answer may lack what could not be read, and has nothing else.
+    /// Returns a partial answer may lack what could not be read, and has nothing else.
     fn judge_partial(&self, answer: &Value) -> Result<(), String> {
         let (num_hits, all) = (&answer["num_hits"], &self.answer["num_hits"]);
         if num_hits.as_u64() > all.as_u64() {
@@ -76,8 +76,8 @@ impl Truth {
     }
 }
 
-/// An error sends its reader somewhere: to try again with what could not be read, or to raise what
-/// was too low.
+/// Returns an error sends its reader somewhere: to try again with what could not be read, or to
+/// raise what was too low.
 fn judge_error(error: &SearchError) -> Result<End, String> {
     let names_it = |names: &[&str]| names.iter().any(|name| error.message.contains(name));
     let is_clear = match error.kind {
@@ -91,7 +91,7 @@ fn judge_error(error: &SearchError) -> Result<End, String> {
     }
 }
 
-/// Every bucket is one of the true ones, and counts no more.
+/// Returns every bucket is one of the true ones, and counts no more.
 fn within(partial: &Value, truth: &Value) -> Result<(), String> {
     let Value::Object(fields) = partial else {
         return Ok(());

@@ -154,13 +154,13 @@ impl WebServer {
             .count()
     }
 
-    /// The requests behind the first `num` ones.
+    /// Returns the requests behind the first `num` ones.
     pub fn requests_after(&self, num: usize) -> Vec<WebRequest> {
         let requests = locked(&self.state.requests);
         requests.get(num..).unwrap_or_default().to_vec()
     }
 
-    /// All requests so far.
+    /// Returns all requests so far.
     pub fn requests(&self) -> Vec<WebRequest> {
         locked(&self.state.requests).clone()
     }
@@ -445,7 +445,7 @@ impl Reply {
     }
 }
 
-/// The bytes of a single range of an object of `len` bytes; `None` if it has none of them.
+/// Returns the bytes of a single range of an object of `len` bytes; `None` if it has none of them.
 pub(crate) fn bounds_of(range: &str, len: usize) -> Option<Range<usize>> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let bounds = match (first, last) {

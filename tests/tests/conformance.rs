@@ -73,7 +73,7 @@ impl Running for RunningScript {
     }
 }
 
-/// The answers of a scripted host, as if it were the native engine.
+/// Returns the answers of a scripted host, as if it were the native engine.
 fn reference(requests: &[Request], answer: fn(&Call) -> Answer) -> Reference {
     let answers = requests.iter();
     Reference {

@@ -1,4 +1,4 @@
-//! Any text as the aggregations of a request, over a small index.
+//! Fuzz target: arbitrary text as the aggregations of a request, over a small index.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A file of the cache folder, and a kept manifest.
+//! Fuzz target: a file of the cache folder, and a cached manifest.
 
 #![no_main]
 

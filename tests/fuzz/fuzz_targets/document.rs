@@ -1,4 +1,4 @@
-//! An index config and a document, a line each.
+//! Fuzz target: an index config and a document, one on each line.
 
 #![no_main]
 

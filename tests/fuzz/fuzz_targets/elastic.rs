@@ -1,4 +1,4 @@
-//! Any text as requests to Elasticsearch's API, over a small index.
+//! Fuzz target: arbitrary text as requests to Elasticsearch's API, over a small index.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! The filter of a split, and those of a page.
+//! Fuzz target: the filter of a split, and those of a page.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A split that somebody changed, with checksums that are right.
+//! Fuzz target: a modified split with valid checksums.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Pages of a manifest, and what a manifest says of them.
+//! Fuzz target: pages of a manifest, and references to them.
 
 #![no_main]
 

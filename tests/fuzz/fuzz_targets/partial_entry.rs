@@ -1,4 +1,4 @@
-//! An entry of the partial-result cache, with a right checksum.
+//! Fuzz target: an entry of the partial-result cache with a valid checksum.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any text as a query, over a small index.
+//! Fuzz target: arbitrary text as a query, over a small index.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A split that somebody damaged and sealed again, searched, merged and verified natively.
+//! Fuzz target: a damaged and resealed split, searched, merged and verified natively.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes as each of the objects that a store holds beside splits, manifests and pages.
+//! Fuzz target: arbitrary bytes as each kind of object besides splits, manifests and pages.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What plan, leaves and root say to each other, changed on its way.
+//! Fuzz target: modified messages between plan, leaves and root.
 
 #![no_main]
 

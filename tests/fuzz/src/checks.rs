@@ -1,4 +1,4 @@
-//! One function for each fuzz target.
+//! Checks of the fuzz targets, one function for each.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -17,11 +17,11 @@ use super::host::{Objects, run};
 
 const MANIFEST: &str = "manifest.canter";
 
-/// Small enough that no honest request of a fuzzer reaches them by chance, so that memory stays small.
+/// Limits that bound memory, yet are too large for a fuzzer's valid requests to reach by chance.
 pub(crate) const LIMITS: &str = r#"{"max_hits": 1000, "max_buckets": 1000, "max_aggregation_bytes": 10000000,
     "min_docs_per_leaf": 1}"#;
 
-/// The index in `index/`: written once by the builder, in two splits.
+/// Returns the index in `index/`, which the builder once wrote in two splits.
 pub(crate) fn index() -> &'static Objects {
     static INDEX: OnceLock<Objects> = OnceLock::new();
     INDEX.get_or_init(|| {
@@ -47,7 +47,7 @@ pub(crate) fn no_cache(_: &str) -> Option<Vec<u8>> {
     None
 }
 
-/// A request that is answered, or refused with a reason.
+/// Runs a search, which must be answered, or refused with a reason.
 fn search(request: &Value) -> Result<Outcome, SearchError> {
     let session = Session::search(&request.to_string(), LIMITS)?;
     let ended = run(session, index(), &no_cache);
@@ -57,7 +57,7 @@ fn search(request: &Value) -> Result<Outcome, SearchError> {
     ended
 }
 
-/// Any text as a query: counted, sorted, and as a forced filter.
+/// Checks arbitrary text as a query: counted, sorted, and as a forced filter.
 pub fn query(bytes: &[u8]) {
     let Ok(query) = std::str::from_utf8(bytes) else {
         return;
@@ -67,7 +67,7 @@ pub fn query(bytes: &[u8]) {
     let _ = search(&json!({ "query": "*", "forced_filter": query }));
 }
 
-/// Any JSON as aggregations.
+/// Checks arbitrary JSON as aggregations.
 pub fn aggregations(bytes: &[u8]) {
     if let Ok(aggs) = serde_json::from_slice::<Value>(bytes) {
         let _ = search(&json!({ "query": "*", "max_hits": 0, "aggs": aggs }));
@@ -75,8 +75,8 @@ pub fn aggregations(bytes: &[u8]) {
     }
 }
 
-/// A config on the first line, a document on the second: what is accepted can be shown, and a mapping reads
-/// back from its own canonical form.
+/// Checks a config on the first line and a document on the second: accepted documents can be shown,
+/// and a mapping is read back from its canonical form.
 pub fn document(bytes: &[u8]) {
     let (config, line) = match bytes.iter().position(|byte| *byte == b'\n') {
         Some(at) => (&bytes[..at], &bytes[at + 1..]),
@@ -102,7 +102,7 @@ pub fn document(bytes: &[u8]) {
     );
 }
 
-/// A plan's leaf requests and root, and the leaves' answers.
+/// Leaf requests and root request of a plan, and the answers of the leaves.
 struct Messages {
     leaves: Vec<Vec<u8>>,
     root: Vec<u8>,
@@ -134,9 +134,9 @@ fn messages() -> &'static Messages {
     })
 }
 
-/// The first byte says which message is changed, the rest how. Bytes that are changed may give another
-/// answer, since they are between parts of the same guest, and aggregations that do not fit their request
-/// make tantivy panic; nothing else may come of them.
+/// The first byte selects the message to change, the rest the changes. These may give another
+/// answer, since the messages are between parts of the same guest, and aggregations that do not fit
+/// their request make tantivy panic; nothing else may happen.
 pub fn wire(bytes: &[u8]) {
     let Some((which, input)) = bytes.split_first() else {
         return;
@@ -161,11 +161,11 @@ pub fn wire(bytes: &[u8]) {
     }
 }
 
-/// A value behind the right key and checksum, for the whole answer and for one split's part. Aggregations that
-/// do not fit their request make tantivy panic, as in [`wire`].
+/// Checks a value with a valid key and checksum, for the whole answer and for one split's part.
+/// Aggregations that do not fit their request make tantivy panic, as in [`wire`].
 pub fn partial_entry(bytes: &[u8]) {
     let entry = |key: &str| {
-        // postcard's form of a text: its length in sevens of bits, then its bytes.
+        // postcard's encoding of a text: a varint with its length, then its bytes.
         let mut body = Vec::new();
         let mut len = key.len();
         while len >= 0x80 {
@@ -196,7 +196,7 @@ pub fn partial_entry(bytes: &[u8]) {
     }
 }
 
-/// Bytes as a file, and changes to a good file. What reads back from it is what was written.
+/// Checks bytes as a file, and changes to a valid file. Reading must give what was written.
 pub fn cache_file(bytes: &[u8]) {
     let key = block_file::Key::block("splits/0123.split", 4_096, 7);
     let _ = block_file::read_bytes(bytes, &key);
@@ -219,10 +219,10 @@ pub fn cache_file(bytes: &[u8]) {
     }
 }
 
-/// Changes to a split as it lies in a store, then to one whose author made all checksums right.
+/// Checks changes to a split in a store, and then changes with recomputed checksums.
 ///
-/// The first is found out. The second may be anything, and tantivy, which trusts what it reads, may panic:
-/// in the component that is a trap, which ends one search. What must not happen is anything else.
+/// The former are detected. The latter may be anything, and tantivy, which trusts its input, may
+/// panic: in the component this is a trap, which ends one search. Nothing else may happen.
 pub fn hostile_split(bytes: &[u8]) {
     let objects = index();
     let name = objects
@@ -255,7 +255,7 @@ fn with(objects: &Objects, request: &Value) -> Result<Outcome, SearchError> {
     )
 }
 
-/// The index with the body of one split changed, and checksums made for what it is now.
+/// Returns the index with the body of one split changed, and new checksums.
 fn resealed(objects: &Objects, name: &str, bytes: &[u8]) -> Option<Objects> {
     let split = objects.get(name)?;
     let mut file = ManifestFile::from_bytes(objects.get(MANIFEST)?).ok()?;
@@ -291,7 +291,7 @@ fn resealed(objects: &Objects, name: &str, bytes: &[u8]) -> Option<Objects> {
     Some(resealed)
 }
 
-/// Runs `work`, which may panic in tantivy, without a word.
+/// Runs `work`, which may panic in tantivy, without printing panics.
 fn quietly(work: impl FnOnce()) {
     static HOOK: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _one_at_a_time = HOOK.lock();

@@ -1,6 +1,6 @@
-//! A fuzzer's input as changes to bytes that are good: most of them then get past the first check.
+//! Fuzzer input as changes to valid bytes: most of them then pass the first check.
 
-/// Applies `input`, four bytes an edit: where (two bytes), what, and a value.
+/// Applies `input`, with four bytes for each edit: position (two bytes), kind, and value.
 pub(crate) fn apply(bytes: &mut Vec<u8>, input: &[u8]) {
     for edit in input.chunks_exact(4) {
         let [low, high, what, value] = *edit else {
@@ -10,7 +10,7 @@ pub(crate) fn apply(bytes: &mut Vec<u8>, input: &[u8]) {
         if bytes.is_empty() {
             return;
         }
-        // Sixteen bits reach all of a small index; what is longer is reached by multiples.
+        // Sixteen bits cover all of a small index; positions in longer data are multiples.
         let place = place * bytes.len().div_ceil(1 << 16) % bytes.len();
         match what % 4 {
             0 => bytes[place] ^= value | 1,

@@ -1,4 +1,4 @@
-//! Requests to Elasticsearch's API.
+//! Checks of Elasticsearch's API.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::checks::{LIMITS, index, no_cache};
 use super::host::{Objects, run};
 
-/// Any text as the body of a search, of a count and of many searches: the answer is JSON, and no defect.
+/// Checks arbitrary text as the body of a search, a count and a multi-search: the answer is JSON,
+/// and no internal error.
 pub fn elastic(bytes: &[u8]) {
     for path in ["/logs/_search", "/logs/_count", "/_msearch"] {
         let response = ask(path, bytes);
@@ -44,7 +45,7 @@ fn ask(path: &str, body: &[u8]) -> (u16, Vec<u8>) {
     }
 }
 
-/// The index under the name by which it is served.
+/// Returns the index under the name by which it is served.
 fn named() -> &'static Objects {
     static NAMED: OnceLock<Objects> = OnceLock::new();
     NAMED.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! A host in one thread over objects in memory: answers every demand of a session at once.
+//! Single-threaded host over objects in memory: answers every demand of a session at once.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use canter_protocol::{
     Demand, FetchErrorKind, HostReport, Outcome, Progress, Supply, SupplyResult,
 };
 
-/// More steps than any search of a small index takes: a session that goes on is stuck.
+/// Maximum number of steps: more than any search of a small index takes, so the session is stuck.
 const MAX_STEPS: usize = 1_000;
 
 /// Objects by name.

@@ -1,5 +1,6 @@
-//! What the fuzz targets check, one function each. The same functions go through the seeds in `corpus/` as an
-//! ordinary test (`tests/tests/fuzz_seeds`), so that an input that once did harm stays one.
+//! Checks of the fuzz targets, one function for each. The same functions run the seeds in `corpus/`
+//! as an ordinary test (`tests/tests/fuzz_seeds`), so that inputs that once failed are tested
+//! forever.
 //!
 //! No function may panic, run for long or take much memory, whatever the bytes.
 

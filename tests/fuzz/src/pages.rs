@@ -1,5 +1,5 @@
-//! Pages of a manifest, what a manifest says of them, and filters: with checksums that are right, so that what is
-//! wrong is found by the readers behind them.
+//! Pages of a manifest, references to them, and filters, all with valid checksums, so that the
+//! readers behind these must find the errors.
 
 use canter_split_format::{
     ManifestFile, Needle, PageFilters, PagePart, PageRef, PageSplit, SplitFilter, checksum64,
@@ -8,14 +8,14 @@ use canter_split_format::{
 
 use super::edits;
 
-/// A manifest with a page, the page, and the filters of its splits: those of the format's golden files.
+/// Manifest with a page, the page, and the filters of its splits: the format's golden files.
 const MANIFEST: &[u8] =
     include_bytes!("../../../split-format/tests/golden/manifest-v2/manifest.canter");
 const PAGE: &[u8] = include_bytes!("../../../split-format/tests/golden/page-v1/sample.page");
 const FILTERS: &[u8] = include_bytes!("../../../split-format/tests/golden/page-v1/sample.bits");
 const FILTER: &[u8] = include_bytes!("../../../split-format/tests/golden/page-v1/sample.filter");
 
-/// Where a manifest says how long its JSON is, and where that begins.
+/// Offsets of the JSON's length in a manifest, and of the JSON.
 const JSON_LEN: usize = 12;
 const JSON: usize = 28;
 
@@ -27,9 +27,9 @@ fn page() -> PageRef {
     manifest().pages.remove(0)
 }
 
-/// Changes to a page, and to what the manifest says of it.
+/// Checks changes to a page, and to the manifest's reference to it.
 pub fn manifest_pages(bytes: &[u8]) {
-    // The first byte: how many splits there should be.
+    // The first byte is the expected number of splits.
     let (num_splits, edits) = bytes.split_first().unwrap_or((&3, &[]));
     let mut page = page();
     let entries = PAGE.get(page.entries.start as usize..page.entries.end() as usize);
@@ -73,7 +73,7 @@ pub fn manifest_pages(bytes: &[u8]) {
     }
 }
 
-/// Opens bytes as the entries of a page, and writes again what comes out.
+/// Opens bytes as the entries of a page, and writes the result again.
 fn open_entries(page: &mut PageRef, num_splits: u64, entries: &[u8]) {
     page.num_splits = num_splits;
     page.entries = PagePart {
@@ -102,7 +102,7 @@ fn open_entries(page: &mut PageRef, num_splits: u64, entries: &[u8]) {
     assert_eq!(again.len(), splits.len());
 }
 
-/// Changes to the filter of a split, and to the transposed ones of a page.
+/// Checks changes to the filter of a split, and to the transposed ones of a page.
 pub fn filters(bytes: &[u8]) {
     let content = FILTER.get(..FILTER.len() - 8).expect("a golden file");
     let mut changed = content.to_vec();
@@ -120,7 +120,7 @@ pub fn filters(bytes: &[u8]) {
         filter.insert(needle);
         assert!(filter.may_hold(needle));
     }
-    // Damage of a page's filters costs filters, and hides nothing.
+    // Damage to a page's filters costs filters, but hides nothing.
     let mut changed = FILTERS.to_vec();
     edits::apply(&mut changed, bytes);
     let page = page();

@@ -1,16 +1,17 @@
-//! What a store holds beside splits, manifests and pages: the lists of indexes and templates, the ledgers, checkpoints,
-//! receipts, and what is spooled. Any bytes are read as each of them.
+//! Objects of a store besides splits, manifests and pages: the lists of indexes and templates,
+//! ledgers, checkpoints, receipts, and spooled documents. Arbitrary bytes are read as each of them.
 
 use canter_index_builder::fuzzing::{self, Read};
 use canter_split_format::{LedgerRef, SourcesRef, object_id};
 
-/// Lines of a spooled object that are read: a few bytes may say that they are any number.
+/// Maximum size of the lines of a spooled object: a few bytes may claim any number of lines.
 const MAX_LINES_NUM_BYTES: usize = 1 << 20;
 
 type Reader = fn(&[u8]) -> Option<Read>;
 type IsName = fn(&str) -> bool;
 
-/// What is taken can be written and is read as the same again, and no name that is made of it leads elsewhere.
+/// Checks that accepted objects survive a round trip, and that no name derived from them leads
+/// elsewhere.
 pub fn store_objects(bytes: &[u8]) {
     let readers: [(Reader, IsName); 4] = [
         (fuzzing::catalog, is_folder),
@@ -38,7 +39,7 @@ fn check(bytes: &[u8], read: Reader, is_name: IsName) {
     assert_eq!(again, Some(found), "what was read can be written");
 }
 
-/// Written anew, beside the code that is checked: a plain name, and 32 digits.
+/// Checks a plain name and 32 digits, independently of the tested code.
 fn is_folder(folder: &str) -> bool {
     let Some((name, id)) = folder.split_once('/') else {
         return false;
@@ -64,7 +65,7 @@ fn is_hash(id: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Objects of both ledgers, of which the manifest says the hash.
+/// Checks objects of both ledgers, which the manifest references by hash.
 fn ledgers(bytes: &[u8]) {
     let ledger = LedgerRef {
         id: object_id(bytes),

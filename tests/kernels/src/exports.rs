@@ -1,4 +1,4 @@
-//! What the module lets a host call.
+//! Functions that the module exports.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use crate::{Job, Kernel};
 static DATA: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static NUMBERS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
-/// Room for so many bytes, which jobs are done with from then on.
+/// Allocates room for `len` bytes, which later jobs use as their data.
 #[unsafe(no_mangle)]
 extern "C" fn room(len: usize) -> *mut u8 {
     let mut data = DATA.lock().unwrap_or_else(PoisonError::into_inner);
@@ -16,7 +16,7 @@ extern "C" fn room(len: usize) -> *mut u8 {
     data.as_mut_ptr()
 }
 
-/// Does a job, and says how many numbers came out.
+/// Runs a job, and returns the number of results.
 #[unsafe(no_mangle)]
 extern "C" fn run(
     kernel: usize,
@@ -46,7 +46,7 @@ extern "C" fn run(
     numbers.len()
 }
 
-/// Where the numbers are.
+/// Returns the address of the results.
 #[unsafe(no_mangle)]
 extern "C" fn numbers() -> *const u64 {
     NUMBERS

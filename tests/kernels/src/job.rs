@@ -1,4 +1,4 @@
-//! What a loop is given, and what it makes of it.
+//! Input and output of a loop.
 
 use std::hint::black_box;
 
@@ -10,46 +10,46 @@ use crate::matching;
 /// One of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
-    /// A block of 128 numbers.
+    /// Unpacks a block of 128 numbers.
     Block,
-    /// The same as differences.
+    /// Unpacks a block of differences.
     SortedBlock,
-    /// The same as differences less one: postings.
+    /// Unpacks a block of differences minus one, as in postings.
     StrictlySortedBlock,
-    /// A block of 32 numbers.
+    /// Unpacks a block of 32 numbers.
     ShortBlock,
-    /// A block of 128 numbers, packed.
+    /// Packs a block of 128 numbers.
     PackedBlock,
-    /// Rows as numbers of 32 bits.
+    /// Unpacks rows to 32-bit numbers.
     Unpack32,
-    /// Rows as numbers of 64 bits.
+    /// Unpacks rows to 64-bit numbers.
     Unpack64,
-    /// Which numbers of 32 bits are within a range.
+    /// Selects 32-bit numbers within a range.
     Within32,
-    /// Which numbers of 64 bits are within a range.
+    /// Selects 64-bit numbers within a range.
     Within64,
-    /// Which rows are within a range, packed as they are.
+    /// Selects packed rows within a range.
     Select,
-    /// Every seventh row.
+    /// Gathers every seventh row.
     Gather,
-    /// How often each code of up to 4 bits occurs.
+    /// Counts codes of up to 4 bits.
     CountNarrow,
-    /// How often each code of 5 to 8 bits occurs.
+    /// Counts codes of 5 to 8 bits.
     CountBytes,
-    /// How often each code occurs among unpacked ones.
+    /// Counts unpacked codes.
     Tally,
-    /// Ascending documents as bits.
+    /// Converts ascending documents to bits.
     Mark,
-    /// Bits as documents.
+    /// Converts bits to documents.
     List,
-    /// Which of a block's documents have a bit.
+    /// Selects a block's documents whose bits are set.
     Among,
-    /// A block's numbers, each as the value of a byte that it stands for.
+    /// Replaces a block's numbers by the values of bytes that they index.
     LookUp,
 }
 
 impl Kernel {
-    /// All of them; a module knows each by its place.
+    /// All loops; a module identifies each by its index.
     pub const ALL: [Self; 18] = [
         Self::Block,
         Self::SortedBlock,
@@ -71,7 +71,7 @@ impl Kernel {
         Self::LookUp,
     ];
 
-    /// The widest rows that it takes.
+    /// Returns the maximum width of rows.
     pub fn max_width(self) -> u8 {
         match self {
             Self::Unpack64 | Self::Within64 => 56,
@@ -85,25 +85,25 @@ impl Kernel {
     }
 }
 
-/// What a loop is given besides the bytes.
+/// Parameters of a loop, besides the bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
-    /// Which loop.
+    /// Loop to run.
     pub kernel: Kernel,
-    /// Bits of a row, or of a number in a block.
+    /// Width in bits of a row, or of a number in a block.
     pub width: u8,
-    /// The first row, less than eight; what sorted blocks begin from.
+    /// First row, less than eight; the initial value of sorted blocks.
     pub first: u32,
-    /// The range that is looked for: the least, and how far the greatest is above it.
+    /// Range to select: the minimum, and the distance to the maximum.
     pub range: [u64; 2],
-    /// Rows.
+    /// Number of rows.
     pub num_rows: u32,
-    /// How often the same is done again, for benches.
+    /// Number of repetitions, for benches.
     pub repeats: u32,
 }
 
 impl Job {
-    /// What comes out, as numbers.
+    /// Runs the job, and returns the result as numbers.
     pub fn run(&self, data: &[u8]) -> Vec<u64> {
         for _ in 0..self.repeats {
             black_box(self.once(black_box(data)));
@@ -206,7 +206,7 @@ impl Job {
         }
     }
 
-    /// Ascending documents of a window, as far apart as the bytes say.
+    /// Returns ascending documents of a window, with distances given by the bytes.
     fn docs(&self, data: &[u8]) -> Vec<u32> {
         let greatest = (1u32 << self.width.min(8)) - 1;
         let places = data.iter().scan(0u32, |place, byte| {
@@ -223,13 +223,14 @@ impl Job {
         numbers
     }
 
-    /// The range in 32 bits, which it does not go beyond.
+    /// Returns the range in 32 bits, limited to valid values.
     fn narrow_range(&self) -> [u32; 2] {
         let least = self.range[0] as u32;
         [least, (self.range[1] as u32).min(u32::MAX - least)]
     }
 
-    /// The bytes as numbers of 32 bits, packed at the width of the greatest, and as differences.
+    /// Converts the bytes to 32-bit numbers, and packs them at the width of the largest and as
+    /// differences.
     fn pack(&self, data: &[u8]) -> Vec<u64> {
         let numbers: Vec<u32> = data
             .as_chunks()
@@ -247,7 +248,7 @@ impl Job {
     }
 }
 
-/// The bytes as the words of a window, with zeros behind them.
+/// Converts the bytes to the words of a window, padded with zeros.
 fn words(data: &[u8]) -> [u64; matching::NUM_WORDS] {
     let mut words = [0; matching::NUM_WORDS];
     for (word, bytes) in words.iter_mut().zip(data.as_chunks().0) {
@@ -256,7 +257,7 @@ fn words(data: &[u8]) -> [u64; matching::NUM_WORDS] {
     words
 }
 
-/// A block's numbers, and how many bytes it had.
+/// Unpacks a block, and returns its numbers and its length in bytes.
 fn block<P: BitPacker>(packer: P, unpack: impl FnOnce(P, &mut [u32]) -> usize) -> Vec<u64> {
     let mut out = vec![0; P::BLOCK_LEN];
     let num_bytes = unpack(packer, &mut out) as u64;

@@ -1,10 +1,10 @@
-//! The guest's loops over packed bytes, each by itself, natively and in WebAssembly: the same [`Job`] is done by
-//! [`Job::run`] here and by [`Module`] in there.
+//! The guest's loops over packed bytes, each by itself, native and in WebAssembly: [`Job::run`]
+//! runs a [`Job`] natively, and [`Module`] in WebAssembly.
 //!
-//! The component has them inlined in all sorts of places, and no export for any. This is a module of its own, compiled as
-//! the component is and shipped to nobody. The loops over columns are the very files of the guest, so that nothing else
-//! has to be compiled with them. It knows no columns and no postings, and judges nothing: tests compare and
-//! benches time.
+//! The component inlines these loops in many places and exports none. This separate module is
+//! compiled like the component, but never shipped. The loops over columns are the guest's own
+//! source files, so that nothing else has to be compiled. The crate knows no columns or postings:
+//! tests compare results, and benches measure time.
 
 #[cfg(target_arch = "wasm32")]
 #[allow(unsafe_code, reason = "exports have names")]

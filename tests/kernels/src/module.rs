@@ -1,4 +1,4 @@
-//! The host of the module.
+//! Host of the module.
 
 use anyhow::{Context, Result, anyhow};
 use wasmtime::{Config, Engine, Instance, Memory, Store, TypedFunc};
@@ -7,7 +7,7 @@ use crate::{Job, Kernel};
 
 type RunParams = (u32, u32, u32, u64, u64, u32, u32);
 
-/// The module, ready to do jobs.
+/// Loaded module.
 pub struct Module {
     store: Store<()>,
     memory: Memory,
@@ -17,17 +17,18 @@ pub struct Module {
 }
 
 impl Module {
-    /// Loads what `cargo xtask guest` has built.
+    /// Loads the module that `cargo xtask guest` has built.
     ///
     /// # Errors
-    /// If it is not there, or imports anything.
+    /// The module is missing, or has imports.
     pub fn load() -> Result<Self> {
         let path = env!("CANTER_KERNELS");
         let bytes =
             std::fs::read(path).with_context(|| format!("{path}; run `cargo xtask guest`"))?;
         let mut config = Config::new();
-        // As compiled code of the guest is: without what only this processor has. (Where the guest's loops read a byte in each
-        // round, to be stopped, these do not: it takes no time that could be measured.)
+        // Compiled for the baseline target, like the guest, not for this processor. (Unlike the
+        // guest's loops, these do not check for interruption in each iteration, which takes no
+        // measurable time.)
         config
             .target(env!("CANTER_KERNELS_TARGET"))
             .map_err(failed)?;
@@ -49,10 +50,10 @@ impl Module {
         })
     }
 
-    /// Hands in the bytes that jobs are done with.
+    /// Passes the bytes for later jobs.
     ///
     /// # Errors
-    /// If there is no room for them.
+    /// Memory is exhausted.
     pub fn set_data(&mut self, data: &[u8]) -> Result<()> {
         let room = self.room.call(&mut self.store, data.len().try_into()?);
         let room = room.map_err(failed)?;
@@ -60,7 +61,7 @@ impl Module {
         Ok(())
     }
 
-    /// Does a job. How many numbers came out.
+    /// Runs a job, and returns the number of results.
     ///
     /// # Errors
     /// A trap.
@@ -81,7 +82,7 @@ impl Module {
         Ok(len.map_err(failed)? as usize)
     }
 
-    /// Does a job, and returns what came out.
+    /// Runs a job, and returns the results.
     ///
     /// # Errors
     /// A trap.

@@ -1,5 +1,5 @@
-//! The loops over packed bytes, each by itself: what they make of any bytes in WebAssembly is what they make of them
-//! here. What that should be, the property tests beside the loops know.
+//! The loops over packed bytes give the same results in WebAssembly as natively, for arbitrary
+//! bytes. The property tests beside the loops check the results themselves.
 
 use canter_kernels::{Job, Kernel, Module};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn job(kernel: Kernel) -> impl Strategy<Value = (Job, Vec<u8>)> {
     )
 }
 
-/// As many cases as make it likely that each width has some.
+/// Enough cases to make it likely that each width occurs.
 fn check(kernel: Kernel) {
     let mut module = Module::load().unwrap();
     let config = ProptestConfig {
@@ -45,13 +45,13 @@ fn check(kernel: Kernel) {
         .unwrap();
 }
 
-/// What comes out here; where this processor lacks the instructions, without them.
+/// Returns the native result; if this processor lacks the instructions, computes it without them.
 fn expected(job: &Job, bytes: &[u8]) -> Vec<u64> {
     let found = job.run(bytes);
     if job.kernel != Kernel::Select || has_vectors() {
         return found;
     }
-    // Rows that are unpacked and then compared, as many as the module has looked at.
+    // Rows are unpacked and then compared, as many as the module has processed.
     let first = u64::from(job.first % 8);
     let bits = u64::from(job.width);
     let read = |row: u64| {

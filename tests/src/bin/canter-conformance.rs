@@ -1,5 +1,5 @@
-//! The conformance test as a program: sends one list of requests to every host and prints the table.
-//! `cargo xtask conformance` builds what it runs, and starts it.
+//! Program of the conformance test: sends one list of requests to every host and prints the table.
+//! `cargo xtask conformance` builds the hosts, and runs this program.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use canter_tests::conformance::{
 };
 use clap::Parser;
 
-/// The marks around the table in the document.
+/// Markers around the table in the document.
 const TABLE_START: &str = "<!-- The table: cargo xtask conformance -->\n";
 const TABLE_END: &str = "<!-- The end of the table. -->\n";
 
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Whether everything is as it must be.
+/// Runs the test, and returns whether everything is as required.
 fn run(args: &Args) -> Result<bool> {
     let hosts = hosts::all();
     let requests = chosen_requests(args)?;
@@ -138,7 +138,7 @@ fn is_good(args: &Args, report: &HostReport) -> bool {
     report.is_green() || !is_required && !report.is_red()
 }
 
-/// Puts the table between its two marks.
+/// Writes the table between its two markers.
 fn write_table(path: &PathBuf, table: &str) -> Result<()> {
     let shown = path.display();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;

@@ -1,27 +1,28 @@
-//! An answer, and the bytes of it that must be the same on every host.
+//! Answer of a host, and its bytes that must be the same on every host.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// The headers that the guest decides; a host may add others.
+/// Headers that the guest determines; a host may add others.
 pub const HEADERS: [&str; 3] = ["content-type", "cache-control", "allow"];
 
-/// The status of a command that failed: it says so, and no more.
+/// Status of a failed command, which has no HTTP status.
 pub const COMMAND_FAILED: u16 = 0;
 
-/// What a host answered.
+/// Answer of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// HTTP status, or [`COMMAND_FAILED`].
     pub status: u16,
-    /// Those of [`HEADERS`] that came; `None` where a host has no headers, such as a command line.
+    /// Headers among [`HEADERS`] that were sent; `None` for a host without headers, such as a
+    /// command line.
     pub headers: Option<BTreeMap<String, String>>,
-    /// The body as it came.
+    /// Body as received.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// Status, type and body in which the time taken and the profile are blanked out.
+    /// Returns status, type and body, with the elapsed time and the profile blanked out.
     pub fn comparable(&self) -> Self {
         Self {
             body: comparable_bytes(&self.body),
@@ -29,7 +30,7 @@ impl Answer {
         }
     }
 
-    /// The body as text for a person, cut to `len` characters.
+    /// Returns the body as text, truncated to `len` characters.
     pub fn shortened(&self, len: usize) -> String {
         let text = String::from_utf8_lossy(&self.body);
         let mut short: String = text.chars().take(len).collect();
@@ -40,8 +41,10 @@ impl Answer {
     }
 }
 
-/// A JSON object with the values of `elapsed_time_micros` and `profile` replaced by `_`, if it has them
-/// at its top, and of `took` wherever it stands: an answer in Elasticsearch's form may have others inside. Everything else stays as it is, white space and digits too, which parsing would hide.
+/// Returns a JSON object with the values of `elapsed_time_micros` and `profile` replaced by `_` at
+/// the top level, and those of `took` anywhere, since answers in Elasticsearch's form may be
+/// nested. All other bytes stay unchanged, including white space and digits, whose differences
+/// parsing would hide.
 pub fn comparable_bytes(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(body.len());
     let mut from = 0;
@@ -54,7 +57,7 @@ pub fn comparable_bytes(body: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Where the values of some keys of the outermost object stand.
+/// Returns the ranges of the values of some keys in the outermost object.
 fn top_values(body: &[u8], keys: &[&str]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut depth = 0usize;
@@ -66,7 +69,7 @@ fn top_values(body: &[u8], keys: &[&str]) -> Vec<Range<usize>> {
                 let text = &body[at + 1..end.saturating_sub(1).max(at + 1)];
                 at = end;
                 let is_wanted = keys.iter().any(|key| key.as_bytes() == text);
-                // A value that reads like a key is followed by no colon.
+                // A value that looks like a key is not followed by a colon.
                 if (depth == 1 && is_wanted || text == b"took") && body.get(at) == Some(&b':') {
                     let start = at + 1 + spaces(&body[at + 1..]);
                     let end = end_of_value(body, start);
@@ -93,7 +96,7 @@ fn spaces(body: &[u8]) -> usize {
     body.iter().take_while(is_space).count()
 }
 
-/// Behind the string that begins at `start`.
+/// Returns the offset after the string that begins at `start`.
 fn end_of_string(body: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while at < body.len() {
@@ -106,7 +109,7 @@ fn end_of_string(body: &[u8], start: usize) -> usize {
     body.len()
 }
 
-/// Behind the value that begins at `start`: where the comma or bracket after it stands.
+/// Returns the offset after the value that begins at `start`, that of the next comma or bracket.
 fn end_of_value(body: &[u8], start: usize) -> usize {
     let mut depth = 0usize;
     let mut at = start;

@@ -1,22 +1,22 @@
-//! One HTTP request as a host is sent it.
+//! HTTP request to a host.
 
 use std::fmt::Write as _;
 
-/// A request to the search API: nothing of it is left to a client library to decide.
+/// Request to the search API, complete, so that client libraries decide nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
-    /// In upper case.
+    /// Method in upper case.
     pub method: String,
-    /// Percent-encoded, with its first slash.
+    /// Percent-encoded path, including its first slash.
     pub path: String,
-    /// What follows the `?`, percent-encoded; empty without one.
+    /// Percent-encoded query after the `?`; empty if absent.
     pub query: String,
-    /// Empty without one.
+    /// Body; empty if absent.
     pub body: Vec<u8>,
 }
 
 impl Call {
-    /// `GET path`.
+    /// Creates a request for `GET path`.
     pub fn get(path: impl Into<String>) -> Self {
         Self {
             method: "GET".to_owned(),
@@ -25,7 +25,7 @@ impl Call {
         }
     }
 
-    /// The path and, if there is one, the query.
+    /// Returns the path, and the query if there is one.
     pub fn target(&self) -> String {
         match self.query.is_empty() {
             true => self.path.clone(),
@@ -33,7 +33,7 @@ impl Call {
         }
     }
 
-    /// Parameters of the query in their order, decoded. A part without `=` has an empty value.
+    /// Returns the decoded parameters of the query in order. A part without `=` has an empty value.
     pub fn parameters(&self) -> Vec<(String, String)> {
         self.query
             .split('&')
@@ -46,7 +46,7 @@ impl Call {
     }
 }
 
-/// Percent-encodes all but letters, digits and `-._~`.
+/// Percent-encodes all characters but letters, digits and `-._~`.
 pub fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -62,7 +62,7 @@ pub fn encoded(text: &str) -> String {
     out
 }
 
-/// The reverse; what is no escape stays as it is.
+/// Decodes percent-encoding; invalid escapes stay unchanged.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

@@ -1,4 +1,4 @@
-//! Whether an answer of the native engine is right.
+//! Correctness of the native engine's answers.
 
 use serde_json::{Value, json};
 
@@ -6,18 +6,18 @@ use super::faults::{name_in, told_faults};
 use super::{Answer, Request, Site};
 use crate::normalised;
 
-/// Judges answers by the expectations of their requests.
+/// Checker of answers by the expectations of their requests.
 pub struct Checker<'a> {
     site: &'a Site,
 }
 
 impl<'a> Checker<'a> {
-    /// Judges answers from the indexes of a site.
+    /// Creates a checker for the indexes of a site.
     pub fn new(site: &'a Site) -> Self {
         Self { site }
     }
 
-    /// What is wrong with an answer, if anything.
+    /// Returns the problem of an answer, if any.
     pub fn problem(&self, request: &Request, answer: &Answer) -> Option<String> {
         let expected = &request.expected;
         if answer.status != expected.status {
@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
             {
                 body["message"].as_str().unwrap_or_default().to_owned()
             }
-            // Elasticsearch's form.
+            // Error in Elasticsearch's form.
             (true, Ok(body)) if body["error"].is_object() || body["error"].is_string() => {
                 body.to_string()
             }
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Every place that tells a fault names one of those that are expected, and each is told.
+/// Returns a problem unless the reported faults are exactly the expected ones.
 fn wrong_faults(request: &Request, answer: &Answer) -> Option<String> {
     let expected = request.expected.faults.as_ref()?;
     let told = told_faults(answer);

@@ -1,9 +1,9 @@
-//! How an answer differs from the one that it must equal.
+//! Comparison of an answer with the expected one.
 
 use super::faults::told_faults;
 use super::{Answer, COMMAND_FAILED, Request};
 
-/// The first difference, if there is one.
+/// Returns the first difference, if there is one.
 pub(super) fn difference(request: &Request, expected: &Answer, found: &Answer) -> Option<String> {
     let mut found = found.clone();
     if found.status == COMMAND_FAILED && expected.status >= 400 {
@@ -11,7 +11,7 @@ pub(super) fn difference(request: &Request, expected: &Answer, found: &Answer) -
     }
     let found = &found;
     if request.expected.faults.is_some() {
-        // Who fetches words what he saw; what it is called is the same.
+        // Each fetcher words what it saw, but uses the same name for a fault.
         let told = (expected.status, told_faults(expected));
         let tells = (found.status, told_faults(found));
         return (told != tells)
@@ -41,7 +41,7 @@ pub(super) fn difference(request: &Request, expected: &Answer, found: &Answer) -
     })
 }
 
-/// What stands around a byte.
+/// Returns the text around a byte.
 fn around(body: &[u8], at: usize) -> String {
     let start = at.saturating_sub(60);
     let end = body.len().min(at + 120);

@@ -1,4 +1,4 @@
-//! The stores that do something wrong, and the names that answers give to it.
+//! Misbehaving stores, and the names of their faults in answers.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Answer;
 use crate::Quirk;
 
-/// Faults by the name that every host must give them. `checksum` is the guest's own word.
+/// Names of faults that every host must use. `checksum` is the guest's own.
 const NAMES: [&str; 9] = [
     "range_ignored",
     "etag_changed",
@@ -23,28 +23,28 @@ const NAMES: [&str; 9] = [
     "checksum",
 ];
 
-/// An index name whose objects are served wrongly.
+/// Index whose objects are served wrongly.
 pub(super) struct BrokenStore {
-    /// The name of the index.
+    /// Name of the index.
     pub(super) index: &'static str,
-    /// Which of its objects, by the beginning of their name.
+    /// Prefix of the affected objects' names.
     pub(super) objects: &'static str,
-    /// What is done wrong.
+    /// Kind of the misbehaviour.
     pub(super) fault: Fault,
 }
 
 pub(super) enum Fault {
-    /// The server does it.
+    /// The server misbehaves.
     Served(Quirk),
-    /// Bytes were flipped before they were stored.
+    /// Bits were flipped before the object was stored.
     Flipped,
-    /// Somebody else has written it: a split's id leads into another index.
+    /// An attacker has written the manifest: a split's id leads into another index.
     Hostile,
-    /// There is no such object.
+    /// The object is missing.
     Absent,
 }
 
-/// One index name for each. A name of its own keeps every cache cold.
+/// Returns one index for each fault. Separate names keep every cache cold.
 pub(super) fn broken_stores() -> Vec<BrokenStore> {
     let store = |index, objects, fault| BrokenStore {
         index,
@@ -65,7 +65,7 @@ pub(super) fn broken_stores() -> Vec<BrokenStore> {
     ]
 }
 
-/// The object with one bit of every 256 bytes flipped: no block of it is as it was.
+/// Flips one bit in every 256 bytes of an object, so that every block is damaged.
 pub(super) fn flipped(object: &Bytes) -> Bytes {
     let mut bytes = object.to_vec();
     for byte in bytes.iter_mut().skip(128).step_by(256) {
@@ -74,8 +74,8 @@ pub(super) fn flipped(object: &Bytes) -> Bytes {
     bytes.into()
 }
 
-/// The manifest with another id for its newest split: a path to the same split of the index `hdfs-logs`, which
-/// a host that follows it answers from.
+/// Returns the manifest with another id for its newest split: a path to the same split of the index
+/// `hdfs-logs`, which a host that follows it would serve.
 pub(super) fn hostile(manifest: &Bytes) -> Result<Bytes> {
     let mut file = ManifestFile::from_bytes(manifest)?;
     let newest = file
@@ -87,8 +87,8 @@ pub(super) fn hostile(manifest: &Bytes) -> Result<Bytes> {
     Ok(file.to_bytes()?.into())
 }
 
-/// What an answer says about the store, in a form that does not depend on who fetched: the status, and
-/// the names of the faults by split, or of the whole answer.
+/// Returns what an answer reports about the store, independent of the fetcher: the names of faults,
+/// by split or for the whole answer.
 pub(super) fn told_faults(answer: &Answer) -> BTreeSet<String> {
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     let mut told = BTreeSet::new();
@@ -104,7 +104,7 @@ pub(super) fn told_faults(answer: &Answer) -> BTreeSet<String> {
     told
 }
 
-/// The first fault that a text names.
+/// Returns the first fault named in a text.
 pub(super) fn name_in(text: &str) -> &'static str {
     let found = NAMES
         .iter()

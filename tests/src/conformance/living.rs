@@ -1,5 +1,5 @@
-//! The index `living`, which has everything that an index gets in the course of time: pages of its manifest, splits
-//! that were merged, documents that were deleted before and after that, and filters.
+//! The index `living`, with everything that an index accumulates over time: pages of its manifest,
+//! merged splits, documents deleted before and after merges, and filters.
 //!
 //! ```text
 //!   ingests 0-6 ─▶ delete ─▶ delete ─▶ merge some ─▶ ingests 7-9, late documents ─▶ delete
@@ -7,7 +7,8 @@
 //!                  split     splits                                                 and in new ones
 //! ```
 //!
-//! Two documents each have the same time and trace, and come from one source: so their order is that of the lines.
+//! Documents come in pairs with the same time and trace from one source, so that the order of lines
+//! decides.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,22 +30,22 @@ use serde_json::{Value, json};
 use crate::index::read_folder;
 use crate::{Oracle, hdfs_lines, list};
 
-/// Lines of all ingests together.
+/// Number of lines in all ingests together.
 const NUM_LINES: u64 = 4_000;
-/// Documents of a split, before any is merged.
+/// Number of documents in a split before merges.
 const SPLIT_NUM_DOCS: u64 = 20;
 const NUM_INGESTS: u64 = 10;
-/// So many ingests come before the first documents are deleted.
+/// Number of ingests before the first deletion.
 const NUM_EARLY: u64 = 7;
-/// One trace of so many comes late, all of these in one ingest.
+/// Interval of traces that arrive late, all of them in one ingest.
 const LATE: u64 = 17;
-/// Seconds since 1970, and from one pair of documents to the next.
+/// Start in seconds since 1970, and the distance between pairs of documents.
 const START: u64 = 1_700_000_000;
 const STEP: u64 = 45;
-/// Of many that are due.
+/// Number of merges to run, out of many due ones.
 const NUM_MERGES: u64 = 5;
 
-/// The objects of the index, and plain tantivy over the documents that are left in it.
+/// Returns the objects of the index, and the oracle over its remaining documents.
 pub(super) fn living(seed: u64) -> Result<(BTreeMap<String, Bytes>, Oracle)> {
     let folder = tempfile::tempdir()?;
     let yaml = config();
@@ -86,7 +87,7 @@ pub(super) fn living(seed: u64) -> Result<(BTreeMap<String, Bytes>, Oracle)> {
     Ok((objects, Oracle::build(&yaml, &left)?))
 }
 
-/// The config of logs with a field for needles, and splits that are due to be merged when there are ten.
+/// Returns the config of logs with a field for needles, where merges of ten splits are due.
 fn config() -> String {
     let yaml = HDFS_LOGS_YAML.replacen("index_id: hdfs-logs", "index_id: living", 1);
     let yaml = yaml.replacen(
@@ -100,7 +101,7 @@ fn config() -> String {
     )
 }
 
-/// Logs, in the order of their time.
+/// Returns the logs in order of time.
 fn lines(seed: u64) -> Result<Vec<Value>> {
     let lines = hdfs_lines(NUM_LINES, seed)?;
     let lines = (0_u64..).zip(lines).map(|(ord, line)| {
@@ -112,13 +113,13 @@ fn lines(seed: u64) -> Result<Vec<Value>> {
     lines.collect()
 }
 
-/// A trace id as systems make them: without any order.
+/// Returns a trace id without any order, as systems generate them.
 fn trace_id(number: u64) -> String {
     let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     format!("{:016x}", mixed ^ (mixed >> 29))
 }
 
-/// The first and the last time of which everything is deleted but what comes late.
+/// Returns the first and the last time between which everything but late documents is deleted.
 fn emptied() -> (u64, u64) {
     let at = |pair: u64| START + pair * STEP;
     (at(250), at(310))
@@ -133,7 +134,7 @@ fn deletions() -> [Value; 3] {
     ]
 }
 
-/// What a plain look at a line says of the deletions.
+/// Returns whether a line remains after the deletions, by checking it directly.
 fn is_left(ord: u64, line: &Value) -> bool {
     let tenant = line["tenant_id"].as_u64().unwrap_or_default();
     let time = line["timestamp"].as_u64().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What this machine has: our own artifacts, and programs that are not ours.
+//! Requirements on this machine: our own artifacts, and third-party programs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,20 +6,20 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 
-/// Where artifacts and programs are.
+/// Locations of artifacts and programs.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// The workspace.
+    /// Folder of the workspace.
     pub root: PathBuf,
     /// Cargo's target folder.
     pub target: PathBuf,
 }
 
 impl Machine {
-    /// By where this program lies: `<target>/debug/…`.
+    /// Locates the folders from the path of this program: `<target>/debug/…`.
     ///
     /// # Errors
-    /// If it lies elsewhere.
+    /// The program is elsewhere.
     pub fn locate() -> Result<Self> {
         let program = env::current_exe().context("cannot find this program")?;
         let is_debug = |folder: &&Path| folder.file_name().is_some_and(|name| name == "debug");
@@ -33,36 +33,36 @@ impl Machine {
         })
     }
 
-    /// A program of the dev profile that this workspace builds.
+    /// Returns a program of the dev profile that this workspace builds.
     ///
     /// # Errors
-    /// Says how to build it, if it is not there.
+    /// It is missing; the message says how to build it.
     pub fn built(&self, name: &str) -> Result<PathBuf, String> {
         let program = format!("debug/{name}{}", env::consts::EXE_SUFFIX);
         self.artifact(&program, "cargo xtask conformance")
     }
 
-    /// A file below the target folder.
+    /// Returns a file below the target folder.
     ///
     /// # Errors
-    /// Says which command makes it, if it is not there.
+    /// It is missing; the message names the command that makes it.
     pub fn artifact(&self, path: &str, made_by: &str) -> Result<PathBuf, String> {
         found(self.target.join(path), made_by)
     }
 
-    /// A file of the workspace that a command makes or that comes with it.
+    /// Returns a file of the workspace, generated or not.
     ///
     /// # Errors
-    /// Says which command makes it, if it is not there.
+    /// It is missing; the message names the command that makes it.
     pub fn file(&self, path: &str, made_by: &str) -> Result<PathBuf, String> {
         found(self.root.join(path), made_by)
     }
 
-    /// A program that is not ours: what `variable` names, what `cargo xtask tools` installed below
-    /// `<target>/tools`, or what is on the path.
+    /// Returns a third-party program: the one named by `variable`, the one that `cargo xtask tools`
+    /// installed below `<target>/tools`, or the one on the path.
     ///
     /// # Errors
-    /// If it is nowhere.
+    /// There is none.
     pub fn tool(&self, name: &str, variable: &str) -> Result<PathBuf, String> {
         if let Some(program) = env::var_os(variable).filter(|program| !program.is_empty()) {
             return found(program.into(), &format!("whoever set {variable}"));
@@ -83,10 +83,10 @@ impl Machine {
         ))
     }
 
-    /// A program that came with an npm package into `<target>/tools`, or that `variable` names.
+    /// Returns a program from an npm package in `<target>/tools`, or the one named by `variable`.
     ///
     /// # Errors
-    /// If it is not there.
+    /// It is missing.
     pub fn npm_tool(&self, path: &str, variable: &str) -> Result<PathBuf, String> {
         match env::var_os(variable).filter(|program| !program.is_empty()) {
             Some(program) => found(program.into(), &format!("whoever set {variable}")),
@@ -102,7 +102,7 @@ fn found(path: PathBuf, made_by: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Whether a program says its version.
+/// Returns whether a program runs and prints its version.
 fn runs(program: &Path) -> bool {
     if !fs::metadata(program).is_ok_and(|file| file.is_file()) {
         return false;

@@ -1,4 +1,4 @@
-//! The conformance test: one list of requests, sent to every host over one store; every answer must be
+//! Conformance test: one list of requests, sent to every host over one store; every answer must be
 //! the same bytes.
 //!
 //! ```text
@@ -8,12 +8,12 @@
 //!          └──▶ host ──▶ answers ── equal? ──┘        which counts what it is asked for
 //! ```
 //!
-//! Whether an answer is *right* is asked once, of the native engine. Of every other host it is asked
-//! whether its answer is the *same*, byte for byte, but for the time taken and the profile. No test of
-//! speed: times are shown and never judged.
+//! Only the native engine's answers are checked for correctness. Every other host must give the
+//! same answers byte for byte, except for the elapsed time and the profile. Speed is not tested:
+//! times are shown and never judged.
 //!
-//! What an answer costs is compared too: with its caches off, a host asks the store exactly as often as
-//! the native engine.
+//! The cost of answers is compared too: with caches off, a host makes exactly the same requests to
+//! the store as the native engine.
 
 mod answers;
 mod call;

@@ -1,4 +1,4 @@
-//! What became of each host, and the table.
+//! Results of each host, and the table.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,56 +12,58 @@ use flate2::write::GzEncoder;
 
 use super::hosts::Host;
 
-/// Larger programs are those of the dev profile, and tell nothing about what would be deployed.
+/// Maximum size of a program in the table: larger ones are from the dev profile, and differ from
+/// deployed ones.
 const MAX_ARTIFACT_BYTES: u64 = 32 << 20;
 
-/// What became of one host.
+/// Result of one host.
 #[derive(Clone, Debug)]
 pub struct HostReport {
-    /// Its stable name.
+    /// Stable name of the host.
     pub name: &'static str,
-    /// What it is.
+    /// Description of the host.
     pub title: &'static str,
-    /// What became of it.
+    /// Result of the test.
     pub verdict: Verdict,
 }
 
-/// What became of a host.
+/// Outcome of a host's test.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// The machine lacks something: what, and how to get it.
+    /// The machine lacks a requirement, described with how to get it.
     Skipped(String),
-    /// It did not start, or broke down.
+    /// The host did not start, or crashed.
     Failed(String),
-    /// It answered.
+    /// The host answered.
     Ran(Measured),
 }
 
-/// What a host that ran did.
+/// Measurements of a host.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// Requests sent, all passes together.
+    /// Number of requests sent, in all passes together.
     pub num_sent: usize,
-    /// Names of requests that this kind of host cannot be sent.
+    /// Names of requests that this kind of host cannot express.
     pub not_carried: BTreeSet<String>,
-    /// One for each answer that was not as it must be.
+    /// Descriptions of wrong answers.
     pub problems: Vec<String>,
-    /// From the start of the program, with empty caches, to the answer to the classic term query.
+    /// Time from the start of the program, with empty caches, to the answer to the classic term
+    /// query.
     pub cold_start: Duration,
     /// Median time of the same query afterwards.
     pub warm_time: Duration,
-    /// What the first of these queries asked the store for.
+    /// Number of store requests of the first of these queries.
     pub num_cold_requests: usize,
-    /// What the last of them asked the store for.
+    /// Number of store requests of the last of them.
     pub num_warm_requests: usize,
-    /// Size of what is deployed, in bytes.
+    /// Size of the deployed files in bytes.
     pub num_bytes: Option<u64>,
-    /// The same after gzip -9.
+    /// Size of the deployed files after gzip -9, in bytes.
     pub num_gzip_bytes: Option<u64>,
 }
 
 impl Measured {
-    /// Notes the size of what is deployed, in one file or several.
+    /// Records the size of the deployed files.
     pub(super) fn weigh(&mut self, artifacts: &[PathBuf]) -> Result<()> {
         let (mut num_bytes, mut num_gzip_bytes) = (0, 0);
         for path in artifacts {
@@ -91,17 +93,17 @@ impl HostReport {
         }
     }
 
-    /// Whether it ran and every answer was as it must be.
+    /// Returns whether the host ran and all answers were right.
     pub fn is_green(&self) -> bool {
         matches!(&self.verdict, Verdict::Ran(measured) if measured.problems.is_empty())
     }
 
-    /// Whether something is wrong, as opposed to lacking.
+    /// Returns whether something is wrong, rather than missing.
     pub fn is_red(&self) -> bool {
         !self.is_green() && !matches!(self.verdict, Verdict::Skipped(_))
     }
 
-    /// Lines for a person: what is wrong or lacking, at most `max_problems` of it.
+    /// Returns lines for people: problems or missing requirements, at most `max_problems`.
     pub fn account(&self, max_problems: usize) -> Vec<String> {
         let name = self.name;
         match &self.verdict {
@@ -150,7 +152,7 @@ impl HostReport {
     }
 }
 
-/// The table of hosts in Markdown.
+/// Returns the table of hosts in Markdown.
 pub fn markdown_table(reports: &[HostReport]) -> String {
     let mut lines = vec![
         "| host | answers as they must be | cold start | warm time | store requests, cold / warm | \

@@ -1,11 +1,11 @@
-//! Reads the list of requests from the TOML files in `requests/`.
+//! Reader of the list of requests in the TOML files of `requests/`.
 //!
 //! ```toml
 //! [[request]]
 //! name = "a keyword"                      # unique
 //! index = "hdfs-logs"                     # GET /api/v1/hdfs-logs/search …
 //! params = { query = "severity_text:ERROR" }      # … ?query=severity_text%3AERROR
-//! # `{fill}` in a body stands for a text that is repeated, with 0, 1, 2 … for `{n}` in it:
+//! # `{fill}` in a body stands for a text that is repeated, with `{n}` in it replaced by 0, 1, 2 …:
 //! # fill = { text = "(", times = 60 }
 //! # or: path = "/health/livez", raw_query = "a=%zz", method = "PUT", body = '{"query": "*"}' (then POST)
 //!
@@ -78,27 +78,27 @@ const FILES: &[(&str, &str)] = &[
     ("said_twice.toml", include_str!("requests/said_twice.toml")),
 ];
 
-/// A request with its name and what is expected of the answer.
+/// Request with its name and the expected answer.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Unique.
+    /// Unique name.
     pub name: String,
-    /// What is sent.
+    /// Call to send.
     pub call: Call,
-    /// What the native engine must answer.
+    /// Expected answer of the native engine.
     pub expected: Expectation,
 }
 
-/// What an answer must be.
+/// Expectation of an answer.
 #[derive(Clone, Debug)]
 pub struct Expectation {
     /// HTTP status.
     pub status: u16,
     /// Parts of the body, or of the message of an error.
     pub contains: Vec<String>,
-    /// Names of the store faults in the answer; `None` where none is looked for.
+    /// Names of the store faults in the answer; `None` skips the check.
     pub faults: Option<Vec<String>>,
-    /// The index and the request as the oracle is asked it.
+    /// Index, and request in the form for the oracle.
     pub oracle: Option<(String, Value)>,
 }
 
@@ -140,10 +140,10 @@ fn ok() -> u16 {
     200
 }
 
-/// All requests, in the order of the files.
+/// Reads all requests, in the order of the files.
 ///
 /// # Errors
-/// If a file is malformed, a name is used twice, or a request has nothing that its answer is checked by.
+/// A file is malformed, a name is used twice, or a request has no expectation for its answer.
 pub fn read_requests() -> Result<Vec<Request>> {
     let mut requests = Vec::new();
     for (name, text) in FILES {
@@ -214,7 +214,7 @@ impl Entry {
         }
     }
 
-    /// The request as one JSON object, from the body or from the parameters.
+    /// Returns the request as one JSON object, from the body or from the parameters.
     fn oracle_request(&self, call: &Call) -> Result<Value> {
         let mut request = match &self.body {
             Some(body) => serde_json::from_str(body).context("body")?,
@@ -226,7 +226,7 @@ impl Entry {
             fields.insert("aggs".to_owned(), aggregations);
         }
         if let Some(query) = &self.oracle_query {
-            // The oracle knows no DSL.
+            // The oracle does not support the DSL.
             if fields.get("query").is_some_and(Value::is_object) {
                 fields.insert("query".to_owned(), json!(query));
             }

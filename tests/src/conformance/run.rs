@@ -1,10 +1,10 @@
-//! Sends the list to a host, and compares answers and what they cost the store.
+//! Sends the list to a host, and compares answers and their cost in store requests.
 //!
 //! ```text
-//!   caches off   every request once        answers, and exactly as many reads as the native engine; sent again
-//!                                          if they are not as many
-//!   caches on    the classic term query    cold, then warm: what the table tells
-//!                every request twice       answers, the second time as caches give them
+//!   caches off   every request once        answers, and exactly the reads of the native engine; repeated
+//!                                          if the reads differ
+//!   caches on    the classic term query    cold, then warm: measured for the table
+//!                every request twice       answers, the second time from caches
 //! ```
 
 use std::collections::BTreeMap;
@@ -17,19 +17,19 @@ use super::hosts::{Caching, Host, Running};
 use super::report::{HostReport, Measured, Verdict};
 use super::{Answer, Call, Checker, Machine, Reads, Request, Site, encoded};
 
-/// The classic term query is repeated so often on a warm host; its time is the median.
+/// Number of repetitions of the classic term query on a warm host, whose median time is shown.
 const NUM_WARM: usize = 15;
 
-/// What the native engine answered, and what it asked the store for.
+/// Answers of the native engine, and its reads from the store.
 #[derive(Clone, Debug, Default)]
 pub struct Reference {
     /// Answers by the name of the request.
     pub answers: BTreeMap<String, Answer>,
-    /// Reads from the store without caches, by the name of the request.
+    /// Reads without caches, by the name of the request.
     pub reads: BTreeMap<String, Reads>,
 }
 
-/// The ten newest errors: the query by which the table measures.
+/// Returns the query that the table measures: the ten newest errors.
 pub fn classic_term_query() -> Call {
     Call {
         query: format!("query={}&max_hits=10", encoded("severity_text:ERROR")),
@@ -40,7 +40,7 @@ pub fn classic_term_query() -> Call {
 /// Runs the first host, whose answers must be right, and returns them.
 ///
 /// # Errors
-/// If it cannot be run at all: without it there is nothing to compare with.
+/// It cannot be run at all: then nothing can be compared.
 pub fn run_reference(
     host: &dyn Host,
     machine: &Machine,
@@ -69,7 +69,7 @@ pub fn run_reference(
     Ok((HostReport::new(host, Verdict::Ran(measured)), reference))
 }
 
-/// Runs another host, whose answers must be the same. What the machine lacks is a verdict too.
+/// Runs another host, whose answers must be the same. A missing requirement is a result too.
 pub fn run_host(
     host: &dyn Host,
     machine: &Machine,
@@ -103,8 +103,8 @@ pub fn run_host(
     HostReport::new(host, verdict)
 }
 
-/// Without caches a host asks the store for exactly as many ranges as the native engine. What is done about a
-/// store that fails is each host's own affair.
+/// Compares the reads without caches, which must equal those of the native engine. Each host reacts
+/// to failing stores in its own way, so their cost is not compared.
 fn other_cost(request: &Request, expected: &Reads, found: &Reads) -> Option<String> {
     let only = |ours: &Reads, theirs: &Reads| {
         let reads: Vec<&str> = ours.difference(theirs).map(String::as_str).collect();
@@ -121,7 +121,7 @@ fn other_cost(request: &Request, expected: &Reads, found: &Reads) -> Option<Stri
     })
 }
 
-/// Finds what is wrong with an answer, and with what it cost, where that is counted.
+/// Callback that returns the problem of an answer, and of its cost if that is counted.
 type Judge<'a> = &'a mut dyn FnMut(&Request, &Answer, Option<Reads>) -> Option<String>;
 
 fn measure(
@@ -160,7 +160,7 @@ fn measure(
     }
     measured.warm_time = median(times);
     for pass in ["first", "second"] {
-        // What caches spare depends on the host, so the cost is not judged.
+        // The effect of caches depends on the host, so the cost is not judged.
         let mut judge = |request: &Request, answer: &Answer, _| judge(request, answer, None);
         let requests = requests.iter();
         send_all(
@@ -183,12 +183,13 @@ fn measure(
     Ok(measured)
 }
 
-/// Maximum number of times that a request whose cost is counted is sent.
+/// Maximum number of times that a request is sent if its cost is counted.
 const MAX_SENDINGS: usize = 6;
 
-/// Sends each request; if its cost is counted, until it has read as much as is expected, or the same twice, and then that
-/// is. A read whose search no longer waits for it (a hedge that has lost, the rest of a search that failed) may reach the
-/// store when that search has been answered, on a busy machine some requests later.
+/// Sends each request. If its cost is counted, repeats it until it has the expected number of
+/// reads, or the same reads twice. A read that its search no longer waits for (a lost hedge, the
+/// rest of a failed search) may reach the store after that search was answered, and on a busy
+/// machine some requests later.
 fn send_all<'a>(
     pass: &str,
     site: &Site,
@@ -217,7 +218,7 @@ fn send_all<'a>(
                 Ok(answer) => answer,
             };
             let reads = site.reads_after(num_requests);
-            // What a host does about a store that fails is its own affair and need not be the same twice.
+            // Hosts react to failing stores in their own ways, which may vary.
             let expected = counted.and_then(|expected| expected.get(name));
             let is_settled = before.as_ref() == Some(&reads)
                 || expected.is_some_and(|expected| expected.len() == reads.len())
@@ -237,7 +238,7 @@ fn send_all<'a>(
     }
 }
 
-/// How long the classic term query takes, and how often it asks the store.
+/// Measures the time of the classic term query, and its number of store requests.
 fn classic(site: &Site, running: &mut dyn Running) -> Result<(Duration, usize)> {
     let (before, sent) = (site.num_requests(), Instant::now());
     let answer = running.send(&classic_term_query())?;

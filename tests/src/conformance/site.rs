@@ -1,4 +1,4 @@
-//! The indexes under test, behind one store on loopback that counts requests.
+//! Indexes under test, behind one loopback store that counts requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,36 +13,37 @@ use crate::{
     catalogue, hdfs_lines, numbers,
 };
 
-/// Documents of the indexes, and of each of their splits: 8 splits of logs, 5 of the catalogue, 4 of numbers.
+/// Number of documents in the indexes, and in each of their splits: 8 splits of logs, 5 of the
+/// catalogue, 4 of numbers.
 const NUM_LOGS: u64 = 20_000;
 const NUM_LOGS_PER_SPLIT: u32 = 2_500;
 const NUM_ITEMS: u32 = 4_000;
 const NUM_ITEMS_PER_SPLIT: u32 = 900;
 const NUM_NUMBERS: u32 = 1_000;
 const NUM_NUMBERS_PER_SPLIT: u32 = 250;
-/// In many splits, there are so many times more.
+/// Factor of the number of splits in the layout with many.
 const NUM_PARTS: u64 = 25;
-/// Only so that sorted runs of equal keys and random words are the same in every run.
+/// Seed that makes sorted runs of equal keys and random words the same in every run.
 const SEED: u64 = 7;
 
-/// The index of [`living`].
+/// Name of the index of [`living`].
 const LIVING: &str = "living";
 
-/// What a request has had read from the store.
+/// Reads from the store for a request.
 pub type Reads = BTreeSet<String>;
 
-/// In how many splits the documents of the whole indexes are.
+/// Division of the documents of the complete indexes into splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Few, as one ingest makes them.
+    /// Few splits, as from one ingest.
     Few,
-    /// Many: most of them stand in pages of the manifest.
+    /// Many splits, most of them in pages of the manifest.
     Many,
-    /// Many that were merged until no merge was due.
+    /// Many splits, merged until no merge was due.
     Merged,
 }
 
-/// Where every host finds its indexes.
+/// Site of all indexes for the hosts.
 pub struct Site {
     server: WebServer,
     names: Vec<String>,
@@ -50,20 +51,20 @@ pub struct Site {
 }
 
 impl Site {
-    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, `numbers`, `ways`, `living`, and one for each
-    /// broken store.
+    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, `numbers`, `ways`, `living`,
+    /// and one for each broken store.
     ///
     /// # Errors
-    /// If an index cannot be built.
+    /// An index cannot be built.
     pub fn start() -> Result<Self> {
         Self::start_with(Layout::Few)
     }
 
-    /// The same with the documents of the whole indexes in other splits, and without `living`, which has splits of
-    /// its own.
+    /// Builds the complete indexes with another division into splits, and without `living`, which
+    /// has splits of its own.
     ///
     /// # Errors
-    /// If an index cannot be built or merged.
+    /// An index cannot be built or merged.
     pub fn start_with(layout: Layout) -> Result<Self> {
         let logs = hdfs_lines(NUM_LOGS, SEED)?;
         let items = catalogue(NUM_ITEMS, SEED);
@@ -113,31 +114,31 @@ impl Site {
         })
     }
 
-    /// The indexes' root: an index is at `<root>/<name>`.
+    /// Returns the root of the indexes: each is at `<root>/<name>`.
     pub fn root(&self) -> String {
         self.server.origin()
     }
 
-    /// The names of all indexes, the whole ones first.
+    /// Returns the names of all indexes, the complete ones first.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// The URL of each index by its name.
+    /// Returns the URL of each index by its name.
     pub fn urls(&self) -> BTreeMap<String, String> {
         let root = self.root();
         let url = |name: &String| (name.clone(), format!("{root}/{name}"));
         self.names.iter().map(url).collect()
     }
 
-    /// How many requests of all kinds there were so far.
+    /// Returns the number of requests of all kinds so far.
     pub fn num_requests(&self) -> usize {
         self.server.count_requests(|_| true)
     }
 
-    /// The different ranges and objects that were asked for behind the first `num` requests, each as
-    /// `path bytes=first-last`. One that is asked for again (a hedge, a second attempt) is there once:
-    /// whether there is one is luck.
+    /// Returns the distinct ranges and objects read after the first `num` requests, each as `path
+    /// bytes=first-last`. Repeated reads (hedges and retries) count once, since they depend on
+    /// timing.
     pub fn reads_after(&self, num: usize) -> Reads {
         let requests = self.server.requests_after(num).into_iter();
         let reads = requests.filter(|request| request.method == "GET");
@@ -148,14 +149,14 @@ impl Site {
         reads.map(shown).collect()
     }
 
-    /// How often something was sent that no host should: a method other than `GET` and a browser's
-    /// `OPTIONS`.
+    /// Returns the number of requests that no host should send: methods other than `GET` and a
+    /// browser's `OPTIONS`.
     pub fn num_foreign_requests(&self) -> usize {
         self.server
             .count_requests(|request| !matches!(request.method.as_str(), "GET" | "OPTIONS"))
     }
 
-    /// Plain tantivy over the documents of an index.
+    /// Returns the oracle over the documents of an index.
     pub fn oracle(&self, index: &str) -> Option<&Oracle> {
         self.oracles.get(index)
     }
@@ -177,7 +178,7 @@ fn add_broken(
             let bytes = match store.fault {
                 Fault::Absent => continue,
                 Fault::Flipped if is_hit => flipped(bytes),
-                // The lock of a folder stands beside it, and is empty.
+                // The lock file of a folder is empty.
                 Fault::Hostile if is_hit && !bytes.is_empty() => hostile(bytes)?,
                 Fault::Flipped | Fault::Hostile | Fault::Served(_) => bytes.clone(),
             };

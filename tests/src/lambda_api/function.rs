@@ -1,4 +1,4 @@
-//! One function: its program as a child process, and the Runtime API that it asks for events.
+//! Lambda function: its program as a child process, and the Runtime API that gives it events.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
@@ -14,27 +14,27 @@ use serde_json::Value;
 use super::http::{Request, Response, Server};
 
 const VERSION: &str = "/2018-06-01/runtime";
-/// How long an invocation may take, unless a test says otherwise.
+/// Default timeout of an invocation.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// Far longer than a start takes.
+/// Timeout of a start, far longer than one takes.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// Lambda ends an invocation at its deadline. This waits a little, so that an answer at the last
-/// moment is seen to be one.
+/// Time to wait after the deadline at which Lambda ends an invocation, so that an answer at the
+/// last moment is seen.
 const GRACE: Duration = Duration::from_secs(5);
-/// Clock ticks of `/proc/PID/stat`: what the kernel shows to programs is fixed.
+/// Clock ticks in `/proc/PID/stat`, a fixed number that the kernel shows to programs.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// What a program answered to an event.
+/// Reply of a program to an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LambdaReply {
-    /// The payload, as it was sent.
+    /// Payload as sent.
     Answer(Vec<u8>),
-    /// The error object, as it was sent: `{"errorType", "errorMessage"}`.
+    /// Error object as sent: `{"errorType", "errorMessage"}`.
     Error(Vec<u8>),
 }
 
 impl LambdaReply {
-    /// The payload as JSON.
+    /// Returns the payload as JSON.
     pub fn json(&self) -> Result<Value> {
         match self {
             Self::Answer(bytes) => Ok(serde_json::from_slice(bytes)?),
@@ -43,21 +43,21 @@ impl LambdaReply {
     }
 }
 
-/// How a start went: from the process to its first question for an event.
+/// Cost of a start: from the process to its first request for an event.
 #[derive(Clone, Copy, Debug)]
 pub struct LambdaStart {
-    /// Time on the clock.
+    /// Wall-clock time.
     pub wall: Duration,
-    /// The process's own time, over all its threads.
+    /// CPU time of the process, in all its threads.
     pub cpu: Duration,
 }
 
-/// A running function. Dropping it ends the process.
+/// Running function. Dropping it ends the process.
 pub struct LambdaFunction {
     child: Mutex<Child>,
     state: Arc<State>,
     name: String,
-    /// Answers the child until that is gone.
+    /// Answers the child until the child is gone.
     _server: Server,
 }
 
@@ -67,27 +67,27 @@ struct State {
     changed: Condvar,
 }
 
-/// Whose turn it is.
+/// Queue of events and replies.
 #[derive(Default)]
 struct Turns {
     num_events: u64,
     /// Events that wait for the program: id, payload, deadline in milliseconds since 1970.
     events: VecDeque<(u64, Vec<u8>, u128)>,
     replies: Vec<(u64, LambdaReply)>,
-    /// The start, once the program has asked for its first event.
+    /// Cost of the start, once the program has asked for its first event.
     start: Option<LambdaStart>,
-    /// What the program said of a start that failed.
+    /// Error that the program reported for a failed start.
     init_error: Option<Vec<u8>>,
     log: Vec<String>,
     is_stopping: bool,
 }
 
 impl LambdaFunction {
-    /// Starts `program` as the function `name` with 512 MB, with `variables` and those of Lambda as its
-    /// whole environment. Returns when it has asked for an event.
+    /// Starts `program` as the function `name` with 512 MB, with `variables` and those of Lambda as
+    /// its whole environment. Returns when it has asked for an event.
     ///
     /// # Errors
-    /// If it ends before, with what it said.
+    /// It ends earlier; the message contains its output.
     pub fn start(name: &str, program: &Path, variables: &[(&str, &str)]) -> Result<Self> {
         let state = Arc::new(State::default());
         let pid = Arc::new(Mutex::new(None));
@@ -135,15 +135,15 @@ impl LambdaFunction {
         Ok(function)
     }
 
-    /// Sends `payload` and returns what comes back; 60 s are given.
+    /// Sends `payload` and returns the reply, within 60 s.
     ///
     /// # Errors
-    /// If the process ends, or is late.
+    /// The process ends, or is late.
     pub fn invoke(&self, payload: &[u8]) -> Result<LambdaReply> {
         self.invoke_within(payload, TIMEOUT)
     }
 
-    /// [`LambdaFunction::invoke`] with another deadline.
+    /// Invokes like [`LambdaFunction::invoke`] with another deadline.
     pub fn invoke_within(&self, payload: &[u8], timeout: Duration) -> Result<LambdaReply> {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
         let deadline_ms = (now + timeout).as_millis();
@@ -161,33 +161,33 @@ impl LambdaFunction {
         })
     }
 
-    /// [`LambdaFunction::invoke`] with and for JSON.
+    /// Invokes like [`LambdaFunction::invoke`] with JSON.
     pub fn invoke_json(&self, payload: &Value) -> Result<Value> {
         self.invoke(payload.to_string().as_bytes())?.json()
     }
 
-    /// How the start went.
+    /// Returns the cost of the start.
     pub fn start_cost(&self) -> Option<LambdaStart> {
         lock(&self.state.turns).start
     }
 
-    /// The time that the process has taken of processors so far, in steps of 10 ms; Linux only.
+    /// Returns the CPU time of the process so far, in steps of 10 ms; Linux only.
     pub fn cpu_time(&self) -> Option<Duration> {
         let pid = lock(&self.child).id();
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name, in parentheses, may hold spaces; user and system time are fields 14 and 15.
+        // The name, in parentheses, may contain spaces; user and system time are fields 14 and 15.
         let (_, fields) = stat.rsplit_once(") ")?;
         let ticks = fields.split(' ').skip(11).take(2).map(str::parse::<u64>);
         let ticks: u64 = ticks.sum::<Result<u64, _>>().ok()?;
         Some(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
     }
 
-    /// What the process has written to standard error.
+    /// Returns the process's output to standard error.
     pub fn log(&self) -> Vec<String> {
         lock(&self.state.turns).log.clone()
     }
 
-    /// Waits until `found` finds something, while the process lives.
+    /// Waits until `found` returns something, while the process lives.
     fn wait_for<T>(&self, timeout: Duration, found: impl Fn(&mut Turns) -> Option<T>) -> Result<T> {
         let started = Instant::now();
         let mut turns = lock(&self.state.turns);
@@ -201,7 +201,7 @@ impl LambdaFunction {
             drop(turns);
             let ended = lock(&self.child).try_wait()?;
             if let Some(status) = ended {
-                // What it said last may still be on its way.
+                // Its last output may still be on its way.
                 thread::sleep(Duration::from_millis(50));
                 let log = self.log().join("\n");
                 bail!("{} has ended with {status}: {log}", self.name);
@@ -266,7 +266,7 @@ impl State {
         }
     }
 
-    /// Waits for an event, for as long as it takes.
+    /// Waits for an event without a timeout.
     fn next_event(&self, function: &str) -> Option<Response> {
         let mut turns = lock(&self.turns);
         loop {
@@ -292,7 +292,8 @@ impl State {
     }
 }
 
-/// What the threads that a process has now took of processors; finer than [`LambdaFunction::cpu_time`].
+/// Returns the CPU time of a process's current threads, with a finer resolution than
+/// [`LambdaFunction::cpu_time`].
 fn cpu_of_threads(pid: u32) -> Option<Duration> {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?;
     let nanos_of = |path: &Path| {

@@ -1,4 +1,4 @@
-//! Requests with bodies off a socket, and answers onto it: as much of HTTP/1.1 as two clients speak.
+//! Minimal HTTP/1.1 server for two clients: reads requests with bodies, and writes answers.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
@@ -7,21 +7,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-/// Longest body that is read: more than Lambda takes, so that what it refuses can be told.
+/// Maximum length of a body: more than Lambda's, so that refusals can be tested.
 const MAX_BODY_BYTES: usize = 16 << 20;
 
-/// A request as it came.
+/// Request as received.
 #[derive(Debug)]
 pub(super) struct Request {
     pub(super) method: String,
-    /// With the query.
+    /// Target including the query.
     pub(super) target: String,
-    /// Names in lower case.
+    /// Headers, with names in lower case.
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: Vec<u8>,
 }
 
-/// An answer.
+/// Answer to a request.
 #[derive(Debug)]
 pub(super) struct Response {
     pub(super) status: u16,
@@ -39,14 +39,14 @@ impl Response {
     }
 }
 
-/// A server of its own threads; dropping it ends it.
+/// Server with threads of its own; dropping it ends it.
 pub(super) struct Server {
     address: SocketAddr,
     is_stopping: Arc<AtomicBool>,
 }
 
 impl Server {
-    /// Serves on a free port of 127.0.0.1. Where `answer` gives nothing, the connection is closed.
+    /// Serves on a free port of 127.0.0.1. If `answer` returns `None`, the connection is closed.
     pub(super) fn start(
         answer: impl Fn(Request) -> Option<Response> + Send + Sync + 'static,
     ) -> io::Result<Self> {
@@ -63,7 +63,7 @@ impl Server {
                 let (Ok(stream), answer) = (stream, Arc::clone(&answer)) else {
                     continue;
                 };
-                // A client that goes away in the middle is no error here.
+                // A client that disconnects is no error here.
                 thread::spawn(move || drop(serve(&stream, &*answer)));
             }
         });
@@ -73,7 +73,7 @@ impl Server {
         })
     }
 
-    /// `127.0.0.1:port`.
+    /// Returns the address as `127.0.0.1:port`.
     pub(super) fn address(&self) -> String {
         self.address.to_string()
     }
@@ -82,7 +82,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.is_stopping.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts.
+        // Wakes the accepting thread.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -160,7 +160,7 @@ fn read_chunks(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
         let chunk = read_exactly(reader, len)?;
         let is_last = chunk.is_empty();
         body.extend(chunk);
-        // What ends a chunk; after the last one, trailers end with it too.
+        // The end of a chunk; after the last one, it also ends the trailers.
         line.clear();
         while reader.read_line(&mut line)? > 0 && is_last && line != "\r\n" {
             line.clear();

@@ -1,4 +1,4 @@
-//! The API that invokes functions, as one function uses it to call another or itself.
+//! API that invokes functions, as one function uses it to call another or itself.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -9,34 +9,34 @@ use anyhow::Result;
 use super::function::{LambdaFunction, LambdaReply};
 use super::http::{Request, Response, Server};
 
-/// What Lambda takes as a request.
+/// Maximum size of a request to Lambda.
 const MAX_PAYLOAD_BYTES: usize = 6 << 20;
 
-/// What becomes of an invocation.
+/// Fate of an invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvokeFate {
-    /// It reaches the function.
+    /// The invocation reaches the function.
     Runs,
     /// The service answers with this status.
     Refused(u16),
     /// The connection is closed without an answer.
     Dropped,
-    /// The function is said to have failed.
+    /// The function is reported as failed.
     Fails,
     /// The answer is cut in half.
     Cut,
-    /// The function gives this payload.
+    /// The function returns this payload.
     Answers(Vec<u8>),
 }
 
-/// An invocation that came.
+/// Received invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Invocation {
     target: String,
     is_signed: bool,
 }
 
-/// A function that is started when it is invoked.
+/// Function that is started when it is invoked.
 struct Deployed {
     program: PathBuf,
     variables: Vec<(String, String)>,
@@ -50,14 +50,14 @@ struct State {
     invocations: Vec<Invocation>,
 }
 
-/// The service on loopback. Dropping it ends it and its functions.
+/// Service on loopback. Dropping it ends the service and its functions.
 pub struct LambdaService {
     state: Arc<Mutex<State>>,
     server: Server,
 }
 
 impl LambdaService {
-    /// Starts without functions.
+    /// Starts the service without functions.
     pub fn start() -> Result<Self> {
         let state = Arc::new(Mutex::new(State::default()));
         let shared = state.clone();
@@ -65,12 +65,12 @@ impl LambdaService {
         Ok(Self { state, server })
     }
 
-    /// `http://127.0.0.1:port`, for `AWS_ENDPOINT_URL_LAMBDA`.
+    /// Returns `http://127.0.0.1:port`, for `AWS_ENDPOINT_URL_LAMBDA`.
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.server.address())
     }
 
-    /// Makes a function known; see [`LambdaFunction::start`].
+    /// Registers a function; see [`LambdaFunction::start`].
     pub fn deploy(&self, name: &str, program: impl Into<PathBuf>, variables: &[(&str, &str)]) {
         let owned = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
         let deployed = Deployed {
@@ -81,17 +81,17 @@ impl LambdaService {
         lock(&self.state).deployed.insert(name.to_owned(), deployed);
     }
 
-    /// What becomes of the next invocations; those after them run.
+    /// Sets the fates of the next invocations; later ones run.
     pub fn set_fates(&self, fates: impl IntoIterator<Item = InvokeFate>) {
         lock(&self.state).fates = fates.into_iter().collect();
     }
 
-    /// How many invocations came.
+    /// Returns the number of invocations received.
     pub fn num_invocations(&self) -> usize {
         lock(&self.state).invocations.len()
     }
 
-    /// Whether all invocations that came were signed for the service, and named this target.
+    /// Returns whether all invocations were signed for the service, and named this target.
     pub fn all_signed_for(&self, target: &str) -> bool {
         let state = lock(&self.state);
         let mut all = state.invocations.iter();
@@ -139,7 +139,7 @@ fn answer(state: &Mutex<State>, request: &Request) -> Option<Response> {
     }
 }
 
-/// Has an idle instance answer, or a new one.
+/// Answers by an idle instance or a new one.
 fn invoke(state: &Mutex<State>, name: &str, payload: &[u8]) -> Response {
     let (idle, program, variables) = {
         let mut state = lock(state);

@@ -116,7 +116,8 @@ impl RandomBench {
         Self::of(Setup::all, seed, engines)
     }
 
-    /// The same documents and requests, where most fields are not indexed and searched by looking.
+    /// Returns the same documents and requests, where most fields are not indexed and searched by
+    /// looking.
     pub fn stored(seed: u64, engines: &Engines) -> Result<Self> {
         Self::of(Setup::stored, seed, engines)
     }
@@ -144,13 +145,13 @@ impl RandomBench {
         })
     }
 
-    /// Every request asks for aggregations.
+    /// Returns every request asks for aggregations.
     pub fn aggregating(mut self) -> Self {
         self.always_aggregates = true;
         self
     }
 
-    /// The same with documents deleted by random queries, which the scan leaves out.
+    /// Returns the same with documents deleted by random queries, which the scan leaves out.
     ///
     /// # Errors
     /// If an index cannot be built, or if other documents are deleted than the scan finds.
@@ -277,7 +278,7 @@ impl RandomBench {
         Ok(())
     }
 
-    /// The same difference with less of a request.
+    /// Returns the same difference with less of a request.
     fn smaller(
         &self,
         table: &Table,
@@ -351,7 +352,7 @@ impl RandomBench {
         Ok(answer.json)
     }
 
-    /// The same difference with fewer documents.
+    /// Returns the same difference with fewer documents.
     fn shrunk(
         &self,
         table: &Table,
@@ -456,7 +457,7 @@ enum End {
     Wrong(String),
 }
 
-/// A request may be refused with a reason; any other error is a defect.
+/// Returns a request may be refused with a reason; any other error is a defect.
 fn refusal(error: &SearchError) -> End {
     match error.kind {
         ErrorKind::Invalid | ErrorKind::Limit => End::Refused(error.message.clone()),
@@ -468,7 +469,7 @@ fn refusal(error: &SearchError) -> End {
     }
 }
 
-/// A message without quotations and numbers.
+/// Returns a message without quotations and numbers.
 fn class_of(message: &str) -> String {
     let mut class = String::new();
     let mut in_quotes = false;
@@ -489,7 +490,7 @@ fn class_of(message: &str) -> String {
 /// Queries by which documents are deleted.
 const DELETIONS: usize = 3;
 
-/// A request that matches some of the documents, and which.
+/// Returns a request that matches some of the documents, and which.
 fn deletion(table: &Table, rng: &mut ChaCha8Rng) -> (Value, Vec<usize>) {
     loop {
         let mut generator = Generator {

@@ -90,7 +90,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// The day's number, by counting from the nearest year that [`civil`] gives.
+/// Returns the day's number, by counting from the nearest year that [`civil`] gives.
 fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let mut days = (year - 1970) * 365 + (year - 1969).div_euclid(4)
         - (year - 1901).div_euclid(100)

@@ -157,7 +157,7 @@ pub(super) fn quarter(rng: &mut impl Rng) -> f64 {
     f64::from(rng.random_range(-40..40)) / 4.0
 }
 
-/// A word, a few of them, nothing, or far too much.
+/// Returns a word, a few of them, nothing, or far too much.
 pub(super) fn text(rng: &mut impl Rng) -> String {
     match rng.random_range(0..200) {
         0..90 => word(rng),

@@ -6,8 +6,9 @@ use super::query::{Bound, Leaf, Node, Piece, Sign, regex_piece};
 use super::schema::{Kind, Setup};
 
 impl Node {
-    /// The query as JSON; `variant` decides between clauses that mean the same. `None` where the DSL means something
-    /// else than the query string: dates, which it rounds, and values whose case it takes as the field's.
+    /// Returns the query as JSON; `variant` decides between clauses that mean the same. `None`
+    /// where the DSL means something else than the query string: dates, which it rounds, and values
+    /// whose case it takes as the field's.
     pub(super) fn dsl(&self, setup: &Setup, variant: u64) -> Option<Value> {
         let mut writer = Writer { setup, variant };
         writer.node(self)
@@ -174,7 +175,7 @@ impl Writer<'_> {
     }
 }
 
-/// A pattern as Lucene writes it: a backslash takes the meaning of what follows.
+/// Returns a pattern as Lucene writes it: a backslash takes the meaning of what follows.
 fn wildcard(pieces: &[Piece]) -> String {
     let mut out = String::new();
     for piece in pieces {

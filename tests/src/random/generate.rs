@@ -91,7 +91,7 @@ impl<R: Rng> Generator<'_, R> {
         dates::cut(nanos, SECOND) / SECOND + self.rng.random_range(-1..2)
     }
 
-    /// A field for which it holds.
+    /// Returns a field for which it holds.
     pub(super) fn field(&mut self, wanted: impl Fn(&Field) -> bool) -> Option<usize> {
         let fields = self.table.setup.fields.iter().enumerate();
         let fitting: Vec<usize> = fields
@@ -175,7 +175,7 @@ impl<R: Rng> Generator<'_, R> {
         }
     }
 
-    /// A value that a document has in the field, or another of its kind.
+    /// Returns a value that a document has in the field, or another of its kind.
     fn value(&mut self, field: usize) -> Scalar {
         for _ in 0..6 {
             let doc = self.rng.random_range(0..self.table.docs.len());
@@ -206,7 +206,7 @@ impl<R: Rng> Generator<'_, R> {
         literal(&self.value(field))
     }
 
-    /// A value of a set, which is no text to be cut.
+    /// Returns a value of a set, which is no text to be cut.
     fn element(&mut self, field: usize) -> String {
         match (self.table.setup.fields[field].kind, self.value(field)) {
             (Kind::Text { tokenizer, .. } | Kind::Json { tokenizer, .. }, Scalar::Text(text)) => {

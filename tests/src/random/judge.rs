@@ -11,7 +11,7 @@ use super::request::Request;
 use super::table::{Scalar, Table};
 
 impl Table {
-    /// The documents that a request is about.
+    /// Returns the documents that a request is about.
     pub(super) fn scan(&self, request: &Request) -> Vec<usize> {
         let at = self.setup.timestamp.map(|path| self.setup.field(path));
         let is_within = |doc: usize| {
@@ -154,7 +154,7 @@ impl Table {
         out
     }
 
-    /// A hit that is no document, and where it differs from the one that is most like it.
+    /// Returns a hit that is no document, and where it differs from the one that is most like it.
     fn nearest(&self, hit: &Value) -> String {
         let Some(entries) = hit.as_object() else {
             return hit.to_string();

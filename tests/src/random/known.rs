@@ -32,7 +32,7 @@ pub(super) fn known(table: &Table, request: &Request, problem: &str) -> Option<&
     found.map(|(name, _)| *name)
 }
 
-/// Whether brackets hold nothing but one value, several times.
+/// Returns whether brackets hold nothing but one value, several times.
 fn has_repetition(query: &str) -> bool {
     query.split('(').skip(1).any(|group| {
         let group = group.split(')').next().unwrap_or_default();

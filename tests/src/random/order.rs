@@ -19,7 +19,7 @@ impl Table {
             .collect()
     }
 
-    /// `None` where the documentation does not say.
+    /// Returns `None` where the documentation does not say.
     pub(super) fn compare_values(
         left: &[Option<Scalar>],
         right: &[Option<Scalar>],

@@ -82,7 +82,7 @@ pub(super) enum Bound {
 }
 
 impl Node {
-    /// The text, with `paths` for the fields.
+    /// Returns the text, with `paths` for the fields.
     pub(super) fn text(&self, paths: &[&str]) -> String {
         let child = |node: &Node| match node {
             Node::Leaf(_) | Node::Group { .. } | Node::Boost(_) => node.text(paths),
@@ -255,7 +255,7 @@ fn range(lower: &Bound, upper: &Bound) -> String {
     }
 }
 
-/// Whether a text can be an end of a range, where nothing can be escaped.
+/// Returns whether a text can be an end of a range, where nothing can be escaped.
 pub(super) fn can_be_bound(text: &str) -> bool {
     let is_bad = |c: char| c.is_whitespace() || "{}[]()\"'`*\\^".contains(c);
     !text.is_empty() && text.len() < 1_000 && !text.contains(is_bad) && !text.starts_with('-')
@@ -265,12 +265,12 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Whether a word must have a backslash before it outside of quotes.
+/// Returns whether a word must have a backslash before it outside of quotes.
 fn needs_escape(c: char, is_first: bool) -> bool {
     c.is_whitespace() || "^`:{}\"'[]()\\".contains(c) || (is_first && c == '-')
 }
 
-/// Whether a text can stand without quotes.
+/// Returns whether a text can stand without quotes.
 pub(super) fn can_be_bare(text: &str) -> bool {
     // What is no special character cannot be escaped either, and these mean something in front.
     let is_operator = |c: char| "+<>/!~".contains(c);

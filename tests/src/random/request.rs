@@ -50,7 +50,7 @@ impl Request {
         parts.join(", ")
     }
 
-    /// The request for what comes after an answer's page of a `composite`.
+    /// Returns the request for what comes after an answer's page of a `composite`.
     pub(super) fn next_page(&self, answer: &Value) -> Option<Request> {
         let (name, agg) = self.aggs.iter().next()?;
         let size = agg["composite"]["size"].as_u64()?;
@@ -99,7 +99,7 @@ impl Request {
     }
 }
 
-/// A value as a query writes it.
+/// Returns a value as a query writes it.
 pub(super) fn literal(value: &Scalar) -> String {
     match value {
         Scalar::Int(int) => int.to_string(),

@@ -107,7 +107,7 @@ impl Table {
         }
     }
 
-    /// The words one after another, or anywhere if the order does not count.
+    /// Returns the words one after another, or anywhere if the order does not count.
     fn phrase(
         &self,
         doc: usize,
@@ -160,7 +160,7 @@ impl Table {
         })
     }
 
-    /// A value that is no text, by its worth.
+    /// Returns a value that is no text, by its worth.
     fn equals(&self, doc: usize, field: usize, text: &str) -> bool {
         let kind = self.setup.fields[field].kind;
         let values = &self.cell(doc, field).values;

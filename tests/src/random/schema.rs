@@ -132,7 +132,7 @@ pub(super) fn json(path: &'static str, diet: Diet, fast: bool) -> Field {
 }
 
 impl Field {
-    /// The kind and its options, for people.
+    /// Returns the kind and its options, for people.
     pub(super) fn signature(&self) -> String {
         let kind = format!("{:?}", self.kind);
         let kind = kind.split([' ', '{']).next().unwrap_or_default().to_owned();

@@ -51,7 +51,7 @@ pub(super) fn smaller_requests(request: &Request) -> Vec<Request> {
     smaller
 }
 
-/// The parts of a node, and the node with one part less or a smaller one.
+/// Returns the parts of a node, and the node with one part less or a smaller one.
 fn smaller_nodes(node: &Node) -> Vec<Node> {
     match node {
         Node::Leaf(_) | Node::Group { .. } => Vec::new(),

@@ -73,7 +73,7 @@ impl Table {
         }
     }
 
-    /// The documents that a hit may be.
+    /// Returns the documents that a hit may be.
     pub(super) fn find(&self, hit: &Value) -> &[usize] {
         let found = self.by_text.get(&sorted(hit).to_string());
         found.map(Vec::as_slice).unwrap_or_default()
@@ -212,7 +212,7 @@ pub(super) fn hex(text: &str) -> Option<Vec<u8>> {
     })
 }
 
-/// The number that a text is.
+/// Returns the number that a text is.
 pub(super) fn number(text: &str) -> Option<Scalar> {
     if let Ok(int) = text.parse::<i128>() {
         return Some(Scalar::Int(int));
@@ -264,8 +264,9 @@ fn int_to_float(int: i128, float: f64) -> Ordering {
         .then(0.0_f64.total_cmp(&(float - whole + 0.0)))
 }
 
-/// The document as hits have it: no nulls and nothing empty where a field is mapped, arrays of fields
-/// that are arrays, floating point numbers of fields that are such. What is not mapped is as it was.
+/// Returns the document as hits have it: no nulls and nothing empty where a field is mapped, arrays
+/// of fields that are arrays, floating point numbers of fields that are such. What is not mapped is
+/// as it was.
 fn shown(setup: &Setup, json: &Value) -> Value {
     let mapped = |path: &str| {
         let fields = setup.fields.iter();
@@ -353,7 +354,7 @@ fn show_scalar(field: &Field, value: &Value) -> Option<Value> {
     }
 }
 
-/// The same with the keys of objects in order.
+/// Returns the same with the keys of objects in order.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(sorted).collect(),

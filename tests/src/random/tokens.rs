@@ -51,7 +51,7 @@ impl Tokenizer {
         }
     }
 
-    /// The tokens and their positions. A dropped token leaves its position empty.
+    /// Returns the tokens and their positions. A dropped token leaves its position empty.
     pub(super) fn cut(self, text: &str) -> Vec<(u32, String)> {
         let words: Vec<&str> = match self {
             Self::Raw | Self::Lowercase => vec![text],

@@ -27,7 +27,7 @@ impl Divided {
         Self([1, 1_000].map(|num_docs| TestIndex::build(FIELDS, &lines, num_docs).unwrap()))
     }
 
-    /// The answer, the same of both.
+    /// Returns the answer, the same of both.
     #[track_caller]
     fn answer(&self, aggs: &Value) -> Value {
         let request = json!({"query": "*", "max_hits": 0, "aggs": aggs});

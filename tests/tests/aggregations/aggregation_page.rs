@@ -66,7 +66,7 @@ fn prose() -> String {
     PAGES.map(file).join("\n")
 }
 
-/// The examples of the pages: what stands in their blocks of JSON.
+/// Returns the examples of the pages: what stands in their blocks of JSON.
 fn examples() -> Vec<Map<String, Value>> {
     let page = prose();
     let blocks = page.split("```json\n").skip(1);
@@ -77,7 +77,7 @@ fn examples() -> Vec<Map<String, Value>> {
     blocks.map(read).collect()
 }
 
-/// The answer to aggregations, or why they are refused.
+/// Returns the answer to aggregations, or why they are refused.
 fn answer(aggregations: &Map<String, Value>) -> Result<Map<String, Value>, String> {
     let request = json!({"query": "*", "max_hits": 0, "aggs": aggregations});
     let answer = INDEX
@@ -103,7 +103,7 @@ fn kind_of(aggregation: &Map<String, Value>) -> &str {
     keys.next().unwrap()
 }
 
-/// The variants of an enum in a source file, as a request writes them.
+/// Returns the variants of an enum in a source file, as a request writes them.
 fn variants(source: &str, name: &str) -> BTreeSet<String> {
     let (_, body) = source.split_once(&format!("enum {name} {{")).unwrap();
     let (body, _) = body.split_once("\n}").unwrap();

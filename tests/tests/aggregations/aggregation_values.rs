@@ -25,7 +25,7 @@ fn index(lines: &[Value]) -> TestIndex {
     TestIndex::build(FIELDS, &lines, 3).unwrap()
 }
 
-/// The answer, the same in one leaf and in several.
+/// Returns the answer, the same in one leaf and in several.
 #[track_caller]
 fn answer(index: &TestIndex, aggs: &Value) -> Value {
     let request = json!({"query": "*", "max_hits": 0, "aggs": aggs});
@@ -43,7 +43,8 @@ fn refused(index: &TestIndex, aggs: &Value) -> String {
     run(&searcher, &request).unwrap_err().to_string()
 }
 
-/// All keys of a composite, page after page, two to a page; and all of one page that has room for them.
+/// Returns all keys of a composite, page after page, two to a page; and all of one page that has
+/// room for them.
 #[track_caller]
 fn pages(index: &TestIndex, source: &Value) -> (Vec<Value>, Vec<Value>) {
     let of_page = |size: usize, after: &Value| {

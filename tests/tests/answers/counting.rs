@@ -24,7 +24,7 @@ fn engines() -> [Arc<dyn Engine>; 2] {
     ]
 }
 
-/// The same hits, and a number of hits that keeps what was promised.
+/// Returns the same hits, and a number of hits that keeps what was promised.
 fn check(searcher: &Searcher, request: &Value) -> bool {
     let whole = search(searcher, request, &json!(true));
     assert_eq!(whole["num_hits_relation"], Value::Null, "{request}");

@@ -29,7 +29,7 @@ fn searcher(fetcher: Arc<dyn RangeFetcher>) -> Searcher {
         .unwrap()
 }
 
-/// A searcher over four documents in two splits.
+/// Returns a searcher over four documents in two splits.
 fn four() -> Searcher {
     let documents = [
         json!({"n": 0, "text": "kitten", "sizes": [5, 1],
@@ -64,7 +64,7 @@ fn ask_at(searcher: &Searcher, path: &str, query: &str, body: &Value) -> (u16, V
     (answer.response.status, body)
 }
 
-/// The numbers of the documents that are found, and a part of each hit.
+/// Returns the numbers of the documents that are found, and a part of each hit.
 fn hits(searcher: &Searcher, body: &Value, part: &str) -> Vec<(u64, Value)> {
     let (status, answer) = ask(searcher, "", body);
     assert_eq!(status, 200, "{body}: {answer}");

@@ -20,7 +20,7 @@ doc_mapping:
     - {name: fine, type: datetime, fast: true, fast_precision: nanoseconds, input_formats: [rfc3339]}
 ";
 
-/// The numbers of the documents that a query finds.
+/// Returns the numbers of the documents that a query finds.
 fn found(index: &TestIndex, query: &Value) -> Vec<u64> {
     let request = json!({"query": query, "max_hits": 100, "sort_by": "-n"});
     let answer = index.search(&request).unwrap().json;

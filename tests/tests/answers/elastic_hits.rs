@@ -284,7 +284,7 @@ fn aggregations_see_what_a_filter_of_hits_leaves_out() {
     }
 }
 
-/// All hits, page by page, each behind the last one of the page before.
+/// Returns all hits, page by page, each behind the last one of the page before.
 fn pages(searcher: &Searcher, path: &str, mut body: Value) -> Vec<u64> {
     let mut seen = Vec::new();
     loop {

@@ -19,7 +19,7 @@ fn build(doc_mapping: Value, documents: &[String]) -> TestIndex {
     TestIndex::build(&config.to_string(), documents, 40).unwrap()
 }
 
-/// The `id` of each document that the query finds, in order.
+/// Returns the `id` of each document that the query finds, in order.
 #[track_caller]
 fn ids(index: &TestIndex, query: &str) -> Vec<u64> {
     let request = json!({ "query": query, "max_hits": 1_000, "sort_by": "-id" });
@@ -36,7 +36,7 @@ fn id_field() -> Value {
     json!({ "name": "id", "type": "u64", "fast": true })
 }
 
-/// Whether a value stands at the path or below it.
+/// Returns whether a value stands at the path or below it.
 fn exists(value: &Value, path: &[&str]) -> bool {
     match (value, path) {
         (Value::Null, _) => false,
@@ -231,7 +231,8 @@ fn whether_a_stored_part_exists_is_refused_by_its_name() {
     assert!(error.contains("fast: true"), "{error}");
 }
 
-/// Whether a term matches a pattern: `Some(c)` is a character, `None` a wildcard (`*` if it is true).
+/// Returns whether a term matches a pattern: `Some(c)` is a character, `None` a wildcard (`*` if it
+/// is true).
 fn matches(pattern: &[Result<char, bool>], term: &[char]) -> bool {
     match (pattern, term) {
         ([], term) => term.is_empty(),
@@ -498,7 +499,7 @@ fn dates_are_found_in_every_form_that_documents_and_quickwit_have() {
     assert!(error.contains("\"yesterday\" is not a date"), "{error}");
 }
 
-/// The answer of the API, as text.
+/// Returns the answer of the API, as text.
 fn http(index: &TestIndex, query: &str) -> String {
     let searcher = Searcher::builder()
         .engine(Arc::new(NativeEngine::new()))
@@ -574,7 +575,7 @@ fn hits_are_the_documents_as_they_were_written() {
     assert_eq!(ids(&index, "n:1000 OR any.n:1000"), [1, 4]);
 }
 
-/// A JSON scalar as somebody may write it.
+/// Returns a JSON scalar as somebody may write it.
 fn any_scalar(rng: &mut ChaCha8Rng) -> String {
     match rng.random_range(0..8) {
         0 => "null".to_owned(),

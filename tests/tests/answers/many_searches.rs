@@ -185,7 +185,7 @@ impl Server {
         serde_json::from_str(&self.text(path, query, body).1).unwrap()
     }
 
-    /// The answer to one of several searches, and what it says if it is alone.
+    /// Returns the answer to one of several searches, and what it says if it is alone.
     fn beside(&self, path: &str, header: &Value, query: &str, body: &Value) -> Value {
         let lines = format!("{header}\n{body}\n");
         let mut answer = self.json(&format!("{path}/_msearch"), query, lines);

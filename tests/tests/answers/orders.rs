@@ -35,7 +35,8 @@ struct Doc {
     identity: DocIdentity,
 }
 
-/// The lines of each source, and all documents. Few times and values, so nearly everything is a tie.
+/// Returns the lines of each source, and all documents. Few times and values, so nearly everything
+/// is a tie.
 fn documents(is_sorted: bool) -> (Vec<Vec<String>>, Vec<Doc>) {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let mut sources = Vec::new();
@@ -75,7 +76,8 @@ fn documents(is_sorted: bool) -> (Vec<Vec<String>>, Vec<Doc>) {
     (sources, docs)
 }
 
-/// The order that is asked for: keys, then the place, which runs like the first key or as `_doc` says.
+/// Returns the order that is asked for: keys, then the place, which runs like the first key or as
+/// `_doc` says.
 fn compare(left: &Doc, right: &Doc, sort_by: &str, has_time: bool) -> Ordering {
     let directed = |order: Ordering, is_ascending: bool| match is_ascending {
         true => order,
@@ -249,7 +251,7 @@ fn identities_cost_nothing_where_documents_stand_in_the_order_of_their_source() 
     assert_eq!(waves("severity_text,_doc"), waves("tenant_id"));
 }
 
-/// The index as it was before splits knew who their documents are.
+/// Returns the index as it was before splits knew who their documents are.
 fn of_first_version(index: &TestIndex) -> TestIndex {
     use canter_split_format::{Head, MANIFEST_OBJECT, checksum64, split_object};
     let mut old = index.clone();

@@ -413,7 +413,8 @@ fn a_bound(field: &str, kind: Kind, rng: &mut ChaCha8Rng) -> String {
     }
 }
 
-/// A range in one of the forms that the query language has, and whether a comparison with each bound holds.
+/// Returns a range in one of the forms that the query language has, and whether a comparison with
+/// each bound holds.
 fn a_range(
     field: &str,
     low: &str,

@@ -270,7 +270,7 @@ impl Client<'_> {
         }
     }
 
-    /// The numbers of the documents that a request finds, as a plain look at them says.
+    /// Returns the numbers of the documents that a request finds, as a plain look at them says.
     fn expected(&self, body: &Value, state: usize) -> Vec<u64> {
         let least = body.pointer("/query/range/level/gte");
         let least = least.and_then(Value::as_u64).unwrap_or(0);

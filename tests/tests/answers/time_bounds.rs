@@ -38,7 +38,7 @@ fn index(seed: u64, is_sorted: bool) -> TestIndex {
     TestIndex::build(CONFIG, &lines, 50).unwrap()
 }
 
-/// A time in one of the forms in which requests have it.
+/// Returns a time in one of the forms in which requests have it.
 fn time(rng: &mut ChaCha8Rng) -> Value {
     let ms = START_MS + rng.random_range(-20..420) * 250 + rng.random_range(0..2);
     let time = jiff::Timestamp::from_millisecond(ms).unwrap();
@@ -50,7 +50,7 @@ fn time(rng: &mut ChaCha8Rng) -> Value {
     }
 }
 
-/// A range over the field `$`.
+/// Returns a range over the field `$`.
 fn range(rng: &mut ChaCha8Rng) -> Value {
     let mut bounds = json!({});
     for names in [["gt", "gte"], ["lt", "lte"]] {

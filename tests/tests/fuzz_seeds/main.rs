@@ -169,7 +169,8 @@ fn seeds_of_store_objects_are_read_or_refused() {
     );
 }
 
-/// A seed with a few changes: bytes turned, taken out, doubled, words put in, another seed's end.
+/// Returns a seed with a few changes: bytes turned, taken out, doubled, words put in, another
+/// seed's end.
 fn drawn(seeds: &[Vec<u8>], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut input = seeds[rng.random_range(0..seeds.len())].clone();
     for _ in 0..rng.random_range(1..6) {

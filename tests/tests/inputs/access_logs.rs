@@ -117,7 +117,7 @@ fn check_statuses(searcher: &Searcher, docs: &[Value]) {
     );
 }
 
-/// The documents for which `matches` holds, no other, newest first.
+/// Returns the documents for which `matches` holds, no other, newest first.
 fn check_hits(searcher: &Searcher, query: &str, docs: &[Value], matches: impl Fn(&Value) -> bool) {
     let answer = answer(searcher, &json!({"query": query, "max_hits": MAX_HITS}));
     println!("  {query}: {} hits", answer["num_hits"]);
@@ -151,7 +151,7 @@ fn sorted<'a>(docs: impl Iterator<Item = &'a Value>) -> Vec<String> {
     texts
 }
 
-/// The most frequent request that needs no escape inside quotes.
+/// Returns the most frequent request that needs no escape inside quotes.
 fn most_frequent_request(docs: &[Value]) -> String {
     let mut counts = BTreeMap::new();
     for request in docs.iter().filter_map(|doc| doc["request"].as_str()) {

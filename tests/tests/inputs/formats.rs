@@ -148,7 +148,7 @@ fn splits_do_not_depend_on_how_many_threads_there_are() {
     }
 }
 
-/// A table of documents, texts in quotes.
+/// Returns a table of documents, texts in quotes.
 fn csv_of(docs: &[Value], delimiter: &str) -> String {
     let mut names: Vec<&String> = Vec::new();
     for name in docs.iter().flat_map(|doc| doc.as_object().unwrap().keys()) {

@@ -16,7 +16,7 @@ fn source(lines: &str) -> Source {
     Source::reader("sample", Cursor::new(lines.as_bytes().to_vec())).with_id("sample")
 }
 
-/// A document for each of some seconds, with an order that numbers of records do not have.
+/// Returns a document for each of some seconds, with an order that numbers of records do not have.
 fn lines(doc: impl Fn(u64) -> Value) -> String {
     (0..NUM_DOCS)
         .map(|n| format!("{}\n", doc(n * 7 + n % 3)))

@@ -24,7 +24,7 @@ fn source(bytes: &[u8]) -> Source {
     Source::reader("sample", Cursor::new(bytes.to_vec())).with_id("sample")
 }
 
-/// The lines behind a byte order mark, in gzip.
+/// Returns the lines behind a byte order mark, in gzip.
 fn packed(family: &Family, num: u64, seed: u64) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all("\u{feff}".as_bytes()).unwrap();

@@ -44,7 +44,7 @@ fn index() -> TestIndex {
     TestIndex::build(FIELDS, &lines.collect::<Vec<_>>(), 3).unwrap()
 }
 
-/// The answer, the same in one leaf and in several.
+/// Returns the answer, the same in one leaf and in several.
 #[track_caller]
 fn answer(index: &TestIndex, aggs: &Value) -> Value {
     let request = json!({"query": "*", "max_hits": 0, "aggs": aggs});

@@ -8,7 +8,7 @@ use serde_json::json;
 /// What Quickwit takes if a config does not say, in bytes.
 const QUICKWIT_BLOCKSIZE: usize = 1_000_000;
 
-/// A config with more settings of its mapping, each a line, and more sections.
+/// Returns a config with more settings of its mapping, each a line, and more sections.
 fn config(of_mapping: &[&str], sections: &str) -> String {
     let of_mapping: String = of_mapping
         .iter()

@@ -74,7 +74,7 @@ fn check_same(found: &[Value], expect: &[Value], what: &str) {
     }
 }
 
-/// A preset that takes new fields, too.
+/// Returns a preset that takes new fields, too.
 fn preset(format: Format) -> String {
     let yaml = preset_of(format).unwrap().yaml;
     yaml.replace("mode: lenient", "mode: dynamic")

@@ -35,7 +35,7 @@ fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Every Markdown file, relative to the root.
+/// Returns every Markdown file, relative to the root.
 fn documents() -> Vec<PathBuf> {
     let mut found = Vec::new();
     collect(&root(), &mut found);
@@ -58,7 +58,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The text without fenced code.
+/// Returns the text without fenced code.
 fn prose(text: &str) -> String {
     let mut is_code = false;
     let mut prose = String::new();
@@ -89,7 +89,7 @@ fn spans(prose: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The anchors of a document's headings, as GitHub makes them.
+/// Returns the anchors of a document's headings, as GitHub makes them.
 fn anchors(text: &str) -> Vec<String> {
     let prose = prose(text);
     let headings = prose.lines().filter(|line| line.starts_with('#'));
@@ -104,7 +104,8 @@ fn anchors(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a span is a path of this repository: it has a slash, and a known ending or a folder of ours in front.
+/// Returns whether a span is a path of this repository: it has a slash, and a known ending or a
+/// folder of ours in front.
 fn is_path(span: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let Some((first, rest)) = span.split_once('/') else {
@@ -120,8 +121,8 @@ fn is_path(span: &str) -> bool {
         && (ending.is_some_and(|ending| ENDINGS.contains(&ending)) || root().join(first).is_dir())
 }
 
-/// Whether the path exists from the root, from the document, or inside the sources of any crate: in the paragraph on
-/// a crate, its files are named as seen from there.
+/// Returns whether the path exists from the root, from the document, or inside the sources of any
+/// crate: in the paragraph on a crate, its files are named as seen from there.
 fn exists(path: &str, document: &Path) -> bool {
     let mut folders = vec![root(), root().join(document.parent().unwrap())];
     for crate_folder in crates(&root(), 0) {
@@ -234,7 +235,7 @@ fn comment(line: &str) -> Option<&str> {
     line.get(first..)
 }
 
-/// The files that a comment cites.
+/// Returns the files that a comment cites.
 fn cited(comment: &str) -> impl Iterator<Item = &str> {
     let is_of_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let words = comment.split(move |c| !is_of_path(c));

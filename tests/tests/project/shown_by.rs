@@ -35,7 +35,7 @@ fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// The paths of all files that may hold tests, from the root.
+/// Returns the paths of all files that may hold tests, from the root.
 fn files() -> Vec<String> {
     let mut found = Vec::new();
     collect(&root(), &mut found);
@@ -57,7 +57,7 @@ fn collect(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-/// The cells of a row. A bar behind a backslash is text.
+/// Returns the cells of a row. A bar behind a backslash is text.
 fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut before = ' ';
@@ -74,7 +74,7 @@ fn cells(line: &str) -> Vec<String> {
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// The tests that a cell names, unless something else stands there.
+/// Returns the tests that a cell names, unless something else stands there.
 fn tests_in(cell: &str) -> Option<Vec<&str>> {
     let parts: Vec<&str> = cell.split('`').collect();
     let is_between = |text: &&str| text.chars().all(|c| matches!(c, ' ' | ','));
@@ -82,7 +82,7 @@ fn tests_in(cell: &str) -> Option<Vec<&str>> {
     is_list.then(|| parts.into_iter().skip(1).step_by(2).collect())
 }
 
-/// A name as pages have it.
+/// Returns a name as pages have it.
 fn slug(name: &str) -> String {
     let name = name.split_once(": ").map_or(name, |(_, behind)| behind);
     let words = name.split(|c: char| !c.is_alphanumeric());
@@ -103,7 +103,7 @@ fn quoted(text: &str) -> Option<String> {
     Some(slug(name))
 }
 
-/// The names of the tests in a file, as pages have them.
+/// Returns the names of the tests in a file, as pages have them.
 fn names(path: &str, text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut is_test = false;

@@ -68,8 +68,9 @@ impl Bed {
         }
     }
 
-    /// A host without hedges: those ask for the same range twice on purpose. And one that fetches no gaps between ranges along: a
-    /// search that comes later may find such a gap here already, and would fetch it again.
+    /// Returns a host without hedges: those ask for the same range twice on purpose. And one that
+    /// fetches no gaps between ranges along: a search that comes later may find such a gap here
+    /// already, and would fetch it again.
     fn host(&self) -> SearcherBuilder {
         Searcher::builder()
             .engine(Arc::new(NativeEngine::new()))
@@ -82,7 +83,7 @@ impl Bed {
             })
     }
 
-    /// All searches at once; each answers rightly.
+    /// Returns all searches at once; each answers rightly.
     fn search_all(&self, searcher: &Searcher) -> Vec<SearchResponse> {
         let limits = limits();
         let searches = (0..NUM_SEARCHES).map(|ord| {

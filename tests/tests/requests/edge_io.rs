@@ -129,7 +129,7 @@ fn index() -> Result<TestIndex> {
     TestIndex::build(HDFS_LOGS_YAML, &hdfs_lines(3_000, 33)?, SPLIT_NUM_DOCS)
 }
 
-/// A host of this index under a name.
+/// Returns a host of this index under a name.
 fn host<C: Cache>(index: &TestIndex, cache: C, options: Options) -> Result<Host<Objects, C>> {
     let logs = BTreeMap::from([("logs".to_owned(), Url::parse("http://store.example/logs")?)]);
     Ok(Host::new(Objects::of(index), cache, options, logs))

@@ -36,7 +36,7 @@ fn plain(mut answer: Value) -> Value {
     answer
 }
 
-/// A word that few documents have: the number of a block.
+/// Returns a word that few documents have: the number of a block.
 fn rare_word(nth: usize) -> String {
     let lines = hdfs_lines(300_000, 3).unwrap();
     let mut blocks = lines[nth..]
@@ -141,7 +141,7 @@ fn what_few_splits_of_a_page_or_scores_need_no_filter_is_read_for() {
     assert_eq!(few.json["profile"]["num_splits_pruned_by_filter"], 0);
 }
 
-/// The index with its manifest and objects changed.
+/// Returns the index with its manifest and objects changed.
 fn changed(change: impl Fn(&mut ManifestFile, &mut TestIndex)) -> TestIndex {
     let mut index = FED.clone();
     let mut manifest = index.manifest().unwrap();

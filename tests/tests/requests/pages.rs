@@ -26,7 +26,7 @@ fn engines() -> [Arc<dyn Engine>; 2] {
     [Arc::new(NativeEngine::new()), Arc::new(wasm)]
 }
 
-/// The time in the middle of the documents, in seconds.
+/// Returns the time in the middle of the documents, in seconds.
 fn middle() -> i64 {
     let splits = WHOLE.manifest().unwrap().manifest.splits;
     splits[3].time_range.unwrap().start_ns / 1_000_000_000 + 60
@@ -151,7 +151,7 @@ fn a_time_filter_reads_the_pages_that_it_meets() {
 /// What happens to an object.
 type Change = fn(&mut Vec<u8>);
 
-/// An index whose first page was changed by `change`.
+/// Returns an index whose first page was changed by `change`.
 fn with_page(change: impl Fn(&mut Vec<u8>)) -> (TestIndex, String, u64) {
     let mut index = FED.clone();
     let page = &index.manifest().unwrap().pages[0];

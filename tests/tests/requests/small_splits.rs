@@ -47,7 +47,7 @@ fn requests() -> [(&'static str, Value); 4] {
     ]
 }
 
-/// The answer without what varies, and what it cost.
+/// Returns the answer without what varies, and what it cost.
 fn ask(index: &TestIndex, request: &Value, max_splits: u64) -> (Value, Profile) {
     let searcher = index.searcher(Arc::new(NativeEngine::new()), 0, 1).unwrap();
     let mut limits = Limits::default();

@@ -48,7 +48,7 @@ fn engines() -> [Arc<dyn Engine>; 2] {
     ]
 }
 
-/// The answer, and how many requests it took.
+/// Returns the answer, and how many requests it took.
 fn search(searcher: &Searcher, request: &Value) -> (Value, u64) {
     let mut request = request.clone();
     if request["forced_filter"].is_null() {

@@ -44,7 +44,7 @@ fn config() -> String {
     )
 }
 
-/// An hour of logs in twelve splits.
+/// Returns an hour of logs in twelve splits.
 fn hour() -> TestIndex {
     let lines = hdfs_lines(NUM_REAL * NUM_DOCS, 9).unwrap();
     let lines = (0..).zip(lines).map(|(ord, line): (u64, String)| {
@@ -60,7 +60,7 @@ fn hour() -> TestIndex {
     TestIndex::build(&config(), &lines, NUM_DOCS).unwrap()
 }
 
-/// A split at another place of the year.
+/// Returns a split at another place of the year.
 fn moved(split: &PageSplit, ord: u64) -> PageSplit {
     let hours = (ord / NUM_REAL) as i64 - (REAL_ORD / NUM_REAL) as i64;
     let by_ns = hours * 3_600_000_000_000;
@@ -149,7 +149,7 @@ fn info_docs() -> u64 {
     ords.map(|ord| of_splits[(ord % NUM_REAL) as usize]).sum()
 }
 
-/// An answer and what it cost, from a guest with the memory of an edge platform.
+/// Returns an answer and what it cost, from a guest with the memory of an edge platform.
 fn search(engine: &Arc<dyn Engine>, request: &Value) -> (Value, Profile) {
     let answer = try_search(engine, request).unwrap();
     assert_eq!(answer.json["failed_splits"], json!([]), "{request}");

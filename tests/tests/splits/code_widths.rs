@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const MAX_WIDTH: u32 = 12;
 const NUM_DOCS: u64 = 9_000;
 
-/// The value of a document in the field of a width: any, or nearly always the same.
+/// Returns the value of a document in the field of a width: any, or nearly always the same.
 fn value(doc: u64, width: u32, is_skewed: bool) -> u64 {
     let mut bits = doc.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (u64::from(width) << 40);
     bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

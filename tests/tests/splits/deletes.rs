@@ -45,7 +45,8 @@ fn build(lines: &[String], split_num_docs: u64) -> TestIndex {
     TestIndex::build(HDFS_LOGS_YAML, lines, split_num_docs).unwrap()
 }
 
-/// The lines with blank ones in the place of those that were deleted: so each keeps its position.
+/// Returns the lines with blank ones in the place of those that were deleted: so each keeps its
+/// position.
 fn left(is_deleted: impl Fn(&Value) -> bool) -> Vec<String> {
     let lines = LINES.iter().map(|line| {
         let json: Value = serde_json::from_str(line).unwrap();
@@ -211,7 +212,7 @@ fn what_was_deleted_is_not_ingested_again() {
     );
 }
 
-/// An index of which so much is deleted that the manifest does not say what.
+/// Returns an index of which so much is deleted that the manifest does not say what.
 fn with_object() -> (TestIndex, SplitEntry) {
     let index = build(&LINES, 6_000);
     let (index, _) = index.delete(&json!({"query": "tenant_id:<50"})).unwrap();

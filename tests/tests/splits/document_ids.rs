@@ -26,7 +26,7 @@ doc_mapping:
 const NUM_SOURCES: usize = 40;
 const NUM_LINES: u64 = 120;
 
-/// The lines of each source, whose times are mixed.
+/// Returns the lines of each source, whose times are mixed.
 fn sources() -> Vec<(String, Vec<String>)> {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
     let mut n = 0;
@@ -196,7 +196,7 @@ fn ids_find_their_documents_and_no_others() {
     }
 }
 
-/// The waves of a search without a cache.
+/// Returns the waves of a search without a cache.
 fn waves(index: &TestIndex, path: &str, body: &Value) -> u64 {
     let searcher = searcher(index, Arc::new(NativeEngine::new()));
     let request = HttpRequest {

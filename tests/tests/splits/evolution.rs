@@ -39,7 +39,8 @@ impl Rng {
     }
 }
 
-/// The fields that an index gets later. Dynamic mapping indexes their values in the same way.
+/// Returns the fields that an index gets later. Dynamic mapping indexes their values in the same
+/// way.
 fn later_fields() -> Vec<Value> {
     vec![
         json!({"name": "level", "type": "text", "tokenizer": "raw", "fast": true}),
@@ -308,7 +309,8 @@ impl Plan {
         (folder, store.unwrap())
     }
 
-    /// The same documents, ingested with the final config; of earlier ones without what nothing was kept of.
+    /// Returns the same documents, ingested with the final config; of earlier ones without what
+    /// nothing was kept of.
     fn fresh(&self) -> TempDir {
         let folder = tempfile::tempdir().unwrap();
         let store = create_index(folder.path().to_str().unwrap(), &self.final_config()).unwrap();
@@ -389,7 +391,8 @@ fn so_does_one_whose_splits_stand_in_pages() {
     }
 }
 
-/// The answer of an index that is fed twice with one document each, before and after an update.
+/// Returns the answer of an index that is fed twice with one document each, before and after an
+/// update.
 fn fed_twice(
     mapping: Value,
     added: Value,

@@ -38,7 +38,7 @@ fn path(file: &str) -> PathBuf {
     root.join("../../shared/data").join(file)
 }
 
-/// The texts of the field, one for each document.
+/// Returns the texts of the field, one for each document.
 fn texts(data: &Data) -> Vec<String> {
     let bytes = std::fs::read(path(data.file)).unwrap();
     let mut text = String::new();

@@ -31,7 +31,7 @@ fn build(fields: Value, others: Value, documents: &[Value]) -> TestIndex {
     TestIndex::build(&config(&fields, &others), &lines, 60).unwrap()
 }
 
-/// The places of the documents that a query finds.
+/// Returns the places of the documents that a query finds.
 #[track_caller]
 fn ids(index: &TestIndex, query: &str) -> Vec<usize> {
     let request = json!({ "query": query, "max_hits": 1_000, "sort_by": "-id" });
@@ -45,7 +45,7 @@ fn ids(index: &TestIndex, query: &str) -> Vec<usize> {
     ids.collect()
 }
 
-/// The places of the documents of which something holds.
+/// Returns the places of the documents of which something holds.
 fn scan(documents: &[Value], holds: impl Fn(&Value) -> bool) -> Vec<usize> {
     let found = documents.iter().enumerate().filter(|(_, doc)| holds(doc));
     found.map(|(id, _)| id).collect()
@@ -249,7 +249,7 @@ fn a_concatenation_is_found_by_the_words_of_its_fields() {
     assert_eq!(hit.json["hits"][0].get("all"), None, "it is not stored");
 }
 
-/// An index without any index on `a` and `n`, and one with it.
+/// Returns an index without any index on `a` and `n`, and one with it.
 fn stored_and_indexed(documents: &[Value]) -> (TestIndex, TestIndex) {
     let index = |strategy: &str| {
         let fields = json!([

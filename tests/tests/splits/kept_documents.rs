@@ -18,7 +18,7 @@ fn lines_of(corpus: impl Corpus) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// All documents of an index, as what reads them in bulk writes them.
+/// Returns all documents of an index, as what reads them in bulk writes them.
 fn documents(index: &TestIndex) -> Vec<String> {
     let searcher = index.searcher(Arc::new(NativeEngine::new()), 1, 1).unwrap();
     let stored = index.to_folder().unwrap();

@@ -47,7 +47,7 @@ fn merged(index: &TestIndex, config: &str, entries: &[SplitEntry]) -> Result<Pac
     index.merge(config, entries)??.context("a split")
 }
 
-/// The files of a split by name.
+/// Returns the files of a split by name.
 fn files(split: &[u8]) -> Result<Vec<(String, Vec<u8>)>> {
     let head = Head::open(split)?;
     let head_len = split.len() as u64 - head.files.body_len();
@@ -154,7 +154,7 @@ fn deleted(
     Ok((inputs, left))
 }
 
-/// The same answers, but for the time that they took.
+/// Returns the same answers, but for the time that they took.
 fn ensure_same_answers(one: &TestIndex, other: &TestIndex, requests: &[Value]) -> Result<()> {
     for request in requests {
         let answer = |index: &TestIndex| -> Result<Value> {
@@ -630,7 +630,7 @@ fn splits_of_version_0_1_are_refused_by_name() -> Result<()> {
     Ok(())
 }
 
-/// A document of few times and any keys.
+/// Returns a document of few times and any keys.
 fn any_line() -> impl Strategy<Value = String> {
     let value = prop_oneof![
         any::<i32>().prop_map(|n| json!(n)),

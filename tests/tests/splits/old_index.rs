@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/index-0.1");
 
-/// A copy to write to.
+/// Returns a copy to write to.
 fn copy() -> Result<TempDir> {
     let folder = tempfile::tempdir()?;
     fs::create_dir(folder.path().join("splits"))?;

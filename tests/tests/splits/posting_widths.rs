@@ -15,8 +15,8 @@ const MAX_POSITION_WIDTH: u32 = 9;
 /// Documents in a block of postings.
 const BLOCK: u64 = 128;
 
-/// Whether a document has the word of a width: the last difference of the first block has that many bits, and so has
-/// one that is somewhere in a later block.
+/// Returns whether a document has the word of a width: the last difference of the first block has
+/// that many bits, and so has one that is somewhere in a later block.
 fn has_word(doc: u64, width: u32) -> bool {
     let gap = 1 << width;
     let is_before = doc < BLOCK - 1;
@@ -24,7 +24,7 @@ fn has_word(doc: u64, width: u32) -> bool {
     is_before || behind.is_some_and(|behind| behind < 60 || (60 + gap..300 + gap).contains(&behind))
 }
 
-/// The text of a document: words by width, and in some a word twice, so far apart.
+/// Returns the text of a document: words by width, and in some a word twice, so far apart.
 fn body(doc: u64) -> String {
     let mut body = String::new();
     for width in (0..=MAX_WIDTH).filter(|width| has_word(doc, *width)) {

@@ -62,7 +62,7 @@ fn check_clean(server: &S3Lookalike) {
     assert_eq!(probe, None);
 }
 
-/// An index of 1,000 documents in a store that then gets `flaws`.
+/// Returns an index of 1,000 documents in a store that then gets `flaws`.
 fn index_with(flaws: &[Flaw]) -> Result<S3Lookalike> {
     let server = S3Lookalike::start(&[])?;
     let store = server.index_store(URI)?;

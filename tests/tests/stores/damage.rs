@@ -154,8 +154,9 @@ proptest! {
     }
 }
 
-/// The length below which searches notice that a split was cut. Behind its documents stand their
-/// index, of which the head holds a copy, and the filter, which is read from pages of the manifest.
+/// Returns the length below which searches notice that a split was cut. Behind its documents stand
+/// their index, of which the head holds a copy, and the filter, which is read from pages of the
+/// manifest.
 fn read_len(split: &[u8]) -> usize {
     let head = Head::open(split).unwrap();
     let (_, documents) = head.files.find(DOCUMENTS_FILE).unwrap();

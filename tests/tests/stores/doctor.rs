@@ -68,7 +68,7 @@ fn find<'a>(report: &'a Report, name: &str) -> &'a Check {
     found.unwrap_or_else(|| panic!("no row {name}: {report:#?}"))
 }
 
-/// The rows that are not as they should be, with a mark for how bad it is.
+/// Returns the rows that are not as they should be, with a mark for how bad it is.
 fn ailments(report: &Report) -> Vec<String> {
     let checks = report.checks.iter();
     checks

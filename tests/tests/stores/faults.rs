@@ -121,7 +121,7 @@ impl Case {
         }
     }
 
-    /// Whether it has time and budget enough for a store that fails now and then.
+    /// Returns whether it has time and budget enough for a store that fails now and then.
     fn is_patient(&self) -> bool {
         FAULTS[..6].contains(&self.faults) && self.seed % 7 > 4
     }

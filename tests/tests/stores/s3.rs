@@ -64,7 +64,7 @@ fn add(store: &IndexStore, lines: &[String]) -> Result<IngestReport, BuildError>
     )
 }
 
-/// The index over S3, and the same one in a folder.
+/// Returns the index over S3, and the same one in a folder.
 fn build(server: &S3Server) -> Result<TestIndex> {
     server.make_bucket(BUCKET)?;
     add(&create_index(URI, &config()?)?, &lines())?;
@@ -115,7 +115,7 @@ fn an_index_over_s3_answers_like_the_same_index_in_a_folder() {
     );
 }
 
-/// A message for somebody who can set the credentials, without what the server says in XML.
+/// Returns a message for somebody who can set the credentials, without what the server says in XML.
 fn check_denied(message: &str) -> Result<()> {
     ensure!(
         message.contains("credentials"),
@@ -171,7 +171,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-/// The bucket with the environment's settings, but without patience.
+/// Returns the bucket with the environment's settings, but without patience.
 fn bucket() -> Result<AmazonS3> {
     // This one is made by `object_store` itself, which knows of no cryptography until it is told.
     canter_stores::http_client().build()?;
@@ -221,7 +221,7 @@ fn a_presigned_url_opens_one_object_until_it_expires() {
     });
 }
 
-/// The manifest as it lies in the server's folder; every object that it names is there.
+/// Returns the manifest as it lies in the server's folder; every object that it names is there.
 fn check_manifest(server: &S3Server) -> Result<ManifestFile> {
     let index = server.make_bucket(BUCKET)?.join("logs/hdfs");
     let manifest = ManifestFile::from_bytes(&fs::read(index.join(MANIFEST_OBJECT))?)?;

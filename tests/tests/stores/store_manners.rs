@@ -37,7 +37,7 @@ fn settings(server: &WebServer) -> Settings {
     Settings(pairs.map(|(name, value)| (name.to_owned(), value)).into())
 }
 
-/// The index on a server, read as a bucket and as a web site.
+/// Returns the index on a server, read as a bucket and as a web site.
 fn fetchers(server: &WebServer) -> [(&'static str, Arc<dyn RangeFetcher>); 2] {
     let options = OpenOptions {
         retry: RetryOptions {

@@ -1,4 +1,4 @@
-//! What is done to a split: an input says where and how.
+//! Damage to a split: the input determines its place and kind.
 
 use canter_split_format::{DocumentIndex, SplitEntry};
 
@@ -6,7 +6,7 @@ use super::super::host::Objects;
 use super::origin::manifest;
 use super::parts::{Parts, Sealing, put_varint};
 
-/// An input as decisions: bytes from its front, and zeros behind its end.
+/// Input as a source of decisions: bytes from its start, and zeros past its end.
 struct Draw<'a>(&'a [u8]);
 
 impl Draw<'_> {
@@ -28,7 +28,7 @@ impl Draw<'_> {
         number % end.max(1)
     }
 
-    /// A number where readers decide something.
+    /// Returns a number at which readers branch.
     fn extreme(&mut self) -> u64 {
         const EXTREMES: [u64; 14] = [
             0,
@@ -52,7 +52,8 @@ impl Draw<'_> {
         }
     }
 
-    /// A place among so many bytes: what decides most stands at the beginning and at the end.
+    /// Returns a position below `len`, often near the start or the end, where the most important
+    /// data is.
     fn place(&mut self, len: usize) -> usize {
         match self.byte() % 4 {
             0 => self.below(len.min(96)),
@@ -62,7 +63,7 @@ impl Draw<'_> {
     }
 }
 
-/// Parts of a split by name; of some there is more than bytes that can be damaged.
+/// Parts of a split by name; those with more data to damage are listed repeatedly.
 const TARGETS: [&str; 26] = [
     "META",
     "FILE",
@@ -92,7 +93,7 @@ const TARGETS: [&str; 26] = [
     "entry",
 ];
 
-/// The index with one of its splits damaged; `None` if the input changes nothing.
+/// Returns the index with one of its splits damaged; `None` if the input changes nothing.
 pub(super) fn damaged(objects: &Objects, bytes: &[u8]) -> Option<Objects> {
     let mut draw = Draw(bytes);
     let splits = manifest(objects).manifest.splits;
@@ -100,7 +101,7 @@ pub(super) fn damaged(objects: &Objects, bytes: &[u8]) -> Option<Objects> {
     let mut parts = Parts::of(&splits[which], objects);
     let target = TARGETS[usize::from(draw.byte()) % TARGETS.len()];
     let sealing = Sealing {
-        // Otherwise the head goes on saying what was there.
+        // Otherwise the head keeps the previous bytes.
         renews_hotcache: target != "HOTC" && draw.byte() % 4 != 0,
         keeps_tables: target == "BLKS" || (target == "FILE" && draw.byte().is_multiple_of(2)),
     };
@@ -135,7 +136,7 @@ fn damage(parts: &mut Parts, target: &str, draw: &mut Draw<'_>) -> Option<()> {
     }
 }
 
-/// One change to bytes.
+/// Applies one change to bytes.
 fn edit(bytes: &mut Vec<u8>, draw: &mut Draw<'_>) {
     if bytes.is_empty() {
         bytes.push(draw.byte());
@@ -157,7 +158,7 @@ fn edit(bytes: &mut Vec<u8>, draw: &mut Draw<'_>) {
             bytes.splice(place..=place, varint);
         }
         7 => {
-            // tantivy's varints end with the byte whose highest bit is set.
+            // tantivy's varints end with a byte whose highest bit is set.
             let mut varint = Vec::new();
             put_varint(&mut varint, draw.extreme());
             varint.iter_mut().for_each(|byte| *byte ^= 0x80);
@@ -185,7 +186,7 @@ fn overwrite(bytes: &mut [u8], place: usize, with: &[u8]) {
     }
 }
 
-/// Another number in JSON.
+/// Replaces a number in JSON.
 fn number(bytes: &mut Vec<u8>, draw: &mut Draw<'_>) {
     let starts = (1..bytes.len())
         .filter(|at| bytes[*at].is_ascii_digit() && !bytes[at - 1].is_ascii_digit());
@@ -201,7 +202,7 @@ fn number(bytes: &mut Vec<u8>, draw: &mut Draw<'_>) {
     bytes.splice(*start..start + len, new.into_bytes());
 }
 
-/// Another length of the longest block of documents.
+/// Replaces the length of the longest block of documents.
 fn longest_block(index: &mut Vec<u8>, draw: &mut Draw<'_>) -> Option<()> {
     let mut at = 4;
     for _ in 0..2 {
@@ -224,7 +225,7 @@ fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     ))
 }
 
-/// Damage within what is compressed: a block of documents is unpacked, changed and packed again.
+/// Damages compressed contents: unpacks, changes and repacks a block of documents.
 fn content(parts: &mut Parts, draw: &mut Draw<'_>) -> Option<()> {
     const MOST: usize = 1 << 22;
     let index = DocumentIndex::open(parts.file("docindex")?).ok()?;
@@ -240,14 +241,14 @@ fn content(parts: &mut Parts, draw: &mut Draw<'_>) -> Option<()> {
     let mut packer = zstd::bulk::Compressor::with_dictionary(19, &dictionary).ok()?;
     packer.include_dictid(false).ok()?;
     let mut packed = packer.compress(&content).ok()?;
-    // A change that does not fit is none.
+    // A change that does not fit is dropped.
     (packed.len() <= place.len()).then_some(())?;
     packed.resize(place.len(), 0);
     docs.splice(place, packed);
     Some(())
 }
 
-/// The end of one file becomes the beginning of the next, or two files take each other's place.
+/// Moves the boundary of two adjacent files, or swaps two files.
 fn bounds(parts: &mut Parts, draw: &mut Draw<'_>) -> Option<()> {
     let first = draw.below(parts.files.len() - 1);
     if draw.byte().is_multiple_of(2) {
@@ -263,7 +264,7 @@ fn bounds(parts: &mut Parts, draw: &mut Draw<'_>) -> Option<()> {
     Some(())
 }
 
-/// What the manifest says of the split.
+/// Changes the split's entry in the manifest.
 fn entry(parts: &mut Parts, draw: &mut Draw<'_>) -> Option<()> {
     let entry: &mut SplitEntry = &mut parts.entry;
     let number = draw.extreme();
@@ -284,7 +285,7 @@ fn entry(parts: &mut Parts, draw: &mut Draw<'_>) -> Option<()> {
             deletes.id = canter_split_format::object_id(bytes);
         }
     }
-    // All say the same number of documents.
+    // All copies of the number of documents agree.
     if draw.byte().is_multiple_of(2) {
         let num_docs = entry.num_docs.to_string();
         for (what, key) in [("META", "\"num_docs\":"), ("meta.json", "\"max_doc\":")] {

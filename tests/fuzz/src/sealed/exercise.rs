@@ -1,4 +1,4 @@
-//! What is done with a damaged index, and what of it must not be.
+//! Uses of a damaged index, and the outcomes that must not happen.
 
 use std::fmt;
 use std::path::Path;
@@ -18,17 +18,17 @@ use super::damage::damaged;
 use super::origin::{index, read};
 use super::panics::{Panic, watched};
 
-/// What an input came to that should not be.
+/// Unwanted outcomes of an input.
 #[derive(Debug, Default)]
 pub struct Findings {
     /// Panics, caught or not.
     pub panics: Vec<Panic>,
-    /// Errors that say that this program is wrong.
+    /// Errors that report a bug of this program.
     pub defects: Vec<String>,
 }
 
-/// Where tantivy panics at damage that only it can see: the splits' doors catch that and say that the split is damaged
-/// (docs/decisions/hostile-splits.md).
+/// Crates in which tantivy panics at damage that only it can detect. The doors of splits catch
+/// these panics and report the split as damaged (docs/decisions/hostile-splits.md).
 const BEHIND_THE_DOORS: [&str; 7] = [
     "tantivy-",
     "ownedbytes-",
@@ -40,14 +40,14 @@ const BEHIND_THE_DOORS: [&str; 7] = [
 ];
 
 impl Findings {
-    /// Whether there is nothing to mend.
+    /// Returns whether nothing needs fixing.
     pub fn is_sound(&self) -> bool {
         self.defects.is_empty() && self.panics.iter().all(Panic::is_contained)
     }
 }
 
 impl Panic {
-    /// Whether this is one of tantivy's that the split's door caught.
+    /// Returns whether this is a panic in tantivy that the split's door caught.
     pub fn is_contained(&self) -> bool {
         let is_known = BEHIND_THE_DOORS.iter().any(|of| self.place.starts_with(of));
         is_known && !self.has_escaped
@@ -70,7 +70,7 @@ impl fmt::Display for Findings {
     }
 }
 
-/// Requests that between them read every part of a split.
+/// Returns requests that together read every part of a split.
 fn searches() -> Vec<Value> {
     let dsl = |query: Value| json!({ "query": query, "max_hits": 4, "sort_by": "_score" });
     vec![
@@ -128,7 +128,7 @@ fn aggs(query: &str, aggs: Value) -> Value {
     json!({ "query": query, "max_hits": 0, "aggs": aggs })
 }
 
-/// Requests to Elasticsearch's API.
+/// Returns requests to Elasticsearch's API.
 fn bodies() -> [Value; 2] {
     [
         json!({ "query": { "match_phrase": { "word": "alpha beta" } }, "size": 4, "highlight": { "fields": { "word": {} } },
@@ -138,7 +138,7 @@ fn bodies() -> [Value; 2] {
     ]
 }
 
-/// Damages the index as `bytes` say, and does with it all that is done with indexes.
+/// Damages the index as determined by `bytes`, and runs all operations on it.
 pub fn examine(bytes: &[u8]) -> Findings {
     let mut findings = Findings::default();
     if let Some(objects) = damaged(index(), bytes) {
@@ -148,7 +148,7 @@ pub fn examine(bytes: &[u8]) -> Findings {
     findings
 }
 
-/// Does `work` and notes what it did wrong.
+/// Runs `work`, and records its unwanted outcomes.
 fn note(findings: &mut Findings, what: &str, work: impl FnOnce() -> Option<String>) {
     let mut defect = None;
     let panics = watched(|| defect = work());
@@ -196,7 +196,7 @@ fn ask_http(objects: &Objects, body: &Value) -> Result<Outcome, SearchError> {
     run(Session::http(&request, &settings, 1)?, objects, &no_cache)
 }
 
-/// A search in leaves, whose partial results go through their wire.
+/// Runs a search in leaves, with serialized partial results.
 fn divided(objects: &Objects) -> Option<String> {
     let request = json!({ "query": "word:alpha", "max_hits": 3, "sort_by": "n", "aggs": {
         "a": { "terms": { "field": "tag" } } } });
@@ -237,7 +237,7 @@ fn defect_of(end: &Result<Outcome, SearchError>) -> Option<String> {
     }
 }
 
-/// Verifies, reads and merges the index, and searches what it is then; whether it was merged.
+/// Verifies, reads, merges and searches the index; returns whether it was merged.
 fn keep_in_order(objects: &Objects, findings: &mut Findings) -> bool {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write(folder.path(), objects);
@@ -303,10 +303,10 @@ fn defect_of_build<T>(end: &Result<T, BuildError>) -> Option<String> {
     is_defect.then(|| error.to_string())
 }
 
-/// Does with the sound index what is done with damaged ones.
+/// Runs the operations for damaged indexes on the intact one.
 ///
 /// # Panics
-/// If it is not answered, or if a request finds nothing: then damage would not be met.
+/// A request fails or finds nothing: then it would not detect damage.
 pub fn answer_sound_index() {
     let mut num_hits = 0;
     let mut problems = Vec::new();

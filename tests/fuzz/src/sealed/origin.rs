@@ -1,5 +1,5 @@
-//! The index whose splits are damaged: every type of field, lists and columns of several blocks, and deleted documents.
-//! It is written by the real builder, and the same every time.
+//! Index whose splits are damaged: all types of fields, lists and columns with several blocks, and
+//! deleted documents. The real builder writes it, always with the same bytes.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -14,10 +14,11 @@ use serde_json::{Value, json};
 use super::super::checks::no_cache;
 use super::super::host::{Objects, run};
 
-/// Documents of each split. A list of postings has several blocks of 128 in the first, a column several of 512.
+/// Number of documents in each split. In the first, a posting list has several blocks of 128, and a
+/// column several of 512.
 const NUM_DOCS: [usize; 3] = [560, 150, 40];
 
-/// The index config: merges of all splits are due.
+/// Returns the index config, under which merges of all splits are due.
 fn config() -> IndexConfig {
     let text = json!({
         "version": "0.8",
@@ -58,7 +59,7 @@ fn config() -> IndexConfig {
     IndexConfig::from_json(text.to_string().as_bytes()).expect("a config")
 }
 
-/// A document whose values are told by its number, some of them missing.
+/// Returns a document with values derived from its number, some of them missing.
 fn document(number: usize) -> Value {
     let mixed = number.wrapping_mul(0x9e37_79b9) >> 7;
     let words = [
@@ -106,7 +107,7 @@ fn document(number: usize) -> Value {
     document
 }
 
-/// The objects of the index.
+/// Returns the objects of the index.
 pub(super) fn index() -> &'static Objects {
     static INDEX: OnceLock<Objects> = OnceLock::new();
     INDEX.get_or_init(|| {
@@ -134,7 +135,7 @@ pub(super) fn index() -> &'static Objects {
     })
 }
 
-/// Some documents of each split, as a deletion has them.
+/// Returns some documents of each split, as a deletion lists them.
 fn listed(objects: &Objects) -> Vec<ListedSplit> {
     let request = json!({ "query": "word:w7 OR tag:xz", "max_hits": 0, "list_documents": true });
     let session = Session::search(&request.to_string(), "{}").expect("a request");
@@ -145,7 +146,7 @@ fn listed(objects: &Objects) -> Vec<ListedSplit> {
     serde_json::from_value(answer["listed_splits"].clone()).expect("lists of documents")
 }
 
-/// Every object below a folder but locks.
+/// Returns all objects below a folder except locks.
 pub(super) fn read(folder: &Path) -> Objects {
     let mut objects = Objects::new();
     let mut folders = vec![(folder.to_owned(), String::new())];
@@ -163,7 +164,7 @@ pub(super) fn read(folder: &Path) -> Objects {
     objects
 }
 
-/// The index's manifest.
+/// Returns the manifest of the index.
 pub(super) fn manifest(objects: &Objects) -> ManifestFile {
     let bytes = objects.get(MANIFEST_OBJECT).expect("a manifest");
     ManifestFile::from_bytes(bytes).expect("the manifest is one")

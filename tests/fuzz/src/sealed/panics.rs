@@ -1,21 +1,21 @@
-//! Panics, whoever catches them, each with where it was.
+//! Recorder of panics, caught or not, with their locations.
 
 use std::backtrace::Backtrace;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A panic.
+/// Recorded panic.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Panic {
-    /// File and line, from the crate's folder on.
+    /// File and line, relative to the parent of the crate's folder.
     pub place: String,
-    /// What it says.
+    /// Message of the panic.
     pub message: String,
-    /// Whether it came through to whoever called.
+    /// Whether the panic reached the caller.
     pub has_escaped: bool,
 }
 
-/// Runs `work`, and says what panics there were.
+/// Runs `work`, and returns its panics.
 pub(super) fn watched(work: impl FnOnce()) -> Vec<Panic> {
     static HOOK: Mutex<()> = Mutex::new(());
     let _one_at_a_time = HOOK.lock();

@@ -1,17 +1,17 @@
-//! A split taken apart, and put together again with checksums that are right.
+//! Disassembly of a split, and reassembly with valid checksums.
 
 use canter_split_format::{Head, ManifestFile, SplitEntry, checksum64, object_id, split_object};
 
 use super::super::host::Objects;
 
-/// Length of what stands in a head before its components.
+/// Length of the prefix before a head's components.
 const PREFIX_LEN: usize = 28;
-/// The version of the frame, and the magic number before it.
+/// Magic number and version of the frame.
 const FRAME: &[u8; 12] = b"CANTERSP\x01\0\0\0";
-/// Blocks of 4 KiB.
+/// Base-2 logarithm of the block length, for blocks of 4 KiB.
 const BLOCK_LEN_LOG2: u32 = 12;
 
-/// A component of a head.
+/// Component of a head.
 #[derive(Clone)]
 pub(super) struct Component {
     pub(super) tag: [u8; 4],
@@ -19,23 +19,23 @@ pub(super) struct Component {
     pub(super) payload: Vec<u8>,
 }
 
-/// A split: its entry in the manifest, its head and its body.
+/// Split: its entry in the manifest, its head and its body.
 #[derive(Clone)]
 pub(super) struct Parts {
     pub(super) entry: SplitEntry,
     pub(super) components: Vec<Component>,
     /// Names and bytes, in the order of the file table.
     pub(super) files: Vec<(String, Vec<u8>)>,
-    /// Which ranges of which files the head has: place of the file, start, length.
+    /// Hot ranges of the head: index of the file, start, length.
     hot: Vec<(u32, usize, usize)>,
 }
 
-/// What of a split's head follows its damaged body.
+/// Parts of a head that follow changes to the body.
 #[derive(Clone, Copy)]
 pub(super) struct Sealing {
-    /// The copies in the hotcache are those of the body as it is now.
+    /// Whether the hotcache copies the damaged body.
     pub(super) renews_hotcache: bool,
-    /// The file table and the checksums of blocks are as they were damaged.
+    /// Whether the file table and the checksums of blocks stay as they were damaged.
     pub(super) keeps_tables: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
 }
 
 impl Parts {
-    /// Takes a sound split apart.
+    /// Disassembles an intact split.
     pub(super) fn of(entry: &SplitEntry, objects: &Objects) -> Self {
         let split = &objects[&split_object(&entry.id)];
         let head = Head::open(split).expect("a sound head");
@@ -142,7 +142,7 @@ impl Parts {
         out
     }
 
-    /// The split's bytes, behind right checksums, and its entry.
+    /// Returns the bytes of the split with valid checksums, and its entry.
     fn seal(mut self, how: Sealing) -> (SplitEntry, Vec<u8>) {
         let body: Vec<u8> = self
             .files
@@ -180,7 +180,7 @@ impl Parts {
         (entry, split)
     }
 
-    /// The index with this split in the place of the one that it was.
+    /// Returns the index with this split in place of the original.
     pub(super) fn put_into(self, objects: &Objects, how: Sealing) -> Option<Objects> {
         let former = self.entry.id.clone();
         let (entry, split) = self.seal(how);

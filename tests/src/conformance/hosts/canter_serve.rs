@@ -9,7 +9,7 @@ use super::listening::Listening;
 use super::{Caching, Host, Running};
 use crate::conformance::{Machine, Site};
 
-/// One engine of `canter serve`.
+/// `canter serve` with one engine.
 pub(super) struct CanterServe {
     name: &'static str,
     title: &'static str,

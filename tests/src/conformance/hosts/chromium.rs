@@ -1,4 +1,4 @@
-//! Chromium: a page of ours that searches in a Web Worker, and a script that lets it be sent HTTP.
+//! Chromium: a page that searches in a Web Worker, and a script that passes HTTP requests to it.
 //!
 //! ```text
 //!   test ── HTTP ──▶ chromium.mjs ── playwright ──▶ page in Chromium ── fetch ──▶ browser-host.mjs ──▶ store
@@ -19,7 +19,7 @@ const DRIVER: &str = "tests/conformance/chromium.mjs";
 const MODULES: &str = "tools/javascript";
 const BUILD: &str = "cargo xtask conformance";
 
-/// The browser.
+/// Host in the browser.
 pub(super) struct Chromium;
 
 impl Host for Chromium {
@@ -84,7 +84,7 @@ fn program(machine: &Machine) -> Result<PathBuf, String> {
         })
 }
 
-/// The browser ends before the server of its page does.
+/// The browser must end before the server of its page.
 struct OpenPage {
     driver: Listening,
     _page_server: Listening,

@@ -1,4 +1,4 @@
-//! The HTTP client that requests are sent with: one connection each, nothing added, nothing repeated.
+//! HTTP client for sending requests: one connection for each, without additions or retries.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use tokio::runtime::Runtime;
 
 use crate::conformance::{Answer, Call, HEADERS};
 
-/// Longer than any answer takes, retries of broken stores included.
+/// Timeout: longer than any answer takes, including retries of broken stores.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Sends requests to one origin.
+/// Client for one origin.
 pub(super) struct Client {
     origin: String,
     http: reqwest::Client,
@@ -18,11 +18,11 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// For an origin such as `http://127.0.0.1:8080`.
+    /// Creates a client for an origin such as `http://127.0.0.1:8080`.
     pub(super) fn new(origin: &str) -> Result<Self> {
         let http = canter_stores::http_client()
             .timeout(PATIENCE)
-            // A server may close an idle connection at the moment in which it is used again.
+            // A server may close an idle connection just as it is reused.
             .pool_max_idle_per_host(0)
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
@@ -36,7 +36,7 @@ impl Client {
         })
     }
 
-    /// Without a slash at its end.
+    /// Returns the origin without a trailing slash.
     pub(super) fn origin(&self) -> &str {
         &self.origin
     }

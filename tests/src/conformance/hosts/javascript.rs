@@ -10,10 +10,10 @@ use super::listening::Listening;
 use super::{Caching, Host, Running};
 use crate::conformance::{Machine, Site};
 
-/// What makes the package and the Worker.
+/// Command that builds the package and the Worker.
 const BUILD: &str = "cargo xtask conformance";
 
-/// One runtime.
+/// JavaScript runtime as a host.
 pub(super) struct JavaScript {
     name: &'static str,
     title: &'static str,
@@ -54,7 +54,7 @@ pub(super) const WORKERD: JavaScript = JavaScript {
 };
 
 impl JavaScript {
-    /// The program and its arguments, up to those of the host.
+    /// Returns the program and its arguments, up to those of the host.
     fn command(&self, machine: &Machine) -> Result<Command, String> {
         let script = machine.file(self.script, BUILD)?;
         let mut command = match self.runtime {
@@ -104,7 +104,7 @@ impl Host for JavaScript {
     }
 }
 
-/// What all scripts of that folder take.
+/// Adds the arguments that all scripts of that folder take.
 pub(super) fn add_arguments(
     command: &mut Command,
     site: &Site,
@@ -120,12 +120,12 @@ pub(super) fn add_arguments(
     };
 }
 
-/// Node, which is not installed by us.
+/// Returns Node, which we do not install.
 pub(super) fn node(machine: &Machine) -> Result<PathBuf, String> {
     machine.tool("node", "CANTER_NODE")
 }
 
-/// The scripts and core modules in a folder, which are what is deployed.
+/// Returns the scripts and core modules in a folder, which are deployed.
 pub(super) fn bundle(machine: &Machine, folder: &str) -> Result<Vec<PathBuf>, String> {
     let folder = machine.file(folder, BUILD)?;
     let entries = std::fs::read_dir(&folder).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! The Lambda function that searches, invoked through the Runtime API as a function URL would.
+//! The Lambda search function, invoked through the Runtime API like a function URL does.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::{LambdaFunction, LambdaReply};
 
 const PROGRAM: &str = "canter-lambda-search";
 
-/// The function.
+/// Host in a Lambda function.
 pub(super) struct Lambda;
 
 impl Host for Lambda {
@@ -75,7 +75,7 @@ impl Running for Function {
     }
 }
 
-/// A request as a function URL gives it, in payload format 2.0.
+/// Returns a request in the form of a function URL, payload format 2.0.
 fn event_of(call: &Call) -> Value {
     let mut event = json!({
         "version": "2.0",
@@ -109,7 +109,7 @@ fn event_of(call: &Call) -> Value {
         "isBase64Encoded": false,
     });
     if !call.body.is_empty() {
-        // As function URLs do with every body that they do not take for text.
+        // Function URLs encode every body that they do not consider text.
         event["body"] = BASE64_STANDARD.encode(&call.body).into();
         event["isBase64Encoded"] = true.into();
     }

@@ -1,4 +1,4 @@
-//! A host that is a program with a port: it is started, says where it listens, and is sent HTTP.
+//! Host that is a program with a port: it is started, prints its address, and is sent HTTP.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read};
@@ -15,14 +15,14 @@ use super::Running;
 use super::client::Client;
 use crate::conformance::{Answer, Call};
 
-/// Far longer than a start takes, compiling a component included.
+/// Timeout of a start, far longer than one takes, including compiling a component.
 const START_TIMEOUT: Duration = Duration::from_secs(120);
-/// A program that has not ended by itself after this is ended.
+/// Time after which a program that does not end is killed.
 const END_TIMEOUT: Duration = Duration::from_secs(3);
-/// So many of the last lines are shown when something fails.
+/// Number of last lines to show when something fails.
 const NUM_LAST_LINES: usize = 20;
 
-/// A running program and a client for its port.
+/// Running program, and a client for its port.
 pub(super) struct Listening {
     process: Process,
     client: Client,
@@ -31,7 +31,7 @@ pub(super) struct Listening {
 }
 
 impl Listening {
-    /// Starts a program and waits for a line of its output that holds `http://127.0.0.1:PORT`.
+    /// Starts a program, and waits for a line of its output that contains `http://127.0.0.1:PORT`.
     pub(super) fn start(command: &mut Command, folder: TempDir) -> Result<Self> {
         let mut process = Process::spawn(command)?;
         let origin = process.wait_for_origin()?;
@@ -42,7 +42,7 @@ impl Listening {
         })
     }
 
-    /// Where it listens, such as `http://127.0.0.1:8080`.
+    /// Returns the origin, such as `http://127.0.0.1:8080`.
     pub(super) fn origin(&self) -> &str {
         self.client.origin()
     }
@@ -55,7 +55,7 @@ impl Running for Listening {
     }
 }
 
-/// A child process whose output is read; dropping it ends it.
+/// Child process whose output is read; dropping it ends the process.
 pub(super) struct Process {
     shown: String,
     child: Child,
@@ -66,7 +66,7 @@ pub(super) struct Process {
 impl Process {
     pub(super) fn spawn(command: &mut Command) -> Result<Self> {
         let shown = format!("{command:?}");
-        // Proxies of the machine are for the world outside.
+        // Proxies of the machine do not apply to loopback.
         for name in [
             "http_proxy",
             "https_proxy",
@@ -98,7 +98,7 @@ impl Process {
         })
     }
 
-    /// The origin in the first line that holds one.
+    /// Returns the origin in the first line that contains one.
     fn wait_for_origin(&mut self) -> Result<String> {
         let started = Instant::now();
         loop {
@@ -118,7 +118,7 @@ impl Process {
         }
     }
 
-    /// The command and the last that it said.
+    /// Returns the command and its last output.
     pub(super) fn account(&self) -> String {
         let lines = self.last_lines.lock();
         let lines = lines.unwrap_or_else(PoisonError::into_inner);
@@ -128,7 +128,7 @@ impl Process {
 }
 
 impl Drop for Process {
-    /// Asks it and the programs that it started to end, and ends them if they do not.
+    /// Asks the process and its children to end, and kills them if they do not.
     fn drop(&mut self) {
         self.signal("TERM");
         let asked = Instant::now();
@@ -142,7 +142,8 @@ impl Drop for Process {
 }
 
 impl Process {
-    /// Signals the process group, which the child began. The group lives as long as one of it does.
+    /// Signals the process group that the child leads. The group lives as long as one of its
+    /// processes.
     fn signal(&self, name: &str) {
         let script = format!("kill -{name} -{} 2>/dev/null", self.child.id());
         let _ = Command::new("sh").args(["-c", &script]).status();
@@ -163,13 +164,13 @@ fn pass_lines(
             }
             last.push_back(line.clone());
             drop(last);
-            // Nobody listens any more once it is known where the program does.
+            // The receiver may be gone once the address is known.
             let _ = sender.send(line);
         }
     });
 }
 
-/// `http://127.0.0.1:PORT` in a line that says that something listens there.
+/// Returns `http://127.0.0.1:PORT` from a line that announces a listening server.
 fn origin_in(line: &str) -> Option<String> {
     let lowered = line.to_lowercase();
     if !["listening", "serving"]

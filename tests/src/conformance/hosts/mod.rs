@@ -1,4 +1,4 @@
-//! The hosts, one small module each behind the same traits.
+//! Hosts, one small module for each, behind common traits.
 
 mod canter_serve;
 mod chromium;
@@ -17,52 +17,52 @@ use anyhow::Result;
 
 use super::{Answer, Call, Machine, Site};
 
-/// A way to run the search API.
+/// Way to run the search API.
 pub trait Host {
-    /// Its stable name, as in `--host` and in the table.
+    /// Returns the stable name, as in `--host` and in the table.
     fn name(&self) -> &'static str;
 
-    /// What it is, for a person.
+    /// Returns a description for people.
     fn title(&self) -> &'static str;
 
-    /// What of ours it runs: the files whose size the table tells.
+    /// Returns our files that the host runs, whose sizes the table shows.
     ///
     /// # Errors
-    /// What this machine lacks to run it, and how to get it.
+    /// This machine lacks a requirement; the message says how to get it.
     fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String>;
 
-    /// Starts it over a site's indexes, so that it can be sent requests.
+    /// Starts the host with a site's indexes, ready for requests.
     ///
     /// # Errors
-    /// If it does not start, with what it said.
+    /// The host does not start; the message contains its output.
     fn start(&self, machine: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>>;
 }
 
-/// Whether a host keeps what it has read.
+/// Whether a host caches its reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
-    /// It keeps nothing.
+    /// The host caches nothing.
     Off,
-    /// It has the caches of its platform, which are empty at the start.
+    /// The host uses the caches of its platform, initially empty.
     On,
 }
 
-/// A host that runs; dropping it stops it.
+/// Running host; dropping it stops the host.
 pub trait Running {
     /// Sends a request and waits for the answer.
     ///
     /// # Errors
-    /// If no HTTP answer comes.
+    /// No HTTP answer arrives.
     fn send(&mut self, call: &Call) -> Result<Answer>;
 
-    /// Whether it can be sent a request at all. A command line has no paths and methods.
+    /// Returns whether the host can express a request. A command line has no paths and methods.
     fn carries(&self, call: &Call) -> bool {
         let _ = call;
         true
     }
 }
 
-/// All hosts. The first is the one whose answers all others must give.
+/// Returns all hosts. The first one is the reference for the others.
 pub fn all() -> Vec<Box<dyn Host>> {
     vec![
         Box::new(canter_serve::NATIVE),

@@ -1,4 +1,4 @@
-//! Viceroy, which runs programs for Fastly Compute on this machine.
+//! Viceroy, which runs programs for Fastly Compute locally.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use super::listening::Listening;
 use super::{Caching, Host, Running};
 use crate::conformance::{Machine, Site};
 
-/// More than any search of the list takes; on the platform it is 32.
+/// Limit of requests, more than any search of the list needs; the platform's limit is 32.
 const MAX_REQUESTS: u32 = 1_000;
-/// Likewise; on the platform it is 50.
+/// Limit of CPU time; the platform's limit is 50.
 const MAX_CPU_MS: u32 = 60_000;
 
-/// The program for Fastly Compute.
+/// Host for the Fastly Compute program.
 pub(super) struct Viceroy;
 
 impl Viceroy {
@@ -48,7 +48,7 @@ impl Host for Viceroy {
         fs::write(&settings, settings_of(site, caching)).context("fastly.toml")?;
         let mut command = Command::new(Self::program(machine).map_err(anyhow::Error::msg)?);
         command
-            // Where it listens is said only if it is asked to tell more.
+            // Viceroy prints its address only in verbose mode.
             .args(["serve", "-v", "--addr", "127.0.0.1:0", "-C"])
             .arg(&settings)
             .arg(Self::artifact(machine).map_err(anyhow::Error::msg)?);
@@ -56,7 +56,7 @@ impl Host for Viceroy {
     }
 }
 
-/// One backend, and a config store with the settings.
+/// Returns settings with one backend and a config store.
 fn settings_of(site: &Site, caching: Caching) -> String {
     let indexes = site.urls().into_iter();
     let indexes: Vec<String> = indexes.map(|(name, url)| format!("{name}={url}")).collect();

@@ -1,4 +1,4 @@
-//! What the two ways to use stock wasmtime share: the program, and the component compiled ahead of time.
+//! Shared parts of the two hosts with stock wasmtime: the program, and the precompiled component.
 
 use std::path::PathBuf;
 
@@ -6,17 +6,18 @@ use crate::conformance::Machine;
 
 const BUILD: &str = "cargo xtask wasi";
 
-/// The `wasmtime` command.
+/// Returns the `wasmtime` command.
 pub(super) fn program(machine: &Machine) -> Result<PathBuf, String> {
     machine.tool("wasmtime", "CANTER_WASMTIME")
 }
 
-/// The component, which is what is deployed.
+/// Returns the component, which is deployed.
 pub(super) fn component(machine: &Machine) -> Result<PathBuf, String> {
     machine.artifact("guest/canter-wasi.wasm", BUILD)
 }
 
-/// The component as this wasmtime compiled it: compiling takes longer than a thousand searches.
+/// Returns the component precompiled by this wasmtime: compiling takes longer than a thousand
+/// searches.
 pub(super) fn compiled(machine: &Machine) -> Result<PathBuf, String> {
     machine.artifact("guest/canter-wasi.cwasm", BUILD)
 }

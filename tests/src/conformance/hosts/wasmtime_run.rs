@@ -1,4 +1,4 @@
-//! Stock `wasmtime run`: one process for each search, which is on its command line.
+//! Stock `wasmtime run`: one process for each search, given on its command line.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use super::wasmtime::{compiled, component, program};
 use super::{Caching, Host, Running};
 use crate::conformance::{Answer, COMMAND_FAILED, Call, Machine, Site};
 
-/// The parameters of a search that are flags here, and whether their value is a number.
+/// Search parameters that are flags here, with the types of their values.
 const FLAGS: [(&str, &str, Kind); 8] = [
     ("query", "--query", Kind::Text),
     ("aggs", "--aggs", Kind::Object),
@@ -32,7 +32,7 @@ enum Kind {
     Object,
 }
 
-/// The command.
+/// Host that runs the command.
 pub(super) struct WasmtimeRun;
 
 impl Host for WasmtimeRun {
@@ -98,7 +98,7 @@ impl Running for CommandLine {
         if body.last() == Some(&b'\n') {
             body.pop();
         }
-        // A search in which every split failed prints its answer, and fails besides.
+        // A search in which every split failed prints its answer and fails.
         if !body.is_empty() {
             return Ok(Answer {
                 status: 200,
@@ -120,13 +120,13 @@ impl Running for CommandLine {
     }
 }
 
-/// The index and the flags that say what a call asks for; `None` if flags cannot say it.
+/// Returns the index and the flags for a call; `None` if flags cannot express it.
 fn flags_of(call: &Call) -> Option<(String, Vec<String>)> {
     let path = call.path.strip_prefix("/api/v1/")?;
     let index = path.strip_suffix("/search")?;
     let values = match (call.method.as_str(), call.body.is_empty()) {
         ("GET", true) => from_parameters(call)?,
-        // With a key twice it could not be said again.
+        // Duplicate keys could not be expressed.
         ("POST", false) if call.query.is_empty() => match read_json(&call.body).ok()? {
             Value::Object(values) => values,
             _ => return None,
@@ -137,7 +137,7 @@ fn flags_of(call: &Call) -> Option<(String, Vec<String>)> {
     for (name, value) in &values {
         let (_, flag, kind) = FLAGS.iter().find(|(known, ..)| known == name)?;
         let value = match (kind, value) {
-            // An argument of a process ends at a NUL.
+            // A process argument ends at a NUL.
             (Kind::Text, Value::String(text)) if !text.contains('\0') => text.clone(),
             (Kind::Number, Value::Number(number)) if number.is_u64() => number.to_string(),
             (Kind::Object, Value::Object(_)) => value.to_string(),

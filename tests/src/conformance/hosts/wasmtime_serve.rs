@@ -10,7 +10,7 @@ use super::wasmtime::{compiled, component, program};
 use super::{Caching, Host, Running};
 use crate::conformance::{Machine, Site};
 
-/// The server.
+/// Host that runs the server.
 pub(super) struct WasmtimeServe;
 
 impl Host for WasmtimeServe {

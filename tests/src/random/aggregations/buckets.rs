@@ -1,4 +1,4 @@
-//! Buckets whose number the request says: ranges, filters, and the documents without a value.
+//! Aggregations with a fixed number of buckets: ranges, filters, and the documents without a value.
 
 use std::cmp::Ordering;
 
@@ -174,7 +174,7 @@ impl Scan<'_> {
     }
 }
 
-/// An open end is before or after all others.
+/// Compares range ends; an open one is before or after all others.
 fn order(left: &Option<Scalar>, right: &Option<Scalar>, open: Ordering) -> Ordering {
     match (left, right) {
         (Some(left), Some(right)) => compare(left, right),

@@ -1,13 +1,13 @@
-//! Numbers without rounding: sums and quotients of whole numbers of any size, rounded once at the end.
+//! Numbers without rounding: sums and quotients of integers of any size, rounded once at the end.
 
 use num_bigint::{BigInt, BigUint, Sign};
 
 use crate::random::table::Scalar;
 
-/// Every finite number is a whole multiple of 2^-1074.
+/// Every finite number is a multiple of 2^-1074.
 const UNIT_BITS: usize = 1_074;
 
-/// A number in units of 2^-1074.
+/// Returns a number in units of 2^-1074.
 pub(super) fn scaled(value: &Scalar) -> BigInt {
     match value {
         Scalar::Int(int) => BigInt::from(*int) << UNIT_BITS,
@@ -27,27 +27,27 @@ fn of_float(float: f64) -> BigInt {
     if float < 0.0 { -magnitude } else { magnitude }
 }
 
-/// `number / 2^1074`.
+/// Returns `number / 2^1074`.
 pub(super) fn of_units(number: &BigInt) -> f64 {
     ratio(number, &(BigInt::from(1) << UNIT_BITS))
 }
 
-/// `number / 2^2148`, which is what products are in.
+/// Returns `number / 2^2148`, the unit of products.
 pub(super) fn of_square_units(number: &BigInt) -> f64 {
     ratio(number, &square_units(&BigInt::from(1)))
 }
 
-/// `number · 2^2148`.
+/// Returns `number · 2^2148`.
 pub(super) fn square_units(number: &BigInt) -> BigInt {
     number << (2 * UNIT_BITS)
 }
 
-/// `number · 2^1074`.
+/// Returns `number · 2^1074`.
 pub(super) fn units(number: &BigInt) -> BigInt {
     number << UNIT_BITS
 }
 
-/// A quotient rounded to the nearest number, of two equally near the even one.
+/// Returns a quotient rounded to the nearest number, with ties to even.
 pub(super) fn ratio(numerator: &BigInt, denominator: &BigInt) -> f64 {
     let is_negative = (numerator.sign() == Sign::Minus) != (denominator.sign() == Sign::Minus);
     let (numerator, denominator) = (numerator.magnitude(), denominator.magnitude());
@@ -75,7 +75,7 @@ pub(super) fn ratio(numerator: &BigInt, denominator: &BigInt) -> f64 {
     if is_negative { -value } else { value }
 }
 
-/// Both so that their quotient is that of the numbers divided by `2^exponent`.
+/// Scales both so that their quotient is that of the numbers divided by `2^exponent`.
 fn leveled(numerator: &BigUint, denominator: &BigUint, exponent: i64) -> (BigUint, BigUint) {
     match exponent < 0 {
         true => (numerator << -exponent, denominator.clone()),

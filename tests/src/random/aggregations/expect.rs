@@ -1,18 +1,18 @@
-//! What an answer must be, and where it is not.
+//! Expected answers, and the comparison with actual ones.
 
 use serde_json::Value;
 
 use crate::random::judge::short;
 use crate::random::table::Scalar;
 
-/// A part of an answer.
+/// Expectation of a part of an answer.
 #[derive(Clone, Debug)]
 pub(super) enum Expect {
-    /// Just this.
+    /// Exactly this value.
     Is(Value),
-    /// A number of these two or between them.
+    /// A number from the first to the second.
     Between(f64, f64),
-    /// Whatever it is.
+    /// Any value.
     Any,
     Object(Vec<(String, Expect)>),
     List(Vec<Expect>),
@@ -23,12 +23,12 @@ impl Expect {
         Expect::Is(value.into())
     }
 
-    /// A number to the last bit; nothing where there is none, or none that JSON has.
+    /// Expects a number to the last bit; null for a missing one, or one that JSON cannot represent.
     pub(super) fn number(number: Option<f64>) -> Expect {
         Expect::Is(number.map_or(Value::Null, Value::from))
     }
 
-    /// A number with so much to either side.
+    /// Expects a number within a tolerance.
     pub(super) fn near(number: f64, tolerance: f64) -> Expect {
         match number.is_finite() {
             true => Expect::Between(number - tolerance, number + tolerance),
@@ -53,7 +53,7 @@ impl Expect {
         }
     }
 
-    /// What is wrong with the answer, with its place.
+    /// Compares with an actual answer. The error contains the path of the difference.
     pub(super) fn check(&self, actual: &Value) -> Result<(), String> {
         let wrong = |wanted: &str| Err(format!(": {} instead of {wanted}", short(actual)));
         match self {
@@ -125,7 +125,7 @@ impl Expect {
     }
 }
 
-/// The same, where a whole number may be written as a floating point number that is just it.
+/// Returns whether values are equal; an integer may be written as an equal floating-point number.
 fn is_same(wanted: &Value, actual: &Value) -> bool {
     match (scalar(wanted), scalar(actual)) {
         (Some(Scalar::Float(wanted)), Some(Scalar::Float(actual))) => {
@@ -137,7 +137,7 @@ fn is_same(wanted: &Value, actual: &Value) -> bool {
     }
 }
 
-/// The number that JSON has, exactly.
+/// Returns the number in JSON, exactly.
 pub(super) fn scalar(value: &Value) -> Option<Scalar> {
     let whole = value
         .as_i64()

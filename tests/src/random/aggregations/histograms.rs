@@ -1,4 +1,4 @@
-//! Rows of buckets of one width.
+//! Rows of buckets of equal width.
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +8,10 @@ use super::zones;
 use crate::random::dates;
 use crate::random::table::Scalar;
 
-/// More buckets than an answer may have: what is beyond would be refused.
+/// Number of buckets above which an answer would be refused.
 const MAX_BUCKETS: usize = 70_000;
 
-/// The units of `auto_date_histogram`: what an interval of them ends with, and how many make one.
+/// Units of `auto_date_histogram`: name, letter, and the multiples that may make a bucket.
 const UNITS: [(&str, char, &[usize]); 6] = [
     ("second", 's', &[1, 5, 10, 30]),
     ("minute", 'm', &[1, 5, 10, 30]),
@@ -21,7 +21,7 @@ const UNITS: [(&str, char, &[usize]); 6] = [
     ("year", 'y', &[1, 5, 10, 20, 50, 100]),
 ];
 
-/// A bucket's key as it is ordered, its documents, its name, and its fields.
+/// Sort key of a bucket, its documents, its name, and its fields.
 type Row = (Vec<usize>, String, Vec<(&'static str, Value)>);
 
 pub(super) fn float(value: &Scalar) -> f64 {
@@ -31,7 +31,7 @@ pub(super) fn float(value: &Scalar) -> f64 {
     }
 }
 
-/// Which interval a number is in.
+/// Returns the interval of a number.
 pub(super) fn place(value: f64, interval: f64, offset: f64) -> i64 {
     ((value - offset) / interval).floor() as i64
 }
@@ -117,7 +117,8 @@ impl Scan<'_> {
         self.row(body, rows.collect(), inside)
     }
 
-    /// The shortest unit of which there are not too many, and so many of it as make few enough buckets.
+    /// Chooses the smallest unit without too many buckets, and the multiple of it that makes few
+    /// enough.
     pub(super) fn auto_date_histogram(
         &self,
         body: &Value,
@@ -206,7 +207,7 @@ impl Scan<'_> {
     }
 }
 
-/// The buckets with enough documents; if none is enough, all from the first to the last.
+/// Returns the buckets with enough documents; with a minimum of 0, all from the first to the last.
 fn filled(
     body: &Value,
     groups: Groups,

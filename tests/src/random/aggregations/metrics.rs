@@ -1,4 +1,4 @@
-//! Numbers of the documents of a bucket.
+//! Metrics over the documents of a bucket.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,11 +15,11 @@ use super::scan::{Key, Scan, compare, given, part, shown};
 use super::zones;
 use crate::random::table::Scalar;
 
-/// So many distinct values are counted exactly.
+/// Maximum number of distinct values that are counted exactly.
 const EXACT_CARDINALITY: usize = 512;
 
 impl Scan<'_> {
-    /// All numbers of the documents, with what stands in for those that have none.
+    /// Returns all numbers of the documents, including substitutes for missing ones.
     fn all_numbers(&self, body: &Value, docs: &[usize]) -> Vec<Scalar> {
         let path = body["field"].as_str().unwrap_or_default();
         let mut all = Vec::new();
@@ -33,7 +33,7 @@ impl Scan<'_> {
         all
     }
 
-    /// All values of any type, likewise.
+    /// Returns all values of any type, including substitutes for missing ones.
     fn all_values(&self, body: &Value, docs: &[usize]) -> Vec<Scalar> {
         let path = body["field"].as_str().unwrap_or_default();
         let mut all = Vec::new();
@@ -88,7 +88,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Every value has the weight of its document; one without exactly one weight has none.
+    /// Every value has the weight of its document; documents without exactly one weight are
+    /// ignored.
     fn weighted_avg(&self, body: &Value, docs: &[usize]) -> Option<f64> {
         let (mut products, mut weights) = (BigInt::default(), BigInt::default());
         for doc in docs {
@@ -147,7 +148,7 @@ impl Scan<'_> {
                 (Some(left), Some(right)) => compare(left, right),
                 (left, right) => left.is_none().cmp(&right.is_none()),
             });
-            // Of equal ones that with the lesser values shown.
+            // Of equal ones, the one with the smaller shown values comes first.
             let lists = left.1.iter().zip(&right.1).map(|(left, right)| {
                 let values = left
                     .iter()
@@ -374,7 +375,7 @@ fn spread(
             (free > 0).then(|| ratio(&numerator, &square_units(&(&whole * BigInt::from(free)))));
         let of_variance =
             |convert: &dyn Fn(f64) -> Expect| variance.map_or(Expect::Is(Value::Null), convert);
-        // Where it overflows or vanishes, its square root need not.
+        // The square root may be representable even if the variance overflows or underflows.
         let is_usual = |variance: f64| {
             variance == 0.0 && numerator == BigInt::default() || (1e-290..1e300).contains(&variance)
         };
@@ -405,7 +406,7 @@ fn spread(
     fields
 }
 
-/// `values`, by their numbers or in a list.
+/// Expects `values`, by number or as a list.
 fn listed(body: &Value, name: &str, of: impl Fn(f64) -> Expect) -> Expect {
     let default: Vec<Value> = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0]
         .map(Value::from)

@@ -1,12 +1,12 @@
-//! Aggregations as the documentation of Elasticsearch has them, by going through the documents.
+//! Aggregations by Elasticsearch's documentation, computed by scanning the documents.
 //!
 //! ```text
 //!   draw ──▶ JSON of a request ──┬──▶ engine ──▶ JSON ─┐
 //!                                └──▶ scan ──▶ Expect ─┴─▶ the same?
 //! ```
 //!
-//! The scan reads the request as it is sent. Sums are taken in whole numbers of any size and rounded once; times
-//! are those of jiff's calendar.
+//! The scan reads the request in the form that is sent. Sums are computed in integers of any size
+//! and rounded once; times use jiff's calendar.
 
 mod buckets;
 mod draw;

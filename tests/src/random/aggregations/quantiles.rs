@@ -1,13 +1,13 @@
-//! Quantiles: exact of few distinct values, near them of many.
+//! Quantiles: exact for few distinct values, approximate for many.
 
 use serde_json::Value;
 
 use super::expect::Expect;
 
-/// Of so many distinct values quantiles are exact.
+/// Maximum number of distinct values for exact quantiles.
 const EXACT_QUANTILES: usize = 128;
 
-/// Numbers in order.
+/// Sorted numbers.
 pub(super) struct Quantiles {
     values: Vec<f64>,
     is_exact: bool,
@@ -23,7 +23,7 @@ impl Quantiles {
         }
     }
 
-    /// Between the two values next to the rank.
+    /// Interpolates between the two values next to the rank.
     fn interpolated(values: &[f64], q: f64) -> (f64, f64) {
         let rank = q * (values.len() - 1) as f64;
         let (low, high) = (values[rank.floor() as usize], values[rank.ceil() as usize]);
@@ -34,7 +34,8 @@ impl Quantiles {
         )
     }
 
-    /// The value of a rank rounded down; where floating point numbers do not tell which it is, of either.
+    /// Returns the value at a rank rounded down; if floating-point numbers leave a doubt, both
+    /// candidates.
     fn at_rank(values: &[f64], q: f64) -> (f64, f64) {
         let rank = q * (values.len() - 1) as f64;
         let low = values[(rank - 1e-9).floor().max(0.0) as usize];

@@ -1,4 +1,4 @@
-//! Going through the documents for the aggregations of a request.
+//! Scan of the documents for the aggregations of a request.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,17 +13,17 @@ use crate::random::request::literal;
 use crate::random::schema::Kind;
 use crate::random::table::{Scalar, Table};
 
-/// The queries of a request's aggregations, by their text.
+/// Queries of a request's aggregations, by their text.
 pub(in crate::random) type Filters = BTreeMap<String, Node>;
 
-/// The documents, and what a request says beside its aggregations.
+/// Documents, and the parts of a request besides its aggregations.
 pub(super) struct Scan<'a> {
     pub(super) table: &'a Table,
     pub(super) filters: &'a Filters,
 }
 
 impl Table {
-    /// What is wrong with the aggregations over `docs`.
+    /// Returns the problem of the aggregations over `docs`, if any.
     pub(in crate::random) fn check_aggs(
         &self,
         aggs: &Map<String, Value>,
@@ -39,7 +39,7 @@ impl Table {
     }
 }
 
-/// The key of a bucket: of several values where there are several fields.
+/// Key of a bucket, with one value for each field.
 #[derive(Clone, Debug)]
 pub(super) struct Key(pub(super) Vec<Option<Scalar>>);
 
@@ -49,7 +49,7 @@ impl Key {
     }
 }
 
-/// Numbers come before booleans, then dates, texts and addresses.
+/// Compares values: numbers come first, then Booleans, dates, texts and addresses.
 pub(super) fn compare(left: &Scalar, right: &Scalar) -> Ordering {
     let class = |value: &Scalar| match value {
         Scalar::Int(_) | Scalar::Float(_) => 0,
@@ -117,8 +117,8 @@ impl Scan<'_> {
         }
     }
 
-    /// What a column has of a document. A whole number of a field whose values have any type is whole,
-    /// however its neighbours are.
+    /// Returns a document's values in a column. An integer in an untyped field stays an integer,
+    /// whatever the other values.
     pub(super) fn column(&self, doc: usize, path: &str) -> Vec<Scalar> {
         let mut fields = self.table.setup.fields.iter();
         let Some(field) = fields.position(|field| field.path == path) else {
@@ -136,19 +136,19 @@ impl Scan<'_> {
         values.map(whole).collect()
     }
 
-    /// Whether a field is mapped as one of dates.
+    /// Returns whether a field is mapped as dates.
     pub(super) fn is_date(&self, path: &str) -> bool {
         let mut fields = self.table.setup.fields.iter();
         fields.any(|field| field.path == path && matches!(field.kind, Kind::Date { .. }))
     }
 
-    /// Whether a field is mapped as one of floating point numbers.
+    /// Returns whether a field is mapped as floating-point numbers.
     pub(super) fn is_float(&self, path: &str) -> bool {
         let mut fields = self.table.setup.fields.iter();
         fields.any(|field| field.path == path && field.kind == Kind::F64)
     }
 
-    /// Numbers, and dates of a field that is mapped as such.
+    /// Returns numbers, and dates of a field that is mapped as dates.
     pub(super) fn numbers(&self, doc: usize, path: &str) -> Vec<Scalar> {
         let is_date = self.is_date(path);
         let mut values = self.column(doc, path);
@@ -169,7 +169,7 @@ impl Scan<'_> {
         dates.collect()
     }
 
-    /// The documents by their keys; one with several values of a key is in its bucket once.
+    /// Groups documents by their keys; a document with several equal keys counts once.
     pub(super) fn group(&self, docs: &[usize], keys: impl Fn(usize) -> Vec<Key>) -> Groups {
         let mut groups = Groups::new();
         for doc in docs {
@@ -180,7 +180,7 @@ impl Scan<'_> {
         groups
     }
 
-    /// A bucket with these fields in front.
+    /// Returns a bucket that begins with these fields.
     pub(super) fn bucket(
         &self,
         fields: Vec<(&str, Value)>,
@@ -193,7 +193,7 @@ impl Scan<'_> {
     }
 }
 
-/// The kind of an aggregation, and what it says.
+/// Returns the kind of an aggregation, and its parameters.
 pub(super) fn kind_of(agg: &Value) -> (&str, &Value) {
     let entries = agg.as_object().into_iter().flatten();
     let mut kinds = entries.filter(|(name, _)| *name != "aggs");
@@ -202,7 +202,7 @@ pub(super) fn kind_of(agg: &Value) -> (&str, &Value) {
         .map_or(("", &Value::Null), |(kind, body)| (kind, body))
 }
 
-/// A value that a request gives.
+/// Returns a value in a request.
 pub(super) fn given(value: &Value) -> Option<Scalar> {
     match value {
         Value::String(text) => Some(Scalar::Text(text.clone())),
@@ -211,7 +211,7 @@ pub(super) fn given(value: &Value) -> Option<Scalar> {
     }
 }
 
-/// Milliseconds of a date: a whole number where it is one.
+/// Returns the milliseconds of a date, as an integer if possible.
 pub(super) fn millis(nanos: i64) -> Value {
     match nanos % 1_000_000 {
         0 => json!(nanos / 1_000_000),
@@ -219,7 +219,7 @@ pub(super) fn millis(nanos: i64) -> Value {
     }
 }
 
-/// A key as it stands alone, and the text beside it.
+/// Returns a key on its own, and the text shown with it.
 pub(super) fn shown(key: &Scalar) -> (Value, Option<String>) {
     match key {
         Scalar::Int(int) => (whole(*int), None),
@@ -241,7 +241,7 @@ fn whole(int: i128) -> Value {
     }
 }
 
-/// A key as one of several.
+/// Returns an element of a composite key.
 pub(super) fn part(key: Option<&Scalar>) -> Value {
     match key {
         None => Value::Null,
@@ -250,7 +250,7 @@ pub(super) fn part(key: Option<&Scalar>) -> Value {
     }
 }
 
-/// A key as lists of values and patterns look at it.
+/// Returns the text of a key for lists of values and patterns.
 pub(super) fn words(key: &Scalar) -> String {
     match shown(key) {
         (_, Some(text)) | (Value::String(text), None) => text,

@@ -1,10 +1,10 @@
-//! The same aggregations with one thing less, and what kind they are of.
+//! Shrinking of aggregations, and their signatures.
 
 use serde_json::{Map, Value};
 
 use super::scan::kind_of;
 
-/// What a kind of aggregation cannot do without.
+/// Parameters that aggregations require.
 const NEEDED: [&str; 14] = [
     "field",
     "interval",
@@ -22,7 +22,7 @@ const NEEDED: [&str; 14] = [
     "size",
 ];
 
-/// All aggregations with one thing less.
+/// Returns all variants of aggregations with one element less.
 pub(in crate::random) fn smaller(aggs: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let mut all = Vec::new();
     for (name, agg) in aggs {
@@ -87,7 +87,7 @@ fn smaller_one(agg: &Value) -> Vec<Value> {
     all
 }
 
-/// The kinds of aggregations, and what is inside of them.
+/// Returns the kinds of aggregations, including nested ones.
 pub(in crate::random) fn signature(aggs: &Map<String, Value>) -> String {
     let of_one = |agg: &Value| {
         let (kind, body) = kind_of(agg);

@@ -1,4 +1,4 @@
-//! Buckets for each value: `terms` and its kin, and `composite`.
+//! Buckets by value: `terms` and similar aggregations, and `composite`.
 
 use std::cmp::Ordering;
 
@@ -11,10 +11,10 @@ use super::scan::{Groups, Key, Scan, compare, given, part, shown, words};
 use super::zones;
 use crate::random::table::Scalar;
 
-/// Says whether a pattern matches a text.
+/// Predicate that a pattern stands for.
 type Matches = fn(&str) -> bool;
 
-/// Patterns that requests draw from, and what they match.
+/// Patterns that requests draw from, with equivalent predicates.
 pub(super) const PATTERNS: [(&str, Matches); 4] = [
     ("[a-eA-E].*", |text| {
         text.starts_with(|c: char| ('a'..='e').contains(&c) || ('A'..='E').contains(&c))
@@ -36,11 +36,11 @@ struct Candidate {
 }
 
 impl Scan<'_> {
-    /// The values of a document that have a bucket, or what stands in for them.
+    /// Returns the values of a document that have a bucket, or the substitute for missing ones.
     fn terms_of(&self, body: &Value, doc: usize) -> Vec<Scalar> {
         let mut values = self.column(doc, body["field"].as_str().unwrap_or_default());
         if values.is_empty() {
-            // As a value of the field would be.
+            // Converted like a value of the field.
             let is_float = self.is_float(body["field"].as_str().unwrap_or_default());
             values.extend(given(&body["missing"]).map(|value| match value.as_f64() {
                 Some(float) if is_float => Scalar::Float(float),
@@ -224,7 +224,7 @@ impl Scan<'_> {
                 let is_it = |(key, _): &(Key, Vec<usize>)| {
                     Expect::Is(after.clone()).check(&shown(key)).is_ok() || shown(key) == *after
                 };
-                // A key that is none is not asked for.
+                // Missing keys are skipped.
                 groups
                     .iter()
                     .position(is_it)
@@ -273,7 +273,7 @@ impl Scan<'_> {
         values
     }
 
-    /// The key of a composite's source as it is shown.
+    /// Returns the key of a composite's source as shown.
     fn source_key(&self, kind: &str, source: &Value, key: Option<&Scalar>) -> Value {
         match (kind, key) {
             ("histogram", Some(key)) => json!(float(key) * source["interval"].as_f64().unwrap()),
@@ -281,7 +281,7 @@ impl Scan<'_> {
                 let zone = zones::zone(source["time_zone"].as_str());
                 json!(zones::text(*nanos, source["format"].as_str(), &zone))
             }
-            // Where a number would be read back as another value, it is a text.
+            // A number that would be read back as another value is written as text.
             ("terms", Some(Scalar::Date(nanos)))
                 if nanos % 1_000_000 != 0
                     || !self.is_date(source["field"].as_str().unwrap_or_default()) =>
@@ -293,7 +293,7 @@ impl Scan<'_> {
     }
 }
 
-/// An object whose numbers may be written either way.
+/// Expects an object whose numbers may be written in either form.
 fn numbers_alike(value: &Value) -> Expect {
     let entries = value.as_object().into_iter().flatten();
     Expect::Object(
@@ -303,7 +303,7 @@ fn numbers_alike(value: &Value) -> Expect {
     )
 }
 
-/// All ways to take one of each.
+/// Returns the Cartesian product.
 fn product(lists: impl Iterator<Item = Vec<Option<Scalar>>>) -> Vec<Key> {
     lists.fold(vec![Key(Vec::new())], |keys, values| {
         let longer = |key: &Key| -> Vec<Key> {
@@ -334,7 +334,7 @@ fn in_order(left: &Candidate, right: &Candidate, by: &str, is_descending: bool) 
         "_key" => left.key.cmp(&right.key),
         path => match [left, right].map(|candidate| metric(&candidate.bucket, path)) {
             [None, None] => Ordering::Equal,
-            // No number comes last, whichever way the order runs.
+            // A missing number comes last in either direction.
             [None, Some(_)] => return Ordering::Greater,
             [Some(_), None] => return Ordering::Less,
             [Some(left), Some(right)] => left.total_cmp(&right),
@@ -347,14 +347,14 @@ fn in_order(left: &Candidate, right: &Candidate, by: &str, is_descending: bool) 
     }
 }
 
-/// The number that a path such as `a>b.sum` leads to.
+/// Returns the number at the end of a path such as `a>b.sum`.
 fn metric(bucket: &Expect, path: &str) -> Option<f64> {
     let mut at = bucket;
     let mut rest = path;
     while let Some((name, next)) = rest.split_once('>') {
         (at, rest) = (at.get(name)?, next);
     }
-    // A name may have points in it.
+    // A name may contain dots.
     if let Some(whole) = at.get(rest) {
         return whole.get("value")?.as_f64();
     }

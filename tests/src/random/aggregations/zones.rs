@@ -1,4 +1,4 @@
-//! Where the buckets of dates begin, and how times are written, by jiff's calendar.
+//! Starts of date buckets, and formats of times, by jiff's calendar.
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::{Offset, TimeZone};
@@ -6,7 +6,7 @@ use jiff::{Timestamp, ToSpan, Zoned};
 
 use crate::random::dates::SECOND;
 
-/// The zone of a request.
+/// Returns the zone of a request.
 pub(super) fn zone(name: Option<&str>) -> TimeZone {
     let Some(name) = name else {
         return TimeZone::UTC;
@@ -20,7 +20,7 @@ pub(super) fn zone(name: Option<&str>) -> TimeZone {
     TimeZone::tzif(name, data).unwrap()
 }
 
-/// How dates are put into buckets.
+/// Mapping of dates to buckets.
 pub(super) struct Buckets {
     step: Step,
     zone: TimeZone,
@@ -28,9 +28,9 @@ pub(super) struct Buckets {
 }
 
 enum Step {
-    /// So many nanoseconds of what clocks show.
+    /// Nanoseconds of local time.
     Fixed(i64),
-    /// Likewise, but where a start is skipped there is none.
+    /// Nanoseconds of local time, where skipped starts are dropped.
     Clock(i64),
     Days(String),
 }
@@ -55,12 +55,12 @@ impl Buckets {
         }
     }
 
-    /// The first time of the bucket that a time is in, in nanoseconds.
+    /// Returns the start of the bucket of a time, in nanoseconds.
     pub(super) fn start(&self, nanos: i64) -> i64 {
         self.unmoved(nanos - self.offset) + self.offset
     }
 
-    /// The start after a start.
+    /// Returns the start of the next bucket.
     pub(super) fn next(&self, start: i64) -> i64 {
         let step = match &self.step {
             Step::Fixed(step) | Step::Clock(step) => *step,
@@ -70,7 +70,7 @@ impl Buckets {
         if self.start(guess) == guess && self.start(guess - 1) == start {
             return guess;
         }
-        // The first time that is in another bucket.
+        // The first time in another bucket.
         let (mut low, mut high) = (start, start + step.max(370 * 86_400 * SECOND) + step);
         while high - low > 1 {
             let middle = low + (high - low) / 2;
@@ -94,7 +94,7 @@ impl Buckets {
         }
     }
 
-    /// The last time, at or before this one, at which clocks showed a multiple of the step.
+    /// Returns the last time, up to this one, at which clocks showed a multiple of the step.
     fn on_clock(&self, nanos: i64, step: i64, gaps_start: bool) -> i64 {
         let mut nanos = nanos;
         loop {
@@ -107,7 +107,7 @@ impl Buckets {
             if change == i64::MIN || start >= change {
                 return start;
             }
-            // The first that was skipped when clocks were put forward.
+            // The first multiple skipped when clocks went forward.
             let (before, now) = (
                 change + self.offset_at(change - 1),
                 change + self.offset_at(change),
@@ -151,7 +151,7 @@ fn nanos_of(zoned: &Zoned) -> i64 {
     i64::try_from(zoned.timestamp().as_nanosecond()).unwrap()
 }
 
-/// Nanoseconds of a length such as `-2h`.
+/// Parses a length such as `-2h` into nanoseconds.
 pub(super) fn length(text: &str) -> i64 {
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap();
     let unit = match &text[at..] {
@@ -165,7 +165,7 @@ pub(super) fn length(text: &str) -> i64 {
     text[..at].parse::<i64>().unwrap() * unit
 }
 
-/// The formats that requests name.
+/// Formats that requests use.
 pub(super) const FORMATS: [&str; 4] = [
     "yyyy-MM-dd",
     "yyyy-MM-dd'T'HH:mm:ssXXX",
@@ -173,7 +173,7 @@ pub(super) const FORMATS: [&str; 4] = [
     "dd.MM.yyyy HH:mm",
 ];
 
-/// A time in words.
+/// Formats a time.
 pub(super) fn text(nanos: i64, format: Option<&str>, zone: &TimeZone) -> String {
     let time = at(nanos, zone);
     let offset = |with_seconds: bool| {

@@ -1,4 +1,4 @@
-//! What has no buckets.
+//! Aggregations without buckets.
 
 use rand::{Rng, RngExt};
 use serde_json::{Value, json};

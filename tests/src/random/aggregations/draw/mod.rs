@@ -1,4 +1,4 @@
-//! Aggregations that fit the documents.
+//! Generator of aggregations that fit the documents.
 
 mod metrics;
 mod rows;
@@ -14,7 +14,7 @@ use crate::random::query::Node;
 use crate::random::schema::{Diet, Field, Kind};
 use crate::random::table::Scalar;
 
-/// Aggregations of one request at most.
+/// Maximum number of aggregations in a request.
 const MAX_AGGS: usize = 14;
 const MAX_DEPTH: usize = 4;
 
@@ -33,7 +33,7 @@ fn is_number(field: &Field) -> bool {
 }
 
 impl<R: Rng> Generator<'_, R> {
-    /// Some aggregations, and the queries that stand in them.
+    /// Draws aggregations, and the queries in them.
     pub(in crate::random) fn aggs(&mut self) -> (Map<String, Value>, Filters) {
         let mut filters = Filters::new();
         let mut left = self.rng.random_range(1..MAX_AGGS);
@@ -101,7 +101,8 @@ impl<R: Rng> Generator<'_, R> {
         Some(agg)
     }
 
-    /// A field for which it holds; where any field may be named, at times one that no document has.
+    /// Draws a field that satisfies a predicate; if any field is allowed, sometimes one that no
+    /// document has.
     fn path(&mut self, wanted: impl Fn(&Field) -> bool) -> Option<String> {
         if self.table.setup.is_dynamic && self.rng.random_bool(0.03) {
             return Some("nowhere.at_all".to_owned());
@@ -130,12 +131,12 @@ impl<R: Rng> Generator<'_, R> {
         (!values.is_empty()).then(|| one_of(&mut self.rng, &values).clone())
     }
 
-    /// A value that terms of a field may be given.
+    /// Draws a value for terms of a field.
     fn term(&mut self, path: &str) -> Option<Value> {
         let value = self.value_of(path)?;
         Some(match &value {
             Scalar::Text(text) if text.len() > 1_000 => return None,
-            // A whole number of a field of floats, at times written as such.
+            // An integer in a field of floats, sometimes written as an integer.
             Scalar::Float(float)
                 if float.fract() == 0.0 && float.abs() < 1e15 && self.flip(0.5) =>
             {

@@ -79,7 +79,7 @@ impl<R: Rng> Generator<'_, R> {
         }
     }
 
-    /// Interval, zone, offset and format; whether there may be very many buckets.
+    /// Draws interval, zone, offset and format; returns whether there may be very many buckets.
     pub(super) fn interval(&mut self, body: &mut Value) -> bool {
         let (name, text, is_short) = *one_of(
             &mut self.rng,
@@ -137,7 +137,7 @@ impl<R: Rng> Generator<'_, R> {
             body["min_doc_count"] = json!(self.rng.random_range(1..4));
         }
         self.row(&mut body);
-        // Names that are not distinct are none.
+        // Names must be distinct.
         if body["format"].is_string() {
             body["keyed"] = json!(false);
         }
@@ -234,7 +234,7 @@ fn nanos_of(date: &Value) -> i64 {
     }
 }
 
-/// Bounds in order; addresses as such, numbers by their bits.
+/// Returns a sort key of bounds: addresses as such, and numbers by their bits.
 fn order_of(kind: &str, end: &Value) -> (i128, u128) {
     match kind {
         "date_range" => (nanos_of(end).into(), 0),

@@ -1,4 +1,4 @@
-//! `terms`, its kin, and `composite`.
+//! `terms`, similar aggregations, and `composite`.
 
 use rand::{Rng, RngExt};
 use serde_json::{Map, Value, json};
@@ -44,7 +44,7 @@ impl<R: Rng> Generator<'_, R> {
     pub(super) fn order(&mut self, inside: &Map<String, Value>) -> Value {
         let mut paths = vec!["_count".to_owned(), "_key".to_owned()];
         add_metric_paths(inside, "", &mut paths);
-        // Rather by a metric than not.
+        // Preferably by a metric.
         let from = if paths.len() > 2 && self.flip(0.7) {
             2
         } else {
@@ -154,11 +154,11 @@ impl<R: Rng> Generator<'_, R> {
     }
 }
 
-/// The paths to numbers that terms can be ordered by.
+/// Collects the paths to numbers by which terms can be ordered.
 fn add_metric_paths(inside: &Map<String, Value>, before: &str, paths: &mut Vec<String>) {
     for (name, agg) in inside {
         let (kind, _) = crate::random::aggregations::scan::kind_of(agg);
-        // A name with a point is one that a path cannot go on from.
+        // A path cannot continue after a name with a dot.
         let is_plain = !name.contains('.');
         match kind {
             "avg" | "sum" | "min" | "max" | "value_count" | "weighted_avg" => {
