@@ -1,8 +1,8 @@
-//! A small look-alike of S3 on loopback, in memory, that takes writes and ignores conditions on them
-//! as it is told.
+//! In-memory imitation of S3 on loopback that accepts writes and can be told to ignore their
+//! conditions.
 //!
-//! It knows GET, PUT and DELETE of `/bucket/object` and the deletion of several objects, and asks
-//! for no signature. Without a flaw it does what S3 does, as far as builders depend on it.
+//! It supports GET, PUT and DELETE of `/bucket/object` and the deletion of several objects, and
+//! does not check signatures. Without flaws it behaves like S3 as far as builders depend on it.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Write};
@@ -20,23 +20,23 @@ use canter_stores::{BucketOptions, Settings, open_bucket};
 use crate::WebRequest;
 use crate::web_server::{bounds_of, locked, read_request};
 
-/// How long a request that is to go in step waits for others that may never come.
+/// Maximum time that a request in step waits for others, which may never arrive.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Something that the look-alike does not do as S3 does.
+/// Deviation from the behaviour of S3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// Writes an object that is there, whatever `If-None-Match` says.
+    /// Overwrites an existing object despite `If-None-Match`.
     IgnoresIfNoneMatch,
-    /// Writes an object that has changed, whatever `If-Match` says.
+    /// Overwrites a changed object despite `If-Match`.
     IgnoresIfMatch,
-    /// Status 501 to every write with a condition.
+    /// Answers every conditional write with status 501.
     RefusesConditions,
-    /// Status 403 to every deletion.
+    /// Answers every deletion with status 403.
     RefusesDeletion,
 }
 
-/// An object, and the number of the write that made it.
+/// Content of an object and the number of the write that created it.
 type Object = (Bytes, u64);
 
 #[derive(Default)]
@@ -50,7 +50,7 @@ struct State {
     is_stopping: AtomicBool,
 }
 
-/// Makes requests wait for one another, so that writers that could collide do.
+/// Makes requests wait for each other, so that concurrent writers collide.
 #[derive(Default)]
 struct Step {
     state: Mutex<StepState>,
@@ -64,14 +64,14 @@ struct StepState {
     num_passed: u64,
 }
 
-/// A running look-alike; dropping it ends it.
+/// Running server, which stops when it is dropped.
 pub struct S3Lookalike {
     address: SocketAddr,
     state: Arc<State>,
 }
 
 impl S3Lookalike {
-    /// Listens on a free port of 127.0.0.1, with no objects.
+    /// Listens on a free port of 127.0.0.1, without objects.
     pub fn start(flaws: &[Flaw]) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -89,14 +89,14 @@ impl S3Lookalike {
                     continue;
                 };
                 state.num_connections.fetch_add(1, Ordering::SeqCst);
-                // A client that goes away in the middle is no error here.
+                // A client that disconnects early is not an error.
                 thread::spawn(move || drop(state.serve(&stream)));
             }
         });
         Ok(Self { address, state })
     }
 
-    /// What a client needs to know, by the name of the environment's variable.
+    /// Returns the settings of a client, keyed by the names of environment variables.
     pub fn settings(&self) -> [(&'static str, String); 3] {
         [
             ("AWS_ENDPOINT_URL", format!("http://{}", self.address)),
@@ -105,7 +105,7 @@ impl S3Lookalike {
         ]
     }
 
-    /// Returns a builder's store at `uri`, with a client of its own.
+    /// Returns a builder's store at `uri`, with its own client.
     pub fn index_store(&self, uri: &str) -> Result<IndexStore> {
         let settings = self.settings();
         let settings = settings.map(|(name, value)| (name.to_owned(), value));
@@ -118,13 +118,14 @@ impl S3Lookalike {
         Ok(IndexStore::new(store, prefix, uri))
     }
 
-    /// Has these flaws from now on, and no others.
+    /// Replaces the flaws.
     pub fn set_flaws(&self, flaws: &[Flaw]) {
         *locked(&self.state.flaws) = flaws.to_vec();
     }
 
-    /// From now on requests for a manifest wait until so many have come (or no more come), so that
-    /// writers at once read the same and then write at the same time. 1 is nobody waiting.
+    /// From now on, requests for a manifest wait until `num_writers` of them have arrived or a
+    /// timeout passes, so that concurrent writers read the same manifest and then write at the same
+    /// time. With 1, requests do not wait.
     pub fn set_in_step(&self, num_writers: usize) {
         locked(&self.state.step.state).num_wanted = num_writers;
     }
@@ -141,7 +142,7 @@ impl S3Lookalike {
         locked(&self.state.objects).keys().cloned().collect()
     }
 
-    /// Connections that clients have opened so far.
+    /// Returns the number of connections that clients have opened so far.
     pub fn num_connections(&self) -> usize {
         self.state.num_connections.load(Ordering::SeqCst)
     }
@@ -155,13 +156,13 @@ impl S3Lookalike {
 impl Drop for S3Lookalike {
     fn drop(&mut self) {
         self.state.is_stopping.store(true, Ordering::SeqCst);
-        // Wakes the listener, so that it sees that it is to end.
+        // Wakes the listener, so that it notices the stop flag.
         let _ = TcpStream::connect(self.address);
     }
 }
 
 impl Step {
-    /// Waits until as many have come as are to go in step.
+    /// Waits until the wanted number of requests has arrived.
     fn pass(&self) {
         let mut state = locked(&self.state);
         state.num_waiting += 1;
@@ -185,7 +186,7 @@ impl Step {
     }
 }
 
-/// An answer: status, further headers, body.
+/// Answer: status, additional headers, body.
 type Reply = (&'static str, Vec<(&'static str, String)>, Bytes);
 
 fn only(status: &'static str) -> Reply {
@@ -287,7 +288,7 @@ impl State {
         ("200 OK", headers, Bytes::new())
     }
 
-    /// `<Delete><Object><Key>a</Key></Object>…</Delete>`
+    /// Handles `<Delete><Object><Key>a</Key></Object>…</Delete>`.
     fn delete_all(&self, bucket: &str, body: &[u8]) -> Reply {
         let text = String::from_utf8_lossy(body);
         let bucket = bucket.trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! Objects of a bucket that a test makes.
+//! Creation of objects in a bucket.
 
 use anyhow::{Context, Result};
 use canter_stores::{BucketOptions, Settings, open_bucket};
@@ -7,7 +7,8 @@ use object_store::path::Path;
 use object_store::{ObjectStoreExt, RetryConfig};
 use url::Url;
 
-/// Puts objects, by their keys, into the bucket of a URI, as the environment says.
+/// Uploads objects, given with their keys, to the bucket at a URI, with the settings of the
+/// environment.
 pub fn put_objects(uri: &str, objects: Vec<(String, Vec<u8>)>) -> Result<()> {
     let options = BucketOptions {
         retry: RetryConfig::default(),

@@ -1,11 +1,11 @@
-//! A real S3 server on loopback: versitygw over a folder, in which a bucket is a folder.
+//! Real S3 server on loopback: versitygw over a folder whose subfolders are buckets.
 //!
 //! ```text
-//!   test ── starts itself again, with AWS_… set ──▶ the same test ─▶ forwarder ─▶ versitygw ─▶ folder
+//!   test ── runs itself again, with AWS_… set ──▶ the same test ─▶ forwarder ─▶ versitygw ─▶ folder
 //! ```
 //!
-//! Stores take their settings from the environment, which belongs to a whole process. So each test
-//! runs in a process of its own, through the same functions that the command line calls.
+//! Stores take their settings from the environment of the process. Each test therefore runs in a
+//! separate process, and calls the same functions as the command line.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -19,22 +19,22 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::Forwarder;
 
-/// The program, where it is not in `<target>/tools`.
+/// Path of the program, if it is not in `<target>/tools`.
 const PROGRAM_VARIABLE: &str = "CANTER_VERSITYGW";
 /// Makes a missing server a failure.
 const REQUIRE_VARIABLE: &str = "CANTER_REQUIRE_S3";
-/// Set in the process that runs a test: the server's folder.
+/// Folder of the server, set in the process that runs a test.
 const FOLDER_VARIABLE: &str = "CANTER_S3_TEST_FOLDER";
-/// The port was taken in the moment between choosing and using it.
+/// Exit code: another program took the port between its selection and its use.
 const EXIT_PORT_TAKEN: i32 = 75;
-/// Far longer than a start takes.
+/// Timeout of a start, far longer than a start takes.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 const ACCESS_KEY: &str = "canter-tests";
-/// What the server knows, and what a client needs.
+/// Secret key of the server and of clients that may access it.
 pub const SECRET_KEY: &str = "the-right-secret-of-the-tests";
 
-/// A running server behind a [`Forwarder`]. Dropping the last clone stops it.
+/// Running server behind a [`Forwarder`]. Dropping the last clone stops it.
 #[derive(Clone)]
 pub struct S3Server {
     process: Arc<Mutex<Process>>,
@@ -42,18 +42,19 @@ pub struct S3Server {
     folder: PathBuf,
 }
 
-/// The server's process, which comes and goes.
+/// Process of the server, which can be stopped and started.
 struct Process {
     program: PathBuf,
     folder: PathBuf,
     child: Option<Child>,
 }
 
-/// Runs the test named `test` against a server, in a process that has its endpoint and credentials in
-/// the environment. `secret` is what clients use. Skips the test, loudly, if there is no server to run.
+/// Runs the test named `test` against a server, in a separate process that has the endpoint and the
+/// credentials in its environment. `secret` is the secret key that clients use. Skips the test with
+/// a message if there is no server program.
 ///
 /// # Panics
-/// If the test fails, or a server is missing where one is required.
+/// The test fails, or a server is missing where one is required.
 pub fn with_s3(test: &str, secret: &str, body: impl FnOnce(&S3Server) -> Result<()>) {
     let Some(program) = find_program() else {
         skip(test);
@@ -76,7 +77,7 @@ pub fn with_s3(test: &str, secret: &str, body: impl FnOnce(&S3Server) -> Result<
     panic!("no free port in three attempts");
 }
 
-/// Runs one test of this program in a process of its own; its exit code.
+/// Runs one test of this program in a separate process, and returns its exit code.
 fn run_alone(test: &str, secret: &str, folder: &Path) -> Result<Option<i32>> {
     let port = free_port()?;
     let mut command = Command::new(env::current_exe()?);
@@ -94,7 +95,7 @@ fn run_alone(test: &str, secret: &str, folder: &Path) -> Result<Option<i32>> {
         .env("AWS_REGION", "us-east-1")
         .env("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{port}"))
         .output()?;
-    // Through the macros, so that it is shown when the test fails and only then.
+    // The macros show this output only if the test fails.
     print!("{}", String::from_utf8_lossy(&output.stdout));
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
     let said = String::from_utf8_lossy(&output.stdout);
@@ -126,25 +127,25 @@ impl S3Server {
         Ok(server)
     }
 
-    /// Makes a bucket and returns its folder.
+    /// Creates a bucket and returns its folder.
     pub fn make_bucket(&self, name: &str) -> Result<PathBuf> {
         let folder = self.folder.join(name);
         fs::create_dir_all(&folder)?;
         Ok(folder)
     }
 
-    /// What every request passes through.
+    /// Returns the forwarder through which all requests pass.
     pub fn forwarder(&self) -> &Forwarder {
         &self.forwarder
     }
 
-    /// Ends the server's process at once, as a crash would.
+    /// Kills the server's process.
     pub fn kill(&self) {
         self.forwarder.set_target(None);
         self.process().kill();
     }
 
-    /// Ends the server if it runs and starts it over the same folder; returns when it answers.
+    /// Kills the server if it runs, starts it over the same folder, and returns when it answers.
     pub fn restart(&self) -> Result<()> {
         self.kill();
         let address = self.process().start()?;
@@ -159,7 +160,7 @@ impl S3Server {
 
 impl Process {
     fn start(&mut self) -> Result<SocketAddr> {
-        // Another program may take the port before the server does; then with another port.
+        // If another program takes the port before the server does, tries again with another port.
         for _ in 0..3 {
             if let Some(address) = self.start_on(free_port()?)? {
                 return Ok(address);
@@ -170,7 +171,7 @@ impl Process {
 
     fn start_on(&mut self, port: u16) -> Result<Option<SocketAddr>> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-        // Without --keep-alive, which is its default, a connection carries one request.
+        // By default, without --keep-alive, a connection carries one request.
         let child = Command::new(&self.program)
             .args(["--port", &address.to_string(), "--quiet"])
             .args(["--access", ACCESS_KEY, "--secret", SECRET_KEY])
@@ -196,7 +197,7 @@ impl Process {
 
     fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
-            // It may have ended by itself, and is waited for either way.
+            // The process may have ended by itself; it must be waited for in either case.
             let _ = child.kill();
             let _ = child.wait();
         }
@@ -214,7 +215,7 @@ fn free_port() -> Result<u16> {
     Ok(listener.local_addr()?.port())
 }
 
-/// Returns the server that `cargo xtask test` installed, or the one that the environment names.
+/// Returns the server that the environment names, else the one that `cargo xtask test` installed.
 fn find_program() -> Option<PathBuf> {
     if let Some(program) = env::var_os(PROGRAM_VARIABLE).filter(|program| !program.is_empty()) {
         return Some(program.into());
@@ -226,7 +227,7 @@ fn find_program() -> Option<PathBuf> {
     installed.is_file().then_some(installed)
 }
 
-/// Says that a test does not run, also where the output of tests that pass is not shown.
+/// Reports a skipped test, also where the output of passing tests is hidden.
 fn skip(test: &str) {
     let is_required = env::var_os(REQUIRE_VARIABLE).is_some_and(|value| value != "0")
         || env::var_os("CI").is_some() && Command::new("go").arg("version").output().is_ok();
@@ -235,7 +236,7 @@ fn skip(test: &str) {
         "{test} needs versitygw, which is not installed: run `cargo xtask test`, or name the program \
          in {PROGRAM_VARIABLE}"
     );
-    // Not through the macros, whose output is kept back.
+    // The test harness captures the output of the macros.
     let _ = writeln!(
         std::io::stderr(),
         "SKIPPED {test}: versitygw is not installed (`cargo xtask test` installs it where Go is)"

@@ -1,4 +1,4 @@
-//! What a request answers when nothing fails, and the judgement of answers when something does.
+//! Expected answer of a request, and the check of answers to searches with faults.
 
 use std::collections::HashMap;
 
@@ -8,27 +8,27 @@ use serde_json::{Value, json};
 
 use crate::TestIndex;
 
-/// A request, its answer without faults, and every document that matches it.
+/// Request with its answer without faults and all documents that match it.
 pub struct Truth {
-    /// The request.
+    /// Request.
     pub request: Value,
     answer: Value,
     documents: HashMap<String, usize>,
 }
 
-/// How a search ended, if it ended as it may.
+/// Permitted outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum End {
-    /// With the right answer.
+    /// Correct answer.
     Right,
-    /// With an answer that says that it is partial.
+    /// Answer that says that it is partial.
     Partial,
-    /// With a clear error of this kind.
+    /// Clear error of this kind.
     Error(&'static str),
 }
 
 impl Truth {
-    /// Asks the index itself, in memory.
+    /// Runs the request against the index in memory.
     pub fn of(index: &TestIndex, request: Value) -> Result<Self> {
         let answer = index.search(&request)?.json;
         let all = index.search(&json!({"query": &request["query"], "max_hits": 10_000}))?;
@@ -39,7 +39,7 @@ impl Truth {
         })
     }
 
-    /// How the search ended, or what is wrong with its end.
+    /// Returns the outcome of a search, or a description of the error in it.
     pub fn judge(&self, answer: &Result<SearchResponse, SearchError>) -> Result<End, String> {
         let answer = match answer {
             Ok(answer) => &answer.json,
@@ -61,7 +61,8 @@ impl Truth {
         }
     }
 
-    /// Returns a partial answer may lack what could not be read, and has nothing else.
+    /// Checks that a partial answer has nothing beyond the complete answer. It may lack the parts
+    /// that could not be read.
     fn judge_partial(&self, answer: &Value) -> Result<(), String> {
         let (num_hits, all) = (&answer["num_hits"], &self.answer["num_hits"]);
         if num_hits.as_u64() > all.as_u64() {
@@ -76,8 +77,7 @@ impl Truth {
     }
 }
 
-/// Returns an error sends its reader somewhere: to try again with what could not be read, or to
-/// raise what was too low.
+/// Checks that an error suggests an action: to try again after a failed read, or to raise a limit.
 fn judge_error(error: &SearchError) -> Result<End, String> {
     let names_it = |names: &[&str]| names.iter().any(|name| error.message.contains(name));
     let is_clear = match error.kind {
@@ -91,7 +91,7 @@ fn judge_error(error: &SearchError) -> Result<End, String> {
     }
 }
 
-/// Returns every bucket is one of the true ones, and counts no more.
+/// Checks that every bucket exists in the complete answer, with at least the same count.
 fn within(partial: &Value, truth: &Value) -> Result<(), String> {
     let Value::Object(fields) = partial else {
         return Ok(());
@@ -119,7 +119,7 @@ fn within(partial: &Value, truth: &Value) -> Result<(), String> {
     Ok(())
 }
 
-/// How often each document occurs: a corpus may have the same line twice.
+/// Counts the occurrences of each document. A corpus may have the same line twice.
 fn counted(hits: &Value) -> HashMap<String, usize> {
     let mut documents = HashMap::new();
     for hit in hits.as_array().into_iter().flatten() {

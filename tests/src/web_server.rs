@@ -1,7 +1,8 @@
-//! A small store on loopback that misbehaves as it is told, over real sockets.
+//! Small HTTP store on loopback that misbehaves on request, over real sockets.
 //!
-//! It answers `GET` with a range or without, conditions and CORS questions; it speaks enough of S3 for
-//! unsigned reads of `/bucket/object`. Every request is kept, so that a test can say what was not sent.
+//! It answers `GET` with or without a range, conditional requests and CORS preflights, and supports
+//! enough of S3 for unsigned reads of `/bucket/object`. It records every request, so that a test
+//! can also check that requests were not sent.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -13,28 +14,28 @@ use std::thread;
 
 use bytes::Bytes;
 
-/// Something that the server does wrong, or leaves out.
+/// Error or omission of the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Quirk {
-    /// Status 200 and the whole object, whatever was asked for.
+    /// Status 200 and the whole object for every range.
     RangeIgnored,
-    /// Bodies in chunks, without a `Content-Length`.
+    /// Chunked bodies without a `Content-Length`.
     NoContentLength,
     /// `Content-Range: bytes 0-9/*`.
     UnknownSize,
-    /// All bytes are announced, half of them come, and the connection ends.
+    /// Announces all bytes, sends half of them, and closes the connection.
     CutBody,
-    /// Half of the bytes come in chunks, and a proper end.
+    /// Sends half of the bytes in chunks, with a regular end.
     ShortChunks,
-    /// Ten bytes more than `Content-Range` says, in chunks.
+    /// Sends ten bytes more than `Content-Range` says, in chunks.
     LongBody,
-    /// Another range, and its bytes.
+    /// Sends another range, declared as such.
     ShiftedRange,
-    /// Half of the range, said so.
+    /// Sends half of the range, declared as such.
     ClippedRange,
     /// Status 206 without `Content-Range`.
     NoContentRange,
-    /// The right head, and bytes from elsewhere in the object.
+    /// Correct headers, but bytes from another place in the object.
     WrongBytes,
     /// `Content-Encoding: gzip`.
     Compressed,
@@ -44,21 +45,21 @@ pub enum Quirk {
     RedirectsOnce,
     /// Redirects to itself.
     RedirectsForever,
-    /// Another `ETag` in each answer.
+    /// Different `ETag` in each answer.
     EtagChanges,
     /// No `ETag`.
     NoEtag,
-    /// Sends the object although its version is known.
+    /// Sends the object although the client has this version.
     IgnoresIfNoneMatch,
-    /// Answers as if no browser had asked.
+    /// Sends no CORS headers.
     NoCors,
-    /// Refuses OPTIONS.
+    /// Rejects OPTIONS.
     NoPreflight,
-    /// Lets no script see the headers that matter.
+    /// Exposes none of the needed headers to scripts.
     ExposesNothing,
     /// Closes the connection after each answer.
     ClosesConnections,
-    /// Status 200 where a range lies behind the end.
+    /// Status 200 for a range beyond the end.
     WholeBeyondTheEnd,
     /// Status 503.
     Busy,
@@ -66,16 +67,16 @@ pub enum Quirk {
     CachedForADay,
 }
 
-/// A request as it came.
+/// Received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebRequest {
-    /// `GET` and so on.
+    /// HTTP method, such as `GET`.
     pub method: String,
-    /// Path without its first slash.
+    /// Path without its leading slash.
     pub path: String,
-    /// What stands behind `?`.
+    /// Query string after `?`.
     pub query: String,
-    /// By name in lower case.
+    /// Headers keyed by their names in lower case.
     pub headers: BTreeMap<String, String>,
 }
 
@@ -83,9 +84,9 @@ pub struct WebRequest {
 struct State {
     objects: BTreeMap<String, Bytes>,
     quirks: Mutex<Vec<Quirk>>,
-    /// Further quirks of the objects whose path begins so.
+    /// Additional quirks of objects whose paths have a prefix.
     quirks_under: Mutex<Vec<(String, Quirk)>>,
-    /// The quirks begin with the request of this number, from 0.
+    /// Index of the first request that the quirks affect, from 0.
     quirks_from: AtomicUsize,
     requests: Mutex<Vec<WebRequest>>,
     num_connections: AtomicUsize,
@@ -93,14 +94,14 @@ struct State {
     is_stopping: AtomicBool,
 }
 
-/// A running server; dropping it ends it.
+/// Running server, which stops when it is dropped.
 pub struct WebServer {
     address: SocketAddr,
     state: Arc<State>,
 }
 
 impl WebServer {
-    /// Serves `objects`, by path without its first slash, on a free port of 127.0.0.1.
+    /// Serves `objects`, keyed by path without the leading slash, on a free port of 127.0.0.1.
     pub fn start(objects: BTreeMap<String, Bytes>, quirks: &[Quirk]) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
@@ -119,19 +120,19 @@ impl WebServer {
                     continue;
                 };
                 state.num_connections.fetch_add(1, Ordering::SeqCst);
-                // A client that goes away in the middle is no error here.
+                // A client that disconnects early is not an error.
                 thread::spawn(move || drop(serve(&stream, &state)));
             }
         });
         Ok(Self { address, state })
     }
 
-    /// `http://127.0.0.1:port`.
+    /// Returns `http://127.0.0.1:port`.
     pub fn origin(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Misbehaves from now on, beginning `after` so many further requests.
+    /// Replaces the quirks, which take effect after `after` further requests.
     pub fn set_quirks(&self, quirks: &[Quirk], after: usize) {
         let num_requests = self.requests().len();
         self.state
@@ -140,12 +141,13 @@ impl WebServer {
         *locked(&self.state.quirks) = quirks.to_vec();
     }
 
-    /// Misbehaves from now on for all objects whose path begins so, beside what [`Self::set_quirks`] says.
+    /// Adds a quirk for all objects whose path has the prefix, in addition to those of
+    /// [`Self::set_quirks`].
     pub fn set_quirk_under(&self, prefix: &str, quirk: Quirk) {
         locked(&self.state.quirks_under).push((prefix.to_owned(), quirk));
     }
 
-    /// How many of the requests so far are of a kind.
+    /// Returns the number of requests so far for which `is_counted` holds.
     pub fn count_requests(&self, is_counted: impl Fn(&WebRequest) -> bool) -> usize {
         let requests = locked(&self.state.requests);
         requests
@@ -154,7 +156,7 @@ impl WebServer {
             .count()
     }
 
-    /// Returns the requests behind the first `num` ones.
+    /// Returns the requests after the first `num`.
     pub fn requests_after(&self, num: usize) -> Vec<WebRequest> {
         let requests = locked(&self.state.requests);
         requests.get(num..).unwrap_or_default().to_vec()
@@ -165,12 +167,13 @@ impl WebServer {
         locked(&self.state.requests).clone()
     }
 
-    /// Connections that were opened so far.
+    /// Returns the number of connections that were opened so far.
     pub fn num_connections(&self) -> usize {
         self.state.num_connections.load(Ordering::SeqCst)
     }
 
-    /// Bytes of bodies that clients have taken so far, or that wait in the system's buffers.
+    /// Returns the number of body bytes that clients have received so far or that are in the
+    /// system's buffers.
     pub fn num_body_bytes(&self) -> usize {
         self.state.num_body_bytes.load(Ordering::SeqCst)
     }
@@ -179,7 +182,7 @@ impl WebServer {
 impl Drop for WebServer {
     fn drop(&mut self) {
         self.state.is_stopping.store(true, Ordering::SeqCst);
-        // Wakes the listener, so that it sees that it is to end.
+        // Wakes the listener, so that it notices the stop flag.
         let _ = TcpStream::connect(self.address);
     }
 }
@@ -240,12 +243,12 @@ pub(crate) fn read_request(reader: &mut impl BufRead) -> io::Result<Option<WebRe
     }
 }
 
-/// How the end of a body is told.
+/// Way in which a body's end is marked.
 #[derive(PartialEq, Eq)]
 enum Framing {
     Length,
     Chunks,
-    /// A length is announced that is not kept.
+    /// Announces a length that the body does not reach.
     Cut,
 }
 
@@ -405,7 +408,7 @@ impl Reply {
         reply
     }
 
-    /// Sends it; whether the connection must be closed.
+    /// Sends the reply; returns whether the connection must be closed.
     fn send(&self, mut stream: &TcpStream, state: &State) -> io::Result<bool> {
         let mut head = format!("HTTP/1.1 {}\r\n", self.status);
         for (name, value) in &self.headers {
@@ -445,7 +448,8 @@ impl Reply {
     }
 }
 
-/// Returns the bytes of a single range of an object of `len` bytes; `None` if it has none of them.
+/// Returns the bounds of a single byte range in an object of `len` bytes, or `None` if the range
+/// lies outside of it.
 pub(crate) fn bounds_of(range: &str, len: usize) -> Option<Range<usize>> {
     let (first, last) = range.strip_prefix("bytes=")?.split_once('-')?;
     let bounds = match (first, last) {

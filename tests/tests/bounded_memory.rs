@@ -1,6 +1,6 @@
-//! However many splits a search must read, the guest keeps to its memory: it opens them in batches and lets them go.
+//! Memory limit of the guest: for any number of splits, it opens them in batches and releases them.
 //!
-//! `CANTER_BOUNDED_SPLITS` (300) says how many there are.
+//! `CANTER_BOUNDED_SPLITS` sets the number of splits (300 by default).
 
 use std::sync::{Arc, LazyLock};
 
@@ -34,7 +34,7 @@ fn requests() -> Vec<Value> {
     ]
 }
 
-/// Searches with so many bytes for splits, in a guest that has so many in all.
+/// Searches with `max_resident_bytes` for splits, in a guest with `max_memory_bytes` in all.
 fn search(
     engine: &Arc<dyn Engine>,
     request: &Value,
@@ -89,7 +89,8 @@ fn answers_do_not_depend_on_how_many_splits_are_open_at_once() {
     }
 }
 
-/// A guest of 20 MiB, of which it needs half for itself, is to 300 splits what one of 128 MiB is to 3,000.
+/// A guest of 20 MiB, which needs half of it for itself, is to 300 splits what one of 128 MiB is to
+/// 3,000.
 #[test]
 fn a_search_over_many_splits_keeps_to_its_memory() {
     let (memory, resident) = match *NUM_SPLITS >= 1_000 {

@@ -1,5 +1,5 @@
-//! The conformance test's own test: what hosts do wrong must be found. `cargo xtask conformance` runs
-//! the real hosts.
+//! Tests of the conformance test: it must detect faulty hosts. `cargo xtask conformance` runs the
+//! real hosts.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -44,7 +44,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// A host whose answer to everything is made by a function.
+/// Host that answers with a function.
 struct Scripted(fn(&Call) -> Answer);
 
 impl Host for Scripted {
@@ -73,7 +73,7 @@ impl Running for RunningScript {
     }
 }
 
-/// Returns the answers of a scripted host, as if it were the native engine.
+/// Returns the answers of a scripted host as a reference, in place of the native engine's.
 fn reference(requests: &[Request], answer: fn(&Call) -> Answer) -> Reference {
     let answers = requests.iter();
     Reference {
@@ -84,7 +84,7 @@ fn reference(requests: &[Request], answer: fn(&Call) -> Answer) -> Reference {
     }
 }
 
-/// Runs a scripted host against another's answers to two requests; its problems.
+/// Runs a scripted host against another one's answers to two requests, and returns its problems.
 fn problems(expected: fn(&Call) -> Answer, found: fn(&Call) -> Answer) -> Vec<String> {
     let requests = [
         request("a phrase"),
@@ -255,7 +255,7 @@ fn a_host_that_changes_a_byte_is_reported() {
         },
     ];
     for (ord, wrong) in wrong.into_iter().enumerate() {
-        // Nothing can be measured by an answer that is none.
+        // An invalid answer has nothing to measure.
         let machine = Machine::locate().unwrap();
         let requests = [request("a phrase")];
         let reference = reference(&requests, native);
@@ -306,7 +306,8 @@ fn a_host_that_asks_the_store_more_or_less_often_is_reported() {
     let machine = Machine::locate().unwrap();
     let report = run_host(&Scripted(native), &machine, &SITE, &requests, &reference);
     let told = report.account(10);
-    // Only once, since caches may spare requests, and not where something is tried again.
+    // The difference is reported only once, because caches can save requests, and not for requests
+    // that are retried.
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains("0 reads from the store without caches, not 3"));
     assert!(
@@ -315,11 +316,11 @@ fn a_host_that_asks_the_store_more_or_less_often_is_reported() {
     );
 }
 
-/// A read that no search waits for any more may come to the store when another search is under way.
+/// A read that no search waits for any more can reach the store during another search.
 #[test]
 fn a_late_read_of_another_request_is_not_taken_for_a_requests_own() {
     let requests: Vec<Request> = requests().into_iter().take(12).collect();
-    // Of its own: other tests count the requests to theirs.
+    // This test has a separate site, because other tests count the requests to theirs.
     let site = Site::start().unwrap();
     let told = |is_wasteful: bool| {
         let host = Straggling { is_wasteful };
@@ -338,9 +339,9 @@ fn a_late_read_of_another_request_is_not_taken_for_a_requests_own() {
     );
 }
 
-/// A host that reads one object for each answer, and the one of the request before once more.
+/// Host that reads one object for each answer, and repeats the read of the request before.
 struct Straggling {
-    /// And another one each time.
+    /// Whether it also reads an additional object each time.
     is_wasteful: bool,
 }
 
@@ -390,7 +391,7 @@ impl Running for RunningStraggler {
     }
 }
 
-/// Asks the store for an object, and does not care what it answers.
+/// Requests an object from the store and ignores the answer.
 fn get(root: &str, path: &str) -> Result<()> {
     let address = root.trim_start_matches("http://");
     let mut stream = TcpStream::connect(address)?;
@@ -462,7 +463,7 @@ fn what_a_machine_lacks_is_said_and_what_is_broken_is_red() {
     assert!(table.contains("| not run |") && table.contains("| **failed** |"));
 }
 
-/// Without this, the requests to it would ask nothing that those to other indexes do not.
+/// Otherwise, the requests to this index would test the same as those to other indexes.
 #[test]
 fn the_living_index_has_everything_that_time_brings() {
     let client = canter_stores::http_client().build().unwrap();
@@ -495,7 +496,7 @@ fn the_living_index_has_everything_that_time_brings() {
             .any(|split| has_deletes(&split))
     );
     assert!(entries.iter().filter(is_merged).count() >= 4);
-    // What is asked for is there.
+    // The requested documents exist.
     let hits = |name: &str| {
         let (index, asked) = request(name).expected.oracle.unwrap();
         SITE.oracle(&index).unwrap().search(&asked).unwrap()["num_hits"].as_u64()

@@ -1,4 +1,5 @@
-//! Indexes of random documents, the engine that answers, and what becomes of a difference.
+//! Test bench of random requests: builds indexes of random documents, compares answers with the
+//! scan, and shrinks each difference.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,71 +21,73 @@ use super::smaller::smaller_requests;
 use super::table::Table;
 use crate::TestIndex;
 
-/// Documents of each index, and how many splits they are cut into: of the most, some stand in a page.
+/// Number of documents and of splits of each index. In the index with the most splits, some of them
+/// are in pages of the manifest.
 const SHAPES: [(usize, usize); 3] = [(400, 8), (240, 60), (250, 1)];
 
-/// How a problem begins that is one of two divisions.
+/// Prefix of a problem that only differs between two divisions of the documents.
 const OTHERWISE: &str = "divided otherwise";
 
-/// A `composite` is asked for so many pages at most.
+/// Maximum number of pages that are requested of a `composite`.
 const MAX_PAGES: usize = 12;
 
-/// So many differences are made small and shown.
+/// Maximum number of differences that are shrunk and shown.
 const MAX_FINDINGS: usize = 60;
 
-/// A request whose answer is wrong, as small as it could be made.
+/// Request with a wrong answer, shrunk as far as possible.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// What kind of request differs, and how.
+    /// Kind of the request and of the difference.
     pub signature: String,
-    /// So many differences were of this kind.
+    /// Number of differences of this kind.
     pub num: usize,
-    /// The index config's name.
+    /// Name of the index config.
     pub setup: &'static str,
-    /// The request.
+    /// Shrunk request.
     pub request: Value,
-    /// What is wrong with the answer.
+    /// Description of the error in the answer.
     pub problem: String,
-    /// The documents with which it is wrong.
+    /// Documents with which the answer is wrong.
     pub docs: Vec<Value>,
-    /// Of how many splits.
+    /// Number of splits into which the documents are divided.
     pub num_splits: usize,
 }
 
-/// How requests ended.
+/// Outcomes of requests.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Answered, and as the scan has it.
+    /// Answered like the scan.
     pub num_right: usize,
-    /// Refused, by message without what is particular to a request: how often, and one whole message.
+    /// Refused requests, keyed by the message without the parts that are specific to a request:
+    /// number and one full message.
     pub refused: BTreeMap<String, (usize, String)>,
-    /// Different, and on the list of what is known.
+    /// Differences that are on the list of known ones, with their number.
     pub num_known: BTreeMap<&'static str, usize>,
-    /// Different.
+    /// Unexpected differences.
     pub findings: Vec<Finding>,
-    /// Requests whose answers differ.
+    /// Requests whose answers differ unexpectedly.
     pub num_wrong: usize,
 }
 
 impl Tally {
-    /// How many requests were refused.
+    /// Returns the number of refused requests.
     pub fn num_refused(&self) -> usize {
         self.refused.values().map(|(num, _)| num).sum()
     }
 }
 
-/// Who answers: of the first division, whose answers the scan judges, and of the other, whose aggregations must
-/// be the first's to the byte.
+/// Engines under test: the scan checks the answers of the first division, and the aggregations of
+/// the other division must be byte-identical to those of the first.
 #[derive(Clone)]
 pub struct Engines {
-    /// Of the first division.
+    /// Engine of the first division.
     pub one: Arc<dyn Engine>,
-    /// Of the other.
+    /// Engine of the other division.
     pub other: Arc<dyn Engine>,
 }
 
 impl From<&Arc<dyn Engine>> for Engines {
-    /// One engine for both.
+    /// Uses one engine for both divisions.
     fn from(engine: &Arc<dyn Engine>) -> Self {
         Self {
             one: Arc::clone(engine),
@@ -93,14 +96,14 @@ impl From<&Arc<dyn Engine>> for Engines {
     }
 }
 
-/// The same documents in splits of two lengths: how they are divided must not be seen in aggregations.
+/// Same documents divided into splits of two sizes. The division must not affect aggregations.
 struct Divisions {
     one: Searcher,
-    /// None where a difference is made small that does not need it.
+    /// `None` while shrinking a difference that does not depend on the division.
     other: Option<Searcher>,
 }
 
-/// Random documents in several indexes, all from one seed.
+/// Random documents in several indexes, all generated from one seed.
 pub struct RandomBench {
     engines: Engines,
     runtime: tokio::runtime::Runtime,
@@ -116,8 +119,7 @@ impl RandomBench {
         Self::of(Setup::all, seed, engines)
     }
 
-    /// Returns the same documents and requests, where most fields are not indexed and searched by
-    /// looking.
+    /// Builds the same indexes with most fields unindexed, so that searches scan stored documents.
     pub fn stored(seed: u64, engines: &Engines) -> Result<Self> {
         Self::of(Setup::stored, seed, engines)
     }
@@ -145,16 +147,17 @@ impl RandomBench {
         })
     }
 
-    /// Returns every request asks for aggregations.
+    /// Makes every request ask for aggregations.
     pub fn aggregating(mut self) -> Self {
         self.always_aggregates = true;
         self
     }
 
-    /// Returns the same with documents deleted by random queries, which the scan leaves out.
+    /// Builds the same indexes with documents deleted by random queries. The scan leaves these
+    /// documents out.
     ///
     /// # Errors
-    /// If an index cannot be built, or if other documents are deleted than the scan finds.
+    /// An index cannot be built, or the deleted documents are not those that the scan finds.
     pub fn with_deletes(seed: u64, engines: &Engines) -> Result<Self> {
         let mut bench = Self {
             indexes: Vec::new(),
@@ -202,10 +205,10 @@ impl RandomBench {
         Ok(bench)
     }
 
-    /// Asks `num` requests.
+    /// Sends `num` requests.
     ///
     /// # Errors
-    /// If an index cannot be built.
+    /// An index cannot be built.
     pub fn run(&self, num: usize) -> Result<Tally> {
         let mut tally = Tally::default();
         let mut generators: Vec<Generator<'_, ChaCha8Rng>> = Vec::new();
@@ -220,7 +223,7 @@ impl RandomBench {
             });
         }
         for nth in 0..num {
-            // The strict setup has most to ask.
+            // The strict setup has the most features to test, so it gets half of the requests.
             let index = [0, 0, 1, 2][nth % 4];
             let request = generators[index].request();
             let (table, searcher) = &self.indexes[index];
@@ -243,7 +246,7 @@ impl RandomBench {
         Ok(tally)
     }
 
-    /// Keeps one difference of each kind, made small.
+    /// Keeps one shrunk difference of each kind.
     fn note(
         &self,
         table: &Table,
@@ -278,7 +281,7 @@ impl RandomBench {
         Ok(())
     }
 
-    /// Returns the same difference with less of a request.
+    /// Returns the same difference with a smaller request.
     fn smaller(
         &self,
         table: &Table,
@@ -301,7 +304,7 @@ impl RandomBench {
         (request, problem)
     }
 
-    /// Asks a request; of a `composite` page after page.
+    /// Sends a request, and for a `composite` the requests for the following pages.
     fn ask(&self, table: &Table, divisions: &Divisions, request: &Request) -> End {
         let mut request = request.clone();
         for _ in 0..MAX_PAGES {
@@ -361,7 +364,8 @@ impl RandomBench {
         mut problem: String,
     ) -> Finding {
         let mut docs: Vec<Value> = table.docs.iter().map(|doc| doc.json.clone()).collect();
-        // Making documents fewer takes many indexes: who wants to see many differences goes without.
+        // Reducing the documents takes many indexes, so it can be turned off to see many
+        // differences.
         if std::env::var_os("CANTER_RANDOM_SHOW_WHOLE").is_some() {
             docs.truncate(1);
             return Finding {
@@ -457,7 +461,7 @@ enum End {
     Wrong(String),
 }
 
-/// Returns a request may be refused with a reason; any other error is a defect.
+/// Classifies an error: a request may be refused with a reason; any other error is a defect.
 fn refusal(error: &SearchError) -> End {
     match error.kind {
         ErrorKind::Invalid | ErrorKind::Limit => End::Refused(error.message.clone()),
@@ -469,7 +473,7 @@ fn refusal(error: &SearchError) -> End {
     }
 }
 
-/// Returns a message without quotations and numbers.
+/// Returns a message without quoted parts and numbers.
 fn class_of(message: &str) -> String {
     let mut class = String::new();
     let mut in_quotes = false;
@@ -487,10 +491,10 @@ fn class_of(message: &str) -> String {
     class.chars().take(140).collect()
 }
 
-/// Queries by which documents are deleted.
+/// Number of queries that delete documents.
 const DELETIONS: usize = 3;
 
-/// Returns a request that matches some of the documents, and which.
+/// Returns a request that matches some of the documents, and the indexes of these documents.
 fn deletion(table: &Table, rng: &mut ChaCha8Rng) -> (Value, Vec<usize>) {
     loop {
         let mut generator = Generator {

@@ -1,14 +1,14 @@
-//! Dates as nanoseconds since 1970, written and read by arithmetic on the calendar.
+//! Dates as nanoseconds since 1970, formatted and parsed with calendar arithmetic.
 
 pub(super) const SECOND: i64 = 1_000_000_000;
 pub(super) const MILLISECOND: i64 = 1_000_000;
 
-/// RFC 3339 in UTC, with as few digits of a fraction as say it exactly.
+/// Formats a date as RFC 3339 in UTC, with the minimum number of fraction digits.
 pub(super) fn write(nanos: i64) -> String {
     write_at(nanos, 0)
 }
 
-/// RFC 3339 with an offset of so many minutes.
+/// Formats a date as RFC 3339 with an offset of `offset_minutes`.
 pub(super) fn write_at(nanos: i64, offset_minutes: i64) -> String {
     let local = i128::from(nanos) + i128::from(offset_minutes) * 60 * i128::from(SECOND);
     let secs = local.div_euclid(i128::from(SECOND)) as i64;
@@ -35,7 +35,7 @@ pub(super) fn write_at(nanos: i64, offset_minutes: i64) -> String {
     )
 }
 
-/// Reads what [`write_at`] writes, and nothing else.
+/// Parses exactly the form that [`write_at`] writes.
 pub(super) fn read(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     if bytes.len() < 20 || bytes[4] != b'-' || bytes[10] != b'T' || bytes[13] != b':' {
@@ -69,7 +69,7 @@ pub(super) fn read(text: &str) -> Option<i64> {
     (secs - offset_secs).checked_mul(SECOND)?.checked_add(nanos)
 }
 
-/// To the multiple of `unit` at or before it, before 1970 as after.
+/// Rounds down to a multiple of `unit`, also before 1970.
 pub(super) fn cut(nanos: i64, unit: i64) -> i64 {
     if super::known::DATES_ARE_CUT_TOWARDS_1970 {
         return nanos / unit * unit;
@@ -77,7 +77,7 @@ pub(super) fn cut(nanos: i64, unit: i64) -> i64 {
     nanos.div_euclid(unit).saturating_mul(unit)
 }
 
-/// Year, month and day of a day counted from 1970-01-01.
+/// Returns year, month and day of a day counted from 1970-01-01.
 fn civil(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -90,7 +90,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// Returns the day's number, by counting from the nearest year that [`civil`] gives.
+/// Returns the day's number, by counting from the nearest year that [`civil`] returns.
 fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let mut days = (year - 1970) * 365 + (year - 1969).div_euclid(4)
         - (year - 1901).div_euclid(100)

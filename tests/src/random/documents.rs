@@ -1,4 +1,4 @@
-//! Documents with what goes wrong: missing values, extremes, scripts, long terms, equal documents.
+//! Documents with edge cases: missing values, extremes, scripts, long terms, equal documents.
 
 use rand::{Rng, RngExt};
 use serde_json::{Map, Value, json};
@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use super::dates::{self, MILLISECOND, SECOND};
 use super::schema::{Diet, Field, Kind, Setup};
 
-/// Words and values that texts are made of. Escapes, operators, scripts, and what lowercasing changes.
+/// Words and values that texts are made of: escapes, operators, scripts, and characters that
+/// lowercasing changes.
 const WORDS: [&str; 46] = [
     "alpha",
     "beta",
@@ -64,13 +65,13 @@ pub(super) fn word(rng: &mut impl Rng) -> String {
     (*one_of(rng, &WORDS)).to_owned()
 }
 
-/// `num_docs` documents of a setup.
+/// Generates `num_docs` documents of a setup.
 pub(super) fn documents(setup: &Setup, num_docs: usize, rng: &mut impl Rng) -> Vec<Value> {
     let mut docs: Vec<Value> = Vec::new();
     while docs.len() < num_docs {
         let doc = match docs.is_empty() || rng.random_bool(0.95) {
             true => document(setup, rng),
-            // An equal document is another document.
+            // Equal documents still count as separate documents.
             false => docs[rng.random_range(0..docs.len())].clone(),
         };
         docs.push(doc);
@@ -157,7 +158,7 @@ pub(super) fn quarter(rng: &mut impl Rng) -> f64 {
     f64::from(rng.random_range(-40..40)) / 4.0
 }
 
-/// Returns a word, a few of them, nothing, or far too much.
+/// Returns a word, a few words, an empty text, or a very long one.
 pub(super) fn text(rng: &mut impl Rng) -> String {
     match rng.random_range(0..200) {
         0..90 => word(rng),
@@ -241,7 +242,8 @@ pub(super) fn f64_value(rng: &mut impl Rng) -> f64 {
     }
 }
 
-/// Often one of few, so that times are equal; some before 1970; with all lengths of fractions.
+/// Returns a date: often one of a few, so that there are ties; some before 1970; with fractions of
+/// every length.
 pub(super) fn date(rng: &mut impl Rng) -> i64 {
     let base = 1_714_557_600 * SECOND;
     match rng.random_range(0..10) {

@@ -1,4 +1,4 @@
-//! The same queries in Elasticsearch's query DSL: they must find what the query string finds.
+//! Queries in Elasticsearch's query DSL that must find the same documents as the query string.
 
 use serde_json::{Value, json};
 
@@ -6,9 +6,9 @@ use super::query::{Bound, Leaf, Node, Piece, Sign, regex_piece};
 use super::schema::{Kind, Setup};
 
 impl Node {
-    /// Returns the query as JSON; `variant` decides between clauses that mean the same. `None`
-    /// where the DSL means something else than the query string: dates, which it rounds, and values
-    /// whose case it takes as the field's.
+    /// Returns the query as JSON; `variant` selects among equivalent clauses. Returns `None` where
+    /// the DSL and the query string have different meanings: for dates, which the DSL rounds, and
+    /// for values that the DSL normalizes like the field.
     pub(super) fn dsl(&self, setup: &Setup, variant: u64) -> Option<Value> {
         let mut writer = Writer { setup, variant };
         writer.node(self)
@@ -21,7 +21,7 @@ struct Writer<'s> {
 }
 
 impl Writer<'_> {
-    /// One of so many, another each time.
+    /// Returns a number below `num`, a different one with each call.
     fn choice(&mut self, num: u64) -> u64 {
         let choice = self.variant % num;
         self.variant = self.variant / num + choice + 1;
@@ -166,7 +166,7 @@ impl Writer<'_> {
                 json!({"terms": {paths[*field]: elements}})
             }
             Leaf::Exists { field } => json!({"exists": {"field": paths[*field]}}),
-            // As the query string has it: bare words, fields that are not named, dates.
+            // Bare words, fields without a name, and dates stay in query-string syntax.
             Leaf::Words { .. } => {
                 let text = Node::Leaf(leaf.clone()).text(&paths);
                 json!({"query_string": {"query": text, "default_operator": "and"}})
@@ -175,7 +175,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns a pattern as Lucene writes it: a backslash takes the meaning of what follows.
+/// Returns a pattern in Lucene's syntax, in which a backslash escapes the next character.
 fn wildcard(pieces: &[Piece]) -> String {
     let mut out = String::new();
     for piece in pieces {

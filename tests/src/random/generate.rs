@@ -1,4 +1,4 @@
-//! Requests that fit the documents: what they ask for is mostly there.
+//! Requests that fit the documents: most of the values that they look for exist.
 
 use rand::{Rng, RngExt};
 
@@ -13,13 +13,13 @@ use super::request::{Request, literal};
 use super::schema::{Diet, Field, Kind};
 use super::table::{Scalar, Table};
 
-/// Draws requests for one table.
+/// Generator of requests for one table.
 pub(super) struct Generator<'t, R> {
     pub(super) table: &'t Table,
     pub(super) rng: R,
-    /// Every request asks for aggregations, else six in ten.
+    /// Whether every request asks for aggregations. Otherwise six in ten do.
     pub(super) always_aggregates: bool,
-    /// Requests so far.
+    /// Number of requests generated so far.
     pub(super) num_drawn: u64,
 }
 
@@ -58,10 +58,11 @@ impl<R: Rng> Generator<'_, R> {
         {
             request.node = Node::Leaf(self.words(vec![field], false));
             request.search_field = Some(field);
-            // Whether it is also that of filters is not documented.
+            // It is not documented whether `search_field` also applies to filters.
             request.aggs.clear();
         }
-        // Not drawn: seeds that once showed a defect are to ask what they asked then.
+        // This is not drawn at random, so that seeds that once revealed a defect still generate the
+        // same requests.
         request.count_up_to = match self.num_drawn % 5 {
             0 => Some(0),
             1 => Some(3),
@@ -91,7 +92,7 @@ impl<R: Rng> Generator<'_, R> {
         dates::cut(nanos, SECOND) / SECOND + self.rng.random_range(-1..2)
     }
 
-    /// Returns a field for which it holds.
+    /// Returns a random field for which `wanted` holds.
     pub(super) fn field(&mut self, wanted: impl Fn(&Field) -> bool) -> Option<usize> {
         let fields = self.table.setup.fields.iter().enumerate();
         let fitting: Vec<usize> = fields
@@ -175,7 +176,7 @@ impl<R: Rng> Generator<'_, R> {
         }
     }
 
-    /// Returns a value that a document has in the field, or another of its kind.
+    /// Returns a value that a document has in the field, or another one of the same kind.
     fn value(&mut self, field: usize) -> Scalar {
         for _ in 0..6 {
             let doc = self.rng.random_range(0..self.table.docs.len());
@@ -183,7 +184,7 @@ impl<R: Rng> Generator<'_, R> {
             if !values.is_empty() && self.rng.random_bool(0.9) {
                 let value = one_of(&mut self.rng, values).clone();
                 match &value {
-                    // Longer than a query may be.
+                    // These exceed the maximum length of a query.
                     Scalar::Text(text) if text.len() > 60_000 => continue,
                     _ => return value,
                 }
@@ -206,7 +207,7 @@ impl<R: Rng> Generator<'_, R> {
         literal(&self.value(field))
     }
 
-    /// Returns a value of a set, which is no text to be cut.
+    /// Returns an element of a set; elements are not tokenized.
     fn element(&mut self, field: usize) -> String {
         match (self.table.setup.fields[field].kind, self.value(field)) {
             (Kind::Text { tokenizer, .. } | Kind::Json { tokenizer, .. }, Scalar::Text(text)) => {
@@ -260,7 +261,7 @@ impl<R: Rng> Generator<'_, R> {
             if tokenizer.lowercases() && self.rng.random_bool(0.3) {
                 text = text.to_uppercase();
             }
-            // Slop and prefix are those of two words and more, by the field's own way to cut.
+            // Slop and prefix need at least two words, as the field's tokenizer counts them.
             let num_tokens = tokenizer.cut(&text).len();
             if num_tokens < 2 {
                 (slop, prefix) = (0, false);
@@ -311,7 +312,7 @@ impl<R: Rng> Generator<'_, R> {
         if is_cut {
             pieces.push(Piece::Rest);
         }
-        // `*` alone asks whether there is a value, and these in front mean something else.
+        // A lone `*` is an existence query, and these characters have another meaning at the start.
         let is_meant = |piece: &Piece| matches!(piece, Piece::Char(c) if "/<>+!~\0".contains(*c));
         let num_chars = pieces
             .iter()
@@ -350,7 +351,7 @@ impl<R: Rng> Generator<'_, R> {
             _ if self.rng.random_bool(0.4) => Bound::Open,
             _ => self.bound(field),
         };
-        // Two ends of different types in a JSON field say nothing that is documented.
+        // The documentation does not define ranges with ends of different types in a JSON field.
         let kinds = [&lower, &upper].map(|bound| match bound {
             Bound::Open => None,
             Bound::Included(text) | Bound::Excluded(text) => Some((
@@ -399,12 +400,12 @@ impl<R: Rng> Generator<'_, R> {
             true => (*one_of(&mut self.rng, &strange)).to_owned(),
             false => literal(&value),
         };
-        // A bound that reads as another type is one of that type.
+        // A bound that parses as another type counts as that type.
         let is_typed = super::table::number(&text).is_some() || text.parse::<bool>().is_ok();
         if matches!(value, Scalar::Text(_)) && (is_typed || !can_be_bound(&text)) {
             text = (*one_of(&mut self.rng, &["alpha", "time", "X", "Ω", "東", "e"])).to_owned();
         }
-        // Bytes, of which there may be none: nothing is no bound.
+        // A value of zero bytes cannot be a bound.
         if text.is_empty() {
             text = "ffff".to_owned();
         }

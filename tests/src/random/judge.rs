@@ -1,4 +1,4 @@
-//! Whether an answer is the one that the scan gives.
+//! Comparison of an answer with the result of the scan.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::request::Request;
 use super::table::{Scalar, Table};
 
 impl Table {
-    /// Returns the documents that a request is about.
+    /// Returns the documents that match a request.
     pub(super) fn scan(&self, request: &Request) -> Vec<usize> {
         let at = self.setup.timestamp.map(|path| self.setup.field(path));
         let is_within = |doc: usize| {
@@ -32,7 +32,7 @@ impl Table {
             .collect()
     }
 
-    /// What is wrong with an answer.
+    /// Checks an answer; returns a description of the first error in it.
     pub(super) fn judge(&self, request: &Request, answer: &Value) -> Result<(), String> {
         if answer["failed_splits"] != Value::Array(Vec::new()) {
             return Err(format!("failed splits: {}", answer["failed_splits"]));
@@ -91,8 +91,9 @@ impl Table {
         }
     }
 
-    /// Each hit is one of the documents, none is there too often, and each has the sort values of the
-    /// document that belongs in its place. Which of two equal ones comes first is not judged.
+    /// Checks that each hit is one of the documents, that none occurs too often, and that each has
+    /// the sort values of the document that belongs in its place. The order of documents with equal
+    /// sort values is not checked.
     fn judge_hits(
         &self,
         request: &Request,
@@ -138,7 +139,7 @@ impl Table {
         Ok(())
     }
 
-    /// Documents that are hits and should not be, or the other way round, as far as the page shows it.
+    /// Describes unexpected and missing hits, as far as the page shows them.
     fn difference(&self, docs: &[usize], hits: &[&Value]) -> String {
         let mut out = String::new();
         let is_hit = |doc: &usize| hits.iter().any(|hit| self.find(hit).contains(doc));
@@ -154,7 +155,7 @@ impl Table {
         out
     }
 
-    /// Returns a hit that is no document, and where it differs from the one that is most like it.
+    /// Describes how a hit that is not a document differs from the most similar document.
     fn nearest(&self, hit: &Value) -> String {
         let Some(entries) = hit.as_object() else {
             return hit.to_string();

@@ -1,16 +1,17 @@
 //! Differences from the scan that are known and documented.
 //!
-//! To see whether one is mended, take its line out of [`KNOWN`]; when the list is empty, this file goes, with its
-//! uses in `bench.rs` and `dates.rs`.
+//! To check whether one of them is fixed, remove its line from [`KNOWN`]. When the list is empty,
+//! delete this file and its uses in `bench.rs` and `dates.rs`.
 
 use super::request::Request;
 use super::schema::Setup;
 use super::table::Table;
 
-/// tantivy divides towards zero: before 1970 a date is cut towards 1970, not to the unit before it.
+/// tantivy divides with truncation towards zero, so dates before 1970 are rounded up towards 1970
+/// instead of down.
 pub(super) const DATES_ARE_CUT_TOWARDS_1970: bool = true;
 
-/// What of a request and of the problem makes it this one.
+/// Predicate over setup, request and problem that recognizes a known difference.
 type IsIt = fn(&Setup, &Request, &str) -> bool;
 
 const KNOWN: &[(&str, IsIt)] = &[(
@@ -21,7 +22,8 @@ const KNOWN: &[(&str, IsIt)] = &[(
     },
 )];
 
-/// What a difference is, if it is known. With `CANTER_RANDOM_SHOW_KNOWN` none is.
+/// Returns the description of a known difference. With `CANTER_RANDOM_SHOW_KNOWN` no difference is
+/// known.
 pub(super) fn known(table: &Table, request: &Request, problem: &str) -> Option<&'static str> {
     if std::env::var_os("CANTER_RANDOM_SHOW_KNOWN").is_some() {
         return None;
@@ -32,7 +34,7 @@ pub(super) fn known(table: &Table, request: &Request, problem: &str) -> Option<&
     found.map(|(name, _)| *name)
 }
 
-/// Returns whether brackets hold nothing but one value, several times.
+/// Returns whether a pair of brackets holds only one value, repeated.
 fn has_repetition(query: &str) -> bool {
     query.split('(').skip(1).any(|group| {
         let group = group.split(')').next().unwrap_or_default();

@@ -1,7 +1,8 @@
-//! Random requests against a plain scan over the documents.
+//! Random requests compared with a plain scan of the documents.
 //!
-//! The scan is written from the documentation of the query language, of the tokenizers and of the
-//! aggregations. It has no tantivy in it and nothing of the guest, so that a mistake is not made twice.
+//! The scan follows the documentation of the query language, of the tokenizers and of the
+//! aggregations. It uses neither tantivy nor the guest's code, so that it cannot repeat their
+//! mistakes.
 //!
 //! ```text
 //!   seed ─┬─ setup, documents ──┬── index builder ── splits ── engine ── answer ─┐

@@ -1,10 +1,10 @@
-//! The order of hits, from the documentation: missing values last, whichever way a key runs.
+//! Order of hits according to the documentation: missing values come last in either direction.
 
 use std::cmp::Ordering;
 
 use super::table::{Scalar, Table};
 
-/// One sort key.
+/// Sort key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SortKey {
     pub(super) field: usize,
@@ -12,14 +12,14 @@ pub(super) struct SortKey {
 }
 
 impl Table {
-    /// What a document is sorted by: the first value of each key.
+    /// Returns the sort values of a document: the first value of each key.
     pub(super) fn sort_values(&self, doc: usize, keys: &[SortKey]) -> Vec<Option<Scalar>> {
         keys.iter()
             .map(|key| self.column(doc, key.field).into_iter().next())
             .collect()
     }
 
-    /// Returns `None` where the documentation does not say.
+    /// Compares the sort values of two documents.
     pub(super) fn compare_values(
         left: &[Option<Scalar>],
         right: &[Option<Scalar>],
@@ -49,7 +49,7 @@ impl Table {
     }
 }
 
-/// Numbers come before booleans, those before dates, those before texts.
+/// Returns the rank of a type: numbers come before booleans, then dates, then texts.
 fn class(value: &Scalar) -> u8 {
     match value {
         Scalar::Int(_) | Scalar::Float(_) => 0,

@@ -1,8 +1,8 @@
-//! A query as a tree, and as text in the query language.
+//! Query as a tree and as text in the query language.
 
 use super::schema::Setup;
 
-/// A tree of clauses.
+/// Tree of clauses.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Leaf(Leaf),
@@ -10,11 +10,11 @@ pub(super) enum Node {
     And(Vec<Node>),
     /// `a OR b`.
     Or(Vec<Node>),
-    /// `a +b -c`: side by side.
+    /// `a +b -c`: clauses side by side.
     Side(Vec<(Sign, Node)>),
     /// `NOT a`.
     Not(Box<Node>),
-    /// `field:(a OR b)`: values of one field.
+    /// `field:(a OR b)`: several values of one field.
     Group {
         field: usize,
         values: Vec<String>,
@@ -34,7 +34,7 @@ pub(super) enum Sign {
 #[derive(Clone, Debug)]
 pub(super) enum Leaf {
     All,
-    /// A word or phrase; without a field, of the default search fields.
+    /// Word or phrase, in the default search fields if no field is named.
     Words {
         fields: Vec<usize>,
         is_named: bool,
@@ -43,7 +43,7 @@ pub(super) enum Leaf {
         slop: u32,
         prefix: bool,
     },
-    /// A wildcard or a regular expression.
+    /// Wildcard pattern or regular expression.
     Pattern {
         field: usize,
         pieces: Vec<Piece>,
@@ -66,11 +66,11 @@ pub(super) enum Leaf {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Piece {
     Char(char),
-    /// One character.
+    /// Any single character.
     Any,
     /// Any text.
     Rest,
-    /// One of these.
+    /// One of these characters.
     Class(Vec<char>),
 }
 
@@ -82,7 +82,7 @@ pub(super) enum Bound {
 }
 
 impl Node {
-    /// Returns the text, with `paths` for the fields.
+    /// Returns the query as text, with the names `paths` for the fields.
     pub(super) fn text(&self, paths: &[&str]) -> String {
         let child = |node: &Node| match node {
             Node::Leaf(_) | Node::Group { .. } | Node::Boost(_) => node.text(paths),
@@ -117,7 +117,7 @@ impl Node {
 }
 
 impl Node {
-    /// What kind of query it is, without its values.
+    /// Returns the kind of the query, without its values.
     pub(super) fn signature(&self, setup: &Setup) -> String {
         let joined = |nodes: &[Node]| {
             let parts: Vec<String> = nodes.iter().map(|node| node.signature(setup)).collect();
@@ -255,7 +255,7 @@ fn range(lower: &Bound, upper: &Bound) -> String {
     }
 }
 
-/// Returns whether a text can be an end of a range, where nothing can be escaped.
+/// Returns whether a text can be a bound of a range, where nothing can be escaped.
 pub(super) fn can_be_bound(text: &str) -> bool {
     let is_bad = |c: char| c.is_whitespace() || "{}[]()\"'`*\\^".contains(c);
     !text.is_empty() && text.len() < 1_000 && !text.contains(is_bad) && !text.starts_with('-')
@@ -265,14 +265,15 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Returns whether a word must have a backslash before it outside of quotes.
+/// Returns whether a character must be escaped with a backslash in an unquoted word.
 fn needs_escape(c: char, is_first: bool) -> bool {
     c.is_whitespace() || "^`:{}\"'[]()\\".contains(c) || (is_first && c == '-')
 }
 
-/// Returns whether a text can stand without quotes.
+/// Returns whether a text can be written without quotes.
 pub(super) fn can_be_bare(text: &str) -> bool {
-    // What is no special character cannot be escaped either, and these mean something in front.
+    // Only special characters can be escaped. These are not special, but have a meaning at the
+    // start.
     let is_operator = |c: char| "+<>/!~".contains(c);
     !text.is_empty()
         && !["AND", "OR", "NOT", "IN"].contains(&text)
@@ -281,7 +282,7 @@ pub(super) fn can_be_bare(text: &str) -> bool {
 }
 
 fn bare(text: &str) -> String {
-    // A negative number is one as it stands.
+    // Negative numbers need no escape.
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     if text.strip_prefix('-').is_some_and(|number| {
         number.starts_with(|c: char| c.is_ascii_digit()) && number.chars().all(is_digit)
@@ -306,7 +307,7 @@ fn wildcard(pieces: &[Piece]) -> String {
             .find(|piece| !matches!(piece, Piece::Char('\\')))
             .is_some_and(|piece| !matches!(piece, Piece::Char(c) if !"*?".contains(*c)));
         match piece {
-            // In front of a wildcard, backslashes escape each other once more.
+            // Before a wildcard, a backslash needs another level of escaping.
             Piece::Char('\\') if is_before_wildcard => out.push_str(r"\\\\"),
             Piece::Char(c) => {
                 if needs_escape(*c, out.is_empty()) || "*?".contains(*c) {

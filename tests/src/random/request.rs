@@ -1,4 +1,4 @@
-//! One request: as a tree, and as it is sent.
+//! Request as a tree and as JSON.
 
 use serde_json::{Map, Value, json};
 
@@ -9,30 +9,30 @@ use super::query::Node;
 use super::schema::Setup;
 use super::table::Scalar;
 
-/// One request, as a tree and (see [`Request::json`]) as it is sent.
+/// Request as a tree; [`Request::json`] serializes it.
 #[derive(Clone, Debug)]
 pub(super) struct Request {
     pub(super) node: Node,
     pub(super) max_hits: usize,
     pub(super) start_offset: usize,
     pub(super) sort_by: Vec<SortKey>,
-    /// So many hits are to be counted at least, if not all.
+    /// Minimum number of hits to count; `None` counts all.
     pub(super) count_up_to: Option<u64>,
-    /// Seconds since 1970, included.
+    /// Start of the time range in seconds since 1970, inclusive.
     pub(super) start: Option<i64>,
-    /// Seconds since 1970, excluded.
+    /// End of the time range in seconds since 1970, exclusive.
     pub(super) end: Option<i64>,
     pub(super) aggs: Map<String, Value>,
-    /// The queries of aggregations.
+    /// Queries inside of aggregations.
     pub(super) filters: Filters,
-    /// Named in the request, because a word names no field.
+    /// Search field that the request names, for words without a field.
     pub(super) search_field: Option<usize>,
-    /// Whether the query is written in the DSL, and in which of its ways.
+    /// Variant of the DSL form; `None` for the query string.
     pub(super) dsl: Option<u64>,
 }
 
 impl Request {
-    /// What kind of request it is: of differences with the same signature one is shown.
+    /// Returns the kind of the request. Only one difference is shown for each signature.
     pub(super) fn signature(&self, setup: &Setup) -> String {
         let mut parts = vec![self.node.signature(setup)];
         let kind = |field: usize| setup.fields[field].signature();
@@ -50,7 +50,7 @@ impl Request {
         parts.join(", ")
     }
 
-    /// Returns the request for what comes after an answer's page of a `composite`.
+    /// Returns the request for the `composite` page that follows the page in an answer.
     pub(super) fn next_page(&self, answer: &Value) -> Option<Request> {
         let (name, agg) = self.aggs.iter().next()?;
         let size = agg["composite"]["size"].as_u64()?;
@@ -99,7 +99,7 @@ impl Request {
     }
 }
 
-/// Returns a value as a query writes it.
+/// Returns a value in the syntax of a query.
 pub(super) fn literal(value: &Scalar) -> String {
     match value {
         Scalar::Int(int) => int.to_string(),

@@ -1,4 +1,4 @@
-//! Whether a document matches, by looking at it.
+//! Evaluation of queries by examining documents.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use super::schema::{Kind, Normalizer};
 use super::table::{Scalar, Table, hex, ip, number};
 use super::tokens::{Tokenizer, in_column, lower};
 
-/// The inverted index keeps dates to the second.
+/// Precision of dates in the inverted index: one second.
 const INDEXED_PRECISION: i64 = dates::SECOND;
 
 impl Table {
@@ -107,7 +107,8 @@ impl Table {
         }
     }
 
-    /// Returns the words one after another, or anywhere if the order does not count.
+    /// Returns whether the words occur one after another, or at any places if their order does not
+    /// matter.
     fn phrase(
         &self,
         doc: usize,
@@ -132,7 +133,8 @@ impl Table {
                 .all(|(_, word)| tokens.iter().any(|(_, token)| token == word));
         }
         if slop > 0 {
-            // Where the phrase would begin, by every choice of one place for each word: the least and the most of them.
+            // For every choice of a place for each word: the smallest and the largest position at
+            // which the phrase would begin.
             let mut ranges = vec![(i64::MAX, i64::MIN)];
             for (place, word) in words {
                 let starts = tokens.iter().filter(|(_, token)| token == word);
@@ -160,7 +162,7 @@ impl Table {
         })
     }
 
-    /// Returns a value that is no text, by its worth.
+    /// Compares values that are not text, by value.
     fn equals(&self, doc: usize, field: usize, text: &str) -> bool {
         let kind = self.setup.fields[field].kind;
         let values = &self.cell(doc, field).values;
@@ -175,7 +177,7 @@ impl Table {
             && !described.indexed
             && matches!(described.kind, Kind::Text { .. })
         {
-            // From the column, which has values as its normalizer left them.
+            // Reads the column, whose values have been normalized.
             let wanted = text_bound(described.fast, described.kind, element);
             return self
                 .column(doc, field)
@@ -238,7 +240,8 @@ impl Table {
         })
     }
 
-    /// What a range looks at: the fast field if there is one, else the terms.
+    /// Returns the values that a range query compares: those of the fast field if there is one,
+    /// else the terms.
     fn range_values(&self, doc: usize, field: usize) -> Option<Vec<Scalar>> {
         let described = &self.setup.fields[field];
         if described.fast.is_some() {
@@ -287,14 +290,14 @@ fn text_bound(fast: Option<Normalizer>, kind: Kind, text: &str) -> Scalar {
     })
 }
 
-/// What a text is read as in a field of this kind.
+/// Parses a text according to the kind of the field.
 fn literals(kind: Kind, text: &str) -> Vec<Scalar> {
     let boolean = || text.parse().ok().map(Scalar::Bool);
     let date = || dates::read(text).map(Scalar::Date);
     let read = match kind {
         Kind::Text { .. } | Kind::Object => None,
         Kind::I64 | Kind::U64 => number(text),
-        // A number is read as the field's values were.
+        // Numbers are parsed like the field's values.
         Kind::F64 => number(text).and_then(|number| number.as_f64().map(Scalar::Float)),
         Kind::Bool => boolean(),
         Kind::Date { .. } => date(),
@@ -305,7 +308,7 @@ fn literals(kind: Kind, text: &str) -> Vec<Scalar> {
     read.into_iter().collect()
 }
 
-/// Dates are the same if they are in the same second: so they are indexed.
+/// Dates within the same second are equal, because the index keeps seconds.
 fn same(value: &Scalar, literal: &Scalar) -> bool {
     match (value, literal) {
         (Scalar::Date(left), Scalar::Date(right)) => {
@@ -327,7 +330,7 @@ fn folded(piece: &Piece, tokenizer: Tokenizer) -> Vec<Piece> {
     }
 }
 
-/// Any character may be a line break, too.
+/// Returns whether the characters match the pattern. Line breaks count as characters.
 fn fits(pieces: &[Piece], chars: &[char]) -> bool {
     // reached[i]: the pieces so far can end before character i.
     let mut reached = vec![false; chars.len() + 1];

@@ -1,9 +1,9 @@
-//! The index configs, and beside each what the scan knows of its fields.
+//! Index configs, each with a description of its fields for the scan.
 
 use super::dates::{MILLISECOND, SECOND};
 use super::tokens::Tokenizer;
 
-/// What becomes of text in a fast field.
+/// Normalizer of the text in a fast field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Normalizer {
     Raw,
@@ -20,25 +20,25 @@ pub(super) enum Kind {
     U64,
     F64,
     Bool,
-    /// Kept to this many nanoseconds.
+    /// Date with a precision in nanoseconds.
     Date {
         precision: i64,
     },
     Ip,
     Bytes,
-    /// A path inside a JSON field, or of an unmapped field: values of any type.
+    /// Path in a JSON field or in an unmapped field, with values of any type.
     Json {
         tokenizer: Tokenizer,
         positions: bool,
     },
-    /// A whole object, which can only exist or not.
+    /// Object, which only supports existence queries.
     Object,
 }
 
-/// What values a path of a JSON field is given, so that requests fit it.
+/// Kinds of values that documents have at a path of a JSON field, so that requests can fit them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Diet {
-    /// As the kind has it.
+    /// Values of the field's kind.
     Own,
     Texts,
     /// Small integers and quarters.
@@ -58,18 +58,18 @@ pub(super) struct Field {
     pub(super) indexed: bool,
     pub(super) fast: Option<Normalizer>,
     pub(super) multi: bool,
-    /// Few and small numbers: fit for histograms.
+    /// Whether the values are few small numbers, suitable for histograms.
     pub(super) is_small: bool,
 }
 
-/// A config, and what stands in it.
+/// Index config and its fields.
 pub(super) struct Setup {
     pub(super) name: &'static str,
     pub(super) yaml: &'static str,
     pub(super) fields: Vec<Field>,
     pub(super) timestamp: Option<&'static str>,
     pub(super) default_fields: &'static [&'static str],
-    /// The mapped paths that are JSON as a whole; the document has these as they were.
+    /// Whether unmapped fields are accepted. Hits show them unchanged.
     pub(super) is_dynamic: bool,
 }
 
@@ -132,7 +132,7 @@ pub(super) fn json(path: &'static str, diet: Diet, fast: bool) -> Field {
 }
 
 impl Field {
-    /// Returns the kind and its options, for people.
+    /// Returns a readable form of the kind and its options.
     pub(super) fn signature(&self) -> String {
         let kind = format!("{:?}", self.kind);
         let kind = kind.split([' ', '{']).next().unwrap_or_default().to_owned();

@@ -1,10 +1,11 @@
-//! Requests with one thing less, of which a difference may still be seen.
+//! Reduction of requests: removes one part at a time, to find a smaller one with the same
+//! difference.
 
 use super::aggregations;
 use super::query::Node;
 use super::request::Request;
 
-/// Requests with one thing less.
+/// Returns the variants of a request with one part removed.
 pub(super) fn smaller_requests(request: &Request) -> Vec<Request> {
     let mut smaller = Vec::new();
     let mut with = |change: &dyn Fn(&mut Request)| {
@@ -51,7 +52,7 @@ pub(super) fn smaller_requests(request: &Request) -> Vec<Request> {
     smaller
 }
 
-/// Returns the parts of a node, and the node with one part less or a smaller one.
+/// Returns the child nodes, and variants of the node with one child removed or reduced.
 fn smaller_nodes(node: &Node) -> Vec<Node> {
     match node {
         Node::Leaf(_) | Node::Group { .. } => Vec::new(),

@@ -1,5 +1,5 @@
-//! The same documents and requests as in `schema.rs`, where the fields are not indexed: what was found by the index must
-//! be found by looking.
+//! Configs of `schema.rs` with fields that are not indexed: scanning stored documents must find
+//! what the index finds.
 
 use super::schema::{Diet, Field, Setup, dynamic, json, strict, timeless};
 

@@ -1,4 +1,4 @@
-//! The documents as a table: for each document and field, the values and the tokens.
+//! Documents as a table: values and tokens for each document and field.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::dates;
 use super::schema::{Field, Kind, Normalizer, Setup};
 use super::tokens::{LONGEST_TERM, Tokenizer, in_column, lower};
 
-/// A value of one field.
+/// Value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Scalar {
     Int(i128),
@@ -23,19 +23,19 @@ pub(super) enum Scalar {
     Bytes(Vec<u8>),
 }
 
-/// The values of one field in one document.
+/// Values of one field in one document.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cell {
     pub(super) values: Vec<Scalar>,
-    /// Positions and words of the texts, where the field is indexed.
+    /// Positions and words of the texts, if the field is indexed.
     pub(super) tokens: Vec<(u32, String)>,
-    /// For an object: whether anything is in it.
+    /// For an object: whether it is not empty.
     pub(super) exists: bool,
 }
 
 pub(super) struct Document {
     pub(super) json: Value,
-    /// As hits have it.
+    /// Document in the form in which hits show it.
     pub(super) shown: Value,
     pub(super) cells: Vec<Cell>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Document {
 pub(super) struct Table {
     pub(super) setup: Setup,
     pub(super) docs: Vec<Document>,
-    /// The documents that look the same in hits.
+    /// Documents keyed by the form that hits show, as JSON text.
     by_text: BTreeMap<String, Vec<usize>>,
 }
 
@@ -73,7 +73,7 @@ impl Table {
         }
     }
 
-    /// Returns the documents that a hit may be.
+    /// Returns the documents that a hit can stand for.
     pub(super) fn find(&self, hit: &Value) -> &[usize] {
         let found = self.by_text.get(&sorted(hit).to_string());
         found.map(Vec::as_slice).unwrap_or_default()
@@ -83,7 +83,7 @@ impl Table {
         &self.docs[doc].cells[field]
     }
 
-    /// What the fast field holds.
+    /// Returns the values in the fast field.
     pub(super) fn column(&self, doc: usize, field: usize) -> Vec<Scalar> {
         let Field { kind, fast, .. } = self.setup.fields[field];
         let values = self.cell(doc, field).values.iter();
@@ -129,7 +129,7 @@ fn cell(field: &Field, json: &Value) -> Cell {
     }
 }
 
-/// The leaves at a path: objects and arrays on the way and at its end are gone through.
+/// Collects the leaves at a path, descending into objects and arrays on the way and at its end.
 fn collect<'v>(value: &'v Value, path: &[&str], leaves: &mut Vec<&'v Value>) {
     match (value, path) {
         (Value::Array(items), _) => items.iter().for_each(|item| collect(item, path, leaves)),
@@ -173,8 +173,8 @@ fn scalar(kind: Kind, value: &Value) -> Option<Scalar> {
     })
 }
 
-/// Between two values of an array lies an empty position, so that no phrase goes from one to the next; a value without
-/// words has one, too.
+/// Returns the tokens of all values. There is an unused position between two values of an array, so
+/// that a phrase cannot span them; a value without words also takes one.
 fn tokens(tokenizer: Tokenizer, values: &[Scalar]) -> Vec<(u32, String)> {
     let mut tokens = Vec::new();
     let mut start = 0;
@@ -212,7 +212,7 @@ pub(super) fn hex(text: &str) -> Option<Vec<u8>> {
     })
 }
 
-/// Returns the number that a text is.
+/// Parses a text as a number.
 pub(super) fn number(text: &str) -> Option<Scalar> {
     if let Ok(int) = text.parse::<i128>() {
         return Some(Scalar::Int(int));
@@ -222,7 +222,8 @@ pub(super) fn number(text: &str) -> Option<Scalar> {
 }
 
 impl Scalar {
-    /// How two values of one kind compare, numbers by what they are worth; `None` if of two kinds.
+    /// Compares two values of one kind, numbers by value. Returns `None` for values of different
+    /// kinds.
     pub(super) fn compare(&self, other: &Scalar) -> Option<Ordering> {
         match (self, other) {
             (Scalar::Int(left), Scalar::Int(right)) => Some(left.cmp(right)),
@@ -264,9 +265,9 @@ fn int_to_float(int: i128, float: f64) -> Ordering {
         .then(0.0_f64.total_cmp(&(float - whole + 0.0)))
 }
 
-/// Returns the document as hits have it: no nulls and nothing empty where a field is mapped, arrays
-/// of fields that are arrays, floating point numbers of fields that are such. What is not mapped is
-/// as it was.
+/// Returns the document in the form in which hits show it. Mapped fields have no nulls and no empty
+/// values; fields of arrays are arrays, and values of floating-point fields are floating-point
+/// numbers. Unmapped fields are unchanged.
 fn shown(setup: &Setup, json: &Value) -> Value {
     let mapped = |path: &str| {
         let fields = setup.fields.iter();
@@ -347,14 +348,14 @@ fn show_value(field: &Field, value: &Value) -> Option<Value> {
 fn show_scalar(field: &Field, value: &Value) -> Option<Value> {
     match (field.kind, value) {
         (_, Value::Null) => None,
-        // Zero has one sign in a number that is mapped.
+        // A mapped zero has no sign.
         (Kind::F64, Value::Number(number)) => number.as_f64().map(|n| Value::from(n + 0.0)),
         (Kind::Date { .. }, Value::String(text)) => Some(dates::write(dates::read(text)?).into()),
         (_, value) => Some(value.clone()),
     }
 }
 
-/// Returns the same with the keys of objects in order.
+/// Returns the same value with the keys of objects sorted.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(sorted).collect(),

@@ -1,32 +1,32 @@
-//! The tokenizers, from their documentation: text → words with their positions.
+//! Tokenizers according to their documentation: split a text into words with their positions.
 
-/// How a field cuts text.
+/// Tokenizer of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tokenizer {
-    /// The whole value.
+    /// Keeps the whole value.
     Raw,
-    /// The whole value, lowercased.
+    /// Keeps the whole value, lowercased.
     Lowercase,
-    /// At whatever is no letter or digit, lowercased.
+    /// Splits at everything but letters and digits, and lowercases.
     Default,
-    /// At white space.
+    /// Splits at white space.
     Whitespace,
 }
 
-/// Tokens of more bytes are dropped by all but `whitespace`.
+/// Maximum length of a token in bytes; all tokenizers but `whitespace` drop longer ones.
 const LONGEST: usize = 255;
-/// No term of any kind is longer.
+/// Maximum length in bytes of a term of any kind.
 pub(super) const LONGEST_TERM: usize = 65_526;
 
-/// Letter by letter: what a letter becomes does not depend on its neighbours.
+/// Lowercases character by character: the result for a letter does not depend on its neighbours.
 pub(super) fn lower(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
 
-/// A column keeps this much of a text.
+/// Maximum length in bytes of a text in a column.
 const LONGEST_IN_COLUMN: usize = 65_535;
 
-/// What a column keeps of a text: whole characters.
+/// Returns the prefix of a text that a column keeps, cut between characters.
 pub(super) fn in_column(text: &str) -> String {
     let mut kept = String::new();
     for letter in text.chars() {
@@ -43,7 +43,7 @@ impl Tokenizer {
         matches!(self, Self::Lowercase | Self::Default)
     }
 
-    /// What a word of a query becomes if it is no text to be cut.
+    /// Normalizes a word of a query that is not tokenized.
     pub(super) fn fold(self, text: &str) -> String {
         match self.lowercases() {
             true => lower(text),
@@ -51,7 +51,7 @@ impl Tokenizer {
         }
     }
 
-    /// Returns the tokens and their positions. A dropped token leaves its position empty.
+    /// Returns the tokens and their positions. The position of a dropped token stays unused.
     pub(super) fn cut(self, text: &str) -> Vec<(u32, String)> {
         let words: Vec<&str> = match self {
             Self::Raw | Self::Lowercase => vec![text],
@@ -65,7 +65,8 @@ impl Tokenizer {
             .zip(words)
             .filter_map(|(position, word)| {
                 let folded = self.fold(word);
-                // The whole value is measured as it is indexed, words as they stand in the text.
+                // The limit applies to the indexed form of a whole value, but to words as they are
+                // in the text.
                 let len = match self {
                     Self::Whitespace => 0,
                     Self::Default => word.len(),

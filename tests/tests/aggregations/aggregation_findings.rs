@@ -1,5 +1,5 @@
-//! What random aggregations once found, each as small as it can be: the oracle's seeds may draw something
-//! else one day.
+//! Minimal examples of defects that random aggregations found, kept because a seed may generate
+//! other requests in future versions.
 
 use canter_tests::TestIndex;
 use serde_json::{Value, json};
@@ -18,7 +18,8 @@ doc_mapping:
     - {name: at, type: datetime, input_formats: [rfc3339], fast: true, fast_precision: milliseconds}
 ";
 
-/// A split for each document, and one for all.
+/// Two indexes of the same documents: one with a split for each document, and one with a single
+/// split.
 struct Divided([TestIndex; 2]);
 
 impl Divided {
@@ -27,7 +28,7 @@ impl Divided {
         Self([1, 1_000].map(|num_docs| TestIndex::build(FIELDS, &lines, num_docs).unwrap()))
     }
 
-    /// Returns the answer, the same of both.
+    /// Returns the answer, which must be the same for both indexes.
     #[track_caller]
     fn answer(&self, aggs: &Value) -> Value {
         let request = json!({"query": "*", "max_hits": 0, "aggs": aggs});
@@ -72,7 +73,7 @@ fn terms_are_ordered_by_a_sum_in_a_filter_that_matches_nothing_as_by_0() {
     ];
     for (metric, expected) in [
         ("sum", json!(["above", "none", "below"])),
-        // No average is no number, and comes last.
+        // A missing average is not a number and comes last.
         ("avg", json!(["above", "below", "none"])),
     ] {
         let aggs = json!({"t": {"terms": {"field": "word", "order": {"yes>m": "desc"}},
@@ -183,7 +184,7 @@ fn what_stands_in_for_a_missing_value_keeps_to_the_hard_bounds() {
 
 #[test]
 fn milliseconds_in_a_request_are_taken_exactly() {
-    // As a product of floating point numbers this is 256 nanoseconds off.
+    // The product of floating-point numbers would be 256 nanoseconds off.
     let ms = 1_709_337_600_001_i64;
     let lines = [
         json!({"at": "2024-03-02T00:00:00.001Z"}),

@@ -1,5 +1,5 @@
-//! What `docs/aggregations.md` and `docs/pipelines.md` show is what the engine takes: every example is run
-//! over a small index, and every kind of aggregation that there is has an example.
+//! Check of `docs/aggregations.md` and `docs/pipelines.md`: every example runs over a small index,
+//! and every kind of aggregation has an example.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 const PAGES: [&str; 2] = ["docs/aggregations.md", "docs/pipelines.md"];
 const TYPES: &str = "guest/aggregations/src/request/types.rs";
 
-/// Variants of `Kind` that stand for many kinds, each of which has a name of its own.
+/// Variants of `Kind` that stand for several kinds with separate names.
 const GROUPS: [&str; 1] = ["metric"];
 
 const CONFIG: &str = "
@@ -33,7 +33,8 @@ doc_mapping:
 static INDEX: LazyLock<TestIndex> =
     LazyLock::new(|| TestIndex::build(CONFIG, &samples(), 70).unwrap());
 
-/// Requests to three services and a test in the spring and summer of 2024; some lack a service or a size.
+/// Returns requests to three services and a test in the spring and summer of 2024. Some lack a
+/// service or a size.
 fn samples() -> Vec<String> {
     let sample = |n: u64| {
         let mut document = json!({
@@ -66,7 +67,7 @@ fn prose() -> String {
     PAGES.map(file).join("\n")
 }
 
-/// Returns the examples of the pages: what stands in their blocks of JSON.
+/// Returns the examples of the pages: the contents of their JSON blocks.
 fn examples() -> Vec<Map<String, Value>> {
     let page = prose();
     let blocks = page.split("```json\n").skip(1);
@@ -77,7 +78,7 @@ fn examples() -> Vec<Map<String, Value>> {
     blocks.map(read).collect()
 }
 
-/// Returns the answer to aggregations, or why they are refused.
+/// Returns the answer to aggregations, or the reason for their refusal.
 fn answer(aggregations: &Map<String, Value>) -> Result<Map<String, Value>, String> {
     let request = json!({"query": "*", "max_hits": 0, "aggs": aggregations});
     let answer = INDEX
@@ -87,7 +88,7 @@ fn answer(aggregations: &Map<String, Value>) -> Result<Map<String, Value>, Strin
     found.ok_or_else(|| "there are no aggregations in the answer".to_owned())
 }
 
-/// Calls a function with each aggregation, those inside others too.
+/// Calls a function with each aggregation and sub-aggregation.
 fn each(aggregations: &Map<String, Value>, with: &mut impl FnMut(&str, &Map<String, Value>)) {
     for (name, aggregation) in aggregations {
         let aggregation = aggregation.as_object().unwrap();
@@ -103,7 +104,7 @@ fn kind_of(aggregation: &Map<String, Value>) -> &str {
     keys.next().unwrap()
 }
 
-/// Returns the variants of an enum in a source file, as a request writes them.
+/// Returns the variants of an enum in a source file, as written in requests.
 fn variants(source: &str, name: &str) -> BTreeSet<String> {
     let (_, body) = source.split_once(&format!("enum {name} {{")).unwrap();
     let (body, _) = body.split_once("\n}").unwrap();
@@ -163,7 +164,7 @@ fn every_kind_that_the_engine_has_is_on_the_page() {
             shown.insert(kind_of(aggregation).to_owned());
         });
     }
-    // The engine names its kinds when it is asked for another.
+    // The message that refuses an unknown kind lists all kinds.
     let refused = answer(&Map::from_iter([(
         "x".to_owned(),
         json!({"no_such_kind": {}}),

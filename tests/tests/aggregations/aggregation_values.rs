@@ -1,4 +1,4 @@
-//! What aggregations say of dates to the last digit, of addresses, texts and first documents, over splits and
+//! Exact values of aggregations over dates, addresses, texts and first documents, across splits and
 //! leaves.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn index(lines: &[Value]) -> TestIndex {
     TestIndex::build(FIELDS, &lines, 3).unwrap()
 }
 
-/// Returns the answer, the same in one leaf and in several.
+/// Returns the answer, which must be the same from one leaf and from several.
 #[track_caller]
 fn answer(index: &TestIndex, aggs: &Value) -> Value {
     let request = json!({"query": "*", "max_hits": 0, "aggs": aggs});
@@ -43,8 +43,8 @@ fn refused(index: &TestIndex, aggs: &Value) -> String {
     run(&searcher, &request).unwrap_err().to_string()
 }
 
-/// Returns all keys of a composite, page after page, two to a page; and all of one page that has
-/// room for them.
+/// Returns all keys of a composite, fetched in pages of two, and all keys of one page that has room
+/// for them.
 #[track_caller]
 fn pages(index: &TestIndex, source: &Value) -> (Vec<Value>, Vec<Value>) {
     let of_page = |size: usize, after: &Value| {
@@ -94,7 +94,8 @@ fn pages_of_dates_within_a_millisecond_follow_each_other() {
 #[test]
 fn pages_of_dates_without_a_mapping_follow_each_other() {
     let mut lines: Vec<Value> = FINE.iter().map(|date| json!({"any": date})).collect();
-    // A number that is the milliseconds of one of them, and texts that are nearly dates.
+    // These are a number that equals the milliseconds of one of the dates, and texts that resemble
+    // dates.
     lines.extend([
         json!({"any": 1_709_337_600_000_i64}),
         json!({"any": "2024-03-02"}),
@@ -149,7 +150,7 @@ fn averages_of_dates_are_shown_to_the_millisecond() {
     assert_eq!(found["a"]["value_as_string"], "2024-03-01T00:00:00.333Z");
 }
 
-/// Keys and counts of the buckets that have documents.
+/// Returns keys and counts of the buckets that have documents.
 fn counts(found: &Value) -> Vec<(String, u64)> {
     let buckets = found["buckets"].as_array().unwrap().iter();
     let counts = buckets.map(|bucket| {
@@ -216,7 +217,7 @@ fn an_automatic_interval_is_the_shortest_that_makes_few_enough_buckets() {
         json!({"key": 1_709_251_200_000_u64,
         "key_as_string": "2024-03-01T00:00:00Z", "doc_count": 0, "s": {"value": 0.0}})
     );
-    // Each bucket around has an interval of its own.
+    // Each parent bucket has its own interval.
     let inside = answer(
         &index,
         &json!({"w": {"filters": {"filters": ["n:<=4", "*"]}, "aggs": {
@@ -261,7 +262,7 @@ fn the_first_documents_by_a_field_show_one_value_of_others() {
             {"sort": [5], "metrics": {"word": "five", "fine": "2024-01-01T00:00:00.500Z", "any": 2}},
         ]})
     );
-    // Sorted by a date, which is shown as a text; one document unless more are asked for.
+    // The sort date is shown as text. By default, the result is one document.
     let asked = json!({"t": {"top_metrics": {"sort": "fine", "metrics": {"field": "n"}}}});
     assert_eq!(
         answer(&index, &asked)["t"],

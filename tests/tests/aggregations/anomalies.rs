@@ -1,5 +1,5 @@
-//! Input that nobody expects: none of it stops an ingest, and none disappears without being named, neither
-//! with `on_error: rejects` nor with `keep`.
+//! Malformed input: it never stops an ingest, and is never dropped silently, neither with
+//! `on_error: rejects` nor with `keep`.
 
 use std::io::{Cursor, Read, Write};
 
@@ -59,7 +59,8 @@ fn check_adds_up(report: &IngestReport) {
     );
 }
 
-/// A line between two good ones: rejected for a reason, or kept for it with its text.
+/// Checks a line between two valid ones: it is either rejected with a reason, or kept with the
+/// reason and its text.
 #[track_caller]
 fn check_line(line: &[u8], reason: &str, raw: &str) {
     let bytes = [
@@ -93,7 +94,7 @@ fn check_line(line: &[u8], reason: &str, raw: &str) {
     assert_eq!(kept.len(), 1, "{reason}");
     assert_eq!(kept[0]["_raw"], raw);
     assert!(!kept[0]["_parse_message"].as_str().unwrap().is_empty());
-    // The time of the line before.
+    // The kept line takes the time of the line before.
     assert_eq!(kept[0]["ts"], "2024-05-01T00:00:01Z");
     assert_eq!(hits(&keeping, "*").len(), 3);
     assert_eq!(
@@ -195,7 +196,7 @@ fn a_line_of_100_mb_is_rejected_or_kept_in_parts() {
     check_adds_up(&keeping.report);
     let parts = LEN.div_ceil(options.max_line_num_bytes as u64);
     assert_eq!(keeping.report.kept_by_reason["line_too_long"], parts);
-    // Few at a time: an answer has its limits.
+    // Fetches a few at a time, since the size of an answer is limited.
     let mut num_bytes = 0;
     for from in (0..parts).step_by(8) {
         let request = json!({

@@ -1,6 +1,6 @@
-//! Aggregations, beside a scan and plain tantivy.
+//! Aggregations, compared with a scan and with plain tantivy.
 //!
-//! One program for all of them: linking is most of what a test program takes to build.
+//! All of them are one program, because linking takes most of the build time of a test program.
 
 mod aggregation_findings;
 mod aggregation_page;

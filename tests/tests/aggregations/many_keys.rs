@@ -1,5 +1,5 @@
-//! Documents that use values as keys: 50,000 of them. Every search reads the heads of splits, so a head
-//! does not grow with them; what is beyond it is searched all the same.
+//! Documents that use values as keys: 50,000 of them. Every search reads the heads of splits, so a
+//! head must not grow with the number of keys. Keys that are not in it are searched all the same.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ doc_mapping:
     - {name: status, type: u64, fast: true}
 ";
 const NUM_DOCS: u64 = 5_000;
-/// What a head may have. When it knew every column, this one had 1.8 MB.
+/// Maximum size of a head. When heads listed every column, this one took 1.8 MB.
 const MAX_HEAD_BYTES: u64 = 256 << 10;
 
-/// Documents with `keys_each` keys that no other has, beside two that all have.
+/// Returns an index of documents with `keys_each` unique keys each, besides two common keys.
 fn index(keys_each: u64) -> Result<TestIndex> {
     let lines: Vec<String> = (0..NUM_DOCS)
         .map(|doc| {
@@ -75,7 +75,8 @@ fn a_head_does_not_grow_with_the_keys_of_documents() -> Result<()> {
         .map(|found| found.name)
         .collect();
     ensure!(warnings == ["columns_outside_head"], "{warnings:?}");
-    // Those of the keys, of `ts`, `status` and `common`, without the thousand that the head knows.
+    // These are the columns of the keys and of `ts`, `status` and `common`, minus the thousand in
+    // the head.
     let message = &many.report.warnings[0].message;
     ensure!(message.contains("by 49003"), "{message}");
     Ok(())
@@ -104,14 +105,14 @@ fn a_key_that_the_head_does_not_know_is_searched_all_the_same() -> Result<()> {
         let sorted = json!({"query": "*", "max_hits": 1, "sort_by": key});
         check(sorted, [NUM_DOCS, NUM_DOCS], 1)?;
     }
-    // What most documents have is in the head as before.
+    // Common keys are still in the head.
     check(json!({"query": "common:7"}), [50, 50], 1)?;
     let sorted = json!({"query": "*", "max_hits": 1, "sort_by": "-common"});
     check(sorted, [NUM_DOCS, NUM_DOCS], 0)?;
     let sorted = json!({"query": "*", "max_hits": 1, "sort_by": "-status"});
     check(sorted, [NUM_DOCS, NUM_DOCS], 0)?;
 
-    // Every key finds its one document, by its term.
+    // Every key finds its only document, by its term.
     for ord in [0u64, 1, 777, 25_000, 49_999] {
         let key = format!("key{:05}", ord * 7 % (NUM_DOCS * 10));
         let answer = search(&many, &json!({"query": format!("{key}:{ord}")}))?;

@@ -1,4 +1,5 @@
-//! wasm answer = native answer = plain tantivy in RAM, with supplies arriving in any order.
+//! Equality of the answers of wasm, native and plain tantivy in RAM, with supplies that arrive in
+//! any order.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 
 const HDFS_CONFIG: &str = canter_index_builder::corpus::HDFS_LOGS_YAML;
 
-/// One index, its oracle and both engines.
+/// Index with its oracle and both engines.
 struct Bench {
     index: TestIndex,
     oracle: Oracle,
@@ -44,7 +45,8 @@ impl Bench {
         Self::new(CATALOGUE_CONFIG, &catalogue(4_000, 11), 900)
     }
 
-    /// Every engine gives the oracle's answer, whatever the order of supplies, with no warmup gap.
+    /// Checks that every engine returns the oracle's answer, with any order of supplies and without
+    /// warmup gaps.
     fn check(&self, request: &Value) {
         if let Err(problem) = self.compare(request) {
             self.problems
@@ -64,7 +66,7 @@ impl Bench {
         asked["profile"] = json!(true);
         let mut texts = Vec::new();
         for (name, engine) in &self.engines {
-            // One all-in-one session, then a session for each of several leaves.
+            // Runs one session for everything, then one for each of several leaves.
             for (seed, max_leaves) in [(1, 1), (2, 3)] {
                 let searcher = self
                     .index
@@ -98,7 +100,7 @@ impl Bench {
         }
     }
 
-    /// Fails with every problem that was found.
+    /// Fails with a list of all problems.
     fn finish(self) {
         let problems = self.problems.into_inner();
         assert!(
@@ -157,7 +159,7 @@ fn log_queries_match_the_oracle() {
         "severity_text:*",
         "body:exception^2",
     ]);
-    // The grammar has no bare wildcards: the oracle is asked by regular expression.
+    // The grammar has no bare wildcards, so the oracle gets regular expressions.
     for (query, oracle_query) in [
         ("NOT severity_text:INFO", "* -severity_text:INFO"),
         ("severity_text:ERR*", "severity_text:/ERR.*/"),
@@ -287,7 +289,7 @@ fn typed_fields_match_the_oracle() {
         "running leather",
         "shoes OR lamp OR table",
         "\"steel bottle\"",
-        // A single term, with and without lengths and frequencies.
+        // Single terms, with and without lengths and frequencies.
         "title:shoes",
         "vendor:acme",
         "labels:eco",
@@ -304,7 +306,7 @@ fn typed_fields_match_the_oracle() {
 
 #[test]
 fn splits_that_overlap_in_time_match_the_oracle() {
-    // Lines dealt out to splits like cards: every split covers nearly all of the time.
+    // Deals lines out to splits like cards, so that every split covers nearly the whole time range.
     let mut lines = catalogue(2_400, 13);
     lines.sort_by_key(|line| {
         line.bytes().fold(0u32, |hash, byte| {

@@ -1,4 +1,5 @@
-//! The search API over real indexes: the same answers as a search, in both engines, alone or divided.
+//! Search API over real indexes: the answers equal those of a search in both engines, whole or
+//! divided.
 
 use std::sync::Arc;
 
@@ -72,7 +73,7 @@ fn json_of(answer: &HttpAnswer) -> Value {
     serde_json::from_slice(&answer.response.body).unwrap()
 }
 
-/// Asks and takes out what differs from run to run.
+/// Sends a request and removes the values that vary between runs from the answer.
 fn timeless(searcher: &Searcher, line: &str, body: &Value) -> Value {
     let answer = ask(searcher, line, body, &Caller::default());
     assert_eq!(answer.response.status, 200, "{line}: {}", json_of(&answer));
@@ -82,7 +83,7 @@ fn timeless(searcher: &Searcher, line: &str, body: &Value) -> Value {
     json
 }
 
-/// Without `aggregations`, which are there if they were asked for.
+/// Keys of every answer. Those with aggregations also have `aggregations`.
 const KEYS: &str = "hits num_hits elapsed_time_micros errors failed_splits skipped_splits timed_out \
                     budget_exhausted";
 
@@ -199,7 +200,7 @@ fn indexes_are_described_under_the_names_they_have_here() {
 fn a_caller_sees_its_indexes_and_its_documents_only() {
     let indexes = indexes();
     for engine in engines() {
-        // With a cache: what one caller's search keeps must not answer another's.
+        // With a cache, entries of one caller's search must not be visible to another caller.
         let cache = MemoryCache::with_options(&CacheOptions::memory()).unwrap();
         let searcher = searcher(&indexes, engine, Some(Arc::new(cache)));
         let all = Caller::default();
@@ -234,7 +235,7 @@ fn a_caller_sees_its_indexes_and_its_documents_only() {
             let num_hits = answer["num_hits"].as_u64().unwrap();
             assert!(num_hits <= seen["num_hits"].as_u64().unwrap(), "{query}");
         }
-        // Terms without documents are those of all documents.
+        // Terms without documents are taken from all documents, regardless of the filter.
         let aggs = |least: u64| {
             let terms = json!({"field": "vendor", "min_doc_count": least, "size": 100});
             json!({"query": "*", "max_hits": 0, "aggs": {"all": {"filter": "*", "aggs": {"v": {"terms": terms}}}}})

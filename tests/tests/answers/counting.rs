@@ -1,4 +1,4 @@
-//! Searches that need not count all hits: the hits are the same, and what is not needed for them is not read.
+//! Searches that need not count all hits: they return the same hits, and do not read anything else.
 
 use std::sync::Arc;
 
@@ -24,7 +24,8 @@ fn engines() -> [Arc<dyn Engine>; 2] {
     ]
 }
 
-/// Returns the same hits, and a number of hits that keeps what was promised.
+/// Checks that the hits are the same and that their number is within the promised bound. Returns
+/// whether a search stopped early.
 fn check(searcher: &Searcher, request: &Value) -> bool {
     let whole = search(searcher, request, &json!(true));
     assert_eq!(whole["num_hits_relation"], Value::Null, "{request}");
@@ -53,9 +54,9 @@ fn check(searcher: &Searcher, request: &Value) -> bool {
 
 #[test]
 fn the_hits_are_those_of_a_search_that_counts_all() {
-    // Splits of this one follow each other in time.
+    // The splits of this index follow each other in time.
     let logs = TestIndex::build(HDFS_LOGS_YAML, &hdfs_lines(6_000, 4).unwrap(), 100).unwrap();
-    // Of this one all overlap.
+    // The splits of this index all overlap in time.
     let wares = TestIndex::build(CATALOGUE_CONFIG, &catalogue(3_000, 7), 60).unwrap();
     for engine in engines() {
         let searcher = logs.searcher(engine.clone(), 1, 1).unwrap();
@@ -119,7 +120,7 @@ fn the_newest_splits_are_enough() {
     assert_eq!(whole["num_splits_searched"], 80);
     assert_eq!(part["num_splits_searched"], 8);
     assert_eq!(part["num_splits_not_needed"], 72);
-    // Nothing of a split that is not searched is read, not even its head.
+    // Nothing of a skipped split is read, not even its head.
     let requests = |profile: &Value| profile["num_requests"].as_u64().unwrap();
     assert!(requests(&part) * 5 < requests(&whole), "{part} {whole}");
 }

@@ -1,5 +1,6 @@
-//! Where a search of Elasticsearch's API is answered otherwise than Elasticsearch would, and the documents of the conformance
-//! test cannot show it. The tables of docs/from-elasticsearch.md name these tests.
+//! Differences between searches with Elasticsearch's API and Elasticsearch itself that the
+//! documents of the conformance test cannot show. The tables of docs/from-elasticsearch.md refer to
+//! these tests.
 
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ fn four() -> Searcher {
     searcher(Arc::new(index.fetcher()))
 }
 
-/// Status and body of an answer.
+/// Returns status and body of an answer.
 fn ask(searcher: &Searcher, query: &str, body: &Value) -> (u16, Value) {
     ask_at(searcher, "/logs/_search", query, body)
 }
@@ -64,7 +65,7 @@ fn ask_at(searcher: &Searcher, path: &str, query: &str, body: &Value) -> (u16, V
     (answer.response.status, body)
 }
 
-/// Returns the numbers of the documents that are found, and a part of each hit.
+/// Returns the numbers of the found documents, with one part of each hit.
 fn hits(searcher: &Searcher, body: &Value, part: &str) -> Vec<(u64, Value)> {
     let (status, answer) = ask(searcher, "", body);
     assert_eq!(status, 200, "{body}: {answer}");
@@ -79,7 +80,7 @@ fn a_nested_query_looks_in_all_objects_of_a_path_at_once() {
         json!({"bool": {"must": [{"term": {"items.colour": "red"}}, {"term": {"items.size": 2}}]}});
     let body = json!({"query": {"nested": {"path": "items", "query": both}}, "sort": ["n"]});
     let found = hits(&four(), &body, "_index");
-    // No object of the first document is both.
+    // No single object of the first document matches both.
     let logs = json!("logs");
     assert_eq!(found, [(0, logs.clone()), (1, logs)]);
 }
@@ -113,7 +114,7 @@ fn terms_that_are_near_enough_count_the_same() {
         let wanted: Vec<(u64, Value)> = (0..4).map(|n| (n, json!(1.0))).collect();
         assert_eq!(found, wanted, "{query}");
     }
-    // A word by itself is weighed.
+    // A word by itself gets a score.
     let exact = json!({"query": {"match": {"text": "sitten"}}});
     assert_ne!(hits(&searcher, &exact, "_score"), [(1, json!(1.0))]);
 }
@@ -143,7 +144,7 @@ doc_mapping:
     assert_eq!(shown(true), ["2024-05-01T12:00:00+02:00"; 2]);
 }
 
-/// A store that never answers.
+/// Store that never answers.
 struct Silent;
 
 impl RangeFetcher for Silent {
@@ -162,7 +163,7 @@ fn a_search_ends_when_its_time_is_up() {
     for (query, body) in [
         ("timeout=200ms", json!({})),
         ("", json!({"timeout": "200ms"})),
-        // The host ends it, before the guest has said anything.
+        // The host stops the search before the guest returns anything.
         ("timeout=0ms", json!({})),
     ] {
         let (status, answer) = ask(&searcher, query, &body);
@@ -173,7 +174,7 @@ fn a_search_ends_when_its_time_is_up() {
 
 #[test]
 fn more_fields_than_an_answer_may_hold_are_to_be_named() {
-    // No mapping has them.
+    // No mapping declares these fields.
     let fields = (0..4_000).map(|n| (format!("{n:0>250}"), json!(n)));
     let document = Value::Object(fields.collect()).to_string();
     let index = TestIndex::build(CONFIG, &[document], 1).unwrap();

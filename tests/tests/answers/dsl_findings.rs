@@ -1,4 +1,4 @@
-//! Wrong answers to Elasticsearch's query DSL that random queries found: each was one, and is none any more.
+//! Regression tests of wrong answers to Elasticsearch's query DSL that random queries found.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn found(index: &TestIndex, query: &Value) -> Vec<u64> {
     hits.map(|hit| hit["n"].as_u64().unwrap()).collect()
 }
 
-/// What Elasticsearch's API answers.
+/// Returns the answer of Elasticsearch's API.
 fn elastic(searcher: &Searcher, path: &str, body: &Value) -> Value {
     let request = HttpRequest {
         method: "POST".to_owned(),
@@ -278,7 +278,7 @@ fn near_words_are_those_of_lucene_however_frequent_they_are() {
     ] {
         let phrase = json!({"match_phrase": {"text": {"query": "a b c", "slop": slop}}});
         assert_eq!(found(&index, &phrase), wanted, "{slop}");
-        // Scored, too.
+        // Also checks the query with scores.
         let request = json!({"query": phrase, "max_hits": 20, "sort_by": "_score"});
         let answer = index.search(&request).unwrap().json;
         assert_eq!(answer["num_hits"], wanted.len(), "{slop}: {answer}");

@@ -1,5 +1,5 @@
-//! Which hits Elasticsearch's API shows: one of each group, those with a sufficient score, those of a point in time, those
-//! behind others.
+//! Selection of hits with Elasticsearch's API: one of each group, those with a minimum score, those
+//! of a point in time, and those after a given hit.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -142,7 +142,7 @@ fn of_each_group_the_first_hit_is_shown() {
                 sorted.sort_by(|left, right| {
                     let rank = |value: &Value| {
                         let number = value.as_u64().unwrap_or_default();
-                        // Those without a value come last in either order.
+                        // Documents without a value come last in either direction.
                         (number, value.as_str().unwrap_or_default().to_owned())
                     };
                     let (one, other) = (&left[name], &right[name]);
@@ -165,7 +165,7 @@ fn of_each_group_the_first_hit_is_shown() {
                 assert_eq!(hit["fields"][field], json!([value]), "{hit}");
             }
         }
-        // By score, and where all are equally good.
+        // By score, also with equal scores.
         for query in [json!({"match": {"text": "blue"}}), json!({"match_all": {}})] {
             let body = json!({"query": query, "collapse": {"field": "level"}, "size": 50});
             let answer = ask(&searcher, "POST /hits/_search", &body);
@@ -284,7 +284,7 @@ fn aggregations_see_what_a_filter_of_hits_leaves_out() {
     }
 }
 
-/// Returns all hits, page by page, each behind the last one of the page before.
+/// Returns all hits, fetched page by page with the last hit of the page before.
 fn pages(searcher: &Searcher, path: &str, mut body: Value) -> Vec<u64> {
     let mut seen = Vec::new();
     loop {
@@ -337,7 +337,7 @@ fn documents_with_the_same_values_are_told_apart_behind_a_page() {
     }
 }
 
-/// A server whose index grows.
+/// Server with a growing index.
 struct Growing {
     before: TestIndex,
     after: TestIndex,
@@ -360,7 +360,7 @@ impl Growing {
         cache: Option<Arc<dyn RangeCache>>,
     ) -> Searcher {
         let index = if has_grown { &self.after } else { &self.before };
-        // What is not referred to any more stays for a while.
+        // Objects that are no longer referenced stay for a while.
         let mut objects = self.before.objects.clone();
         objects.extend(index.objects.clone());
         let fetcher: MemoryFetcher = objects.into_iter().collect();
@@ -403,7 +403,7 @@ fn a_point_in_time_stays_as_it_was_while_its_index_grows() {
         assert_eq!(all["count"], 200);
         let closed = ask(&after, "DELETE /_pit", &json!({"id": opened["id"]}));
         assert_eq!(closed["succeeded"], true);
-        // Another host's cache knows nothing of it.
+        // A host with another cache does not have the point in time.
         let other: Arc<dyn RangeCache> = Arc::new(MemoryCache::new(64 << 20));
         let other = growing.searcher(true, engine, Some(other));
         let (status, error) = ask_as(&other, "POST /_search", &body, &Caller::default());
@@ -445,7 +445,8 @@ fn a_scroll_goes_through_all_hits_in_any_order() {
     }
 }
 
-/// How many hits there are in the splits that no page has reached is known from the manifest, or found out at once.
+/// The number of hits in the splits that no page has reached is known from the manifest, or
+/// determined at once.
 #[test]
 fn the_first_page_of_a_scroll_reads_the_splits_of_its_hits_only() {
     let lines = lines(&documents(8, 1_200));
@@ -473,7 +474,7 @@ fn the_first_page_of_a_scroll_reads_the_splits_of_its_hits_only() {
     }
 }
 
-/// Of the places of hits nothing can be read, and none can be made up.
+/// Places of hits can neither be read nor forged.
 #[test]
 fn a_scroll_tells_a_caller_with_a_filter_no_places() {
     let documents = documents(9, 300);
@@ -499,7 +500,7 @@ fn a_scroll_tells_a_caller_with_a_filter_no_places() {
                 written.to_string().contains(id).then_some(id)
             });
             assert_eq!(split, None, "{written}");
-            // A place of one's own making leads nowhere.
+            // A forged place is refused.
             let hidden = written["after"]["hidden"].as_u64().unwrap();
             written["after"]["hidden"] = json!(hidden ^ 1);
             let made_up = BASE64_URL_SAFE_NO_PAD.encode(written.to_string());
@@ -514,7 +515,7 @@ fn a_scroll_tells_a_caller_with_a_filter_no_places() {
     }
 }
 
-/// As they lie in splits, too, which are then searched one after the other.
+/// This also holds for the order of the index, in which splits are searched one after another.
 #[test]
 fn the_first_page_of_a_scroll_counts_and_aggregates_all_splits() {
     let documents = documents(7, 150);
@@ -549,7 +550,7 @@ fn the_first_page_of_a_scroll_counts_and_aggregates_all_splits() {
     }
 }
 
-/// Each request says for itself whether the number of hits is a bare number.
+/// Each request decides whether the number of hits is a plain number.
 #[test]
 fn a_page_of_a_scroll_has_its_total_in_the_form_that_it_is_asked_for() {
     let index = index(&documents(8, 40));
@@ -608,7 +609,7 @@ fn what_is_no_point_in_time_is_refused() {
         );
     };
     let all = Caller::default();
-    // Without a cache there is nothing that could keep it.
+    // Without a cache, the manifest cannot be kept.
     refused(
         "POST /hits/_pit?keep_alive=1m",
         Value::Null,

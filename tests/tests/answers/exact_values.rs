@@ -1,5 +1,5 @@
-//! What documents hold against a plain scan of them: that values exist, words with wildcards, dates in every
-//! form, and hits that are the documents as they were written.
+//! Values in documents, compared with a plain scan: existence, words with wildcards, dates in every
+//! form, and hits that equal the original documents.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 fn build(doc_mapping: Value, documents: &[String]) -> TestIndex {
     let config = json!({ "version": "0.9", "index_id": "values", "doc_mapping": doc_mapping });
-    // JSON is YAML too. Several splits, so that some lack what others have.
+    // JSON is also valid YAML. With several splits, some lack values that others have.
     TestIndex::build(&config.to_string(), documents, 40).unwrap()
 }
 
@@ -36,7 +36,7 @@ fn id_field() -> Value {
     json!({ "name": "id", "type": "u64", "fast": true })
 }
 
-/// Returns whether a value stands at the path or below it.
+/// Returns whether there is a value at the path or below it.
 fn exists(value: &Value, path: &[&str]) -> bool {
     match (value, path) {
         (Value::Null, _) => false,
@@ -73,7 +73,7 @@ fn any_object(rng: &mut ChaCha8Rng, depth: u32) -> Value {
     Value::Object(entries.collect())
 }
 
-/// `obj` has the mapped parts `text` and `inner.number`.
+/// Generates documents whose `obj` has the mapped parts `text` and `inner.number`.
 fn documents_with_objects(seed: u64) -> Vec<Value> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut documents = Vec::new();
@@ -158,7 +158,7 @@ fn a_value_exists_on_every_kind_of_mapping_as_a_scan_says() {
             }
             let mut documents = documents_with_objects(seed);
             if mode == "lenient" {
-                // What is not mapped is not there.
+                // Removes the unmapped field.
                 let objects = documents
                     .iter_mut()
                     .filter_map(|document| document.get_mut("obj"));
@@ -202,7 +202,7 @@ fn values_exist_however_deep_they_lie() {
         let path = |depth| format!("any{}", ".k".repeat(depth));
         assert_eq!(ids(&index, &format!("{}:*", path(22))), [4, 5, 6]);
         assert_eq!(ids(&index, &format!("{}:*", path(60))), [6]);
-        // The term of a deep value, its column, and the hit.
+        // Checks the term of a deep value, its column, and the hit.
         assert_eq!(ids(&index, &format!("{}:7", path(40))), [5]);
         assert_eq!(ids(&index, &format!("{}:>6", path(40))), [5]);
         let answer = http(&index, "query=id:6");
@@ -231,8 +231,8 @@ fn whether_a_stored_part_exists_is_refused_by_its_name() {
     assert!(error.contains("fast: true"), "{error}");
 }
 
-/// Returns whether a term matches a pattern: `Some(c)` is a character, `None` a wildcard (`*` if it
-/// is true).
+/// Returns whether a term matches a pattern: `Ok(c)` is a character, `Err` a wildcard (`*` for
+/// `true`).
 fn matches(pattern: &[Result<char, bool>], term: &[char]) -> bool {
     match (pattern, term) {
         ([], term) => term.is_empty(),
@@ -276,7 +276,7 @@ fn wildcards_find_what_a_scan_of_the_terms_finds() {
         let mut analyzer = tokenizers::tokenizers().get(tokenizer).unwrap();
         let mut num_found = 0;
         for _ in 0..150 {
-            // A part of a text with wildcards in it, and of each character what it stands for.
+            // Replaces some characters of a text by wildcards and builds the expected pattern.
             let text: Vec<char> = texts.choose(&mut rng).unwrap().chars().collect();
             let (mut query, mut pattern) = (String::new(), Vec::new());
             for character in &text {
@@ -298,7 +298,7 @@ fn wildcards_find_what_a_scan_of_the_terms_finds() {
                 query.push('*');
                 pattern.push(Err(true));
             }
-            // Alone it would ask whether there is any value; and backslashes are in the next test.
+            // A lone wildcard is an existence query; backslashes are in the next test.
             if query.chars().all(|c| c == '*') || text.contains(&'\\') {
                 continue;
             }
@@ -340,7 +340,7 @@ fn wildcards_find_what_a_scan_of_the_terms_finds() {
     }
 }
 
-/// As `matches`, but a capital sigma is one.
+/// Matches like `matches`, except that a capital sigma only matches itself.
 fn exactly(pattern: &[Result<char, bool>], term: &[char]) -> bool {
     const OTHER: char = '\u{1}';
     let swap = |c: &char| if *c == 'Σ' { OTHER } else { *c };
@@ -499,7 +499,7 @@ fn dates_are_found_in_every_form_that_documents_and_quickwit_have() {
     assert!(error.contains("\"yesterday\" is not a date"), "{error}");
 }
 
-/// Returns the answer of the API, as text.
+/// Returns the answer of the API as text.
 fn http(index: &TestIndex, query: &str) -> String {
     let searcher = Searcher::builder()
         .engine(Arc::new(NativeEngine::new()))
@@ -554,7 +554,7 @@ fn hits_are_the_documents_as_they_were_written() {
             "{line}: {pretty}"
         );
     }
-    // White space between tokens is all that is left out; `_source` keeps it too.
+    // Hits omit white space between tokens, but `_source` keeps it.
     let spaced = lines.map(|line| line.replace("\":", "\" :\t"));
     let index = build(mapping(true), &spaced);
     for (id, (line, spaced)) in lines.iter().zip(&spaced).enumerate() {
@@ -563,7 +563,7 @@ fn hits_are_the_documents_as_they_were_written() {
         let expected = format!("{{\"hits\":[{hit},\"_source\":{spaced}}}],");
         assert!(answer.starts_with(&expected), "{line}: {answer}");
     }
-    // What was written so is still found by what it means.
+    // Dates in these forms are still found by their meaning.
     for query in [
         "when:\"2024-01-01T10:00:00Z\"",
         "when:\"2024-01-01T12:00:00+02:00\"",
@@ -575,7 +575,7 @@ fn hits_are_the_documents_as_they_were_written() {
     assert_eq!(ids(&index, "n:1000 OR any.n:1000"), [1, 4]);
 }
 
-/// Returns a JSON scalar as somebody may write it.
+/// Returns a JSON scalar in one of several notations.
 fn any_scalar(rng: &mut ChaCha8Rng) -> String {
     match rng.random_range(0..8) {
         0 => "null".to_owned(),

@@ -1,6 +1,6 @@
-//! What searches answer, beside a scan, plain tantivy and each other.
+//! Answers of searches, compared with a scan, with plain tantivy and with each other.
 //!
-//! One program for all of them: linking is most of what a test program takes to build.
+//! All of them are one program, because linking takes most of the build time of a test program.
 
 mod answers;
 mod api;

@@ -1,4 +1,4 @@
-//! Several searches in one request: each answers what it answers alone, whatever it says, or refuses it alike.
+//! Several searches in one request: each has the same answer or the same error as alone.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +23,8 @@ doc_mapping:
   timestamp_field: ts
 ";
 
-/// Keys of a body with values that are right and wrong; every key that a search knows is here.
+/// Returns keys of a search body with valid and invalid values. All keys that a search supports are
+/// here.
 fn of_bodies() -> Vec<(&'static str, Vec<Value>)> {
     vec![
         (
@@ -103,7 +104,7 @@ fn of_bodies() -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
-/// Parameters of the URL of a search. Those of several searches take fewer.
+/// Parameters of the URL of a search. A request with several searches supports fewer.
 const OF_URLS: &[(&str, &[&str])] = &[
     ("q", &["text:red"]),
     ("df", &["text"]),
@@ -136,7 +137,7 @@ const OF_URLS: &[(&str, &[&str])] = &[
     ("nonsense", &["1"]),
 ];
 
-/// Of the whole answer, which another key leads to the answers of many in.
+/// Parameters that apply to the whole answer, where answers to several searches have another key.
 const OF_THE_WHOLE: &[&str] = &["filter_path"];
 
 struct Server {
@@ -185,7 +186,8 @@ impl Server {
         serde_json::from_str(&self.text(path, query, body).1).unwrap()
     }
 
-    /// Returns the answer to one of several searches, and what it says if it is alone.
+    /// Sends one search with `_msearch`. Returns its answer in the form of a single search, or the
+    /// whole answer if that is an error.
     fn beside(&self, path: &str, header: &Value, query: &str, body: &Value) -> Value {
         let lines = format!("{header}\n{body}\n");
         let mut answer = self.json(&format!("{path}/_msearch"), query, lines);
@@ -200,7 +202,7 @@ impl Server {
     }
 }
 
-/// What varies, and the status that each of several answers has.
+/// Removes the values that vary and the status that each of several answers has.
 fn without_time(mut answer: Value) -> Value {
     if let Some(keys) = answer.as_object_mut() {
         keys.remove("took");
@@ -222,7 +224,7 @@ fn every_key_of_a_search_means_the_same_among_many() {
         let server = Server::new(engine);
         for (key, values) in of_bodies() {
             for value in values {
-                // What some keys ask for is about other keys.
+                // The effect of some keys depends on other keys.
                 for others in [json!({}), json!({"sort": [{"n": "asc"}], "size": 2})] {
                     let mut body = others;
                     body[key] = value.clone();
@@ -255,7 +257,7 @@ fn every_key_of_a_search_means_the_same_among_many() {
     }
 }
 
-/// What the guest asks a body and a URL for, read off its source.
+/// The source of the guest shows which keys of a body and of a URL it reads.
 #[test]
 fn every_key_that_a_search_knows_is_in_the_table() {
     let sources = [
@@ -289,7 +291,7 @@ fn every_key_that_a_search_knows_is_in_the_table() {
         .map(|(key, _)| *key)
         .chain(OF_URLS.iter().map(|(key, _)| *key))
         .chain(OF_THE_WHOLE.iter().copied())
-        // Of tables, and of what a whole request says.
+        // Adds the keys that come from tables, and those that concern a whole request.
         .chain(["format", "include_named_queries_score"])
         .collect();
     assert!(known.len() > 35, "{known:?}");
@@ -335,7 +337,7 @@ fn points_in_time_are_searched_among_others() {
             "{reason}"
         );
         assert_eq!(answers[3]["hits"]["total"]["value"], 60);
-        // Nor where the path names one.
+        // The same holds if the path names an index.
         let refused = server.beside("/hits", &json!({}), "", &body(&hits));
         assert_eq!(refused["status"], 400, "{refused}");
     }

@@ -1,5 +1,5 @@
-//! The order of hits is total: however the same documents are divided into sources' ingests, splits and
-//! leaves, the same hits come in the same order. The oracle sorts all documents in memory.
+//! Total order of hits: the same hits come in the same order, no matter how the documents are
+//! divided into ingests, splits and leaves. The oracle sorts all documents in memory.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ doc_mapping:
 const NUM_LINES: u64 = 150;
 const SOURCES: [&str; 3] = ["first", "second", "third"];
 
-/// A document as the oracle knows it.
+/// Document in the oracle.
 #[derive(Clone)]
 struct Doc {
     ts: u64,
@@ -35,8 +35,8 @@ struct Doc {
     identity: DocIdentity,
 }
 
-/// Returns the lines of each source, and all documents. Few times and values, so nearly everything
-/// is a tie.
+/// Returns the lines of each source, and all documents. With few different times and values, nearly
+/// all documents tie.
 fn documents(is_sorted: bool) -> (Vec<Vec<String>>, Vec<Doc>) {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     let mut sources = Vec::new();
@@ -57,7 +57,7 @@ fn documents(is_sorted: bool) -> (Vec<Vec<String>>, Vec<Doc>) {
                 line["n"] = json!(n);
             }
             lines.push(line.to_string());
-            // Known with the first line.
+            // The first line identifies the source.
             let identity = DocIdentity {
                 source: SourceId::of(format!("id:{id}").as_bytes(), lines[0].as_bytes()),
                 position,
@@ -76,8 +76,8 @@ fn documents(is_sorted: bool) -> (Vec<Vec<String>>, Vec<Doc>) {
     (sources, docs)
 }
 
-/// Returns the order that is asked for: keys, then the place, which runs like the first key or as
-/// `_doc` says.
+/// Compares documents by the requested keys, then by place, in the direction of the first key or of
+/// `_doc`.
 fn compare(left: &Doc, right: &Doc, sort_by: &str, has_time: bool) -> Ordering {
     let directed = |order: Ordering, is_ascending: bool| match is_ascending {
         true => order,
@@ -92,7 +92,7 @@ fn compare(left: &Doc, right: &Doc, sort_by: &str, has_time: bool) -> Ordering {
             "k" => directed(left.k.cmp(right.k), is_ascending),
             "n" => match (left.n, right.n) {
                 (Some(left), Some(right)) => directed(left.cmp(&right), is_ascending),
-                // Missing is last whichever way.
+                // Missing values come last in either direction.
                 (left, right) => left.is_none().cmp(&right.is_none()),
             },
             "_doc" => directed(place(left).cmp(&place(right)), is_ascending),
@@ -119,7 +119,7 @@ fn uids(answer: &Value) -> Vec<u64> {
     hits.map(|hit| hit["uid"].as_u64().unwrap()).collect()
 }
 
-/// All divisions of the documents answer like the oracle.
+/// Checks that all divisions of the documents return the oracle's answers.
 fn check(is_sorted: bool, has_time: bool) {
     let (sources, docs) = documents(is_sorted);
     let of = |ord: usize| (SOURCES[ord], &sources[ord][..]);
@@ -224,8 +224,8 @@ fn what_a_document_is_can_be_read_from_its_split() {
     assert!(docs.iter().map(|doc| doc.identity).eq(found));
 }
 
-/// Logs as they mostly are, in order: the file of identities is in the head, and an order with many
-/// ties takes no wave more than one without.
+/// Logs are usually in order. The file of identities is then in the head, and an order with many
+/// ties takes no more waves than one without ties.
 #[test]
 fn identities_cost_nothing_where_documents_stand_in_the_order_of_their_source() {
     let lines = canter_tests::hdfs_lines(6_000, 9).unwrap();
@@ -251,7 +251,7 @@ fn identities_cost_nothing_where_documents_stand_in_the_order_of_their_source() 
     assert_eq!(waves("severity_text,_doc"), waves("tenant_id"));
 }
 
-/// Returns the index as it was before splits knew who their documents are.
+/// Returns the index in the form that it had before splits stored identities.
 fn of_first_version(index: &TestIndex) -> TestIndex {
     use canter_split_format::{Head, MANIFEST_OBJECT, checksum64, split_object};
     let mut old = index.clone();

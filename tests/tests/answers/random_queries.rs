@@ -1,23 +1,25 @@
-//! Random requests over random documents, against a plain scan.
+//! Random requests over random documents, compared with a plain scan.
 //!
-//! `CANTER_RANDOM_REQUESTS` is the number of requests (500 by default, 1,500 with `CI_FULL`), `CANTER_RANDOM_SEED` the first
-//! seed. With `CANTER_RANDOM_SHOW_WHOLE` the documents of a difference are not made fewer, which takes most of the time.
+//! `CANTER_RANDOM_REQUESTS` is the number of requests (500 by default, 1,500 with `CI_FULL`), and
+//! `CANTER_RANDOM_SEED` is the first seed. `CANTER_RANDOM_SHOW_WHOLE` skips the reduction of
+//! documents, which takes most of the time.
 //!
-//! `CANTER_RANDOM_AGGREGATIONS` says how many requests the two engines are asked beside each other (300 by
-//! default), all of them with aggregations.
+//! `CANTER_RANDOM_AGGREGATIONS` is the number of requests with aggregations for which both engines
+//! are compared (300 by default).
 
 use std::sync::Arc;
 
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_tests::random::{Engines, RandomBench, Tally};
 
-/// Requests for each set of documents.
+/// Number of requests for each set of documents.
 const PER_SEED: usize = 500;
 
-/// So many of a hundred requests may be refused: more, and the test would not test much.
+/// Maximum percentage of refused requests; with more of them, the test would cover little.
 const MAX_REFUSED_PERCENT: usize = 20;
 
-/// Seeds that once showed a defect. Each stays, and is asked [`PER_SEED`] requests.
+/// Seeds that once revealed a defect. Each of them stays in the list and generates [`PER_SEED`]
+/// requests.
 const REGRESSION_SEEDS: [u64; 3] = [8, 1008, 2002];
 
 fn number(variable: &str, default: usize) -> usize {
@@ -30,7 +32,7 @@ fn num_requests() -> usize {
     number("CANTER_RANDOM_REQUESTS", if is_full { 1_500 } else { 500 })
 }
 
-/// Prints what was refused and what differed; fails if anything did.
+/// Prints refusals and differences; fails if there are differences.
 fn conclude(tallies: &[(u64, Tally)]) {
     let num_refused: usize = tallies.iter().map(|(_, tally)| tally.num_refused()).sum();
     let num_right: usize = tallies.iter().map(|(_, tally)| tally.num_right).sum();
@@ -79,7 +81,7 @@ fn native_answers_are_those_of_a_scan() {
     );
 }
 
-/// Fields that are not indexed (`strategy: none`), searched by looking through stored documents.
+/// Fields without an index (`strategy: none`) are searched by scanning stored documents.
 #[test]
 fn answers_about_fields_that_are_only_stored_are_those_of_a_scan() {
     let native = Arc::new(NativeEngine::new()) as Arc<dyn Engine>;
@@ -95,7 +97,7 @@ fn answers_about_fields_that_are_only_stored_are_those_of_a_scan() {
     conclude(&tallies);
 }
 
-/// Documents were deleted by random queries, in indexes of few splits and of many.
+/// Random queries delete documents from indexes with few and with many splits.
 #[test]
 fn answers_are_those_of_a_scan_of_the_documents_that_are_left() {
     let native = Arc::new(NativeEngine::new()) as Arc<dyn Engine>;
@@ -117,7 +119,8 @@ fn wasm_answers_are_those_of_a_scan() {
     run(&wasm(), 1, 150);
 }
 
-/// The scan judges the wasm guest's answers; the native one's of other splits are theirs to the byte.
+/// The scan checks the answers of the wasm guest. The native engine's aggregations over other
+/// splits must be byte-identical to the guest's.
 #[test]
 fn both_engines_aggregate_alike_and_as_a_scan() {
     let engines = Engines {

@@ -1,4 +1,4 @@
-//! Ranges, single values of columns, and orders, against a plain scan of the documents.
+//! Ranges, single values of columns, and sort orders, compared with a plain scan of the documents.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -133,7 +133,7 @@ fn each_defect_that_was_found_is_mended() {
     });
     bench.check("at:<9999-12-31 AND at:>=0001-01-01T00:00:00Z", |_| true);
     bench.check("day:>9999-12-31", |_| false);
-    // Values and bounds are cut to milliseconds alike.
+    // Values and bounds are both truncated to milliseconds.
     let at = bench.docs[7]["at"]
         .as_str()
         .unwrap()
@@ -225,7 +225,7 @@ fn hits_are_sorted_by_address_and_by_bytes() {
                 (left, right) => left.is_none().cmp(&right.is_none()),
             });
             assert_eq!(found, expected, "{sort_by}");
-            // A page of them is cut from the same order.
+            // A page is a part of the same order.
             let request =
                 json!({"query": "*", "max_hits": 50, "start_offset": 170, "sort_by": sort_by});
             let page = BENCH.answer(&request).unwrap();
@@ -237,14 +237,14 @@ fn hits_are_sorted_by_address_and_by_bytes() {
     }
 }
 
-/// What a field holds, and by what name the scan finds it.
+/// Kind of a field, which determines how the scan compares it.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Integer,
     Float,
     Mixed,
     Bool,
-    /// Fractions of a second are cut after so many digits; `None` keeps all.
+    /// Date with this number of fraction digits, truncated; `None` keeps all digits.
     Date(Option<u32>),
     Address,
     Hex,
@@ -307,7 +307,7 @@ const TEXTS: [(&str, Kind); 5] = [
     ),
 ];
 
-/// Compares a document's value with a bound; `None` where they are of different kinds.
+/// Compares a document's value with a bound. Returns `None` if their types differ.
 fn compare(kind: Kind, value: &Value, bound: &str) -> Option<Ordering> {
     match kind {
         Kind::Integer | Kind::Mixed | Kind::Float => compare_numbers(kind, value, bound),
@@ -328,8 +328,8 @@ fn compare(kind: Kind, value: &Value, bound: &str) -> Option<Ordering> {
     }
 }
 
-/// Nanoseconds since 1970 of a date with a time in UTC, cut to so many digits of a second. Columns and terms
-/// are cut towards 1970.
+/// Returns the nanoseconds since 1970 of a date in UTC, truncated to `digits` digits of a second.
+/// Columns and terms are truncated towards 1970.
 fn cut(date: &str, digits: Option<u32>) -> i128 {
     let (whole, fraction) = date
         .trim_end_matches('Z')
@@ -342,7 +342,7 @@ fn cut(date: &str, digits: Option<u32>) -> i128 {
     let [year, month, day, hour, minute, second] = parts[..] else {
         panic!("{date} is no date with a time");
     };
-    // Years begin in March, so that a leap day is the last one.
+    // Years begin in March, so that a leap day is the last day.
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {
@@ -363,7 +363,7 @@ fn address(text: &str) -> Option<u128> {
     })
 }
 
-/// Integers are compared with integers, and with quarters after both were multiplied by 4.
+/// Compares integers with integers, and with quarters after multiplying both by 4.
 fn compare_numbers(kind: Kind, value: &Value, bound: &str) -> Option<Ordering> {
     let float: f64 = bound.parse().unwrap();
     if kind == Kind::Float || !(value.is_i64() || value.is_u64()) {
@@ -395,11 +395,11 @@ fn a_bound(field: &str, kind: Kind, rng: &mut ChaCha8Rng) -> String {
         "18446744073709551616",
     ];
     match rng.random_range(0..3) {
-        // Near the small values that most documents have.
+        // Values near the small ones that most documents have.
         0 if is_numeric => format!("{:?}", f64::from(rng.random_range(-44..44)) / 4.0),
         0 if kind != Kind::Mixed && is_numeric => (*far.choose(rng).unwrap()).to_owned(),
         1 if is_numeric && rng.random_bool(0.4) => (*far.choose(rng).unwrap()).to_owned(),
-        // A value of some document.
+        // Value of a random document.
         _ => loop {
             let doc = bench.docs.choose(rng).unwrap();
             let value = values(doc, field).choose(rng).copied().cloned();
@@ -413,8 +413,8 @@ fn a_bound(field: &str, kind: Kind, rng: &mut ChaCha8Rng) -> String {
     }
 }
 
-/// Returns a range in one of the forms that the query language has, and whether a comparison with
-/// each bound holds.
+/// Returns a range in one of the forms of the query language and, for each bound, the orderings
+/// that satisfy it.
 fn a_range(
     field: &str,
     low: &str,
@@ -450,7 +450,7 @@ fn random_ranges_find_what_a_plain_scan_finds() {
             a_bound(field, kind, &mut rng),
             a_bound(field, kind, &mut rng),
         );
-        // Text in JSON that reads as a number is asked for as a number.
+        // A text in JSON that parses as a number is compared as a number.
         let is_text = matches!(kind, Kind::Text { .. });
         if is_text
             && field.contains('.')
@@ -469,7 +469,7 @@ fn random_ranges_find_what_a_plain_scan_finds() {
                     compare(kind, value, bound).is_some_and(|ordering| holds.contains(&ordering))
                 })
         };
-        // Together with another part of the query, documents are leapt over.
+        // In combination with another clause, the search skips documents.
         let (query, needs_flag) = match rng.random_range(0..4) {
             0 => (format!("{query} AND kept_flag:true"), Some(true)),
             1 => (

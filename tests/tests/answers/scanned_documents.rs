@@ -1,4 +1,5 @@
-//! Documents that a search lists are read whole, in any division and on any machine: each once, as hits show it.
+//! Full documents of a search in any division and on any machine: each document comes exactly once,
+//! equal to its hit.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -69,7 +70,7 @@ fn every_division_has_each_document_once() {
             let divided: Vec<DocumentsPart> = parts(&INDEX, &stored.store, query)
                 .into_iter()
                 .flat_map(|part| part.divide(max_docs))
-                // Another machine gets it as a text.
+                // Another machine gets the part as text.
                 .map(|part| DocumentsPart::from_json(&part.to_json().unwrap()).unwrap())
                 .collect();
             let mut all = Vec::new();

@@ -1,9 +1,10 @@
-//! Scrolls of an index that others write to, merge, delete from and clean up meanwhile: each document that there was when the
-//! scroll began comes exactly once, or the scroll says that it cannot go on.
+//! Scrolls of an index that is written to, merged, deleted from and cleaned up meanwhile: each
+//! document that existed at the start of the scroll comes exactly once, or the scroll reports that
+//! it cannot continue.
 //!
 //! ```text
-//!   history   state 0 ──▶ state 1 ──▶ … ──▶ state n      by ingests, merges, deletions and collections of garbage
-//!   scroll            page 1 ─────▶ page 2 ▶ page 3 ─────▶ …      each of a later state, seeded
+//!   history   state 0 ──▶ state 1 ──▶ … ──▶ state n      by ingests, merges, deletions and garbage collections
+//!   scroll            page 1 ─────▶ page 2 ▶ page 3 ─────▶ …      each from a later state, chosen by a seed
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +28,7 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-/// Merges three splits of about one size.
+/// Config that merges three splits of similar size.
 const CONFIG: &str = "
 version: 0.9
 index_id: hits
@@ -43,22 +44,22 @@ indexing_settings:
 ";
 const NUM_HISTORIES: u64 = 4;
 const NUM_STATES: usize = 18;
-/// So long objects stay that no manifest names any more: in states of a history, each of which takes a second.
+/// Grace period of unreferenced objects, as a number of states. Each state takes a second.
 const GRACE: usize = 8;
 const STATE_MS: u64 = 1_000;
 const NUM_LEVELS: u64 = 6;
 
-/// An index at one moment.
+/// Index at one moment.
 struct State {
     objects: BTreeMap<String, Bytes>,
-    /// The levels of its documents, by number.
+    /// Levels of the documents, keyed by number.
     documents: BTreeMap<u64, u64>,
 }
 
-/// What became of an index, moment by moment.
+/// States of an index over time.
 type History = Vec<State>;
 
-/// An index that is being written to.
+/// Index that is written to.
 struct Written {
     folder: tempfile::TempDir,
     store: IndexStore,
@@ -180,7 +181,7 @@ static HISTORIES: LazyLock<Vec<History>> = LazyLock::new(|| {
     let histories: Vec<History> = (0..NUM_HISTORIES)
         .map(|seed| Written::new(seed).history())
         .collect();
-    // Collections removed something, and merges replaced something.
+    // Checks that garbage collections removed objects and merges replaced splits.
     for history in &histories {
         let names = |state: &State| -> BTreeSet<String> {
             let names = state
@@ -195,7 +196,7 @@ static HISTORIES: LazyLock<Vec<History>> = LazyLock::new(|| {
     histories
 });
 
-/// A client that scrolls, and the server that it asks.
+/// Client that scrolls, with its server.
 struct Client<'h> {
     history: &'h History,
     engine: Arc<dyn Engine>,
@@ -204,14 +205,14 @@ struct Client<'h> {
     caller: Caller,
 }
 
-/// How a scroll ended.
+/// Result of a scroll.
 #[derive(Debug, PartialEq)]
 enum End {
-    /// With these documents, in this order.
+    /// All documents, in this order.
     All(Vec<u64>),
-    /// With an error that says that it cannot go on.
+    /// Error that says that the scroll cannot continue.
     Refused,
-    /// With a page that says that a part of the index could not be searched.
+    /// Page that says that a part of the index could not be searched.
     Partial,
 }
 
@@ -242,7 +243,8 @@ impl Client<'_> {
         )
     }
 
-    /// Scrolls as `helpers.scan` does; `next` says of which state a page is, by that of the page before.
+    /// Scrolls like `helpers.scan`; `next` returns the state for a page from the state of the page
+    /// before.
     fn scroll(&self, body: &Value, first: usize, mut next: impl FnMut(usize) -> usize) -> End {
         let total = self.expected(body, first).len();
         let mut state = first;
@@ -270,7 +272,7 @@ impl Client<'_> {
         }
     }
 
-    /// Returns the numbers of the documents that a request finds, as a plain look at them says.
+    /// Returns the numbers of the documents that a request should find, by a plain scan.
     fn expected(&self, body: &Value, state: usize) -> Vec<u64> {
         let least = body.pointer("/query/range/level/gte");
         let least = least.and_then(Value::as_u64).unwrap_or(0);
@@ -284,12 +286,12 @@ impl Client<'_> {
     }
 }
 
-/// What a seed draws: a client, its request, where it begins, and the random numbers for the rest.
+/// Derives a client, its request, the first state and a random number generator from a seed.
 fn drawn(seed: u64, engine: &Arc<dyn Engine>) -> (Client<'static>, Value, usize, ChaCha8Rng) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let history = &HISTORIES[rng.random_range(0..HISTORIES.len())];
     let is_filtered = rng.random_bool(0.2);
-    // A caller with a filter goes through hits as they lie in the index.
+    // A caller with a filter gets hits in the order of the index.
     let sorts = [
         Value::Null,
         json!(["_doc"]),
@@ -372,7 +374,7 @@ fn each_document_comes_exactly_once_while_an_index_lives() {
     }
 }
 
-/// A host without a cache has the newest manifest only.
+/// A host without a cache only has the newest manifest.
 #[test]
 fn without_a_cache_a_scroll_ends_with_an_error_once_its_index_has_changed() {
     for (engine, seeds) in [(native(), 0..60), (wasm(), 60..66)] {
@@ -399,14 +401,14 @@ fn without_a_cache_a_scroll_ends_with_an_error_once_its_index_has_changed() {
     }
 }
 
-/// Objects that are gone after the grace period are missed, and not passed over.
+/// Objects that were removed after the grace period cause an error and are not skipped.
 #[test]
 fn a_scroll_that_outlives_its_objects_says_so() {
     let engine = native();
     let mut num_said = 0;
     for seed in 0..40 {
         let (mut client, body, first, _) = drawn(seed, &engine);
-        // It keeps manifests, and nothing that was read of splits.
+        // This cache keeps manifests, but no data of splits.
         client.cache = Some(Arc::new(EntryCache::new(64 << 20)));
         match client.scroll(&body, first, |_| NUM_STATES - 1) {
             End::All(found) => check_all(&found, &client, &body, first, seed),
@@ -417,7 +419,7 @@ fn a_scroll_that_outlives_its_objects_says_so() {
     assert!(num_said > 10, "{num_said}");
 }
 
-/// Elasticsearch refuses both at once, too.
+/// Elasticsearch also refuses this combination.
 #[test]
 fn a_point_in_time_is_not_scrolled() {
     let (client, ..) = drawn(0, &native());

@@ -1,4 +1,5 @@
-//! One search of several indexes answers what a search of one index with all of their documents answers.
+//! Search of several indexes: the answer equals that of a search of one index with all of their
+//! documents.
 
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-/// The fields of the first index; the second has them in another order and one more, the third has no time.
+/// Fields of the indexes. The second one has those of the first in another order and an extra one;
+/// the third has no time.
 const CONFIGS: [&str; 3] = [
     "
 version: 0.9
@@ -52,7 +54,7 @@ doc_mapping:
 ];
 
 struct Indexes {
-    /// `one`, `two`, `three`, and `all` with the documents of the first so many.
+    /// `one`, `two`, `three`, and `all`, which has the documents of the first `num_parts` of them.
     indexes: Vec<(&'static str, TestIndex)>,
 }
 
@@ -134,7 +136,7 @@ fn wasm() -> Arc<dyn Engine> {
     Arc::new(WasmEngine::embedded(WasmOptions::default()).unwrap())
 }
 
-/// What must not depend on where the documents are.
+/// Returns the parts of an answer that must not depend on the location of the documents.
 fn told(answer: &Value) -> Value {
     let hits = answer["hits"]["hits"].as_array().unwrap().iter();
     let hits = hits.map(|hit| {
@@ -168,7 +170,8 @@ fn random_request(rng: &mut ChaCha8Rng, has_time: bool) -> Value {
         "from": rng.random_range(0..5),
         "_source": ["n"],
     });
-    // Documents of different sources compare by the hash of their source, which is the same in both.
+    // Documents of different sources are ordered by the hash of their source, which is the same in
+    // both.
     match rng.random_range(0..6) {
         0 => body["sort"] = json!([{"n": "asc"}]),
         1 => body["sort"] = json!([{"tag": "desc"}, {"n": "desc"}]),
@@ -315,7 +318,7 @@ fn an_index_for_which_a_request_is_wrong_has_failed_and_the_others_answer() {
     let everywhere = json!({"query": {"match_all": {}}, "sort": [{"nowhere": "asc"}]});
     let (status, error) = ask(&searcher, "/one,two/_search", &everywhere);
     assert_eq!(status, 400, "{error}");
-    // Only the second has the field to sort by.
+    // Only the second index has the sort field.
     let body = json!({"query": {"match_all": {}}, "sort": [{"other": "asc"}], "size": 400});
     let (status, answer) = ask(&searcher, "/one,two/_search", &body);
     assert_eq!((status, &answer["_shards"]["failed"]), (200, &json!(1)));
@@ -344,6 +347,6 @@ fn a_filter_of_indexes_leaves_those_out_that_hold_nothing() {
     assert_eq!(names(json!({"match_all": {}})), json!(["one", "two"]));
     let late = json!({"range": {"ts": {"gte": "2030-01-01"}}});
     assert_eq!(names(late), json!([]));
-    // Tags are known of the first only.
+    // Only the first index has tags.
     assert_eq!(names(json!({"term": {"tag": "z"}})), json!(["two"]));
 }

@@ -1,5 +1,5 @@
-//! Histograms over the documents of one term: counted by posting lists where nobody needs the documents themselves,
-//! and one by one where hits are asked for.
+//! Histograms over the documents of one term: counted from posting lists if the documents
+//! themselves are not needed, and one by one if hits are requested.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
 use canter_tests::{TestIndex, hdfs_lines, run};
 use serde_json::{Value, json};
 
-/// Aggregations that need no document, and some that need all of them.
+/// Returns aggregations that need no documents, and some that need all of them.
 fn aggregations(first_ms: i64, last_ms: i64) -> Vec<Value> {
     let third = (last_ms - first_ms) / 3;
     let bounds = json!({"min": first_ms + third, "max": last_ms - third});
@@ -81,6 +81,6 @@ fn histograms_of_a_term_are_the_same_whether_or_not_its_documents_are_looked_at(
             }
         }
     }
-    // Posting lists of several blocks, of 128 documents each.
+    // Posting lists have several blocks of 128 documents each.
     assert!(most_hits > 1_000, "{most_hits} hits");
 }

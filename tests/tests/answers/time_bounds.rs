@@ -1,11 +1,12 @@
-//! Ranges over the timestamp field in queries: they are a time filter, and find what they find as queries.
+//! Ranges over the timestamp field in queries: they act as time filters, and find the same
+//! documents as other ranges.
 
 use canter_tests::TestIndex;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-/// Each document has its time twice; only one of them is the time of the index.
+/// Config of documents that have their time twice; only one of the fields is the timestamp field.
 const CONFIG: &str = "
 version: 0.9
 index_id: times
@@ -38,7 +39,7 @@ fn index(seed: u64, is_sorted: bool) -> TestIndex {
     TestIndex::build(CONFIG, &lines, 50).unwrap()
 }
 
-/// Returns a time in one of the forms in which requests have it.
+/// Returns a time in one of the forms that requests use.
 fn time(rng: &mut ChaCha8Rng) -> Value {
     let ms = START_MS + rng.random_range(-20..420) * 250 + rng.random_range(0..2);
     let time = jiff::Timestamp::from_millisecond(ms).unwrap();
@@ -90,7 +91,7 @@ fn query(rng: &mut ChaCha8Rng, depth: u32) -> Value {
     }
 }
 
-/// What a request that has `$` for a field of times finds.
+/// Returns the answer to a request, with `$` replaced by the name of a time field.
 fn answer(index: &TestIndex, request: &Value, field: &str) -> Value {
     let request = request.to_string().replace('$', field);
     let request: Value = serde_json::from_str(&request).unwrap();
@@ -128,7 +129,7 @@ fn ranges_over_the_time_of_an_index_find_what_others_find() {
             }
             if rng.random_bool(0.3) {
                 request["track_total_hits"] = false.into();
-                // What is counted then may differ, and nothing else.
+                // In this case only the counts may differ.
                 let (one, other) = (
                     answer(&index, &request, "ts"),
                     answer(&index, &request, "twin"),
@@ -162,7 +163,7 @@ fn splits_outside_of_a_range_in_the_query_are_not_opened() {
         let pruned = profile["num_splits_pruned_by_time"].as_u64().unwrap();
         assert!(pruned >= 10, "{query}: {profile}");
     }
-    // As many optional clauses as there are not must match.
+    // Here `minimum_should_match` exceeds the number of optional clauses.
     for filter in [
         json!([{"range": {"ts": early}}]),
         json!([{"range": {"ts": early}}, {"match": {"text": "one"}}]),
@@ -171,7 +172,7 @@ fn splits_outside_of_a_range_in_the_query_are_not_opened() {
         let found = index.search(&json!({"query": query, "max_hits": 0}));
         assert_eq!(found.unwrap().json["num_hits"], 0, "{query}");
     }
-    // Others may match.
+    // Other documents may match.
     for query in [
         json!({"bool": {"should": [{"range": {"ts": early}}, {"match": {"text": "one"}}]}}),
         json!({"bool": {"must_not": {"range": {"ts": early}}}}),

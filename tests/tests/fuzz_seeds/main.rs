@@ -1,6 +1,6 @@
-//! The seeds of the fuzz targets, gone through as a test: an input that once did harm does none.
+//! Seeds of the fuzz targets, run as a test: inputs that once caused a failure no longer do.
 //!
-//! A crash that a fuzzer finds is copied, as small as it was made, into `fuzz/corpus/<target>/`.
+//! A crash that a fuzzer finds is minimized and copied to `fuzz/corpus/<target>/`.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -15,10 +15,10 @@ mod targets;
 
 mod sealed;
 
-/// What a target does with bytes.
+/// Function that runs a target with an input.
 type Target = fn(&[u8]);
 
-/// The targets by name.
+/// Targets by name.
 const TARGETS: [(&str, Target); 12] = [
     ("query", targets::query),
     ("aggregations", targets::aggregations),
@@ -34,13 +34,13 @@ const TARGETS: [(&str, Target); 12] = [
     (SEALED, targets::sealed_split),
 ];
 
-/// The target of which inputs are drawn in processes of their own (`sealed.rs`).
+/// Target whose generated inputs run in separate processes (`sealed.rs`).
 const SEALED: &str = "sealed_split";
 
-/// Inputs drawn for each target; `CANTER_FUZZ_SECONDS` draws for that long instead.
+/// Number of generated inputs for each target; with `CANTER_FUZZ_SECONDS`, a duration instead.
 const NUM_DRAWN: usize = 300;
 
-/// What stands in requests, documents and files where something is decided.
+/// Significant words of requests, documents and files.
 const WORDS: [&str; 40] = [
     "*",
     "(",
@@ -100,7 +100,7 @@ fn seeds(target: &str) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The hook for panics is one for the whole process.
+/// Lock of the panic hook, which is global to the process.
 static HOOK: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -123,7 +123,8 @@ fn seeds_do_no_harm() {
     }
 }
 
-/// Panics that are known and being mended (findings 1 and 2, item 5 of the audit). Temporary.
+/// Returns whether a panic is known and being fixed (findings 1 and 2, item 5 of the audit).
+/// Temporary.
 fn is_known(panic: &str) -> bool {
     const KNOWN: [&str; 7] = [
         "should be greater than or equal to doc",
@@ -137,7 +138,7 @@ fn is_known(panic: &str) -> bool {
     panic.contains("tantivy") && KNOWN.iter().any(|known| panic.contains(known))
 }
 
-/// The seeds are what they are called, and what they should be refused for is why they are.
+/// Seeds have the properties that their names promise, and are refused for the right reason.
 #[test]
 fn seeds_of_store_objects_are_read_or_refused() {
     use canter_index_builder::fuzzing;
@@ -169,8 +170,8 @@ fn seeds_of_store_objects_are_read_or_refused() {
     );
 }
 
-/// Returns a seed with a few changes: bytes turned, taken out, doubled, words put in, another
-/// seed's end.
+/// Returns a seed with a few changes: changed, removed and duplicated bytes, inserted words, the
+/// end of another seed.
 fn drawn(seeds: &[Vec<u8>], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut input = seeds[rng.random_range(0..seeds.len())].clone();
     for _ in 0..rng.random_range(1..6) {
@@ -199,7 +200,7 @@ fn drawn(seeds: &[Vec<u8>], rng: &mut ChaCha8Rng) -> Vec<u8> {
     input
 }
 
-/// Panics by place and message, each with the shortest input that leads there.
+/// Panics by place and message, each with the shortest input that causes it.
 #[derive(Default)]
 struct Panics(std::collections::BTreeMap<String, Vec<u8>>);
 
@@ -216,7 +217,7 @@ fn drawn_inputs_do_no_harm() {
     std::panic::set_hook(Box::new(move |info| {
         *noted.lock().unwrap() = info.to_string()
     }));
-    // An input that ends the whole process is found here afterwards.
+    // If an input aborts the process, this file still has it.
     let current = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz-input");
     let mut panics = Panics::default();
     for (target, function) in TARGETS {
@@ -260,7 +261,7 @@ fn drawn_inputs_do_no_harm() {
     assert_eq!(num, 0, "kinds of panics");
 }
 
-/// Writes `fuzz/index` anew: `cargo test -p canter-tests --test fuzz_seeds -- --ignored`.
+/// Rewrites `fuzz/index`: `cargo test -p canter-tests --test fuzz_seeds -- --ignored`.
 #[test]
 #[ignore = "writes into the repository"]
 fn the_index_of_the_targets_is_written() {

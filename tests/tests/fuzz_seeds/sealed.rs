@@ -1,8 +1,10 @@
-//! Splits that are damaged behind right checksums, as drawn inputs of the fuzz target `sealed_split`: a panic, caught or
-//! not, an abort, more memory than a small process has, and a search without an end are findings.
+//! Damaged splits with valid checksums, as generated inputs of the fuzz target `sealed_split`.
+//! Findings are panics, caught or not, aborts, more memory than a small process has, and searches
+//! that do not end.
 //!
-//! `CANTER_DAMAGES` (200) says how many, `CANTER_DAMAGE_SEED` (0) which comes first. Inputs are examined in processes of
-//! their own: one of them ends with an abort, and the others go on. `CANTER_PANIC_TRACE` shows where each panic comes from.
+//! `CANTER_DAMAGES` is the number of damages (200 by default), `CANTER_DAMAGE_SEED` the first seed
+//! (0 by default). Inputs are examined in separate processes: when one of them aborts, the others
+//! continue. `CANTER_PANIC_TRACE` shows the origin of each panic.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -18,13 +20,13 @@ use rand_chacha::ChaCha8Rng;
 
 use super::targets;
 
-/// Which damages a process examines, and where it writes what it found.
+/// Variable with the damages that a process examines and the path of its log.
 const OF_CHILD: &str = "CANTER_DAMAGES_OF_CHILD";
 
-/// Address space of such a process, in KiB. The program alone maps some hundred megabytes.
+/// Address space of such a process in KiB. The program alone maps several hundred megabytes.
 const MEMORY_KB: u64 = 2 << 20;
 
-/// After so long a damage has no end.
+/// Time after which a damage counts as endless.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -70,10 +72,10 @@ fn damage_behind_right_checksums_does_no_harm() {
     assert!(found.num_to_mend == 0, "damages that did harm\n{found}");
 }
 
-/// What was found, by place.
+/// Findings by place.
 #[derive(Default)]
 struct Found {
-    /// How often, and by which seed first.
+    /// Number of occurrences and first seed of each place.
     places: BTreeMap<String, (u64, u64)>,
     num_to_mend: u64,
 }
@@ -92,7 +94,7 @@ impl Found {
         self.num_to_mend += other.num_to_mend;
     }
 
-    /// Reads what a process wrote; the damage that it examined last.
+    /// Reads the log of a process, and returns the damage that it examined last.
     fn read(&mut self, log: &str) -> Option<u64> {
         let mut current = None;
         for line in log.lines() {
@@ -120,7 +122,7 @@ impl std::fmt::Display for Found {
     }
 }
 
-/// Examines these damages in processes: another one where one came to its end before them.
+/// Examines damages in processes, with a new process after each one that ended early.
 fn run(mut seeds: Range<u64>, log: &Path) -> Found {
     let mut found = Found::default();
     while !seeds.is_empty() {
@@ -169,7 +171,7 @@ fn start(seeds: &Range<u64>, log: &Path) -> Child {
     command.spawn().unwrap()
 }
 
-/// How a process ended, if it did not come to the end of its damages.
+/// Waits for a process, and returns how it ended if it did not examine all of its damages.
 fn wait(child: &mut Child, log: &Path) -> Option<String> {
     let len = || std::fs::metadata(log).map_or(0, |log| log.len());
     let (mut known, mut since) = (len(), Instant::now());
@@ -195,7 +197,7 @@ fn wait(child: &mut Child, log: &Path) -> Option<String> {
     }
 }
 
-/// In a process of its own: writes what is found as it is found.
+/// Examines damages in this process, and logs each finding at once.
 fn examine(told: &str) {
     let mut told = told.splitn(3, ' ');
     let mut next = || told.next().unwrap();

@@ -1,5 +1,5 @@
-//! The access-log example against a plain scan of its file, and of the file that `CANTER_ACCESS_LOG`
-//! names (with the same fields), if it names one.
+//! Access-log example, compared with a plain scan of its file and of the file in
+//! `CANTER_ACCESS_LOG`, if there is one (with the same fields).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const CONFIG: &str = include_str!("../../../examples/access-logs/index-config.yaml");
 const SAMPLE: &str = include_str!("../../../examples/access-logs/access-logs.ndjson");
 const NUM_SPLITS: usize = 4;
-/// As many hits as the guest's default limit allows.
+/// Maximum number of hits by the guest's default limit.
 const MAX_HITS: u64 = 10_000;
 
 #[test]
@@ -27,7 +27,8 @@ fn answers_are_those_of_a_plain_scan_of_the_named_file() {
     }
 }
 
-/// Indexes the lines in several splits, asks the example's four questions, and scans for the same.
+/// Indexes the lines in several splits, runs the four queries of the example, and compares them
+/// with a scan.
 fn check(text: &str) {
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let docs: Vec<Value> = lines
@@ -61,7 +62,7 @@ fn check(text: &str) {
     }
 }
 
-/// Count and smallest size by status: of all documents, as `status → (count, smallest)`.
+/// Checks count and minimum size by status over all documents.
 fn check_statuses(searcher: &Searcher, docs: &[Value]) {
     let mut expected = BTreeMap::new();
     for doc in docs {
@@ -89,7 +90,7 @@ fn check_statuses(searcher: &Searcher, docs: &[Value]) {
             .unwrap()
             .clone()
     };
-    // Statuses are whole numbers, but their keys are JSON numbers of any kind.
+    // Statuses are integers, but their keys may be any JSON numbers.
     let key = |bucket: &Value| bucket["key"].as_f64().unwrap() as u64;
     let counts: BTreeMap<u64, u64> = buckets("counts")
         .iter()
@@ -117,7 +118,7 @@ fn check_statuses(searcher: &Searcher, docs: &[Value]) {
     );
 }
 
-/// Returns the documents for which `matches` holds, no other, newest first.
+/// Checks that the hits are exactly the documents for which `matches` holds, newest first.
 fn check_hits(searcher: &Searcher, query: &str, docs: &[Value], matches: impl Fn(&Value) -> bool) {
     let answer = answer(searcher, &json!({"query": query, "max_hits": MAX_HITS}));
     println!("  {query}: {} hits", answer["num_hits"]);
@@ -140,7 +141,7 @@ fn answer(searcher: &Searcher, request: &Value) -> Value {
     answer
 }
 
-/// Documents as texts with sorted fields, in order: equal if the documents are the same.
+/// Returns the documents as sorted texts with sorted fields, which are equal if the documents are.
 fn sorted<'a>(docs: impl Iterator<Item = &'a Value>) -> Vec<String> {
     let text = |doc: &Value| {
         let fields: BTreeMap<_, _> = doc.as_object().unwrap().iter().collect();

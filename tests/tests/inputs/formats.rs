@@ -1,5 +1,5 @@
-//! Each layout with its preset: every record of a sample is a document that is found, with its types, however
-//! it is compressed; and the same documents come from different formats.
+//! Each layout with its preset: every record of a sample becomes a document that is found, with the
+//! right types and with any compression, and different formats produce the same documents.
 
 use std::io::{Cursor, Write};
 
@@ -31,7 +31,7 @@ fn hits(index: &TestIndex, query: &str) -> Vec<Value> {
     answer["hits"].as_array().unwrap().clone()
 }
 
-/// Numbers without a type, times without zeros at the end.
+/// Normalizes a value: numbers without their type, times without trailing zeros.
 fn normal(value: &Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),
@@ -52,7 +52,7 @@ fn normal(value: &Value) -> Value {
     }
 }
 
-/// As texts, in one order.
+/// Returns the documents as sorted texts.
 fn sorted(docs: &[Value]) -> Vec<String> {
     let text = |doc: &Value| {
         let mut members: Vec<String> = match normal(doc) {
@@ -148,7 +148,7 @@ fn splits_do_not_depend_on_how_many_threads_there_are() {
     }
 }
 
-/// Returns a table of documents, texts in quotes.
+/// Returns the documents as a table with quoted texts.
 fn csv_of(docs: &[Value], delimiter: &str) -> String {
     let mut names: Vec<&String> = Vec::new();
     for name in docs.iter().flat_map(|doc| doc.as_object().unwrap().keys()) {
@@ -173,7 +173,7 @@ fn csv_of(docs: &[Value], delimiter: &str) -> String {
     csv
 }
 
-/// Documents as the attributes of log records.
+/// Returns the documents as attributes of log records.
 fn otlp_of(docs: &[Value]) -> String {
     let any = |value: &Value| match value {
         Value::String(text) => json!({"stringValue": text}),
@@ -198,7 +198,7 @@ fn otlp_of(docs: &[Value]) -> String {
     docs.chunks(500).map(batch).collect()
 }
 
-/// The same documents from a log, NDJSON, CSV, TSV, an array and OTLP.
+/// Checks that a log, NDJSON, CSV, TSV, an array and OTLP result in the same documents.
 fn check_formats(config: &str, docs: &[Value], log: Option<Vec<u8>>) {
     let lines: String = docs.iter().map(|doc| format!("{doc}\n")).collect();
     let mut forms = vec![
@@ -273,8 +273,8 @@ doc_mapping:
     - {name: lat, type: f64, fast: true}
 ";
 
-/// With `CANTER_CITIES`, a file of NDJSON with the fields of geonames, and `CANTER_APACHE_LOG`: the same over
-/// these.
+/// Runs the same comparison over the files in `CANTER_CITIES` (NDJSON with the fields of geonames)
+/// and `CANTER_APACHE_LOG`.
 #[test]
 fn so_they_do_from_the_files_that_are_named() {
     if let Some(path) = std::env::var_os("CANTER_CITIES") {
@@ -284,7 +284,7 @@ fn so_they_do_from_the_files_that_are_named() {
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         println!("{} cities", docs.len());
-        // As many at once as a search may show.
+        // Maximum number of hits of one search.
         for docs in docs.chunks(10_000) {
             check_formats(CITIES, docs, None);
         }

@@ -1,4 +1,4 @@
-//! Times in JSON: found by what all values look like when a config is suggested, and in dynamic mode.
+//! Times in JSON: detected from all values when a config is suggested, and in dynamic mode.
 
 use std::io::Cursor;
 
@@ -16,7 +16,8 @@ fn source(lines: &str) -> Source {
     Source::reader("sample", Cursor::new(lines.as_bytes().to_vec())).with_id("sample")
 }
 
-/// Returns a document for each of some seconds, with an order that numbers of records do not have.
+/// Returns a document for each of some seconds, in an order that differs from that of record
+/// numbers.
 fn lines(doc: impl Fn(u64) -> Value) -> String {
     (0..NUM_DOCS)
         .map(|n| format!("{}\n", doc(n * 7 + n % 3)))
@@ -104,7 +105,7 @@ fn dates_without_an_offset_are_dates_in_dynamic_mode() {
         let answer = index.search(&request).unwrap().json;
         let buckets = &answer["aggregations"]["times"]["buckets"];
         assert_eq!(buckets[0]["doc_count"], NUM_DOCS, "{form}: {answer}");
-        // A hit shows the text that was written, which also finds it.
+        // A hit shows the original text, which a query also finds.
         assert_eq!(answer["hits"][0]["at"], form);
         let found = index
             .search(&json!({"query": format!("at:\"{form}\"")}))

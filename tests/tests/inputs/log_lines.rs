@@ -1,5 +1,5 @@
-//! Lines with a time, of every family of logs: suggested for, ingested with what was suggested, compressed and behind a
-//! byte order mark, with nothing rejected.
+//! Log lines with a time, of every family: ingested with the suggested config, compressed and with
+//! a byte order mark, without rejected lines.
 
 use std::io::{Cursor, Write};
 
@@ -24,7 +24,7 @@ fn source(bytes: &[u8]) -> Source {
     Source::reader("sample", Cursor::new(bytes.to_vec())).with_id("sample")
 }
 
-/// Returns the lines behind a byte order mark, in gzip.
+/// Returns the lines with a byte order mark, compressed with gzip.
 fn packed(family: &Family, num: u64, seed: u64) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all("\u{feff}".as_bytes()).unwrap();
@@ -97,7 +97,7 @@ fn a_family_is_searched_by_time_level_and_words() {
     check(json!({"query": "Place"}), 30);
     check(json!({"query": "\"request 7 done\""}), 1);
     check(json!({"query": "process_id:7"}), 60);
-    // What stands before the message is found, too.
+    // Text before the message is found, too.
     check(json!({"query": "app"}), 60);
     let noon = 1_714_557_600;
     check(

@@ -1,6 +1,6 @@
-//! What goes in: formats, pipelines, transforms, settings of others.
+//! Inputs: formats, pipelines, transforms, and settings of other products.
 //!
-//! One program for all of them: linking is most of what a test program takes to build.
+//! All of them are one program, because linking takes most of the build time of a test program.
 
 mod access_logs;
 mod formats;

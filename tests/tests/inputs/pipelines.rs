@@ -1,4 +1,5 @@
-//! Pipeline aggregations, end to end: what each adds to the buckets of others, over splits and leaves.
+//! Pipeline aggregations end to end: results that they add to the buckets of others, over splits
+//! and leaves.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ const DAY: u64 = 86_400;
 /// 15 November 2023, in days since 1970.
 const FIRST_DAY: u64 = 19_676;
 
-/// Day, shop, price, n. Nothing was sold on the third day, and for the last sale there is no price.
+/// Day, shop, price, n. There are no sales on the third day, and the last sale has no price.
 const SALES: [(u64, &str, Option<f64>, u64); 8] = [
     (0, "a", Some(10.0), 1),
     (0, "b", Some(20.0), 1),
@@ -44,7 +45,7 @@ fn index() -> TestIndex {
     TestIndex::build(FIELDS, &lines.collect::<Vec<_>>(), 3).unwrap()
 }
 
-/// Returns the answer, the same in one leaf and in several.
+/// Returns the answer, which must be the same from one leaf and from several.
 #[track_caller]
 fn answer(index: &TestIndex, aggs: &Value) -> Value {
     let request = json!({"query": "*", "max_hits": 0, "aggs": aggs});
@@ -68,7 +69,7 @@ fn refused(index: &TestIndex, aggs: &Value, place: &str, what: &str) {
     );
 }
 
-/// By days, with the sum of prices and this.
+/// Returns daily buckets with the sum of prices and the aggregations `inside`.
 fn days(inside: Value) -> Value {
     let mut aggs =
         json!({"price": {"sum": {"field": "price"}}, "avg": {"avg": {"field": "price"}}});
@@ -78,7 +79,7 @@ fn days(inside: Value) -> Value {
     json!({"days": {"date_histogram": {"field": "ts", "fixed_interval": "1d"}, "aggs": aggs}})
 }
 
-/// What a pipeline gives each bucket: "absent" where it gives nothing.
+/// Returns the value of a pipeline in each bucket, or "absent" where there is none.
 fn column(list: &Value, name: &str) -> Vec<Value> {
     let buckets = list["buckets"].as_array().unwrap();
     let of_bucket = |bucket: &Value| match bucket.get(name) {
@@ -96,7 +97,7 @@ fn keys(list: &Value) -> Vec<Value> {
 #[test]
 fn rows_have_these_numbers() {
     let index = index();
-    // Sums by day: 30, 45, nothing, 30, 30, 0 (of one document without a price).
+    // Sums by day: 30, 45, none, 30, 30, 0 (of one document without a price).
     for (pipeline, expected) in [
         (
             json!({"derivative": {"buckets_path": "price"}}),
@@ -201,7 +202,7 @@ fn siblings_have_these_results() {
             json!({"percentiles_bucket": {"buckets_path": "days>price", "percents": [50], "keyed": false}}),
             json!({"values": [{"key": 50.0, "value": 30.0}]}),
         ),
-        // Of a pipeline inside.
+        // Aggregates a pipeline inside.
         (
             json!({"sum_bucket": {"buckets_path": "days>d"}}),
             json!({"value": -15.0}),
@@ -295,7 +296,8 @@ fn a_row_is_taken_as_it_is_shown() {
         json!(column(&descending["days"], "x")),
         json!(["absent", 1.0, -1.0, -1.0, 2.0, 0.0])
     );
-    // Days of as many documents stay in the order of their keys: 2, then 3 and 5, then 0, 1 and 4.
+    // Days with equal numbers of documents keep the order of their keys: 2, then 3 and 5, then 0, 1
+    // and 4.
     let by_count = answer(&index, &row(json!({"_count": "asc"})));
     let order: Vec<u64> = keys(&by_count["days"])
         .iter()
@@ -376,7 +378,7 @@ fn sorts_keep_ties_and_leave_out_what_has_no_number() {
     );
     assert_eq!(shops(json!({"from": 1})), ["b", "c"]);
     assert_eq!(shops(json!({"from": 7})), Vec::<Value>::new());
-    // The last day has no average, and the third no documents.
+    // The last day has no average, and the third day has no documents.
     let by_avg = days(json!({"s": {"bucket_sort": {"sort": "avg"}}}));
     let order = keys(&answer(&index, &by_avg)["days"]);
     assert_eq!(
@@ -412,7 +414,8 @@ fn nested_levels_each_have_their_own() {
     }});
     let answer = answer(&index(), &aggs);
     let shops = &answer["shops"];
-    // a: days 0 to 4, 2 sales on the second of which one at 40; b: days 0 to 3; c: days 4 and 5.
+    // a: days 0 to 4, with 2 sales on the second day, one of them at 40; b: days 0 to 3; c: days 4
+    // and 5.
     assert_eq!(json!(column(shops, "best")), json!([160.0, 140.0, 10.0]));
     assert_eq!(json!(column(shops, "num_days")), json!([5.16, 4.14, 2.01]));
 }

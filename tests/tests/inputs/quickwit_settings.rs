@@ -1,14 +1,14 @@
-//! Settings of Quickwit's index configs that change nothing here, and those that count otherwise. The tables of
-//! docs/from-quickwit.md name these tests.
+//! Settings of Quickwit's index configs that have no effect here, and those with a different
+//! effect. The tables of docs/from-quickwit.md refer to these tests.
 
 use canter_doc_mapper::IndexConfig;
 use canter_tests::TestIndex;
 use serde_json::json;
 
-/// What Quickwit takes if a config does not say, in bytes.
+/// Default of Quickwit in bytes.
 const QUICKWIT_BLOCKSIZE: usize = 1_000_000;
 
-/// Returns a config with more settings of its mapping, each a line, and more sections.
+/// Returns a config with additional lines in its mapping and additional sections.
 fn config(of_mapping: &[&str], sections: &str) -> String {
     let of_mapping: String = of_mapping
         .iter()
@@ -28,7 +28,7 @@ doc_mapping:
     )
 }
 
-/// Documents of seven tenants, a minute apart.
+/// Returns documents of seven tenants, a minute apart.
 fn lines() -> Vec<String> {
     let words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"];
     let line = |n: usize| {

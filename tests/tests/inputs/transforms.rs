@@ -1,5 +1,6 @@
-//! Transforms in whole ingests: the programs of `examples/transforms` over each layout, whatever the format and the
-//! number of threads; what is dropped, rejected and kept; and who the documents are.
+//! Transforms in whole ingests: the programs of `examples/transforms` over each layout, with any
+//! format and number of threads; dropped, rejected and kept records; and the identities of
+//! documents.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -39,7 +40,8 @@ fn hits(index: &TestIndex) -> Vec<Value> {
     answer["hits"].as_array().unwrap().clone()
 }
 
-/// As texts in one order; numbers without a type, times without zeros at the end.
+/// Returns the documents as sorted texts, with numbers without their type and times without
+/// trailing zeros.
 fn sorted(docs: &[Value]) -> Vec<String> {
     fn normal(value: &Value) -> Value {
         match value {
@@ -74,7 +76,7 @@ fn check_same(found: &[Value], expect: &[Value], what: &str) {
     }
 }
 
-/// Returns a preset that takes new fields, too.
+/// Returns a preset that accepts new fields.
 fn preset(format: Format) -> String {
     let yaml = preset_of(format).unwrap().yaml;
     yaml.replace("mode: lenient", "mode: dynamic")
@@ -85,8 +87,8 @@ fn example(name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
-/// Runs an example over the sample of a layout; `expect` is what it means, said in another language. Says how many
-/// records were dropped for which reason.
+/// Runs an example over the sample of a layout, and compares it with `expect`, which does the same
+/// in Rust. Returns the number of dropped records by reason.
 #[track_caller]
 fn check_example(
     name: &str,
@@ -373,7 +375,7 @@ fn a_source_that_grows_is_gone_on_with_and_its_documents_stay_who_they_are() {
     assert_eq!((report.num_ingested_docs, report.num_known_docs), (0, 20));
     let report = ingest(60, odd);
     assert_eq!((report.num_ingested_docs, report.num_known_docs), (10, 20));
-    // Another program takes what is new, and nothing anew.
+    // Another program applies to new records only; known ones are not ingested again.
     let report = ingest(100, ". = [., .]");
     assert_eq!((report.num_ingested_docs, report.num_known_docs), (80, 120));
     assert_eq!(store.describe().unwrap().num_docs, 20 + 10 + 80);

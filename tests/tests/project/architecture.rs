@@ -1,4 +1,4 @@
-//! The rules of the house, read off `cargo metadata`, the component and the source tree.
+//! Architecture rules, checked against `cargo metadata`, the component and the source tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn workspace() -> PathBuf {
         .to_path_buf()
 }
 
-/// Names of normal dependencies by package of this workspace.
+/// Names of normal dependencies, keyed by package of this workspace.
 fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
     let output = Command::new(env!("CARGO"))
         .args([
@@ -43,13 +43,13 @@ fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
         .collect()
 }
 
-/// A change of any of them must not leave partial results of before in a cache.
+/// A change in any of these crates must invalidate cached partial results.
 #[test]
 fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
     let build_script = std::fs::read_to_string(workspace().join("guest/build.rs")).unwrap();
     let manifest = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
-    // What stands in for somebody else's crate, such as one that tantivy uses.
+    // These replace external crates, such as one that tantivy uses.
     let patched = manifest["patch"]["crates-io"].as_table().unwrap();
     let mut folders: Vec<String> = patched
         .values()
@@ -175,7 +175,7 @@ fn imports_go_down_only() {
     never("canter-stores", &["canter-split-format", "tantivy"]);
 }
 
-/// What a Lambda function does not use would be loaded at each cold start.
+/// Code that a Lambda function does not use would be loaded at each cold start.
 #[test]
 fn the_lambda_functions_link_no_wasmtime() {
     let output = Command::new(env!("CARGO"))
@@ -219,7 +219,8 @@ fn the_guest_component_imports_nothing() {
                 ..
             } => num_components += 1,
             Payload::ComponentImportSection(imports) => {
-                // The shell that exports the interface imports its own types; a host sees none.
+                // The shell that exports the interface imports its own types, which hosts do not
+                // see.
                 for import in imports {
                     let name = import.unwrap().name;
                     assert!(num_components > 1, "the component imports {name:?}");
@@ -242,7 +243,7 @@ fn the_guest_component_imports_nothing() {
     assert!(num_components >= 1);
 }
 
-/// Rust files of the workspace, generated ones aside.
+/// Collects the Rust files of the workspace, except generated ones.
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -283,8 +284,7 @@ fn files_say_what_they_are_and_stay_small() {
     }
 }
 
-/// Where a clock is before 1970, there is no date, and what does not expect that panics.
-/// The folders of the guest from the ground up.
+/// Folders of the guest, lowest layer first.
 const FLOORS: [&str; 12] = [
     "exchange",
     "limits",
@@ -336,14 +336,15 @@ fn folders_of_the_guest_import_only_from_those_below() {
 
 #[test]
 fn the_date_is_asked_for_in_one_place() {
+    // A clock can be set to a time before 1970, for which other code would panic.
     const ASKS: &str = "stores/src/clock.rs";
-    // They compare two times, and say what happens if the first is the later one.
+    // These files compare two times, and handle the case that the first one is later.
     const COMPARES: [&str; 3] = [
         "stores/src/cache/folder.rs",
         "stores/src/cache/block_file.rs",
         "edge-adapters/lambda/src/search/function.rs",
     ];
-    // On a platform whose programs have nothing of `canter-stores` but what edge-io uses.
+    // The programs of this platform only use the part of `canter-stores` that edge-io needs.
     const ELSEWHERE: &str = "edge-adapters/fastly/src/calls.rs";
     let mut files = Vec::new();
     sources(&workspace(), &mut files);

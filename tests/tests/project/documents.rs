@@ -1,29 +1,29 @@
-//! What documents say about the repository is true: links and paths lead somewhere, headings that are linked to exist,
-//! and no page is longer than a reader's patience.
+//! Consistency of documents with the repository: links and paths lead somewhere, linked headings
+//! exist, and the length of pages is limited.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Pages and the most words that they may have. A page that is not listed may have [`MAX_WORDS`].
+/// Pages with their maximum number of words. Other pages may have [`MAX_WORDS`].
 const LIMITS: [(&str, usize); 8] = [
     ("README.md", 1_500),
     ("ARCHITECTURE.md", 4_500),
     ("CONTRIBUTING.md", 2_500),
     ("CHANGELOG.md", usize::MAX),
-    // A specification is as long as what it specifies.
+    // The length of a specification depends on its subject.
     ("split-format/README.md", usize::MAX),
     ("edge-adapters/lambda/README.md", 2_000),
-    // A list of layouts, each with a record.
+    // This page lists layouts, each with a record.
     ("docs/log-lines.md", 2_000),
-    // A table of all that differs.
+    // This page has a table of all differences.
     ("docs/from-elasticsearch.md", 2_000),
 ];
 const MAX_WORDS: usize = 1_500;
 
-/// Folders that are made, not written.
+/// Folders with generated files.
 const MADE: [&str; 5] = ["target", "node_modules", "demo", "dist", ".git"];
 
-/// Endings of files that are named in text.
+/// Extensions of files that texts refer to.
 const ENDINGS: [&str; 12] = [
     "rs", "md", "toml", "wit", "ts", "mjs", "sh", "yaml", "yml", "ndjson", "svg", "tf",
 ];
@@ -73,7 +73,7 @@ fn prose(text: &str) -> String {
     prose
 }
 
-/// What stands in `[…](here)`.
+/// Returns the targets of links, as in `[…](here)`.
 fn links(prose: &str) -> Vec<&str> {
     let parts = prose.split("](").skip(1);
     parts
@@ -81,7 +81,7 @@ fn links(prose: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What stands between backticks.
+/// Returns the texts between backticks.
 fn spans(prose: &str) -> Vec<&str> {
     let lines = prose.lines();
     lines
@@ -89,7 +89,7 @@ fn spans(prose: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the anchors of a document's headings, as GitHub makes them.
+/// Returns the anchors of a document's headings, in the form that GitHub generates.
 fn anchors(text: &str) -> Vec<String> {
     let prose = prose(text);
     let headings = prose.lines().filter(|line| line.starts_with('#'));
@@ -104,8 +104,8 @@ fn anchors(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a span is a path of this repository: it has a slash, and a known ending or a
-/// folder of ours in front.
+/// Returns whether a span is a path of this repository: it contains a slash, and either has a known
+/// extension or starts with one of the folders here.
 fn is_path(span: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let Some((first, rest)) = span.split_once('/') else {
@@ -121,8 +121,8 @@ fn is_path(span: &str) -> bool {
         && (ending.is_some_and(|ending| ENDINGS.contains(&ending)) || root().join(first).is_dir())
 }
 
-/// Returns whether the path exists from the root, from the document, or inside the sources of any
-/// crate: in the paragraph on a crate, its files are named as seen from there.
+/// Returns whether the path exists relative to the root, to the document, or to the sources of any
+/// crate, because paragraphs on a crate name its files relative to it.
 fn exists(path: &str, document: &Path) -> bool {
     let mut folders = vec![root(), root().join(document.parent().unwrap())];
     for crate_folder in crates(&root(), 0) {
@@ -182,7 +182,7 @@ fn every_path_that_a_document_names_exists() {
     let mut wrong = Vec::new();
     let mut num_paths = 0;
     for document in documents() {
-        // It tells of what was, too.
+        // The change log also mentions files of the past.
         if document == Path::new("CHANGELOG.md") {
             continue;
         }
@@ -201,13 +201,14 @@ fn every_path_that_a_document_names_exists() {
     assert!(num_paths > 50, "only {num_paths} paths were looked at");
 }
 
-/// Endings of files that are cited in comments. Others are also those of input, of objects and of what is built.
+/// Extensions of files that comments cite. Other extensions are also those of inputs, objects and
+/// build products.
 const CITED_ENDINGS: [&str; 5] = ["rs", "ts", "mjs", "wit", "md"];
 
-/// Files whose comments are read.
+/// Extensions of files whose comments are checked.
 const COMMENTED_ENDINGS: [&str; 7] = ["rs", "ts", "mjs", "wit", "py", "sh", "go"];
 
-/// All files of the tree, relative to the root, with `/`.
+/// Collects all files of the tree, relative to the root, with `/` as separator.
 fn files(folder: &Path, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -228,7 +229,8 @@ fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// What a line says in a comment. A text that looks like one does no harm: it would have to name a file of ours.
+/// Returns the comment on a line. Other text that looks like a comment is harmless, unless it names
+/// a file of the repository.
 fn comment(line: &str) -> Option<&str> {
     let begins = ["//", "* ", "# "].into_iter();
     let first = begins.filter_map(|begin| line.find(begin)).min()?;

@@ -1,6 +1,6 @@
-//! The project itself: its layers, its documents, and the tests that they name.
+//! The project itself: its layers, its documents, and the tests that they refer to.
 //!
-//! One program for all of them: linking is most of what a test program takes to build.
+//! All of them are one program, because linking takes most of the build time of a test program.
 
 mod architecture;
 mod documents;

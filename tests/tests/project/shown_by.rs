@@ -1,9 +1,11 @@
-//! The pages on Elasticsearch, Quickwit and security say of each row of their tables which tests show it, and these tests are there.
+//! References to tests in the pages on Elasticsearch, Quickwit and security: each row of their
+//! tables names the tests that cover it, and these tests exist.
 //!
-//! A test is named `file#name`: by so much of its file's path as no other file ends with, and by its own name. The name of a
-//! request of the conformance test, or of a test in JavaScript, is written in lower case, with hyphens for all but letters and
-//! digits, and without what stands before a colon: `elastic.toml#who-is-there` is "elastic: who is there". A list of requests
-//! may stand for all of its own.
+//! A test is referred to as `file#name`: the shortest unique ending of its file's path, and its
+//! name. Names of requests of the conformance test and of tests in JavaScript are converted to
+//! lower case, with hyphens for everything but letters and digits, and without the part before a
+//! colon: `elastic.toml#who-is-there` is "elastic: who is there". A list of requests without a name
+//! stands for all of its requests.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,13 +17,13 @@ const PAGES: [&str; 3] = [
     "SECURITY.md",
 ];
 
-/// The heading of the last column.
+/// Heading of the last column.
 const COLUMN: &str = "shown by";
 
-/// Folders that are made, not written.
+/// Folders with generated files.
 const MADE: [&str; 5] = ["target", "node_modules", "demo", "dist", ".git"];
 
-/// Endings of files with tests.
+/// Extensions of files with tests.
 const ENDINGS: [&str; 5] = ["rs", "py", "mjs", "go", "toml"];
 
 fn root() -> PathBuf {
@@ -35,7 +37,7 @@ fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 
-/// Returns the paths of all files that may hold tests, from the root.
+/// Returns the paths, relative to the root, of all files that can contain tests.
 fn files() -> Vec<String> {
     let mut found = Vec::new();
     collect(&root(), &mut found);
@@ -57,7 +59,7 @@ fn collect(folder: &Path, found: &mut Vec<String>) {
     }
 }
 
-/// Returns the cells of a row. A bar behind a backslash is text.
+/// Returns the cells of a row. A bar after a backslash is text.
 fn cells(line: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut before = ' ';
@@ -69,12 +71,12 @@ fn cells(line: &str) -> Vec<String> {
         }
         before = c;
     }
-    // What stands behind the last bar.
+    // Removes the text after the last bar.
     cells.pop();
     cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Returns the tests that a cell names, unless something else stands there.
+/// Returns the tests that a cell names, or `None` if it has anything else.
 fn tests_in(cell: &str) -> Option<Vec<&str>> {
     let parts: Vec<&str> = cell.split('`').collect();
     let is_between = |text: &&str| text.chars().all(|c| matches!(c, ' ' | ','));
@@ -82,7 +84,7 @@ fn tests_in(cell: &str) -> Option<Vec<&str>> {
     is_list.then(|| parts.into_iter().skip(1).step_by(2).collect())
 }
 
-/// Returns a name as pages have it.
+/// Returns a name in the form in which pages use it.
 fn slug(name: &str) -> String {
     let name = name.split_once(": ").map_or(name, |(_, behind)| behind);
     let words = name.split(|c: char| !c.is_alphanumeric());
@@ -103,7 +105,7 @@ fn quoted(text: &str) -> Option<String> {
     Some(slug(name))
 }
 
-/// Returns the names of the tests in a file, as pages have them.
+/// Returns the names of the tests in a file, in the form in which pages use them.
 fn names(path: &str, text: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut is_test = false;
@@ -129,7 +131,7 @@ fn names(path: &str, text: &str) -> BTreeSet<String> {
     names
 }
 
-/// What is wrong with a mention of a test, if anything.
+/// Returns a description of the error in a reference to a test, if there is one.
 fn problem_of(mention: &str, files: &[String]) -> Option<String> {
     let (file, name) = match mention.split_once('#') {
         Some((file, name)) => (file, Some(name)),
@@ -152,7 +154,7 @@ fn problem_of(mention: &str, files: &[String]) -> Option<String> {
     (!is_there).then(|| format!("{path} has no such test"))
 }
 
-/// How many rows the tables of a page have, and what is wrong with them.
+/// Returns the number of rows in the tables of a page, and the errors in them.
 fn check(page: &str, files: &[String]) -> (usize, Vec<String>) {
     let (mut num_rows, mut wrong) = (0, Vec::new());
     let mut lines = page.lines();
@@ -164,7 +166,7 @@ fn check(page: &str, files: &[String]) -> (usize, Vec<String>) {
         if headings.last().is_none_or(|last| last != COLUMN) {
             wrong.push(format!("no column {COLUMN:?}: {line}"));
         }
-        // Behind the line of hyphens.
+        // Rows after the line of hyphens.
         for line in lines
             .by_ref()
             .skip(1)
@@ -217,6 +219,6 @@ fn a_row_without_tests_and_a_test_that_is_not_there_are_found() {
         format!("| what | shown by |\n|---|---|\n{rows}\n| what | why |\n|---|---|\n| c | d |\n");
     let (num_rows, wrong) = check(&page, &files());
     assert_eq!(num_rows, 10);
-    // All but the first two, and the heading of the second table besides its row.
+    // All but the first two rows, and the heading of the second table besides its row.
     assert_eq!(wrong.len(), 9, "{wrong:#?}");
 }

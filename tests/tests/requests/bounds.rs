@@ -1,4 +1,5 @@
-//! What a request may not do to the one that answers it: use it up, hold it, break it, or learn what it must not.
+//! Protection of hosts against requests: no request may exhaust, block or crash a host, or reveal
+//! hidden documents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ fn block_on<T>(work: impl Future<Output = T>) -> T {
         .block_on(work)
 }
 
-/// A store that never answers.
+/// Store that never answers.
 struct Silent;
 
 impl RangeFetcher for Silent {
@@ -76,7 +77,7 @@ fn a_deadline_of_the_requests_own_is_late_and_not_wrong() {
     }
 }
 
-/// A parser that reads the whole rest at every tab would take minutes for this.
+/// A parser that scans the whole rest of the query at every tab would take minutes.
 #[test]
 fn many_words_between_tabs_are_refused_before_they_are_parsed() {
     let index = logs(100, 100);
@@ -93,7 +94,8 @@ fn many_words_between_tabs_are_refused_before_they_are_parsed() {
     assert_eq!(answer.json["num_hits"], plain.unwrap().json["num_hits"]);
 }
 
-/// Drives a session of the guest itself; `before` is called before each step with what the step before asked for.
+/// Drives a session of the guest directly. Before each step, `before` is called with the demand of
+/// the step before.
 fn drive(
     index: &TestIndex,
     mut session: Session,
@@ -121,7 +123,7 @@ fn drive(
     }
 }
 
-/// The guest looks at its flag while it computes: a step that was left behind ends by itself.
+/// The guest checks its flag while it computes, so an abandoned step ends by itself.
 #[test]
 fn a_step_ends_when_its_flag_is_set() {
     let index = logs(2_000, 1_000);
@@ -151,7 +153,7 @@ fn a_step_ends_when_its_flag_is_set() {
     }
 }
 
-/// What is left behind at a deadline gives its place back.
+/// A search that is abandoned at its deadline releases its slot.
 #[test]
 fn a_native_search_that_was_left_behind_ends() {
     let index = logs(20_000, 20_000);
@@ -190,7 +192,7 @@ fn a_caller_with_a_filter_learns_nothing_of_costs() {
         let message = String::from_utf8(answer.response.body).unwrap();
         assert!(!message.contains("split"), "{message}");
     }
-    // A value that another tenant has, and one that nobody has.
+    // A value that another tenant has, and one that does not exist.
     let answers = ["severity_text:ERROR", "severity_text:NOBODY"].map(|query| {
         let body =
             json!({"query": format!("tenant_id:8 AND {query}"), "budget": {"deadline_ms": 20_000}});
@@ -214,7 +216,7 @@ fn a_caller_with_a_filter_learns_nothing_of_costs() {
     );
 }
 
-/// tantivy counts low terms with one histogram inside in a table; the same with two inside it does not.
+/// With one histogram inside, tantivy counts small terms in a table; with two of them, it does not.
 #[test]
 fn terms_of_numbers_have_their_keys_with_one_histogram_inside() {
     let index = logs(2_000, 700);
@@ -275,7 +277,7 @@ doc_mapping:
     - {name: any, type: json, fast: true}
 ";
 
-/// Half of the splits have no value of a field: their empty columns must not be of another type.
+/// Half of the splits lack a field. Their empty columns must not change its type.
 #[test]
 fn splits_without_a_field_change_no_key() {
     let lines: Vec<String> = (0..40)
@@ -323,7 +325,7 @@ fn splits_without_a_field_change_no_key() {
     }
 }
 
-/// The documents of a deep page are the same as those of many small ones, whatever their order.
+/// The documents of a deep page equal those of many small pages, in any order.
 #[test]
 fn a_deep_page_is_all_the_small_ones() {
     let index = logs(3_000, 700);

@@ -1,4 +1,5 @@
-//! Budgets and explanations on a real index: what a search would do, and what it does with less.
+//! Budgets and explanations on a real index: the plan of a search, and its answers within smaller
+//! budgets.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ fn engines() -> [Arc<dyn Engine>; 2] {
     [Arc::new(NativeEngine::new()), Arc::new(wasm)]
 }
 
-/// Ids under `key`, of a response.
+/// Returns the split ids under a key of a response.
 fn ids(response: &Value, key: &str) -> BTreeSet<String> {
     let splits = response[key].as_array().unwrap();
     let id = |split: &Value| split["split_id"].as_str().unwrap().to_owned();
@@ -40,7 +41,7 @@ fn a_budget_buys_the_newest_splits_and_names_the_others() {
         let whole = run(&searcher, &request).unwrap();
         assert_eq!(whole.json["skipped_splits"], json!([]), "{}", whole.json);
         assert_eq!(whole.json["budget_exhausted"], Value::Null);
-        // The manifest, and then a request for the dictionary of each split.
+        // The manifest, then one request for the dictionary of each split.
         for max_requests in 1..=7_usize {
             let mut request = request.clone();
             request["budget"] = json!({"max_requests": max_requests});
@@ -72,7 +73,7 @@ fn explain(searcher: &Searcher, request: &Value) -> Explanation {
         .unwrap()
 }
 
-/// Decisions with the number of splits that each was made for.
+/// Returns decisions with the number of splits that each applies to.
 fn decisions(explanation: &Explanation) -> Vec<(String, usize)> {
     let mut decisions: Vec<(String, usize)> = Vec::new();
     for split in explanation.plan["splits"].as_array().unwrap() {

@@ -1,4 +1,4 @@
-//! 64 searches at once over one cold index: what one of them fetches, the others wait for.
+//! 64 concurrent searches of one cold index: each range is fetched once, and shared.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use serde_json::json;
 
 const NUM_SEARCHES: usize = 64;
 
-/// Different searches that read much of the same; also as many of the same kind as of each other.
+/// Returns different searches that read many of the same ranges.
 fn truths(index: &TestIndex) -> Vec<Truth> {
     [
         json!({"query": "severity_text:ERROR", "max_hits": 10}),
@@ -36,7 +36,7 @@ fn truths(index: &TestIndex) -> Vec<Truth> {
     .collect()
 }
 
-/// An index in a simulated S3, and everything that was asked of it.
+/// Index in a simulated S3 with a log of the requests to it.
 struct Bed {
     truths: Vec<Truth>,
     store: Arc<SimulatedStore>,
@@ -68,9 +68,8 @@ impl Bed {
         }
     }
 
-    /// Returns a host without hedges: those ask for the same range twice on purpose. And one that
-    /// fetches no gaps between ranges along: a search that comes later may find such a gap here
-    /// already, and would fetch it again.
+    /// Returns a host without hedges, which repeat requests on purpose. It does not fetch gaps
+    /// between ranges either, because a later search could fetch a gap again that is already there.
     fn host(&self) -> SearcherBuilder {
         Searcher::builder()
             .engine(Arc::new(NativeEngine::new()))
@@ -83,7 +82,7 @@ impl Bed {
             })
     }
 
-    /// Returns all searches at once; each answers rightly.
+    /// Runs all searches concurrently, checks their answers, and returns them.
     fn search_all(&self, searcher: &Searcher) -> Vec<SearchResponse> {
         let limits = limits();
         let searches = (0..NUM_SEARCHES).map(|ord| {
@@ -106,11 +105,11 @@ impl Bed {
     }
 }
 
-/// How often each byte of each split was fetched, as the store saw it.
+/// Returns the number of fetches of each byte of each split, as seen by the store.
 fn count_fetched(attempts: &[Attempt]) -> BTreeMap<(&str, u64), u32> {
     let mut counts = BTreeMap::new();
     for attempt in attempts {
-        // The manifest is read to its end, by everyone who does not find it on its way.
+        // The manifest is read to its end by each search that does not share the read of another.
         let Some(len) = attempt.range.len else {
             assert_eq!(attempt.object, MANIFEST_OBJECT);
             continue;
@@ -122,7 +121,7 @@ fn count_fetched(attempts: &[Attempt]) -> BTreeMap<(&str, u64), u32> {
     counts
 }
 
-/// However small the index, a search may be divided.
+/// Returns limits that let even a search of a small index be divided.
 fn limits() -> Limits {
     let mut limits = Limits::default();
     limits
@@ -144,11 +143,11 @@ fn check_fetched_once(max_leaves: u32) {
     let twice = counts.iter().find(|(_, count)| **count > 1);
     assert_eq!(twice, None, "{max_leaves} leaves: fetched more than once");
     assert!(counts.len() > 100_000, "there was something to fetch");
-    // The profiles of all searches name each request once, whoever else waited for it.
+    // Each request is in the profile of one search, even if other searches wait for it.
     let profiles = answers.iter().map(|answer| &answer.profile);
     let requests: u64 = profiles.map(|profile| profile.num_requests).sum();
     assert_eq!(requests, attempts.len() as u64);
-    // And what was fetched then serves everyone.
+    // The fetched bytes serve all later searches.
     bed.search_all(&searcher);
     let attempts = bed.store.take_attempts();
     assert_eq!(
@@ -168,8 +167,8 @@ fn divided_searches_over_a_cold_index_fetch_each_byte_once() {
     check_fetched_once(4);
 }
 
-/// Without a cache nothing outlives its flight: a search that needs a range later asks again. What
-/// holds is that no byte is on its way twice at the same moment.
+/// Without a cache, data is only shared while it is being fetched: a search that needs a range
+/// later fetches it again. No byte may be in flight twice at the same time.
 #[test]
 fn without_a_cache_no_byte_is_on_its_way_twice() {
     let bed = Bed::new();
@@ -195,7 +194,7 @@ fn without_a_cache_no_byte_is_on_its_way_twice() {
             }
         }
     }
-    // Those that ask at the same moment share: alone, they would have sent many times as much.
+    // Concurrent searches share requests: one by one, they would send several times as many.
     let sent: u64 = answers
         .iter()
         .map(|answer| answer.profile.num_requests)

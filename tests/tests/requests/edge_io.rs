@@ -1,5 +1,5 @@
-//! The host of the adapters for WASI and Fastly, on a real index: the same answers as the runtime gives,
-//! within its budgets, from its cache, and with the names of what the store does wrong.
+//! Host of the adapters for WASI and Fastly on a real index: the same answers as the runtime,
+//! within its budgets, from its cache, and with the names of store faults.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,14 +18,15 @@ use url::Url;
 
 const SPLIT_NUM_DOCS: u64 = 700;
 
-/// An index's objects, and how many requests there were for them.
+/// Objects of an index, with the number of requests for them.
 #[derive(Default)]
 struct Objects {
     objects: BTreeMap<String, Bytes>,
     num_calls: u64,
     now_us: u64,
     ignores_ranges: bool,
-    /// Milliseconds of the processor between two looks at them; `None` is a platform that does not tell.
+    /// Processor time in milliseconds between two reads of the clock; `None` for a platform without
+    /// such a clock.
     cpu_ms_a_look: Option<u64>,
     cpu_ms: Cell<u64>,
 }
@@ -100,7 +101,7 @@ impl Platform for Objects {
 
     fn wait(&mut self, flights: &mut Vec<Call>, _: Option<u64>) -> Option<Landed> {
         self.now_us += 1000;
-        // The last first: no answer may depend on the order.
+        // Returns the last one first, since no answer may depend on the order.
         let call = flights.pop()?;
         Some(
             self.answer(call)
@@ -129,13 +130,13 @@ fn index() -> Result<TestIndex> {
     TestIndex::build(HDFS_LOGS_YAML, &hdfs_lines(3_000, 33)?, SPLIT_NUM_DOCS)
 }
 
-/// Returns a host of this index under a name.
+/// Returns a host with this index under the name `logs`.
 fn host<C: Cache>(index: &TestIndex, cache: C, options: Options) -> Result<Host<Objects, C>> {
     let logs = BTreeMap::from([("logs".to_owned(), Url::parse("http://store.example/logs")?)]);
     Ok(Host::new(Objects::of(index), cache, options, logs))
 }
 
-/// What is the same on every host.
+/// Returns the parts of an answer that are equal on all hosts.
 fn essence(answer: &Value) -> Value {
     let keys = [
         "hits",
@@ -171,13 +172,13 @@ fn answers_are_those_of_the_runtime_with_and_without_a_cache() -> Result<()> {
         let expected = essence(&index.search(&request)?.json);
         assert_eq!(essence(&post(&mut bare, &request)?), expected, "{request}");
         for round in 0..2 {
-            // Each round is a process of its own.
+            // Each round simulates a separate process.
             let cache = FolderCache::open(folder.path(), 64 << 20)?;
             let mut host = host(&index, Some(cache), Options::default())?;
             let found = essence(&post(&mut host, &request)?);
             assert_eq!(found, expected, "{request} {round}");
             host.settle();
-            // The manifest alone is asked for again.
+            // Only the manifest is requested again.
             let num_calls = host.platform().num_calls;
             ensure!(round == 0 || num_calls == 1, "{request}: {num_calls}");
         }
@@ -225,14 +226,14 @@ fn a_budget_cuts_the_answer_and_not_the_search() -> Result<()> {
                     "{answer}"
                 );
             }
-            // Without the manifest there is nothing to answer from.
+            // Without the manifest, there is no answer.
             Err(error) => ensure!(max_requests == 0, "{error}"),
         }
     }
     Ok(())
 }
 
-/// Wherever the processor's time ends, the splits that were looked at are answered from, and the others named.
+/// When the processor time runs out, the answer covers the searched splits and names the others.
 #[test]
 fn the_processors_time_cuts_the_answer_split_by_split() -> Result<()> {
     let index = index()?;
@@ -251,7 +252,7 @@ fn the_processors_time_cuts_the_answer_split_by_split() -> Result<()> {
         let mut host = host(&index, None::<FolderCache>, options)?;
         host.platform_mut().cpu_ms_a_look = Some(2);
         let Ok(answer) = post(&mut host, &request) else {
-            // The manifest alone took all of it.
+            // The manifest alone used up the time.
             ensure!(max_cpu_ms < 5, "no answer with {max_cpu_ms} ms");
             continue;
         };
@@ -287,7 +288,8 @@ fn a_store_that_ignores_ranges_is_named() -> Result<()> {
     Ok(())
 }
 
-/// All pages are of the manifest that the first one read, if the host keeps it; else there is none once there is a newer one.
+/// All pages come from the manifest of the first page if the host keeps it. Otherwise the scroll
+/// fails once there is a newer manifest.
 #[test]
 fn a_scroll_goes_on_over_a_newer_manifest_where_there_is_a_cache() -> Result<()> {
     let lines = hdfs_lines(60, 33)?;

@@ -1,4 +1,4 @@
-//! A search of many indexes takes as long as a search of one of them.
+//! Latency of a search of many indexes, which equals that of a search of one of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn searcher(engine: Arc<dyn Engine>, clock: &VirtualClock) -> Searcher {
     builder.build().unwrap()
 }
 
-/// What a search takes in virtual time, its waves and its hits.
+/// Returns virtual time, waves and hits of a search.
 fn ask(searcher: &Searcher, clock: &VirtualClock, indexes: &str) -> (Duration, u64, Value) {
     let body = json!({"size": 0, "track_total_hits": true, "query": {"match_all": {}}});
     let request = HttpRequest {

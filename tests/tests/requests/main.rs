@@ -1,6 +1,6 @@
-//! What a search costs: waves, requests, bytes, memory and steps, on each kind of host.
+//! Costs of searches: waves, requests, bytes, memory and steps, on each kind of host.
 //!
-//! One program for all of them: linking is most of what a test program takes to build.
+//! All of them are one program, because linking takes most of the build time of a test program.
 
 mod bounds;
 mod budgets;

@@ -1,4 +1,4 @@
-//! Values that few splits hold: filters say which splits those are, cost little, and never hide a hit.
+//! Filters for rare values: they find the splits with the value, cost little, and never hide a hit.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 /// 1,000 splits of 300 documents.
 static FED: LazyLock<TestIndex> = LazyLock::new(|| hdfs(300));
-/// The same documents in 6 splits, which no page names.
+/// Same documents in 6 splits, without pages.
 static WHOLE: LazyLock<TestIndex> = LazyLock::new(|| hdfs(50_000));
 
 fn hdfs(split_num_docs: u64) -> TestIndex {
@@ -84,7 +84,7 @@ fn filters_change_no_answer() {
     assert!(num_hits > 100);
 }
 
-/// Waves, requests, bytes, and splits that were left out by their filters.
+/// Returns waves, requests, bytes, and the number of splits that filters excluded.
 fn cost(index: &TestIndex, mut request: Value) -> (u64, u64, u64, u64) {
     request["profile"] = true.into();
     let searcher = index.searcher(Arc::new(NativeEngine::new()), 0, 1).unwrap();
@@ -141,7 +141,7 @@ fn what_few_splits_of_a_page_or_scores_need_no_filter_is_read_for() {
     assert_eq!(few.json["profile"]["num_splits_pruned_by_filter"], 0);
 }
 
-/// Returns the index with its manifest and objects changed.
+/// Returns the index with a changed manifest and changed objects.
 fn changed(change: impl Fn(&mut ManifestFile, &mut TestIndex)) -> TestIndex {
     let mut index = FED.clone();
     let mut manifest = index.manifest().unwrap();
@@ -200,7 +200,8 @@ fn filters_that_are_missing_damaged_or_of_others_hide_nothing() {
     }
 }
 
-/// Merging pages carries their filters over, and garbage collection knows those that are referred to.
+/// Merging pages copies their filters, and garbage collection keeps the filters that are
+/// referenced.
 #[test]
 fn filters_live_and_die_with_their_pages() {
     let folder = tempfile::tempdir().unwrap();
@@ -251,7 +252,7 @@ fn filters_live_and_die_with_their_pages() {
     assert_eq!(&report.problems[0].object, name);
 }
 
-/// Documents of a split, of which two each have a trace id.
+/// Number of documents in a split. Two documents share each trace id.
 const NUM_DOCS: u64 = 100_000;
 
 fn trace_id(number: u64) -> String {
@@ -277,8 +278,8 @@ fn traces() -> TestIndex {
     TestIndex::build(&yaml, &lines, NUM_DOCS).unwrap()
 }
 
-/// 1,000 splits: one is real, and 999 are another real one under other names, whose filters hold as many trace ids
-/// that no split has.
+/// 1,000 splits: a real one, and 999 copies of another real one under other names, whose filters
+/// hold the same number of trace ids that do not exist.
 #[test]
 fn one_trace_of_a_thousand_splits_costs_a_read_for_each_page() {
     let mut index = traces();

@@ -1,5 +1,5 @@
-//! An index fed in small pieces: its splits stand in pages of the manifest. Answers are those of the same
-//! documents in few splits, cost depends on what a query needs, and damage costs no more than it hits.
+//! Index with many small splits in pages of the manifest. Answers equal those of the same documents
+//! in few splits, costs depend on the needs of a query, and damage only affects the damaged parts.
 
 use std::sync::{Arc, LazyLock};
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 /// 1,000 splits of 30 documents.
 static FED: LazyLock<TestIndex> = LazyLock::new(|| index(30));
-/// The same documents in 6 splits.
+/// Same documents in 6 splits.
 static WHOLE: LazyLock<TestIndex> = LazyLock::new(|| index(5_000));
 
 fn index(split_num_docs: u64) -> TestIndex {
@@ -26,7 +26,7 @@ fn engines() -> [Arc<dyn Engine>; 2] {
     [Arc::new(NativeEngine::new()), Arc::new(wasm)]
 }
 
-/// Returns the time in the middle of the documents, in seconds.
+/// Returns the time in the middle of the documents in seconds.
 fn middle() -> i64 {
     let splits = WHOLE.manifest().unwrap().manifest.splits;
     splits[3].time_range.unwrap().start_ns / 1_000_000_000 + 60
@@ -100,7 +100,7 @@ fn answers_do_not_depend_on_pages() {
     }
 }
 
-/// Waves, requests and bytes.
+/// Returns waves, requests and bytes.
 fn cost(request: &Value) -> (u64, u64, u64) {
     let searcher = FED.searcher(Arc::new(NativeEngine::new()), 0, 1).unwrap();
     let profile = run(&searcher, request).unwrap().profile;
@@ -114,7 +114,7 @@ fn cost_depends_on_what_a_query_needs() {
         (json!({"query": "*", "max_hits": 10}), (2, 2, 700_000)),
         (
             json!({"query": "severity_text:ERROR", "max_hits": 10}),
-            // Where hits lie near each other in a page, the heads between them come along.
+            // Heads between the hits of a page are read along with them.
             (4, 19, 700_000),
         ),
         (
@@ -148,10 +148,11 @@ fn a_time_filter_reads_the_pages_that_it_meets() {
     assert_eq!(num_pruned + num_searched, 1_000);
 }
 
-/// What happens to an object.
+/// Change of an object.
 type Change = fn(&mut Vec<u8>);
 
-/// Returns an index whose first page was changed by `change`.
+/// Returns an index whose first page was changed by `change`, with the page's name and number of
+/// documents.
 fn with_page(change: impl Fn(&mut Vec<u8>)) -> (TestIndex, String, u64) {
     let mut index = FED.clone();
     let page = &index.manifest().unwrap().pages[0];
@@ -239,7 +240,7 @@ fn an_explanation_names_pages() {
     );
 }
 
-/// Of each time, the fields that no mapping names are those of its documents.
+/// The fields without a mapping in a time range are those of the documents in it.
 #[test]
 fn fields_of_documents_are_found_in_pages_too() {
     const START: u64 = 1_460_000_000;
@@ -284,7 +285,7 @@ doc_mapping:
     }
 }
 
-/// The manifest says how many documents there are, wherever their splits stand.
+/// The manifest gives the number of documents, with splits in pages or in the manifest.
 #[test]
 fn fed_and_whole_hold_the_same() {
     let manifest = FED.manifest().unwrap();

@@ -1,5 +1,5 @@
-//! What a search leaves alone: splits outside the time filter or without a required tag, and splits
-//! that cannot hold a better hit. The answers themselves are compared in `answers.rs`.
+//! Splits that a search skips: those outside the time filter, those without a required tag, and
+//! those that cannot hold a better hit. `answers.rs` compares the answers.
 
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_tests::{CATALOGUE_CONFIG, TestIndex, catalogue, hdfs_lines};

@@ -1,7 +1,7 @@
-//! Very many splits of twenty documents each, as an indexer that runs all the time leaves them: what searches cost
-//! depends on what they need, before and after a merge.
+//! Very many splits of twenty documents each, as produced by a continuous indexer: the costs of
+//! searches depend on their needs, before and after a merge.
 //!
-//! `CANTER_SMALL_SPLITS` (1,500) says how many.
+//! `CANTER_SMALL_SPLITS` sets the number of splits (1,500 by default).
 
 use std::sync::{Arc, LazyLock};
 
@@ -47,7 +47,7 @@ fn requests() -> [(&'static str, Value); 4] {
     ]
 }
 
-/// Returns the answer without what varies, and what it cost.
+/// Returns the answer without varying values, and the profile.
 fn ask(index: &TestIndex, request: &Value, max_splits: u64) -> (Value, Profile) {
     let searcher = index.searcher(Arc::new(NativeEngine::new()), 0, 1).unwrap();
     let mut limits = Limits::default();
@@ -76,7 +76,7 @@ fn cost_depends_on_what_a_search_needs_and_a_merge_makes_it_that_of_a_fresh_buil
     assert_eq!(SMALL.manifest().unwrap().num_splits(), *NUM_SPLITS);
     assert!(of_merged.pages.is_empty() && of_merged.num_splits() < 40);
     for (name, request) in requests() {
-        // So few splits are looked at, of however many.
+        // Maximum number of splits that a search opens.
         let most = 150 + *NUM_SPLITS / 20;
         let (answer, small) = ask(&SMALL, &request, most);
         let (after, large) = ask(&merged, &request, most);

@@ -1,6 +1,8 @@
-//! Search over plain HTTP: an index in a folder, behind a web server that knows files and ranges only.
+//! Search over plain HTTP: an index in a folder, behind a web server that only supports files and
+//! ranges.
 //!
-//! The server answers `GET` and refuses everything else, so an answer proves that nothing else was sent.
+//! The server answers `GET` and rejects everything else, so an answer proves that no other request
+//! was sent.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Terms together: frequent ones that never meet cost nothing, and those of a range or a pattern are all read.
+//! Combined terms: frequent terms without common documents cost nothing, and all terms of a range
+//! or a pattern are read.
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ search_settings:
   default_search_fields: [body]
 ";
 
-/// Lines of four templates, each with words of its own that no other has, and a number that one line has.
+/// Returns lines of four templates, each with unique words, and with a unique number in each line.
 fn lines(num_docs: u64) -> Vec<String> {
     let templates = [
         ("INFO", "received block from source"),
@@ -48,7 +49,7 @@ fn engines() -> [Arc<dyn Engine>; 2] {
     ]
 }
 
-/// Returns the answer, and how many requests it took.
+/// Returns the answer and the number of requests.
 fn search(searcher: &Searcher, request: &Value) -> (Value, u64) {
     let mut request = request.clone();
     if request["forced_filter"].is_null() {
@@ -59,7 +60,7 @@ fn search(searcher: &Searcher, request: &Value) -> (Value, u64) {
     (answer.json, answer.profile.num_requests)
 }
 
-/// How many hits a query has by a scan: all words of one of the lists.
+/// Returns the number of lines that contain all words of one of the lists, by a scan.
 fn expected(lines: &[String], alternatives: &[&[&str]]) -> u64 {
     let has = |line: &&String| {
         let fits = |words: &&[&str]| words.iter().all(|word| line.contains(word));
@@ -83,7 +84,7 @@ fn terms_that_never_meet_cost_no_request() {
             ("words:exception AND words:received", &[]),
             ("slow AND \"received block\"", &[]),
             ("slow AND (packet OR source)", &[]),
-            // These meet.
+            // These terms have common documents.
             ("received AND block", &[&["received", "block"][..]][..]),
             ("level:ERROR AND block", &[&["exception"]]),
             ("while AND (block OR packet)", &[&["while", "block"]]),
@@ -120,13 +121,13 @@ fn terms_that_never_meet_cost_no_request() {
         );
         let explained = explained.unwrap().json.to_string();
         assert!(explained.contains("never meet"), "{explained}");
-        // What is not the caller's is not told by what a search costs.
+        // The costs of a search must not reveal hidden documents.
         let request = json!({"query": "packet AND block", "forced_filter": "level:WARN"});
         assert_eq!(search(&searcher, &request).0["num_hits"], 0);
     }
 }
 
-/// A prefix and a pattern bring the lists of all their terms, wherever these stand.
+/// Prefixes and patterns read the lists of all their terms, wherever the lists are.
 #[test]
 fn ranges_of_terms_and_patterns_find_all_their_lists() {
     let lines = lines(20_000);
@@ -164,7 +165,7 @@ fn ranges_of_terms_and_patterns_find_all_their_lists() {
                 "\"block from source id1\"*",
                 expected(&lines, &[&["block from source id1"]]),
             ),
-            // Both are there, and not beside each other.
+            // Both words exist, but never side by side.
             ("\"packet cli\"*", 0),
         ] {
             let (answer, _) = search(&searcher, &json!({"query": query, "max_hits": 3}));

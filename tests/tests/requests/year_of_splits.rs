@@ -1,8 +1,8 @@
-//! An index that was fed every five minutes for a year: 100,000 splits. What a search costs depends on what it needs,
-//! and what a publication writes on what is new.
+//! Index of 100,000 splits, one for every five minutes of a year. The costs of a search depend on
+//! its needs, and those of a publication on the new data.
 //!
-//! Of the splits an hour's are real. The others are made up: entries of the same shape, elsewhere in time, whose
-//! objects nobody reads.
+//! The splits of one hour are real. The others are simulated: entries of the same form at other
+//! times, whose objects are never read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,16 +22,16 @@ use canter_tests::{TestIndex, hdfs_lines, run_with};
 use serde_json::{Value, json};
 
 const NUM_SPLITS: u64 = 100_000;
-/// Of a page, if every ingest makes one split.
+/// Number of splits in a page if every ingest creates one split.
 const PAGE_LEN: usize = 528;
-/// Of a split.
+/// Number of documents in a split.
 const NUM_DOCS: u64 = 100;
 const SPLIT_SECONDS: u64 = 300;
-/// Splits that are real: an hour's.
+/// Number of real splits: those of an hour.
 const NUM_REAL: u64 = 12;
-/// The hour, in seconds since 1970.
+/// Start of the hour in seconds since 1970.
 const HOUR: u64 = 1_700_000_100;
-/// Which split of the year is the first of the hour.
+/// Index of the hour's first split in the year.
 const REAL_ORD: u64 = 70_007;
 
 const MB: u64 = 1 << 20;
@@ -50,7 +50,7 @@ fn hour() -> TestIndex {
     let lines = (0..).zip(lines).map(|(ord, line): (u64, String)| {
         let mut line: Value = serde_json::from_str(&line).unwrap();
         line["timestamp"] = json!(HOUR + ord * SPLIT_SECONDS / NUM_DOCS);
-        // Few splits have a level of their own.
+        // Few splits have this level.
         if ord / NUM_DOCS == 5 && ord % 50 == 0 {
             line["severity_text"] = json!("FATAL");
         }
@@ -60,7 +60,7 @@ fn hour() -> TestIndex {
     TestIndex::build(&config(), &lines, NUM_DOCS).unwrap()
 }
 
-/// Returns a split at another place of the year.
+/// Returns a copy of a split at another place of the year.
 fn moved(split: &PageSplit, ord: u64) -> PageSplit {
     let hours = (ord / NUM_REAL) as i64 - (REAL_ORD / NUM_REAL) as i64;
     let by_ns = hours * 3_600_000_000_000;
@@ -74,7 +74,7 @@ fn moved(split: &PageSplit, ord: u64) -> PageSplit {
     moved
 }
 
-/// The year.
+/// Index of the year.
 static YEAR: LazyLock<TestIndex> = LazyLock::new(|| {
     let mut index = hour();
     let mut manifest = index.manifest().unwrap();
@@ -101,7 +101,7 @@ static YEAR: LazyLock<TestIndex> = LazyLock::new(|| {
         let has_heads = ords.contains(&REAL_ORD);
         let splits = ords.iter().map(|ord| {
             let mut split = in_the_year(*ord);
-            // Whose heads nobody reads.
+            // Drops heads that are never read.
             split.head = split.head.filter(|_| has_heads);
             split
         });
@@ -136,7 +136,8 @@ fn engines() -> [(&'static str, Arc<dyn Engine>); 2] {
     ]
 }
 
-/// How many documents of the year have a level that most have: whole hours of the same twelve splits, and a rest.
+/// Returns the number of documents of the year with the most common level: whole hours of the same
+/// twelve splits, and a remainder.
 fn info_docs() -> u64 {
     let heads = hour().manifest().unwrap().take_splits(|_| true);
     let opened = heads
@@ -149,7 +150,7 @@ fn info_docs() -> u64 {
     ords.map(|ord| of_splits[(ord % NUM_REAL) as usize]).sum()
 }
 
-/// Returns an answer and what it cost, from a guest with the memory of an edge platform.
+/// Returns an answer and its profile, from a guest with the memory of an edge platform.
 fn search(engine: &Arc<dyn Engine>, request: &Value) -> (Value, Profile) {
     let answer = try_search(engine, request).unwrap();
     assert_eq!(answer.json["failed_splits"], json!([]), "{request}");
@@ -165,7 +166,7 @@ fn try_search(engine: &Arc<dyn Engine>, request: &Value) -> Result<SearchRespons
     run_with(&searcher, request, &limits)
 }
 
-/// Bytes of a manifest, of which there are so many, without the heads that it carries.
+/// Returns the length of a manifest of `num_bytes` bytes without the heads that it carries.
 fn root_len(manifest: &ManifestFile, num_bytes: u64) -> u64 {
     let splits = manifest.manifest.splits.iter();
     let heads = splits.filter(|split| split.head_offset.is_some());
@@ -194,7 +195,7 @@ fn a_search_costs_what_it_needs() {
     }});
     let by_level = json!({"levels": {"terms": {"field": "severity_text"}}});
     let year_docs = NUM_SPLITS * NUM_DOCS;
-    // The request, its number of hits, waves, requests and bytes.
+    // Request, its number of hits, and its maximum waves, requests and bytes.
     let table = [
         (
             hour(json!({"query": "*", "max_hits": 0})),
@@ -261,7 +262,7 @@ fn a_search_costs_what_it_needs() {
     }
 }
 
-/// What no sum and no filter answers is refused, with what to do.
+/// A search that neither sums nor filters can answer is refused with advice.
 #[test]
 fn the_limit_on_splits_is_one_on_what_must_be_read() {
     let request = json!({"query": "body:block", "max_hits": 3, "sort_by": "tenant_id"});
@@ -276,7 +277,7 @@ fn the_limit_on_splits_is_one_on_what_must_be_read() {
     }
 }
 
-/// Bytes and number of the objects in an index's folder that are not splits.
+/// Returns the objects in an index's folder that are not splits, with their sizes.
 fn objects(folder: &Path) -> BTreeMap<PathBuf, u64> {
     let mut found = BTreeMap::new();
     for kind in ["pages", "filters", "ledger"] {
@@ -293,7 +294,7 @@ fn a_publication_writes_what_is_new() {
     let stored = YEAR.to_folder().unwrap();
     let folder = stored.folder.path();
     let num_pages = || stored.store.load_manifest().unwrap().pages.len();
-    // Bytes by what happens to pages: nothing, a new one, some become one.
+    // Bytes by the effect on pages: none, a new page, several pages merged into one.
     let mut most = [0_u64; 3];
     let mut longest = Duration::ZERO;
     for ord in 0..140 {

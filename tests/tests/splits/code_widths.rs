@@ -1,5 +1,5 @@
-//! Columns of every width that is counted as it lies packed, from every row within a byte on, in both engines: against
-//! counting the documents one by one.
+//! Counting in packed columns of every supported width, from every row offset within a byte, in
+//! both engines, compared with counting documents one by one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const MAX_WIDTH: u32 = 12;
 const NUM_DOCS: u64 = 9_000;
 
-/// Returns the value of a document in the field of a width: any, or nearly always the same.
+/// Returns the value of a document in the field of a width: any value, or mostly the same one.
 fn value(doc: u64, width: u32, is_skewed: bool) -> u64 {
     let mut bits = doc.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (u64::from(width) << 40);
     bits = (bits ^ (bits >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

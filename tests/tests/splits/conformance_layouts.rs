@@ -1,5 +1,5 @@
-//! The whole list of the conformance test, asked of the same documents in few splits, in many, and in those that were
-//! merged of them: the answers are the same bytes.
+//! All requests of the conformance test for the same documents in few splits, in many, and in
+//! merged ones: the answers are byte-identical.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use canter_runtime::{Caller, Limits, Searcher};
 use canter_tests::conformance::{Call, Layout, Request, Site, comparable_bytes, read_requests};
 use serde_json::Value;
 
-/// The indexes whose documents every layout has.
+/// Indexes that have all of their documents in every layout.
 const WHOLE: [&str; 3] = ["hdfs-logs", "catalogue", "numbers"];
 
-/// Searches of the whole indexes.
+/// Returns the searches of these indexes.
 fn requests() -> Vec<Request> {
     let mut requests = read_requests().unwrap();
     let of_index = |path: &str, index: &str| path.contains(&format!("/{index}/search"));
@@ -34,11 +34,11 @@ fn searcher(site: &Site) -> Searcher {
     builder.max_parallel_leaves(1).build().unwrap()
 }
 
-/// What a layout answers.
+/// Answers of a layout.
 struct Answers {
-    /// Status and body of each answer, without the time that it took.
+    /// Status and body of each answer, without the elapsed time.
     all: Vec<(u16, String)>,
-    /// Of the index of logs.
+    /// Number of splits in the index of logs.
     num_splits: u64,
 }
 

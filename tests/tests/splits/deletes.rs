@@ -1,4 +1,4 @@
-//! Documents that were deleted are in no answer: it is that of an index into which the others were ingested.
+//! Deleted documents: all answers equal those of an index that only received the other documents.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,14 +10,14 @@ use canter_split_format::{MANIFEST_OBJECT, ManifestFile, SplitEntry};
 use canter_tests::{TestIndex, hdfs_lines, list, run, run_divided};
 use serde_json::{Value, json};
 
-/// What is deleted, one after the other, and what a plain look at a line says of it.
+/// Query that deletes documents, and a predicate that decides the same for a line.
 type Deletion = (Value, fn(&Value) -> bool);
 
 fn tenant(line: &Value) -> u64 {
     line["tenant_id"].as_u64().unwrap()
 }
 
-/// Few documents of most splits, many of all, and all of some.
+/// Returns successive deletions: few documents of most splits, many of all, and all of some.
 fn deletions() -> [Deletion; 3] {
     [
         (json!({"query": "severity_text:WARN"}), |line| {
@@ -33,7 +33,7 @@ fn deletions() -> [Deletion; 3] {
     ]
 }
 
-/// Seconds since 1970: a third of the documents are earlier.
+/// Returns a time in seconds since 1970 that a third of the documents precede.
 fn middle() -> i64 {
     let line: Value = serde_json::from_str(&LINES[LINES.len() / 3]).unwrap();
     line["timestamp"].as_i64().unwrap()
@@ -45,8 +45,8 @@ fn build(lines: &[String], split_num_docs: u64) -> TestIndex {
     TestIndex::build(HDFS_LOGS_YAML, lines, split_num_docs).unwrap()
 }
 
-/// Returns the lines with blank ones in the place of those that were deleted: so each keeps its
-/// position.
+/// Returns the lines, with blank ones in place of deleted lines, so that the others keep their
+/// positions.
 fn left(is_deleted: impl Fn(&Value) -> bool) -> Vec<String> {
     let lines = LINES.iter().map(|line| {
         let json: Value = serde_json::from_str(line).unwrap();
@@ -115,7 +115,7 @@ fn plain(mut answer: Value) -> Value {
     answer
 }
 
-/// Compares an index with deleted documents and one that never had them.
+/// Compares an index with deleted documents to one that never had them.
 fn check(index: &TestIndex, without: &TestIndex) {
     for engine in engines() {
         for max_leaves in [1, 3] {
@@ -189,7 +189,7 @@ fn what_was_deleted_is_not_ingested_again() {
         (0, 6_000)
     );
     assert_eq!(stored.store.describe().unwrap().num_docs, 0);
-    // The documents are in the store until a garbage collection.
+    // The documents stay in the store until garbage collection.
     let splits = stored_splits(&stored.store).unwrap();
     assert_eq!(
         (
@@ -212,7 +212,7 @@ fn what_was_deleted_is_not_ingested_again() {
     );
 }
 
-/// Returns an index of which so much is deleted that the manifest does not say what.
+/// Returns an index whose deletions are too numerous for the manifest, and the entry of its split.
 fn with_object() -> (TestIndex, SplitEntry) {
     let index = build(&LINES, 6_000);
     let (index, _) = index.delete(&json!({"query": "tenant_id:<50"})).unwrap();
@@ -261,7 +261,7 @@ fn damage_of_what_is_deleted_costs_the_split_by_name() {
 #[test]
 fn deletes_cost_one_request_in_the_wave_of_the_heads() {
     let (index, _) = with_object();
-    // Without its head in the manifest.
+    // The same without its head in the manifest.
     let mut bare = ManifestFile::new(index.manifest().unwrap().manifest);
     for entry in &mut bare.manifest.splits {
         entry.head_offset = None;

@@ -1,4 +1,5 @@
-//! Same documents + same config → same bytes; and the same steps whatever the order of supplies.
+//! Determinism: the same documents and config result in the same bytes, and the steps do not depend
+//! on the order of supplies.
 
 use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_tests::{CATALOGUE_CONFIG, TestIndex, catalogue, hdfs_lines};

@@ -1,5 +1,5 @@
-//! Who documents are, as Elasticsearch's API shows it in `_id`: the same wherever they go, found again by `ids`, and read
-//! beside the documents.
+//! Identities of documents, which Elasticsearch's API returns as `_id`: they never change, `ids`
+//! finds them, and they are read together with the documents.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ doc_mapping:
 const NUM_SOURCES: usize = 40;
 const NUM_LINES: u64 = 120;
 
-/// Returns the lines of each source, whose times are mixed.
+/// Returns the lines of each source, with mixed times.
 fn sources() -> Vec<(String, Vec<String>)> {
     let mut rng = ChaCha8Rng::seed_from_u64(12);
     let mut n = 0;
@@ -43,7 +43,7 @@ fn sources() -> Vec<(String, Vec<String>)> {
         .collect()
 }
 
-/// Documents' identities by their numbers, as the format's specification makes them.
+/// Returns identities keyed by document number, computed according to the format's specification.
 fn expected(sources: &[(String, Vec<String>)]) -> BTreeMap<u64, String> {
     let mut expected = BTreeMap::new();
     for (id, lines) in sources {
@@ -57,7 +57,7 @@ fn expected(sources: &[(String, Vec<String>)]) -> BTreeMap<u64, String> {
     expected
 }
 
-/// Several ingests, each of several sources, into small splits.
+/// Returns an index from several ingests of several sources each, with small splits.
 fn index(sources: &[(String, Vec<String>)]) -> TestIndex {
     let sources: Vec<(&str, &[String])> = sources
         .iter()
@@ -94,7 +94,7 @@ fn ask_as(searcher: &Searcher, body: &Value, caller: &Caller) -> (u16, Value) {
     (answer.response.status, json)
 }
 
-/// Identities and numbers of the hits.
+/// Returns the identities of the hits, keyed by document number.
 #[track_caller]
 fn hits(searcher: &Searcher, body: &Value) -> BTreeMap<u64, String> {
     let (status, answer) = ask_as(searcher, body, &Caller::default());
@@ -149,7 +149,7 @@ fn ids_find_their_documents_and_no_others() {
                     assert_eq!(&found, wanted, "{query}");
                 };
                 check(json!({"terms": {"_id": ids}}), &wanted);
-                // Nobody's, and what could be no identity.
+                // Unused identities, and texts that are not identities.
                 let nobody = format!("{}-1", "0".repeat(32));
                 ids.extend(["", "1", &nobody, "-1"]);
                 check(json!({"ids": {"values": ids}}), &wanted);
@@ -179,13 +179,13 @@ fn ids_find_their_documents_and_no_others() {
             let only = BTreeMap::from([(77, one.clone())]);
             let query = json!({"term": {"_id": {"value": one}}});
             assert_eq!(hits(&searcher, &json!({"query": query})), only);
-            // Beside a field for which documents must be looked at.
+            // Combines `ids` with a field that requires a scan of the documents.
             let both = json!({"bool": {"should": [
                 {"ids": {"values": one}}, {"match_phrase": {"what": "line 78"}},
             ]}});
             let found = hits(&searcher, &json!({"query": both}));
             assert_eq!(found.keys().copied().collect::<Vec<_>>(), [77, 78]);
-            // In a filter of an aggregation.
+            // As the filter of an aggregation.
             let body = json!({
                 "query": {"range": {"n": {"lte": 100}}}, "size": 0,
                 "aggs": {"those": {"filter": {"ids": {"values": [one, expected[&78]]}}}},
@@ -196,7 +196,7 @@ fn ids_find_their_documents_and_no_others() {
     }
 }
 
-/// Returns the waves of a search without a cache.
+/// Returns the number of waves of a search without a cache.
 fn waves(index: &TestIndex, path: &str, body: &Value) -> u64 {
     let searcher = searcher(index, Arc::new(NativeEngine::new()));
     let request = HttpRequest {
@@ -214,7 +214,7 @@ fn waves(index: &TestIndex, path: &str, body: &Value) -> u64 {
     answer.profile.num_waves
 }
 
-/// What says who a hit is comes with its document.
+/// The identity of a hit is read together with its document.
 #[test]
 fn ids_take_no_wave_of_their_own() {
     let sources = sources();
@@ -228,7 +228,7 @@ fn ids_take_no_wave_of_their_own() {
     assert_eq!(with, without);
 }
 
-/// However many splits may have them.
+/// The number of candidate splits does not matter.
 #[test]
 fn ids_are_looked_for_in_all_splits_at_once() {
     let sources = sources();
@@ -236,7 +236,7 @@ fn ids_are_looked_for_in_all_splits_at_once() {
     assert!(index.entries().unwrap().len() > 8);
     let one = &expected(&sources)[&77];
     let body = json!({"query": {"ids": {"values": [one]}}, "size": 0});
-    // The manifest, and the identities.
+    // One wave for the manifest, and one for the identities.
     assert_eq!(waves(&index, "/logs/_search", &body), 2);
 }
 
@@ -302,7 +302,7 @@ fn an_id_is_found_by_whatever_clause_names_it() {
     }
 }
 
-/// Only in Elasticsearch's language `_id` and `_index` are what they are there.
+/// `_id` and `_index` have a special meaning only in Elasticsearch's query language.
 #[test]
 fn keys_of_documents_with_these_names_are_fields_of_the_query_string() {
     let config = "{version: 0.9, index_id: logs, doc_mapping: {mode: dynamic}}";

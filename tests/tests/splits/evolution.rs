@@ -1,8 +1,9 @@
-//! An index that got fields later answers as one that had them from the beginning, before and after merges: with
-//! documents that had no such values where nothing was kept of them, and with all of them where dynamic mapping
-//! indexed them as the fields are indexed now.
+//! Indexes that get fields later: they answer like an index that had these fields from the
+//! beginning, before and after merges. Values from before count as missing if they were not kept,
+//! and are found if dynamic mapping indexed them in the same way as the fields.
 //!
-//! `CANTER_EVOLUTIONS` says how many random evolutions (4 by default), `CANTER_EVOLUTION_SEED` from which seed on.
+//! `CANTER_EVOLUTIONS` is the number of random evolutions (4 by default), and
+//! `CANTER_EVOLUTION_SEED` is the first seed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +23,7 @@ use tempfile::TempDir;
 
 type Document = Map<String, Value>;
 
-/// Numbers that look random.
+/// Pseudo-random number generator.
 struct Rng(u64);
 
 impl Rng {
@@ -56,7 +57,7 @@ fn later_fields() -> Vec<Value> {
 
 fn config(mode: &str, later: &[Value], default_fields: &[&str]) -> IndexConfig {
     let mut fields = vec![json!({"name": "ts", "type": "datetime", "fast": true})];
-    // Anywhere: they keep the numbers that they had.
+    // Inserts them between the others, which keep their numbers.
     fields.extend(later.iter().cloned());
     fields.push(json!({"name": "body", "type": "text", "record": "position"}));
     fields.push(json!({"name": "kind", "type": "text", "tokenizer": "raw", "fast": true}));
@@ -202,7 +203,7 @@ fn requests() -> Vec<Value> {
     requests
 }
 
-/// What an answer says of the documents, or why there is none.
+/// Returns the parts of an answer that depend on the documents, or its error.
 fn answer_of(answer: Result<canter_runtime::SearchResponse, SearchError>) -> Result<Value, String> {
     let mut answer = answer.map_err(|error| error.to_string())?.json;
     if let Some(profile) = answer.get("profile") {
@@ -241,10 +242,10 @@ fn engines() -> Vec<Arc<dyn Engine>> {
     vec![Arc::new(NativeEngine::new()), Arc::new(wasm)]
 }
 
-/// How an index comes to be.
+/// Plan of an index's evolution.
 struct Plan {
     mode: &'static str,
-    /// Which of the later fields each phase adds, by their places, and its documents.
+    /// For each phase, the positions of the later fields that it adds, and its documents.
     phases: Vec<(Vec<usize>, Vec<Document>)>,
     default_fields: Vec<&'static str>,
     split_num_docs: u64,
@@ -285,7 +286,7 @@ impl Plan {
         config(self.mode, &later_fields(), &self.default_fields)
     }
 
-    /// Feeds and updates an index; no update follows the last documents.
+    /// Creates, fills and updates an index. There is no update after the last documents.
     fn evolve(&self) -> (TempDir, IndexStore) {
         let folder = tempfile::tempdir().unwrap();
         let all = later_fields();
@@ -309,8 +310,8 @@ impl Plan {
         (folder, store.unwrap())
     }
 
-    /// Returns the same documents, ingested with the final config; of earlier ones without what
-    /// nothing was kept of.
+    /// Returns an index of the same documents, ingested with the final config. Values of earlier
+    /// documents that were not kept are removed.
     fn fresh(&self) -> TempDir {
         let folder = tempfile::tempdir().unwrap();
         let store = create_index(folder.path().to_str().unwrap(), &self.final_config()).unwrap();
@@ -391,8 +392,8 @@ fn so_does_one_whose_splits_stand_in_pages() {
     }
 }
 
-/// Returns the answer of an index that is fed twice with one document each, before and after an
-/// update.
+/// Creates an index with one document from before and one from after an update that adds a field.
+/// Returns its folder, store and searcher.
 fn fed_twice(
     mapping: Value,
     added: Value,
@@ -424,7 +425,8 @@ fn values_of_before_a_field_was_mapped_are_found_as_dynamic_mapping_indexed_them
     let (_folder, store, searcher) = fed_twice(json!({"mode": "dynamic"}), text, &before, &after);
     let check_all = || {
         for (query, num_hits) in [
-            // As words, only documents of after; as a whole text, only those of before.
+            // Single words only match the second document; the whole text only matches the first
+            // one.
             ("t:lost", 1),
             ("t:\"lost block\"", 1),
             ("t:\"Lost Block\"", 2),
@@ -437,7 +439,7 @@ fn values_of_before_a_field_was_mapped_are_found_as_dynamic_mapping_indexed_them
             assert_eq!(answer["num_hits"], num_hits, "{query}: {answer}");
             assert_eq!(answer["errors"], json!([]), "{query}");
         }
-        // A hit shows what it did.
+        // Hits show the same documents as before.
         let hits = answer_of(run(&searcher, &json!({"query": "*"}))).unwrap()["hits"].clone();
         let mut shown: Vec<String> = hits
             .as_array()
@@ -449,7 +451,7 @@ fn values_of_before_a_field_was_mapped_are_found_as_dynamic_mapping_indexed_them
         assert_eq!(shown, [before.to_string(), "{}".to_owned()]);
     };
     check_all();
-    // They are no neighbours to a merge, however often it looks.
+    // A merge does not combine these splits, even when it runs repeatedly.
     for _ in 0..2 {
         let merged = merge_index(&store, &MergeIndexOptions::default(), &|_| {}).unwrap();
         assert_eq!((merged.merges.len(), merged.num_splits), (0, 2));

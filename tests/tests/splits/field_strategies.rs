@@ -1,5 +1,5 @@
-//! What each way of indexing a field costs, in one table, over two sets of real data. Every answer is checked against a
-//! plain scan of the documents.
+//! Costs of each way of indexing a field, as a table over two sets of real data. Every answer is
+//! compared with a plain scan of the documents.
 //!
 //! `cargo test --workspace --exclude canter-guest-component --test splits field_strategies -- --ignored --nocapture`
 
@@ -12,11 +12,11 @@ use canter_index_builder::{IngestOptions, Source};
 use canter_tests::TestIndex;
 use serde_json::{Value, json};
 
-/// A set of documents, and the text in it that is searched.
+/// Set of documents with the text field that is searched.
 struct Data {
     file: &'static str,
     field: &'static str,
-    /// How other fields are mapped.
+    /// Mappings of the other fields.
     others: &'static [(&'static str, &'static str)],
 }
 
@@ -67,7 +67,7 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// What few documents have, and what most do, with the number of documents.
+/// Returns a rare and a frequent value, with the numbers of their documents.
 fn extremes(all: impl Iterator<Item = Vec<String>>) -> [(String, usize); 2] {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for mut one in all {

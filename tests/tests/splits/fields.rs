@@ -1,5 +1,5 @@
-//! Ways to index a field: custom tokenizers, several ways at once, fields made of others, and none at all. Whichever it
-//! is, a query finds what a plain scan of the documents finds.
+//! Ways of indexing a field: custom tokenizers, several ways at once, fields derived from others,
+//! and no index. In each case, a query finds the same documents as a plain scan.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn config(fields: &Value, others: &Value) -> String {
     json!({ "version": "0.9", "index_id": "fields", "doc_mapping": mapping }).to_string()
 }
 
-/// Several splits, whose documents have their place in `id`.
+/// Builds an index with several splits, whose documents have their positions in `id`.
 fn build(fields: Value, others: Value, documents: &[Value]) -> TestIndex {
     let lines = documents.iter().enumerate().map(|(id, document)| {
         let mut document = document.clone();
@@ -31,7 +31,7 @@ fn build(fields: Value, others: Value, documents: &[Value]) -> TestIndex {
     TestIndex::build(&config(&fields, &others), &lines, 60).unwrap()
 }
 
-/// Returns the places of the documents that a query finds.
+/// Returns the positions of the documents that a query finds.
 #[track_caller]
 fn ids(index: &TestIndex, query: &str) -> Vec<usize> {
     let request = json!({ "query": query, "max_hits": 1_000, "sort_by": "-id" });
@@ -45,7 +45,7 @@ fn ids(index: &TestIndex, query: &str) -> Vec<usize> {
     ids.collect()
 }
 
-/// Returns the places of the documents of which something holds.
+/// Returns the positions of the documents for which `holds` is true.
 fn scan(documents: &[Value], holds: impl Fn(&Value) -> bool) -> Vec<usize> {
     let found = documents.iter().enumerate().filter(|(_, doc)| holds(doc));
     found.map(|(id, _)| id).collect()
@@ -100,7 +100,7 @@ fn grams(text: &str) -> Vec<String> {
     all.collect()
 }
 
-/// Runs of characters that the pattern `[\w.]+` takes.
+/// Returns the runs of characters that match the pattern `[\w.]+`.
 fn runs(text: &str) -> Vec<String> {
     let runs = text.split(|c: char| !c.is_alphanumeric() && c != '.' && c != '_');
     runs.filter(|run| !run.is_empty())
@@ -123,7 +123,7 @@ fn custom_tokenizers_find_what_a_scan_finds_indexed_or_not() {
         let (by_grams, by_runs) = (field("grams"), field("runs"));
         for word in ["ca", "CAFÉ", "http", "ao", "zz", "bar"] {
             let wanted = grams(word);
-            // All grams of one value.
+            // Some single value has all grams.
             let has = |text: &&str| {
                 let own = grams(text);
                 wanted.iter().all(|gram| own.contains(gram))
@@ -163,7 +163,7 @@ fn custom_tokenizers_find_what_a_scan_finds_indexed_or_not() {
             ids(&by_grams, "a:CAFÉ").len() > 20,
             "the documents have something to find"
         );
-        // A pattern goes through the filters as the words did.
+        // Patterns pass through the same filters as words.
         assert_eq!(
             ids(&by_grams, "a:FÉ*"),
             scan(&documents, |doc| {
@@ -249,7 +249,8 @@ fn a_concatenation_is_found_by_the_words_of_its_fields() {
     assert_eq!(hit.json["hits"][0].get("all"), None, "it is not stored");
 }
 
-/// Returns an index without any index on `a` and `n`, and one with it.
+/// Returns an index of the documents in which `a` and `n` are not indexed, and one in which they
+/// are.
 fn stored_and_indexed(documents: &[Value]) -> (TestIndex, TestIndex) {
     let index = |strategy: &str| {
         let fields = json!([
@@ -320,7 +321,7 @@ fn counts_and_aggregations_are_those_of_an_index() {
             (answer["num_hits"].clone(), answer["aggregations"].clone())
         };
         if query == "a:*" {
-            // Only looking can tell whether there is a value.
+            // Only a scan can determine whether there is a value.
             let with = scan(&documents, |doc| !values(doc).is_empty()).len();
             assert_eq!(answer(&stored).0, json!(with));
             continue;

@@ -1,4 +1,4 @@
-//! Documents come back byte for byte as tantivy's own doc store would give them, from splits of any length.
+//! Stored documents: byte-identical to those of tantivy's own doc store, from splits of any length.
 
 use std::io::Read;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn lines_of(corpus: impl Corpus) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Returns all documents of an index, as what reads them in bulk writes them.
+/// Returns all documents of an index, in the form in which bulk reads write them.
 fn documents(index: &TestIndex) -> Vec<String> {
     let searcher = index.searcher(Arc::new(NativeEngine::new()), 1, 1).unwrap();
     let stored = index.to_folder().unwrap();
@@ -59,7 +59,7 @@ fn check(name: &str, config: &str, lines: &[String], splits: &[u64]) {
             wanted.len(),
             "{name} in splits of {split_num_docs}"
         );
-        // The guest has a reader of its own.
+        // The guest has a separate reader.
         let from = (lines.len() / 3).min(9_000);
         let request =
             json!({"query": "*", "max_hits": 1_000, "start_offset": from, "sort_by": "-_doc"});
@@ -80,7 +80,7 @@ fn check(name: &str, config: &str, lines: &[String], splits: &[u64]) {
 #[test]
 fn generated_documents_are_kept_as_they_are() {
     let hdfs = lines_of(HdfsLogs::new(20_000, 3));
-    // With a dictionary of the split's own, and without.
+    // With and without a dictionary that is specific to the split.
     check("HDFS logs", HDFS_LOGS_YAML, &hdfs, &[20_000, 900]);
     let http = lines_of(HttpLogs::new(20_000, 3));
     check("HTTP logs", HTTP_LOGS_YAML, &http, &[20_000, 900]);

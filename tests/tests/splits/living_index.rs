@@ -1,5 +1,5 @@
-//! An index that is fed in small pieces, merged and cleaned up: answers stay what they were, what was ingested stays
-//! known, and nothing that is referred to is ever removed.
+//! Index that is fed in small pieces, merged and cleaned up: answers do not change, ingested
+//! documents stay known, and referenced objects are never removed.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 const NUM_PIECES: usize = 130;
 const PIECE_LEN: usize = 60;
 
-/// Merges ten splits of the same size, from the smallest on.
+/// Returns a config that merges ten splits of the same size, smallest first.
 fn config() -> IndexConfig {
     let yaml = format!(
         "{HDFS_LOGS_YAML}\nindexing_settings:\n  split_num_docs_target: 4000\n  merge_policy:\n    \
@@ -36,7 +36,7 @@ fn pieces() -> Vec<Vec<String>> {
 fn ingest_piece(store: &IndexStore, ord: usize, lines: &[String]) -> IngestReport {
     let text = lines.join("\n").into_bytes();
     let id = format!("piece {ord}");
-    // Whoever ingests runs it again if it is told to.
+    // Repeats the ingest if the error asks for that.
     for _ in 0..20 {
         let text = std::io::Cursor::new(text.clone());
         let source = Source::reader(id.clone(), text).with_id(id.clone());
@@ -49,7 +49,8 @@ fn ingest_piece(store: &IndexStore, ord: usize, lines: &[String]) -> IngestRepor
     panic!("piece {ord} could not be ingested");
 }
 
-/// Merges all that is due; again, where a collection without patience has removed what a merge was about to publish.
+/// Runs all due merges. Repeats them if a garbage collection without a grace period removed the new
+/// split before its publication.
 fn merge_all(store: &IndexStore) {
     for _ in 0..20 {
         match merge_index(store, &MergeIndexOptions::default(), &|_| {}) {
@@ -148,7 +149,7 @@ fn a_fed_index_is_merged_and_cleaned_up_and_answers_as_before() {
     let again = merge_index(&store, &MergeIndexOptions::default(), &|_| {}).unwrap();
     assert_eq!(again.merges, []);
 
-    // What was ingested is known, wherever its documents are now.
+    // Ingested documents stay known, wherever they are now.
     for ord in [0, 64, NUM_PIECES - 1] {
         let report = ingest_piece(&store, ord, &pieces[ord]);
         assert_eq!(report.num_known_docs, PIECE_LEN as u64);
@@ -170,14 +171,14 @@ fn a_fed_index_is_merged_and_cleaned_up_and_answers_as_before() {
         .unwrap()
         .count();
     assert_eq!(files as u64, merged.num_splits);
-    // A repetition uploads nothing that stays: it is known still.
+    // A repeated ingest leaves nothing behind: its documents are still known.
     assert_eq!(
         ingest_piece(&store, 7, &pieces[7]).num_known_docs,
         PIECE_LEN as u64
     );
 }
 
-/// Two processes merge, others feed and collect, all at once.
+/// Two processes merge while others feed and collect garbage.
 #[test]
 fn merges_ingests_and_collections_at_once_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -199,7 +200,8 @@ fn merges_ingests_and_collections_at_once_lose_nothing() {
         });
         scope.spawn(move || {
             for round in 0..12 {
-                // Without a grace period: what is uploaded and not published yet is garbage to it, too.
+                // With hardly any grace period, uploads that are not yet published also count as
+                // garbage.
                 let options = GcOptions {
                     grace_ms: 500,
                     ..at(10_000 + 400 * round)

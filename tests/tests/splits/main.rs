@@ -1,6 +1,7 @@
-//! What is in a split and in an index, and what stays when they are merged, deleted from and kept for years.
+//! Contents of splits and indexes, and their preservation through merges, deletions and format
+//! versions.
 //!
-//! One program for all of them: linking is most of what a test program takes to build.
+//! All of them are one program, because linking takes most of the build time of a test program.
 
 mod code_widths;
 mod conformance_layouts;

@@ -23,7 +23,7 @@ use tantivy::BitSet;
 
 type Sources = Vec<(String, Vec<String>)>;
 
-/// Deals lines to sources, so that their times are interleaved.
+/// Deals lines out to sources, so that their times are interleaved.
 fn dealt(lines: &[String], num_sources: usize) -> Sources {
     let mut sources: Sources = (0..num_sources)
         .map(|ord| (format!("source {ord}"), Vec::new()))
@@ -34,7 +34,7 @@ fn dealt(lines: &[String], num_sources: usize) -> Sources {
     sources
 }
 
-/// One ingest of all sources.
+/// Builds an index with one ingest of all sources.
 fn build(config: &str, sources: &Sources, split_num_docs: u64) -> Result<TestIndex> {
     let sources: Vec<(&str, &[String])> = sources
         .iter()
@@ -47,7 +47,7 @@ fn merged(index: &TestIndex, config: &str, entries: &[SplitEntry]) -> Result<Pac
     index.merge(config, entries)??.context("a split")
 }
 
-/// Returns the files of a split by name.
+/// Returns the files of a split with their names.
 fn files(split: &[u8]) -> Result<Vec<(String, Vec<u8>)>> {
     let head = Head::open(split)?;
     let head_len = split.len() as u64 - head.files.body_len();
@@ -58,7 +58,7 @@ fn files(split: &[u8]) -> Result<Vec<(String, Vec<u8>)>> {
         .collect())
 }
 
-/// Compares file by file, so that a difference is named.
+/// Compares splits file by file, so that an error names the file.
 fn ensure_equal(merged: &[u8], whole: &[u8]) -> Result<()> {
     for (one, other) in files(merged)?.iter().zip(&files(whole)?) {
         ensure!(one.0 == other.0);
@@ -111,7 +111,7 @@ fn a_merged_split_is_to_the_byte_the_split_of_all_its_documents() -> Result<()> 
     Ok(())
 }
 
-/// Ids of all documents of a split, in their order.
+/// Returns the ids of all documents of a split, in order.
 fn identities(index: &TestIndex, entry: &SplitEntry) -> Result<Vec<DocIdentity>> {
     let files = files(&index.objects[&format!("splits/{}.split", entry.id)])?;
     let ids = files.iter().find(|(name, _)| name == IDENTITIES_FILE);
@@ -119,7 +119,8 @@ fn identities(index: &TestIndex, entry: &SplitEntry) -> Result<Vec<DocIdentity>>
     Ok(ids.iter().collect::<Result<_, _>>()?)
 }
 
-/// Deletes lines of all sources: what is left as inputs, and the sources with blank lines in their place.
+/// Deletes lines of all sources. Returns the inputs of a merge, and the sources with blank lines in
+/// place of deleted ones.
 fn deleted(
     index: &TestIndex,
     sources: &Sources,
@@ -154,7 +155,7 @@ fn deleted(
     Ok((inputs, left))
 }
 
-/// Returns the same answers, but for the time that they took.
+/// Checks that the answers are equal except for the elapsed time.
 fn ensure_same_answers(one: &TestIndex, other: &TestIndex, requests: &[Value]) -> Result<()> {
     for request in requests {
         let answer = |index: &TestIndex| -> Result<Value> {
@@ -213,7 +214,8 @@ fn searches_of_merged_splits_answer_as_before_and_as_if_all_were_ingested_at_onc
 
 #[test]
 fn deleted_documents_are_left_out_as_if_they_had_never_been() -> Result<()> {
-    // A label that a document has twice is one posting: its field's number of tokens, in `lists`, is not known.
+    // A label that occurs twice in a document has one posting, so a merge cannot tell the field's
+    // number of tokens in `lists`.
     for (config, lines, may_differ, requests) in [
         (HDFS_LOGS_YAML, hdfs_lines(4_000, 8)?, "", hdfs_requests()),
         (
@@ -230,7 +232,7 @@ fn deleted_documents_are_left_out_as_if_they_had_never_been() -> Result<()> {
     ] {
         let sources = dealt(&lines, 3);
         let divided = build(config, &sources, 300)?;
-        // The first line names the source.
+        // The first line identifies the source.
         let is_deleted =
             |ord: usize, position: u64| position != 1 && (ord as u64 + position * position) % 5 < 2;
         let (inputs, left) = deleted(&divided, &sources, is_deleted)?;
@@ -242,7 +244,7 @@ fn deleted_documents_are_left_out_as_if_they_had_never_been() -> Result<()> {
         ensure!(split.entry.tags == wanted.tags);
         let whole = files(&fresh.objects[&format!("splits/{}.split", wanted.id)])?;
         for (one, other) in files(&split.bytes)?.iter().zip(&whole) {
-            // A column keeps room for several values if one had several that is deleted.
+            // A column keeps room for several values if a deleted document had several.
             ensure!(one.1 == other.1 || may_differ == one.0, "{} differs", one.0);
         }
         let (one, other) = (
@@ -266,7 +268,7 @@ fn nothing_is_left_of_splits_whose_documents_are_all_deleted() -> Result<()> {
     let (mut inputs, _) = deleted(&divided, &sources, |_, _| true)?;
     ensure!(divided.merge_inputs(HDFS_LOGS_YAML, &inputs)??.is_none());
     ensure!(divided.merge_inputs(HDFS_LOGS_YAML, &[])??.is_none());
-    // All but those of one split: that is it, and nothing else.
+    // Deletes all documents but those of one split, which then stays the same.
     inputs[1].deleted = None;
     let left = divided
         .merge_inputs(HDFS_LOGS_YAML, &inputs)??
@@ -286,7 +288,7 @@ fn neither_the_order_of_inputs_nor_of_merges_is_in_the_bytes() -> Result<()> {
     let all = merged(&divided, CATALOGUE_CONFIG, &entries)?;
     entries.reverse();
     ensure!(merged(&divided, CATALOGUE_CONFIG, &entries)?.bytes == all.bytes);
-    // Every second one first, then the rest, then both.
+    // Merges every second split, then the others, then both results.
     let (even, odd): (Vec<_>, Vec<_>) = (0..).zip(entries).partition(|(ord, _)| ord % 2 == 0);
     let parts = [even, odd].map(|part| {
         let part: Vec<SplitEntry> = part.into_iter().map(|(_, entry)| entry).collect();
@@ -299,7 +301,7 @@ fn neither_the_order_of_inputs_nor_of_merges_is_in_the_bytes() -> Result<()> {
     Ok(())
 }
 
-/// Configs of an index that grows.
+/// Returns a config of a growing index.
 fn grown(mode: &str, fields: &[&str]) -> String {
     let fields: String = fields
         .iter()
@@ -312,7 +314,7 @@ fn grown(mode: &str, fields: &[&str]) -> String {
     )
 }
 
-/// Splits of two configs of one index, and what manifests say of them.
+/// Returns an index with splits of two configs, and the manifest entries of these splits.
 fn two_configs(
     old: &str,
     new: &str,
@@ -391,7 +393,8 @@ fn what_a_merge_would_lose_or_change_is_refused() -> Result<()> {
     };
     let status = "name: status, type: u64, fast: true";
     let (old, new) = (grown("dynamic", &[]), grown("dynamic", &[status]));
-    // Documents from before the mapping of `status` have it under `_dynamic`, where nobody would look.
+    // Documents from before the mapping of `status` have it under `_dynamic`, where searches would
+    // not look.
     let (index, entries) = two_configs(&old, &new, &lines("status"), &lines("status"))?;
     expect_error(
         index.merge(&new, &entries)?,
@@ -400,7 +403,7 @@ fn what_a_merge_would_lose_or_change_is_refused() -> Result<()> {
     );
     let (index, entries) = two_configs(&old, &new, &lines("statuses"), &lines("status"))?;
     ensure!(index.merge(&new, &entries)?.is_ok());
-    // A field that is gone, of another type, or in a dynamic mode that is no more.
+    // A field that was removed or has another type, or a dynamic mode that was turned off.
     expect_error(
         index.merge(&old, &entries)?,
         Invalid,
@@ -423,7 +426,7 @@ fn what_a_merge_would_lose_or_change_is_refused() -> Result<()> {
         Invalid,
         &["_field_presence"],
     );
-    // What is said wrongly.
+    // Invalid inputs.
     let id = entries[0].id.as_str();
     let twice = [entries[0].clone(), entries[0].clone()];
     expect_error(index.merge(&new, &twice)?, Invalid, &[id, "once"]);
@@ -459,7 +462,7 @@ fn a_path_that_documents_have_from_before_it_was_mapped_is_refused_however_it_is
             json!({"o": {"x": {"y": "deeper"}}}),
             true,
         ),
-        // Nothing that a query finds, so nothing that it loses; hits show it as before.
+        // These values are not searchable, so nothing is lost, and hits still show them.
         ("indexed: false, fast: false", json!({"o": {"x": 1}}), false),
         (
             "indexed: true, fast: true",
@@ -532,7 +535,7 @@ fn damage_of_an_input_is_an_error_that_names_the_split() -> Result<()> {
         ErrorKind::Data,
         &[id, "missing"],
     );
-    // The head of another split.
+    // Head checksum of another split.
     let mut swapped = entries.clone();
     swapped[1].head_checksum = entries[0].head_checksum;
     expect_error(
@@ -561,7 +564,7 @@ fn without_a_timestamp_field_documents_stand_by_source_and_position() -> Result<
 fn a_document_that_was_ingested_twice_is_there_twice() -> Result<()> {
     let lines = hdfs_lines(100, 6)?;
     let source = [("same", lines.as_slice())];
-    // Other limits of splits make other splits of the same documents.
+    // Other split limits divide the same documents into other splits.
     let once = TestIndex::build_of(HDFS_LOGS_YAML, &[&source], 60)?;
     let mut twice = TestIndex::build_of(HDFS_LOGS_YAML, &[&source], 35)?;
     let entries = [once.entries()?, twice.entries()?].concat();
@@ -576,7 +579,7 @@ fn a_document_that_was_ingested_twice_is_there_twice() -> Result<()> {
     Ok(())
 }
 
-/// Such fields have other numbers in the splits that there are.
+/// Such fields change the numbers of other fields in relation to existing splits.
 #[test]
 fn a_field_may_be_added_between_others_or_in_an_object() -> Result<()> {
     let n = "name: n, type: u64, fast: true";
@@ -611,7 +614,7 @@ fn a_field_may_be_added_between_others_or_in_an_object() -> Result<()> {
     )
 }
 
-/// They store documents in a way that is not read any more.
+/// These splits store documents in a form that is no longer supported.
 #[test]
 fn splits_of_version_0_1_are_refused_by_name() -> Result<()> {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/index-0.1");
@@ -630,7 +633,7 @@ fn splits_of_version_0_1_are_refused_by_name() -> Result<()> {
     Ok(())
 }
 
-/// Returns a document of few times and any keys.
+/// Generates a document with one of a few times and any keys.
 fn any_line() -> impl Strategy<Value = String> {
     let value = prop_oneof![
         any::<i32>().prop_map(|n| json!(n)),
@@ -671,7 +674,7 @@ proptest! {
         let entries = divided.entries().unwrap();
         let wanted = at_once.entries().unwrap();
         prop_assert_eq!(entries.iter().map(|entry| entry.num_docs).sum::<u64>(), lines.len() as u64);
-        // Some first, then all.
+        // Merges some of the splits, then all.
         let (one, other): (Vec<_>, Vec<_>) = entries.into_iter().zip(&first).partition(|(_, first)| **first);
         let parts: Vec<PackagedSplit> = [one, other]
             .into_iter()

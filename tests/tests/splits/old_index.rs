@@ -1,5 +1,6 @@
-//! An index of an earlier version, whose config lacks keys that have got defaults since, and whose splits store
-//! documents in a way that is not read any more: it is added to, and a search names what it cannot answer from.
+//! Index of an earlier version: its config lacks keys that have defaults now, and its splits store
+//! documents in a form that is no longer supported. Documents can be added, and a search names the
+//! splits that it cannot read.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +21,7 @@ use tempfile::TempDir;
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/golden/index-0.1");
 
-/// Returns a copy to write to.
+/// Returns a writable copy.
 fn copy() -> Result<TempDir> {
     let folder = tempfile::tempdir()?;
     fs::create_dir(folder.path().join("splits"))?;
@@ -76,7 +77,7 @@ fn an_index_of_an_earlier_version_is_added_to_and_its_old_splits_are_named() -> 
     let report = add(&IndexStore::open(uri)?, 0)?;
     ensure!(report.num_published_splits == 1 && report.num_live_splits == 3);
 
-    // With its config given, as indexers do that make the index if it is not there.
+    // With its config given, like an indexer that creates missing indexes.
     let yaml = fs::read_to_string(Path::new(GOLDEN).join("config.yaml"))?;
     let config = IndexConfig::from_yaml(&yaml, |_| None)?;
     let (store, is_new) = open_or_create_index(uri, &config)?;

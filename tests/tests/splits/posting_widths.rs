@@ -1,5 +1,5 @@
-//! Blocks of postings and of positions at every width that a small index has, in both engines, against what the
-//! documents were made of.
+//! Blocks of postings and of positions of every width that a small index can have, in both engines,
+//! compared with the content of the documents.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use serde_json::json;
 const NUM_DOCS: u64 = 20_000;
 const MAX_WIDTH: u32 = 13;
 const MAX_POSITION_WIDTH: u32 = 9;
-/// Documents in a block of postings.
+/// Number of documents in a block of postings.
 const BLOCK: u64 = 128;
 
-/// Returns whether a document has the word of a width: the last difference of the first block has
-/// that many bits, and so has one that is somewhere in a later block.
+/// Returns whether a document has the word of a width. The last difference in the first block and
+/// one in a later block need `width` bits.
 fn has_word(doc: u64, width: u32) -> bool {
     let gap = 1 << width;
     let is_before = doc < BLOCK - 1;
@@ -24,11 +24,12 @@ fn has_word(doc: u64, width: u32) -> bool {
     is_before || behind.is_some_and(|behind| behind < 60 || (60 + gap..300 + gap).contains(&behind))
 }
 
-/// Returns the text of a document: words by width, and in some a word twice, so far apart.
+/// Returns the text of a document: words by width, and in some documents a pair of words with a
+/// distance that depends on the document.
 fn body(doc: u64) -> String {
     let mut body = String::new();
     for width in (0..=MAX_WIDTH).filter(|width| has_word(doc, *width)) {
-        // So often that frequencies have widths, too.
+        // The number of repetitions varies, so that frequencies have widths, too.
         let times = 1 + (doc * 7) % (1 << (width / 2));
         for _ in 0..times {
             let _ = write!(body, "width{width} ");

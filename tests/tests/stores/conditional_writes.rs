@@ -1,5 +1,5 @@
-//! Builders over stores that ignore conditions on writes, as several look-alikes of S3 do: nothing is
-//! lost in silence, and nothing is written where it could be.
+//! Builders over stores that ignore conditions on writes, like several imitations of S3: nothing is
+//! lost silently, and nothing is written where data could be lost.
 
 use std::thread;
 
@@ -21,7 +21,7 @@ const UNSAFE: WriteOptions = WriteOptions {
     unsafe_single_writer: true,
 };
 
-/// What a store may do wrong with conditions, and what of it is named.
+/// Flaws of a store in its handling of conditions, with the texts that the error must contain.
 const FLAWS: [(&[Flaw], &[&str]); 4] = [
     (
         &IGNORES_BOTH,
@@ -53,7 +53,7 @@ fn num_docs(server: &S3Lookalike) -> Result<u64> {
     Ok(ManifestFile::from_bytes(&bytes)?.manifest.num_docs())
 }
 
-/// No probe left anything behind but the object that short ones need.
+/// Checks that probes leave nothing behind but the object that short probes need.
 fn check_clean(server: &S3Lookalike) {
     let paths = server.paths();
     let probe = paths
@@ -62,7 +62,7 @@ fn check_clean(server: &S3Lookalike) {
     assert_eq!(probe, None);
 }
 
-/// Returns an index of 1,000 documents in a store that then gets `flaws`.
+/// Returns the server of an index of 1,000 documents, which gets `flaws` afterwards.
 fn index_with(flaws: &[Flaw]) -> Result<S3Lookalike> {
     let server = S3Lookalike::start(&[])?;
     let store = server.index_store(URI)?;
@@ -121,7 +121,8 @@ fn a_store_that_ignores_conditions_is_refused_by_name() -> Result<()> {
     Ok(())
 }
 
-/// So many ingests of 1,000 documents, each reading and writing the manifest when the others do.
+/// Runs `num_writers` ingests of 1,000 documents each, which read and write the manifest
+/// simultaneously.
 fn at_once(
     server: &S3Lookalike,
     num_writers: u64,
@@ -182,7 +183,7 @@ fn who_writes_alone_may_and_is_told_the_risk_each_time() -> Result<()> {
         }
         check_clean(&server);
     }
-    // The flag alone is no risk.
+    // The flag alone is not a risk.
     let server = index_with(&[])?;
     let store = server.index_store(URI)?.with_write_options(UNSAFE);
     let report = add(&store, 1_000, 2)?;
@@ -205,7 +206,8 @@ fn who_loses_an_update_is_told() -> Result<()> {
     Ok(())
 }
 
-/// What an ingest into an index that is there asks for, each request with its object's folder or name.
+/// Returns the requests of an ingest into an existing index, each with the folder or name of its
+/// object.
 fn asked_for(lines: &[String]) -> Vec<String> {
     let shown = lines.iter().map(|line| {
         let (method, path) = line.split_once(' ').unwrap_or_default();
@@ -220,14 +222,14 @@ fn asked_for(lines: &[String]) -> Vec<String> {
     shown.collect()
 }
 
-/// Behind the question whether the store keeps to conditions.
+/// Requests that follow the check whether the store respects conditions.
 const OF_EACH_INGEST: [&str; 5] = [
     "GET manifest.canter",
     "PUT split",
-    // It is there, and whole.
+    // Checks that the split exists completely.
     "GET split",
     "PUT manifest.canter",
-    // What was written is there.
+    // Checks that the manifest was written.
     "GET manifest.canter",
 ];
 
@@ -243,7 +245,7 @@ fn an_ingest_asks_for_the_manifest_twice_and_for_refusals_once() -> Result<()> {
         ensure!(lines.len() <= 8);
         Ok(())
     };
-    // The first one makes the object that refusals need.
+    // The first ingest creates the object that later checks need.
     let standing = "PUT write-probe/standing";
     ingest(&server.index_store(URI)?, 2, &[standing; 3])?;
     let store = server.index_store(URI)?;
@@ -278,7 +280,7 @@ fn who_made_an_index_has_asked_in_full_and_leaves_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A store may be changed for another one that is less careful, with all objects of the index in it.
+/// A store can be replaced by a less reliable one that contains all objects of the index.
 #[test]
 fn a_short_probe_that_went_well_once_is_no_promise() -> Result<()> {
     for (flaws, named) in FLAWS {
@@ -303,7 +305,7 @@ fn connections_outlive_the_calls_that_opened_them() -> Result<()> {
     add(&store, 100, 2)?;
     let after_one = server.num_connections() - before;
     ensure!(after_one <= 2, "{after_one} connections for one ingest");
-    // Also from inside another runtime, and from another thread.
+    // Also works inside another runtime, and in another thread.
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     runtime.block_on(async { add(&store, 100, 3) })?;
     thread::scope(|scope| scope.spawn(|| add(&store, 100, 4)).join().unwrap())?;
@@ -342,7 +344,7 @@ fn a_probe_that_cannot_be_deleted_is_named() -> Result<()> {
     let warning = &report.warnings[0];
     ensure!(warning.name == "probe_left_behind", "{warning:?}");
     ensure!(warning.message.contains(&name), "{warning:?}");
-    // An ingest into an index that is there deletes nothing.
+    // An ingest into an existing index deletes nothing.
     let report = add(&server.index_store(URI)?, 1_000, 3)?;
     ensure!(report.warnings.is_empty(), "{:?}", report.warnings);
     Ok(())
@@ -378,7 +380,7 @@ fn a_folder_is_probed_too_and_stays_as_it_is() -> Result<()> {
     let names: Vec<_> = std::fs::read_dir(folder.path())?
         .map(|entry| Ok(entry?.file_name()))
         .collect::<Result<_>>()?;
-    // The lock is what stands in for conditions; every ingest makes it.
+    // The lock replaces conditions, and every ingest creates it.
     ensure!(names == ["manifest.lock"], "{names:?}");
     Ok(())
 }

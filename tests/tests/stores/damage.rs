@@ -1,5 +1,5 @@
-//! Damaged, truncated and swapped splits: a named error for that split, right answers from the
-//! others, and never a panic or a trap.
+//! Damaged, truncated and swapped splits: searches return an error that names the split and correct
+//! answers from the others, and never panic or trap.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,7 +11,7 @@ use canter_tests::{TestIndex, hdfs_lines, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// An index whose manifest carries no heads, so that every byte of every split matters.
+/// Index without heads in the manifest, so that every byte of every split matters.
 struct Sound {
     index: TestIndex,
     /// Split ids, oldest first.
@@ -43,7 +43,7 @@ static SOUND: LazyLock<Sound> = LazyLock::new(|| {
     }
 });
 
-/// Requests that between them read every part of a split.
+/// Returns requests that together read every part of a split.
 fn requests() -> [Value; 5] {
     [
         json!({"query": "severity_text:WARN", "max_hits": 10, "sort_by": "-tenant_id"}),
@@ -55,7 +55,7 @@ fn requests() -> [Value; 5] {
     ]
 }
 
-/// What the index answers without one of its splits.
+/// Returns the answer of the index without one of its splits.
 fn answer_without(victim: &str, request: &Value) -> Value {
     let mut index = SOUND.index.clone();
     let mut manifest = index.manifest().unwrap();
@@ -66,7 +66,8 @@ fn answer_without(victim: &str, request: &Value) -> Value {
     index.search(request).unwrap().json
 }
 
-/// With `victim` damaged, each answer is either whole, or names it and is right for the others.
+/// Checks that each answer with a damaged `victim` is complete, or names it and is correct for the
+/// others. Returns the number of answers that name it.
 fn check(index: &TestIndex, victim: &str, engine: &Arc<dyn Engine>) -> Result<usize, String> {
     let mut num_failed = 0;
     for request in requests() {
@@ -89,7 +90,8 @@ fn check(index: &TestIndex, victim: &str, engine: &Arc<dyn Engine>) -> Result<us
             }
             _ => return Err(format!("{request}: {failed:?}")),
         };
-        // A split whose documents alone are lost keeps its counts: its hits are left out.
+        // If only its documents are lost, a split still contributes its counts, and its hits are
+        // omitted.
         let fewer_hits = !failed.is_empty() && got["num_hits"] != expected["num_hits"];
         if fewer_hits {
             let whole = SOUND.index.search(&request).unwrap().json;
@@ -154,9 +156,9 @@ proptest! {
     }
 }
 
-/// Returns the length below which searches notice that a split was cut. Behind its documents stand
-/// their index, of which the head holds a copy, and the filter, which is read from pages of the
-/// manifest.
+/// Returns the length below which searches notice that a split was truncated. After the documents,
+/// there are only their index, of which the head has a copy, and the filter, which is read from
+/// pages of the manifest.
 fn read_len(split: &[u8]) -> usize {
     let head = Head::open(split).unwrap();
     let (_, documents) = head.files.find(DOCUMENTS_FILE).unwrap();

@@ -1,4 +1,5 @@
-//! The doctor before servers whose ailments are known: each shows in its row, and in no other.
+//! The doctor with servers that have known faults: each fault shows in its own row, and in no
+//! other.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,7 +46,7 @@ fn serve(quirks: &[Quirk]) -> WebServer {
 
 fn options() -> DoctorOptions {
     DoctorOptions {
-        // Busy machines are slow ones.
+        // A busy machine is slow.
         timeout: Duration::from_secs(120),
         mutable_object: Some("manifest.canter".to_owned()),
         ..DoctorOptions::default()
@@ -55,7 +56,7 @@ fn options() -> DoctorOptions {
 async fn examine(server: &WebServer, object: &str, options: &DoctorOptions) -> Report {
     let url = format!("{}/bucket/index/{object}", server.origin());
     let report = examine_web(&[url.parse().unwrap()], options).await.unwrap();
-    // A redirect that is followed is one request of ours and two of theirs.
+    // A followed redirect is one request of the doctor but two requests to the server.
     assert!(report.num_requests <= server.requests().len());
     assert!(report.num_requests <= options.max_requests);
     assert!(report.num_bytes <= options.max_bytes + 64 * 1024);
@@ -68,7 +69,7 @@ fn find<'a>(report: &'a Report, name: &str) -> &'a Check {
     found.unwrap_or_else(|| panic!("no row {name}: {report:#?}"))
 }
 
-/// Returns the rows that are not as they should be, with a mark for how bad it is.
+/// Returns the rows with problems, marked by severity.
 fn ailments(report: &Report) -> Vec<String> {
     let checks = report.checks.iter();
     checks

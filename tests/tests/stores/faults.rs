@@ -1,8 +1,9 @@
-//! 2,000 seeded searches over a store that fails in every way the laboratory knows. Each answer is
-//! right, or says that it is partial and holds nothing untrue, or is a clear error; and none is late.
+//! 2,000 seeded searches over a store that fails in every way that the simulation supports. Each
+//! answer is correct, or declared partial without anything wrong in it, or a clear error, and none
+//! is late.
 //!
-//! All of it on the virtual clock: latencies and failures are drawn from the seed, and a deadline is
-//! kept to the nanosecond.
+//! Everything runs on the virtual clock: latencies and failures are derived from the seed, and a
+//! deadline is kept to the nanosecond.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -21,7 +22,7 @@ use serde_json::{Value, json};
 
 const NUM_SEARCHES: u64 = 2_000;
 
-/// What the store does to its readers, by turns.
+/// Faults of the store, used in turn.
 const FAULTS: [&str; 8] = [
     "s3,errors=5%",
     "s3,resets=5%",
@@ -29,15 +30,15 @@ const FAULTS: [&str; 8] = [
     "s3,slowdowns=5%",
     "s3,tail=5%,tail-factor=10",
     "r2,errors=5%,resets=5%,truncations=5%,slowdowns=5%,tail=5%",
-    // So often that repetitions do not always help, and so that nothing can.
+    // Failures are so frequent that retries do not always help, or never.
     "s3,errors=20%,resets=20%,truncations=20%,slowdowns=10%,tail=10%",
     "s3,slowdowns=90%,tail=10%",
 ];
 
-/// What searches ask for, by turns.
+/// Returns the requests, used in turn.
 fn requests() -> Vec<Value> {
     vec![
-        // The two that search engines for logs are measured by.
+        // The two typical benchmarks of search engines for logs.
         json!({"query": "severity_text:ERROR", "max_hits": 10}),
         json!({"query": "*", "max_hits": 0, "aggs": {"events": {
             "date_histogram": {"field": "timestamp", "fixed_interval": "1d"},
@@ -54,7 +55,7 @@ fn requests() -> Vec<Value> {
     ]
 }
 
-/// One index and what it answers.
+/// Index with its expected answers.
 struct Bed {
     index: TestIndex,
     truths: Vec<Truth>,
@@ -65,7 +66,7 @@ impl Bed {
     fn new(index: TestIndex) -> Self {
         let truths = requests().into_iter();
         let truths = truths.map(|request| Truth::of(&index, request).unwrap());
-        // Four blocks for each class, so that it is never warm for long.
+        // Four blocks for each class, so that the cache never stays warm.
         let few_blocks = ClassOptions {
             max_bytes: 4 * MIN_BLOCK_LEN,
             block_len: MIN_BLOCK_LEN,
@@ -85,7 +86,7 @@ impl Bed {
     }
 }
 
-/// One index whose heads come with its manifest, and one whose splits must be opened one by one.
+/// Index whose heads are in its manifest, and index whose splits must be opened one by one.
 static BEDS: LazyLock<[Bed; 2]> = LazyLock::new(|| {
     let lines = hdfs_lines(5_000, 21).unwrap();
     let inlined = TestIndex::build(HDFS_LOGS_YAML, &lines, 700).unwrap();
@@ -99,7 +100,7 @@ static BEDS: LazyLock<[Bed; 2]> = LazyLock::new(|| {
     [Bed::new(inlined), Bed::new(bare)]
 });
 
-/// What one seed stands for.
+/// Test case of a seed.
 struct Case {
     seed: u64,
     faults: &'static str,
@@ -121,12 +122,12 @@ impl Case {
         }
     }
 
-    /// Returns whether it has time and budget enough for a store that fails now and then.
+    /// Returns whether time and budget suffice for a store that fails now and then.
     fn is_patient(&self) -> bool {
         FAULTS[..6].contains(&self.faults) && self.seed % 7 > 4
     }
 
-    /// Searches on a clock and a store of its own; also says how long it took.
+    /// Searches with a separate clock and store; also returns the elapsed time.
     fn run(
         &self,
         engine: Arc<dyn Engine>,
@@ -154,7 +155,7 @@ impl Case {
         (answer, clock.now())
     }
 
-    /// How the search ended, or what is wrong with it.
+    /// Returns the outcome of the search, or a description of the error in it.
     fn judge(
         &self,
         answer: &Result<SearchResponse, SearchError>,
@@ -168,7 +169,7 @@ impl Case {
     }
 }
 
-/// Some searches are in a hurry, some are poor, and all have a deadline.
+/// Returns the limits of a seed. Some are short of time, some of budget, and all have a deadline.
 fn limits_of(seed: u64) -> Limits {
     let mut limits = Limits::default();
     let spread = seed / 7;
@@ -180,7 +181,7 @@ fn limits_of(seed: u64) -> Limits {
         4 => limits.budget.max_waves = Some(1 + spread % 4),
         _ => {}
     }
-    // However small the index, a search may be divided.
+    // Allows even a search of a small index to be divided.
     limits
         .guest
         .insert("min_docs_per_leaf".to_owned(), 1.into());
@@ -232,7 +233,7 @@ fn every_answer_is_right_or_says_that_it_is_not() {
     let partial = total(|end| *end == End::Partial);
     let errors = total(|end| matches!(end, End::Error(_)));
     println!("{right} right, {partial} partial, {errors} errors");
-    // The judge has seen some of each kind, so it has judged.
+    // The check is only meaningful if there are outcomes of each kind.
     assert!(right > 800 && partial > 50 && errors > 50);
     let [all, right] = patient;
     println!("{right} of {all} right with time and budget enough, and up to 5 % of each failure");
@@ -241,8 +242,8 @@ fn every_answer_is_right_or_says_that_it_is_not() {
 
 #[test]
 fn the_same_seed_ends_the_same_way_at_the_same_moment() {
-    // In one leaf: several are threads, and who of them asks first is up to the machine. And without
-    // a short deadline, which also ends a guest that takes too long in the real world.
+    // Uses one leaf, because several leaves are threads with an undefined order of requests, and no
+    // short deadline, which would also stop a guest that is slow in real time.
     for seed in (12..NUM_SEARCHES).step_by(7 * 3 * 3) {
         let case = Case::new(seed);
         let run = || {

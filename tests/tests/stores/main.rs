@@ -1,6 +1,6 @@
-//! Stores and caches that fail, lie, change or are written by two.
+//! Stores and caches that fail, return wrong data, change, or have two writers.
 //!
-//! One program for all of them: linking is most of what a test program takes to build.
+//! All of them are one program, because linking takes most of the build time of a test program.
 
 mod conditional_writes;
 mod damage;

@@ -1,4 +1,4 @@
-//! The partial-result cache: the same answer from fewer reads, and never another answer.
+//! Partial-result cache: it saves reads, and never changes an answer.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -46,7 +46,7 @@ fn search(searcher: &Searcher, request: &Value) -> SearchResponse {
     run_divided(searcher, &request).unwrap()
 }
 
-/// What an answer says of the documents.
+/// Returns the parts of an answer that depend on the documents.
 fn body(response: &SearchResponse) -> String {
     let json = &response.json;
     json!([json["hits"], json["num_hits"], json["aggregations"]]).to_string()
@@ -86,7 +86,7 @@ fn a_second_search_reads_the_manifest_and_nothing_else() {
             let cache = memory_cache();
             let first = search(&searcher(&index, &engine, &cache), &request);
             assert_eq!(body(&first), expected, "{request}");
-            // A host that has just started, but for the cache.
+            // Simulates a restarted host with the same cache.
             let second = search(&searcher(&index, &engine, &cache), &request);
             assert_eq!(body(&second), expected, "{request}");
             let profile = &second.json["profile"];
@@ -152,7 +152,7 @@ fn a_time_window_that_moves_finds_the_splits_inside_it_again() {
     assert_eq!(*from_cache, 3, "all but the oldest split");
 }
 
-/// A cache whose entries come back with one bit flipped, or as another request's.
+/// Cache whose entries come back with a flipped bit, or as those of another request.
 struct Unreliable {
     inner: Arc<dyn RangeCache>,
     swaps: bool,
@@ -201,7 +201,7 @@ impl RangeCache for Unreliable {
 }
 
 impl Unreliable {
-    /// Where an entry is kept; in one place for all of a kind if they are mixed up.
+    /// Returns the place of an entry; with `swaps`, all entries of a kind share a place.
     fn place_of<'a>(&self, key: &'a str) -> &'a str {
         match self.swaps {
             true => key.rsplit_once('/').map_or(key, |(kind, _)| kind),

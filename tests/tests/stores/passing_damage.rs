@@ -1,4 +1,4 @@
-//! Bytes that were damaged on their way, once: they are asked for again and never stay in a cache.
+//! Bytes that were damaged once in transit: they are fetched again, and never kept in a cache.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -61,7 +61,7 @@ fn damage_that_passes_changes_no_answer_and_leaves_nothing_behind() {
                 inner: index.fetcher(),
                 seen: Mutex::default(),
             });
-            // The second search finds what the first left in the cache.
+            // The second search uses the entries that the first one left in the cache.
             for _ in 0..2 {
                 let searcher = Searcher::builder()
                     .engine(Arc::clone(&engine))

@@ -1,7 +1,7 @@
-//! Build and search over `s3://`, against a real S3 server on loopback: with the right credentials and
-//! without, by presigned URL, with others writing at the same time, and with a server that is killed.
+//! Builds and searches over `s3://` with a real S3 server on loopback: with valid and invalid
+//! credentials, by presigned URL, with concurrent writers, and with a server that is killed.
 //!
-//! Every test runs in a process of its own, see `with_s3`.
+//! Every test runs in a separate process, see `with_s3`.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -64,7 +64,7 @@ fn add(store: &IndexStore, lines: &[String]) -> Result<IngestReport, BuildError>
     )
 }
 
-/// Returns the index over S3, and the same one in a folder.
+/// Builds the index over S3, and returns an equal one that is local.
 fn build(server: &S3Server) -> Result<TestIndex> {
     server.make_bucket(BUCKET)?;
     add(&create_index(URI, &config()?)?, &lines())?;
@@ -115,7 +115,7 @@ fn an_index_over_s3_answers_like_the_same_index_in_a_folder() {
     );
 }
 
-/// Returns a message for somebody who can set the credentials, without what the server says in XML.
+/// Checks that a message helps someone who can set the credentials, and omits the server's XML.
 fn check_denied(message: &str) -> Result<()> {
     ensure!(
         message.contains("credentials"),
@@ -171,9 +171,10 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-/// Returns the bucket with the environment's settings, but without patience.
+/// Returns the bucket with the environment's settings, but few retries.
 fn bucket() -> Result<AmazonS3> {
-    // This one is made by `object_store` itself, which knows of no cryptography until it is told.
+    // `object_store` creates this client itself, and has no cryptography until a provider is
+    // installed.
     canter_stores::http_client().build()?;
     let retry = RetryConfig {
         max_retries: 1,
@@ -192,7 +193,7 @@ fn a_presigned_url_opens_one_object_until_it_expires() {
         let signed = |valid_for: Duration| -> Result<HttpFetcher> {
             let path = "object".into();
             let mut url = block_on(bucket()?.signed_url(reqwest::Method::GET, &path, valid_for))?;
-            // The fetcher adds the object's name, and keeps the signature.
+            // The fetcher appends the object's name and keeps the signature.
             url.path_segments_mut()
                 .map_err(|()| anyhow::anyhow!("no base"))?
                 .pop();
@@ -221,7 +222,7 @@ fn a_presigned_url_opens_one_object_until_it_expires() {
     });
 }
 
-/// Returns the manifest as it lies in the server's folder; every object that it names is there.
+/// Returns the manifest in the server's folder, after a check that all objects exist that it names.
 fn check_manifest(server: &S3Server) -> Result<ManifestFile> {
     let index = server.make_bucket(BUCKET)?.join("logs/hdfs");
     let manifest = ManifestFile::from_bytes(&fs::read(index.join(MANIFEST_OBJECT))?)?;
@@ -286,16 +287,16 @@ fn builders_that_publish_at_once_lose_no_update() {
     });
 }
 
-/// What happens at one request of many.
+/// Point at which the server is killed.
 #[derive(Clone, Copy, Debug)]
 enum Blow {
-    /// The server dies before it has the request.
+    /// Before it receives the request.
     Before,
-    /// The server dies when it has begun to answer, and the answer is lost.
+    /// After it began to answer; the answer is lost.
     After,
 }
 
-/// A server that is killed at one request, until everything is put right again.
+/// Server that is killed at one request, until [`Ordeal::end`] restores it.
 struct Ordeal<'a> {
     server: &'a S3Server,
     num_requests: Arc<AtomicUsize>,
@@ -303,7 +304,7 @@ struct Ordeal<'a> {
 }
 
 impl Ordeal<'_> {
-    /// Starts the server again, and gives the number of requests that came in the meantime.
+    /// Restarts the server, and returns the number of requests in the meantime.
     fn end(self) -> Result<usize> {
         self.is_over.store(true, Ordering::SeqCst);
         self.server.forwarder().decide(|_| Fate::Pass);
@@ -312,8 +313,8 @@ impl Ordeal<'_> {
     }
 }
 
-/// Kills the server at request `at`. It is down for so many requests and then comes back; it stays
-/// down for good if that is `usize::MAX`.
+/// Kills the server at request `at`. It restarts after `down_for` further requests, or never if
+/// that is `usize::MAX`.
 fn kill_at(server: &S3Server, at: usize, down_for: usize, blow: Blow) -> Ordeal<'_> {
     let ordeal = Ordeal {
         server,
@@ -381,7 +382,7 @@ fn a_server_killed_in_the_middle_of_a_search_makes_no_answer_wrong() {
                     let what = format!("{}, {blow:?} request {at}", truth.request);
                     ends.push(end.map_err(|problem| anyhow::anyhow!("{what}: {problem}"))?);
                     let num_requests = ordeal.end()?;
-                    // The same searcher again: nothing of the crash is left.
+                    // The same searcher again must not be affected by the crash.
                     let next = truth.judge(&run(&searcher, &truth.request));
                     ensure!(next == Ok(End::Right), "{what}, then: {next:?}");
                     if num_requests <= at {
@@ -443,7 +444,7 @@ fn a_server_killed_in_the_middle_of_a_publication_leaves_the_old_index_or_the_ne
                 if let Err(error) = &added {
                     ensure!(error.to_string().contains(URI), "{error}");
                 }
-                // The same ingest again finds what is there and adds what is not.
+                // A repeated ingest recognizes published documents and adds the others.
                 add(&store, new)?;
                 ensure!(check_manifest(server)?.num_docs() == 3_000);
                 if !was_hit {

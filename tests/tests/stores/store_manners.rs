@@ -1,5 +1,5 @@
-//! What stores do wrong, met by both kinds of fetcher over real sockets, and by whole searches: a named
-//! error each time, and never a wrong answer.
+//! Faults of stores, tested with both kinds of fetcher over real sockets and with whole searches:
+//! each results in a specific error, and never in a wrong answer.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -27,7 +27,7 @@ fn serve(quirks: &[Quirk]) -> WebServer {
     WebServer::start(objects, quirks).unwrap()
 }
 
-/// Settings under which `s3://bucket/…` is read from a server without signatures.
+/// Returns settings that read `s3://bucket/…` from a server without signatures.
 fn settings(server: &WebServer) -> Settings {
     let pairs = [
         ("AWS_ENDPOINT_URL", server.origin()),
@@ -37,7 +37,7 @@ fn settings(server: &WebServer) -> Settings {
     Settings(pairs.map(|(name, value)| (name.to_owned(), value)).into())
 }
 
-/// Returns the index on a server, read as a bucket and as a web site.
+/// Returns fetchers for the index on a server, as a bucket and as a web site.
 fn fetchers(server: &WebServer) -> [(&'static str, Arc<dyn RangeFetcher>); 2] {
     let options = OpenOptions {
         retry: RetryOptions {
@@ -89,7 +89,7 @@ const RANGES: [ByteRange; 4] = [
     },
 ];
 
-/// The bytes come, whatever is missing in the answer.
+/// Checks that the bytes are correct, even if the answer lacks something.
 async fn check_right(quirks: &[Quirk], has_len: bool) {
     let body = body();
     for range in RANGES {
@@ -109,7 +109,7 @@ async fn check_right(quirks: &[Quirk], has_len: bool) {
     }
 }
 
-/// Neither fetcher takes the answer; both name the same fault, and say what to change.
+/// Checks that both fetchers reject the answer, report the same fault, and say how to fix it.
 async fn check_fault(quirk: Quirk, range: ByteRange, fault: StoreFault) {
     for (name, answer) in fetch_both(std::slice::from_ref(&quirk), range).await {
         let error = answer.map(|fetched| fetched.bytes.len()).expect_err(name);
@@ -183,7 +183,8 @@ async fn nothing_is_sent_to_another_host() {
     assert_eq!(other.num_connections(), 0);
 }
 
-/// A store that ignores ranges is left before it has sent much of a large object.
+/// A download from a store that ignores ranges is aborted before it has sent much of a large
+/// object.
 #[tokio::test]
 async fn a_whole_object_is_never_downloaded_for_a_range() {
     let large = Bytes::from(vec![7; 64 << 20]);
@@ -196,7 +197,7 @@ async fn a_whole_object_is_never_downloaded_for_a_range() {
             .unwrap_err();
         assert_eq!(error.fault, Some(StoreFault::RangeIgnored), "{name}");
     }
-    // What the system's buffers of two connections hold.
+    // Capacity of the system's buffers for two connections.
     assert!(
         server.num_body_bytes() < 32 << 20,
         "{}",
@@ -247,7 +248,7 @@ async fn a_known_version_is_not_sent_again() {
                 fetched.bytes == body() && fetched.etag.as_deref() == Some(&*known),
                 "{name}"
             );
-            // What cannot be a header is not asked for.
+            // Values that are invalid in headers are not sent.
             assert!(!ask("\"line\nbreak\"").await.is_unchanged, "{name}");
         }
         let requests = server.requests();
@@ -278,13 +279,13 @@ fn requests() -> [Value; 3] {
     ]
 }
 
-/// What must be the same in every right answer.
+/// Returns the parts of an answer that must always be the same.
 fn essence(answer: &Value) -> [&Value; 3] {
     ["hits", "num_hits", "aggregations"].map(|key| &answer[key])
 }
 
-/// A server that begins to misbehave after any number of requests: the answer is the right one, or it
-/// names the fault.
+/// If a server begins to misbehave after any number of requests, the answer is correct or names the
+/// fault.
 #[test]
 fn a_search_is_right_or_says_what_the_store_did() {
     let objects = INDEX.objects.iter();
