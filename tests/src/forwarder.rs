@@ -66,7 +66,7 @@ impl Forwarder {
                     return;
                 }
                 let shared = Arc::clone(&accepting);
-                // Broken connections are what clients are tested with.
+                // Broken connections are intended, so errors are ignored.
                 thread::spawn(move || client.and_then(|client| shared.serve(client)));
             }
         });

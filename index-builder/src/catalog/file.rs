@@ -1,4 +1,4 @@
-//! `indexes.json` as data.
+//! Data model of `indexes.json`.
 
 use std::collections::BTreeMap;
 
@@ -8,43 +8,46 @@ use super::swap::Swapped;
 use crate::error::BuildError;
 use crate::storage::IndexFolder;
 
-/// Folders without an index: far more than anybody deletes in an hour.
+/// Maximum number of folders without an index, which is far beyond the number of indexes that are
+/// deleted in an hour.
 const MAX_VACANT: usize = 10_000;
 
-/// Where an index is.
+/// Location of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CatalogEntry {
-    /// Below the root.
+    /// Folder relative to the root.
     pub folder: IndexFolder,
-    /// When it was made, in milliseconds since 1970.
+    /// Creation time in milliseconds since 1970.
     pub created_at_ms: u64,
-    /// Whether it was asked for as a data stream.
+    /// Whether the index was requested as a data stream.
     #[serde(default)]
     pub is_data_stream: bool,
 }
 
-/// A folder in which there is no index, but objects may be. It is removed one day, unless it becomes an index before.
+/// Folder without an index that may have objects. It will be removed, unless it becomes an index
+/// before that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Vacant {
     pub(super) folder: IndexFolder,
-    /// Since when, in milliseconds since 1970.
+    /// Time since which it has no index, in milliseconds since 1970.
     pub(super) since_ms: u64,
     #[serde(default, skip_serializing_if = "Vacancy::is_deleted")]
     pub(super) vacancy: Vacancy,
 }
 
-/// Why there is no index in a folder.
+/// Reason why a folder has no index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Vacancy {
-    /// The index in it was deleted, and no index is in it again.
+    /// Its index was deleted. It never gets another one.
     #[default]
     Deleted,
-    /// An index is being made in it. Only from here it can become one.
+    /// An index is being created in it. Only folders in this state can become indexes.
     Reserved,
-    /// Its objects are being removed: what is in it becomes no index any more, however late somebody is.
+    /// Its objects are being removed. It can no longer become an index, even if its creator
+    /// continues after a long delay.
     Condemned,
 }
 
@@ -54,7 +57,8 @@ impl Vacancy {
     }
 }
 
-/// The whole file. Each index has the folder of its own name, and no folder is one of an index and without an index.
+/// Content of the file. Each index has a folder that starts with its name, and no folder is both an
+/// index and vacant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Record")]
 pub(crate) struct CatalogFile {
@@ -63,7 +67,7 @@ pub(crate) struct CatalogFile {
     pub(super) vacant: Vec<Vacant>,
 }
 
-/// The file as it stands in the store.
+/// Serialized form of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Record {
@@ -89,7 +93,7 @@ impl TryFrom<Record> for CatalogFile {
                 ));
             }
         }
-        // Such a folder would be deleted under the index.
+        // A sweep would delete such a folder while it has an index.
         let is_taken = |vacant: &&Vacant| {
             let entry = indexes.get(vacant.folder.name());
             entry.is_some_and(|entry| entry.folder == vacant.folder)
@@ -126,16 +130,16 @@ impl Swapped for CatalogFile {
 }
 
 impl CatalogFile {
-    /// The folders of all indexes, and those that have none.
+    /// Returns the folders of all indexes, followed by those without an index.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &IndexFolder> {
         let of_indexes = self.indexes.values().map(|entry| &entry.folder);
         of_indexes.chain(self.vacant.iter().map(|vacant| &vacant.folder))
     }
 
-    /// Notes a folder as one without an index.
+    /// Adds a folder without an index.
     ///
     /// # Errors
-    /// `Limit` if too many are.
+    /// `Limit` for too many such folders.
     pub(super) fn vacate(
         &mut self,
         folder: &IndexFolder,
@@ -159,14 +163,15 @@ impl CatalogFile {
         Ok(())
     }
 
-    /// Why there is no index in a folder, if it is noted as such.
+    /// Returns the reason why a folder has no index, or `None` if it is not listed as vacant.
     pub(super) fn vacancy_of(&self, folder: &IndexFolder) -> Option<Vacancy> {
         let mut vacant = self.vacant.iter();
         let vacant = vacant.find(|vacant| vacant.folder == *folder);
         vacant.map(|vacant| vacant.vacancy)
     }
 
-    /// Condemns what has had no index since then or before, and says which folders are condemned now, and whether that is news.
+    /// Condemns folders that have had no index since `before_ms` or earlier. Returns all condemned
+    /// folders, and whether any of them is newly condemned.
     pub(super) fn condemn(&mut self, before_ms: u64) -> (Vec<IndexFolder>, bool) {
         let mut condemned = Vec::new();
         let mut is_news = false;
@@ -182,7 +187,7 @@ impl CatalogFile {
         (condemned, is_news)
     }
 
-    /// Forgets a folder: there is an index in it now, or nothing.
+    /// Removes a folder from the vacant ones: it has an index now, or is empty.
     pub(super) fn forget(&mut self, folder: &IndexFolder) {
         self.vacant.retain(|vacant| vacant.folder != *folder);
     }

@@ -1,4 +1,4 @@
-//! Creating, finding and deleting indexes under a root.
+//! Creation, lookup and deletion of indexes under a root.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
@@ -11,106 +11,111 @@ use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexFolder, IndexStore};
 
-/// So many folders in a row that cannot be removed say that the store is at fault, and not they.
+/// Number of successive folders with failed removals that indicates a problem of the store rather
+/// than of these folders.
 const MAX_FAILED_IN_A_ROW: u64 = 3;
 
-/// The indexes under a root.
+/// Indexes under a root.
 #[derive(Clone, Debug)]
 pub struct Catalog {
     pub(super) store: IndexStore,
     root: String,
 }
 
-/// An index that is to be made.
+/// Description of an index to create.
 #[derive(Clone, Copy, Debug)]
 pub struct NewIndex<'a> {
-    /// Its name, as [`crate::check_index_name`] allows it.
+    /// Name, valid according to [`crate::check_index_name`].
     pub name: &'a str,
-    /// The name of its folder: one that no index ever had, of 32 lower-case hexadecimal digits.
+    /// Name of its folder: 32 lower-case hexadecimal digits that no index has used before.
     pub id: &'a str,
-    /// Its config.
+    /// Config of the index.
     pub config: &'a IndexConfig,
-    /// Whether it is asked for as a data stream.
+    /// Whether the index is requested as a data stream.
     pub is_data_stream: bool,
-    /// Whether one of that name may be there, and is deleted in the same moment.
+    /// Whether it may replace an index of this name, which is deleted in the same step.
     pub replaces: bool,
-    /// Most indexes that there may be then.
+    /// Maximum number of indexes, including the new one.
     pub max_indexes: usize,
-    /// The time, in milliseconds since 1970.
+    /// Current time in milliseconds since 1970.
     pub now_ms: u64,
 }
 
-/// What became of it.
+/// Outcome of a creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Creation {
-    /// It was made.
+    /// The index was created.
     Created {
-        /// Where it is.
+        /// Location of the new index.
         entry: CatalogEntry,
-        /// Where the one was that had its name. Its objects are still there: see [`Catalog::remove_objects`].
+        /// Location of the replaced index. Its objects still exist: see
+        /// [`Catalog::remove_objects`].
         replaced: Option<CatalogEntry>,
     },
-    /// There is one of that name.
+    /// An index of this name already exists.
     Exists,
-    /// There are as many as may be.
+    /// The maximum number of indexes exists.
     Full,
 }
 
 impl Catalog {
-    /// The indexes under `root`, a URI as [`IndexStore::open`] takes it; a folder is made if it is not there. Reads nothing yet.
+    /// Returns the catalog under `root`, a URI in the form of [`IndexStore::open`], and creates a
+    /// missing local folder. Does not read anything yet.
     ///
     /// # Errors
-    /// `Invalid` for a URI that names nothing that can be written.
+    /// `Invalid` for a URI that does not name a writable store.
     pub fn open(root: &str) -> Result<Catalog, BuildError> {
         Ok(Self {
-            // Messages are for those who use the indexes, and these need not know where the root is.
+            // Messages are shown to users of the indexes, who need not know the location of the
+            // root.
             store: IndexStore::open_or_make(root)?.called(""),
             root: root.trim_end_matches('/').to_owned(),
         })
     }
 
-    /// The same over a store of a test's making.
+    /// Returns a catalog over a store that a test provides.
     #[cfg(test)]
     pub(super) fn over(store: IndexStore) -> Catalog {
         let root = store.uri().to_owned();
         Self { store, root }
     }
 
-    /// The indexes that there are, by name.
+    /// Returns all indexes, keyed by name.
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer; `Data` if the file that lists them is damaged.
+    /// `Unavailable` if storage does not answer, `Data` if the list of indexes is damaged.
     pub fn indexes(&self) -> Result<BTreeMap<String, CatalogEntry>, BuildError> {
         let (file, _) = blocking::run(read::<CatalogFile>(&self.store))?;
         Ok(file.indexes)
     }
 
-    /// Where the root is, without credentials.
+    /// Returns the URI of the root without credentials.
     #[must_use]
     pub fn uri(&self) -> &str {
         self.store.uri()
     }
 
-    /// Where an index is.
+    /// Returns the URI of an index.
     #[must_use]
     pub fn uri_of(&self, entry: &CatalogEntry) -> String {
         format!("{}/{}", self.root, entry.folder)
     }
 
-    /// The store of an index, which shares its client with all others of this root.
+    /// Returns the store of an index, which shares its client with all others of this root.
     ///
     /// # Errors
-    /// `Unavailable` if its folder cannot be made.
+    /// `Unavailable` if its folder cannot be created.
     pub fn store_of(&self, entry: &CatalogEntry) -> Result<IndexStore, BuildError> {
         self.store.below(&entry.folder)
     }
 
-    /// Makes an index. Several may do so at once: one of them makes it, and the others are told that it is there.
+    /// Creates an index. If several callers do so at once, one of them succeeds, and the others get
+    /// [`Creation::Exists`].
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer: whether the index was made is not known then. `Limit` if too many deleted
-    /// indexes are still to be removed; `Invalid` for a store that does not keep to conditions on writes, and for a name or id
-    /// that cannot be a folder.
+    /// `Unavailable` if storage does not answer; the index may or may not have been created.
+    /// `Limit` if too many deleted indexes wait for removal. `Invalid` for a store that ignores
+    /// conditions on writes, and for a name or id that is not valid in a folder name.
     pub fn create(&self, new: &NewIndex<'_>) -> Result<Creation, BuildError> {
         let folder = IndexFolder::new(new.name, new.id)?;
         if let Some(refusal) = blocking::run(self.reserve(new, &folder))? {
@@ -119,13 +124,13 @@ impl Catalog {
         self.store.below(&folder)?.create_manifest(new.config)?;
         let creation = blocking::run(self.settle(new, &folder))?;
         if !matches!(creation, Creation::Created { .. }) {
-            // Nobody else knows of it, and whatever stays now is removed later.
+            // No other writer uses this folder, and a sweep removes what cannot be removed now.
             let _ = blocking::run(self.store.remove_index(&folder));
         }
         Ok(creation)
     }
 
-    /// Notes the folder as one without an index, in which one is made, unless it cannot be made anyway.
+    /// Lists the folder as reserved, or returns the reason why the index cannot be created.
     pub(super) async fn reserve(
         &self,
         new: &NewIndex<'_>,
@@ -141,7 +146,7 @@ impl Catalog {
         .await
     }
 
-    /// Makes what is in the folder an index, unless it has been one already.
+    /// Turns a reserved folder with a manifest into an index, unless that has already happened.
     pub(super) async fn settle(
         &self,
         new: &NewIndex<'_>,
@@ -152,12 +157,14 @@ impl Catalog {
             created_at_ms: new.now_ms,
             is_data_stream: new.is_data_stream,
         };
-        // What the swap replaces that was tried last: one whose answer was lost looks like a conflict.
+        // Index that the last attempted swap replaces. After a lost answer, a successful swap looks
+        // like a conflict.
         let mut attempted: Option<Option<CatalogEntry>> = None;
         change(&self.store, |file: &mut CatalogFile| {
             let is_there = file.indexes.get(new.name) == Some(&entry);
             let vacancy = file.vacancy_of(folder);
-            // Somebody may have deleted it since: it was made all the same, and is not made again.
+            // If another caller has deleted the index since, it was created nevertheless and is not
+            // created again.
             let is_done = is_there || vacancy == Some(Vacancy::Deleted);
             if let Some(replaced) = attempted.clone().filter(|_| is_done) {
                 let entry = entry.clone();
@@ -184,19 +191,20 @@ impl Catalog {
         .await
     }
 
-    /// Deletes an index: from now on nobody finds it. Its objects are still there: see [`Catalog::remove_objects`]. `None` if
-    /// there is none of that name. An index that has the name since is another, and stays.
+    /// Deletes an index from the list, so that it can no longer be found. Its objects still exist:
+    /// see [`Catalog::remove_objects`]. Returns `None` if there is no index of this name. An index
+    /// that has taken the name in the meantime stays.
     ///
     /// # Errors
-    /// As [`Catalog::create`].
+    /// Same as for [`Catalog::create`].
     pub fn remove(&self, name: &str, now_ms: u64) -> Result<Option<CatalogEntry>, BuildError> {
         let mut attempted: Option<CatalogEntry> = None;
         blocking::run(change(&self.store, |file: &mut CatalogFile| {
             let there = file.indexes.get(name).cloned();
             let entry = match (&attempted, there) {
                 (Some(attempted), there) if there.as_ref() != Some(attempted) => {
-                    // A swap whose answer was lost looks like a conflict. If another has deleted it, there was nothing to
-                    // delete at that moment, which is as good.
+                    // After a lost answer, a successful swap looks like a conflict. If another
+                    // caller has deleted the index, the result is the same.
                     let is_deleted = file.vacancy_of(&attempted.folder).is_some();
                     let done = is_deleted.then(|| attempted.clone());
                     return Ok(Verdict::Leave(done));
@@ -211,26 +219,29 @@ impl Catalog {
         }))
     }
 
-    /// Removes the objects of an index that is deleted, the manifest first; says which there were, with their lengths. What
-    /// others are still writing there is removed by a [`Catalog::sweep`] later.
+    /// Removes the objects of a deleted index, its manifest first, and returns their names and
+    /// lengths. A later [`Catalog::sweep`] removes objects that other writers are still adding.
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer; a sweep goes on with it. `Data` if something is in the folder that is no index's:
-    /// then only the manifest is removed.
+    /// `Unavailable` if storage does not answer; a sweep continues the removal. `Data` if the
+    /// folder has objects that do not belong to an index: then only the manifest is removed.
     pub fn remove_objects(&self, entry: &CatalogEntry) -> Result<Vec<(String, u64)>, BuildError> {
         blocking::run(self.store.remove_index(&entry.folder))
     }
 
-    /// Removes what is left of indexes that were deleted at least `grace_ms` ago, or never completed, and forgets them. Says how
-    /// many these were. A folder that cannot be removed keeps no other from it.
+    /// Removes the rest of indexes that were deleted or left incomplete at least `grace_ms` ago,
+    /// and their entries in the list. Returns their number. If one folder cannot be removed, the
+    /// others are removed nevertheless.
     ///
     /// # Errors
-    /// As [`Catalog::remove_objects`], of the first folder that could not be removed, which is still known then.
+    /// Same as for [`Catalog::remove_objects`]: the error of the first folder that could not be
+    /// removed, which stays in the list.
     pub fn sweep(&self, now_ms: u64, grace_ms: u64) -> Result<u64, BuildError> {
         let before_ms = now_ms.saturating_sub(grace_ms);
         blocking::run(async {
             let mut condemned = self.condemn(before_ms).await?;
-            // In another order each time: those that can never be removed are not always the first.
+            // The order is random, so that folders that can never be removed do not always come
+            // first.
             let random = RandomState::new();
             condemned.sort_by_cached_key(|folder| random.hash_one(folder));
             let (mut removed, mut first_failure, mut num_failed) = (Vec::new(), None, 0);
@@ -241,7 +252,7 @@ impl Catalog {
                         num_failed = 0;
                     }
                     Err(error) => {
-                        // What is in a folder that is no index's says nothing of the store.
+                        // A folder with foreign objects does not indicate a problem of the store.
                         num_failed += u64::from(error.kind() != ErrorKind::Data);
                         first_failure.get_or_insert(error);
                     }
@@ -255,9 +266,10 @@ impl Catalog {
         })
     }
 
-    /// Condemns folders, and says which are condemned: nothing is removed of one that could still become an index.
+    /// Condemns folders and returns all condemned ones. The objects of a folder are only removed
+    /// when it can no longer become an index.
     pub(super) async fn condemn(&self, before_ms: u64) -> Result<Vec<IndexFolder>, BuildError> {
-        // Nearly always there is nothing to do, and this reads once.
+        // There is usually nothing to do, and this takes one read.
         let (mut file, _) = read::<CatalogFile>(&self.store).await?;
         if file.condemn(before_ms).0.is_empty() {
             return Ok(Vec::new());
@@ -272,7 +284,8 @@ impl Catalog {
         .await
     }
 
-    /// Forgets folders that are removed, and says how many. Another sweep may have done so.
+    /// Removes folders from the list, and returns their number. Another sweep may have done so
+    /// already.
     async fn forget(&self, removed: &[IndexFolder]) -> Result<u64, BuildError> {
         if removed.is_empty() {
             return Ok(0);
@@ -290,7 +303,7 @@ impl Catalog {
     }
 }
 
-/// Why an index cannot be made, if it cannot.
+/// Returns the reason why an index cannot be created, if there is one.
 fn refusal(file: &CatalogFile, new: &NewIndex<'_>) -> Option<Creation> {
     match file.indexes.contains_key(new.name) {
         true if new.replaces => None,

@@ -1,5 +1,5 @@
-//! Tests of who is late: what others do between a look at the list of indexes and the swap that follows from it, or between a
-//! swap and its answer, which is lost.
+//! Tests of delayed callers: other callers act between the read of the list of indexes and the
+//! dependent swap, or between a swap and its answer, which gets lost.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,17 +22,17 @@ use super::{Catalog, Creation, NewIndex};
 use crate::blocking;
 use crate::error::ErrorKind;
 
-/// What others do.
+/// Actions of other callers.
 type Meanwhile = Box<dyn FnOnce() + Send>;
 
-/// The store as one client sees it: at one of its swaps of the list, others do something.
+/// Store in which other callers act during one of a client's swaps of the list.
 struct Interrupted {
     inner: Arc<InMemory>,
-    /// Which swap, from 0.
+    /// Index of this swap, from 0.
     nth: u64,
     num_swaps: AtomicU64,
-    /// Whether they do it before the swap, or behind it. Then its answer is lost, and the client library, which sends it again,
-    /// is told of a conflict.
+    /// Whether the actions come before the swap or after it. In the latter case its answer is lost,
+    /// and the client library, which repeats the request, gets a conflict.
     is_before: bool,
     meanwhile: Mutex<Option<Meanwhile>>,
 }
@@ -112,7 +112,7 @@ impl ObjectStore for Interrupted {
     }
 }
 
-/// A root, and one who is interrupted there at the `nth` swap.
+/// Root with a caller that is interrupted at the `nth` swap.
 struct Bench {
     memory: Arc<InMemory>,
     others: Catalog,
@@ -143,7 +143,7 @@ impl Bench {
         }))
     }
 
-    /// Where the index of that name is, which is whole.
+    /// Returns the folder of the index of this name, after a check that it is complete.
     fn folder_of(&self, name: &str) -> Option<String> {
         let entry = self.others.indexes().unwrap().remove(name)?;
         let index = self.others.store_of(&entry).unwrap();
@@ -151,14 +151,14 @@ impl Bench {
         Some(entry.folder.as_str().to_owned())
     }
 
-    /// What is left behind a sweep long after.
+    /// Returns the folders that remain after a sweep at a much later time.
     fn rest(&self) -> Vec<String> {
         self.others.sweep(9 * HOUR_MS, HOUR_MS).unwrap();
         folders(&self.memory).into_iter().collect()
     }
 }
 
-/// An index that is complete but for its last swap.
+/// Creates an index without its last swap.
 fn begun<'c>(catalog: &Catalog, config: &'c IndexConfig) -> NewIndex<'c> {
     let new = new("logs", A1, config);
     let refusal = blocking::run(catalog.reserve(&new, &folder("logs", A1))).unwrap();
@@ -192,7 +192,7 @@ fn an_index_that_is_condemned_is_not_completed_any_more() {
     let late = blocking::run(bench.others.settle(&new, &folder("logs", A1))).unwrap_err();
     assert_eq!(late.kind(), ErrorKind::Unavailable);
     assert_eq!(bench.folder_of("logs"), None);
-    // A sweep that was stopped here is taken up by the next one, however early that is.
+    // The next sweep continues an interrupted one, regardless of the time between them.
     assert_eq!(bench.others.sweep(HOUR_MS, HOUR_MS).unwrap(), 1);
     assert_eq!(bench.rest(), Vec::<String>::new());
 }
@@ -214,7 +214,7 @@ fn a_removal_whose_answer_was_lost_leaves_what_was_made_since_alone() {
 fn an_index_that_was_made_and_deleted_is_not_made_again_because_an_answer_was_lost() {
     for replaces in [false, true] {
         let bench = Bench::new();
-        // The first swap reserves its folder, and the second makes it.
+        // The first swap reserves the folder, and the second creates the index.
         let making = bench.interrupted(1, false, |others| {
             let entry = others.remove("logs", HOUR_MS).unwrap().unwrap();
             others.remove_objects(&entry).unwrap();

@@ -1,4 +1,5 @@
-//! Several indexes under one root: which there are, where each has its objects, and the templates that new ones are made of.
+//! Several indexes under one root: list of indexes, locations of their objects, and templates of
+//! new indexes.
 //!
 //! ```text
 //!   <root>/indexes.json                    name → folder; folders without an index
@@ -6,10 +7,10 @@
 //!   <root>/<name>/<id>/manifest.canter …   an index
 //! ```
 //!
-//! Both files change by compare-and-swap only. An index has a folder that no other ever had: who deletes objects late, because
-//! it was held up, deletes nothing of an index that has the name by now. A folder is listed as one without
-//! an index before anything is written into it, and until the index in it is complete, so that a crash at any moment leaves
-//! nothing that nobody knows of.
+//! Both files only change by compare-and-swap. An index has a folder that no other index has ever
+//! used, so that a delayed deletion never affects an index that has taken the name since. A folder
+//! is listed as vacant before anything is written into it, and until the index in it is complete,
+//! so that a crash at any time leaves no unlisted objects.
 //!
 //! ```text
 //!   create   swap: reserved ──▶ manifest ──▶ swap: an index
@@ -17,10 +18,11 @@
 //!   sweep    (an hour later) swap: condemned ──▶ the objects once more ──▶ swap: forgotten
 //! ```
 //!
-//! Reserved, deleted and condemned are folders without an index. Only a reserved one can become one, and only once, so that a
-//! sweep, which condemns first, removes nothing of an index that is completed meanwhile.
+//! Reserved, deleted and condemned folders have no index. Only a reserved folder can become an
+//! index, and only once. A sweep condemns folders first, so it never removes an index that is
+//! completed in the meantime.
 //!
-//! What a template means is not known here, and neither is who may do what.
+//! The meaning of templates and the permissions of callers are defined elsewhere.
 
 mod file;
 mod indexes;

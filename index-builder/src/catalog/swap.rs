@@ -1,4 +1,5 @@
-//! A small JSON file that changes by compare-and-swap only: read, change, swap; again if somebody else was faster.
+//! Small JSON file that only changes by compare-and-swap: read, edit, swap, and repeat after a
+//! conflict.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -8,29 +9,29 @@ use crate::error::BuildError;
 use crate::publisher::{MAX_ATTEMPTS, pause};
 use crate::storage::{IndexStore, Swap, Version};
 
-/// Longest file: it is read and written whole.
+/// Maximum length of the file, which is read and written as a whole.
 const MAX_BYTES: usize = 16 << 20;
 
-/// What such a file holds.
+/// Content of such a file.
 pub(crate) trait Swapped: Serialize + DeserializeOwned + Default {
-    /// The version that this program writes, and the only one that it reads.
+    /// Version that this program reads and writes.
     const VERSION: u32 = 1;
-    /// The file's name.
+    /// Name of the file.
     const OBJECT: &'static str;
 
-    /// The version that it has.
+    /// Returns the version of this content.
     fn version(&self) -> u32;
 }
 
-/// What is to become of a file that was looked at.
+/// Decision after a look at the file.
 pub(super) enum Verdict<R> {
-    /// It is written as it was changed.
+    /// Write the edited content.
     Write(R),
-    /// It stays as it was.
+    /// Leave the file unchanged.
     Leave(R),
 }
 
-/// Reads a file; the default if it is not there yet.
+/// Reads a file, or returns the default if it does not exist yet.
 pub(super) async fn read<T: Swapped>(
     store: &IndexStore,
 ) -> Result<(T, Option<Version>), BuildError> {
@@ -41,7 +42,7 @@ pub(super) async fn read<T: Swapped>(
     Ok((file, Some(version)))
 }
 
-/// Reads a file's bytes. Messages call it `shown`.
+/// Parses the content of a file, which messages refer to as `shown`.
 pub(crate) fn parse<T: Swapped>(bytes: &[u8], shown: &str) -> Result<T, BuildError> {
     if bytes.len() > MAX_BYTES {
         return Err(BuildError::data(format!(
@@ -62,11 +63,11 @@ pub(crate) fn parse<T: Swapped>(bytes: &[u8], shown: &str) -> Result<T, BuildErr
     Ok(file)
 }
 
-/// Changes a file. `edit` may be called several times, each time with what is there then.
+/// Edits a file. `edit` can be called several times, each time with the current content.
 ///
 /// # Errors
-/// What `edit` says; `Limit` if the file becomes too long; `Unavailable` if storage does not answer, or others kept changing
-/// it; `Invalid` for a store that does not keep to conditions on writes.
+/// Errors of `edit`; `Limit` if the file becomes too long; `Unavailable` if storage does not answer
+/// or conflicts persist; `Invalid` for a store that ignores conditions on writes.
 pub(super) async fn change<T: Swapped, R>(
     store: &IndexStore,
     mut edit: impl FnMut(&mut T) -> Result<Verdict<R>, BuildError>,

@@ -1,4 +1,4 @@
-//! `templates.json`: templates of indexes, as they were given. What they mean is their reader's matter.
+//! `templates.json`: templates of indexes, stored unchanged. Callers define their meaning.
 
 use std::collections::BTreeMap;
 
@@ -15,11 +15,11 @@ use crate::error::BuildError;
 #[serde(deny_unknown_fields)]
 pub struct Templates {
     version: u32,
-    /// Those that say which indexes they are for.
+    /// Index templates, which say to which indexes they apply.
     pub index: BTreeMap<String, Value>,
-    /// Those that others are composed of.
+    /// Component templates, from which others are composed.
     pub component: BTreeMap<String, Value>,
-    /// Those of the form that was there before.
+    /// Templates in the legacy form.
     pub legacy: BTreeMap<String, Value>,
 }
 
@@ -43,21 +43,21 @@ impl Swapped for Templates {
 }
 
 impl Catalog {
-    /// The templates that there are.
+    /// Returns all templates.
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer; `Data` if the file is damaged.
+    /// `Unavailable` if storage does not answer, `Data` if the file is damaged.
     pub fn templates(&self) -> Result<Templates, BuildError> {
         let (file, _) = blocking::run(read::<Templates>(&self.store))?;
         Ok(file)
     }
 
-    /// Changes the templates, unless `edit` refuses; then they stay as they were, and its refusal is what comes back. It may be
-    /// called several times, each time with what is there then.
+    /// Edits the templates. If `edit` returns an error, they stay unchanged, and its error is the
+    /// inner result. `edit` can be called several times, each time with the current templates.
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer: whether they were changed is not known then. `Limit` if all of them together
-    /// become too long.
+    /// `Unavailable` if storage does not answer; the change may or may not have happened. `Limit`
+    /// if all templates together become too long.
     pub fn change_templates<E: Send>(
         &self,
         edit: impl Fn(&mut Templates) -> Result<(), E> + Send + Sync,

@@ -1,4 +1,4 @@
-//! Nothing is lost or left behind, whoever stops when, and whoever does the same at once.
+//! Tests that nothing is lost or left behind after interruptions and concurrent calls.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub(super) const A2: &str = "000000000000000000000000000000a2";
 pub(super) const LOGS_A1: &str = "logs/000000000000000000000000000000a1";
 pub(super) const LOGS_A2: &str = "logs/000000000000000000000000000000a2";
 
-/// An id of an index.
+/// Returns an id of an index.
 fn id(number: u32) -> String {
     format!("{number:032x}")
 }
@@ -62,7 +62,7 @@ pub(super) fn created(creation: Result<Creation, BuildError>) -> CatalogEntry {
     }
 }
 
-/// The folders of indexes in which there is an object.
+/// Returns the folders of indexes that have objects.
 pub(super) fn folders(store: &InMemory) -> BTreeSet<String> {
     let listed = store.list(None).try_collect::<Vec<_>>();
     let listed = blocking::run(async { Ok(listed.await.unwrap()) }).unwrap();
@@ -105,7 +105,7 @@ fn an_index_is_made_found_and_deleted() {
     assert!(catalog.indexes().unwrap().is_empty());
     catalog.remove_objects(&entry).unwrap();
     assert!(!root.join("logs").exists());
-    // Once more is no mistake.
+    // Repeated removals are not an error.
     catalog.remove_objects(&entry).unwrap();
     assert_eq!(catalog.sweep(HOUR_MS + 1, HOUR_MS).unwrap(), 0);
     assert_eq!(catalog.sweep(2 * HOUR_MS, HOUR_MS).unwrap(), 1);
@@ -176,8 +176,8 @@ fn one_of_many_that_make_the_same_index_makes_it() {
     );
 }
 
-/// Creates, fills and deletes over a store that fails at one operation, for each: what is there afterwards is in an index, or is
-/// removed by the next sweep.
+/// Creates, fills and deletes indexes over a store in which one operation fails, for each
+/// operation. Afterwards, all objects belong to an index or are removed by the next sweep.
 #[test]
 fn whatever_operation_fails_nothing_is_left_that_nobody_knows_of() {
     let config = config();
@@ -218,7 +218,7 @@ fn whatever_operation_fails_nothing_is_left_that_nobody_knows_of() {
             let catalog = over(Arc::clone(&memory) as Arc<dyn ObjectStore>);
             let indexes = catalog.indexes().unwrap();
             for entry in indexes.values() {
-                // None is half there.
+                // No index is incomplete.
                 let known = catalog.store_of(entry).unwrap().load_config();
                 assert_eq!(known.unwrap(), config, "{failure:?} {fail_at}");
             }
@@ -228,7 +228,7 @@ fn whatever_operation_fails_nothing_is_left_that_nobody_knows_of() {
                 .map(|entry| entry.folder.into())
                 .collect();
             assert_eq!(folders(&memory), known, "{failure:?} {fail_at}");
-            // And the name is free, or taken by an index that can be deleted.
+            // The name is free, or belongs to an index that can be deleted.
             catalog.remove("gone", HOUR_MS).unwrap();
             created(catalog.create(&new("gone", &id(3), &config)));
         }
@@ -250,7 +250,7 @@ fn a_folder_that_cannot_be_removed_keeps_no_other_from_it() {
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     assert!(error.to_string().contains("a/0000"), "{error}");
     assert_eq!(folders(&memory), BTreeSet::from([format!("a/{}", id(1))]));
-    // The others are forgotten, and this one is not.
+    // The sweep forgets the other folders, but not this one.
     assert_eq!(catalog.sweep(2 * HOUR_MS, HOUR_MS).unwrap(), 1);
     assert_eq!(folders(&memory), BTreeSet::new());
     assert_eq!(catalog.sweep(2 * HOUR_MS, HOUR_MS).unwrap(), 0);
@@ -294,7 +294,7 @@ fn a_damaged_or_newer_file_is_named() {
     }
 }
 
-/// A file as it may stand in a store, with one index and one folder that is vacant.
+/// Returns a file that a store could have, with one index and one vacant folder.
 fn file(name: &str, folder: &str, vacant: &str) -> Bytes {
     let file = serde_json::json!({
         "version": 1,
@@ -304,7 +304,7 @@ fn file(name: &str, folder: &str, vacant: &str) -> Bytes {
     Bytes::from(file.to_string())
 }
 
-/// Parses only: nothing is opened here, and nothing deleted.
+/// Only parses the file; nothing is opened or deleted.
 #[test]
 fn a_file_that_leads_out_of_its_root_is_not_read() {
     let parse = |bytes: &Bytes| parse::<CatalogFile>(bytes, "indexes.json");
@@ -348,7 +348,7 @@ fn a_file_that_leads_out_of_its_root_is_not_read() {
     assert!(error.to_string().contains("are the most"), "{error}");
 }
 
-/// With relative folders that lead out of the root and stay in the test's own folder.
+/// Uses relative folders that lead out of the root but stay in the test's own folder.
 #[test]
 fn what_a_catalog_leads_to_outside_of_its_root_is_neither_read_nor_deleted() {
     let config = config();
@@ -377,7 +377,7 @@ fn what_a_catalog_leads_to_outside_of_its_root_is_neither_read_nor_deleted() {
     }
 }
 
-/// An index that is deleted in the list, and its folder with objects of every kind.
+/// Returns an index that is deleted in the list, and its folder with objects of every kind.
 fn deleted(root: &Path) -> (Catalog, CatalogEntry, PathBuf) {
     let catalog = Catalog::open(root.to_str().unwrap()).unwrap();
     let entry = created(catalog.create(&new("logs", A1, &config())));
@@ -410,7 +410,7 @@ fn all_that_an_index_owns_is_deleted_with_it() {
     let (catalog, entry, index) = deleted(bench.path());
     std::fs::create_dir(index.parent().unwrap().join("beside")).unwrap();
     let removed = catalog.remove_objects(&entry).unwrap();
-    // The manifest is gone before all others are listed.
+    // The manifest is removed before the other objects are listed.
     assert_eq!(removed.len(), 12, "{removed:?}");
     assert!(
         removed
@@ -480,7 +480,7 @@ fn nothing_is_deleted_beside_what_no_index_has_and_no_link_is_followed() {
         assert!(split.is_file(), "{name}");
         assert!(index.join(name).symlink_metadata().is_ok(), "{name}");
         assert!(outside.join("notes").is_file() && page.is_file(), "{name}");
-        // Nobody finds an index there, whatever is left.
+        // There is no readable index afterwards, whatever is left.
         assert!(!index.join("manifest.canter").is_file() || name == "manifest.canter");
     }
 }
@@ -494,7 +494,7 @@ fn a_link_in_place_of_an_indexes_folder_is_not_followed() {
         let (root, outside) = (bench.path().join("all"), bench.path().join("outside"));
         std::fs::create_dir(&outside).unwrap();
         let (catalog, entry, index) = deleted(&root);
-        // What is there has the names of an index throughout.
+        // The target has the names of an index on every level.
         let moved = match of_name {
             true => index.parent().unwrap(),
             false => &index,

@@ -1,8 +1,8 @@
-//! A split on this machine as a read-only tantivy directory.
+//! Split on this machine as a read-only tantivy directory.
 //!
-//! A merge reads each file from its front to its end in pieces of a few bytes (one posting list after the
-//! other, say), so every open file keeps a window of it, and what memory it takes does not depend on how
-//! long the split is.
+//! A merge reads each file from start to end in pieces of a few bytes (such as one posting list
+//! after another). Every open file therefore keeps a window of it, and memory usage does not depend
+//! on the length of the split.
 
 use std::fmt;
 use std::io;
@@ -20,13 +20,13 @@ use tantivy::directory::{
 use super::local_copy::LocalBody;
 use crate::packager::{POSITIONS, POSTINGS, SEGMENT_ID};
 
-/// Bytes of a file that are held between two reads, unless others are asked for.
+/// Default size in bytes of a file's window.
 const WINDOW_NUM_BYTES: usize = 128 << 10;
 
-/// What ends each file that tantivy opens; it reads that without looking whether it is there.
+/// Length of the footer of each file that tantivy opens, which it reads without a check.
 const MIN_FILE_LEN: usize = 8;
 
-/// One split's files.
+/// Files of a split.
 #[derive(Clone)]
 pub(crate) struct SplitDirectory {
     body: Arc<LocalBody>,
@@ -43,7 +43,7 @@ impl SplitDirectory {
         }
     }
 
-    /// The same, and so many bytes are read at once.
+    /// Sets the number of bytes that are read at once.
     pub(super) fn with_window(self, window_num_bytes: usize) -> Self {
         Self {
             window_num_bytes,
@@ -51,13 +51,13 @@ impl SplitDirectory {
         }
     }
 
-    /// The whole of a file, under the name that the split has for it.
+    /// Reads a whole file, by the name that the split has for it.
     pub(super) fn read(&self, name: &str) -> io::Result<Option<OwnedBytes>> {
         let file = self.find(Path::new(name));
         file.map(|file| file.read_bytes(0..file.len)).transpose()
     }
 
-    /// A file, under the name that the split has for it.
+    /// Opens a file, by the name that the split has for it.
     pub(super) fn file(&self, name: &str) -> Option<Box<dyn FileHandle>> {
         Some(Box::new(self.find(Path::new(name))?))
     }
@@ -95,7 +95,7 @@ struct SplitFile {
     offset: u64,
     len: usize,
     window_num_bytes: usize,
-    /// What was read last: where it begins, and the bytes.
+    /// Last bytes that were read, with their offset.
     window: Mutex<(usize, OwnedBytes)>,
 }
 
@@ -187,7 +187,7 @@ impl Directory for SplitDirectory {
     }
 
     fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // Nothing changes a split.
+        // Splits never change.
         Ok(DirectoryLock::from(Box::new(())))
     }
 

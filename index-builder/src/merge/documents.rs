@@ -1,4 +1,4 @@
-//! Reads the stored documents of a split that is here, or whose blocks are brought as they are needed.
+//! Reader of stored documents, for a local split or one whose blocks are fetched on demand.
 
 use std::fmt;
 use std::io;
@@ -14,11 +14,11 @@ use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
 use super::directory::SplitDirectory;
 
-/// The documents of a split. Those of one block cost one read, if they are asked for one after the other.
+/// Stored documents of a split. Successive reads from one block cost one read of the file.
 pub(crate) struct StoredReader {
     index: DocumentIndex,
     file: Box<dyn FileHandle>,
-    // The guest's decoder would do, and takes five times as long.
+    // The guest's decoder would also work, but takes five times as long.
     decompressor: Decompressor<'static>,
     templates: Arc<Templates>,
     block: Option<(DocBlock, DocumentsBlock)>,
@@ -40,7 +40,7 @@ fn damaged(problem: impl fmt::Display) -> io::Error {
 
 impl StoredReader {
     /// # Errors
-    /// If the split has no documents that this reader knows, or they cannot be read.
+    /// The split does not have documents in a supported form, or they cannot be read.
     pub(crate) fn open(split: &SplitDirectory) -> io::Result<Self> {
         let index = split.read(DOCUMENT_INDEX_FILE)?;
         let file = split.file(DOCUMENTS_FILE);
@@ -68,10 +68,10 @@ impl StoredReader {
         self.index.num_docs()
     }
 
-    /// A document as it is stored.
+    /// Returns a document in its stored form.
     ///
     /// # Errors
-    /// If it cannot be read, is damaged, or there is none.
+    /// The document cannot be read, is damaged, or does not exist.
     pub(crate) fn get(&mut self, doc: u32) -> io::Result<&[u8]> {
         let is_here = |block: &Option<(DocBlock, _)>| {
             block
@@ -97,12 +97,12 @@ impl StoredReader {
         let bytes = self
             .file
             .read_bytes(at(place.bytes.start)?..at(place.bytes.end)?)?;
-        // Zeros fill up the block behind its frame.
+        // Zeros pad the block after its frame.
         let frame_len = find_frame_compressed_size(&bytes)
             .map_err(|_| damaged("a block of documents is none"))?;
         let frame = bytes.get(..frame_len).unwrap_or(&bytes);
         let max_len = at(self.index.max_block_len())?;
-        // Never as much as the index says that the longest block has, which may be a lie.
+        // Reserves memory by the length in the frame, since the maximum in the index may be wrong.
         let content_len = get_frame_content_size(frame)
             .map_err(|_| damaged("a block of documents is none"))?
             .ok_or_else(|| damaged("a block of documents does not say its length"))?;

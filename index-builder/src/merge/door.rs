@@ -1,17 +1,18 @@
-//! The door between the splits of a merge and this process, for what happens behind right checksums: whoever writes a split
-//! can make them right around anything.
+//! Protection of this process against splits with invalid contents behind valid checksums: whoever
+//! writes a split can compute valid checksums for anything.
 //!
-//! Our own readers answer such bytes with an error. tantivy's trust what they read (dictionaries, postings, columns), and
-//! panic. Here that becomes an error that names the splits.
+//! The readers of this project return errors for such bytes. tantivy's readers trust dictionaries,
+//! postings and columns, and panic. Here, these panics become errors that name the splits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::BuildError;
 
-/// Reads these splits.
+/// Runs `work`, which reads these splits.
 ///
 /// # Errors
-/// What the work says; `Data`, with the names, if it panics. Nothing more is to be done with what it had a hand in.
+/// Errors of `work`, or `Data` with the names of the splits if it panics. State that `work` has
+/// modified must not be used after a panic.
 pub(super) fn guard<T>(
     ids: &[&str],
     work: impl FnOnce() -> Result<T, BuildError>,

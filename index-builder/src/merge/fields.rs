@@ -1,8 +1,9 @@
-//! Which field of a split is which of the index that it is merged into, and whether it may be merged at all.
+//! Mapping of a split's fields to those of the index, and the check whether the split can be
+//! merged.
 //!
-//! Fields are the same if their names are. Splits of one config, and of configs that grew at their end, have
-//! the same numbers too, so that stored documents need not be touched. What would be lost, or mean something
-//! else than before, is refused.
+//! Fields are identified by name. Splits of the same config, and of configs to which fields were
+//! only appended, also have the same field numbers, so that stored documents can be copied. A merge
+//! is refused if values would be lost or change their meaning.
 
 use canter_doc_mapper::mapper::{DYNAMIC_FIELD, FIELD_PRESENCE_FIELD};
 use canter_doc_mapper::{DocMapper, split_path};
@@ -12,27 +13,28 @@ use tantivy::schema::{Field, FieldEntry, Schema};
 
 use crate::BuildError;
 
-/// Between the parts of a path, in terms and in names of columns.
+/// Separator of path segments in terms and in names of columns.
 const PATH_SEPARATOR: &str = "\u{1}";
 
-/// The fields of one split by those of the index.
+/// Mapping between the fields of a split and those of the index.
 pub(super) struct FieldMap {
-    /// By the number of the index's field: the split's, if it has it.
+    /// Indexed by the index's field number: the split's field, if it exists.
     of_target: Vec<Option<Field>>,
-    /// By the number of the split's field: the index's; `None` if all have the same.
+    /// Indexed by the split's field number: the index's field; `None` if all numbers are equal.
     renumbered: Option<Vec<Field>>,
-    /// Names of mapped fields that the split does not know.
+    /// Names of mapped fields that the split does not have.
     added: Vec<String>,
 }
 
-/// Whether documents have anything in a field. The index has fields of its own that it need not use.
+/// Returns whether a field can have values. The index also has internal fields that need not be
+/// used.
 fn is_used(entry: &FieldEntry) -> bool {
     entry.is_indexed() || entry.is_fast() || entry.is_stored()
 }
 
 impl FieldMap {
     /// # Errors
-    /// `Invalid` if the index's config has a field that the split has in another way, or not any more.
+    /// `Invalid` if a field of the split differs in the index's config or is missing from it.
     pub(super) fn new(split_id: &str, split: &Schema, target: &Schema) -> Result<Self, BuildError> {
         let refused = |name: &str, problem: &str| {
             BuildError::invalid(format!(
@@ -50,7 +52,7 @@ impl FieldMap {
                 Some(entry) if entry != wanted => {
                     return Err(refused(name, "is indexed in another way"));
                 }
-                // Documents that are there already would lack what all others have.
+                // Existing documents would lack values that all others have.
                 None if name == FIELD_PRESENCE_FIELD && is_used(wanted) => {
                     return Err(refused(name, "is missing"));
                 }
@@ -77,18 +79,18 @@ impl FieldMap {
         })
     }
 
-    /// The split's field that is the index's; `None` if its documents have nothing there.
+    /// Returns the split's field for a field of the index, or `None` if the split does not have it.
     pub(super) fn of_target(&self, target: Field) -> Option<Field> {
         let ord = usize::try_from(target.field_id()).ok()?;
         self.of_target.get(ord).copied().flatten()
     }
 
-    /// Whether a field has another number in the index than in the split.
+    /// Returns whether a field has different numbers in the index and the split.
     pub(super) fn is_renumbered(&self) -> bool {
         self.renumbered.is_some()
     }
 
-    /// The number of the split's field in the index.
+    /// Returns the number of the split's field in the index.
     pub(super) fn to_target(&self, field: Field) -> Option<Field> {
         let ord = usize::try_from(field.field_id()).ok()?;
         match &self.renumbered {
@@ -97,8 +99,8 @@ impl FieldMap {
         }
     }
 
-    /// Refuses a split whose documents have values under a path that was mapped only after: queries look
-    /// for them in the mapped field, and would not find them any more.
+    /// Refuses a split whose documents have values at a path that was mapped later. Queries read
+    /// the mapped field and would no longer find these values.
     pub(super) fn check_dynamic(
         &self,
         split_id: &str,
@@ -125,7 +127,8 @@ impl FieldMap {
     }
 }
 
-/// Whether documents of a segment have a value under this path, or below it, in the dynamic field.
+/// Returns whether documents of a segment have a value at this path or below it in the dynamic
+/// field.
 pub(super) fn has_values(
     segment: &SegmentReader,
     columnar: &ColumnarReader,
@@ -133,7 +136,7 @@ pub(super) fn has_values(
     name: &str,
 ) -> tantivy::Result<bool> {
     let segments = split_path(name);
-    // A dot in a key divides it, or does not, as the dynamic mapping says.
+    // The dynamic mapping determines whether a dot in a key divides it.
     let divided: Vec<&str> = segments.iter().flat_map(|key| key.split('.')).collect();
     let mut paths = vec![segments.join(PATH_SEPARATOR), divided.join(PATH_SEPARATOR)];
     paths.dedup();
@@ -154,7 +157,8 @@ pub(super) fn has_values(
 
 fn has_term_under(segment: &SegmentReader, field: Field, path: &str) -> tantivy::Result<bool> {
     let index = segment.inverted_index(field)?;
-    // A term is a path, a zero and a value; below the path stands its separator, which is one.
+    // A term consists of a path, a zero byte and a value. Below the path, its separator (a one
+    // byte) follows.
     let from = [path.as_bytes(), &[0]].concat();
     let to = [path.as_bytes(), &[2]].concat();
     let mut terms = index.terms().range().ge(from).lt(to).into_stream()?;

@@ -1,8 +1,9 @@
-//! How far a split that was built before the index got its newest fields can follow it.
+//! Config under which a split from before the index's newest fields can be merged.
 //!
-//! Documents may have had such a field before it was mapped. Then their values stand where unmapped ones do, searches
-//! look for them there as long as the split lacks the field, and a merge must not give it to them. So splits are
-//! merged under the config of the index as it was before it got the first such field.
+//! Documents may have had values of such a field before it was mapped. These values are stored as
+//! unmapped ones, where searches look for them as long as the split lacks the field, so a merge
+//! must not add the field. Such splits are merged under the config that the index had before it got
+//! the first such field.
 
 use canter_doc_mapper::mapper::DYNAMIC_FIELD;
 use canter_doc_mapper::{IndexConfig, Mode};
@@ -19,10 +20,11 @@ use super::local_copy::open_stored;
 use crate::BuildError;
 use crate::storage::IndexStore;
 
-/// So many of the fields that the index got later can a split be given.
+/// Returns how many of the fields that were added to the index can be added to a split.
 ///
 /// # Errors
-/// As reading the split: `Data`, with its name, if it is damaged or missing; `Unavailable` if storage does not answer.
+/// `Data` with the name of the split if it is damaged or missing, `Unavailable` if storage does not
+/// answer.
 pub(crate) fn num_fields_it_may_get(
     store: &IndexStore,
     config: &IndexConfig,
@@ -56,7 +58,8 @@ pub(crate) fn num_fields_it_may_get(
     Ok(found?.unwrap_or(added.len()))
 }
 
-/// The first of the fields that the segment lacks and its documents have values of.
+/// Returns the position of the first field that the segment lacks although its documents have
+/// values of it.
 fn first_with_values(
     directory: SplitDirectory,
     added: &[String],

@@ -1,4 +1,4 @@
-//! A split that takes part in a merge, open.
+//! Opened input split of a merge.
 
 use std::path::Path;
 
@@ -21,16 +21,16 @@ use crate::BuildError;
 use crate::packager::POSTINGS;
 use crate::storage::IndexStore;
 
-/// A split to be merged.
+/// Split to merge.
 #[derive(Clone)]
 pub struct MergeInput {
-    /// What the manifest says of it.
+    /// Manifest entry of the split.
     pub entry: SplitEntry,
-    /// Those of its documents that are left out: a set of as many documents as the split has.
+    /// Documents to leave out: a set over all documents of the split.
     pub deleted: Option<BitSet>,
 }
 
-/// An input that is here and checked.
+/// Local input after all checks.
 pub(super) struct OpenInput {
     pub(super) id: String,
     pub(super) raw_num_bytes: u64,
@@ -45,7 +45,7 @@ pub(super) struct OpenInput {
     timestamps: Option<Column<DateTime>>,
 }
 
-/// Checks where things are in the files that tantivy opens.
+/// Checks the structure of the files that tantivy opens.
 fn check_layout(directory: &ManagedDirectory, num_docs: u64) -> std::io::Result<()> {
     let open = |name: &str| {
         let file = directory.open_read(Path::new(name));
@@ -57,7 +57,7 @@ fn check_layout(directory: &ManagedDirectory, num_docs: u64) -> std::io::Result<
     check_columns(&open("fast")?, u32::try_from(num_docs).unwrap_or(u32::MAX))
 }
 
-/// Checks where things are in each column.
+/// Checks the structure of each column.
 fn check_columns_of(columnar: &ColumnarReader) -> std::io::Result<()> {
     for (_, column) in columnar.list_columns()? {
         let kind = match column.column_type() {
@@ -72,7 +72,7 @@ fn check_columns_of(columnar: &ColumnarReader) -> std::io::Result<()> {
 }
 
 impl OpenInput {
-    /// Brings the split here and opens it.
+    /// Downloads the split and opens it.
     pub(super) fn open(
         store: &IndexStore,
         input: &MergeInput,
@@ -160,18 +160,19 @@ impl OpenInput {
             .is_some_and(|deleted| deleted.contains(doc))
     }
 
-    /// Postings and positions of a field of its own, in which the places of positions are counted from the beginning.
+    /// Returns the postings and positions of a field. Position offsets are relative to the start of
+    /// this slice.
     pub(super) fn lists(&self, field: Field) -> FileSlice {
         let lists = self.lists.open_read(field);
         lists.unwrap_or_else(FileSlice::empty)
     }
 
-    /// Who the documents are, in their order.
+    /// Returns the identities of the documents in order.
     pub(super) fn identities(&self) -> impl Iterator<Item = Result<DocIdentity, FormatError>> + '_ {
         self.identities.iter()
     }
 
-    /// The documents as they are stored.
+    /// Opens the stored documents.
     pub(super) fn documents(&self) -> std::io::Result<StoredReader> {
         let reader = StoredReader::open(&self.files)?;
         match reader.num_docs() == self.num_docs() {
@@ -182,7 +183,7 @@ impl OpenInput {
         }
     }
 
-    /// When a document happened, in nanoseconds; 0 where the index has no timestamp field.
+    /// Returns the time of a document in nanoseconds, or 0 if the index has no timestamp field.
     pub(super) fn timestamp(&self, doc: u32) -> Option<i64> {
         match &self.timestamps {
             Some(column) => Some(column.first(doc)?.into_timestamp_nanos()),
@@ -190,7 +191,7 @@ impl OpenInput {
         }
     }
 
-    /// An error of this split's.
+    /// Returns an error about this split.
     pub(super) fn damaged(&self, problem: impl std::fmt::Display) -> BuildError {
         BuildError::data(format!(
             "split {}: {problem}: build the split again",

@@ -1,5 +1,5 @@
-//! A split on its way from storage onto this machine, whole or as far as it is looked at: every byte is checked
-//! against the head, and the head against the manifest, before anything reads it.
+//! Transfer of a split from storage to this machine, completely or on demand. Every byte is checked
+//! against the head, and the head against the manifest, before it is used.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -13,18 +13,18 @@ use crate::BuildError;
 use crate::blocking;
 use crate::storage::IndexStore;
 
-/// What one request brings, unless a block is longer.
+/// Number of bytes of a request, unless a block is longer.
 const READ_NUM_BYTES: u64 = 8 << 20;
 
-/// The body of a split.
+/// Body of a split.
 pub(super) enum LocalBody {
-    /// In a file without a name, which vanishes with it.
+    /// Copy in a file without a name, which is removed when it is closed.
     Copied(Mutex<File>),
-    /// Where it was: each read is a request.
+    /// Body in its store: each read is a request.
     Stored(StoredBody),
 }
 
-/// The body of a split in its store.
+/// Body of a split in its store.
 pub(super) struct StoredBody {
     store: IndexStore,
     split_id: String,
@@ -69,11 +69,11 @@ impl StoredBody {
     }
 }
 
-/// Brings a split here.
+/// Downloads a split.
 ///
 /// # Errors
-/// `Data` if it is not there or not what the manifest says; `Unavailable` if storage or the folder for
-/// temporary files cannot be used.
+/// `Data` if the split does not exist or does not match the manifest, `Unavailable` if storage or
+/// the folder for temporary files cannot be used.
 pub(super) fn fetch_split(
     store: &IndexStore,
     entry: &SplitEntry,
@@ -82,10 +82,10 @@ pub(super) fn fetch_split(
     blocking::run(fetch(store, entry, folder))
 }
 
-/// The head of a split, and its body where it is.
+/// Returns the head of a split, and its body, which stays in the store.
 ///
 /// # Errors
-/// As [`fetch_split`].
+/// Same as for [`fetch_split`].
 pub(super) fn open_stored(
     store: &IndexStore,
     entry: &SplitEntry,

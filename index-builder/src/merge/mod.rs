@@ -1,4 +1,4 @@
-//! Several splits into one.
+//! Merging of several splits into one.
 //!
 //! ```text
 //!   split ─ fetch, verify ─┐
@@ -6,8 +6,8 @@
 //!   split ─ fetch, verify ─┘
 //! ```
 //!
-//! [`merge_splits`] reads splits and gives the one that holds their documents; [`plan_merges`] says which to
-//! merge. Neither writes to storage, and neither knows the manifest.
+//! [`merge_splits`] reads splits and returns one with all of their documents; [`plan_merges`]
+//! selects the splits to merge. Neither writes to storage or accesses the manifest.
 
 mod directory;
 mod documents;
@@ -33,10 +33,11 @@ use canter_split_format::SplitEntry;
 use crate::BuildError;
 use crate::storage::IndexStore;
 
-/// The files of a split where it is: `window_num_bytes` are read at once.
+/// Opens the files of a split in its store. Each read fetches `window_num_bytes` bytes.
 ///
 /// # Errors
-/// `Data` if it is not there or not what the manifest says; `Unavailable` if storage does not answer.
+/// `Data` if the split does not exist or does not match the manifest, `Unavailable` if storage does
+/// not answer.
 pub(crate) fn open_split(
     store: &IndexStore,
     entry: &SplitEntry,

@@ -1,5 +1,5 @@
-//! In which order the documents of several splits stand in the one that they become: by their places in the
-//! index, as in any split.
+//! Order of the documents of several splits in the merged one: by their places in the index, like
+//! in any split.
 //!
 //! ```text
 //!   split 0   1 1 3 7            new   0 1 2 3 4 5
@@ -16,23 +16,23 @@ use tantivy::columnar::RowAddr;
 use super::input::OpenInput;
 use crate::BuildError;
 
-/// tantivy counts the documents of a segment in 31 bits.
+/// Maximum number of documents of a segment: tantivy stores it in 31 bits.
 const MAX_NUM_DOCS: usize = (1 << 31) - 2;
 
-/// The new number of a document that is left out.
+/// New number of a document that is left out.
 const LEFT_OUT: u32 = u32::MAX;
 
-/// Where every document goes.
+/// New positions of all documents.
 pub(super) struct DocOrder {
-    /// By new document: where it comes from.
+    /// Indexed by new document: its origin.
     pub(super) old: Vec<RowAddr>,
-    /// By new document: who it is.
+    /// Indexed by new document: its identity.
     identities: Vec<DocIdentity>,
-    /// By split, then old document: its new number.
+    /// Indexed by split, then by old document: its new number.
     new: Vec<Vec<u32>>,
 }
 
-/// The documents of one split that are not deleted, in order.
+/// Remaining documents of one split, in order.
 struct Cursor<'i> {
     input: &'i OpenInput,
     identities: Box<dyn Iterator<Item = Result<DocIdentity, FormatError>> + 'i>,
@@ -43,7 +43,7 @@ struct Cursor<'i> {
 type Place = (i64, DocIdentity);
 
 impl Cursor<'_> {
-    /// The next document and its place.
+    /// Returns the next document and its place.
     fn next(&mut self) -> Result<Option<(Place, u32)>, BuildError> {
         while let Some(identity) = self.identities.next() {
             let identity = identity.map_err(|error| self.input.damaged(error))?;
@@ -66,7 +66,7 @@ impl Cursor<'_> {
 
 impl DocOrder {
     /// # Errors
-    /// `Data` if a split is not in order; `Limit` for too many documents.
+    /// `Data` if a split is not in order, `Limit` for too many documents.
     pub(super) fn of(inputs: &[OpenInput]) -> Result<Self, BuildError> {
         let num_docs: usize = inputs.iter().map(num_left).sum();
         if num_docs > MAX_NUM_DOCS {
@@ -124,13 +124,13 @@ impl DocOrder {
         self.identities.push(identity);
     }
 
-    /// The new number of a document, unless it is left out.
+    /// Returns the new number of a document, or `None` if it is left out.
     pub(super) fn new_doc(&self, segment_ord: usize, doc: u32) -> Option<u32> {
         let new = *self.new.get(segment_ord)?.get(as_index(doc))?;
         (new != LEFT_OUT).then_some(new)
     }
 
-    /// Who the documents are, giving up the rest.
+    /// Returns the identities of the documents in their new order.
     pub(super) fn into_identities(self) -> Vec<DocIdentity> {
         self.identities
     }
@@ -140,13 +140,13 @@ impl DocOrder {
     }
 }
 
-/// How many documents of a split are left.
+/// Returns the number of documents of a split that are kept.
 pub(super) fn num_left(input: &OpenInput) -> usize {
     let num_deleted = input.deleted.as_ref().map_or(0, |deleted| deleted.len());
     as_index(input.num_docs()).saturating_sub(num_deleted)
 }
 
-/// A number of 32 bits as an index.
+/// Converts a 32-bit number to an index.
 pub(super) fn as_index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

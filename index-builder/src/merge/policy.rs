@@ -1,18 +1,20 @@
-//! Which splits to merge. Pure: it knows what the manifest says of splits, and no storage or clock.
+//! Selection of splits to merge, as a pure function of the manifest's data, without storage or
+//! clock.
 //!
 //! ```text
 //!   time ─▶   9M │ 400k 350k 500k │ 9M │ 30k 20k 40k …
-//!           full │      run       │    │     run            a run is between splits that are left alone
+//!           full │      run       │    │     run            a run lies between splits that are not merged
 //! ```
 //!
-//! A split has a **level**: how often `min_level_num_docs` must be multiplied by `merge_factor` until it is
-//! more than the split has (with `limit_merge`: how often it was merged). Of neighbours in time of at most
-//! level `k`, `merge_factor * (k + 1)` in a row are due. So small splits do not wait for large ones, a
-//! document is written about once for each level, and between two full splits there are never more splits
-//! than levels times `merge_factor`, in whatever order they came.
+//! The **level** of a split is the number of times that `min_level_num_docs` must be multiplied by
+//! `merge_factor` to exceed its number of documents (with `limit_merge`: its number of merges).
+//! Among temporal neighbours with levels up to `k`, `merge_factor * (k + 1)` in a row are due.
+//! Small splits therefore do not wait for large ones, a document is written about once per level,
+//! and between two full splits there are at most as many splits as levels times `merge_factor`, in
+//! whatever order they were added.
 //!
-//! Only neighbours are merged, so that merged splits overlap in time no more than before: a search of an
-//! hour reads as few of them.
+//! Only neighbours are merged, so that merged splits do not overlap in time more than before, and a
+//! search of an hour reads as few of them.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -20,41 +22,43 @@ use std::time::Duration;
 use canter_doc_mapper::config::{IndexingSettings, MergePolicy};
 use canter_split_format::TimeRange;
 
-/// What is known of a split.
+/// Properties of a split that decide about merges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeCandidate {
-    /// Its id.
+    /// Id of the split.
     pub id: String,
-    /// As in the manifest.
+    /// Time range, as in the manifest.
     pub time_range: Option<TimeRange>,
-    /// Its documents, without those that are deleted.
+    /// Number of documents without deleted ones.
     pub num_docs: u64,
-    /// Bytes of its object.
+    /// Length of its object in bytes.
     pub num_bytes: u64,
-    /// How many merges its documents have been through at most.
+    /// Maximum number of merges that any of its documents has gone through.
     pub num_merge_ops: u64,
-    /// How long ago it was built; `None` if nobody knows, which leaves it no reason to be too old.
+    /// Time since the split was built; `None` if it is unknown, in which case the split never
+    /// counts as too old.
     pub age: Option<Duration>,
 }
 
-/// How large splits shall become.
+/// Target and maximum sizes of splits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MergeLimits {
-    /// A split of so many documents is full and merged no more …
+    /// Number of documents of a full split, which is no longer merged.
     pub target_num_docs: u64,
-    /// … and one of so many bytes, too.
+    /// Number of bytes of a full split.
     pub target_num_bytes: u64,
-    /// No merge makes a split of more documents …
+    /// Maximum number of documents of a merged split.
     pub max_num_docs: u64,
-    /// … or, as far as can be told from what it is made of, of more bytes.
+    /// Maximum number of bytes of a merged split, estimated from its inputs.
     pub max_num_bytes: u64,
 }
 
 impl MergeLimits {
-    /// Bytes of a full split where nobody says another number: a merge holds them in memory.
+    /// Default number of bytes of a full split. A merge holds it in memory.
     pub const TARGET_NUM_BYTES: u64 = 256 << 20;
 
-    /// The limits of an index: `split_num_docs_target`, and at most twice of everything.
+    /// Returns the limits of an index: the target of `split_num_docs_target`, and maximums that are
+    /// twice the targets.
     #[must_use]
     pub fn of(settings: &IndexingSettings) -> Self {
         let twice = |target: u64| target.saturating_mul(2);
@@ -75,24 +79,24 @@ impl MergeLimits {
     }
 }
 
-/// Splits to be merged into one.
+/// Splits to merge into one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergeOperation {
-    /// Their ids, oldest first: at least two.
+    /// Ids of at least two splits, oldest first.
     pub split_ids: Vec<String>,
-    /// Documents of all of them.
+    /// Total number of documents.
     pub num_docs: u64,
-    /// Bytes of all of them, which is about what the merged split has.
+    /// Total number of bytes, which approximates the size of the merged split.
     pub num_bytes: u64,
-    /// What the merged split's [`MergeCandidate::num_merge_ops`] is.
+    /// [`MergeCandidate::num_merge_ops`] of the merged split.
     pub num_merge_ops: u64,
 }
 
-/// The merges that are due: no split is in two of them, so they may be done in any order or at once. When
-/// they are done, others may be due; in the end none is.
+/// Returns the merges that are due. They have no common splits, so they can run in any order or at
+/// once. After them, other merges may be due, but finally none is.
 ///
-/// `max_finalize_merge_operations` and `max_finalize_split_num_docs` have no effect: they are about the end
-/// of an indexing run, of which nothing here knows.
+/// `max_finalize_merge_operations` and `max_finalize_split_num_docs` have no effect, because they
+/// concern the end of an indexing run, which is not known here.
 #[must_use]
 pub fn plan_merges(
     policy: &MergePolicy,
@@ -103,7 +107,7 @@ pub fn plan_merges(
         return Vec::new();
     };
     let mut splits: Vec<&MergeCandidate> = splits.iter().collect();
-    // As they stand in the manifest.
+    // Same order as in the manifest.
     splits.sort_by_key(|split| {
         let times = split.time_range.map(|range| (range.end_ns, range.start_ns));
         (times, split.id.as_str())
@@ -120,7 +124,7 @@ pub fn plan_merges(
     due
 }
 
-/// A policy, read.
+/// Parsed policy.
 struct Rules<'a> {
     limits: &'a MergeLimits,
     merge_factor: usize,
@@ -130,9 +134,9 @@ struct Rules<'a> {
 }
 
 enum Levels {
-    /// By documents.
+    /// By number of documents.
     Size { min_num_docs: u64 },
-    /// By merges, of which there are at most so many.
+    /// By number of merges, up to `max`.
     Merges { max: u64 },
 }
 
@@ -202,7 +206,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Adds what is due among neighbours none of which is left alone; smaller splits come first.
+    /// Adds the due merges of a run of neighbours, starting with smaller splits.
     fn plan_run(&self, run: &[&MergeCandidate], due: &mut Vec<MergeOperation>) {
         let levels: Vec<usize> = run.iter().map(|split| self.level(split)).collect();
         let mut sorted = levels.clone();
@@ -224,7 +228,7 @@ impl<'a> Rules<'a> {
                 if let Some(splits) = neighbours.get(window.clone()) {
                     due.push(operation(splits));
                 }
-                // What is left and right of it may be due, too.
+                // The neighbours on both sides may also be due.
                 let (from, to) = (range.start + window.start, range.start + window.end);
                 self.plan_run(run.get(..from).unwrap_or_default(), due);
                 self.plan_run(run.get(to..).unwrap_or_default(), due);
@@ -233,9 +237,10 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The neighbours to be merged: those of which the largest is the smallest part of all, so that no large
-    /// split is written again for a few small ones; the oldest of equals. At least `merge_factor` of them,
-    /// or as many as make a full split, if there are such. None if no two may become one.
+    /// Returns the best neighbours to merge: at least `merge_factor` of them, or as many as make a
+    /// full split, if possible. Among these candidates, the largest split has the smallest share of
+    /// the total, so that a large split is not rewritten for a few small ones; the oldest of equal
+    /// candidates is chosen. Returns `None` if no two splits can be merged.
     fn best_window(&self, splits: &[&MergeCandidate]) -> Option<Range<usize>> {
         let mut best: Option<Window> = None;
         for start in 0..splits.len() {
@@ -262,7 +267,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// Neighbours that might be merged.
+/// Candidate range of neighbours.
 #[derive(Clone, Default)]
 struct Window {
     splits: Range<usize>,
@@ -280,7 +285,8 @@ impl Window {
     }
 
     fn is_better_than(&self, other: &Self) -> bool {
-        // The largest one's part of all, as fractions; splits without documents are no reason to wait.
+        // Share of the largest split in the total, as a fraction. Splits without documents do not
+        // delay a merge.
         let part = |window: &Self, of: &Self| {
             u128::from(window.most_docs.max(1)) * u128::from(of.num_docs.max(1))
         };
@@ -302,7 +308,7 @@ fn operation(splits: &[&MergeCandidate]) -> MergeOperation {
     }
 }
 
-/// The longest ranges whose items are all as asked.
+/// Returns the maximal ranges in which all items satisfy `is_wanted`.
 fn ranges_where(items: &[usize], is_wanted: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     for (ord, item) in items.iter().enumerate() {

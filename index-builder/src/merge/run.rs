@@ -1,4 +1,4 @@
-//! One merge from beginning to end.
+//! Complete run of a merge.
 
 use std::path::PathBuf;
 
@@ -12,26 +12,27 @@ use crate::BuildError;
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
 use crate::storage::IndexStore;
 
-/// How to merge.
+/// Options of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeOptions {
-    /// Where copies of the splits are kept while they are merged: as many bytes as they have. Without it,
-    /// the system's folder for temporary files.
+    /// Folder for copies of the splits during the merge, which take as many bytes as the splits.
+    /// Defaults to the system's temporary folder.
     pub temp_folder: Option<PathBuf>,
 }
 
-/// Merges splits of the index at `store` into one, which is neither uploaded nor published; `None` if no
-/// document is left.
+/// Merges splits of the index at `store` into one, which is neither uploaded nor published. Returns
+/// `None` if no document is left.
 ///
-/// `config` is the index's, and the merged split's: it may have grown by fields at its end since the splits
-/// were built. Documents keep who they are and stand in the index's order. The same inputs, in any order,
-/// give the same bytes. Nothing is held whole in memory but the merged split and 50 bytes for each of its
-/// documents; the splits are read from copies on this machine. Blocks.
+/// `config` is the config of the index and of the merged split; fields may have been appended to it
+/// since the splits were built. Documents keep their identities and are in the order of the index.
+/// The same inputs result in the same bytes, regardless of their order. In memory there are only
+/// the merged split and 50 bytes for each of its documents; the splits are read from local copies.
+/// Blocks the thread.
 ///
 /// # Errors
-/// `Invalid` for splits that cannot be merged under this config, or a split that is named twice; `Data`,
-/// with its name, for one that is damaged or missing; `Limit` for too many documents; `Unavailable` if
-/// storage or the temporary files cannot be used.
+/// `Invalid` for splits that cannot be merged under this config and for duplicates; `Data` with the
+/// name of a damaged or missing split; `Limit` for too many documents; `Unavailable` if storage or
+/// the temporary files cannot be used.
 pub fn merge_splits(
     store: &IndexStore,
     config: &IndexConfig,
@@ -46,7 +47,8 @@ pub fn merge_splits(
         .caused_by(error)
     })?;
     let mut inputs: Vec<&MergeInput> = inputs.iter().collect();
-    // The order decides between documents that are in two splits, and which split is named first.
+    // This order decides ties between documents of different splits, and which split an error names
+    // first.
     inputs.sort_by(|left, right| left.entry.id.cmp(&right.entry.id));
     for pair in inputs.windows(2) {
         if let [one, other] = pair
@@ -75,7 +77,7 @@ pub fn merge_splits(
     guard(&ids, || write(inputs, &mapper, config))
 }
 
-/// The split that holds the documents of these.
+/// Writes the split with the documents of the inputs.
 fn write(
     inputs: Vec<OpenInput>,
     mapper: &DocMapper,
@@ -94,7 +96,7 @@ fn write(
         BuildError::data(what).caused_by(error)
     })?;
     let documents = write_documents(&inputs, &order, mapper)?;
-    // What a split says of its input is not checked against anything.
+    // The input sizes in splits are not validated, so their sum can overflow.
     let raw_num_bytes = inputs.iter().map(raw_num_bytes_left);
     let raw_num_bytes = raw_num_bytes.fold(0, u64::saturating_add);
     let facts = SplitFacts::new(raw_num_bytes, &order.into_identities())?;
@@ -102,8 +104,8 @@ fn write(
     package_split(segment, documents, mapper, config, facts).map(Some)
 }
 
-/// Of how many bytes of input the documents are that are left: a split says it of all its documents only,
-/// so those that are left have their share.
+/// Returns the number of input bytes of the remaining documents. A split only knows the number for
+/// all documents, so this is a proportional share.
 fn raw_num_bytes_left(input: &OpenInput) -> u64 {
     let num_docs = u128::from(input.num_docs().max(1));
     let left = u128::from(input.raw_num_bytes) * num_left(input) as u128 / num_docs;

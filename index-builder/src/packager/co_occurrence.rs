@@ -1,4 +1,4 @@
-//! Which frequent terms of a split ever meet in a document.
+//! Table of the frequent terms of a split that occur together in documents.
 
 use std::cmp::Reverse;
 use std::ops::{Bound, Range};
@@ -10,32 +10,36 @@ use tantivy::{DocId, DocSet, HasLen, SegmentReader, TERMINATED};
 
 use super::dictionaries::{CommonTerm, SMALL_DICTIONARY_NUM_BYTES, least_docs_of_common};
 
-/// Terms that are looked at: which of them a document has is a number with a bit for each. In short splits there are fewer, the square root
-/// of the number of documents, so that their heads stay short: a table has a bit for each two terms.
+/// Maximum number of terms in the table, so that the set of terms of a document fits into one
+/// number. The square root of the number of documents is another limit, which keeps the heads of
+/// short splits short: a table has a bit for each pair of terms.
 const MAX_TERMS: usize = u128::BITS as usize;
 
-/// A split of fewer documents has no table: its lists are short, and heads of such splits are read by the hundred.
+/// Minimum number of documents of a split with a table. The lists of shorter splits are short, and
+/// their heads are read by the hundred.
 const MIN_DOCS: DocId = 1_024;
 
-/// Documents that are looked at together.
+/// Number of documents that are processed together.
 const WINDOW_LEN: DocId = 8_192;
 
-/// Sets of terms that are remembered, so that a line of a kind that was there before takes no time.
+/// Number of sets of terms that are cached, so that a line of a known kind takes no time.
 const NUM_KNOWN_SETS: usize = 1_024;
 
-/// A short dictionary with so many frequent terms at most is one of kinds (levels, services), for which people ask beside
-/// words; with more it is one of numbers or names, each of which stands beside every word.
+/// Maximum number of frequent terms of a short dictionary that counts as one of kinds (levels,
+/// services), which people combine with words. A dictionary with more of them contains numbers or
+/// names, each of which occurs together with every word.
 const MAX_KINDS: usize = 32;
 
-/// A frequent term, and the documents that have it.
+/// Frequent term with its documents.
 struct FrequentTerm {
     place: TermPlace,
-    /// What is taken first if there are too many.
+    /// Priority if there are too many terms.
     rank: Rank,
     postings: SegmentPostings,
 }
 
-/// Kinds and words are taken before what stands beside all of them anyway.
+/// Priority of a term: kinds and words come before terms that occur together with all of them
+/// anyway.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Kind,
@@ -43,11 +47,11 @@ enum Rank {
     Other,
 }
 
-/// Of a segment's frequent terms (of those that `common` names, and of dictionaries that are in the head), which of
-/// two are in one document; `None` if all are.
+/// Computes which pairs of frequent terms in a segment occur together in a document. The candidates
+/// are `common` and the terms of dictionaries in the head. Returns `None` if all pairs do.
 ///
 /// # Errors
-/// If the segment cannot be read.
+/// The segment cannot be read.
 pub(super) fn co_occurrence_of(
     segment: &SegmentReader,
     common: &[CommonTerm],
@@ -67,7 +71,8 @@ pub(super) fn co_occurrence_of(
     })))
 }
 
-/// Those that most documents have, of each rank, in the order of their places. What all documents have meets everything.
+/// Returns the most frequent terms of each rank in the order of their places. Terms that all
+/// documents have are left out, because they occur together with everything.
 fn frequent_terms(
     segment: &SegmentReader,
     common: &[CommonTerm],
@@ -118,7 +123,7 @@ fn frequent_terms(
             kinds.for_each(|term| term.rank = Rank::Other);
         }
     }
-    // A dictionary that became small when it was written anew has its common terms twice.
+    // A dictionary that became small when it was rewritten has its common terms twice.
     terms.sort_by_key(|term| (term.place, term.rank));
     terms.dedup_by_key(|term| term.place);
     terms.sort_by_key(|term| (term.rank, Reverse(term.postings.doc_freq()), term.place));
@@ -127,7 +132,8 @@ fn frequent_terms(
     Ok(terms)
 }
 
-/// For each term the set of those that it meets, itself included if it is anywhere.
+/// Returns the set of terms that occur together with each term, including the term itself if it
+/// occurs at all.
 fn partners_of(terms: &mut [FrequentTerm], max_doc: DocId) -> Vec<u128> {
     let mut partners = vec![0u128; terms.len()];
     let mut known = vec![0u128; NUM_KNOWN_SETS];
@@ -173,7 +179,8 @@ mod tests {
 
     use super::*;
 
-    /// Documents with a word of their kind, one that every second has and one that all have.
+    /// Returns a segment of documents with a word of their kind, one that every second document
+    /// has, and one that all have.
     fn segment(num_docs: u32) -> SegmentReader {
         let mut schema = Schema::builder();
         let body = schema.add_text_field("body", TEXT);
@@ -196,7 +203,7 @@ mod tests {
 
     #[test]
     fn two_terms_meet_if_a_document_has_both() {
-        // More documents than a window has.
+        // This is more than one window of documents.
         let segment = segment(20_000);
         let found = co_occurrence_of(&segment, &[]).unwrap().unwrap();
         let place = |field: u32, term: &str| {
@@ -220,7 +227,7 @@ mod tests {
         }
         assert!(found.never_meet(even, odd));
         assert!(!found.never_meet(even, error));
-        // What all have is not in it.
+        // The term that all documents have is not in the table.
         let all = place(0, "line").term_ord;
         let terms: BTreeSet<u64> = found.terms_of(0).collect();
         assert!(terms.len() == 8 && !terms.contains(&all));
@@ -241,7 +248,8 @@ mod tests {
         assert_eq!(found, co_occurrence_of(&segment, &[]).unwrap());
     }
 
-    /// A hundred tenants, each in one of a hundred lines, stand beside every word: words that fewer lines have say more.
+    /// Each of a hundred tenants has one in a hundred lines and occurs together with every word.
+    /// Less frequent words say more.
     #[test]
     fn many_values_of_a_field_do_not_displace_words_and_levels() {
         let mut schema = Schema::builder();
@@ -252,7 +260,7 @@ mod tests {
             .schema(schema.build())
             .single_segment_index_writer::<TantivyDocument>(RamDirectory::create(), 50_000_000)
             .unwrap();
-        // Enough different words for a long dictionary.
+        // There are enough different words for a long dictionary.
         for nth in 0..40_000_u64 {
             let mut document = TantivyDocument::default();
             let word = match nth % 200 {

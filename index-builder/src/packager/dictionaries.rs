@@ -1,15 +1,18 @@
-//! Term dictionaries that suit a search over the network: few blocks, and common terms apart.
+//! Term dictionaries for search over the network: few blocks, and separate blocks for common terms.
 //!
-//! The index of a dictionary's blocks is in the head of the split, which every search reads. tantivy makes a block of
-//! each 4,000 bytes of keys; of a large dictionary, most of what its index says then only tells apart blocks that one
-//! read brings together. So the blocks of a large dictionary are longer.
+//! The index of a dictionary's blocks is in the head of the split, which every search reads.
+//! tantivy makes a block of each 4,000 bytes of keys. In a large dictionary, most of the index
+//! would only distinguish blocks that a single read fetches together, so the blocks of a large
+//! dictionary are longer here.
 //!
-//! A term that many documents hold is one that people search for, in all splits at once. Each of the most frequent
-//! stands in a block without others, which goes into the head: where its postings are is then known without a read.
+//! People search for terms that many documents have, and they do so in all splits at once. Each of
+//! the most frequent terms is in a short block that goes into the head, so that the location of its
+//! postings is known without a read.
 //!
-//! Lists stand as their terms do: those of a block's terms together, first all postings, then all positions. What a
-//! phrase reads of a word is then one range and not two. tantivy has postings and positions in two files, and both are
-//! the one that is written here.
+//! Lists are in the order of their terms and grouped by block: first all postings of a block's
+//! terms, then all positions. A phrase query therefore reads one range per word instead of two.
+//! tantivy has postings and positions in two files, both of which refer to the single file that is
+//! written here.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -28,64 +31,66 @@ use tantivy_sstable::value::ValueWriter;
 
 use super::lists::ListsWriter;
 
-/// A dictionary of more data than so many blocks of tantivy's has so many longer ones. The index of 256 blocks takes
-/// about 2.5 KB, and to look through a block of 40 KB about 100 microseconds.
+/// Maximum number of blocks; a larger dictionary gets longer blocks. The index of 256 blocks takes
+/// about 2.5 KB, and a scan of a block of 40 KB takes about 100 microseconds.
 const MAX_BLOCKS: usize = 256;
-/// tantivy's own length of a block.
+/// Length of tantivy's blocks in bytes.
 const MIN_BLOCK_LEN: usize = 4_000;
-/// What stands behind a dictionary of this kind.
+/// Type of dictionary, written after it.
 const DICTIONARY_TYPE: u32 = 2;
 
-/// A dictionary up to this size is kept in the head, whole.
+/// Maximum size of a dictionary that is kept in the head as a whole.
 pub(super) const SMALL_DICTIONARY_NUM_BYTES: usize = 8 * 1024;
-/// A dictionary has at most so many common terms: each takes some 25 to 45 bytes of the head.
+/// Maximum number of common terms of a dictionary. Each takes between 25 and 45 bytes in the head.
 const MAX_COMMON_TERMS: usize = 96;
-/// … and one for each so many bytes of it, so that heads of short splits stay short.
+/// Number of dictionary bytes per common term, so that heads of short splits stay short.
 const NUM_BYTES_OF_COMMON_TERM: usize = 4 * 1024;
-/// A term is common if one document of so many holds it, and if it is no number: parts of addresses and times are in
-/// many documents, and nobody looks for them.
+/// A term is common if at least one in `COMMON_IN` documents has it, unless it is a number: parts
+/// of addresses and times are in many documents, but nobody searches for them.
 const COMMON_IN: u32 = 1_024;
-/// How many documents a common term has at least.
+/// Returns the minimum number of documents of a common term.
 pub(super) fn least_docs_of_common(num_docs: u32) -> u32 {
     (num_docs / COMMON_IN).max(2)
 }
 
-/// Between common terms so many others are taken along: a block of their own would take more.
+/// Maximum number of other terms between two common ones in a block. A separate block would take
+/// more space.
 const MAX_BETWEEN: u64 = 2;
-/// Lists of terms that stand in one block are no longer than this together, as tantivy writes them: it is what lies between the postings and the
-/// positions of one of them, which are one range only if that is little.
+/// Maximum total length, in tantivy's format, of the lists of common terms in one block. They lie
+/// between the postings and the positions of one of these terms, which are only read as one range
+/// if the distance is short.
 const MAX_RUN_LISTS_NUM_BYTES: usize = 64 * 1024;
 
-/// The files of a segment's inverted index, made anew.
+/// Files of a segment's inverted index, rewritten.
 pub(super) struct InvertedIndex {
     pub(super) terms: OwnedBytes,
     /// Postings and positions.
     pub(super) lists: OwnedBytes,
-    /// A term of each block that belongs into the head.
+    /// One term of each block that belongs in the head.
     pub(super) hot: Vec<(Field, Vec<u8>)>,
     pub(super) common: Vec<CommonTerm>,
 }
 
-/// A term that many documents hold, of a dictionary that is not in the head.
+/// Common term of a dictionary that is not in the head.
 pub(super) struct CommonTerm {
     pub(super) field: Field,
-    /// Its place in the dictionary.
+    /// Ordinal of the term in the dictionary.
     pub(super) term_ord: u64,
     pub(super) term: Vec<u8>,
 }
 
-/// How a dictionary is to be written.
+/// Layout of a dictionary.
 #[derive(Default)]
 struct Layout {
     block_len: usize,
-    /// Places in the dictionary of its common terms.
+    /// Ordinals of its common terms.
     common: Vec<u64>,
-    /// Those that stand in one block, with what is between them.
+    /// Ranges of common terms, with the terms between them, that form one block.
     runs: Vec<Range<u64>>,
 }
 
-/// A common term's place in the dictionary, and where its lists are: bytes of postings and positions before them, and
-/// before what is behind them.
+/// Ordinal of a common term in its dictionary, with the range of its lists: the bytes of postings
+/// and positions before its lists and before the lists that follow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Common {
     ord: u64,
@@ -93,12 +98,14 @@ struct Common {
     lists_end: usize,
 }
 
-/// The segment's dictionaries in blocks that suit a search, and their lists block by block.
+/// Rewrites the segment's dictionaries in blocks that suit a search, and their lists block by
+/// block.
 ///
 /// # Errors
-/// If the segment cannot be read.
+/// The segment cannot be read.
 pub(super) fn made_anew(segment: &Segment) -> tantivy::Result<InvertedIndex> {
-    // Not by opening the segment: one that was merged has no doc store of tantivy's.
+    // The segment itself cannot be opened if it was merged, because it has no doc store of
+    // tantivy's.
     let open = |component| -> tantivy::Result<CompositeFile> {
         Ok(CompositeFile::open(&segment.open_read(component)?)?)
     };
@@ -147,7 +154,7 @@ pub(super) fn made_anew(segment: &Segment) -> tantivy::Result<InvertedIndex> {
     }
     new_terms.close()?;
     new_lists.close()?;
-    // An index's own directory would strip tantivy's footers.
+    // An index's own directory would remove tantivy's footers.
     let read = |component| -> tantivy::Result<OwnedBytes> {
         let file = directory.get_file_handle(&new.relative_path(component))?;
         Ok(file.read_bytes(0..file.len())?)
@@ -163,13 +170,13 @@ pub(super) fn made_anew(segment: &Segment) -> tantivy::Result<InvertedIndex> {
 /// Terms of a dictionary that has been written.
 #[derive(Default)]
 struct Written {
-    /// The first of each run of common ones.
+    /// First term of each run of common terms.
     hot: Vec<Vec<u8>>,
     common: Vec<Vec<u8>>,
 }
 
 impl Layout {
-    /// `None` if the dictionary's blocks are best as they are.
+    /// Returns `None` if the dictionary's blocks should stay as they are.
     fn of(dictionary: &TermDictionary, num_docs: u32) -> io::Result<Option<Self>> {
         let all: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Unbounded);
         let num_bytes = dictionary.file_slice_for_range(all, None).len();
@@ -203,10 +210,10 @@ impl Layout {
         let mut terms = dictionary.stream()?;
         let mut ord = 0;
         while terms.advance() {
-            // One may end where the next begins.
+            // A run can end where the next one begins.
             let ends = runs.next_if(|run| run.end == ord).is_some();
             let starts = runs.peek().is_some_and(|run| run.start == ord);
-            // A run is one block, however long.
+            // A run is a single block of any length.
             let is_in_run = runs.peek().is_some_and(|run| run.start < ord);
             if starts || ends || (!is_in_run && block.len > block_len) {
                 block.write(&mut writer, &mut lists)?;
@@ -227,15 +234,16 @@ impl Layout {
     }
 }
 
-/// A block of a dictionary, until it is written.
+/// Block of a dictionary that is not written yet.
 #[derive(Default)]
 struct Block {
-    /// All keys, one behind the other.
+    /// Concatenated keys.
     keys: Vec<u8>,
-    /// Where each of them ends.
+    /// End of each key.
     ends: Vec<usize>,
     infos: Vec<TermInfo>,
-    /// About how many bytes its keys take: each is written without what it begins with as the one before it.
+    /// Approximate length of the keys in bytes, without the prefixes that they share with the key
+    /// before.
     len: usize,
 }
 
@@ -254,14 +262,14 @@ impl Block {
         self.infos.push(info.clone());
     }
 
-    /// Writes its lists and then the block, and begins another.
+    /// Writes the lists, then the block, and starts a new block.
     fn write(
         &mut self,
         writer: &mut Writer<&mut dyn Write, TermInfoWriter>,
         lists: &mut ListsWriter<'_>,
     ) -> io::Result<()> {
         lists.write(&mut self.infos)?;
-        // Nothing ends it before its last key.
+        // The block ends only after its last key.
         writer.set_block_len(usize::MAX);
         let mut start = 0;
         for (end, info) in self.ends.drain(..).zip(self.infos.drain(..)) {
@@ -275,8 +283,8 @@ impl Block {
     }
 }
 
-/// Places of the terms that most documents hold; of two that equally many hold, the one that is first in the dictionary
-/// is taken.
+/// Returns the terms that most documents have. Among equally frequent terms, the first one in the
+/// dictionary is preferred.
 fn common_terms(dictionary: &TermDictionary, num_docs: u32, max: usize) -> io::Result<Vec<Common>> {
     let least = least_docs_of_common(num_docs);
     let mut most: BinaryHeap<Reverse<(u32, Reverse<Common>)>> = BinaryHeap::new();
@@ -306,7 +314,8 @@ fn common_terms(dictionary: &TermDictionary, num_docs: u32, max: usize) -> io::R
     Ok(common)
 }
 
-/// Common terms that stand in one block: those with few others between them, and with short lists.
+/// Returns the ranges of common terms that form one block: few other terms between them, and short
+/// lists.
 fn runs_of(common: &[Common]) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
     let mut lists_start = 0;
@@ -327,7 +336,7 @@ fn runs_of(common: &[Common]) -> Vec<Range<u64>> {
     runs
 }
 
-/// Where postings and positions of terms stand, as tantivy's dictionaries say it.
+/// Writes locations of postings and positions in the format of tantivy's dictionaries.
 #[derive(Default)]
 struct TermInfoWriter {
     infos: Vec<TermInfo>,
@@ -340,7 +349,7 @@ impl ValueWriter for TermInfoWriter {
         self.infos.push(info.clone());
     }
 
-    /// All in a row: where the first list starts, then how long each is.
+    /// Lists are contiguous, so this writes the start of the first one and the lengths.
     fn serialize_block(&self, out: &mut Vec<u8>) {
         let mut put = |number: usize| VInt(number as u64).serialize_into_vec(out);
         put(self.infos.len());

@@ -1,4 +1,5 @@
-//! Stores the documents of a split: blocks of columns that are compressed with a dictionary, both made of a sample.
+//! Storage of a split's documents: columnar blocks, compressed with a dictionary. A sample
+//! determines templates and dictionary.
 //!
 //! ```text
 //!   sample ──▶ templates, and how many documents make a block ──▶ blocks of the sample ──▶ dictionary
@@ -18,65 +19,71 @@ use crate::BuildError;
 use mining::mined;
 use parts::parts_of;
 
-/// What a dictionary holds at most. It is in the head of the split.
+/// Maximum length of a dictionary, which is in the head of the split.
 const MAX_DICTIONARY_NUM_BYTES: usize = 8 << 10;
 
-/// The same where templates hold most of what documents have in common: a longer one saves them a hundredth more.
+/// Maximum length of a dictionary if templates hold most of what documents have in common. A longer
+/// one would only save another hundredth.
 const MAX_DICTIONARY_BESIDE_TEMPLATES_NUM_BYTES: usize = 2 << 10;
 
-/// That is so if columns have less than one of so many bytes of their documents.
+/// Templates hold most of it if columns take less than one in `TEMPLATES_HOLD_MOST` bytes of their
+/// documents.
 const TEMPLATES_HOLD_MOST: usize = 4;
 
-/// Of so many bytes of documents one may be in templates, which are in the head, too, and compress well.
+/// Number of document bytes per byte of templates, which are also in the head and compress well.
 const BYTES_PER_TEMPLATE_BYTE: u64 = 128;
 
-/// And no more than these in all.
+/// Maximum length of all templates.
 const MAX_TEMPLATES_NUM_BYTES: u64 = 16 << 10;
 
-/// Documents of a block of which dictionaries are made: a sample has a dozen of these.
+/// Number of documents in a block from which dictionaries are made. A sample has a dozen of these
+/// blocks.
 const SAMPLE_BLOCK_NUM_DOCS: usize = 128;
 
-/// A dictionary is made of pieces of blocks.
+/// Length of the pieces of blocks from which a dictionary is made.
 const SAMPLE_PIECE_NUM_BYTES: usize = 1 << 10;
 
-/// Of so many bytes of documents one may be in the dictionary: who asks a small split for no document reads its head all
-/// the same.
+/// Number of document bytes per byte of dictionary. Searches read the head of a small split even if
+/// they need none of its documents.
 const BYTES_PER_DICTIONARY_BYTE: u64 = 512;
 
-/// How hard dictionary and templates are compressed themselves: they are short, and every head has them.
+/// Compression level of dictionary and templates, which are short and part of every head.
 const HEAD_LEVEL: i32 = 19;
 
-/// A dictionary of less is not worth the time that making it takes: splits of less than 2 MiB have none.
+/// Minimum length of a dictionary that is worth the time to make it. Splits of less than 2 MiB have
+/// none.
 const MIN_DICTIONARY_NUM_BYTES: usize = 4 << 10;
 
-/// Documents that a sample has at most.
+/// Maximum number of documents in a sample.
 const SAMPLE_NUM_DOCS: usize = 2_048;
 
-/// Bytes of each of them that are looked at: what a long document begins with says enough of it.
+/// Maximum number of bytes of each sampled document: the beginning of a long document represents it
+/// well enough.
 const SAMPLE_DOC_NUM_BYTES: usize = 2_048;
 
-/// The documents of a split as they are stored, in their order.
+/// Stored documents of a split, in order.
 #[derive(Debug)]
 pub struct StoredDocuments {
-    /// The file that says where they stand.
+    /// File with the locations of blocks.
     pub(super) index: Vec<u8>,
-    /// The file of blocks.
+    /// File of blocks.
     pub(super) blocks: Vec<u8>,
 }
 
-/// Which of so many documents are in the sample: every one, or one of each so many, in ascending order.
+/// Returns the indexes of the documents in the sample, in ascending order: all of them, or every
+/// n-th.
 pub(crate) fn sampled(num_docs: usize) -> impl Iterator<Item = usize> {
     let step = num_docs.div_ceil(SAMPLE_NUM_DOCS).max(1);
     (0..num_docs).step_by(step)
 }
 
-/// What is known of documents before they are stored, from some of them.
+/// Sample of the documents that will be stored.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
-    /// Their beginnings, one after the other, and how long each is.
+    /// Concatenated beginnings of documents, with their lengths.
     bytes: Vec<u8>,
     lens: Vec<usize>,
-    /// How long they are in all.
+    /// Total length of the sampled documents.
     num_bytes: u64,
 }
 
@@ -89,12 +96,12 @@ impl Sample {
         self.num_bytes += document.len() as u64;
     }
 
-    /// Length of a document on average, at least 1.
+    /// Returns the mean length of a document, at least 1.
     fn mean_num_bytes(&self) -> u64 {
         (self.num_bytes / (self.lens.len() as u64).max(1)).max(1)
     }
 
-    /// How many bytes so many documents have, or about so many.
+    /// Returns the approximate length of `num_docs` documents.
     fn estimated_num_bytes(&self, num_docs: usize) -> u64 {
         self.mean_num_bytes().saturating_mul(num_docs as u64)
     }
@@ -108,14 +115,15 @@ impl Sample {
         })
     }
 
-    /// What so many documents have in common.
+    /// Returns templates for `num_docs` documents.
     fn templates(&self, num_docs: usize) -> Templates {
         let max_num_bytes = self.estimated_num_bytes(num_docs) / BYTES_PER_TEMPLATE_BYTE;
         let max_num_bytes = max_num_bytes.min(MAX_TEMPLATES_NUM_BYTES);
         mined(self.documents(), max_num_bytes as usize)
     }
 
-    /// A dictionary for the blocks that `writer` makes of so many documents; empty if it is not worth its bytes.
+    /// Returns a dictionary for the blocks that `writer` makes of `num_docs` documents, or an empty
+    /// one if it is not worth its bytes.
     fn dictionary(&self, num_docs: usize, writer: &mut BlockWriter) -> Vec<u8> {
         let wanted = self.estimated_num_bytes(num_docs) / BYTES_PER_DICTIONARY_BYTE;
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
@@ -141,17 +149,17 @@ impl Sample {
             true => MAX_DICTIONARY_BESIDE_TEMPLATES_NUM_BYTES,
             false => MAX_DICTIONARY_NUM_BYTES,
         };
-        // It refuses a sample of which it can learn nothing.
+        // Training fails for a sample that offers nothing to learn.
         zstd::dict::from_continuous(&bytes, &lens, wanted.min(most)).unwrap_or_default()
     }
 }
 
-/// Compresses documents as they come.
+/// Compresses documents one by one.
 pub(crate) struct DocumentsBuilder {
     compressor: Compressor<'static>,
     dictionary: Vec<u8>,
     writer: DocumentsWriter,
-    /// What is not compressed yet.
+    /// Documents that are not compressed yet.
     block: BlockWriter,
     docs_per_block: usize,
     max_block_num_bytes: usize,
@@ -162,22 +170,22 @@ fn failed(error: std::io::Error) -> BuildError {
 }
 
 impl DocumentsBuilder {
-    /// `sample` is of the documents, which are `num_docs`.
+    /// Creates a builder for `num_docs` documents with the given sample.
     ///
     /// # Errors
-    /// If the machine has no memory for it.
+    /// There is not enough memory.
     pub(crate) fn new(
         sample: &Sample,
         num_docs: usize,
         settings: DocstoreSettings,
     ) -> Result<Self, BuildError> {
-        // The same number of documents in every block costs the index nothing to say.
+        // The index takes no space if all blocks have the same number of documents.
         let docs_per_block = settings.block_num_bytes as u64 / sample.mean_num_bytes();
         let mut block = BlockWriter::new(sample.templates(num_docs));
         let dictionary = sample.dictionary(num_docs, &mut block);
         let level = settings.compression_level;
         let mut compressor = Compressor::with_dictionary(level, &dictionary).map_err(failed)?;
-        // Blocks have checksums, and know their dictionary.
+        // Blocks have their own checksums and use a known dictionary.
         compressor.include_checksum(false).map_err(failed)?;
         compressor.include_dictid(false).map_err(failed)?;
         compressor.include_contentsize(true).map_err(failed)?;
@@ -194,9 +202,10 @@ impl DocumentsBuilder {
     /// Adds the next document.
     ///
     /// # Errors
-    /// If it cannot be compressed, or a split cannot have so many.
+    /// The document cannot be compressed, or the split has too many documents.
     pub(crate) fn add(&mut self, document: &[u8]) -> Result<(), BuildError> {
-        // A long document stands alone rather than behind others that then cost as much to read.
+        // A long document gets a separate block, so that the documents before it stay cheap to
+        // read.
         let num_bytes = self.block.num_bytes() + document.len();
         if self.block.num_docs() > 0 && num_bytes > self.max_block_num_bytes {
             self.close_block()?;
@@ -219,10 +228,10 @@ impl DocumentsBuilder {
             .map_err(|error| BuildError::internal(error.to_string()))
     }
 
-    /// The files.
+    /// Returns the files.
     ///
     /// # Errors
-    /// As [`DocumentsBuilder::add`].
+    /// Same as for [`DocumentsBuilder::add`].
     pub(crate) fn finish(mut self) -> Result<StoredDocuments, BuildError> {
         if self.block.num_docs() > 0 {
             self.close_block()?;

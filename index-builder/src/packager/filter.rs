@@ -1,4 +1,4 @@
-//! The split's filter: which terms it may hold, for the fields where that is worth its bytes.
+//! Filter of a split: a set of terms of the fields for which it is worth its bytes.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -10,27 +10,28 @@ use tantivy::schema::{Field, FieldEntry, Type};
 
 use crate::BuildError;
 
-/// A split of at most so many bytes has all of its fields in its filter, if there is room.
+/// Maximum length of a split whose filter includes all of its fields, if there is room.
 const SMALL_SPLIT_NUM_BYTES: u64 = 1 << 20;
-/// In thousandths: what a filter takes of such a split at most.
+/// Maximum share of the filter in such a split, in thousandths.
 const MOST_OF_SMALL_SPLIT: u64 = 30;
-/// A split of at most so many bytes holds a handful of documents: most of it are heads and names, and what a query that
-/// finds nothing in it saves is its whole head.
+/// Maximum length of a split with only a few documents. Most of it are heads and names, and a query
+/// without hits in it saves the whole head.
 const TINY_SPLIT_NUM_BYTES: u64 = 64 << 10;
-/// What a filter takes of such a split at most.
+/// Maximum share of the filter in such a split, in thousandths.
 const MOST_OF_TINY_SPLIT: u64 = 80;
-/// The same of a larger one. Its page has the filter once more, transposed.
+/// Maximum share of the filter in a larger split, in thousandths. Its page has the filter once
+/// more, transposed.
 const MOST_OF_SPLIT: u64 = 16;
-/// In a larger one, a field has so many documents for each of its terms at most.
+/// Maximum number of documents per term of a field in the filter of a larger split.
 const MAX_DOCS_PER_TERM: u64 = 8;
-/// Fields with fewer terms have dictionaries that cost nothing.
+/// Minimum number of terms of a field. The dictionaries of fields with fewer terms cost nothing.
 const MIN_TERMS: u64 = 17;
-/// How many bits a term should have …
+/// Preferred number of bits per term.
 const BITS_PER_TERM: u64 = 12;
-/// … and must have: with fewer, one value in twenty is found where it is not.
+/// Minimum number of bits per term: with fewer bits, one in twenty lookups is a false positive.
 const MIN_BITS_PER_TERM: u64 = 8;
 
-/// A field that may be in the filter.
+/// Field that can be in the filter.
 struct Candidate {
     field: Field,
     name: String,
@@ -38,15 +39,15 @@ struct Candidate {
     is_marked: bool,
 }
 
-/// The filter of a segment whose split has so many bytes without it; none if there is nothing to filter by,
-/// or too little room.
+/// Returns the filter of a segment whose split has `num_bytes` bytes without it. Returns `None` if
+/// there is nothing to filter by, or too little room.
 pub(super) fn filter_of(
     segment: &SegmentReader,
     mapper: &DocMapper,
     num_bytes: u64,
 ) -> Result<Option<SplitFilter>, BuildError> {
     let mut chosen = candidates(segment, mapper, num_bytes)?;
-    // What the config asks for comes first, then what takes the least.
+    // Fields that the config selects come first, then those with the fewest terms.
     chosen.sort_by_key(|candidate| (Reverse(candidate.is_marked), candidate.num_terms));
     let share = if num_bytes <= TINY_SPLIT_NUM_BYTES {
         MOST_OF_TINY_SPLIT
@@ -114,7 +115,7 @@ fn candidates(
     Ok(candidates)
 }
 
-/// Whether single values of such a field are looked for, and not ranges of them.
+/// Returns whether searches look up single values of such a field, rather than ranges.
 fn is_looked_up(entry: &FieldEntry) -> bool {
     matches!(
         entry.field_type().value_type(),
@@ -122,8 +123,9 @@ fn is_looked_up(entry: &FieldEntry) -> bool {
     )
 }
 
-/// The least number of blocks that gives terms the bits that they should have, or at least must have, in at most
-/// so many bytes.
+/// Returns the logarithm of the smallest number of blocks that has the preferred bits per term and
+/// fits into `most_num_bytes`, else of the largest number that fits, if it has the minimum bits per
+/// term.
 fn log2_num_blocks(num_terms: u64, most_num_bytes: u64) -> Option<u32> {
     let bits_of = |log2: u32| SplitFilter::num_bytes_of(log2).saturating_mul(8);
     let fits = |log2: &u32| SplitFilter::num_bytes_of(*log2) <= most_num_bytes;

@@ -1,10 +1,10 @@
-//! What the head keeps of columns: where they are, and the bytes of tiny ones.
+//! Columns in the head: their locations, and the bytes of tiny ones.
 //!
 //! A search that sorts or aggregates by a field looks its column up in the directory of columns,
-//! which is sorted by name and cut into blocks. What the head has of the directory costs no read.
-//! Documents whose keys are values make columns without end (50,000 keys, 50,000 columns), and every
-//! search reads the head: so it has the whole directory of an ordinary split, and of any other the
-//! blocks in which the fields of the doc mapping and the longest columns stand.
+//! which is sorted by name and divided into blocks. Parts of the directory that are in the head
+//! cost no read. Documents that use values as keys produce very many columns (50,000 keys, 50,000
+//! columns), and every search reads the head. Therefore it has the whole directory of an ordinary
+//! split, but otherwise only the blocks with the fields of the doc mapping and the longest columns.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -17,17 +17,17 @@ use tantivy::{Index, SegmentReader, TantivyError};
 
 use super::recording_directory::RecordingDirectory;
 
-/// The head says of at most so many columns where they are …
+/// Maximum number of columns whose locations are in the head.
 const MAX_HEAD_COLUMNS: usize = 1_000;
-/// … in blocks of the directory of columns that have at most so many bytes together.
+/// Maximum total length of the blocks of the column directory that contain them.
 const DIRECTORY_BUDGET_BYTES: usize = 64 * 1024;
-/// A column up to this size is kept in the head …
+/// Maximum length of a column that is kept in the head.
 const TINY_COLUMN_BYTES: u64 = 256;
-/// … as long as all of them together stay below this.
+/// Maximum total length of these columns.
 const TINY_COLUMNS_BUDGET_BYTES: u64 = 64 * 1024;
 
-/// Reads, through a recording directory, what the head shall have of columns. Returns how many
-/// columns it will not know of.
+/// Reads the parts of columns that belong in the head through a recording directory. Returns the
+/// number of columns whose locations are not in the head.
 pub(super) fn touch_columns(
     index: &Index,
     segment: &SegmentReader,
@@ -48,7 +48,8 @@ pub(super) fn touch_columns(
     Ok(num_outside as u64)
 }
 
-/// The columns once more, with their names, which tantivy's own reader of fast fields does not give.
+/// Opens the columns once more with their names, which tantivy's own reader of fast fields does not
+/// provide.
 fn columnar_of(index: &Index) -> tantivy::Result<ColumnarReader> {
     let segments = index.searchable_segments()?;
     let [segment] = segments.as_slice() else {
@@ -60,7 +61,7 @@ fn columnar_of(index: &Index) -> tantivy::Result<ColumnarReader> {
     Ok(ColumnarReader::open(file)?)
 }
 
-/// Every column, found as searches find them, which reads the whole directory.
+/// Returns all columns. Finds them like searches do, which reads the whole directory.
 fn all_columns(segment: &SegmentReader) -> tantivy::Result<Vec<DynamicColumnHandle>> {
     let columns = segment.fast_fields();
     let mut all = Vec::new();
@@ -76,8 +77,8 @@ fn all_columns(segment: &SegmentReader) -> tantivy::Result<Vec<DynamicColumnHand
     Ok(all)
 }
 
-/// The columns that the head tells of: those of mapped fields first, then the longest, which are the
-/// ones that most documents have. Their blocks of the directory are read.
+/// Selects the columns whose locations are in the head: those of mapped fields first, then the
+/// longest ones, which most documents have. Reads their blocks of the directory.
 fn choose(
     columnar: &ColumnarReader,
     schema: &Schema,
@@ -85,7 +86,7 @@ fn choose(
     directory: &RecordingDirectory,
 ) -> tantivy::Result<Vec<DynamicColumnHandle>> {
     let is_mapped = |name: &str| schema.get_field(name).is_ok();
-    // The order of names, in which they are listed, decides between equals.
+    // Ties are resolved by name, since the list is sorted by name.
     listed.sort_by_key(|(name, column)| {
         let num_bytes = column.num_bytes().get_bytes();
         (!is_mapped(name), Reverse(num_bytes))
@@ -106,7 +107,7 @@ fn choose(
         };
         if !fresh.is_empty() {
             budget = rest;
-            // Once more, to be recorded.
+            // Reads them again to record the reads.
             columnar.read_columns(&name)?;
             blocks.extend(fresh);
         }
@@ -115,7 +116,7 @@ fn choose(
     Ok(chosen)
 }
 
-/// Reads the tiny ones, shortest first.
+/// Reads tiny columns, shortest first.
 fn touch_tiny(mut columns: Vec<DynamicColumnHandle>) -> tantivy::Result<()> {
     columns.sort_by_key(|column| column.num_bytes().get_bytes());
     let mut budget = TINY_COLUMNS_BUDGET_BYTES;

@@ -1,10 +1,11 @@
-//! Which byte ranges of a segment go into the head.
+//! Selection of the byte ranges of a segment that go into the head:
 //!
-//! 1. What opening the segment reads: file footers, dictionary indexes; and where stored documents are.
-//! 2. Small dictionaries whole, so that looking up a keyword (or saying that it does not occur)
-//!    costs no read; of the others the terms that many documents hold.
+//! 1. Ranges that are read when the segment is opened: file footers, dictionary indexes, and the index
+//!    of stored documents.
+//! 2. Small dictionaries as a whole, so that looking up a keyword (or finding out that it does not
+//!    occur) costs no read, and the common terms of the others.
 //! 3. Short posting lists of fields with few terms, so that a rare keyword costs no read either.
-//! 4. Tiny columns; who the documents are where that is tiny, and else where it stands.
+//! 4. Tiny columns, and the identities of documents if they are tiny, else their directory.
 
 use std::ops::{Bound, Range};
 use std::path::Path;
@@ -20,27 +21,28 @@ use super::recording_directory::RecordingDirectory;
 use super::segment_files::{META, POSITIONS, POSTINGS, SegmentFiles};
 use crate::BuildError;
 
-/// A posting list up to this size may be kept in the head …
+/// Maximum length of a posting list that can be kept in the head.
 const SHORT_POSTINGS_BYTES: usize = 2 * 1024;
-/// … as long as all of them together stay below this.
+/// Maximum total length of these lists.
 const POSTINGS_BUDGET_BYTES: usize = 8 * 1024;
 
-/// The documents' identities up to this size are kept in the head …
+/// Maximum length of the documents' identities that are kept in the head.
 const TINY_IDENTITIES_BYTES: usize = 256;
-/// … and of larger ones the directory, with which those of a hit cost a small read beside its document.
+/// Maximum length of the directory of longer ones, with which the identity of a hit costs a small
+/// read beside its document.
 const MAX_DIRECTORY_BYTES: u64 = 32 * 1024;
 
-/// A segment opened as a guest opens it, with a record of what that read.
+/// Segment that was opened like a guest opens it, with a record of all reads.
 pub(crate) struct Trial {
     directory: RecordingDirectory,
     pub(crate) segment: SegmentReader,
     hot: Vec<(u32, Range<usize>)>,
-    /// Columns of which the head does not say where they are, because there are too many.
+    /// Number of columns whose locations are not in the head because there are too many.
     pub(crate) num_columns_outside_head: u64,
 }
 
 impl Trial {
-    /// The hot ranges with their bytes: `(file_ord, start, bytes)`.
+    /// Returns the hot ranges with their bytes: `(file_ord, start, bytes)`.
     pub(crate) fn into_hot_ranges(
         self,
         files: &SegmentFiles,
@@ -68,7 +70,7 @@ pub(crate) fn open_recording(
 ) -> Result<Trial, BuildError> {
     let named = files.named();
     let names = named.iter().map(|(name, _)| *name);
-    // tantivy asks for lists under two names.
+    // tantivy accesses the file of lists by two names.
     let paths: Vec<String> = names
         .filter(|name| *name != LISTS_FILE)
         .chain([POSTINGS, POSITIONS])
@@ -104,8 +106,8 @@ pub(crate) fn open_recording(
     Ok(trial)
 }
 
-/// The beginning of the identities, or all of them: they are as good as none where documents stand in the order of their
-/// source.
+/// Returns the beginning of the identities, or all of them if they are tiny, as they are for
+/// documents in the order of their source.
 fn hot_identities(files: &SegmentFiles, identities: &Identities) -> Option<(u32, Range<usize>)> {
     let (file_ord, bytes) = files.find(Path::new(IDENTITIES_FILE))?;
     if bytes.len() <= TINY_IDENTITIES_BYTES {
@@ -118,13 +120,13 @@ fn hot_identities(files: &SegmentFiles, identities: &Identities) -> Option<(u32,
     Some((file_ord, 0..len))
 }
 
-/// Where stored documents are: with it, hits cost one wave.
+/// Returns the index of stored documents, with which hits cost one wave.
 fn document_index(files: &SegmentFiles) -> Option<(u32, Range<usize>)> {
     let (file_ord, bytes) = files.find(Path::new(DOCUMENT_INDEX_FILE))?;
     Some((file_ord, 0..bytes.len()))
 }
 
-/// Reads what queries of any kind read before they know what they look for.
+/// Performs the reads that queries of any kind have in common.
 fn touch_all(
     mut trial: Trial,
     index: &Index,
@@ -132,7 +134,7 @@ fn touch_all(
 ) -> tantivy::Result<Trial> {
     let segment = &trial.segment;
     for (field, term) in hot_terms {
-        // Looking a term up reads its block, and what is read now is in the head.
+        // Looking a term up reads its block, which puts the block into the head.
         segment.inverted_index(*field)?.terms().get(term)?;
     }
     let mut short_postings: Vec<(u32, Range<usize>)> = Vec::new();
@@ -146,7 +148,7 @@ fn touch_all(
         if dictionary.file_slice_for_range(whole, None).len() > SMALL_DICTIONARY_NUM_BYTES {
             continue;
         }
-        // Streaming a whole dictionary reads all its blocks, which is what puts them in the head.
+        // Streaming a whole dictionary reads all its blocks, which puts them into the head.
         let mut stream = dictionary.stream()?;
         while stream.advance() {
             let info = stream.value().clone();

@@ -1,5 +1,5 @@
-//! Postings and positions of a field, written anew: those of each dictionary block together, positions in a form of ours
-//! that takes less.
+//! Rewriting of a field's postings and positions: grouped by dictionary block, with positions in a
+//! more compact format.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -9,28 +9,29 @@ use tantivy::HasLen;
 use tantivy::directory::{FileSlice, OwnedBytes};
 use tantivy::postings::TermInfo;
 
-/// A field's postings begin with the number of its tokens.
+/// Length of the number of tokens, with which a field's postings begin.
 const HEADER_LEN: usize = 8;
 
-/// Writes the lists of one field.
+/// Writer of the lists of one field.
 ///
 /// ```text
 ///   tokens  postings of block 0  positions of block 0  postings of block 1  …
 ///   8 bytes ├────────────────────┼─────────────────────┼────────────────────┼─
 ///   ▲       ▲
-///   │       └ postings are counted from here,
-///   └ positions from here, as tantivy does in its two files
+///   │       └ offsets of postings start here
+///   └ offsets of positions start here, as in tantivy's two files
 /// ```
 pub(super) struct ListsWriter<'a> {
     postings: FileSlice,
     positions: FileSlice,
     out: &'a mut dyn Write,
-    /// Bytes behind the number of tokens so far.
+    /// Number of bytes written after the number of tokens.
     len: usize,
 }
 
 impl<'a> ListsWriter<'a> {
-    /// Of what tantivy wrote for the field; `positions` is empty without any.
+    /// Starts with the files that tantivy wrote for the field; `positions` is empty if the field
+    /// has none.
     pub(super) fn start(
         postings: FileSlice,
         positions: FileSlice,
@@ -49,7 +50,7 @@ impl<'a> ListsWriter<'a> {
         })
     }
 
-    /// Writes the lists of the terms of one block, and says in `infos` where they are now.
+    /// Writes the lists of the terms of one block, and updates `infos` with their new locations.
     pub(super) fn write(&mut self, infos: &mut [TermInfo]) -> io::Result<()> {
         let (Some(first), Some(last)) = (infos.first(), infos.last()) else {
             return Ok(());
@@ -85,7 +86,7 @@ impl<'a> ListsWriter<'a> {
     }
 }
 
-/// The bytes of a list, which must lie within those of its field.
+/// Reads the bytes of a list, which must lie within those of its field.
 pub(crate) fn slice_of(file: &FileSlice, range: &Range<usize>) -> io::Result<OwnedBytes> {
     if range.start > range.end || range.end > file.len() {
         return Err(cut_short());
@@ -93,7 +94,7 @@ pub(crate) fn slice_of(file: &FileSlice, range: &Range<usize>) -> io::Result<Own
     file.read_bytes_slice(range.clone())
 }
 
-/// What is wrong with a dictionary that speaks of lists which are not there.
+/// Returns an error about a dictionary that refers to missing lists.
 pub(crate) fn cut_short() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,

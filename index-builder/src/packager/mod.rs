@@ -1,8 +1,9 @@
-//! The packager: one tantivy segment in RAM → one split in RAM.
+//! Packager: converts a tantivy segment in RAM to a split in RAM.
 //!
-//! It renames the segment's files (a segment's own name is random), lets a trial opening say which
-//! byte ranges every opening touches, and adds to the head what lets common queries read less:
-//! small dictionaries, short posting lists, the time index, rollups, and which frequent terms never meet.
+//! It renames the segment's files (a segment's own name is random), determines by a trial opening
+//! which byte ranges every search reads, and adds data to the head that saves reads of common
+//! queries: small dictionaries, short posting lists, the time index, rollups, and the table of
+//! frequent terms that occur together.
 
 mod co_occurrence;
 mod dictionaries;
@@ -30,7 +31,7 @@ pub(crate) use lists::{cut_short, slice_of};
 use segment_files::SegmentFiles;
 pub(crate) use segment_files::{META, POSITIONS, POSTINGS, SEGMENT_ID};
 
-/// What the packager cannot read off the segment.
+/// Facts about a split that are not in the segment.
 #[derive(Clone, Debug)]
 pub struct SplitFacts {
     raw_num_bytes: u64,
@@ -39,11 +40,12 @@ pub struct SplitFacts {
 }
 
 impl SplitFacts {
-    /// `raw_num_bytes` is how many bytes of input lines the documents came from, `identities` who they are, in document
-    /// order. Those of the same time stand in the order of this.
+    /// Creates the facts. `raw_num_bytes` is the number of bytes of the documents' input lines, and
+    /// `identities` are the identities in document order. Documents of the same time must be sorted
+    /// by identity.
     ///
     /// # Errors
-    /// For 2^32 documents or more.
+    /// There are 2^32 documents or more.
     pub fn new(raw_num_bytes: u64, identities: &[DocIdentity]) -> Result<Self, BuildError> {
         let packed = Identities::of_docs(identities).ok_or_else(|| {
             BuildError::internal("a split has more documents than can be counted")
@@ -55,10 +57,10 @@ impl SplitFacts {
         })
     }
 
-    /// The same of some of the documents, which share the bytes of input.
+    /// Returns the facts of a part of the documents, with a proportional share of the input bytes.
     ///
     /// # Errors
-    /// As [`SplitFacts::new`].
+    /// Same as for [`SplitFacts::new`].
     pub(crate) fn of_part(&self, docs: Range<usize>) -> Result<Self, BuildError> {
         let identities = self.identities.iter();
         let part = identities.skip(docs.start).take(docs.len());
@@ -71,35 +73,35 @@ impl SplitFacts {
     }
 }
 
-/// A split that is ready to be uploaded and published.
+/// Split that is ready to be uploaded and published.
 #[derive(Clone, Debug)]
 pub struct PackagedSplit {
-    /// What the manifest will say of it.
+    /// Manifest entry of the split.
     pub entry: SplitEntry,
-    /// The whole object.
+    /// Whole object.
     pub bytes: Vec<u8>,
-    /// Columns of which its head does not say where they are, because there are too many of them.
+    /// Number of columns whose locations are not in the head because there are too many of them.
     pub num_columns_outside_head: u64,
 }
 
 impl PackagedSplit {
-    /// Name of the object, relative to the index's URI.
+    /// Returns the name of the object, relative to the index's URI.
     pub fn object(&self) -> String {
         split_object(&self.entry.id)
     }
 
-    /// The split's head: the first `head_len` bytes of the object.
+    /// Returns the split's head: the first `head_len` bytes of the object.
     pub fn head(&self) -> &[u8] {
         let head_len = usize::try_from(self.entry.head_len).unwrap_or(usize::MAX);
         self.bytes.get(..head_len).unwrap_or(&self.bytes)
     }
 }
 
-/// Packages the one segment of the index in `directory`, whose documents must stand in timestamp order, and
-/// `documents`, the same as they are stored.
+/// Packages the single segment of the index in `directory`, whose documents must be in timestamp
+/// order, and `documents`, which are the same documents in stored form.
 ///
 /// # Errors
-/// If the index has not exactly one segment, or if the segment cannot be read.
+/// The index does not have exactly one segment, or the segment cannot be read.
 pub fn package_split(
     directory: RamDirectory,
     documents: StoredDocuments,
@@ -111,7 +113,7 @@ pub fn package_split(
     let files = SegmentFiles::of_directory(&directory, mapper)?
         .with_identities(&identities)
         .with_documents(documents);
-    // From here on `files` alone keep the bytes, and give them up one by one as the split gets them.
+    // From here on, only `files` keeps the bytes. It releases each file when the split has it.
     drop(directory);
     files.check_lengths()?;
     if u64::from(identities.num_docs()) != files.num_docs() {

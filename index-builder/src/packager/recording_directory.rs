@@ -1,4 +1,4 @@
-//! A tantivy directory over a segment's files that notes which byte ranges are read.
+//! Tantivy directory over a segment's files that records the byte ranges of reads.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -45,7 +45,7 @@ impl RecordingDirectory {
         }
     }
 
-    /// Every range read so far.
+    /// Returns all ranges that were read so far.
     pub(crate) fn reads(&self) -> Vec<(u32, Range<usize>)> {
         let reads = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
         reads
@@ -54,7 +54,7 @@ impl RecordingDirectory {
             .collect()
     }
 
-    /// Runs `work` and gives what it read, without adding that to [`RecordingDirectory::reads`].
+    /// Runs `work` and returns its reads, without adding them to [`RecordingDirectory::reads`].
     pub(crate) fn observe<T>(&self, work: impl FnOnce() -> T) -> (T, Vec<(u32, Range<usize>)>) {
         let before =
             std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner));
@@ -150,7 +150,7 @@ impl Directory for RecordingDirectory {
     }
 
     fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // Nothing can change under a reader of bytes in memory.
+        // Bytes in memory never change.
         Ok(DirectoryLock::from(Box::new(())))
     }
 

@@ -1,4 +1,4 @@
-//! The files of a tantivy segment under names that do not depend on its random id.
+//! Files of a tantivy segment, with names that do not depend on its random id.
 
 use std::path::Path;
 
@@ -17,13 +17,13 @@ use super::StoredDocuments;
 use super::dictionaries::{CommonTerm, InvertedIndex, made_anew};
 use crate::BuildError;
 
-/// The id that every packaged segment carries. Part of the split format.
+/// Id of every packaged segment. Part of the split format.
 pub(crate) const SEGMENT_ID: &str = "00000000000000000000000000000000";
 
-/// Extensions in body order: what small queries touch first stands together at the front.
+/// Extensions in body order: files that small queries read are together at the front.
 const EXTENSIONS: [&str; 5] = ["fieldnorm", TERM, LISTS_FILE, "fast", STORE];
 const TERM: &str = "term";
-/// What tantivy calls the files of postings and of positions, which are one in a split.
+/// tantivy's names of the files of postings and of positions, which are a single file in a split.
 pub(crate) const POSTINGS: &str = "idx";
 pub(crate) const POSITIONS: &str = "pos";
 const STORE: &str = "store";
@@ -31,7 +31,7 @@ const STORE: &str = "store";
 /// Name of tantivy's index metadata.
 pub(crate) const META: &str = "meta.json";
 
-/// The files of one segment, and the metadata that names it.
+/// Files of one segment, with its metadata.
 pub(crate) struct SegmentFiles {
     files: Vec<(&'static str, OwnedBytes)>,
     hot_terms: Vec<(Field, Vec<u8>)>,
@@ -40,8 +40,8 @@ pub(crate) struct SegmentFiles {
 }
 
 impl SegmentFiles {
-    /// The files of the one segment in `directory`, which gives up those that are written anew. The others are not
-    /// copied.
+    /// Returns the files of the single segment in `directory`, and removes those from it that are
+    /// rewritten. The others are not copied.
     pub(crate) fn of_directory(
         directory: &RamDirectory,
         mapper: &DocMapper,
@@ -83,7 +83,8 @@ impl SegmentFiles {
                 continue;
             }
             let path = format!("{segment_id}.{extension}");
-            // An index's own directory would strip tantivy's footer, which opening the file again checks.
+            // An index's own directory would remove tantivy's footer, which is checked when the
+            // file is opened again.
             let failed = |error: &dyn std::fmt::Display| {
                 BuildError::internal(format!("segment file {path}: {error}"))
             };
@@ -101,7 +102,7 @@ impl SegmentFiles {
         })
     }
 
-    /// Puts the documents' identities behind the columns, which are read when they are.
+    /// Inserts the documents' identities after the columns, with which they are read.
     pub(crate) fn with_identities(mut self, identities: &Identities) -> Self {
         let is_store = |(name, _): &(&str, OwnedBytes)| *name == STORE;
         let at = self.files.iter().position(is_store);
@@ -113,7 +114,7 @@ impl SegmentFiles {
         self
     }
 
-    /// Puts the stored documents behind everything else of which a search reads a part.
+    /// Appends the stored documents after everything else that a search reads in parts.
     pub(crate) fn with_documents(mut self, documents: StoredDocuments) -> Self {
         let StoredDocuments { index, blocks } = documents;
         let files = [(DOCUMENTS_FILE, blocks), (DOCUMENT_INDEX_FILE, index)];
@@ -122,7 +123,7 @@ impl SegmentFiles {
         self
     }
 
-    /// Puts the split's filter, if it has one, behind everything that searches read of a split: they read it
+    /// Appends the split's filter, if there is one, at the end, because searches read it from
     /// elsewhere.
     pub(crate) fn with_filter(mut self, filter: Option<&SplitFilter>) -> Self {
         let file = filter.map(|filter| (FILTER_FILE, OwnedBytes::new(filter.write())));
@@ -130,7 +131,7 @@ impl SegmentFiles {
         self
     }
 
-    /// Refuses what a guest with addresses of 32 bits could not open.
+    /// Refuses files that a 32-bit guest could not open.
     pub(crate) fn check_lengths(&self) -> Result<(), BuildError> {
         let is_too_long = |(_, bytes): &&(&str, OwnedBytes)| u32::try_from(bytes.len()).is_err();
         match self.files.iter().find(is_too_long) {
@@ -144,12 +145,12 @@ impl SegmentFiles {
         }
     }
 
-    /// Number of bytes of all files.
+    /// Returns the total length of all files.
     pub(crate) fn num_bytes(&self) -> u64 {
         self.files.iter().map(|(_, bytes)| bytes.len() as u64).sum()
     }
 
-    /// `(name, bytes)` in body order; a file's place here is its `file_ord`.
+    /// Returns `(name, bytes)` in body order. The index of a file is its `file_ord`.
     pub(crate) fn named(&self) -> Vec<(&str, &[u8])> {
         self.files
             .iter()
@@ -157,12 +158,12 @@ impl SegmentFiles {
             .collect()
     }
 
-    /// The same, giving up the rest.
+    /// Returns the files with their names, without copying them.
     pub(crate) fn into_named(self) -> Vec<(&'static str, OwnedBytes)> {
         self.files
     }
 
-    /// The `file_ord` and bytes of the file that tantivy asks for under `path`.
+    /// Returns the `file_ord` and bytes of the file that tantivy accesses as `path`.
     pub(crate) fn find(&self, path: &Path) -> Option<(u32, OwnedBytes)> {
         let name = path.to_str()?;
         let name = name
@@ -179,12 +180,12 @@ impl SegmentFiles {
             .map(|(file_ord, (_, bytes))| (file_ord, bytes.clone()))
     }
 
-    /// A term of each dictionary block that belongs into the head.
+    /// Returns one term of each dictionary block that belongs in the head.
     pub(super) fn hot_terms(&self) -> &[(Field, Vec<u8>)] {
         &self.hot_terms
     }
 
-    /// Terms that many documents hold, of dictionaries that are not in the head.
+    /// Returns the common terms of dictionaries that are not in the head.
     pub(super) fn common_terms(&self) -> &[CommonTerm] {
         &self.common_terms
     }
@@ -194,7 +195,7 @@ impl SegmentFiles {
     }
 }
 
-/// tantivy's own doc store without a document: it wants to see one whenever it opens a segment.
+/// Returns an empty doc store of tantivy's, which it requires when it opens a segment.
 fn empty_store(mapper: &DocMapper) -> tantivy::Result<OwnedBytes> {
     let directory = RamDirectory::create();
     let settings = mapper.index_settings();
@@ -214,8 +215,9 @@ fn empty_store(mapper: &DocMapper) -> tantivy::Result<OwnedBytes> {
     Ok(file.read_bytes(0..file.len())?)
 }
 
-/// tantivy's metadata with the segment's random id replaced and nothing else that varies. Its schema is the
-/// mapper's, which says what is stored; the segment's own says that nothing is, since tantivy stores nothing of it.
+/// Returns tantivy's metadata with a fixed segment id and without anything else that varies. Its
+/// schema is that of the mapper, which says which fields are stored. The segment's own schema says
+/// that none are, because tantivy stores nothing of them.
 fn normalised_meta(
     directory: &RamDirectory,
     segment_id: &str,

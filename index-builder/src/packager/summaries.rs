@@ -1,4 +1,4 @@
-//! What a split says about its documents as a whole: time range, time index, rollups, tags.
+//! Summaries of a split's documents: time range, time index, rollups, tags.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,13 @@ use tantivy::schema::{Field, FieldType, Schema, Type};
 
 use crate::BuildError;
 
-/// A fast text field with at most this many values in a split is rolled up.
+/// Maximum number of values of a fast text field with a rollup.
 const MAX_ROLLUP_KEYS: usize = 16;
-/// A tag field with more values than this in a split is left out of the manifest.
+/// Maximum number of values of a tag field in the manifest. A field with more values in a split is
+/// left out.
 const MAX_TAG_VALUES: usize = 1_000;
 
-/// The timestamps of all documents, in document order, in nanoseconds.
+/// Returns the timestamps of all documents in nanoseconds, in document order.
 pub(super) fn read_timestamps(segment: &SegmentReader, name: &str) -> Result<Vec<i64>, BuildError> {
     let column = segment.fast_fields().date(name)?;
     (0..segment.max_doc())
@@ -42,7 +43,7 @@ pub(super) fn time_index_of(timestamps: &[i64]) -> Result<TimeIndex, BuildError>
         .ok_or_else(|| BuildError::internal("documents of a split must be sorted by time"))
 }
 
-/// Rolls up every fast text field that has one value a document and few values in all.
+/// Rolls up every fast text field that has one value per document and few values in total.
 pub(super) fn rollup_of(
     timestamps: &[i64],
     segment: &SegmentReader,
@@ -85,8 +86,8 @@ fn all_terms(column: &StrColumn) -> std::io::Result<Vec<String>> {
         .collect()
 }
 
-/// All values of each tag field, unless there are too many. Every document counts, so a tag filter
-/// that finds no value here cannot match in this split.
+/// Returns all values of each tag field that does not have too many. All documents are included, so
+/// a tag filter without a matching value here cannot match in this split.
 pub(super) fn tags_of(
     segment: &SegmentReader,
     mapper: &DocMapper,
@@ -125,8 +126,8 @@ fn distinct_values(
     Ok(Some(values))
 }
 
-/// A term of a tag field as the text that a query would name it by; `None` for a type that is not
-/// pruned by tags.
+/// Returns a term of a tag field in the form in which queries refer to it, or `None` for a type
+/// that tags do not support.
 fn tag_text(value_type: Type, term: &[u8]) -> Option<String> {
     let number = || Some(u64::from_be_bytes(term.try_into().ok()?));
     match value_type {

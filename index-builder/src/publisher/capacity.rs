@@ -1,4 +1,4 @@
-//! How much more an index takes: what searches read by default is what builders write.
+//! Capacity of an index: builders only write manifests that searches can read by default.
 
 use super::create::{LoadedManifest, config_of, load};
 use super::sources::SourcesReader;
@@ -11,22 +11,22 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What to do about an index that is full.
+/// Advice for an index that is full.
 pub(crate) const ADVICE: &str =
     "list fewer tag_fields, or divide the documents among several indexes";
 
-/// A longer manifest is not held in memory while documents are indexed.
+/// Maximum length of a manifest that is held in memory while documents are indexed.
 const MAX_HELD_BYTES: u64 = 4 << 20;
-/// How long a manifest is taken to be the newest. What is older is read again before it is replaced, which is cheaper
-/// than a swap that comes to nothing.
+/// Maximum age of a manifest that is assumed to be the newest. An older one is read again before it
+/// is replaced, which is cheaper than a failed swap.
 const MAX_AGE: Duration = Duration::from_secs(10);
 
-/// What an ingest looks at before it reads any input: whether the store can be written to safely and
-/// the index takes another split.
+/// Checks before an ingest reads any input that the store can be written to safely and that the
+/// index has room for another split.
 ///
 /// # Errors
-/// `Invalid` for a store or an index that cannot be written to, `Limit` for one that is full, and as
-/// [`IndexStore::load_config`].
+/// `Invalid` for a store or an index that cannot be written to, `Limit` for an index that is full,
+/// and the errors of [`IndexStore::load_config`].
 pub(crate) fn prepare(store: &IndexStore) -> Result<Prepared, BuildError> {
     blocking::run(async {
         let loaded = load(store).await?;
@@ -43,7 +43,7 @@ pub(crate) fn prepare(store: &IndexStore) -> Result<Prepared, BuildError> {
     })
 }
 
-/// What an ingest knows of the index that it began with.
+/// State of the index at the start of an ingest.
 pub(crate) struct Prepared {
     pub(crate) config: IndexConfig,
     sources: Sources,
@@ -53,17 +53,18 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// The manifest that was read, if that was a moment ago. To publish from it is safe however old it is: the swap
-    /// fails if another writer was faster, and then the manifest is read again.
+    /// Returns the manifest if it was read a moment ago. Publishing from an old manifest is safe:
+    /// if another writer was faster, the swap fails and the manifest is read again.
     pub(crate) fn take_manifest(&mut self) -> Option<LoadedManifest> {
         let manifest = self.manifest.take();
         manifest.filter(|_| self.read_at.elapsed() < MAX_AGE)
     }
 
-    /// How far a source was ingested then.
+    /// Returns the progress of a source at the start of the ingest.
     ///
     /// # Errors
-    /// `Data` for a part of the ledger that is missing or damaged; `Unavailable` if storage does not answer.
+    /// `Data` for a missing or damaged part of the ledger, `Unavailable` if storage does not
+    /// answer.
     pub(crate) fn find_source(
         &self,
         store: &IndexStore,
@@ -76,7 +77,7 @@ impl Prepared {
         let reader = &mut *reader;
         blocking::run(async {
             match reader.find(store, &self.sources, source).await {
-                // A ledger that was rewritten since, and whose old parts are gone.
+                // The ledger may have been rewritten since, and its old parts deleted.
                 Err(error) if error.kind() == ErrorKind::Data => {
                     let now = load(store).await?.file.sources;
                     reader.find(store, &now, source).await
@@ -86,10 +87,10 @@ impl Prepared {
         })
     }
 
-    /// Which of these sources had an entry then.
+    /// Returns the sources that had an entry at the start of the ingest.
     ///
     /// # Errors
-    /// As [`Prepared::find_source`].
+    /// Same as for [`Prepared::find_source`].
     pub(crate) fn known_sources(
         &self,
         store: &IndexStore,

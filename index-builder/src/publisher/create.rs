@@ -1,4 +1,4 @@
-//! Making an index, and reading its manifest.
+//! Creation of indexes, and reading of their manifests.
 
 use super::update::{is_config_of, may_become};
 use crate::blocking;
@@ -8,19 +8,20 @@ use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::{MANIFEST_OBJECT, Manifest, ManifestFile};
 
-/// Makes an empty index at `uri` and returns its store.
+/// Creates an empty index at `uri` and returns its store.
 ///
 /// # Errors
-/// `Invalid` if there is an index already, which is left as it is, or a store that does not keep to
+/// `Invalid` if an index exists already, which is not changed, or for a store that ignores
 /// conditions on writes; `Unavailable` if storage cannot be written.
 pub fn create_index(uri: &str, config: &IndexConfig) -> Result<IndexStore, BuildError> {
     create_index_with(uri, config, WriteOptions::default())
 }
 
-/// The same, written to as `options` say. So is what is ingested through the store that it returns.
+/// Creates an empty index like [`create_index`], with the given write options, which also apply to
+/// ingests through the returned store.
 ///
 /// # Errors
-/// As [`create_index`].
+/// Same as for [`create_index`].
 pub fn create_index_with(
     uri: &str,
     config: &IndexConfig,
@@ -31,12 +32,12 @@ pub fn create_index_with(
     Ok(store)
 }
 
-/// Opens the index at `uri`, or makes it with `config` if there is none; says whether it was made here.
-/// Several processes may do so at once.
+/// Opens the index at `uri`, or creates it with `config` if it does not exist. Returns its store
+/// and whether it was created. Several processes can do so concurrently.
 ///
 /// # Errors
-/// `Invalid` if there is an index with another config; otherwise as [`create_index`] and
-/// [`IndexStore::load_manifest`].
+/// `Invalid` if there is an index with another config, and otherwise the errors of [`create_index`]
+/// and [`IndexStore::load_manifest`].
 pub fn open_or_create_index(
     uri: &str,
     config: &IndexConfig,
@@ -44,10 +45,11 @@ pub fn open_or_create_index(
     open_or_create_index_with(uri, config, WriteOptions::default())
 }
 
-/// The same, written to as `options` say. So is what is ingested through the store that it returns.
+/// Opens or creates an index like [`open_or_create_index`], with the given write options, which
+/// also apply to ingests through the returned store.
 ///
 /// # Errors
-/// As [`open_or_create_index`].
+/// Same as for [`open_or_create_index`].
 pub fn open_or_create_index_with(
     uri: &str,
     config: &IndexConfig,
@@ -64,7 +66,7 @@ pub fn open_or_create_index_with(
                 "the index at `{uri}` has another config: leave the config out to ingest into it as it is, \
                  change it with `canter index update`, or choose another URI"
             ))),
-            // There is no index; whatever else it may be, `create_index` says.
+            // There is no index. `create_index` reports any other problem of the store.
             Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
             Err(error) => Err(error),
         }
@@ -75,7 +77,7 @@ pub fn open_or_create_index_with(
     create_index_with(uri, config, options)
         .map(|store| (store, true))
         .or_else(|error| match find() {
-            // Another has made the same index in between.
+            // Another process has created the same index in the meantime.
             Ok(Some(store)) => Ok((store, false)),
             _ => Err(error),
         })
@@ -85,14 +87,14 @@ impl IndexStore {
     /// Writes the manifest of an empty index; see [`create_index`].
     ///
     /// # Errors
-    /// As [`create_index`].
+    /// Same as for [`create_index`].
     pub fn create_manifest(&self, config: &IndexConfig) -> Result<(), BuildError> {
         let manifest = ManifestFile::new(Manifest::new(config_value(config)?));
         let bytes = manifest_bytes(&manifest)?;
         blocking::run(create(self, config, bytes))
     }
 
-    /// Whether there is an index, whatever is in it.
+    /// Returns whether there is an index, without a check of its content.
     ///
     /// # Errors
     /// `Unavailable` if storage does not answer.
@@ -110,17 +112,17 @@ impl IndexStore {
         blocking::run(load(self)).map(|loaded| loaded.file)
     }
 
-    /// The config that the index was made with.
+    /// Returns the config with which the index was created.
     ///
     /// # Errors
-    /// As [`IndexStore::load_manifest`]; `Data` if this version cannot read the config.
+    /// Errors of [`IndexStore::load_manifest`], or `Data` if this version cannot read the config.
     pub fn load_config(&self) -> Result<IndexConfig, BuildError> {
         config_of(self, &self.load_manifest()?)
     }
 }
 
-/// Looks first, so that an index is safe even from a store that would let it be replaced, and looks
-/// again afterwards.
+/// Checks for an existing index first, so that it is safe even from a store that would let it be
+/// replaced, and checks the result afterwards.
 async fn create(store: &IndexStore, config: &IndexConfig, bytes: Bytes) -> Result<(), BuildError> {
     let taken = || {
         BuildError::invalid(format!(
@@ -135,7 +137,7 @@ async fn create(store: &IndexStore, config: &IndexConfig, bytes: Bytes) -> Resul
     if store.create(MANIFEST_OBJECT, bytes).await? == Swap::Conflict {
         return Err(taken());
     }
-    // Somebody may have ingested into it by now; another config is another index.
+    // Another process may have ingested into it by now. A different config means a different index.
     let found = load(store).await?;
     match may_become(config, &config_of(store, &found.file)?) {
         true => Ok(()),
@@ -147,8 +149,8 @@ async fn create(store: &IndexStore, config: &IndexConfig, bytes: Bytes) -> Resul
     }
 }
 
-/// The config in a manifest: parsed, because what is written for the same config differs between
-/// versions, by the defaults that each knows.
+/// Returns the parsed config of a manifest. Its JSON form differs between versions by the defaults
+/// that each version adds.
 pub(crate) fn config_of(
     store: &IndexStore,
     file: &ManifestFile,
@@ -162,11 +164,11 @@ pub(crate) fn config_of(
     })
 }
 
-/// A manifest as it was read.
+/// Manifest with the version that was read.
 pub(crate) struct LoadedManifest {
     pub(crate) file: ManifestFile,
     pub(crate) version: Version,
-    /// Bytes of its object.
+    /// Length of its object in bytes.
     pub(crate) len: u64,
 }
 
@@ -192,7 +194,7 @@ pub(crate) fn manifest_bytes(manifest: &ManifestFile) -> Result<Bytes, BuildErro
     Ok(Bytes::from(bytes))
 }
 
-/// The config as it stands in manifests and splits.
+/// Returns the config in the form in which manifests and splits contain it.
 pub(super) fn config_value(config: &IndexConfig) -> Result<serde_json::Value, BuildError> {
     serde_json::to_value(config).map_err(|error| {
         BuildError::internal("the index config cannot be written as JSON").caused_by(error)

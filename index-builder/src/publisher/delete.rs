@@ -1,11 +1,13 @@
-//! Taking documents out of splits: each split's entry says which are deleted, until a merge leaves them out for good.
+//! Deletion of documents from splits: the entry of each split names its deleted documents, until a
+//! merge removes them.
 //!
 //! ```text
-//!   listed ∪ deleted already ──▶ deletes/<id>.docs ──▶ entries in the manifest, or in pages written anew ──▶ swap
+//!   listed ∪ already deleted ──▶ deletes/<id>.docs ──▶ entries in the manifest, or in rewritten pages ──▶ swap
 //! ```
 //!
-//! It is all or nothing. A split never changes, so documents that were listed by an older manifest are still what they
-//! were; only a split that is gone (merged, or emptied by another) makes the list worthless.
+//! A deletion is atomic. Splits never change, so documents that were listed from an older manifest
+//! are still the same; the list only becomes invalid if one of its splits is gone (merged, or
+//! emptied by another deletion).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,34 +27,35 @@ use super::spare::{spare, spare_what_is_referenced};
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
 
-/// Objects that are written at once.
+/// Number of concurrent writes.
 const WRITES_AT_ONCE: usize = 8;
 
-/// What a deletion did.
+/// Result of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Deleted {
-    /// Documents that were not deleted before.
+    /// Number of documents that had not been deleted before.
     pub(crate) num_docs: u64,
-    /// Splits that these are in.
+    /// Number of splits with these documents.
     pub(crate) num_splits: u64,
-    /// Those of them of which nothing is left, and which are no part of the index any more.
+    /// Number of these splits that have no documents left and were removed from the index.
     pub(crate) num_emptied_splits: u64,
-    /// Bytes that were written, the manifest's among them.
+    /// Number of written bytes, including the manifest.
     pub(crate) num_bytes: u64,
 }
 
-/// What becomes of a split.
+/// Change of a split.
 struct Change {
     place: Place,
-    /// Nothing if no document is left.
+    /// `None` if no document is left.
     deletes: Option<(DeletesRef, Vec<u8>)>,
 }
 
-/// Deletes these documents in one swap; `None`, and nothing is changed, if one of the splits is gone.
+/// Deletes these documents in one swap. Returns `None` without any change if one of the splits is
+/// gone.
 ///
 /// # Errors
-/// `Data` if a page or what is deleted already cannot be read; `Unavailable` if storage does not answer, or others
-/// kept changing the manifest. Either way the old manifest stands.
+/// `Data` if a page or the previous deletions cannot be read; `Unavailable` if storage does not
+/// answer or conflicts persist. In each case, the old manifest stays.
 pub(crate) async fn delete(
     store: &IndexStore,
     listed: &[ListedSplit],
@@ -78,16 +81,16 @@ pub(crate) async fn delete(
     )))
 }
 
-/// How an attempt ended.
+/// Result of an attempt.
 enum Attempt {
     Done(Deleted),
-    /// A split is no part of the index any more.
+    /// A split is no longer part of the index.
     Gone,
-    /// Somebody else was faster.
+    /// Another writer was faster.
     Conflict,
 }
 
-/// One attempt; `attempted` is what the one before would have done.
+/// Makes one attempt. `attempted` is the result that the attempt before would have had.
 async fn delete_once(
     store: &IndexStore,
     listed: &[ListedSplit],
@@ -100,10 +103,12 @@ async fn delete_once(
         return Ok(Attempt::Gone);
     };
     if changes.is_empty() {
-        // A swap whose answer was lost looks like a conflict: then it was done by the attempt before.
+        // After a lost answer, a successful swap looks like a conflict: then the attempt before
+        // succeeded.
         return Ok(Attempt::Done(*attempted));
     }
-    // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
+    // This comes after the manifest was read: a garbage collection that has removed any of these
+    // objects since would have changed the manifest.
     deleted.num_bytes += upload(store, &changes).await?;
     deleted.num_bytes += apply(store, &mut file, &changes).await?;
     settle_ledger(store, &mut file).await?;
@@ -126,7 +131,7 @@ async fn delete_once(
     })
 }
 
-/// What becomes of the splits that are listed, by id; `None` if one is gone.
+/// Returns the changes of the listed splits, keyed by id, or `None` if one of the splits is gone.
 async fn plan(
     store: &IndexStore,
     file: &ManifestFile,
@@ -167,7 +172,7 @@ async fn plan(
     Ok(Some((changes, deleted)))
 }
 
-/// Writes what is deleted, and says how many bytes that is.
+/// Uploads the deletions, and returns their number of bytes.
 async fn upload(store: &IndexStore, changes: &BTreeMap<String, Change>) -> Result<u64, BuildError> {
     let written = changes.values().filter_map(|change| change.deletes.clone());
     let written: Vec<(DeletesRef, Vec<u8>)> = written.collect();
@@ -183,7 +188,8 @@ async fn upload(store: &IndexStore, changes: &BTreeMap<String, Change>) -> Resul
     Ok(num_bytes)
 }
 
-/// Changes a manifest; pages of which splits are changed are written anew. Says how many bytes these are.
+/// Applies the changes to a manifest, and rewrites pages with changed splits. Returns the number of
+/// bytes of these pages.
 async fn apply(
     store: &IndexStore,
     file: &mut ManifestFile,
@@ -199,7 +205,7 @@ async fn apply(
         deletes.map(|(reference, _)| reference.clone())
     };
     let emptied = file.take_splits(|entry| is_emptied(&entry.id));
-    // That they were published stays known; of splits in pages it is.
+    // The ledger keeps their ids. For splits in pages, it already has them.
     let numbers = emptied
         .iter()
         .filter_map(|(entry, _)| split_number(&entry.id));
@@ -226,7 +232,8 @@ async fn apply(
         if left.is_empty() {
             continue;
         }
-        // Nobody uses the sum of a page with deleted documents; without a split it would be wrong for ever.
+        // Sums of a page with deleted documents are not used; without the split they would stay
+        // wrong.
         let summary = summary.filter(|_| left.len() as u64 == num_splits);
         add_pages(store, file, left, vec![summary]).await?;
     }
@@ -234,7 +241,7 @@ async fn apply(
     Ok(written.iter().map(PageRef::object_len).sum())
 }
 
-/// The deleted documents of a split.
+/// Returns the deleted documents of a split.
 ///
 /// # Errors
 /// `Data` if they are missing or damaged.

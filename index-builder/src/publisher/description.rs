@@ -1,4 +1,4 @@
-//! What `canter index describe` shows.
+//! Output of `canter index describe`.
 
 use super::pages::read_paged_entries;
 use crate::blocking;
@@ -7,41 +7,41 @@ use crate::storage::IndexStore;
 use canter_split_format::{ManifestFile, SplitEntry, TimeRange};
 use serde::Serialize;
 
-/// An index in numbers.
+/// Statistics of an index.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IndexDescription {
-    /// The index's name, from its config.
+    /// Name of the index, from its config.
     pub index_id: String,
-    /// Where it is.
+    /// URI of the index.
     pub index_uri: String,
-    /// Documents in live splits.
+    /// Number of documents in live splits.
     pub num_docs: u64,
-    /// Documents that were deleted and are still in live splits, until these are merged.
+    /// Number of deleted documents that are still in live splits, until these are merged.
     pub num_deleted_docs: u64,
-    /// Live splits.
+    /// Number of live splits.
     pub num_splits: u64,
-    /// Bytes of the input that the documents came from.
+    /// Number of bytes of the documents' input.
     pub num_raw_bytes: u64,
-    /// Bytes of the live splits' objects.
+    /// Total length of the live splits' objects.
     pub num_split_bytes: u64,
-    /// Bytes of the live splits' heads, a part of the former.
+    /// Total length of the live splits' heads, which are part of the objects.
     pub num_head_bytes: u64,
-    /// Splits whose head the manifest carries.
+    /// Number of splits whose heads are in the manifest.
     pub num_inlined_heads: u64,
-    /// Pages in which splits stand that the manifest does not name itself.
+    /// Number of pages, which list the splits that the manifest does not.
     pub num_pages: u64,
-    /// Bytes of these pages' objects.
+    /// Total length of these pages' objects.
     pub num_page_bytes: u64,
     /// Earliest and latest timestamp, if the index has a timestamp field and a document.
     pub time_range: Option<TimeRange>,
-    /// The field that says when a document happened.
+    /// Name of the timestamp field.
     pub timestamp_field: Option<String>,
-    /// The live splits, oldest first.
+    /// Live splits, oldest first.
     pub splits: Vec<SplitEntry>,
 }
 
 impl IndexDescription {
-    /// Describes what a manifest and the entries of its pages say.
+    /// Creates the description from a manifest and the entries of its pages.
     #[must_use]
     pub fn of_manifest(
         index_uri: &str,
@@ -88,10 +88,10 @@ impl IndexDescription {
 }
 
 impl IndexStore {
-    /// Describes the index.
+    /// Returns the description of the index.
     ///
     /// # Errors
-    /// As [`IndexStore::load_manifest`]; `Data` if a page is missing or damaged.
+    /// Errors of [`IndexStore::load_manifest`], or `Data` if a page is missing or damaged.
     pub fn describe(&self) -> Result<IndexDescription, BuildError> {
         let file = self.load_manifest()?;
         let paged = blocking::run(read_paged_entries(self, &file))?;

@@ -1,9 +1,9 @@
-//! Phase 7: what is live. The manifest is the only object of an index that changes, and it changes
-//! by compare-and-swap only, so a crash at any moment leaves the old manifest or the new one.
+//! Publication of splits. The manifest is the only object of an index that changes, and it only
+//! changes by compare-and-swap, so a crash at any time leaves either the old or the new manifest.
 //!
-//! Policy: a split's object is uploaded first, and one ingest publishes all its splits at once. A
-//! reader sees all of an ingest or nothing of it. What a failed ingest uploaded is named by no
-//! manifest; the same ingest run again finds it and uploads nothing twice.
+//! A split's object is uploaded first, and an ingest publishes all of its splits at once, so
+//! readers see all of an ingest or nothing. Uploads of a failed ingest are not in any manifest; a
+//! repetition of the ingest finds them and does not upload them again.
 
 mod capacity;
 mod create;

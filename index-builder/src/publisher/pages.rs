@@ -1,4 +1,4 @@
-//! Pages of the manifest: what becomes of splits that it does not name itself.
+//! Pages of the manifest, which list the splits that it does not list itself.
 //!
 //! ```text
 //!   newest splits ──too many──▶ page ─┐
@@ -7,8 +7,8 @@
 //!                               page ─┘                  ...
 //! ```
 //!
-//! Pages are objects that never change. They are uploaded before the manifest that refers to them is swapped in:
-//! a crash, or a swap that is lost, leaves some that no manifest names.
+//! Pages are immutable objects. They are uploaded before the manifest that refers to them is
+//! swapped in: a crash or a failed swap leaves pages that no manifest refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,22 +23,24 @@ use super::sources::settle_sources;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
-/// Most splits of a page: sixteen of those that a manifest makes when it has too many splits, and some more. What a
-/// manifest says of 100,000 splits is then less than 64 KiB.
+/// Maximum number of splits in a page: sixteen times the number that a manifest with too many
+/// splits moves into a page, and some more. The references to 100,000 splits then take less than 64
+/// KiB in a manifest.
 const MAX_SPLITS_OF_PAGE: usize = 640;
-/// Pages below the first number of splits are merged with each other, and so are those below each of the others. A
-/// page of the last is one that is full, or half of what two have become.
+/// Bounds of the tiers: pages with fewer splits than the first bound are merged with each other,
+/// and so are those below each of the others. Pages beyond the last bound are full, or halves of an
+/// oversized merge.
 const TIERS: [u64; 3] = [32, 128, 256];
-/// So many of a tier are merged.
+/// Number of pages of a tier that are merged.
 const MERGE_FACTOR: usize = 4;
-/// Objects that are read at once.
+/// Number of concurrent reads.
 const READS_AT_ONCE: usize = 8;
 
-/// Moves what is too much for the manifest into pages, merges pages of which there are many, and writes the
-/// ledger where that is due. All objects are uploaded when this returns; the manifest is not.
+/// Moves splits that exceed the limits of the manifest into pages, merges pages if there are many,
+/// and writes the ledger if it is due. All objects are uploaded on return, except for the manifest.
 ///
 /// # Errors
-/// `Data` for a page or a part of the ledger that is damaged; `Unavailable` if storage does not answer.
+/// `Data` for a damaged page or part of the ledger, `Unavailable` if storage does not answer.
 pub(super) async fn move_overflow(
     store: &IndexStore,
     file: &mut ManifestFile,
@@ -48,11 +50,11 @@ pub(super) async fn move_overflow(
         page_out(store, file, taken).await?;
     }
     settle_sources(store, file).await?;
-    // Merges and deletions put ids into the ledger, too.
+    // Merges and deletions also add ids to the ledger.
     settle_ledger(store, file).await
 }
 
-/// Moves splits that were taken out of the manifest into pages.
+/// Moves splits that were removed from the manifest into pages.
 async fn page_out(
     store: &IndexStore,
     file: &mut ManifestFile,
@@ -74,8 +76,8 @@ async fn page_out(
     Ok(())
 }
 
-/// A split with its head, from the manifest or else from its object, and the rollup in it. Without them, if
-/// it has none that can be read: then it is a search that says so.
+/// Returns a split with its head, from the manifest or else from its object, and the rollup in the
+/// head. Returns the split without them if they cannot be read: searches will report that.
 async fn with_head(
     store: &IndexStore,
     entry: SplitEntry,
@@ -101,7 +103,8 @@ async fn with_head(
     }))
 }
 
-/// A split with its filter from its object, if it has one that can be read: without it, searches look into the split.
+/// Returns a split with its filter from its object, if there is a readable one. Without it,
+/// searches read the split.
 async fn with_filter(store: &IndexStore, mut split: PageSplit) -> Result<PageSplit, BuildError> {
     if let Some(range) = split.filter_range() {
         let object = split_object(&split.entry.id);
@@ -111,8 +114,8 @@ async fn with_filter(store: &IndexStore, mut split: PageSplit) -> Result<PageSpl
     Ok(split)
 }
 
-/// Adds splits to a manifest as pages of about the same size; `rollups` are those that their pages sum up: of
-/// each split, or of any sets of them that make up all.
+/// Adds splits to a manifest as pages of similar size. `rollups` are combined into the summaries of
+/// the pages: one for each split, or for any sets of splits that together contain all of them.
 pub(super) async fn add_pages(
     store: &IndexStore,
     file: &mut ManifestFile,
@@ -153,7 +156,7 @@ fn sum_of(rollups: &[Option<Rollup>]) -> Option<Rollup> {
     Rollup::sum(rollups?)
 }
 
-/// The rollup of these splits together, for which the heads that are not at hand are read.
+/// Returns the combined rollup of these splits, and reads missing heads for it.
 async fn summary_of(
     store: &IndexStore,
     splits: &[PageSplit],
@@ -171,7 +174,7 @@ async fn summary_of(
     Ok(sum_of(&rollups))
 }
 
-/// Merges the pages of a tier, if there are enough.
+/// Merges the pages of a tier if there are enough of them.
 async fn merge_tier(
     store: &IndexStore,
     file: &mut ManifestFile,
@@ -195,10 +198,10 @@ async fn merge_tier(
     add_pages(store, file, splits.concat(), summaries).await
 }
 
-/// A whole page, with the filters of its splits as far as they can be read.
+/// Returns a whole page, with the filters of its splits as far as they can be read.
 ///
 /// # Errors
-/// `Data` if it is not there or damaged.
+/// `Data` if the page is missing or damaged.
 pub(super) async fn read_page(
     store: &IndexStore,
     page: PageRef,
@@ -214,10 +217,10 @@ pub(super) async fn read_page(
         .map_err(|error| damaged(store, &name).caused_by(error))
 }
 
-/// The entries of all splits that stand in pages.
+/// Returns the entries of all splits in pages.
 ///
 /// # Errors
-/// As [`read_page`].
+/// Same as for [`read_page`].
 pub(crate) async fn read_paged_entries(
     store: &IndexStore,
     file: &ManifestFile,
@@ -230,10 +233,10 @@ pub(crate) async fn read_paged_entries(
     Ok(read.concat())
 }
 
-/// The entries of a page.
+/// Returns the entries of a page.
 ///
 /// # Errors
-/// As [`read_page`].
+/// Same as for [`read_page`].
 pub(super) async fn read_page_entries(
     store: &IndexStore,
     page: &PageRef,
@@ -248,17 +251,18 @@ pub(super) async fn read_page_entries(
     Ok(splits.into_iter().map(|split| split.entry).collect())
 }
 
-/// What of the ledger was read: its objects never change.
+/// Cache of the ledger's objects, which never change.
 #[derive(Default)]
 pub(super) struct LedgerReader {
     read: BTreeMap<String, BTreeSet<SplitNumber>>,
 }
 
 impl LedgerReader {
-    /// Which of these splits are live, or were.
+    /// Returns which of these splits are or were live.
     ///
     /// # Errors
-    /// `Data` for a part of the ledger that is missing or damaged; `Unavailable` if storage does not answer.
+    /// `Data` for a missing or damaged part of the ledger, `Unavailable` if storage does not
+    /// answer.
     pub(super) async fn known(
         &mut self,
         store: &IndexStore,
@@ -287,10 +291,10 @@ impl LedgerReader {
     }
 }
 
-/// Writes the ledger's recent ids into objects, if they are many.
+/// Writes the ledger's recent ids into objects if there are many.
 ///
 /// # Errors
-/// As [`move_overflow`].
+/// Same as for [`move_overflow`].
 pub(super) async fn settle_ledger(
     store: &IndexStore,
     file: &mut ManifestFile,

@@ -1,4 +1,4 @@
-//! Adding splits to the manifest: read, add, swap; again if somebody else was faster.
+//! Addition of splits to the manifest: read, add, swap, and repeat after a conflict.
 
 use super::capacity::check_capacity;
 use super::create::{LoadedManifest, config_of, load, manifest_bytes};
@@ -18,25 +18,25 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// So many other writers in a row that something else is wrong.
+/// Maximum number of attempts. More successive conflicts than that indicate another problem.
 pub(crate) const MAX_ATTEMPTS: u32 = 20;
 const FIRST_PAUSE_MS: u64 = if cfg!(test) { 1 } else { 10 };
 const MAX_PAUSE_MS: u64 = 2_000;
 
-/// A split whose object is uploaded and that no manifest names yet.
+/// Uploaded split that is not in a manifest yet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewSplit {
-    /// What the manifest will say of it.
+    /// Manifest entry of the split.
     pub entry: SplitEntry,
-    /// The bytes of its head, for the manifest to carry.
+    /// Bytes of its head, to be included in the manifest.
     #[serde(with = "in_base64")]
     pub head: Vec<u8>,
-    /// Columns of which the head does not say where they are.
+    /// Number of columns whose locations are not in the head.
     pub num_columns_outside_head: u64,
 }
 
-/// Bytes as a JSON text.
+/// Serialization of bytes as base64 text.
 mod in_base64 {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
@@ -52,40 +52,41 @@ mod in_base64 {
     }
 }
 
-/// What publishing did.
+/// Result of a publication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PublishOutcome {
-    /// Splits that this call made live.
+    /// Number of splits that this call made live.
     pub num_published_splits: u64,
-    /// Splits that were live already: the same sources with the same config, ingested before.
+    /// Number of splits that were already live, because the same sources had been ingested with the
+    /// same config before.
     pub num_known_splits: u64,
-    /// Documents of the splits that this call made live.
+    /// Number of documents in the splits that this call made live.
     pub num_published_docs: u64,
-    /// Documents of the splits that were live already.
+    /// Number of documents in the splits that were already live.
     pub num_known_docs: u64,
-    /// How often a swap was tried: more than once if others published at the same time.
+    /// Number of attempted swaps, more than one if others published at the same time.
     pub num_attempts: u32,
-    /// Splits that are live now.
+    /// Number of live splits.
     pub num_live_splits: u64,
-    /// Bytes of the manifest's object now.
+    /// Length of the new manifest's object in bytes.
     pub num_manifest_bytes: u64,
-    /// Whether the manifest could not be read again after it was written, so that the store's word is
-    /// all there is for it.
+    /// Whether the new manifest could not be read again, so that it is only confirmed by the
+    /// store's answer to the write.
     pub is_unconfirmed: bool,
 }
 
 impl IndexStore {
-    /// Makes `splits`, whose objects are uploaded, live all at once.
+    /// Makes uploaded `splits` live, all at once.
     ///
     /// # Errors
-    /// `Internal` if an object is not there or has another length; `Unavailable` if storage does not
-    /// answer, or others kept changing the manifest. Either way the old manifest stands.
+    /// `Internal` if an object is missing or has another length; `Unavailable` if storage does not
+    /// answer or conflicts persist. In each case, the old manifest stays.
     pub fn publish(&self, splits: &[NewSplit]) -> Result<PublishOutcome, BuildError> {
         blocking::run(publish(self, None, splits, &[]))
     }
 }
 
-/// See [`publish_from`]; the manifest is read first.
+/// Reads the manifest and calls [`publish_from`].
 pub(crate) async fn publish(
     store: &IndexStore,
     index_config: Option<&IndexConfig>,
@@ -95,19 +96,20 @@ pub(crate) async fn publish(
     publish_from(None, store, index_config, splits, sources).await
 }
 
-/// See [`IndexStore::publish`]. `read` is the manifest, if it was read a moment ago, and `index_config` is the config that the splits were built with, if it
-/// is to be compared with the manifest's, and `sources` says how far the sources of the splits are ingested then.
+/// Publishes splits; see [`IndexStore::publish`]. `read` is the manifest if it was read a moment
+/// ago, `index_config` is the config with which the splits were built, if it must be compared with
+/// the manifest's, and `sources` is the progress of the splits' sources.
 ///
 /// ```text
-///   GET  manifest          unless `read`; which version is replaced
-///   PUT  write-probe/…     unless the store was asked before; whether it keeps to conditions
-///   GET  each split        its first byte and its length: it is there, and whole
+///   GET  manifest          unless `read`; its version will be replaced
+///   PUT  write-probe/…     unless the store was probed before: does it respect conditions?
+///   GET  each split        its first byte and its length: does it exist completely?
 ///   PUT  manifest          if it still has the version that was read
-///   GET  manifest          what was written is there
+///   GET  manifest          is the result there?
 /// ```
 ///
-/// The splits are looked at behind the version that is replaced, however early that was read: a garbage collection that
-/// removes one of them changes the manifest first, and so the swap fails.
+/// The splits are checked after the manifest was read, even if that was long before: a garbage
+/// collection that removes one of them changes the manifest first, and then the swap fails.
 pub(crate) async fn publish_from(
     mut read: Option<LoadedManifest>,
     store: &IndexStore,
@@ -134,7 +136,7 @@ pub(crate) async fn publish_from(
             if found == Found::Done {
                 known.clone_from(&ids);
             }
-            // Lines of which none is a document are no reason to write.
+            // Lines without documents alone are not worth a write.
             let is_worth_it = !splits.is_empty() || sources.iter().any(|step| step.marks_whole);
             let is_new = found == Found::Advanced && !sources.is_empty() && is_worth_it;
             let before = &mut published_before;
@@ -156,7 +158,7 @@ pub(crate) async fn publish_from(
     )))
 }
 
-/// One attempt; nothing if somebody else was faster.
+/// Makes one attempt. Returns `None` if another writer was faster.
 async fn publish_once(
     store: &IndexStore,
     splits: &[NewSplit],
@@ -169,8 +171,8 @@ async fn publish_once(
     let (new, known): (Vec<&NewSplit>, Vec<&NewSplit>) = splits
         .iter()
         .partition(|split| number_of(split).is_none_or(|id| known.insert(id)));
-    // A swap whose answer was lost looks like a conflict: what the first attempt found live is
-    // what was known before.
+    // After a lost answer, a successful swap looks like a conflict, so the known splits are those
+    // that the first attempt found.
     let known_docs = known.iter().map(|split| split.entry.num_docs);
     let (num_known_before, num_known_docs) =
         *published_before.get_or_insert((known.len() as u64, known_docs.sum::<u64>()));
@@ -188,7 +190,8 @@ async fn publish_once(
     if new.is_empty() && !has_new_sources {
         return Ok(Some(outcome));
     }
-    // Behind the manifest that is replaced: what a garbage collection has removed since changed that.
+    // This comes after the manifest was read: a garbage collection that has removed any of these
+    // objects since would have changed the manifest.
     for split in &new {
         check_uploaded(store, &split.entry).await?;
     }
@@ -212,8 +215,8 @@ async fn publish_once(
     }
 }
 
-/// Whether an error is about something that a manifest referred to which is no longer the manifest: another writer
-/// was faster, and a garbage collection, too.
+/// Returns whether an error concerns an object that only an outdated manifest referred to: another
+/// writer and a garbage collection were faster.
 pub(crate) async fn is_outdated(
     store: &IndexStore,
     error: &BuildError,
@@ -233,7 +236,7 @@ fn check_config(
     let Some(config) = index_config else {
         return Ok(());
     };
-    // What an update may change about an index it may change while splits are being built.
+    // A config update is allowed while splits are being built.
     match may_become(config, &config_of(store, manifest)?) {
         true => Ok(()),
         false => Err(BuildError::invalid(format!(
@@ -243,12 +246,12 @@ fn check_config(
     }
 }
 
-/// The split's number; a made-up id has none, and is never known.
+/// Returns the split's number. Ids in tests are not numbers, and are never known.
 fn number_of(split: &NewSplit) -> Option<SplitNumber> {
     split_number(&split.entry.id)
 }
 
-/// Reads the manifest again: what was written must be there, or a later one that has it too.
+/// Reads the manifest again, which must have the new splits, in this version or a later one.
 async fn confirm(
     store: &IndexStore,
     splits: &[NewSplit],
@@ -256,7 +259,7 @@ async fn confirm(
 ) -> Result<PublishOutcome, BuildError> {
     let found = match load(store).await {
         Ok(found) => found.file,
-        // The store said that it is written, and was seen to keep to conditions.
+        // The store has confirmed the write, and the probe showed that it respects conditions.
         Err(error) if error.kind() == ErrorKind::Unavailable => {
             return Ok(PublishOutcome {
                 is_unconfirmed: true,
@@ -291,10 +294,10 @@ async fn check_uploaded(store: &IndexStore, entry: &SplitEntry) -> Result<(), Bu
     }
 }
 
-/// Whether a split's object is in the store.
+/// Returns whether a split's object is in the store.
 ///
 /// # Errors
-/// `Internal` if it has another length; `Unavailable` if storage does not answer.
+/// `Internal` if it has another length, `Unavailable` if storage does not answer.
 pub(super) async fn is_there(store: &IndexStore, entry: &SplitEntry) -> Result<bool, BuildError> {
     let name = split_object(&entry.id);
     match store.len_of(&name).await? {
@@ -308,10 +311,11 @@ pub(super) async fn is_there(store: &IndexStore, entry: &SplitEntry) -> Result<b
     }
 }
 
-/// Twice as long each time, give or take half, so that writers that collided do not again.
+/// Returns a pause that doubles with each attempt, randomized by up to a half to separate writers
+/// that collided.
 pub(crate) fn pause(num_attempts: u32) -> Duration {
     let longest = (FIRST_PAUSE_MS << num_attempts.min(16)).min(MAX_PAUSE_MS);
-    // Each `RandomState` has keys of its own, which is all the randomness that jitter needs.
+    // Each `RandomState` has random keys, which is enough randomness for jitter.
     let random = RandomState::new().hash_one(num_attempts);
     Duration::from_millis(longest / 2 + random % (longest / 2).max(1))
 }

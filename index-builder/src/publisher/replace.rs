@@ -1,7 +1,7 @@
-//! Putting splits in the place of others: what a merge publishes.
+//! Replacement of splits, for the publication of merges.
 //!
-//! A replacement is all or nothing: if one of its splits is not what it was (another merge was faster, documents of
-//! it were deleted in between), the replacement is dropped and everything else still happens.
+//! A replacement is atomic: if one of its splits has changed (another merge was faster, or
+//! documents were deleted in between), it is dropped, and the other replacements still happen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,31 +18,31 @@ use super::spare::spare_what_is_referenced;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
 
-/// Splits that take the place of others.
+/// Splits that replace others.
 #[derive(Clone, Debug)]
 pub struct Replacement {
-    /// What goes, as the manifest said it.
+    /// Replaced splits, with the entries that the manifest had.
     pub removed: Vec<SplitEntry>,
-    /// What comes, uploaded.
+    /// New splits, already uploaded.
     pub added: Vec<NewSplit>,
 }
 
-/// What came of replacements.
+/// Result of replacements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplaceOutcome {
-    /// Replacements that are published.
+    /// Number of published replacements.
     pub num_done: u64,
-    /// Replacements that were dropped, because what they replace has changed.
+    /// Number of replacements that were dropped because the replaced splits have changed.
     pub num_dropped: u64,
-    /// Splits that are live now.
+    /// Number of live splits.
     pub num_live_splits: u64,
 }
 
 /// Publishes replacements in one swap.
 ///
 /// # Errors
-/// `Internal` if an object has another length; `Unavailable` if storage does not answer, or others kept changing the
-/// manifest. Either way the old manifest stands.
+/// `Internal` if an object has another length; `Unavailable` if storage does not answer or
+/// conflicts persist. In each case, the old manifest stays.
 pub(crate) async fn replace(
     store: &IndexStore,
     replacements: &[Replacement],
@@ -68,8 +68,8 @@ pub(crate) async fn replace(
     )))
 }
 
-/// One attempt; nothing if somebody else was faster. `done_before` counts those that an earlier attempt was found to have
-/// done.
+/// Makes one attempt. Returns `None` if another writer was faster. `done_before` is the number of
+/// replacements that turned out to be done by an earlier attempt.
 async fn replace_once(
     store: &IndexStore,
     replacements: &[Replacement],
@@ -82,13 +82,14 @@ async fn replace_once(
     let mut num_done = 0;
     for replacement in replacements {
         match pages.find_all(store, &file, &replacement.removed).await? {
-            // Looked for behind the manifest that is replaced: what a garbage collection removes after this
-            // changes that.
+            // This comes after the manifest was read: a garbage collection that removes objects
+            // later changes the manifest.
             Some(found) if is_uploaded(store, replacement).await? => {
                 places.push((replacement, found));
             }
             Some(_) => {}
-            // A swap whose answer was lost looks like a conflict, and then it is found here.
+            // After a lost answer, a successful swap looks like a conflict, and the new splits are
+            // found here.
             None if pages.has_all(store, &file, &replacement.added).await? => num_done += 1,
             None => {}
         }
@@ -118,7 +119,7 @@ async fn replace_once(
     }))
 }
 
-/// Whether all that comes is still there: a garbage collection may have been faster.
+/// Returns whether all new splits still exist: a garbage collection may have been faster.
 async fn is_uploaded(store: &IndexStore, replacement: &Replacement) -> Result<bool, BuildError> {
     for split in &replacement.added {
         if !is_there(store, &split.entry).await? {
@@ -128,10 +129,10 @@ async fn is_uploaded(store: &IndexStore, replacement: &Replacement) -> Result<bo
     Ok(true)
 }
 
-/// Where a split stands: in the manifest itself, or in the page of this name.
+/// Location of a split: `None` for the manifest itself, or the name of a page.
 pub(super) type Place = Option<String>;
 
-/// Changes a manifest; the pages that it loses splits of are written anew.
+/// Applies replacements to a manifest, and rewrites the pages that lose splits.
 async fn apply(
     store: &IndexStore,
     file: &mut ManifestFile,
@@ -144,7 +145,7 @@ async fn apply(
         changed.extend(places.iter().flatten().cloned());
     }
     let from_manifest = file.take_splits(|entry| removed.contains(entry.id.as_str()));
-    // That they were published stays known.
+    // The ledger keeps their ids.
     let numbers = from_manifest
         .iter()
         .filter_map(|(entry, _)| split_number(&entry.id));
@@ -173,14 +174,14 @@ async fn apply(
     Ok(())
 }
 
-/// Entries of pages that were read: pages never change.
+/// Cache of the entries of pages, which never change.
 #[derive(Default)]
 pub(super) struct PageEntries {
     read: BTreeMap<String, Vec<SplitEntry>>,
 }
 
 impl PageEntries {
-    /// Where these splits stand, if all of them are live as they are here.
+    /// Returns the locations of these splits, if all of them are live and unchanged.
     async fn find_all(
         &mut self,
         store: &IndexStore,
@@ -197,7 +198,7 @@ impl PageEntries {
         Ok(Some(places))
     }
 
-    /// Whether these splits are live, or were.
+    /// Returns whether these splits are or were live.
     async fn has_all(
         &mut self,
         store: &IndexStore,
@@ -226,7 +227,7 @@ impl PageEntries {
         Ok(found.await?.map(|(place, _)| place))
     }
 
-    /// Where a split of this time range stands, and its entry.
+    /// Finds a split of this time range for which `is_it` holds. Returns its location and entry.
     pub(super) async fn find_where(
         &mut self,
         store: &IndexStore,
@@ -255,7 +256,8 @@ impl PageEntries {
     }
 }
 
-/// The index's config and the entries of splits that were listed; `None` if one of them is no part of the index any more.
+/// Returns the index's config and the entries of listed splits, or `None` if one of them is no
+/// longer part of the index.
 pub(crate) async fn find_entries(
     store: &IndexStore,
     listed: &[ListedSplit],

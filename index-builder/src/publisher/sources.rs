@@ -1,7 +1,7 @@
-//! How much of which source is ingested: what a publication says in the swap that makes its splits live.
+//! Progress of sources, which a publication updates in the same swap that makes its splits live.
 //!
-//! A publication names how far each of its sources was ingested when it began. If one is further by now, somebody else
-//! has ingested the same meanwhile, and nothing is published.
+//! A publication names the progress of each of its sources at its start. If a source has advanced
+//! since, another process has ingested the same input, and nothing is published.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,45 +22,47 @@ use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
 
-/// Parts of the ledger that are read at once.
+/// Number of parts of the ledger that are read concurrently.
 const READS_AT_ONCE: usize = 8;
 
-/// How far a publication takes a source.
+/// Progress of a source through a publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SourceStep {
     pub(crate) source: SourceId,
-    /// How far it was ingested when the publication began.
+    /// Progress when the publication began.
     pub(crate) from: Option<SourceProgress>,
     pub(crate) to: SourceProgress,
-    /// Whether it says that a version of an object was ingested to its end, which is worth writing even if none of its
-    /// documents is new: the object is not read again.
+    /// Whether a version of an object was ingested to its end. This is worth a write even without
+    /// new documents, because the object need not be read again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) marks_whole: bool,
 }
 
 impl SourceStep {
-    /// Whether a source that is this far has gone it already. When it was ingested says nothing of how far.
+    /// Returns whether a source with progress `now` has completed this step. The ingestion time
+    /// does not matter.
     pub(crate) fn is_done(&self, now: Option<SourceProgress>) -> bool {
         now.is_some_and(|now| (now.num_lines, now.hash) == (self.to.num_lines, self.to.hash))
     }
 
-    /// Whether two builds of one part would go it.
+    /// Returns whether both steps result from the same input.
     pub(crate) fn is_same(&self, other: &SourceStep) -> bool {
         self.source == other.source && self.is_done(Some(other.to))
     }
 }
 
-/// What of the ledger of sources was read: its objects never change.
+/// Cache of the ledger of sources, whose objects never change.
 #[derive(Default)]
 pub(crate) struct SourcesReader {
     read: BTreeMap<String, SourceEntries>,
 }
 
 impl SourcesReader {
-    /// How far a source is ingested.
+    /// Returns the progress of a source.
     ///
     /// # Errors
-    /// `Data` for a part of the ledger that is missing or damaged; `Unavailable` if storage does not answer.
+    /// `Data` for a missing or damaged part of the ledger, `Unavailable` if storage does not
+    /// answer.
     pub(crate) async fn find(
         &mut self,
         store: &IndexStore,
@@ -85,11 +87,11 @@ impl SourcesReader {
         Ok(found.get(&number).copied())
     }
 
-    /// Which of these sources have an entry. Each part of the ledger is read at most once, and several at a time: of a
-    /// settled ledger that is one for 4,096 entries.
+    /// Returns which of these sources have an entry. Reads each part of the ledger at most once,
+    /// and several concurrently: in a settled ledger, one for 4,096 entries.
     ///
     /// # Errors
-    /// As [`SourcesReader::find`].
+    /// Same as for [`SourcesReader::find`].
     pub(crate) async fn known(
         &mut self,
         store: &IndexStore,
@@ -107,7 +109,7 @@ impl SourcesReader {
         Ok(ids.iter().filter(is_known).copied().collect())
     }
 
-    /// Reads the parts of the ledger that may have one of these sources.
+    /// Reads the parts of the ledger that can contain one of these sources.
     async fn read_for(
         &mut self,
         store: &IndexStore,
@@ -144,19 +146,21 @@ async fn read_sources(
         .map_err(|error| damaged(store, &name).caused_by(error))
 }
 
-/// What a publication finds.
+/// State of the sources of a publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Its sources are where they were when it began: they are where it takes them now.
+    /// The sources had not advanced since the publication began, and are advanced now.
     Advanced,
-    /// They are there already: by itself, in a swap whose answer was lost, or by somebody who published the same.
+    /// The sources have already advanced: by this publication, in a swap with a lost answer, or by
+    /// another one with the same input.
     Done,
 }
 
-/// Takes sources further in a manifest.
+/// Advances sources in a manifest.
 ///
 /// # Errors
-/// `Unavailable` if another publication has taken one of them further; otherwise as [`SourcesReader::find`].
+/// `Unavailable` if another publication has advanced one of them; otherwise the same as for
+/// [`SourcesReader::find`].
 pub(super) async fn advance(
     store: &IndexStore,
     file: &mut ManifestFile,
@@ -166,7 +170,7 @@ pub(super) async fn advance(
     let mut num_done = 0;
     for step in steps {
         let now = reader.find(store, &file.sources, step.source).await?;
-        // When it was ingested says nothing of how far.
+        // The ingestion time does not matter.
         let how_far = |progress: SourceProgress| (progress.num_lines, progress.hash);
         if now.map(how_far) == Some(how_far(step.to)) {
             num_done += 1;
@@ -177,7 +181,7 @@ pub(super) async fn advance(
     match num_done {
         0 => {}
         num if num == steps.len() => return Ok(Found::Done),
-        // Of a list of sources another list had a part.
+        // Another list of sources had some of these.
         _ => return Err(elsewhere(store)),
     }
     let new = steps.iter().map(|step| (step.source.to_u128(), step.to));
@@ -193,10 +197,10 @@ fn elsewhere(store: &IndexStore) -> BuildError {
     ))
 }
 
-/// Writes the recent entries into objects, if they are many.
+/// Writes the recent entries into objects if there are many.
 ///
 /// # Errors
-/// As [`SourcesReader::find`].
+/// Same as for [`SourcesReader::find`].
 pub(super) async fn settle_sources(
     store: &IndexStore,
     file: &mut ManifestFile,
@@ -217,12 +221,13 @@ pub(super) async fn settle_sources(
     Ok(())
 }
 
-/// Forgets the sources that were ingested before a time, in milliseconds since 1970, and of which none has been ingested
-/// since; says how many there are. With `is_dry_run` it only counts. What is forgotten can be ingested again.
+/// Forgets the sources that were last ingested before a time in milliseconds since 1970, and
+/// returns their number. With `is_dry_run`, only counts them. Forgotten sources can be ingested
+/// again.
 ///
 /// # Errors
-/// `Data` for a part of the ledger or a page that is missing or damaged; `Unavailable` if storage does not answer, or
-/// others kept changing the manifest.
+/// `Data` for a missing or damaged page or part of the ledger, `Unavailable` if storage does not
+/// answer or conflicts persist.
 pub fn forget_sources(
     store: &IndexStore,
     before_ms: u64,
@@ -249,7 +254,8 @@ pub(crate) async fn forget(
                 if swap.await? == Swap::Done {
                     return Ok(num_forgotten);
                 }
-                // A swap whose answer was lost looks like a conflict, and then nothing is left to forget.
+                // After a lost answer, a successful swap looks like a conflict, and then nothing is
+                // left to forget.
                 num_attempted = num_forgotten;
             }
             Err(error) if is_outdated(store, &error, &loaded.version).await? => {}
@@ -263,7 +269,8 @@ pub(crate) async fn forget(
     )))
 }
 
-/// A manifest that has forgotten, with its objects uploaded, and how many sources it has forgotten.
+/// Returns a manifest without the forgotten sources, whose objects are uploaded, and the number of
+/// forgotten sources.
 async fn forget_once(
     store: &IndexStore,
     mut file: ManifestFile,
@@ -285,7 +292,7 @@ async fn forget_once(
             .put_immutable(&name, Bytes::from(written.bytes))
             .await?;
     }
-    // Splits that are no more would be known by their ids. What is live must stay known.
+    // The ids of former splits would still prevent their ingestion. Live splits must stay known.
     let live = read_paged_entries(store, &file).await?;
     let live = live.iter().filter_map(|entry| split_number(&entry.id));
     file.ledger = Ledger {

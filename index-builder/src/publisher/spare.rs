@@ -1,15 +1,15 @@
-//! What a swap refers to is no garbage: it is taken off the list of condemned objects.
+//! Removal of referenced objects from the list of condemned ones.
 
 use canter_split_format::{ManifestFile, ObjectKind, ObjectName, Sentence};
 
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
-/// Takes what `file` refers to off its list of condemned objects; `split_ids` names splits that it refers to
-/// through its pages.
+/// Removes the objects to which `file` refers from its list of condemned objects. `split_ids` are
+/// the splits to which it refers through its pages.
 ///
 /// # Errors
-/// `Unavailable` if one of them is being deleted: it can be uploaded again when that is over.
+/// `Unavailable` if one of them is being deleted: it can be uploaded again after that.
 pub(super) fn spare_what_is_referenced<'a>(
     store: &IndexStore,
     file: &mut ManifestFile,
@@ -46,10 +46,10 @@ pub(super) fn spare_what_is_referenced<'a>(
     spare(store, file, referenced)
 }
 
-/// Takes these objects off the list.
+/// Removes these objects from the list.
 ///
 /// # Errors
-/// As [`spare_what_is_referenced`].
+/// Same as for [`spare_what_is_referenced`].
 pub(super) fn spare(
     store: &IndexStore,
     file: &mut ManifestFile,

@@ -1,4 +1,4 @@
-//! A manifest never names what is not there, and nobody's splits are lost.
+//! Tests that a manifest only refers to existing objects, and that no writer loses splits.
 
 use super::*;
 use crate::blocking;
@@ -19,7 +19,7 @@ pub(crate) fn config() -> IndexConfig {
     IndexConfig::from_yaml(crate::corpus::HDFS_LOGS_YAML, |_| None).unwrap()
 }
 
-/// The config of the tests with a field and other settings.
+/// Returns the config of the tests with an additional field and other settings.
 pub(crate) fn grown(name: &str) -> IndexConfig {
     let mut json = serde_json::to_value(config()).unwrap();
     let fields = json.pointer_mut("/doc_mapping/field_mappings").unwrap();
@@ -29,7 +29,7 @@ pub(crate) fn grown(name: &str) -> IndexConfig {
     IndexConfig::from_json(json.to_string().as_bytes()).unwrap()
 }
 
-/// A made-up split; its object is what the manifest says of it, its contents are not.
+/// Returns a simulated split: the length of its object matches the manifest, its content does not.
 pub(crate) fn made_up(ord: u64) -> NewSplit {
     let time = i64::try_from(ord).unwrap() * 1_000;
     NewSplit {
@@ -59,7 +59,7 @@ pub(crate) fn upload(store: &IndexStore, split: &NewSplit) {
     blocking::run(store.put_immutable(&split_object(&split.entry.id), bytes)).unwrap();
 }
 
-/// The ids of all live splits, those in pages too.
+/// Returns the ids of all live splits, including those in pages.
 fn live_ids(store: &IndexStore) -> Vec<String> {
     let splits = store.describe().unwrap().splits;
     splits.into_iter().map(|split| split.id).collect()
@@ -168,7 +168,7 @@ fn splits_of_another_config_are_not_published() {
     assert!(ids(&store.load_manifest().unwrap()).is_empty());
 }
 
-/// Several publishers, each with splits of its own, one split at a time.
+/// Runs several publishers, each of which publishes its own splits one by one.
 fn nobody_loses(store: &IndexStore, num_publishers: u64, splits_each: u64) {
     std::thread::scope(|scope| {
         for publisher in 0..num_publishers {
@@ -198,8 +198,8 @@ fn publishers_at_once_lose_nothing_in_a_folder() {
     nobody_loses(&store, 3, 10);
 }
 
-/// Uploads and publishes through a store that fails at one operation after the other, and looks at
-/// the index afterwards through a store that works.
+/// Uploads and publishes through a store in which one operation after another fails, and checks the
+/// index through a working store.
 fn survives(
     working: &dyn Fn() -> IndexStore,
     failing: &dyn Fn(u64) -> (IndexStore, Arc<FailingStore>),
@@ -240,7 +240,7 @@ fn survives(
             assert!(fail_at >= 6, "only {fail_at} operations were tried");
             return;
         }
-        // What a crash left behind is no obstacle: the same again works.
+        // Remains of a crash are not an obstacle: a repetition succeeds.
         for split in &splits {
             upload(&working(), split);
         }
@@ -286,7 +286,8 @@ fn a_crash_at_any_operation_leaves_the_old_or_the_new_manifest_in_a_folder() {
     }
 }
 
-/// An index whose next publication makes a page, merges it with others and writes a part of the ledger.
+/// Returns an index whose next publication creates a page, merges it with others and writes a part
+/// of the ledger.
 pub(crate) fn on_the_brink() -> InMemory {
     let bucket = Arc::new(InMemory::new());
     let store = IndexStore::new(bucket.clone(), Path::from("logs"), "memory");
@@ -295,7 +296,7 @@ pub(crate) fn on_the_brink() -> InMemory {
     splits.iter().for_each(|split| upload(&store, split));
     store.publish(&splits).unwrap();
     let mut file = store.load_manifest().unwrap();
-    // Their heads are made up, so that nothing but entries tells one from another.
+    // Their heads are simulated, so that they only differ in their entries.
     while file.pages.len() < 4 {
         let from = 100 * (file.pages.len() as u64 + 1);
         let splits: Vec<NewSplit> = (from..from + 20).map(made_up).collect();
@@ -384,7 +385,8 @@ fn a_split_is_known_wherever_it_stands() {
     assert_eq!(live_ids(&store).len(), 700);
 }
 
-/// An index that is merged over and over never has enough splits for a page: its ledger is written all the same.
+/// An index that is merged repeatedly never has enough splits for a page, but its ledger is written
+/// nevertheless.
 #[test]
 fn the_ledger_of_replaced_splits_does_not_stay_in_the_manifest() {
     let store = in_memory();

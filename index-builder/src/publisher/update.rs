@@ -1,7 +1,7 @@
-//! Changing the config of an index: compare, swap; again if somebody else was faster.
+//! Change of an index's config: compare, swap, and repeat after a conflict.
 //!
-//! No split is touched. What is being ingested or merged meanwhile is published as it was built: its splits are as
-//! those that were there before.
+//! No split is changed. Splits that are being ingested or merged in the meantime are published
+//! unchanged, and count as existing ones.
 
 use canter_doc_mapper::IndexConfig;
 use canter_doc_mapper::evolution::{Evolution, Refusal, evolve};
@@ -15,32 +15,32 @@ use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
 
-/// A change of a config.
+/// Change of a config.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfigChange {
-    /// Where: `search_settings.default_search_fields`.
+    /// Path in the config, such as `search_settings.default_search_fields`.
     pub place: String,
-    /// What was there; absent if nothing was.
+    /// Old value; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub was: Option<Value>,
-    /// What is there now; absent if nothing is.
+    /// New value; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is: Option<Value>,
-    /// Both, in one line.
+    /// Both values in one line.
     #[serde(skip)]
     pub shown: String,
 }
 
-/// What an update did, or would do.
+/// Effect of an update, actual or planned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct UpdateReport {
-    /// What changed; nothing if the index had this config already.
+    /// Changes; empty if the index had this config already.
     pub changes: Vec<ConfigChange>,
-    /// Paths of the fields that are new.
+    /// Paths of the new fields.
     pub added_fields: Vec<String>,
-    /// What to know of the documents that are in the index already.
+    /// Consequences for existing documents.
     pub notes: Vec<String>,
-    /// Whether it is only what would be.
+    /// Whether the update was only planned.
     pub is_dry_run: bool,
 }
 
@@ -64,13 +64,13 @@ impl UpdateReport {
     }
 }
 
-/// Gives the index at `store` the config `asked`, if its splits can be kept: see
-/// [`evolve`](canter_doc_mapper::evolution::evolve). With `is_dry_run` it only says what would change.
+/// Changes the config of the index at `store` to `asked`, if its splits can be kept: see
+/// [`evolve`](canter_doc_mapper::evolution::evolve). With `is_dry_run`, only reports the changes.
 ///
 /// # Errors
-/// `Invalid` for what cannot be changed, all of it, each with what to do; and as
-/// [`IndexStore::load_config`]; `Unavailable` if storage does not answer, or others kept changing the manifest.
-/// Either way the old config stands.
+/// `Invalid` with a list of all unsupported changes and advice for each; errors of
+/// [`IndexStore::load_config`]; `Unavailable` if storage does not answer or conflicts persist. In
+/// each case, the old config stays.
 pub fn update_index(
     store: &IndexStore,
     asked: &IndexConfig,
@@ -84,7 +84,8 @@ pub(crate) async fn update(
     asked: &IndexConfig,
     is_dry_run: bool,
 ) -> Result<UpdateReport, BuildError> {
-    // A swap whose answer was lost looks like a conflict, and then the index has the config already.
+    // After a lost answer, a successful swap looks like a conflict, and the index has the config
+    // already.
     let mut attempted = None;
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
@@ -132,12 +133,12 @@ fn refused(store: &IndexStore, refusals: &[Refusal]) -> BuildError {
     ))
 }
 
-/// Whether a config says what an index has, but for what only the index says of itself.
+/// Returns whether a config equals that of an index, apart from the parts that only an index has.
 pub(super) fn is_config_of(known: &IndexConfig, config: &IndexConfig) -> bool {
     evolve(known, config).is_ok_and(|evolution| evolution.differences.is_empty())
 }
 
-/// Whether splits that were built with one config are splits of an index that has the other.
+/// Returns whether splits that were built with one config can be part of an index with the other.
 pub(super) fn may_become(built_with: &IndexConfig, now: &IndexConfig) -> bool {
     let (before, after) = (&built_with.doc_mapping, &now.doc_mapping);
     after.added_fields.starts_with(&before.added_fields) && evolve(built_with, now).is_ok()

@@ -1,4 +1,4 @@
-//! An object store that fails on purpose, for the tests of crash safety.
+//! Object store that fails on purpose, for tests of crash safety.
 
 use async_trait::async_trait;
 use futures_util::StreamExt;
@@ -12,18 +12,20 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What happens to the operation that fails.
+/// Kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// It and everything after it is not done: the process died before it.
+    /// The operation and all later ones do not happen: the process crashed before.
     CrashBefore,
-    /// It is done, but its answer is lost, as is everything after it: the process died after it.
+    /// The operation happens, but its answer is lost, and all later operations fail: the process
+    /// crashed after it.
     CrashAfter,
-    /// It is done and its answer is lost, but what follows works: the network hiccupped.
+    /// The operation happens and its answer is lost, but later operations succeed: a network error.
     LostAnswer,
 }
 
-/// Passes operations on until the one with the chosen number, from 0. Deletions and lists are not counted.
+/// Passes operations on, up to the one with the given index, from 0. Deletions and lists are not
+/// counted.
 #[derive(Debug)]
 pub(crate) struct FailingStore {
     inner: Arc<dyn ObjectStore>,
@@ -45,7 +47,7 @@ impl FailingStore {
         }
     }
 
-    /// Passes everything on but deletions of objects with `kept` in their names.
+    /// Passes everything on except for deletions of objects with `kept` in their names.
     pub(crate) fn that_keeps(inner: Arc<dyn ObjectStore>, kept: &'static str) -> FailingStore {
         FailingStore {
             kept: Some(kept),

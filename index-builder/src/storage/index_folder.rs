@@ -1,7 +1,8 @@
-//! Where an index is below a root that several indexes share: `<name>/<32 hexadecimal digits>`, and nothing else.
+//! Location of an index below a root that several indexes share: always `<name>/<32 hexadecimal
+//! digits>`.
 //!
-//! Folders stand in a file of the store, and whoever can write that file must not be able to have anything read, written or
-//! deleted elsewhere. So text becomes a folder here only.
+//! Folders are listed in a file of the store. Whoever can write that file must not be able to cause
+//! reads, writes or deletions elsewhere, so text is only converted to a folder here.
 
 use std::fmt;
 
@@ -9,20 +10,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::BuildError;
 
-/// Longest name of an index, in bytes: that of a folder in most file systems.
+/// Maximum length of an index name in bytes: that of a folder name in most file systems.
 const MAX_NAME_BYTES: usize = 255;
-/// Digits of the part that no other index ever had.
+/// Number of digits in the unique part.
 const ID_LEN: usize = 32;
-/// Characters of a folder that is none that an error shows.
+/// Maximum number of characters of an invalid folder in an error.
 const MAX_SHOWN_CHARS: usize = 100;
 
-/// The folder of an index, relative to the root.
+/// Folder of an index, relative to the root.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct IndexFolder(String);
 
 impl IndexFolder {
-    /// The folder of the index `name` with this id, which is 32 lower-case hexadecimal digits.
+    /// Returns the folder of the index `name` with this id, which consists of 32 lower-case
+    /// hexadecimal digits.
     ///
     /// # Errors
     /// `Invalid` if one of them cannot be a part of a folder.
@@ -31,19 +33,19 @@ impl IndexFolder {
             .map_err(|problem| BuildError::invalid(format!("an index cannot be made: {problem}")))
     }
 
-    /// The index's name.
+    /// Returns the name of the index.
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.split_once('/').map_or("", |(name, _)| name)
     }
 
-    /// The part that no other index ever had.
+    /// Returns the unique part.
     #[must_use]
     pub fn id(&self) -> &str {
         self.0.split_once('/').map_or("", |(_, id)| id)
     }
 
-    /// The whole folder.
+    /// Returns the whole folder.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -83,15 +85,16 @@ fn is_id(id: &str) -> bool {
     id.len() == ID_LEN && id.bytes().all(is_hex_digit)
 }
 
-/// Whether it is a digit of an id.
+/// Returns whether it is a digit of an id.
 pub(super) fn is_hex_digit(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
-/// Says what is wrong with a name, if it cannot be that of an index: in a path it must mean an index, and in a store one folder.
+/// Checks that a name is valid for an index: a path must refer to exactly one index with it, and a
+/// store must have exactly one folder for it.
 ///
 /// # Errors
-/// What is wrong, to be shown behind the name.
+/// The problem, as the continuation of a sentence that begins with the name.
 pub fn check_index_name(name: &str) -> Result<(), &'static str> {
     let is_good =
         |char: char| char.is_ascii_lowercase() || char.is_ascii_digit() || "-_.".contains(char);

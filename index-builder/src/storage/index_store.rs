@@ -1,4 +1,4 @@
-//! The objects of one index.
+//! Objects of one index.
 
 mod below;
 mod conditions;
@@ -23,67 +23,67 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Objects over this length go up in parts.
+/// Minimum length in bytes of an object that is uploaded in parts.
 const MULTIPART_THRESHOLD_NUM_BYTES: usize = 64 << 20;
 const PART_NUM_BYTES: usize = 16 << 20;
 const PARTS_AT_ONCE: usize = 4;
 
-/// Before a write that a bucket did not answer is asked for again. Its client does not do so by itself: for all it
-/// knows, a conditional write may have been done.
+/// Pauses before a write that a bucket did not answer is repeated. The client does not repeat it by
+/// itself, because a conditional write may have succeeded.
 const PAUSES_BEFORE_RETRIES: [Duration; 3] = [
     Duration::from_millis(50),
     Duration::from_millis(200),
     Duration::from_millis(800),
 ];
 
-/// Where one index is kept.
+/// Store of one index.
 #[derive(Clone)]
 pub struct IndexStore {
     store: Arc<dyn ObjectStore>,
     prefix: Path,
     uri: String,
-    /// What messages call it, if not by its URI; nothing of where it is stands in them then.
+    /// Name of the index in messages. With a name, messages do not show its location.
     called: Option<Arc<str>>,
-    /// Whether it is one of several below a root, whose objects are deleted with it.
+    /// Whether it is one of several indexes below a root, whose objects are deleted with it.
     is_of_several: bool,
     lock: Option<LocalLock>,
     options: WriteOptions,
-    /// Before each further attempt at an object whose name is made from its bytes, which may be written any number
-    /// of times.
+    /// Pauses before further attempts to write an object whose name is derived from its bytes, and
+    /// which can therefore be written repeatedly.
     pauses: &'static [Duration],
-    /// What a probe of conditional writes found: one is enough for a store.
+    /// Result of the probe of conditional writes, which a store only needs once.
     probed: Arc<OnceLock<WriteProbe>>,
 }
 
-/// How an index is written to.
+/// Options for writes to an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// Write although the store does not keep to conditions on writes. **Two writers at once then lose
-    /// each other's documents**: the caller sees to it that there is one.
+    /// Writes although the store ignores conditions on writes. **Two concurrent writers then lose
+    /// each other's documents**: the caller must ensure that there is only one.
     pub unsafe_single_writer: bool,
 }
 
-/// What the store said the manifest's version was when it was read.
+/// Version of the manifest that was read, as reported by the store.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Version(UpdateVersion);
 
-/// How a conditional write ended.
+/// Result of a conditional write.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Swap {
     Done,
-    /// Somebody else wrote first.
+    /// Another writer was faster.
     Conflict,
 }
 
-/// How one request to write ended.
+/// Result of one write request.
 #[derive(Debug)]
 pub(super) enum Attempt {
     Done(Version),
     /// The condition did not hold.
     Conflict,
-    /// What was to be replaced is not there.
+    /// The object to replace does not exist.
     Gone,
-    /// The store takes no write with this condition.
+    /// The store does not support this condition on writes.
     Unsupported(BuildError),
 }
 
@@ -98,12 +98,12 @@ impl Attempt {
 }
 
 impl IndexStore {
-    /// The store that `uri` names: a folder, `file://`, `s3://`, `gs://` or `az://`. Credentials and
+    /// Opens the store at `uri`: a folder, `file://`, `s3://`, `gs://` or `az://`. Credentials and
     /// endpoints come from the environment (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT_URL`,
     /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on).
     ///
     /// # Errors
-    /// `Invalid` for a URI that names nothing that can be written, or a folder that is not there.
+    /// `Invalid` for a URI that does not name a writable store, or a folder that does not exist.
     pub fn open(uri: &str) -> Result<IndexStore, BuildError> {
         match parse_uri(uri)? {
             Location::Folder(folder) if !folder.is_dir() => Err(no_index(uri)),
@@ -111,7 +111,7 @@ impl IndexStore {
         }
     }
 
-    /// The same, and makes a folder that is not there.
+    /// Opens the store at `uri`, and creates a missing folder.
     pub(crate) fn open_or_make(uri: &str) -> Result<IndexStore, BuildError> {
         let location = parse_uri(uri)?;
         if let Location::Folder(folder) = &location {
@@ -123,8 +123,8 @@ impl IndexStore {
         IndexStore::at(uri, location)
     }
 
-    /// An index in a store of the caller's making; `uri` is for messages. The store must support
-    /// conditional writes (`PutMode::Create` and `PutMode::Update`).
+    /// Returns an index in a store that the caller provides; `uri` is for messages. The store must
+    /// support conditional writes (`PutMode::Create` and `PutMode::Update`).
     pub fn new(store: Arc<dyn ObjectStore>, prefix: Path, uri: impl Into<String>) -> IndexStore {
         IndexStore {
             store,
@@ -139,14 +139,14 @@ impl IndexStore {
         }
     }
 
-    /// The same, written to as `options` say.
+    /// Sets the write options.
     #[must_use]
     pub fn with_write_options(self, options: WriteOptions) -> IndexStore {
         IndexStore { options, ..self }
     }
 
-    /// The same, which messages call by a name instead of its URI, and say nothing of where it is: for answers to those who
-    /// need not know. What [`BuildError::with_causes`] gives says more, and is for logs.
+    /// Sets a name that messages use instead of the URI, so that they do not reveal the location to
+    /// users who need not know it. [`BuildError::with_causes`] reveals more, and is for logs.
     #[must_use]
     pub fn called(self, name: impl Into<Arc<str>>) -> IndexStore {
         IndexStore {
@@ -176,7 +176,7 @@ impl IndexStore {
         }
     }
 
-    /// A store without conditional updates, whose files are in `folder`.
+    /// Returns a store without conditional updates, whose files are in `folder`.
     pub(crate) fn in_folder(store: Arc<dyn ObjectStore>, folder: PathBuf, uri: &str) -> IndexStore {
         IndexStore {
             lock: Some(LocalLock::of_folder(folder)),
@@ -184,8 +184,8 @@ impl IndexStore {
         }
     }
 
-    /// The index's URI as it was given, without credentials: for logs and reports. Messages call the index by
-    /// `name`.
+    /// Returns the index's URI as it was given, without credentials, for logs and reports. Messages
+    /// refer to the index by `name`.
     #[must_use]
     pub fn uri(&self) -> &str {
         &self.uri
@@ -198,12 +198,12 @@ impl IndexStore {
             .collect()
     }
 
-    /// What messages call the index.
+    /// Returns the name of the index in messages.
     pub(crate) fn name(&self) -> &str {
         self.called.as_deref().unwrap_or(&self.uri)
     }
 
-    /// What messages call an object.
+    /// Returns the name of an object in messages.
     pub(crate) fn shown(&self, name: &str) -> String {
         match self.name() {
             "" => name.to_owned(),
@@ -211,10 +211,10 @@ impl IndexStore {
         }
     }
 
-    /// The length of an object, or `None` if there is none of that name.
+    /// Returns the length of an object, or `None` if it does not exist.
     ///
-    /// It is what `Content-Range` says of the first byte: an answer to HEAD has its length in
-    /// `Content-Length` alone, which a proxy may leave out.
+    /// It is taken from the `Content-Range` of the first byte, because an answer to HEAD has it
+    /// only in `Content-Length`, which a proxy may omit.
     pub(crate) async fn len_of(&self, name: &str) -> Result<Option<u64>, BuildError> {
         let first = GetOptions::default().with_range(Some(0..1));
         match self.store.get_opts(&self.path_of(name), first).await {
@@ -223,7 +223,7 @@ impl IndexStore {
                     None => Some(result.meta.size),
                     Some(answer) => answer.object_len,
                 };
-                // A connection whose answer is not read to its end is not used again.
+                // A connection is only reused after its answer was read to the end.
                 let _ = result.bytes().await;
                 match found {
                     Some(_) => Ok(found),
@@ -239,7 +239,7 @@ impl IndexStore {
         }
     }
 
-    /// A whole object and its version, or `None` if there is none of that name.
+    /// Returns a whole object and its version, or `None` if it does not exist.
     pub(crate) async fn get(&self, name: &str) -> Result<Option<(Bytes, Version)>, BuildError> {
         let result = match self.store.get(&self.path_of(name)).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
@@ -256,7 +256,7 @@ impl IndexStore {
         Ok(Some((bytes, version)))
     }
 
-    /// A range of an object, or `None` if there is none of that name.
+    /// Returns a range of an object, or `None` if it does not exist.
     pub(crate) async fn get_range(
         &self,
         name: &str,
@@ -273,11 +273,12 @@ impl IndexStore {
         }
     }
 
-    /// Writes an object whose name is made from its bytes. One that is there already is left alone.
-    /// Returns whether it was written.
+    /// Writes an object whose name is derived from its bytes, unless it exists. Returns whether it
+    /// was written.
     pub(crate) async fn put_immutable(&self, name: &str, bytes: Bytes) -> Result<bool, BuildError> {
         let len = bytes.len() as u64;
-        // A multipart upload cannot be made conditional on every store, so it looks first.
+        // Not every store supports conditional multipart uploads, so this checks for the object
+        // first.
         if bytes.len() > MULTIPART_THRESHOLD_NUM_BYTES && self.lock.is_none() {
             if self.is_there(name, len).await? {
                 return Ok(false);
@@ -292,7 +293,7 @@ impl IndexStore {
                 Ok(Swap::Done) => return Ok(true),
                 Ok(Swap::Conflict) => {
                     self.is_there(name, len).await?;
-                    // An attempt without an answer may have been what wrote it.
+                    // An earlier attempt without an answer may have written it.
                     return Ok(is_retry);
                 }
                 Err(error) => match pauses.next() {
@@ -337,7 +338,7 @@ impl IndexStore {
         Ok(())
     }
 
-    /// Writes an object that must not be there yet.
+    /// Writes an object that must not exist yet.
     pub(crate) async fn create(&self, name: &str, bytes: Bytes) -> Result<Swap, BuildError> {
         if self.goes_without(|probe| probe.if_none_match) {
             return self.overwrite(name, bytes).await;
@@ -358,12 +359,12 @@ impl IndexStore {
         self.put_over(name, bytes, version).await?.into_swap()
     }
 
-    /// Asks the store once to write an object that must not be there yet.
+    /// Sends one request to write an object that must not exist yet.
     pub(super) async fn put_new(&self, name: &str, bytes: Bytes) -> Result<Attempt, BuildError> {
         self.put(name, bytes, PutMode::Create).await
     }
 
-    /// Asks the store once to replace an object that must have this version.
+    /// Sends one request to replace an object that must have this version.
     pub(super) async fn put_over(
         &self,
         name: &str,
@@ -376,7 +377,7 @@ impl IndexStore {
                 .await;
         };
         let _held = lock.acquire(&self.shown(LOCK_NAME)).await?;
-        // The ETag of a file is its inode, its time and its length.
+        // The ETag of a file consists of its inode, time and length.
         let found = match self.store.head(&self.path_of(name)).await {
             Err(object_store::Error::NotFound { .. }) => return Ok(Attempt::Gone),
             other => other.map_err(|error| self.failed("look up", name, error))?,
@@ -387,7 +388,7 @@ impl IndexStore {
         self.put(name, bytes, PutMode::Overwrite).await
     }
 
-    /// The objects below a folder, with their lengths, by name.
+    /// Returns the objects below a folder with their lengths, ordered by name.
     pub(crate) async fn list(&self, folder: &str) -> Result<Vec<(String, u64)>, BuildError> {
         let prefix = self.path_of(folder);
         let mut listed = self.store.list(Some(&prefix));
@@ -406,7 +407,7 @@ impl IndexStore {
         Ok(objects)
     }
 
-    /// Deletes an object; one that is not there is no error.
+    /// Deletes an object, if it exists.
     pub(crate) async fn delete_if_there(&self, name: &str) -> Result<(), BuildError> {
         match self.store.delete(&self.path_of(name)).await {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
@@ -414,7 +415,7 @@ impl IndexStore {
         }
     }
 
-    /// Writes an object, whatever was there.
+    /// Writes an object unconditionally.
     pub(crate) async fn overwrite(&self, name: &str, bytes: Bytes) -> Result<Swap, BuildError> {
         self.put(name, bytes, PutMode::Overwrite).await?.into_swap()
     }
@@ -423,17 +424,17 @@ impl IndexStore {
     pub(crate) async fn delete(&self, name: &str) -> Result<(), BuildError> {
         let deleted = self.store.delete(&self.path_of(name)).await;
         if let Some(lock) = &self.lock {
-            // Only if it is empty: another probe may be under way.
+            // The folder is only removed if it is empty, because another probe may be running.
             let _ = fs::remove_dir(lock.folder().join(PROBE_FOLDER));
         }
         deleted.map_err(|error| self.failed("delete", name, error))
     }
 
-    /// Removes a folder of the index, and the index's own, if they are folders of this machine in which there is nothing.
+    /// Removes a folder of the index and the index's own folder, if they are local and empty.
     pub(crate) fn remove_empty_folders(&self, folder: &str) {
         if let Some(lock) = &self.lock {
             let of_index = lock.folder();
-            // Others may write there at any time, and then they stay.
+            // Other writers may add files at any time; then the folders stay.
             let _ = fs::remove_dir(of_index.join(folder)).and_then(|()| fs::remove_dir(of_index));
         }
     }
@@ -460,7 +461,7 @@ impl IndexStore {
                 object_store::Error::AlreadyExists { .. }
                 | object_store::Error::Precondition { .. },
             ) => Ok(Attempt::Conflict),
-            // Of a write that replaces nothing, it is the bucket that is not there.
+            // If the write does not replace anything, it is the bucket that is missing.
             Err(object_store::Error::NotFound { .. }) if is_update => Ok(Attempt::Gone),
             Err(error) if is_conditional && is_unsupported(&error) => Ok(Attempt::Unsupported(
                 BuildError::invalid(format!(
@@ -497,15 +498,16 @@ impl IndexStore {
     }
 }
 
-/// Whether an object has not even a first byte: over HTTP a fault with a name, elsewhere a text.
+/// Returns whether an error means that an object is empty: a named fault over HTTP, a message
+/// elsewhere.
 fn is_empty(error: &object_store::Error) -> bool {
     let is_past_the_end = |found: &Misbehaviour| found.fault == StoreFault::PastTheEnd;
     Misbehaviour::behind(error).is_some_and(is_past_the_end)
         || error.to_string().contains("object was only 0 bytes")
 }
 
-/// Whether a store says that it does not do what it was asked: `object_store`'s own word for it, or
-/// status 501, which some give to a header that they do not know.
+/// Returns whether a store does not support a request: `object_store` reports that itself, or the
+/// store answers with status 501, as some do for unknown headers.
 fn is_unsupported(error: &object_store::Error) -> bool {
     matches!(
         error,
@@ -521,7 +523,7 @@ impl fmt::Debug for IndexStore {
     }
 }
 
-/// There is no index at `uri`.
+/// Returns the error that there is no index at `uri`.
 pub(crate) fn no_index(uri: &str) -> BuildError {
     let uri = redact_urls(uri);
     BuildError::invalid(format!(

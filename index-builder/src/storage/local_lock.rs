@@ -1,7 +1,8 @@
-//! Compare-and-swap for a folder, which has no `If-Match`: a lock file next to the manifest.
+//! Compare-and-swap in a folder, which has no `If-Match`: a lock file next to the manifest.
 //!
 //! The operating system releases the lock when its holder dies, so a killed process never blocks
-//! the next one. Readers take no lock: a rename shows them the old manifest or the new one.
+//! the next one. Readers take no lock: because of the rename, they see either the old or the new
+//! manifest.
 
 use super::own_names::LOCK_NAME;
 use crate::error::BuildError;
@@ -9,11 +10,11 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// Whoever holds the lock writes one small file; far longer than that means it hangs.
+/// Maximum time to wait for the lock, whose holder only writes one small file.
 const TIMEOUT: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The lock of one local index.
+/// Lock of one local index.
 #[derive(Clone, Debug)]
 pub(super) struct LocalLock {
     folder: PathBuf,
@@ -28,7 +29,7 @@ impl LocalLock {
         &self.folder
     }
 
-    /// Waits for the lock and holds it until the file is dropped. Messages call it `shown`.
+    /// Waits for the lock and holds it until the file is dropped. Messages refer to it as `shown`.
     pub(super) async fn acquire(&self, shown: &str) -> Result<File, BuildError> {
         let path = self.folder.join(LOCK_NAME);
         let failed = |error: std::io::Error| {

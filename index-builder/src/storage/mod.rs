@@ -1,5 +1,5 @@
-//! Where an index is kept: its URI, its object store, and the two writes that matter, a split that
-//! never changes and a manifest that changes by compare-and-swap only.
+//! Storage of an index: its URI, its object store, and the two essential writes, of an immutable
+//! split and of a manifest that only changes by compare-and-swap.
 
 #[cfg(test)]
 pub(crate) mod failing;

@@ -1,64 +1,67 @@
-//! The objects that an index may own, by name: the one list of them. What is deleted with an index is on it, and nothing else is.
+//! Names of all objects that an index can own. The deletion of an index deletes objects with these
+//! names, and no others.
 //!
-//! | name | what it is |
+//! | name | content |
 //! |---|---|
-//! | `manifest.canter` | the manifest |
-//! | `manifest.lock` | in a folder, the lock of whoever replaces the manifest |
-//! | `splits/`, `pages/`, `ledger/`, `deletes/`, `filters/`, `sources/` | what never changes, named after its bytes ([`ObjectName`]) |
-//! | `spool/<id>.ndjson.zst`, `rejected/<id>.ndjson` | documents that are not published, and those that cannot be |
-//! | `checkpoints/<ingest>-<number>.json` | how far an ingest came |
-//! | `write-probe/<number>`, `write-probe/standing` | what a probe of conditional writes made, and what short ones need |
+//! | `manifest.canter` | manifest |
+//! | `manifest.lock` | in a folder, the lock for the replacement of the manifest |
+//! | `splits/`, `pages/`, `ledger/`, `deletes/`, `filters/`, `sources/` | immutable objects, named after their bytes ([`ObjectName`]) |
+//! | `spool/<id>.ndjson.zst`, `rejected/<id>.ndjson` | documents that are not published yet, or cannot be |
+//! | `checkpoints/<ingest>-<number>.json` | progress of an ingest |
+//! | `write-probe/<number>`, `write-probe/standing` | objects of probes of conditional writes |
 //!
-//! A file may end in `#<number>`: so it is called while `object_store` writes it into a folder, and stays if that broke off.
+//! The name of a file can end in `#<number>`: this is its name while `object_store` writes it into
+//! a folder, and it stays after an interruption.
 
 use canter_split_format::{MANIFEST_OBJECT, ObjectKind, ObjectName};
 
 use super::index_folder::is_hex_digit;
 use crate::error::BuildError;
 
-/// The lock of a folder, next to the manifest.
+/// Lock of a folder, next to the manifest.
 pub(super) const LOCK_NAME: &str = "manifest.lock";
-/// Where checkpoints are.
+/// Folder of checkpoints.
 pub(crate) const CHECKPOINTS_FOLDER: &str = "checkpoints";
-/// Where the objects of probes are. What an index is made of is never below it, so that a rule of
-/// the bucket can remove what a probe without the right to delete left behind.
+/// Folder of the objects of probes. Parts of the index are never in it, so that a rule of the
+/// bucket can remove objects of probes that were not allowed to delete them.
 pub(crate) const PROBE_FOLDER: &str = "write-probe";
-/// The object of short probes, which stays.
+/// Permanent object of short probes.
 pub(super) const STANDING_PROBE: &str = "write-probe/standing";
-/// Where documents are that are not published yet.
+/// Folder of documents that are not published yet.
 pub(crate) const SPOOL_FOLDER: &str = "spool";
-/// Where those are that were spooled and cannot be published.
+/// Folder of spooled documents that cannot be published.
 pub(crate) const REJECTED_FOLDER: &str = "rejected";
 
-/// How the names of spooled documents end.
+/// Ending of the names of spooled documents.
 const SPOOLED: &str = ".ndjson.zst";
-/// How the names of rejected ones end.
+/// Ending of the names of rejected documents.
 const REJECTED: &str = ".ndjson";
-/// Digits of a hash that names something.
+/// Number of digits of a hash in a name.
 const HASH_LEN: usize = 32;
 
-/// The object with documents that wait under this id; nothing if it is no id: letters and digits of ASCII.
+/// Returns the object of the documents that wait with this id, or `None` if the id does not consist
+/// of ASCII letters and digits.
 pub(crate) fn spooled_object(id: &str) -> Option<String> {
     is_spool_id(id).then(|| format!("{SPOOL_FOLDER}/{id}{SPOOLED}"))
 }
 
-/// The id of an object in the spool; nothing if the name is of no such object.
+/// Returns the id of an object in the spool, or `None` if the name is not that of such an object.
 pub(crate) fn spooled_id(name: &str) -> Option<&str> {
     let id = below(name, SPOOL_FOLDER)?.strip_suffix(SPOOLED)?;
     is_spool_id(id).then_some(id)
 }
 
-/// The object with those documents of this id that cannot be published; nothing if it is no id.
+/// Returns the object of the rejected documents of this id, or `None` if the id is invalid.
 pub(crate) fn rejected_object(id: &str) -> Option<String> {
     is_spool_id(id).then(|| format!("{REJECTED_FOLDER}/{id}{REJECTED}"))
 }
 
-/// One of the checkpoints of an ingest. `ingest` is a hash.
+/// Returns the name of a checkpoint. `ingest` is a hash.
 pub(crate) fn checkpoint_object(ingest: &str, ord: u64) -> String {
     format!("{CHECKPOINTS_FOLDER}/{ingest}-{ord}.json")
 }
 
-/// Whether this is the name of a checkpoint.
+/// Returns whether this is the name of a checkpoint.
 pub(crate) fn is_checkpoint(name: &str) -> bool {
     let parts = below(name, CHECKPOINTS_FOLDER)
         .and_then(|file| file.strip_suffix(".json"))
@@ -66,7 +69,7 @@ pub(crate) fn is_checkpoint(name: &str) -> bool {
     parts.is_some_and(|(ingest, ord)| is_hash(ingest) && is_number(ord))
 }
 
-/// Whether an index may own an object of this name, relative to the index's URI.
+/// Returns whether an index can own an object of this name, relative to the index's URI.
 pub(super) fn is_own(name: &str) -> bool {
     let whole = match name.rsplit_once('#') {
         Some((whole, number)) if is_number(number) => whole,
@@ -86,7 +89,7 @@ pub(super) fn is_own(name: &str) -> bool {
         || below(whole, PROBE_FOLDER).is_some_and(is_hash)
 }
 
-/// Whether an index may have objects in a folder of this name.
+/// Returns whether an index can have objects in a folder of this name.
 pub(super) fn is_own_folder(name: &str) -> bool {
     let others = [
         CHECKPOINTS_FOLDER,
@@ -97,7 +100,7 @@ pub(super) fn is_own_folder(name: &str) -> bool {
     others.contains(&name) || ObjectKind::ALL.iter().any(|kind| kind.folder() == name)
 }
 
-/// There is something in an index's folder that no index has.
+/// Returns the error that an index's folder contains something foreign.
 pub(super) fn not_ours(shown: &str) -> BuildError {
     BuildError::data(format!(
         "`{shown}` is nothing that belongs to an index, so that only the manifest was deleted there: find out who has put it \

@@ -1,17 +1,18 @@
-//! Deletes the files of an index in a folder of this machine, one by one: those that an index is known to own, below the real
-//! root, without following a link.
+//! Deletion of the files of an index in a local folder, one by one: only those that an index can
+//! own, below the real root, without following links.
 //!
 //! ```text
-//!   <root>           resolved once; whatever it is, it was named on the command line
-//!   └─ <name>        a folder, and no link to one
-//!      └─ <id>       the same
-//!         ├─ files   of names that an index has
-//!         └─ folders of names that an index has, and no links; in them, such files
+//!   <root>           resolved once, since the command line names it
+//!   └─ <name>        a folder, not a link
+//!      └─ <id>       a folder, not a link
+//!         ├─ files   with names of an index's files
+//!         └─ folders with names of an index's folders, not links; they contain such files
 //! ```
 //!
-//! Everything is looked at before anything but the manifest is deleted, and the first thing that is not ours is an error.
-//! Nothing here deletes a folder that is not empty. Somebody who can write into the folder may put a link there between the look
-//! and the deletion: what can be deleted by it elsewhere are files that are called like those of an index.
+//! Everything is checked before any file but the manifest is deleted, and the first foreign entry
+//! is an error. Folders are only deleted if they are empty. Whoever can write into the folder could
+//! put a link there between the check and the deletion; this can only delete files elsewhere that
+//! have names of an index's files.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirEntry};
@@ -24,27 +25,27 @@ use super::index_folder::IndexFolder;
 use super::own_names::{is_own, is_own_folder, not_ours};
 use crate::error::BuildError;
 
-/// What is to be deleted.
+/// Index to delete.
 pub(super) struct Subject<'a> {
-    /// The folder of the store.
+    /// Folder of the store.
     pub(super) root: &'a Path,
-    /// The index's, in it.
+    /// Folder of the index, relative to it.
     pub(super) folder: &'a IndexFolder,
-    /// What messages call that.
+    /// Name of the index's folder in messages.
     pub(super) shown: &'a str,
 }
 
-/// What was found in an index's folder.
+/// Content of an index's folder.
 #[derive(Default)]
 struct Found {
     /// Files relative to the index's folder, with their lengths.
     files: Vec<(String, u64)>,
-    /// Folders in it.
+    /// Subfolders.
     folders: BTreeSet<String>,
 }
 
-/// Deletes the files of an index, the manifest first, and the folders that are empty then. Returns the files with their
-/// lengths, relative to the root.
+/// Deletes the files of an index, the manifest first, and the folders that are empty afterwards.
+/// Returns the files relative to the root, with their lengths.
 pub(super) fn remove_files(subject: &Subject<'_>) -> Result<Vec<(String, u64)>, BuildError> {
     let failed = |error| subject.failed("delete", subject.shown, error);
     let Some(root) = unless_absent(fs::canonicalize(subject.root)).map_err(failed)? else {
@@ -62,7 +63,8 @@ pub(super) fn remove_files(subject: &Subject<'_>) -> Result<Vec<(String, u64)>, 
             Some(_) => return Err(no_folder(subject.shown)),
         }
     }
-    // First, and whatever else is there: without it no index is there, and whoever writes into the folder late knows.
+    // The manifest comes first, in any case: without it there is no index, and late writers notice
+    // that.
     subject.remove_manifest(&of_index)?;
     let Some(found) = subject.look(&of_index)? else {
         return Ok(Vec::new());
@@ -77,7 +79,7 @@ pub(super) fn remove_files(subject: &Subject<'_>) -> Result<Vec<(String, u64)>, 
             .map_err(|error| subject.failed("delete", &subject.shown(folder), error))?;
     }
     unless_absent(fs::remove_dir(&of_index)).map_err(failed)?;
-    // Only if it is empty: another index may have the name by now.
+    // The folder is only removed if it is empty, because another index may have the name by now.
     let _ = fs::remove_dir(&of_name);
     let files = found.files.into_iter();
     Ok(files
@@ -102,15 +104,15 @@ impl Subject<'_> {
                 unless_absent(fs::remove_file(&path)).map_err(failed)?;
                 Ok(())
             }
-            // What else it is, the look says.
+            // The check reports anything else.
             _ => Ok(()),
         }
     }
 
-    /// Everything in the index's folder; nothing if the folder is gone.
+    /// Returns the content of the index's folder, or `None` if the folder is gone.
     ///
     /// # Errors
-    /// `Data` if anything is there that is not ours.
+    /// `Data` if there is anything that does not belong to an index.
     fn look(&self, of_index: &Path) -> Result<Option<Found>, BuildError> {
         let Some(entries) = self.entries(of_index, self.shown)? else {
             return Ok(None);
@@ -133,7 +135,7 @@ impl Subject<'_> {
         Ok(Some(found))
     }
 
-    /// A file of ours with its length; nothing if it is gone.
+    /// Returns the name and length of a file that belongs to the index, or `None` if it is gone.
     fn own_file(
         &self,
         entry: &DirEntry,
@@ -142,19 +144,19 @@ impl Subject<'_> {
         if !(self.kind_of(entry, &name)?.is_file() && is_own(&name)) {
             return Err(not_ours(&self.shown(&name)));
         }
-        // Of the entry itself, whatever has become of it.
+        // Looks at the entry itself, without following links.
         let found = unless_absent(entry.metadata());
         let found = found.map_err(|error| self.failed("look up", &self.shown(&name), error))?;
         Ok(found.map(|found| (name, found.len())))
     }
 
-    /// What is in a folder; nothing if it is gone.
+    /// Returns the content of a folder, or `None` if it is gone.
     fn entries(&self, path: &Path, shown: &str) -> Result<Option<Vec<DirEntry>>, BuildError> {
         let listed = fs::read_dir(path).and_then(Iterator::collect);
         unless_absent(listed).map_err(|error| self.failed("list", shown, error))
     }
 
-    /// A link is of a kind of its own.
+    /// Returns the type of an entry. Links have a separate type.
     fn kind_of(&self, entry: &DirEntry, name: &str) -> Result<fs::FileType, BuildError> {
         let kind = entry.file_type();
         kind.map_err(|error| self.failed("look up", &self.shown(name), error))
@@ -171,7 +173,7 @@ impl Subject<'_> {
     }
 }
 
-/// There is something in place of an index's folder.
+/// Returns the error that there is something else in place of an index's folder.
 fn no_folder(shown: &str) -> BuildError {
     BuildError::data(format!(
         "`{shown}` is a link or no folder, so that nothing was deleted: an index has a folder of its own; find out who has made \

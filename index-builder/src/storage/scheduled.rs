@@ -1,5 +1,5 @@
-//! An object store on which several writers take turns as a seed says, for tests of what happens between their
-//! operations.
+//! Object store on which several writers take turns as determined by a seed, for tests of
+//! interleaved operations.
 
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -25,16 +25,16 @@ impl Turns {
     async fn wait(&self, writer: usize) {
         let (turn, come) = oneshot::channel();
         self.waiting.lock().unwrap().push((writer, turn));
-        // Without a driver everybody goes on.
+        // Without a driver, the writer continues.
         let _ = come.await;
     }
 
-    /// How many writers wait.
+    /// Returns the number of waiting writers.
     pub(crate) fn num_waiting(&self) -> usize {
         self.waiting.lock().unwrap().len()
     }
 
-    /// Lets one of those that wait go on: the `nth`, in the order of writers.
+    /// Lets the `nth` of the waiting writers continue.
     pub(crate) fn let_go(&self, nth: usize) {
         let mut waiting = self.waiting.lock().unwrap();
         waiting.sort_by_key(|(writer, _)| *writer);
@@ -43,7 +43,7 @@ impl Turns {
     }
 }
 
-/// The store as one of the writers sees it.
+/// Store as seen by one of the writers.
 #[derive(Clone, Debug)]
 pub(crate) struct ScheduledStore {
     pub(crate) inner: Arc<dyn ObjectStore>,

@@ -1,4 +1,4 @@
-//! Both writes that matter, on every kind of store that a test can have.
+//! Tests of both essential writes, on every kind of store that is available to tests.
 
 use super::*;
 use crate::blocking;
@@ -9,7 +9,7 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use std::sync::Arc;
 
-/// What every store must do; each implementation runs it.
+/// Checks the behaviour that every implementation of a store must have.
 fn conforms(store: &IndexStore) {
     let run = |name: &'static str, bytes: &'static [u8]| {
         blocking::run(store.put_immutable(name, Bytes::from_static(bytes)))

@@ -1,4 +1,4 @@
-//! From an index URI and the environment to an object store.
+//! Conversion of an index URI and the environment to an object store.
 
 use crate::error::BuildError;
 #[cfg(feature = "buckets")]
@@ -11,16 +11,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use url::Url;
 
-/// The manifest is the only object that is read whole.
+/// Maximum length of the manifest, which is the only object that is read as a whole.
 #[cfg(feature = "buckets")]
 const MAX_WHOLE_OBJECT_BYTES: u64 = 256 << 20;
 
-/// What an index URI names.
+/// Target of an index URI.
 #[derive(Debug)]
 pub(super) enum Location {
-    /// A folder of this machine.
+    /// Local folder.
     Folder(PathBuf),
-    /// A bucket or container, and a prefix in it.
+    /// Bucket or container, with a prefix in it.
     #[cfg_attr(
         not(feature = "buckets"),
         expect(dead_code, reason = "what opens one is not there")
@@ -28,8 +28,8 @@ pub(super) enum Location {
     Bucket(Arc<dyn ObjectStore>, Path),
 }
 
-/// Reads a plain path, `file://`, `s3://`, `gs://` or `az://`; credentials and endpoints come from
-/// the environment variables that the vendors' own tools use.
+/// Parses a plain path, `file://`, `s3://`, `gs://` or `az://`. Credentials and endpoints come from
+/// the environment variables of the vendors' own tools.
 pub(super) fn parse_uri(uri: &str) -> Result<Location, BuildError> {
     if uri.is_empty() {
         return Err(BuildError::invalid(
@@ -57,7 +57,7 @@ pub(super) fn parse_uri(uri: &str) -> Result<Location, BuildError> {
     }
 }
 
-/// The bucket of inputs that `uri` names, opened as one of an index is.
+/// Opens the bucket of inputs at `uri`, with the same options as that of an index.
 pub(crate) fn open_bucket_of_inputs(uri: &str) -> Result<Arc<dyn ObjectStore>, BuildError> {
     match parse_uri(uri)? {
         Location::Bucket(store, _) => Ok(store),
@@ -80,7 +80,8 @@ fn open(_uri: &str, url: &Url) -> Result<Location, BuildError> {
     )))
 }
 
-/// Here `object_store` repeats what failed: nobody counts a builder's requests.
+/// Returns the options of buckets. `object_store` repeats failed requests here, because the
+/// requests of a builder are not counted.
 #[cfg(feature = "buckets")]
 fn options() -> BucketOptions {
     BucketOptions {

@@ -1,19 +1,20 @@
-//! Whether a store keeps to conditions on writes, found out on objects of the probe's own.
+//! Probe of conditional writes, with objects that only the probe uses.
 //!
 //! ```text
-//!   in full, which says what is wrong          in short, before every change of an index that is there
-//!   PUT  If-None-Match: *     made             PUT  If-None-Match: *      must be refused: it is there
-//!   PUT  If-None-Match: *     refused          PUT  If-Match: another's   must be refused: it is not that version
-//!   PUT  If-Match: first      done
-//!   PUT  If-Match: first      refused
+//!   full probe, which finds the fault          short probe, before every change of an existing index
+//!   PUT  If-None-Match: *     succeeds         PUT  If-None-Match: *      must fail: the object exists
+//!   PUT  If-None-Match: *     fails            PUT  If-Match: another's   must fail: different version
+//!   PUT  If-Match: first      succeeds
+//!   PUT  If-Match: first      fails
 //!   DELETE
 //! ```
 //!
-//! The short one needs an object that stays (the first time, one request more makes it). A store that refuses neither is
-//! asked in full. That a condition which holds is accepted, the swap of the manifest shows itself.
+//! The short probe needs a permanent object, which the first one creates with another request. If a
+//! store does not refuse both writes, the full probe runs. The swap of the manifest itself shows
+//! that writes succeed if the condition holds.
 //!
-//! Several look-alikes of S3 do all four writes. Two builders at once then lose each other's splits,
-//! and nobody is told.
+//! Several imitations of S3 perform all four writes. Two concurrent builders would then silently
+//! lose each other's splits.
 
 use super::index_store::{Attempt, IndexStore, Version};
 use super::own_names::{PROBE_FOLDER, STANDING_PROBE};
@@ -22,30 +23,31 @@ use crate::error::BuildError;
 use bytes::Bytes;
 use std::hash::{BuildHasher, RandomState};
 
-/// What becomes of a write whose condition does not hold.
+/// Effect of a condition that does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// It is refused, as it must be.
+    /// The write fails, as it should.
     Kept,
-    /// It is done all the same: the store ignores the condition.
+    /// The write succeeds: the store ignores the condition.
     Ignored,
-    /// The store takes no write with this condition, right or wrong.
+    /// The store does not support writes with this condition.
     Unsupported,
 }
 
-/// How a store treats conditions on writes.
+/// Support of conditions on writes in a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteProbe {
-    /// `If-None-Match: *`, without which creating an object may replace one.
+    /// Effect of `If-None-Match: *`, without which the creation of an object can replace one.
     pub if_none_match: Condition,
-    /// `If-Match` with the version that was read, without which one of two writers at once is lost.
+    /// Effect of `If-Match` with the version that was read, without which one of two concurrent
+    /// writes is lost.
     pub if_match: Condition,
-    /// An object that the probe made and could not delete, and why.
+    /// Object that the probe could not delete, with the reason.
     pub left_behind: Option<String>,
 }
 
 impl WriteProbe {
-    /// What is found of a store that does everything right.
+    /// Returns the result for a store that does everything right.
     pub(super) fn fit() -> WriteProbe {
         WriteProbe {
             if_none_match: Condition::Kept,
@@ -54,13 +56,13 @@ impl WriteProbe {
         }
     }
 
-    /// Whether several builders may write at once.
+    /// Returns whether several builders can write concurrently.
     #[must_use]
     pub fn is_fit(&self) -> bool {
         self.if_none_match == Condition::Kept && self.if_match == Condition::Kept
     }
 
-    /// What is wrong with the store, for a message: "ignores If-Match on writes".
+    /// Returns the faults of the store for a message, such as "ignores If-Match on writes".
     pub(crate) fn faults(&self) -> String {
         let conditions = [
             ("If-None-Match", self.if_none_match),
@@ -84,17 +86,17 @@ impl WriteProbe {
 }
 
 impl IndexStore {
-    /// Finds out whether this store keeps to conditions on writes: writes a small object below
-    /// `write-probe/`, four times, and deletes it. In a folder a lock file stands in for conditions.
+    /// Checks whether this store respects conditions on writes: writes a small object below
+    /// `write-probe/` four times and deletes it. In a folder, a lock file replaces the conditions.
     ///
     /// # Errors
-    /// `Unavailable` if storage does not answer or does not let this be written.
+    /// `Unavailable` if storage does not answer or refuses these writes.
     pub fn probe_writes(&self) -> Result<WriteProbe, BuildError> {
         blocking::run(probe(self))
     }
 }
 
-/// See [`IndexStore::probe_writes`].
+/// Runs the full probe; see [`IndexStore::probe_writes`].
 pub(super) async fn probe(store: &IndexStore) -> Result<WriteProbe, BuildError> {
     let name = probe_name();
     let found = conditions(store, &name).await;
@@ -107,9 +109,9 @@ pub(super) async fn probe(store: &IndexStore) -> Result<WriteProbe, BuildError> 
     })
 }
 
-/// Whether a store was seen to refuse both a second creation of an object, and a replacement of a version that the
-/// object does not have: `of_another` is the version of another object. `false` says nothing but that the full probe
-/// has to be asked, and then leaves nothing behind.
+/// Returns whether a store refused both a second creation of an object and a replacement of a
+/// version that the object does not have; `of_another` is the version of another object. After
+/// `false`, the full probe must run. In this case, nothing is left behind.
 pub(super) async fn refuses(store: &IndexStore, of_another: &Version) -> Result<bool, BuildError> {
     let text = || {
         Bytes::from_static(
@@ -128,7 +130,7 @@ pub(super) async fn refuses(store: &IndexStore, of_another: &Version) -> Result<
         _ => false,
     };
     if !is_kept {
-        // Who may not delete leaves a few bytes behind; what is wrong with the store matters more.
+        // Without permission to delete, a few bytes stay. The fault of the store is more important.
         let _ = store.delete_if_there(STANDING_PROBE).await;
     }
     Ok(is_kept)
@@ -138,7 +140,8 @@ async fn conditions(store: &IndexStore, name: &str) -> Result<(Condition, Condit
     let text = |ord: u8| Bytes::from(format!("a probe of conditional writes, {ord}\n"));
     let first = match store.put_new(name, text(1)).await? {
         Attempt::Done(version) => version,
-        // Nobody else knows the name: a first answer was lost, and its repetition was refused.
+        // The name is unique, so this means that the first answer was lost and the repetition was
+        // refused.
         Attempt::Conflict | Attempt::Gone => version_of(store, name).await?,
         Attempt::Unsupported(_) => {
             store.overwrite(name, text(1)).await?;
@@ -160,7 +163,7 @@ async fn conditions(store: &IndexStore, name: &str) -> Result<(Condition, Condit
     }
 }
 
-/// `version` is the one that is there.
+/// `version` is the current version of the object.
 async fn condition_of_match(
     store: &IndexStore,
     name: &str,
@@ -170,7 +173,7 @@ async fn condition_of_match(
     match store.put_over(name, text(3), version).await? {
         Attempt::Done(_) => {}
         Attempt::Unsupported(_) => return Ok(Condition::Unsupported),
-        // Or a first answer was lost, and its repetition was refused.
+        // Alternatively, the first answer was lost and the repetition was refused.
         Attempt::Conflict | Attempt::Gone => match store.get(name).await? {
             Some((found, _)) if found == text(3) => {}
             _ => return Ok(Condition::Unsupported),
@@ -194,9 +197,9 @@ async fn version_of(store: &IndexStore, name: &str) -> Result<Version, BuildErro
     }
 }
 
-/// A name that no other probe has.
+/// Returns a unique name for a probe.
 fn probe_name() -> String {
-    // Each `RandomState` has keys of its own.
+    // Each `RandomState` has random keys.
     let random = || RandomState::new().hash_one(std::process::id());
     format!("{PROBE_FOLDER}/{:016x}{:016x}", random(), random())
 }

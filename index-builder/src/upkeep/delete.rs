@@ -1,4 +1,5 @@
-//! Deleting what a query matches. Who can answer queries says which documents those are: nothing here can.
+//! Deletion of the documents that a query matches. The caller runs the query, which is not possible
+//! here.
 
 use canter_split_format::ListedSplit;
 use serde::Serialize;
@@ -8,32 +9,35 @@ use crate::error::BuildError;
 use crate::publisher::delete;
 use crate::storage::IndexStore;
 
-/// How often documents are listed anew because others merged their splits: a merge takes longer than a list.
+/// Maximum number of times that documents are listed because others merged their splits. A merge
+/// takes longer than a list.
 const MAX_LISTS: u64 = 5;
 
-/// What a deletion did.
+/// Result of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DeleteReport {
-    /// Documents that are deleted now and were not before.
+    /// Number of documents that had not been deleted before.
     pub num_deleted_docs: u64,
-    /// Splits that these are in.
+    /// Number of splits with these documents.
     pub num_splits: u64,
-    /// Those of them that are no part of the index any more, because nothing is left of them.
+    /// Number of these splits that were removed from the index because no documents are left.
     pub num_emptied_splits: u64,
-    /// Bytes that were written, the manifest's among them.
+    /// Number of written bytes, including the manifest.
     pub num_bytes_written: u64,
-    /// How often the documents were listed: more than once if others merged splits at the same time.
+    /// Number of times that the documents were listed, more than one if others merged splits at the
+    /// same time.
     pub num_lists: u64,
 }
 
-/// Deletes the documents that `list` gives: those of live splits that a query matches, each split once. It is asked
-/// again if others have merged one of these splits meanwhile. All of them are deleted, or none.
+/// Deletes the documents that `list` returns: those of live splits that a query matches, with each
+/// split at most once. Calls `list` again if others have merged one of these splits in the
+/// meantime. The deletion is atomic.
 ///
-/// What is published while this goes on stays, unless it was merged with what was there before.
+/// Documents that are published meanwhile stay, unless they were merged with existing ones.
 ///
 /// # Errors
-/// What `list` says; `Data` if a page or what is deleted already cannot be read; `Unavailable` if storage does not
-/// answer, or others kept changing the index.
+/// Errors of `list`; `Data` if a page or previous deletions cannot be read; `Unavailable` if
+/// storage does not answer or conflicts persist.
 pub fn delete_documents<E: From<BuildError>>(
     store: &IndexStore,
     mut list: impl FnMut() -> Result<Vec<ListedSplit>, E>,

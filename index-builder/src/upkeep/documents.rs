@@ -1,5 +1,6 @@
-//! Reading documents that a search has listed, all of them: what other engines scan an index with. Each split is read
-//! by range, its doc store alone, and without the manifest, so that any machine can read any part.
+//! Bulk reads of documents that a search has listed, for scans of an index by other engines. Only
+//! the doc store of each split is read, by range and without the manifest, so that any machine can
+//! read any part.
 
 use std::io;
 use std::iter::Peekable;
@@ -18,31 +19,31 @@ use crate::merge::{StoredReader, open_split};
 use crate::publisher::find_entries;
 use crate::storage::IndexStore;
 
-/// Where one document in so many is read, the doc store is read in long ranges, otherwise in short ones.
+/// Maximum mean distance of documents for which the doc store is read in long ranges.
 const DENSE: u64 = 200;
 
 const LONG_READ_NUM_BYTES: usize = 4 << 20;
 const SHORT_READ_NUM_BYTES: usize = 128 << 10;
 
-/// Documents of one split, and all that it takes to read them.
+/// Documents of one split, with everything that is needed to read them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DocumentsPart {
-    /// The index's config, as its manifest has it.
+    /// Config of the index from its manifest.
     index_config: Value,
     entry: SplitEntry,
     listed: ListedSplit,
-    /// Those of the listed documents that are read: their places in the list.
+    /// Range of the listed documents that are read, as indexes into the list.
     places: Range<u64>,
 }
 
 impl DocumentsPart {
-    /// How many documents these are.
+    /// Returns the number of documents.
     pub fn num_docs(&self) -> u64 {
         self.places.end.saturating_sub(self.places.start)
     }
 
-    /// The same documents in parts of at most `max_docs`, which are about the same length.
+    /// Divides the documents into parts of similar size with at most `max_docs` each.
     pub fn divide(self, max_docs: u64) -> Vec<DocumentsPart> {
         let num = self.num_docs().div_ceil(max_docs.max(1)).max(1);
         let len = self.num_docs().div_ceil(num);
@@ -57,25 +58,25 @@ impl DocumentsPart {
     }
 
     /// # Errors
-    /// If this cannot be written.
+    /// Serialization fails.
     pub fn to_json(&self) -> Result<String, BuildError> {
         serde_json::to_string(self)
             .map_err(|error| BuildError::internal(format!("a part of documents: {error}")))
     }
 
     /// # Errors
-    /// `Invalid` if this is no part of documents.
+    /// `Invalid` if this is not a part of documents.
     pub fn from_json(json: &str) -> Result<Self, BuildError> {
         serde_json::from_str(json)
             .map_err(|error| BuildError::invalid(format!("a part of documents: {error}")))
     }
 }
 
-/// What it takes to read the documents that a search has listed; `None` if others have merged one of their splits
-/// since: then they are to be listed again.
+/// Returns the parts for documents that a search has listed, or `None` if others have merged one of
+/// their splits since: then they must be listed again.
 ///
 /// # Errors
-/// `Data` if a page cannot be read; `Unavailable` if storage does not answer.
+/// `Data` if a page cannot be read, `Unavailable` if storage does not answer.
 pub fn locate_documents(
     store: &IndexStore,
     listed: Vec<ListedSplit>,
@@ -106,7 +107,8 @@ impl Documents {
     /// Opens the split of a part.
     ///
     /// # Errors
-    /// `Data` if it is damaged, or gone because it was merged long ago; `Unavailable` if storage does not answer.
+    /// `Data` if the split is damaged, or gone because it was merged long ago; `Unavailable` if
+    /// storage does not answer.
     pub fn open(store: &IndexStore, part: &DocumentsPart) -> Result<Self, BuildError> {
         let DocumentsPart { entry, listed, .. } = part;
         let named = |error: &dyn std::fmt::Display| {
@@ -137,7 +139,8 @@ impl Documents {
         })
     }
 
-    /// Appends lines of JSON, a document each, until `out` is `max_bytes` long or all are read; whether any was.
+    /// Appends lines of JSON, one document each, until `out` has `max_bytes` or all documents are
+    /// read. Returns whether any line was appended.
     ///
     /// # Errors
     /// `Data` if the doc store is damaged or cannot be read.
@@ -164,20 +167,21 @@ impl Documents {
     }
 }
 
-/// Why documents cannot be read: storage, if it does not answer, or else the split.
+/// Returns the reason why documents cannot be read: storage, if it does not answer, or else the
+/// split.
 fn failed(what: &str, error: &io::Error) -> BuildError {
     let cause = error.get_ref();
     let kind = cause.and_then(|cause| Some(cause.downcast_ref::<BuildError>()?.kind()));
     BuildError::new(kind.unwrap_or(ErrorKind::Data), format!("{what}: {error}"))
 }
 
-/// The part of a list of documents that stands at `places` in it.
+/// Returns the documents at `places` in a list of ranges.
 fn cut(ranges: &[Range<u32>], places: &Range<u64>) -> Vec<Range<u32>> {
     let mut cut = Vec::new();
     let mut place = 0;
     for range in ranges {
         let len = u64::from(range.end - range.start);
-        // Both lie within the range, whose ends are of 32 bits.
+        // Both lie within the range, whose ends have 32 bits.
         let offset = |at: u64| u32::try_from(at.clamp(place, place + len) - place).unwrap_or(0);
         let (start, end) = (offset(places.start), offset(places.end));
         if start < end {

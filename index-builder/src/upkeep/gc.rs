@@ -1,8 +1,10 @@
-//! Garbage collection: objects that nothing refers to are condemned in the manifest, and deleted after a grace period.
+//! Garbage collection: objects without references are condemned in the manifest, and deleted after
+//! a grace period.
 //!
-//! Ingests, merges, deletions and searches go on beside it. A search that began before keeps what it reads for the
-//! grace period. An ingest whose upload was found to be there already (because an earlier one that failed had made it)
-//! takes it off the list of the condemned in the swap that publishes it: whichever swap comes first decides.
+//! Ingests, merges, deletions and searches can run at the same time. A search that began before
+//! keeps its objects for the grace period. If an ingest finds its upload already there (from an
+//! earlier ingest that failed), it removes the object from the list of condemned ones in the swap
+//! that publishes it: the first of both swaps wins.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,52 +22,54 @@ use crate::publisher::{
 };
 use crate::storage::{IndexStore, Swap};
 
-/// Most objects that a manifest has on its list: it is read by every search.
+/// Maximum number of condemned objects in a manifest, which every search reads.
 const MAX_CONDEMNED: usize = 2_000;
 
-/// How to collect.
+/// Options of a garbage collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GcOptions {
-    /// The time, in milliseconds since 1970.
+    /// Current time in milliseconds since 1970.
     pub now_ms: u64,
-    /// For so long an object stays after nothing refers to it.
+    /// Minimum time that an object stays after its last reference was removed.
     pub grace_ms: u64,
-    /// Change nothing.
+    /// Whether nothing is changed.
     pub dry_run: bool,
-    /// Take splits out of the index first that are older than its `retention` says.
+    /// Whether splits that exceed the index's `retention` are removed from the index first.
     pub applies_retention: bool,
 }
 
-/// What was collected.
+/// Result of a garbage collection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GcReport {
-    /// Splits that were taken out of the index, or would be, because all of their documents are older than the
-    /// `retention` of the index config says.
+    /// Splits that were or would be removed from the index because all of their documents exceed
+    /// the `retention` of the index config.
     pub expired_splits: Vec<String>,
-    /// Documents in these.
+    /// Number of documents in these splits.
     pub num_expired_docs: u64,
-    /// Objects that were deleted, or would be.
+    /// Objects that were or would be deleted.
     pub deleted: Vec<String>,
-    /// Bytes of these.
+    /// Total length of these objects.
     pub num_deleted_bytes: u64,
-    /// Objects that nothing refers to and whose grace period is not over.
+    /// Objects without references whose grace period is not over.
     pub condemned: Vec<String>,
-    /// Bytes of these.
+    /// Total length of these objects.
     pub num_condemned_bytes: u64,
-    /// Objects that the manifest refers to, or a checkpoint.
+    /// Number of objects to which the manifest or a checkpoint refers.
     pub num_referenced: u64,
-    /// Notes of ingests that are under way or were interrupted in the last week; what these have uploaded stays.
+    /// Number of checkpoints of ingests that are running or were interrupted in the last week.
+    /// Their uploads are kept.
     pub num_checkpoints: u64,
-    /// Objects below the index's folders that are none of its: they are left alone.
+    /// Objects below the index's folders that do not belong to it. They are kept.
     pub unknown: Vec<String>,
 }
 
-/// Takes expired splits out of the index, deletes what nothing has referred to for the grace period, and condemns
-/// what nothing refers to now.
+/// Removes expired splits from the index, deletes objects that had no references for the grace
+/// period, and condemns objects that have none now.
 ///
 /// # Errors
-/// `Data` if a page of the manifest is missing or damaged: then nobody can say what is garbage. `Unavailable` if
-/// storage does not answer or others kept changing the manifest: nothing that is referred to is gone.
+/// `Data` if a page of the manifest is missing or damaged, since references are unknown then.
+/// `Unavailable` if storage does not answer or conflicts persist. Referenced objects are never
+/// deleted.
 pub fn collect_garbage(store: &IndexStore, options: &GcOptions) -> Result<GcReport, BuildError> {
     blocking::run(collect(store, *options))
 }
@@ -112,8 +116,8 @@ pub(super) async fn collect(
     Err(too_busy(store))
 }
 
-/// Takes splits of which every document is older than the index keeps them out of the manifest; returns those that
-/// are gone, or would be.
+/// Removes splits from the manifest whose documents have all expired. Returns the splits that were
+/// or would be removed.
 async fn expire(
     store: &IndexStore,
     now_ms: u64,
@@ -142,7 +146,8 @@ async fn expire(
     if dry_run || expired.is_empty() {
         return Ok(expired);
     }
-    // Each by itself: one that another writer has changed is left to the next run.
+    // Each of them is a separate replacement, so that one that another writer has changed is left
+    // to the next run.
     let replacements = expired.iter().map(|split| Replacement {
         removed: vec![split.clone()],
         added: Vec::new(),
@@ -162,7 +167,7 @@ fn too_busy(store: &IndexStore) -> BuildError {
     ))
 }
 
-/// Takes what is deleted off the list.
+/// Removes deleted objects from the list.
 async fn forget(store: &IndexStore, deleted: &BTreeSet<ObjectName>) -> Result<(), BuildError> {
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
@@ -183,13 +188,13 @@ async fn forget(store: &IndexStore, deleted: &BTreeSet<ObjectName>) -> Result<()
     Err(too_busy(store))
 }
 
-/// An index as it was found: the manifest first, then what is there. What is uploaded in between is not referred to
-/// yet, and no older than the manifest.
+/// State of an index: first the manifest is read, then the objects are listed. Objects that are
+/// uploaded in between have no references yet, and are not older than the manifest.
 struct Found {
     file: ManifestFile,
     version: crate::storage::Version,
     references: References,
-    /// With lengths.
+    /// Objects with their lengths.
     objects: BTreeMap<ObjectName, u64>,
     unknown: Vec<String>,
     checkpoints: FoundCheckpoints,
@@ -198,7 +203,8 @@ struct Found {
 impl Found {
     async fn look(store: &IndexStore, now_ms: u64) -> Result<Self, BuildError> {
         let (loaded, mut references) = References::load(store).await?;
-        // An ingest that ends in between changes the manifest, so that nothing is done with what was found.
+        // An ingest that ends in between changes the manifest, and then the swap with these results
+        // fails.
         let checkpoints = find_checkpoints(store, now_ms).await?;
         let needed = checkpoints.split_ids.iter();
         let needed = needed.map(|id| ObjectName::new(ObjectKind::Split, id));
@@ -222,7 +228,8 @@ impl Found {
         })
     }
 
-    /// The list as it should be; what is to be deleted then.
+    /// Returns the new list of condemned objects, and adds those to `doomed` that can be deleted
+    /// now.
     fn judge(
         &self,
         options: GcOptions,
@@ -238,7 +245,8 @@ impl Found {
             report.num_deleted_bytes += len;
         }
         let mut list = BTreeMap::new();
-        // What an interrupted collection left behind is deleted whether it is still there or not.
+        // Objects that an interrupted collection was deleting are deleted again, even if they are
+        // gone.
         for (name, sentence) in &self.file.condemned {
             if *sentence == Sentence::Doomed && !referenced.contains(name) {
                 doomed.insert(name.clone());

@@ -1,4 +1,4 @@
-//! Merging an index: plan, merge, upload, publish, until nothing is due.
+//! Merging of an index: plan, merge, upload, publish, until nothing is due.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -19,60 +19,61 @@ use crate::merge::{
 use crate::publisher::{NewSplit, Replacement, config_of, read_deletes, replace};
 use crate::storage::IndexStore;
 
-/// How to merge an index.
+/// Options for merging an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeIndexOptions {
     /// Maximum number of merges; all that are due if absent.
     pub max_merges: Option<u64>,
-    /// Maximum size of all splits that are merged: merges that would exceed it are skipped. No limit if absent.
+    /// Maximum total size of the splits that are merged: merges that would exceed it are skipped.
+    /// No limit if absent.
     pub max_bytes: Option<u64>,
-    /// Plan only.
+    /// Whether merges are only planned.
     pub dry_run: bool,
-    /// Write anew, by itself, each split with deleted documents that the policy leaves alone: so that their bytes can
-    /// be removed.
+    /// Whether each split with deleted documents that the policy does not merge is rewritten, so
+    /// that their bytes can be removed.
     pub rewrite_deleted: bool,
-    /// Where copies of the splits are kept while they are merged; the system's folder for temporary files
-    /// without it.
+    /// Folder for copies of the splits during a merge. Defaults to the system's temporary folder.
     pub temp_folder: Option<PathBuf>,
 }
 
-/// A merge that was done or is due.
+/// Merge that was done or is due.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MergeDone {
-    /// What was merged, oldest first.
+    /// Inputs, oldest first.
     pub from: Vec<String>,
-    /// Documents of these.
+    /// Number of documents in the inputs.
     pub num_docs: u64,
-    /// Bytes of these.
+    /// Total length of the inputs.
     pub num_bytes: u64,
-    /// What it became; nothing for a plan, or if no document was left.
+    /// Merged split; `None` for a plan, or if no document was left.
     pub into: Option<String>,
-    /// Bytes of that.
+    /// Length of the merged split.
     pub num_merged_bytes: u64,
 }
 
-/// What merging an index came to.
+/// Result of merging an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MergeReport {
-    /// Merges that are published; those that are due, for a plan.
+    /// Published merges, or due ones for a plan.
     pub merges: Vec<MergeDone>,
-    /// Merges that were given up, because another writer had changed their splits in between.
+    /// Number of merges that were dropped because another writer had changed their splits in
+    /// between.
     pub num_dropped: u64,
-    /// Splits before.
+    /// Number of splits before.
     pub num_splits_before: u64,
-    /// Live splits now.
+    /// Number of live splits.
     pub num_splits: u64,
 }
 
-/// Merges neighbouring splits as the index's merge policy says, until nothing is due. Blocks; `progress` hears of
-/// each merge when it is published.
+/// Merges neighbouring splits according to the index's merge policy, until nothing is due. Blocks
+/// the thread. Calls `progress` after the publication of each merge.
 ///
-/// A merge that is interrupted leaves the index as it was. Other writers may go on: a merge of splits that
-/// they changed is given up.
+/// An interrupted merge leaves the index unchanged. Other writers may continue: a merge of splits
+/// that they changed is dropped.
 ///
 /// # Errors
-/// `Data`, with its name, for a split that is damaged or missing; `Unavailable` if storage does not answer; what
-/// was merged before that is published.
+/// `Data` with the name of a damaged or missing split, `Unavailable` if storage does not answer.
+/// Merges that finished before are published.
 pub fn merge_index(
     store: &IndexStore,
     options: &MergeIndexOptions,
@@ -112,7 +113,7 @@ pub fn merge_index(
                 None => continue,
             };
             let merged = match index.merge(store, &operation, generation, options) {
-                // What another process has merged may be gone already.
+                // Inputs that another process has merged may be gone already.
                 Err(_) if Index::look(store)?.has_changed(&operation, &index) => None,
                 merged => merged?,
             };
@@ -126,7 +127,7 @@ pub fn merge_index(
                 }
             }
         }
-        // If others change all that is due, it is theirs to merge.
+        // If others change all splits that are due, they will merge them.
         if num_published == 0 {
             return Ok(report);
         }
@@ -143,10 +144,10 @@ fn planned(operation: &MergeOperation) -> MergeDone {
     }
 }
 
-/// How many of the fields that the index got later splits can be given, by their ids.
+/// Number of the index's later fields that can be added to each split, keyed by id.
 type Generations = BTreeMap<String, usize>;
 
-/// An index as it was found.
+/// State of an index.
 struct Index {
     config: IndexConfig,
     splits: BTreeMap<String, SplitEntry>,
@@ -164,14 +165,15 @@ impl Index {
         })
     }
 
-    /// Whether a split of this merge is not what it was when it was planned.
+    /// Returns whether a split of this merge has changed since it was planned.
     fn has_changed(&self, operation: &MergeOperation, planned: &Self) -> bool {
         let mut ids = operation.split_ids.iter();
         ids.any(|id| self.splits.get(id) != planned.splits.get(id))
     }
 
-    /// What is due, with the generation of each. Splits of one generation are merged with each other; a split of which
-    /// that is not known is taken for one of the newest until it is to be merged.
+    /// Returns the due merges with their generations. Only splits of one generation are merged with
+    /// each other. A split of unknown generation counts as one of the newest until it is part of a
+    /// merge.
     fn due(
         &self,
         store: &IndexStore,
@@ -196,7 +198,7 @@ impl Index {
             for id in unknown {
                 let entry = self.splits.get(&id);
                 let found = entry.map(|entry| num_fields_it_may_get(store, &self.config, entry));
-                // Of one that cannot be read the merge will say so.
+                // If the split cannot be read, the merge will report that.
                 let generation = found.and_then(Result::ok).unwrap_or(newest);
                 is_right &= generation == newest;
                 known.insert(id, generation);
@@ -207,7 +209,7 @@ impl Index {
         }
     }
 
-    /// What is due among splits that can be merged with each other.
+    /// Returns the due merges among splits that can be merged with each other.
     fn due_among(
         &self,
         splits: &[&SplitEntry],
@@ -243,7 +245,8 @@ impl Index {
         due
     }
 
-    /// What came of one merge, and how many splits there are then; `None` if it was given up.
+    /// Runs one merge. Returns its result and the number of splits afterwards, or `None` if it was
+    /// dropped.
     fn merge(
         &self,
         store: &IndexStore,
@@ -280,7 +283,7 @@ impl Index {
     }
 }
 
-/// A split with what is deleted of it.
+/// Returns a split with its deleted documents as the input of a merge.
 fn input_of(store: &IndexStore, entry: &SplitEntry) -> Result<MergeInput, BuildError> {
     let deleted = match &entry.deletes {
         None => None,

@@ -1,5 +1,5 @@
-//! Keeping an index in order: splits are merged, what nothing refers to is removed, and what is
-//! referred to is checked. Also what reads or deletes documents that a search has listed.
+//! Maintenance of an index: merges splits, removes objects without references, and verifies the
+//! others. Also reads and deletes documents that a search has listed.
 
 mod delete;
 mod documents;

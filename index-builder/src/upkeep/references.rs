@@ -1,4 +1,4 @@
-//! What a manifest refers to, itself and through its pages.
+//! References of a manifest, directly and through its pages.
 
 use std::collections::BTreeSet;
 
@@ -10,17 +10,18 @@ use crate::publisher::{
 };
 use crate::storage::IndexStore;
 
-/// The objects that must be there, and the splits among them.
+/// Objects that must exist, and the entries of all splits.
 pub(super) struct References {
     pub(super) objects: BTreeSet<ObjectName>,
     pub(super) splits: Vec<SplitEntry>,
 }
 
 impl References {
-    /// Reads a manifest and its pages; again, if it was replaced meanwhile and a page is gone.
+    /// Reads a manifest and its pages. Tries again if the manifest was replaced in the meantime and
+    /// a page is gone.
     ///
     /// # Errors
-    /// As [`References::of`].
+    /// Same as for [`References::of`].
     pub(super) async fn load(store: &IndexStore) -> Result<(LoadedManifest, Self), BuildError> {
         for num_attempts in 1..MAX_ATTEMPTS {
             let loaded = load(store).await?;
@@ -39,7 +40,7 @@ impl References {
     /// Reads the pages of a manifest.
     ///
     /// # Errors
-    /// `Data` if a page is missing or damaged; `Unavailable` if storage does not answer.
+    /// `Data` if a page is missing or damaged, `Unavailable` if storage does not answer.
     pub(super) async fn of(store: &IndexStore, file: &ManifestFile) -> Result<Self, BuildError> {
         let mut splits = file.manifest.splits.clone();
         splits.extend(read_paged_entries(store, file).await?);

@@ -1,4 +1,4 @@
-//! The splits that lie in the store, live or not: in each of them deleted documents can still be found.
+//! All splits in the store, live or not: each of them can still contain deleted documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,29 +14,30 @@ use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
-/// Heads that are read at once.
+/// Number of concurrent reads of heads.
 const READS_AT_ONCE: usize = 8;
-/// Most splits of a manifest.
+/// Maximum number of splits in a manifest.
 const SPLITS_AT_ONCE: usize = 500;
 
-/// All splits that lie in the store.
+/// All splits in the store.
 #[derive(Clone, Debug, Default)]
 pub struct StoredSplits {
-    /// Manifests that name them, all together, as if nothing had ever been deleted: to be searched in place of the
-    /// index's own.
+    /// Manifests that together list all of these splits, without deletions, for searches in place
+    /// of the index's own manifest.
     pub manifests: Vec<Vec<u8>>,
     /// Number of split objects.
     pub num_objects: u64,
-    /// Ids of those that are a part of the index.
+    /// Ids of the splits that are part of the index.
     pub live: BTreeSet<String>,
-    /// What cannot be searched.
+    /// Splits that cannot be searched.
     pub problems: Vec<Problem>,
 }
 
 /// Lists the store, and reads the head of every split in it.
 ///
 /// # Errors
-/// `Data` if the manifest or one of its pages cannot be read; `Unavailable` if storage does not answer.
+/// `Data` if the manifest or one of its pages cannot be read, `Unavailable` if storage does not
+/// answer.
 pub fn stored_splits(store: &IndexStore) -> Result<StoredSplits, BuildError> {
     blocking::run(find(store))
 }
@@ -91,7 +92,7 @@ async fn find(store: &IndexStore) -> Result<StoredSplits, BuildError> {
     Ok(found)
 }
 
-/// A split's entry, by its head.
+/// Reads a split's head, and returns its entry and the head.
 async fn open(
     store: &IndexStore,
     object: &str,
@@ -123,7 +124,7 @@ async fn open(
         num_docs: u64::from(metadata.num_docs),
         raw_num_bytes: metadata.raw_num_bytes,
         time_range: metadata.time_range,
-        // Any value may be in it.
+        // Without tags, any value can be in the split.
         tags: BTreeMap::new(),
         num_merge_ops: 0,
         deletes: None,

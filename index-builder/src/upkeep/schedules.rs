@@ -1,7 +1,9 @@
-//! Writers that publish, merge and collect garbage at once, in thousands of schedules: whatever happens between
-//! their operations, every document is live once, and nothing that is referred to is gone.
+//! Concurrent writers that publish, merge and collect garbage, in thousands of schedules:
+//! regardless of the order of their operations, every document is live once, and no referenced
+//! object is gone.
 //!
-//! `CANTER_SCHEDULES` says how many schedules (400 by default), `CANTER_SCHEDULE_SEED` from which seed on.
+//! `CANTER_SCHEDULES` is the number of schedules (400 by default), and `CANTER_SCHEDULE_SEED` is
+//! the first seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::pin::Pin;
@@ -22,14 +24,15 @@ use crate::publisher::{NewSplit, Replacement, SourceStep, publish, replace, upda
 use crate::storage::IndexStore;
 use crate::storage::scheduled::{ScheduledStore, Turns};
 
-/// What stands for documents: the splits that an index began with, and those that were ingested later.
+/// Simulated documents: the numbers of the splits with which an index began, and of those that were
+/// ingested later.
 type Docs = BTreeSet<u64>;
 
 fn number_of(id: &str) -> u64 {
     u64::from_str_radix(id, 16).unwrap()
 }
 
-/// A made-up split that stands for the documents of others.
+/// Returns a simulated split that represents the documents of others.
 fn merged_of(ord: u64, from: &[SplitEntry]) -> NewSplit {
     let mut split = made_up(ord);
     split.entry.time_range = from
@@ -40,10 +43,10 @@ fn merged_of(ord: u64, from: &[SplitEntry]) -> NewSplit {
     split
 }
 
-/// Another cut of the source that 60_000 is of.
+/// Other part of the source to which 60_000 belongs.
 const SAME_SOURCE: u64 = 60_002;
 
-/// What stands for the documents of a split that was ingested.
+/// Returns the number that represents the documents of an ingested split.
 fn docs_of(ord: u64) -> u64 {
     match ord {
         SAME_SOURCE => 60_000,
@@ -55,7 +58,7 @@ fn step_of(ord: u64) -> SourceStep {
     step(docs_of(ord), 7)
 }
 
-/// Uploads as an ingest and a merge do.
+/// Uploads a split like an ingest and a merge do.
 async fn upload_now(store: &IndexStore, split: &NewSplit) -> Result<(), BuildError> {
     let bytes = Bytes::from(vec![0; 100]);
     store
@@ -64,7 +67,7 @@ async fn upload_now(store: &IndexStore, split: &NewSplit) -> Result<(), BuildErr
         .map(drop)
 }
 
-/// What a writer does, and what it says at the end.
+/// Action of a writer.
 enum Deed {
     Ingest(u64),
     Merge {
@@ -78,13 +81,13 @@ enum Deed {
     Update(&'static str),
 }
 
-/// Whether it is done, and which of its errors are no surprise: to be told to run it again.
+/// Performs an action. Returns whether it succeeded. Errors that ask for a repetition are expected.
 async fn act(store: IndexStore, deed: &Deed) -> Result<bool, BuildError> {
     let told = match deed {
         Deed::Ingest(ord) => {
             let split = made_up(*ord);
             upload_now(&store, &split).await?;
-            // Built before any update.
+            // The split was built before any update.
             publish(
                 &store,
                 Some(&config()),
@@ -107,7 +110,8 @@ async fn act(store: IndexStore, deed: &Deed) -> Result<bool, BuildError> {
         Deed::Collect { now_ms } => {
             let options = GcOptions {
                 now_ms: *now_ms,
-                // Shorter than anything takes: what is being published is garbage to it, too.
+                // No operation takes this little time, so objects that are being published also
+                // count as garbage.
                 grace_ms: 0,
                 dry_run: false,
                 applies_retention: true,
@@ -117,7 +121,7 @@ async fn act(store: IndexStore, deed: &Deed) -> Result<bool, BuildError> {
         Deed::Update(field) => {
             return match update(&store, &grown(field), false).await {
                 Ok(report) => Ok(!report.changes.is_empty()),
-                // Another was faster, or all had their turn before.
+                // Another writer was faster, or all attempts met conflicts.
                 Err(error)
                     if matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Unavailable) =>
                 {
@@ -145,7 +149,7 @@ impl Rng {
 }
 
 fn deeds(rng: &mut Rng, live: &[SplitEntry]) -> Vec<Deed> {
-    // Neighbours, wherever they stand; two merges may want the same ones.
+    // Neighbours at any place. Two merges can select the same ones.
     let mut merge = |into: u64| {
         let at = rng.below(live.len() - 4);
         let len = 2 + rng.below(3);
@@ -171,7 +175,7 @@ fn deeds(rng: &mut Rng, live: &[SplitEntry]) -> Vec<Deed> {
     deeds
 }
 
-/// Runs the deeds at once, their operations in the order of the seed.
+/// Runs the actions concurrently, with their operations in the order of the seed.
 fn run(bucket: &Arc<InMemory>, deeds: &[Deed], rng: &mut Rng) -> Vec<bool> {
     let turns = Arc::new(Turns::default());
     let actors = deeds.iter().enumerate().map(|(writer, deed)| {
@@ -198,7 +202,7 @@ fn run(bucket: &Arc<InMemory>, deeds: &[Deed], rng: &mut Rng) -> Vec<bool> {
                 }
             }
             match turns.num_waiting() {
-                // Somebody rests after a conflict.
+                // All writers are pausing after conflicts.
                 0 => tokio::time::sleep(std::time::Duration::from_micros(200)).await,
                 num => turns.let_go(rng.below(num)),
             }
@@ -281,7 +285,7 @@ fn check(seed: u64, start: &InMemory) {
         let found = blocking::run(store.len_of(&name.object())).unwrap();
         assert!(found.is_some(), "seed {seed}: {} is gone", name.object());
     }
-    // Whoever was told to run it again can.
+    // An ingest that failed with the advice to run it again can be repeated.
     for (deed, done) in deeds.iter().zip(done) {
         if let (Deed::Ingest(ord), false) = (deed, done) {
             super::collect_garbage(
@@ -317,7 +321,7 @@ fn no_schedule_loses_or_doubles_a_document() {
         number("CANTER_SCHEDULE_SEED", 1),
         number("CANTER_SCHEDULES", 400),
     );
-    // One begins far from anything, the other where the next publication makes pages.
+    // One index is far from any limit, and the next publication to the other creates pages.
     let calm = {
         let bucket = Arc::new(InMemory::new());
         let store = IndexStore::new(bucket.clone(), Path::from("logs"), "memory");

@@ -1,4 +1,4 @@
-//! Garbage goes, and nothing else does; whatever is wrong is found.
+//! Tests that garbage collection only removes garbage, and that verification finds damage.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -47,7 +47,8 @@ fn manifest(store: &IndexStore) -> ManifestFile {
     store.load_manifest().unwrap()
 }
 
-/// An index with pages, some of which are no longer referred to, and two splits that nobody published.
+/// Returns an index with pages, some of which have no references any more, and two splits that were
+/// never published.
 fn index_with_garbage() -> (Arc<InMemory>, IndexStore) {
     let (bucket, store) = new_index();
     let splits: Vec<NewSplit> = (0..200).map(made_up).collect();
@@ -90,7 +91,7 @@ fn garbage_is_condemned_and_deleted_after_the_grace_period() {
     );
     assert_eq!(first.unknown, [foreign]);
     assert_eq!(manifest(&store).condemned.len(), first.condemned.len());
-    // Later, but not late enough: they stay condemned since they were.
+    // This is later, but not late enough: the objects stay condemned since the first collection.
     let second = collect_garbage(&store, &at(5_900)).unwrap();
     assert_eq!(second.condemned, first.condemned);
 
@@ -116,7 +117,7 @@ fn what_is_needed_again_is_spared() {
     assert!(!report.deleted.contains(&object));
     assert_eq!(missing(&store), [""; 0]);
     assert_eq!(store.describe().unwrap().num_splits, 201);
-    // The other one is gone: it has to be uploaded again.
+    // The other one is gone and must be uploaded again.
     let gone = made_up(901);
     let error = store.publish(std::slice::from_ref(&gone)).unwrap_err();
     assert!(error.to_string().contains("is not there"), "{error}");
@@ -147,7 +148,7 @@ fn a_crash_of_a_collection_is_made_good_by_the_next() {
                 assert!(fail_at >= 8, "only {fail_at} operations were tried");
                 break;
             }
-            // What it was about to delete cannot be published until that is over.
+            // Objects that the collection was about to delete cannot be published until it is over.
             let orphan = made_up(900);
             if let Err(error) = working.publish(std::slice::from_ref(&orphan)) {
                 let message = error.to_string();
@@ -207,7 +208,8 @@ fn splits_older_than_the_retention_leave_the_index_and_stay_known() {
     let splits: Vec<NewSplit> = (0..80).map(made_up).collect();
     splits.iter().for_each(|split| upload(&store, split));
     store.publish(&splits).unwrap();
-    // Split 30 ends at 30,999 ns after 1970; an hour later by a millisecond, all of them are that old.
+    // Split 30 ends at 30,999 ns after 1970. An hour and a millisecond later, all of its documents
+    // are older than an hour.
     let hour_ms = 3_600_000;
     let nothing = collect_garbage(&store, &at(hour_ms)).unwrap();
     assert_eq!(nothing.expired_splits.len(), 0);
@@ -238,7 +240,7 @@ fn splits_older_than_the_retention_leave_the_index_and_stay_known() {
     );
     assert_eq!(store.describe().unwrap().num_splits, 0);
     assert_eq!(missing(&store), [""; 0]);
-    // An old prefix that is ingested again brings nothing back.
+    // A repeated ingest of an old part restores nothing.
     assert_eq!(store.publish(&splits[..3]).unwrap().num_known_splits, 3);
     let garbage = collect_garbage(&store, &at(hour_ms + 5_000)).unwrap();
     assert!(garbage.deleted.len() >= 80);

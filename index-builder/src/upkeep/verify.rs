@@ -1,4 +1,5 @@
-//! Checking an index: every object that the manifest refers to is there, and has the bytes that its name says.
+//! Verification of an index: every object to which the manifest refers exists and has the bytes
+//! that its name promises.
 
 use canter_split_format::{
     BlockChecksums, Head, ManifestFile, ObjectKind, ObjectName, SplitEntry, object_id,
@@ -11,44 +12,45 @@ use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
-/// Objects that are read at once.
+/// Number of concurrent reads.
 const READS_AT_ONCE: usize = 4;
 
-/// How to check.
+/// Options of a verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
-    /// Look at lengths and heads only, not at every byte.
+    /// Whether only lengths and heads are checked, rather than every byte.
     pub quick: bool,
 }
 
-/// Something that is wrong with an index.
+/// Problem of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The object.
+    /// Affected object.
     pub object: String,
-    /// What is wrong with it.
+    /// Description of the problem.
     pub problem: String,
 }
 
-/// What was found.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct VerifyReport {
-    /// Objects that were looked at.
+    /// Number of checked objects.
     pub num_objects: u64,
-    /// Bytes that were read.
+    /// Number of bytes read.
     pub num_bytes: u64,
-    /// Live splits.
+    /// Number of live splits.
     pub num_splits: u64,
-    /// Documents in them that are not deleted.
+    /// Number of documents in live splits that are not deleted.
     pub num_docs: u64,
-    /// What is wrong, by name; nothing is, if it is empty.
+    /// Problems, ordered by name; empty for a valid index.
     pub problems: Vec<Problem>,
 }
 
-/// Looks at every object that the manifest refers to.
+/// Checks every object to which the manifest refers.
 ///
 /// # Errors
-/// If the manifest or one of its pages cannot be read; what is wrong with any other object is in the report.
+/// The manifest or one of its pages cannot be read. Problems of all other objects are in the
+/// report.
 pub fn verify_index(
     store: &IndexStore,
     options: &VerifyOptions,
@@ -91,7 +93,7 @@ async fn verify(store: &IndexStore, options: VerifyOptions) -> Result<VerifyRepo
     Ok(report)
 }
 
-/// The manifest's sums are those of its entries.
+/// Returns the problem that the manifest's sums differ from those of its entries, if there is one.
 fn count_problem(file: &ManifestFile, report: &VerifyReport) -> Option<Problem> {
     let says = (file.num_splits(), file.num_docs());
     (says != (report.num_splits, report.num_docs)).then(|| Problem {
@@ -104,14 +106,14 @@ fn count_problem(file: &ManifestFile, report: &VerifyReport) -> Option<Problem> 
 }
 
 enum Check {
-    /// A split, against its entry.
+    /// A split, which is compared with its entry.
     Split(SplitEntry),
     /// An object of which only the name is known.
     Whole(ObjectName),
 }
 
 impl Check {
-    /// The object's name, and how many bytes were read or what is wrong.
+    /// Returns the object's name, and either the number of bytes read or the problem.
     async fn run(
         self,
         store: &IndexStore,
@@ -177,10 +179,10 @@ async fn check_split(
     Ok(entry.len)
 }
 
-/// So many bytes of a body are read at once: a whole number of blocks of any length.
+/// Number of bytes of a body that are read at once: a whole number of blocks of any length.
 const CHUNK_LEN: u64 = 16 << 20;
 
-/// Every block of the body, by its checksum.
+/// Checks every block of the body against its checksum.
 async fn check_blocks(
     store: &IndexStore,
     object: &str,

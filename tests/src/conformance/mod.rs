@@ -5,7 +5,7 @@
 //!   requests/*.toml ──▶ native engine ──▶ answers ◀── plain tantivy in RAM (the oracle)
 //!          │                                 │
 //!          ├──▶ host ──▶ answers ── equal? ──┤        every host reads the same loopback store,
-//!          └──▶ host ──▶ answers ── equal? ──┘        which counts what it is asked for
+//!          └──▶ host ──▶ answers ── equal? ──┘        which counts the requests to it
 //! ```
 //!
 //! Only the native engine's answers are checked for correctness. Every other host must give the

@@ -5,16 +5,16 @@
 //! name = "a keyword"                      # unique
 //! index = "hdfs-logs"                     # GET /api/v1/hdfs-logs/search …
 //! params = { query = "severity_text:ERROR" }      # … ?query=severity_text%3AERROR
-//! # `{fill}` in a body stands for a text that is repeated, with `{n}` in it replaced by 0, 1, 2 …:
+//! # `{fill}` in a body is replaced by a repeated text, in which `{n}` becomes 0, 1, 2 …:
 //! # fill = { text = "(", times = 60 }
 //! # or: path = "/health/livez", raw_query = "a=%zz", method = "PUT", body = '{"query": "*"}' (then POST)
 //!
-//! # What is expected. Without any of these: status 200, and hits and aggregations as the oracle says.
-//! oracle_query = "…"                      # the query as tantivy's own parser takes it
-//! unchecked = "why the oracle cannot say" # then `contains` must say something
-//! status = 400                            # the oracle knows no errors: `contains` again
+//! # Expectations. By default: status 200, and the hits and aggregations of the oracle.
+//! oracle_query = "…"                      # the query in the syntax of tantivy's own parser
+//! unchecked = "why the oracle cannot say" # requires `contains`
+//! status = 400                            # the oracle has no errors, so this requires `contains`, too
 //! contains = ["the field \"x\""]          # parts of the body; in an error, of its message
-//! faults = ["short_body"]                 # names of store faults, all that the answer tells
+//! faults = ["short_body"]                 # names of all store faults that the answer reports
 //! ```
 
 use anyhow::{Context, Result, ensure};

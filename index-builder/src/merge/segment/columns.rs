@@ -1,4 +1,4 @@
-//! Columns: tantivy merges them in any order that it is given.
+//! Merging of columns, which tantivy does in any given order.
 
 use std::io::Write;
 
@@ -41,7 +41,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// The documents of a split that are left; `None` for all.
+/// Returns the remaining documents of a split, or `None` for all.
 fn alive_docs(input: &OpenInput) -> std::io::Result<Option<AliveBitSet>> {
     let Some(deleted) = &input.deleted else {
         return Ok(None);
@@ -55,7 +55,7 @@ fn alive_docs(input: &OpenInput) -> std::io::Result<Option<AliveBitSet>> {
     Ok(Some(AliveBitSet::open(OwnedBytes::new(bytes))))
 }
 
-/// Columns that are there even if no document has a value: those that a fresh split has.
+/// Returns the columns that exist even without values, like in a new split.
 fn required_columns(schema: &Schema) -> Vec<(String, ColumnType)> {
     let column_type = |value_type: Type| match value_type {
         Type::Str => Some(ColumnType::Str),

@@ -29,7 +29,7 @@ pub(super) fn write(
         norms.clear();
         norms.extend(order.old.iter().map(|old| {
             let reader = readers.get(as_index(old.segment_ord));
-            // A document without the field has no token of it, for which the byte is 0.
+            // A document without the field has no tokens of it, for which the byte is 0.
             reader
                 .and_then(Option::as_ref)
                 .map_or(0, |reader| reader.fieldnorm_id(old.row_id))

@@ -1,15 +1,16 @@
-//! The merged segment, file by file: what tantivy's writers make of what tantivy's readers give.
+//! Files of the merged segment, written with tantivy's writers from the contents that tantivy's
+//! readers return.
 //!
 //! ```text
 //!   splits ──┬── fieldnorm ── term, idx, pos     which need the field norms
 //!            ├── fast
-//!            └── docs                          which tantivy knows nothing of
+//!            └── docs                            which tantivy does not know
 //! ```
 //!
-//! tantivy's own merger stacks segments or sorts them by one column, which leaves documents of the same time
-//! in no order; ours follows a [`DocOrder`](super::order::DocOrder). No document is parsed again. The same
-//! documents in the same order give the same bytes as if they had been ingested into one split, so far as
-//! tantivy's formats have one way to write them.
+//! tantivy's own merger stacks segments or sorts them by one column, which leaves documents of the
+//! same time in no defined order; this one follows a [`DocOrder`](super::order::DocOrder). No
+//! document is parsed again. The same documents in the same order give the same bytes as if they
+//! had been ingested into one split, as far as tantivy's formats are unambiguous.
 
 mod columns;
 mod field_norms;

@@ -1,5 +1,5 @@
-//! Term dictionaries, postings and positions: the terms of all splits in their order, and for each the
-//! documents of all splits in theirs.
+//! Term dictionaries, postings and positions: the terms of all splits in order, and for each term
+//! the documents of all splits in order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -46,14 +46,14 @@ pub(super) fn write(
     Ok(())
 }
 
-/// A field's postings in one split.
+/// Postings of a field in one split.
 struct SplitField {
-    /// The split's place among the inputs.
+    /// Index of the split among the inputs.
     segment_ord: usize,
     index: Arc<InvertedIndexReader>,
-    /// Its lists, among them positions.
+    /// Lists of the field, including positions.
     lists: FileSlice,
-    /// Number of documents of the split.
+    /// Number of documents in the split.
     max_doc: u32,
 }
 
@@ -72,11 +72,11 @@ fn splits_of(inputs: &[OpenInput], field: Field) -> tantivy::Result<Vec<SplitFie
     Ok(splits)
 }
 
-/// Which terms of a field say how often they occur in a document.
+/// Terms of a field for which frequencies are stored.
 #[derive(Clone, Copy)]
 enum Frequencies {
     All,
-    /// Those of texts: JSON has numbers, too.
+    /// Text terms only, since JSON fields also have numbers.
     JsonTexts,
     None,
 }
@@ -95,7 +95,7 @@ impl Frequencies {
             Self::All => true,
             Self::None => false,
             Self::JsonTexts => {
-                // The path, a zero, the type, the value.
+                // A JSON term consists of the path, a zero byte, the type and the value.
                 let mut behind_path = term.iter().skip_while(|byte| **byte != 0).skip(1);
                 behind_path.next() == Some(&Type::Str.to_code())
             }
@@ -103,7 +103,7 @@ impl Frequencies {
     }
 }
 
-/// Everything that one field of the merged segment is made of.
+/// Inputs of one field of the merged segment.
 struct MergedField<'a> {
     field: Field,
     record: IndexRecordOption,
@@ -126,7 +126,7 @@ impl MergedField<'_> {
             num_tokens = num_tokens.saturating_sub(self.num_tokens_left_out()?);
         }
         let mut norms = Some(norms.get_field(self.field)?);
-        // A field without terms has no part in the files, as in a fresh segment.
+        // A field without terms is not in the files, like in a new segment.
         let mut out: Option<FieldSerializer<'_>> = None;
         let mut serializer = Some(serializer);
         let mut documents = Documents::default();
@@ -174,7 +174,7 @@ impl MergedField<'_> {
         Ok(())
     }
 
-    /// Writes the documents of a term; how many these are.
+    /// Writes the documents of a term and returns their number.
     fn write_documents(
         &self,
         out: &mut FieldSerializer<'_>,
@@ -207,7 +207,7 @@ impl MergedField<'_> {
         Ok(TermMerger::new(streams.collect::<std::io::Result<_>>()?))
     }
 
-    /// How many documents of a posting list are left.
+    /// Returns the number of remaining documents in a posting list.
     fn num_left(&self, segment_ord: usize, mut postings: SegmentPostings) -> u32 {
         let mut num_left = 0;
         while postings.doc() != TERMINATED {
@@ -218,8 +218,9 @@ impl MergedField<'_> {
         num_left
     }
 
-    /// How many tokens the documents had that are left out; where the index does not say how often a term
-    /// occurs, each counts once. The mean length of a field, which scores take part of, is made from it.
+    /// Returns the number of tokens in the documents that are left out. If the index does not store
+    /// frequencies, each occurrence counts as one token. The mean length of a field, which affects
+    /// scores, is computed from this number.
     fn num_tokens_left_out(&self) -> tantivy::Result<u64> {
         let mut num_tokens = 0;
         let record = match self.frequencies {
@@ -249,16 +250,16 @@ impl MergedField<'_> {
     }
 }
 
-/// What is wrong with the lists or the dictionary of a split.
+/// Returns an error about the lists or the dictionary of a split.
 fn unsound(what: &str) -> TantivyError {
     std::io::Error::new(std::io::ErrorKind::InvalidData, what).into()
 }
 
-/// What stands before the postings of a field: how many tokens it has.
+/// Length of the number of tokens before the postings of a field.
 const NUM_TOKENS_LEN: usize = 8;
 
 impl SplitField {
-    /// Whether the postings that a dictionary speaks of are there: tantivy takes that for granted.
+    /// Checks that the postings of a dictionary entry exist, which tantivy does not check.
     fn check(&self, info: &TermInfo, record: IndexRecordOption) -> std::io::Result<()> {
         if self.lists.len() < NUM_TOKENS_LEN {
             return Err(cut_short());
@@ -273,7 +274,8 @@ impl SplitField {
         check_postings(&bytes, info.doc_freq, self.max_doc, recorded)
     }
 
-    /// What a term has here. tantivy knows nothing of our positions, so they are read beside its postings.
+    /// Opens the list of a term. Positions have a format that tantivy does not support, so they are
+    /// read separately from the postings.
     fn list(
         &self,
         info: &TermInfo,
@@ -302,12 +304,12 @@ impl SplitField {
     }
 }
 
-/// The documents of one term in one split, and where in them it stands.
+/// Documents of one term in one split, with positions.
 struct TermList {
     segment_ord: usize,
     postings: SegmentPostings,
     positions: Option<PositionList>,
-    /// Positions of the documents before the one that it stands on.
+    /// Number of positions of the documents before the current one.
     num_before: u64,
 }
 
@@ -319,8 +321,8 @@ impl TermList {
         self.postings.advance();
     }
 
-    /// Where the term is in this document, `freq` times, each as what it is more than the one before it; `false` if there are
-    /// not so many places.
+    /// Reads `freq` positions of the term in the current document, each as the difference to the
+    /// one before it. Returns `false` if there are fewer positions.
     fn differences(&mut self, freq: u32, differences: &mut Vec<u32>) -> bool {
         differences.clear();
         if let Some(positions) = &mut self.positions {
@@ -333,7 +335,7 @@ impl TermList {
         true
     }
 
-    /// The new number of its next document that is left, from where it stands.
+    /// Returns the new number of the next remaining document, from the current one on.
     fn next_left(&mut self, order: &DocOrder) -> Option<u32> {
         while self.postings.doc() != TERMINATED {
             if let Some(doc) = order.new_doc(self.segment_ord, self.postings.doc()) {
@@ -345,11 +347,11 @@ impl TermList {
     }
 }
 
-/// The documents of one term, from all splits, in their new order.
+/// Documents of one term from all splits, in their new order.
 #[derive(Default)]
 struct Documents {
     lists: Vec<TermList>,
-    /// The next new document of each list, and the list.
+    /// Next new document of each list, and the index of the list.
     heads: BinaryHeap<Reverse<(u32, usize)>>,
 }
 

@@ -1,4 +1,4 @@
-//! The stored documents of all inputs, in the order of the merged split.
+//! Stored documents of all inputs, in the order of the merged split.
 
 use std::io;
 
@@ -33,7 +33,7 @@ pub(in crate::merge) fn write_documents(
     builder.finish()
 }
 
-/// The documents of the inputs, with the numbers that their fields have in the index.
+/// Stored documents of the inputs, converted to the field numbers of the index.
 struct Readers<'a> {
     inputs: &'a [OpenInput],
     readers: Vec<StoredReader>,

@@ -1,4 +1,4 @@
-//! All files of the merged segment, and the metadata that names it.
+//! Files of the merged segment and its metadata.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::super::order::DocOrder;
 use super::{columns, field_norms, postings};
 use crate::packager::META;
 
-/// Writes the segment in memory, as [`package_split`](crate::package_split) takes it.
+/// Writes the segment in memory, in the form that [`package_split`](crate::package_split) expects.
 pub(in crate::merge) fn write_segment(
     inputs: &[OpenInput],
     order: &DocOrder,

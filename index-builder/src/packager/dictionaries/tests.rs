@@ -1,12 +1,12 @@
-//! A dictionary written anew has the same terms, each with the same lists.
+//! Tests that a rewritten dictionary has the same terms with the same lists.
 
 use tantivy::TantivyDocument;
 use tantivy::schema::{STRING, TEXT};
 
 use super::*;
 
-/// A segment with so many documents, each with a word that no other has, one of some thousands, one of seven, and a
-/// number of few.
+/// Returns a segment of `num_docs` documents, each with a unique word, one of several thousand
+/// words, one of seven, and a number with few different values.
 fn segment(num_docs: u32) -> Segment {
     let mut schema = Schema::builder();
     let id = schema.add_text_field("id", STRING);
@@ -39,7 +39,7 @@ fn terms(dictionary: &TermDictionary) -> Vec<(Vec<u8>, TermInfo)> {
     all
 }
 
-/// The file without the footer that tantivy puts behind each.
+/// Opens a file after removal of the footer that tantivy appends to each file.
 fn opened(file: &OwnedBytes, directory: &RamDirectory) -> CompositeFile {
     let path = std::path::Path::new("again.term");
     directory.atomic_write(path, file).unwrap();
@@ -53,7 +53,7 @@ fn num_bytes_of_blocks(dictionary: &TermDictionary) -> usize {
     dictionary.file_slice_for_range(all, None).len()
 }
 
-/// A field's dictionary and lists as they are read: of tantivy's three files.
+/// Dictionary and lists of a field, in the form of tantivy's three files.
 struct FieldFiles {
     dictionary: TermDictionary,
     terms: FileSlice,
@@ -72,7 +72,7 @@ impl FieldFiles {
         }
     }
 
-    /// What tantivy wrote, as it stands in a split.
+    /// Returns the lists that tantivy wrote, in the form that splits use.
     fn repacked_lists(&self, info: &TermInfo) -> [Vec<u8>; 2] {
         let [postings, positions] = self.lists(info);
         let mut repacked = Vec::new();
@@ -91,7 +91,7 @@ impl FieldFiles {
     }
 }
 
-/// What tantivy wrote, and what is made of it.
+/// Returns the files of tantivy and the rewritten ones.
 fn before_and_after(segment: &Segment) -> (Vec<FieldFiles>, Vec<FieldFiles>, InvertedIndex) {
     let open = |component| CompositeFile::open(&segment.open_read(component).unwrap()).unwrap();
     let before = [
@@ -169,7 +169,7 @@ fn positions_of_a_block_stand_behind_its_postings() {
         let mut next_positions = None;
         let mut num_blocks = 0;
         for (term, info) in terms(&body.dictionary) {
-            // Positions are counted from before the number of tokens.
+            // Offsets of positions include the number of tokens.
             if next_positions != Some(info.positions_range.start) {
                 assert!(info.positions_range.start > next_postings + 8, "{term:?}");
                 num_blocks += 1;
@@ -185,7 +185,7 @@ fn positions_of_a_block_stand_behind_its_postings() {
             next_postings = info.postings_range.end;
             next_positions = Some(info.positions_range.end);
         }
-        // The file has nothing else.
+        // There is nothing else in the file.
         assert_eq!(next_positions, Some(body.positions.len()));
         match num_docs {
             200 => assert_eq!(num_blocks, 1),
@@ -196,7 +196,8 @@ fn positions_of_a_block_stand_behind_its_postings() {
 
 #[test]
 fn postings_and_positions_of_a_long_common_term_stand_side_by_side() {
-    // Lists of some 40 KB for each of the seven words of most documents: no two of them in one block.
+    // The lists of the seven most frequent words take about 40 KB each, so that no two of them
+    // share a block.
     let segment = segment(400_000);
     let (before, after, made) = before_and_after(&segment);
     let body = segment.schema().get_field("body").unwrap();
@@ -213,7 +214,7 @@ fn postings_and_positions_of_a_long_common_term_stand_side_by_side() {
             info.postings_range.len() + info.positions_range.len() > MAX_RUN_LISTS_NUM_BYTES / 2
         );
         let info = after.get(term).unwrap().unwrap();
-        // Positions are counted from before the number of tokens.
+        // Offsets of positions include the number of tokens.
         assert_eq!(
             info.postings_range.end + 8,
             info.positions_range.start,

@@ -1,4 +1,4 @@
-//! Finds what documents have in common: their shapes, and the texts that only variables tell apart.
+//! Detection of templates: shapes of documents, and texts that only differ in variables.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use canter_split_format::{Part, Templates, shape_of, template_of};
 
 use super::parts::parts_of;
 
-/// What fewer documents of a sample have is not common. A sample has at most 2,048.
+/// Minimum number of occurrences of a template in a sample, which has at most 2,048 documents.
 const MIN_COUNT: usize = 4;
 
-/// Shapes that there are at most: each of them has columns of its own in a block.
+/// Maximum number of shapes, each of which has separate columns in a block.
 const MAX_NUM_SHAPES: usize = 64;
 
-/// Templates of texts, of which each has, too.
+/// Maximum number of text templates, each of which also has separate columns.
 const MAX_NUM_TEXTS: usize = 1_024;
 
-/// The templates of some documents, of which those come first that save most, up to so many bytes.
+/// Returns the templates of the documents that save most, up to a total of `max_num_bytes`.
 pub(super) fn mined<'d>(
     documents: impl Iterator<Item = &'d [u8]>,
     max_num_bytes: usize,
@@ -42,11 +42,12 @@ pub(super) fn mined<'d>(
     }
 }
 
-/// Those that are common, by what they save in all, as many as fit.
+/// Returns the most common templates, ordered by the bytes that they save in total, as far as they
+/// fit.
 fn most_saving(counts: BTreeMap<Vec<u8>, usize>, max_num: usize, left: &mut usize) -> Vec<Vec<u8>> {
     let common = counts.into_iter().filter(|(_, count)| *count >= MIN_COUNT);
     let mut common: Vec<(Vec<u8>, usize)> = common.collect();
-    // In ascending order before, so that equals stay in an order of their own.
+    // They are sorted by template before, and this sort is stable, so the result is deterministic.
     common.sort_by_key(|(template, count)| std::cmp::Reverse(template.len() * count));
     let mut chosen = Vec::new();
     for (template, _) in common {

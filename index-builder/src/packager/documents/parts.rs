@@ -1,9 +1,9 @@
-//! A stored document as a block's writer takes it.
+//! Conversion of a stored document to the input of a block's writer.
 
 use canter_doc_mapper::{StoredContent, stored_values};
 use canter_split_format::Part;
 
-/// The parts of a document; none if its bytes are none.
+/// Returns the parts of a document, or none if the bytes are not a valid document.
 pub(super) fn parts_of(document: &[u8]) -> Vec<Part<'_>> {
     let mut parts = Vec::with_capacity(16);
     let mut num_bytes = 0;
@@ -21,7 +21,7 @@ pub(super) fn parts_of(document: &[u8]) -> Vec<Part<'_>> {
         num_bytes += part.num_bytes();
         parts.push(part);
     }
-    // Numbers that are longer than they need be would come back shorter.
+    // Numbers that are not in their shortest encoding could not be restored exactly.
     match num_bytes == document.len() {
         true => parts,
         false => Vec::new(),

@@ -1,4 +1,5 @@
-//! Blocks have as many documents as fit, long documents stand alone, and dictionaries are made where they pay.
+//! Tests of the number of documents per block, of long documents, and of the conditions for
+//! dictionaries.
 
 use canter_split_format::{BlockDecoder, DocumentIndex};
 
@@ -9,7 +10,7 @@ const SETTINGS: DocstoreSettings = DocstoreSettings {
     compression_level: 1,
 };
 
-/// Stores documents, and checks that all of them come back.
+/// Stores documents, and checks that all of them can be read back.
 fn stored(documents: &[Vec<u8>]) -> (DocumentIndex, usize) {
     let mut sample = Sample::default();
     sampled(documents.len()).for_each(|place| sample.add(&documents[place]));
@@ -30,7 +31,7 @@ fn stored(documents: &[Vec<u8>]) -> (DocumentIndex, usize) {
     (index, stored.blocks.len())
 }
 
-/// A document of one text, as it is stored.
+/// Returns a stored document with a single text.
 fn line(nth: usize) -> Vec<u8> {
     let text = format!(
         "{nth:06} the same words in every line, and a number: {}",
@@ -40,7 +41,7 @@ fn line(nth: usize) -> Vec<u8> {
     [&[8, length], text.as_bytes()].concat()
 }
 
-/// One of no shape: a field that is cut short.
+/// Returns a document without a valid shape: its field is truncated.
 fn shapeless(nth: usize) -> Vec<u8> {
     let mut document = line(nth);
     document[1] += 1;

@@ -1,4 +1,4 @@
-//! An index grows up to what searches read, is warned of before, and no further.
+//! Tests of the maximum size of an index, and of the warnings before it is reached.
 
 use super::*;
 use crate::error::ErrorKind;
@@ -13,7 +13,7 @@ use object_store::path::Path;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// An index with these made-up splits in its manifest.
+/// Returns an index with these simulated splits in its manifest.
 fn index_with(splits: impl IntoIterator<Item = NewSplit>) -> IndexStore {
     let mut file = ManifestFile::new(Manifest::new(serde_json::to_value(config()).unwrap()));
     file.manifest.splits = splits.into_iter().map(|split| split.entry).collect();
@@ -23,7 +23,7 @@ fn index_with(splits: impl IntoIterator<Item = NewSplit>) -> IndexStore {
     store
 }
 
-/// A made-up split that takes `num_bytes` of the manifest.
+/// Returns a simulated split that takes `num_bytes` of the manifest.
 fn wide(ord: u64, num_bytes: usize) -> NewSplit {
     let mut split = made_up(ord);
     let values = [format!("{ord:05}{}", "x".repeat(num_bytes))];

@@ -1,4 +1,4 @@
-//! Deletions are all or nothing, whatever fails and whoever writes at the same time.
+//! Tests that deletions are atomic under failures and concurrent writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn open(bucket: &Arc<InMemory>) -> IndexStore {
     IndexStore::new(bucket.clone(), Path::from("logs"), "memory")
 }
 
-/// Splits of seven documents each: in pages, and in the manifest.
+/// Returns a store with splits of seven documents each, in pages and in the manifest.
 fn paged() -> Arc<InMemory> {
     let bucket = Arc::new(on_the_brink());
     let split = made_up(99);
@@ -32,12 +32,12 @@ fn listed(entry: &SplitEntry, docs: &[u32]) -> ListedSplit {
     ListedSplit::new(entry, &DeletedDocs::of_sorted(docs.iter().copied()))
 }
 
-/// What is deleted of each split that has deletes.
+/// Returns the deleted documents of each split that has any.
 fn deleted(store: &IndexStore) -> BTreeMap<String, Vec<u32>> {
     let splits = store.describe().unwrap().splits.into_iter();
     let read = splits.filter_map(|split| {
         let deletes = split.deletes?;
-        // From the object, which must be there although the entry says it too.
+        // Reads the object, which must exist although the entry has the same data.
         let deletes = DeletesRef {
             inlined: None,
             ..deletes
@@ -52,7 +52,8 @@ fn run(store: &IndexStore, listed: &[ListedSplit]) -> Result<Option<Deleted>, Bu
     blocking::run(delete(store, listed))
 }
 
-/// Of a split in a page, one in the manifest, and one in a page of which nothing is left then.
+/// Returns documents of three splits: one in a page, one in the manifest, and one in a page that
+/// has no documents left afterwards.
 fn of_three(store: &IndexStore) -> Vec<ListedSplit> {
     let entry = |ord| made_up(ord).entry;
     let file = store.load_manifest().unwrap();
@@ -96,10 +97,10 @@ fn deletes_are_united_in_the_manifest_and_in_pages() {
     let done = run(&store, &more).unwrap().unwrap();
     assert_eq!((done.num_docs, done.num_splits), (2, 2));
     assert_eq!(deleted(&store)[&id(105)], [0, 3, 4]);
-    // Once more, nothing is left to do.
+    // A repetition has nothing left to do.
     assert_eq!(run(&store, &more).unwrap(), Some(Deleted::default()));
 
-    // What was emptied is known for ever, in a page and in the manifest.
+    // Emptied splits stay known, those in pages as well as those in the manifest.
     let rest = listed(&made_up(1).entry, &[0, 1, 3, 4, 5, 6]);
     run(&store, &[rest]).unwrap().unwrap();
     assert!(!deleted(&store).contains_key(&id(1)));
@@ -150,7 +151,7 @@ fn a_crash_at_any_operation_deletes_all_or_nothing() {
             let num_splits = working.load_manifest().unwrap().num_splits();
             assert_eq!(num_splits, if found.is_empty() { 129 } else { 128 });
             assert_eq!(working.describe().unwrap().num_splits, num_splits);
-            // The same again works, for a list that was made again if a split is gone.
+            // A repetition succeeds, with a new list if a split is gone.
             let again = run(&working, &wanted).unwrap();
             assert_eq!(again.is_none(), !found.is_empty());
             run(&working, &wanted[..2]).unwrap().unwrap();

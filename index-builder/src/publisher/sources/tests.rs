@@ -1,4 +1,4 @@
-//! A source is published once, and forgetting it leaves everything else as it was.
+//! Tests that a source is published once, and that forgetting it leaves everything else unchanged.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::publisher::tests::{config, made_up, on_the_brink, upload};
 use crate::publisher::{NewSplit, PublishOutcome, publish};
 use crate::storage::failing::{FailingStore, Failure};
 
-/// The first ingest of a made-up source.
+/// Returns the first step of a simulated source.
 pub(crate) fn step(source: u64, num_lines: u64) -> SourceStep {
     SourceStep {
         source: SourceId::of(&source.to_le_bytes(), b"line"),
@@ -57,7 +57,8 @@ fn a_source_is_published_once_however_it_is_cut_and_taken_further_from_where_it_
     );
     let again = try_publish(&store, &[3], &[step(1, 14)]).unwrap();
     assert_eq!((again.num_published_splits, again.num_known_splits), (0, 1));
-    // Somebody who began before the first was done, and found more or less of it, is told to look again.
+    // A publication that began before the first one ended, with more or less input, fails with the
+    // advice to try again.
     for steps in [
         vec![step(1, 20)],
         vec![step(1, 7)],
@@ -98,7 +99,7 @@ fn many_sources_stand_in_objects_and_each_is_found() {
         assert_eq!(again.num_published_splits, 0);
     }
 
-    // Those of before a time are forgotten, and what is live stays known by its name.
+    // Sources from before the time are forgotten, and live splits stay known by their ids.
     assert_eq!(forget_sources(&store, 201, true).unwrap(), 200);
     assert_eq!(store.load_manifest().unwrap(), file);
     assert_eq!(forget_sources(&store, 201, false).unwrap(), 200);
@@ -173,7 +174,7 @@ fn many_objects_are_looked_up_in_few_requests_and_a_version_without_documents_is
     let known = blocking::run(reader.known(&store, &file.sources, &ids)).unwrap();
     assert_eq!(known.len(), ids.len() - 1);
     assert_eq!(reader.read.len(), 3);
-    // The same without the store: nothing is read twice.
+    // Works without the store, because nothing is read twice.
     let empty = of(&Arc::new(InMemory::new()));
     let again = blocking::run(reader.known(&empty, &file.sources, &ids)).unwrap();
     assert_eq!(again, known);

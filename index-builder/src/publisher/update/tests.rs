@@ -1,4 +1,5 @@
-//! The config of an index is the old one or the new one, whatever fails, and nobody's splits are lost by it.
+//! Tests that an index has either the old or the new config after a failure, and that no splits are
+//! lost.
 
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ fn an_update_changes_the_config_and_no_split() {
     assert_eq!(after.manifest.splits, before.manifest.splits);
     assert_eq!(store.load_config().unwrap().doc_mapping.added_fields, ["a"]);
 
-    // Again it is no change, and the manifest is not written.
+    // A repetition changes nothing, and the manifest is not written.
     let again = update_index(&store, &grown("a"), false).unwrap();
     assert_eq!(again, UpdateReport::default());
     assert_eq!(store.load_manifest().unwrap(), after);

@@ -1,4 +1,5 @@
-//! Folders of a store: several indexes under one root, which share its client and what is known of it.
+//! Folders of a store, for several indexes under one root that share its client and the result of
+//! its probe.
 
 use std::fs;
 
@@ -12,11 +13,12 @@ use super::super::removal::{Subject, remove_files};
 use super::IndexStore;
 use crate::error::BuildError;
 
-/// Objects that are deleted at once.
+/// Number of concurrent deletions.
 const DELETES_AT_ONCE: usize = 8;
 
 impl IndexStore {
-    /// The same store, for the objects of one of its folders. What a probe has found holds for both.
+    /// Returns the store for the objects of one of its folders. The result of a probe applies to
+    /// both.
     pub(crate) fn below(&self, folder: &IndexFolder) -> Result<IndexStore, BuildError> {
         let called = self.called.as_ref().map(|_| folder.name().into());
         let lock = match &self.lock {
@@ -41,11 +43,11 @@ impl IndexStore {
         })
     }
 
-    /// Deletes all objects of an index, the manifest before the others; says which there were, with their lengths. Once the
-    /// manifest is gone, this can be repeated until it succeeds.
+    /// Deletes all objects of an index, the manifest before the others, and returns their names and
+    /// lengths. After the manifest is gone, this can be repeated until it succeeds.
     ///
-    /// What is deleted is what an index is known to own. If there is anything else, that is an error, and nothing but the
-    /// manifest is deleted.
+    /// Only objects with names that an index can own are deleted. If there is anything else, an
+    /// error is returned, and only the manifest is deleted.
     pub(crate) async fn remove_index(
         &self,
         folder: &IndexFolder,

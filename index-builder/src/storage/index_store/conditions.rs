@@ -1,18 +1,19 @@
-//! Whether a store may be written to: what a probe has found of its conditional writes, and what the caller warrants.
+//! Permission to write to a store: the result of a probe of conditional writes, and the caller's
+//! guarantee.
 
 use super::super::write_probe::{Condition, WriteProbe, probe, refuses};
 use super::{IndexStore, Version};
 use crate::error::BuildError;
 
 impl IndexStore {
-    /// Refuses a store that does not keep to conditions on writes, unless the caller warrants that
-    /// nobody else writes. Asks the store once, in full.
+    /// Refuses a store that ignores conditions on writes, unless the caller guarantees that there
+    /// is only one writer. Runs the full probe once.
     pub(crate) async fn ensure_conditional_writes(&self) -> Result<(), BuildError> {
         self.ensure_writes(None).await
     }
 
-    /// The same for an index that is there, whose manifest has `version`: that spares the store most of the questions,
-    /// if it is fit.
+    /// Does the same for an existing index, whose manifest has `version`. This saves most of the
+    /// requests if the store is fit.
     pub(crate) async fn ensure_conditional_writes_of(
         &self,
         version: &Version,
@@ -50,19 +51,20 @@ impl IndexStore {
         )))
     }
 
-    /// The same store, which is not asked whether it keeps to conditions.
+    /// Returns the store without a need for a probe.
     #[cfg(test)]
     pub(crate) fn known_to_be_fit(self) -> Self {
         self.probed.get_or_init(WriteProbe::fit);
         self
     }
 
-    /// What the store was found to do with conditions on writes, if it was asked.
+    /// Returns the result of the probe, if it has run.
     pub(crate) fn write_probe(&self) -> Option<&WriteProbe> {
         self.probed.get()
     }
 
-    /// Whether a condition is left away, because the store takes none and there is one writer only.
+    /// Returns whether a condition is omitted, because the store does not support it and there is
+    /// only one writer.
     pub(super) fn goes_without(&self, condition: fn(&WriteProbe) -> Condition) -> bool {
         let found = self.write_probe().map(condition);
         self.options.unsafe_single_writer && found == Some(Condition::Unsupported)
