@@ -32,7 +32,7 @@ pub(crate) enum Lane {
 impl Lane {
     const ALL: [Lane; 2] = [Lane::Needs, Lane::Packages];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Lane::Needs => "needs",
             Lane::Packages => "packages",

@@ -3,12 +3,12 @@
 use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{beside, conformance, guest, lints, manifests};
+use crate::{beside, conformance, guest, lints, manifests, npm};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -28,9 +28,56 @@ pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
     )
 }
 
-/// Runs all checks of CI. The host uses only the dev profile, and flags never differ between steps,
-/// so that nothing is compiled twice.
-pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+/// Runs everything that CI checks, or one part of it, so that several machines can share the work: format, lints and the
+/// tests of `crates`; every one of the `hosts`; the `packages` for JavaScript and Python, with the clients. Only the dev profile is used on the host, and flags never differ
+/// between steps, so that nothing compiles twice.
+pub(crate) fn test(workspace: &Workspace, args: &[String]) -> Result<()> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    match args[..] {
+        [] => test_all(workspace),
+        ["crates"] => test_crates(workspace),
+        ["hosts"] => {
+            guest::build(workspace)?;
+            build_programs(workspace)?;
+            conformance::prepare(workspace)?;
+            test_hosts(workspace)
+        }
+        ["packages"] => {
+            npm::build(workspace)?;
+            beside::run(workspace, beside::Lane::Packages.name())
+        }
+        _ => bail!("usage: cargo xtask test [crates|hosts|packages]"),
+    }
+}
+
+fn test_all(workspace: &Workspace) -> Result<()> {
+    test_crates(workspace)?;
+    conformance::prepare(workspace)?;
+    let packages = beside::start(workspace, beside::Lane::Packages)?;
+    let hosts = test_hosts(workspace);
+    // Failures of both are reported.
+    let packages = packages.finish();
+    hosts.and(packages)
+}
+
+fn test_hosts(workspace: &Workspace) -> Result<()> {
+    conformance::test(workspace)?;
+    manifests::test(workspace)
+}
+
+/// Builds the programs that the hosts' test runs; the tests of crates build them, too.
+fn build_programs(workspace: &Workspace) -> Result<()> {
+    for name in conformance::PROGRAMS {
+        run(
+            &format!("test: build {name}"),
+            &mut workspace.build_binary(name),
+        )?;
+    }
+    Ok(())
+}
+
+/// Checks format and lints, and runs every crate's tests.
+fn test_crates(workspace: &Workspace) -> Result<()> {
     run(
         "test: format",
         &mut workspace.cargo(&["fmt", "--all", "--check"]),
@@ -62,13 +109,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     if let Some(server) = s3_server::install(workspace)? {
         tests.env(s3_server::VARIABLE, server);
     }
-    run("test: tests", &mut tests)?;
-    conformance::prepare(workspace)?;
-    let packages = beside::start(workspace, beside::Lane::Packages)?;
-    let hosts = conformance::test(workspace).and_then(|()| manifests::test(workspace));
-    // Failures of both are reported.
-    let packages = packages.finish();
-    hosts.and(packages)
+    run("test: tests", &mut tests)
 }
 
 /// Runs clippy and rustdoc as steps of their own.

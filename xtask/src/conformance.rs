@@ -11,6 +11,8 @@ use crate::{guest, npm, tools, wasi};
 
 /// Program that sends the requests.
 const PROGRAM: &str = "canter-conformance";
+/// What is built for it on this machine: the program that sends the requests, and the hosts that are programs of this workspace.
+pub(crate) const PROGRAMS: [&str; 3] = ["canter", "canter-lambda-search", PROGRAM];
 /// Document that contains the table.
 const DOCUMENT: &str = "docs/conformance.md";
 /// Hosts that CI must not skip, by their names in `--list`.
@@ -20,7 +22,7 @@ const REQUIRED: &str = "native,runtime,wasmtime-run,wasmtime-serve,workerd,lambd
 /// document.
 pub(crate) fn conformance(workspace: &Workspace, args: &[String]) -> Result<()> {
     guest::build(workspace)?;
-    for name in ["canter", "canter-lambda-search", PROGRAM] {
+    for name in PROGRAMS {
         run(
             &format!("conformance: build {name}"),
             &mut workspace.build_binary(name),

@@ -30,7 +30,9 @@ usage: cargo xtask COMMAND
 
   demo [ARGS]   generate logs, index them, search them in the wasm guest
   check         format, lint and unit-test the packages that differ from the main branch
-  test          run everything that CI checks: format, lints, tests, fuzz targets, documentation
+  test [crates|hosts|packages]
+                run everything that CI checks, or one part of it: format, lints, documentation and the crates' tests;
+                the same requests to every host; the packages and clients
   conformance [ARGS]
                 send one list of requests to every host and compare the answers; without
                 arguments, write the table into docs/conformance.md (--help shows the arguments)
@@ -62,7 +64,7 @@ fn main() -> ExitCode {
     let result = Workspace::locate().and_then(|workspace| match command.as_deref() {
         Some("demo") => commands::demo(&workspace, &rest),
         Some("check") if rest.is_empty() => check::check(&workspace),
-        Some("test") if rest.is_empty() => commands::test(&workspace),
+        Some("test") => commands::test(&workspace, &rest),
         Some("conformance") => conformance::conformance(&workspace, &rest),
         Some("tools") if rest.is_empty() => tools::install(&workspace, false),
         Some("tools") if rest == ["--all"] => tools::install(&workspace, true),
