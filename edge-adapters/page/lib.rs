@@ -1,18 +1,18 @@
-//! The search page, for hosts that are programs: its files, and what is answered to a request for one.
+//! Search page for hosts that are programs: its files, and the answers to requests for them.
 //!
-//! It opens no connection and reads nothing while it runs.
+//! It opens no connections and reads no files at run time.
 
 use include_dir::{Dir, include_dir};
 
 static FILES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/src");
 
-/// Where the page is; its files are below.
+/// Path of the page; its files are below.
 pub const PATH: &str = "/ui/";
 
-/// The page from a path that lies beside it, whatever a proxy puts in front of both.
+/// Relative path from the root to the page, so that it works behind proxies with path prefixes.
 const PATH_FROM_ROOT: &str = "ui/";
 
-/// Headers of every file.
+/// Returns the headers of every file.
 pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lines = include_str!("headers.txt").lines();
     lines
@@ -20,17 +20,17 @@ pub fn headers() -> impl Iterator<Item = (&'static str, &'static str)> {
         .filter_map(|line| line.split_once(": "))
 }
 
-/// A file of the page.
+/// File of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageFile {
-    /// What it holds.
+    /// Content of the file.
     pub bytes: &'static [u8],
-    /// As in `Content-Type`.
+    /// Value of `Content-Type`.
     pub content_type: &'static str,
 }
 
 impl PageFile {
-    /// What its `ETag` is, quotes included: the same bytes have the same one.
+    /// Returns the `ETag` including quotes. The same content has the same one.
     #[must_use]
     pub fn tag(&self) -> String {
         let hash = blake3::hash(self.bytes).to_hex();
@@ -38,7 +38,8 @@ impl PageFile {
     }
 }
 
-/// The file at a path below the page's own, such as `styles/all.css`; the page itself at the empty one.
+/// Returns the file at a path relative to the page, such as `styles/all.css`, or the page itself
+/// for an empty path.
 #[must_use]
 pub fn file(path: &str) -> Option<PageFile> {
     let path = if path.is_empty() { "index.html" } else { path };
@@ -57,34 +58,35 @@ pub fn file(path: &str) -> Option<PageFile> {
     })
 }
 
-/// A request, as far as the page depends on it.
+/// Parts of a request on which the answer depends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Asked<'a> {
-    /// Its path.
+    /// Path.
     pub path: &'a str,
-    /// Its header `Accept`.
+    /// Header `Accept`.
     pub accept: Option<&'a str>,
-    /// Its header `If-None-Match`.
+    /// Header `If-None-Match`.
     pub if_none_match: Option<&'a str>,
 }
 
-/// What is answered to it.
+/// Answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The status.
+    /// Status.
     pub status: u16,
-    /// The headers; no name is there twice.
+    /// Headers, each at most once.
     pub headers: Vec<(&'static str, String)>,
-    /// The body.
+    /// Body.
     pub body: &'static [u8],
 }
 
-/// The answer to a `GET` or `HEAD` of something that is the page's; nothing if another has to answer. Nobody is asked for a
-/// token: the files are no secret.
+/// Returns the answer to a `GET` or `HEAD` of a file of the page, or `None` for other paths. No
+/// token is required, because the files are public.
 #[must_use]
 pub fn answer(asked: Asked<'_>) -> Option<Answer> {
     match asked.path {
-        // Who opens a host in a browser wants the page; programs ask `/` for the API's version.
+        // A browser is redirected to the page. Other programs request `/` for the version of the
+        // API.
         "/" if asked.accept?.starts_with("text/html") => Some(redirect(303)),
         "/ui" => Some(redirect(308)),
         path => Some(file_answer(path.strip_prefix(PATH)?, asked.if_none_match)),

@@ -1,4 +1,4 @@
-//! Where a host keeps what it has read: a folder, or a store of blobs under keys, or nowhere.
+//! Caches of a host: a folder, a store of blobs under keys, or none.
 
 use std::io;
 use std::ops::Range;
@@ -12,34 +12,34 @@ use canter_stores::cache::block_file::{self, Key};
 use canter_stores::cache::{BlockFolder, BlockWriter, CacheOptions};
 use canter_stores::ranges::blocks::{blocks_of, overlay};
 
-/// Keeps ranges of immutable objects in aligned blocks, and entries under opaque keys. It may forget
-/// anything at any time; an error is a miss.
+/// Cache of ranges of immutable objects in aligned blocks, and of entries under opaque keys. It may
+/// drop anything at any time; an error counts as a miss.
 pub trait Cache {
-    /// Whether anything is kept at all.
+    /// Returns whether the cache keeps anything at all.
     fn keeps(&self) -> bool {
         true
     }
 
-    /// Length of the blocks of a class.
+    /// Returns the length of the blocks of a class.
     fn block_len(&self, class: ByteClass) -> u64;
 
-    /// What is held of `range` of `object`: pieces inside the range, in order.
+    /// Returns the cached pieces of `range` of `object`, in order and within the range.
     fn get(&mut self, object: &str, range: &Range<u64>, class: ByteClass) -> Vec<CachedPiece>;
 
-    /// Offers a range of `object`.
+    /// Offers a range of `object` to the cache.
     fn put(&mut self, object: &str, piece: &CachedPiece, class: ByteClass);
 
-    /// The entry under an opaque key.
+    /// Returns the entry under an opaque key.
     fn get_entry(&mut self, key: &str, class: ByteClass) -> Option<Bytes>;
 
-    /// Offers an entry, in place of the one before.
+    /// Offers an entry, which replaces the previous one.
     fn put_entry(&mut self, key: &str, bytes: Bytes, class: ByteClass);
 
-    /// Blocks and entries that were damaged: each was a miss.
+    /// Returns the number of damaged blocks and entries, each of which counted as a miss.
     fn num_damaged(&self) -> u64;
 }
 
-/// With `None`, nothing is kept.
+/// `None` keeps nothing.
 impl<C: Cache> Cache for Option<C> {
     fn keeps(&self) -> bool {
         self.as_ref().is_some_and(Cache::keeps)
@@ -75,7 +75,7 @@ impl<C: Cache> Cache for Option<C> {
     }
 }
 
-/// A folder, in the format of the runtime's disk cache: several processes may share it.
+/// Folder in the format of the runtime's disk cache, which several processes can share.
 #[derive(Debug)]
 pub struct FolderCache {
     folder: Arc<BlockFolder>,
@@ -83,10 +83,10 @@ pub struct FolderCache {
 }
 
 impl FolderCache {
-    /// Opens `folder` with at most `max_bytes` in it.
+    /// Opens `folder` as a cache of at most `max_bytes`.
     ///
     /// # Errors
-    /// If it cannot be used, or `max_bytes` is too little to hold anything.
+    /// The folder cannot be used, or `max_bytes` is too little for any block.
     pub fn open(folder: &Path, max_bytes: u64) -> io::Result<Self> {
         let options = CacheOptions::with_max_bytes(max_bytes);
         let invalid = |error| io::Error::new(io::ErrorKind::InvalidInput, error);
@@ -125,16 +125,17 @@ impl Cache for FolderCache {
     }
 }
 
-/// A platform's own cache: values under keys, which it bounds itself.
+/// Cache of a platform: values under keys. The platform limits its size.
 pub trait BlobStore {
-    /// The value under a key.
+    /// Returns the value under a key.
     fn get(&mut self, key: &str) -> Option<Vec<u8>>;
 
-    /// Keeps a value, in place of the one before.
+    /// Stores a value, which replaces the previous one.
     fn put(&mut self, key: &str, value: Vec<u8>);
 }
 
-/// Blocks and entries in a [`BlobStore`], each with its key and checksums, as in the files of a folder.
+/// Blocks and entries in a [`BlobStore`], each with its key and checksums, like in the files of a
+/// folder.
 #[derive(Debug)]
 pub struct BlobCache<S> {
     store: S,
@@ -143,7 +144,7 @@ pub struct BlobCache<S> {
 }
 
 impl<S: BlobStore> BlobCache<S> {
-    /// A cache with the default block lengths.
+    /// Creates a cache with the default block lengths.
     pub fn new(store: S) -> Self {
         Self {
             store,

@@ -1,24 +1,24 @@
-//! Why a range could not be had. The texts are the runtime's: whoever reads an answer need not know which
-//! host gave it.
+//! Errors of reads. The texts equal those of the runtime, so that an answer does not depend on its
+//! host.
 
 use std::fmt;
 
 use canter_protocol::FetchErrorKind;
 use canter_stores::{AskedRange, Misbehaviour, StoreFault};
 
-/// A range that could not be fetched.
+/// Error of a range that could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchError {
-    /// Why.
+    /// Kind of the error.
     pub kind: FetchErrorKind,
-    /// What happened, with the object and the range in it, and the name of the fault.
+    /// Description of the error, with object, range and name of the fault.
     pub message: String,
     /// Whether the same read may succeed a moment later.
     pub is_transient: bool,
 }
 
 impl FetchError {
-    /// A failure of `object`; `range` is `None` for the whole of it.
+    /// Creates an error about `object`; `range` is `None` for the whole object.
     pub fn new(
         kind: FetchErrorKind,
         object: &str,
@@ -32,7 +32,8 @@ impl FetchError {
         }
     }
 
-    /// The store misbehaved. Only a body that broke off is worth another try.
+    /// Creates an error about a misbehaving store. Only an incomplete body is worth another
+    /// attempt.
     pub fn misbehaved(object: &str, range: Option<AskedRange>, what: &Misbehaviour) -> Self {
         let kind = match what.fault {
             StoreFault::ShortBody | StoreFault::PastTheEnd => FetchErrorKind::Truncated,
@@ -45,7 +46,7 @@ impl FetchError {
     }
 }
 
-/// `100-199`, or `100-` for everything from there.
+/// Formats a range as `100-199`, or as `100-` without an end.
 pub(crate) fn bounds_of(range: Option<AskedRange>) -> String {
     match range {
         None => "0-".to_owned(),

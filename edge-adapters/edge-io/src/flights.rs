@@ -1,4 +1,4 @@
-//! The requests of a wave on their way: all at once up to the limit, repeated, redirected, given up when the
+//! Requests of a wave: sent concurrently up to a limit, retried, redirected, and cancelled when the
 //! time is up.
 
 use std::collections::VecDeque;
@@ -16,17 +16,17 @@ use crate::reads::asked_of;
 use crate::search::Search;
 use crate::{Cache, Call, FetchError, Landed, Outcome, Platform};
 
-/// Pause before the first repetition; it doubles each time.
+/// Pause before the first retry. It doubles with each retry.
 const FIRST_BACKOFF_US: u64 = 50_000;
-/// Longest pause.
+/// Maximum pause.
 const MAX_BACKOFF_US: u64 = 2_000_000;
 
-/// What is asked for.
+/// Target of a request.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
-    /// A range of an object that never changes.
+    /// Range of an immutable object.
     Range(Request),
-    /// The manifest, or whether the one that is known still holds.
+    /// Manifest, or a check whether the known version is still current.
     Manifest {
         read_ord: usize,
         object: String,
@@ -63,22 +63,22 @@ impl Target {
     }
 }
 
-/// What came.
+/// Result of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fetched {
     pub(crate) bytes: Bytes,
     pub(crate) etag: Option<String>,
     pub(crate) object_len: Option<u64>,
-    /// The version that is known still holds; there are no bytes.
+    /// Whether the known version is still current; then there are no bytes.
     pub(crate) is_unchanged: bool,
 }
 
-/// A request that is over.
+/// Finished request.
 pub(crate) type Ended = (Target, Result<Fetched, FetchError>);
 
-/// A request, and how often it was sent.
+/// Request with its retries.
 struct Job {
-    /// Of its last call.
+    /// Id of its last call.
     id: u64,
     target: Target,
     not_before_us: u64,
@@ -87,7 +87,7 @@ struct Job {
     moved_to: Option<Url>,
 }
 
-/// The requests of a wave.
+/// Requests of a wave.
 struct Wave<F> {
     waiting: VecDeque<Job>,
     underway: Vec<Job>,
@@ -96,7 +96,7 @@ struct Wave<F> {
 }
 
 impl<P: Platform, C: Cache> Search<'_, P, C> {
-    /// Sends what is asked for, and waits until all of it is over or the time is up.
+    /// Sends requests for the targets, and waits until all of them have finished or the time is up.
     pub(crate) fn fly(&mut self, targets: Vec<Target>, until_us: Option<u64>) -> Vec<Ended> {
         let job = |target| Job {
             id: 0,
@@ -136,7 +136,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         self.options.max_concurrent_requests.max(1)
     }
 
-    /// Sends what may be sent now.
+    /// Sends all requests that are due, up to the limit.
     fn launch(&mut self, wave: &mut Wave<P::Flight>, now: u64) {
         while wave.flights.len() < self.max_flights() {
             let is_due = |job: &Job| job.not_before_us <= now;
@@ -185,7 +185,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         }
     }
 
-    /// Takes in what came of a call.
+    /// Processes the result of a call.
     fn land(&mut self, wave: &mut Wave<P::Flight>, landed: Landed) {
         let Some(ord) = wave.underway.iter().position(|job| job.id == landed.id) else {
             return;
@@ -240,8 +240,8 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         wave.ended.push((job.target, result));
     }
 
-    /// Between half of the step and the whole step. The jitter comes from the read itself, so that reads that
-    /// failed together do not come back together.
+    /// Returns a pause between half of the step and the whole step. The jitter is derived from the
+    /// read, so that reads that failed together are not retried together.
     fn backoff_us(&self, job: &Job) -> u64 {
         if !self.platform.can_pause() {
             return 0;
@@ -253,7 +253,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         step / 2 + step * jitter / 2048
     }
 
-    /// The time is up: what is not there does not come any more.
+    /// Cancels all remaining requests because the time is up.
     fn give_up(&mut self, wave: &mut Wave<P::Flight>) {
         wave.flights.clear();
         let late = wave.waiting.drain(..).chain(wave.underway.drain(..));

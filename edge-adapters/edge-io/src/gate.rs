@@ -1,23 +1,23 @@
-//! The budget of one search: counts what it sends, and refuses what would be too much.
+//! Budget of one search: counts its requests, and refuses those that exceed the budget.
 
 use canter_protocol::Budget;
 
-/// What a read that was given up at the deadline says.
+/// Message of a read that was cancelled at the deadline.
 pub(crate) const TIME_IS_UP: &str =
     "the bytes had not come when the time was up; raise deadline_ms or narrow the query";
 
-/// What one search has used of its budget.
+/// Usage of the budget by one search.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     budget: Budget,
     num_requests: u64,
     num_bytes: u64,
-    /// The first limit that refused a request.
+    /// First limit that refused a request.
     refused: Option<&'static str>,
-    /// The first limit that a read went without its bytes for.
+    /// First limit because of which a read did not get its bytes.
     exhausted: Option<&'static str>,
     pub(crate) is_timed_out: bool,
-    /// Most milliseconds of the processor, and what there was before this search.
+    /// Maximum processor time in milliseconds, and the usage before this search.
     max_cpu_ms: Option<u64>,
     cpu_ms_before: u64,
 }
@@ -30,7 +30,7 @@ impl Gate {
         }
     }
 
-    /// Limits the time of the processor, of which `cpu_ms` were taken before this search.
+    /// Limits the processor time, of which `cpu_ms` were used before this search.
     pub(crate) fn limit_cpu(&mut self, max_cpu_ms: u64, cpu_ms: u64) {
         self.max_cpu_ms = Some(max_cpu_ms);
         self.cpu_ms_before = cpu_ms;
@@ -40,8 +40,8 @@ impl Gate {
         self.max_cpu_ms.is_some()
     }
 
-    /// An error if there is too little left of the processor's time to look at more splits, or at documents: of
-    /// the whole, 80 % is for splits, 90 % for documents too, and the rest for the answer.
+    /// Returns an error if too little processor time is left for more splits or documents: of the
+    /// limit, 80 % is for splits, 90 % for splits and documents, and the rest for the answer.
     pub(crate) fn admit_cpu(&mut self, cpu_ms: u64, is_document: bool) -> Result<(), String> {
         let Some(max) = self.max_cpu_ms else {
             return Ok(());
@@ -61,7 +61,7 @@ impl Gate {
         self.num_requests
     }
 
-    /// Counts one request for `len` bytes, or says why it may not be sent.
+    /// Counts one request for `len` bytes, or returns why it must not be sent.
     pub(crate) fn admit(&mut self, len: Option<u64>) -> Result<(), String> {
         let len = len.unwrap_or(0);
         let after = self.num_bytes.saturating_add(len);
@@ -80,7 +80,7 @@ impl Gate {
         Ok(())
     }
 
-    /// Counts bytes that are taken from the cache, or says why they may not be.
+    /// Counts bytes from the cache, or returns why they must not be used.
     pub(crate) fn admit_cached(&mut self, len: u64) -> Result<(), String> {
         let after = self.num_bytes.saturating_add(len);
         match self.budget.max_bytes {
@@ -95,7 +95,7 @@ impl Gate {
         }
     }
 
-    /// An error if wave number `wave_ord` (from 0) is one too many.
+    /// Returns an error if wave number `wave_ord` (from 0) exceeds the maximum.
     pub(crate) fn admit_wave(&mut self, wave_ord: u64) -> Result<(), String> {
         match self.budget.max_waves {
             Some(max) if wave_ord >= max => {
@@ -111,23 +111,23 @@ impl Gate {
         Err(used_up(limit, max))
     }
 
-    /// Counts the bytes of an answer whose length was not known when it was asked for.
+    /// Counts the bytes of an answer whose length was not known in advance.
     pub(crate) fn count_open_ended(&mut self, num_bytes: usize) {
         self.num_bytes = self.num_bytes.saturating_add(num_bytes as u64);
     }
 
-    /// Notes that a read did not get its bytes because a request was refused.
+    /// Records that a read did not get its bytes because a request was refused.
     pub(crate) fn note_exhausted(&mut self) {
         self.exhausted = self.exhausted.or(self.refused);
     }
 
-    /// The limit that was reached first, by name.
+    /// Returns the name of the limit that was reached first.
     pub(crate) fn exhausted(&self) -> Option<&'static str> {
         self.exhausted
     }
 }
 
-/// What to say about a limit that was reached.
+/// Returns the message about a limit that was reached.
 fn used_up(limit: &str, max: u64) -> String {
     format!("the search has used up its {limit} of {max}; raise it or narrow the query")
 }

@@ -1,4 +1,4 @@
-//! A host: it answers one request to the search API after the other.
+//! Host that answers requests to the search API one by one.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -14,28 +14,28 @@ use crate::portions::Portions;
 use crate::search::{Behind, Counts, Search};
 use crate::{Cache, Options, Platform};
 
-/// Most demands of one session: a guest that still asks after this many is asking in circles.
+/// Maximum number of demands of one session. More of them indicate an endless loop in the guest.
 const MAX_DEMANDS: usize = 1000;
 
-/// What the only index of a host is called: its objects have no prefix.
+/// Name of the only index of a host. Its objects have no prefix.
 pub(crate) const ONLY_INDEX: &str = "";
 
-/// Where an index is.
+/// Location of an index.
 #[derive(Clone, Debug)]
 pub(crate) struct Index {
     base: Url,
-    /// Begins its keys in the cache.
+    /// Prefix of its keys in the cache.
     pub(crate) namespace: String,
 }
 
 impl Index {
-    /// Without credentials, which must not be written into a cache; a hash of the whole URL keeps two stores
-    /// apart all the same.
+    /// The namespace contains no credentials, because it is written to a cache. A hash of the whole
+    /// URL distinguishes stores nevertheless.
     pub(crate) fn new(base: Url) -> Self {
         let mut shown = base.clone();
         shown.set_query(None);
         shown.set_fragment(None);
-        // These fail only for URLs without a host, which have neither.
+        // These calls only fail for URLs without a host, which have neither.
         let _ = shown.set_username("");
         let _ = shown.set_password(None);
         let hash = xxh3_64(base.as_str().trim_end_matches('/').as_bytes());
@@ -46,7 +46,7 @@ impl Index {
         }
     }
 
-    /// The URL of an object. The query string of the base, such as a signature, is sent along.
+    /// Returns the URL of an object. It includes the query string of the base, such as a signature.
     pub(crate) fn url_of(&self, object: &str) -> Url {
         let mut url = self.base.clone();
         if let Ok(mut segments) = url.path_segments_mut() {
@@ -56,24 +56,24 @@ impl Index {
     }
 }
 
-/// An answer, and what it has cost.
+/// Answer with its costs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// To be passed on as it is; headers may be added.
+    /// Response to send unchanged, except for additional headers.
     pub response: HttpResponse,
-    /// The error that the response tells, if there was no answer.
+    /// Error in the response, if the search failed.
     pub error: Option<SearchError>,
-    /// What it has cost.
+    /// Costs of the answer.
     pub counts: Counts,
     /// Microseconds from the call to the answer.
     pub elapsed_us: u64,
-    /// Whether the caller may know what the answer has cost.
+    /// Whether the caller may see the costs of the answer.
     pub shows_cost: bool,
 }
 
 impl Answer {
-    /// Headers that say what the answer has cost. There are none under a forced filter: how much a search reads
-    /// depends on documents that the caller may not see.
+    /// Returns headers with the costs of the answer. There are none under a forced filter, because
+    /// costs depend on documents that the caller must not see.
     pub fn cost_headers(&self) -> Vec<(&'static str, String)> {
         if !self.shows_cost {
             return Vec::new();
@@ -90,7 +90,7 @@ impl Answer {
     }
 }
 
-/// Answers requests to the search API, or searches of one index, one at a time.
+/// Answers requests to the search API, or searches of one index, one by one.
 pub struct Host<P, C> {
     platform: P,
     behind: Behind<C>,
@@ -99,7 +99,7 @@ pub struct Host<P, C> {
 }
 
 impl<P: Platform, C: Cache> Host<P, C> {
-    /// A host of these indexes: by name, where each is.
+    /// Creates a host of these indexes: URLs keyed by name.
     pub fn new(platform: P, cache: C, options: Options, indexes: BTreeMap<String, Url>) -> Self {
         let indexes = indexes.into_iter();
         Self {
@@ -112,17 +112,17 @@ impl<P: Platform, C: Cache> Host<P, C> {
         }
     }
 
-    /// A host of one index, for [`Host::search`].
+    /// Creates a host of one index, for [`Host::search`].
     pub fn of_one(platform: P, cache: C, options: Options, index: Url) -> Self {
         let one = BTreeMap::from([(ONLY_INDEX.to_owned(), index)]);
         Self::new(platform, cache, options, one)
     }
 
-    /// Searches the only index: from a search request to the answer, both JSON objects. The answer always has
-    /// a `profile`.
+    /// Searches the only index. Request and answer are JSON objects. The answer always has a
+    /// `profile`.
     ///
     /// # Errors
-    /// If there is no answer.
+    /// The search failed.
     pub fn search(&mut self, request: &str) -> Result<String, SearchError> {
         let started_us = self.platform.now_us();
         let mut limits = self.options.guest_limits.clone();
@@ -137,8 +137,7 @@ impl<P: Platform, C: Cache> Host<P, C> {
         }
     }
 
-    /// Answers a request: whatever goes wrong is an answer too. What is to be kept is put into the cache by
-    /// [`Host::settle`].
+    /// Answers a request, also if it fails. [`Host::settle`] writes to the cache afterwards.
     pub fn answer(&mut self, request: &HttpRequest) -> Answer {
         let started_us = self.platform.now_us();
         let mut counts = Counts::default();
@@ -163,23 +162,23 @@ impl<P: Platform, C: Cache> Host<P, C> {
         }
     }
 
-    /// Puts into the cache what the answers before have read. To be called once an answer is out, so that
-    /// nobody waits for it.
+    /// Writes the data that previous answers have read to the cache. Must be called after an answer
+    /// was sent, so that clients do not wait for it.
     pub fn settle(&mut self) {
         self.behind.settle();
     }
 
-    /// The cache.
+    /// Returns the cache.
     pub fn cache(&self) -> &C {
         &self.behind.cache
     }
 
-    /// The platform.
+    /// Returns the platform.
     pub fn platform(&self) -> &P {
         &self.platform
     }
 
-    /// The platform, to be told something.
+    /// Returns the platform as a mutable reference.
     pub fn platform_mut(&mut self) -> &mut P {
         &mut self.platform
     }
@@ -202,14 +201,15 @@ impl<P: Platform, C: Cache> Host<P, C> {
         );
         let mut portions = Portions::default();
         let mut asked = Demand::default();
-        // A demand for nothing asks for the next report; a second one after it would never end.
+        // An empty demand asks for the next report. A second one in a row would never end.
         let mut was_empty = false;
         for _ in 0..MAX_DEMANDS {
             loop {
                 let supplies = portions.next(&mut search);
                 let progress = session.step(supplies, search.report());
                 *counts = search.counts;
-                // What the guest asks for while it has not been given everything yet is asked for together.
+                // Demands that the guest makes before it has received all supplies are answered
+                // together.
                 match progress? {
                     Progress::Done(outcome) => return Ok(outcome),
                     Progress::Pending(demand) => asked.extend(demand),
@@ -244,7 +244,8 @@ impl<P: Platform, C: Cache> Host<P, C> {
     }
 }
 
-/// A request that is told what time it is, if it does not say. What is no request is left for the guest to refuse.
+/// Adds the current time to a request that lacks it. Leaves invalid requests to the guest, which
+/// refuses them.
 fn with_now(request: &str, unix_ms: u64) -> Cow<'_, str> {
     match read_json(request.as_bytes()) {
         Ok(Value::Object(mut parameters)) => {

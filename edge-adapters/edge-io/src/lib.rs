@@ -1,5 +1,5 @@
-//! A host for places without threads and without tokio: it links the guest as a Rust library and drives
-//! its sessions, for the adapters of WASI and of Fastly Compute.
+//! Host for environments without threads and without tokio: links the guest as a Rust library and
+//! drives its sessions, for the adapters of WASI and of Fastly Compute.
 //!
 //! ```text
 //!   HttpRequest ─→ Host ─→ Session::http ─→ step ⇄ wave ─→ HttpResponse
@@ -7,10 +7,10 @@
 //!     cache ─→ align ─→ coalesce ─→ cut ─→ budget ─→ flights (all at once) ─→ checks ─→ supplies
 //! ```
 //!
-//! What an adapter brings is a [`Platform`] (a clock, and requests that are under way side by side) and a
-//! [`Cache`]. Which requests a wave becomes, what an answer must look like and how blocks are kept is
-//! `canter-stores`, which the runtime uses too. What the runtime has and this has not: several searches
-//! in one process that share their traffic, leaf sessions in parallel, hedging, dry runs.
+//! An adapter provides a [`Platform`] (a clock and concurrent requests) and a [`Cache`]. The
+//! requests of a wave, the checks of answers and the storage of blocks are implemented in
+//! `canter-stores`, which the runtime also uses. Unlike the runtime, this host has no concurrent
+//! searches with shared requests, no parallel leaf sessions, no hedging and no dry runs.
 
 mod fetch_error;
 mod options;

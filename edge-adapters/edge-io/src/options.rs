@@ -1,45 +1,47 @@
-//! What one search may take and how its reads become requests: plain data, with a default for everything.
+//! Limits of a search, and options for the requests of its reads: plain data, with a default for
+//! everything.
 
 use canter_protocol::Budget;
 use canter_stores::ranges::coalesce::CoalesceOptions;
 use serde_json::{Map, Value};
 
-/// What a host allows each search.
+/// Options of a host for each search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Most requests, bytes, waves and time. A request of the API can only lower them.
+    /// Maximum requests, bytes, waves and time. Requests to the API can only lower them.
     pub budget: Budget,
-    /// Most milliseconds of the processor, where the platform tells how many were taken. The guest is given what
-    /// it asked for split by split then, and splits beyond the limit are left out of the answer. A split is never
-    /// interrupted, so the limit should be many times what one takes.
+    /// Maximum processor time in milliseconds, on platforms that measure it. The guest then gets
+    /// its data split by split, and splits beyond the limit are left out of the answer. A split is
+    /// never interrupted, so the limit should be many times the time for one split.
     pub max_cpu_ms: Option<u64>,
-    /// Whether bytes that the cache has count as well towards the most bytes: where those are in memory together.
+    /// Whether cached bytes also count towards the maximum number of bytes. This is meant for hosts
+    /// that hold all of them in memory together.
     pub counts_cached_bytes: bool,
-    /// Requests under way at once.
+    /// Maximum number of concurrent requests.
     pub max_concurrent_requests: usize,
-    /// A cached manifest younger than this is used as it is; 0 asks each time whether it has changed.
+    /// Maximum age of a cached manifest that is used without a check; 0 checks it every time.
     pub manifest_ttl_ms: u64,
-    /// Repetitions of one request whose failure may pass.
+    /// Maximum number of retries of a request with a temporary error.
     pub max_retries: u32,
-    /// Repetitions in one search: a store that is down is not asked several times as often.
+    /// Maximum number of retries in one search, which limits the load on a failing store.
     pub max_retries_in_all: u32,
-    /// When two ranges become one request.
+    /// Conditions for merging two ranges into one request.
     pub coalesce: CoalesceOptions,
-    /// A longer range is fetched in parts, side by side.
+    /// Maximum length of a request. Longer ranges are fetched in concurrent parts.
     pub max_part_bytes: u64,
-    /// Longest read to the end of an object.
+    /// Maximum length of a read to the end of an object.
     pub max_whole_object_bytes: u64,
-    /// Whether reads are widened to whole blocks of the cache.
+    /// Whether reads are extended to whole blocks of the cache.
     pub reads_blocks: bool,
-    /// The guest's own limits, a JSON object that is passed on as it is.
+    /// Limits of the guest, a JSON object that is passed on unchanged.
     pub guest_limits: Map<String, Value>,
-    /// A query that every hit must match.
+    /// Query that every hit must match.
     pub forced_filter: Option<String>,
 }
 
 impl Default for Options {
-    /// 30 s, 64 requests at once, 3 repetitions of a request and 20 in all, parts of 8 MiB, whole objects of
-    /// 64 MiB.
+    /// Defaults to 30 s, 64 concurrent requests, 3 retries of a request and 20 in total, parts of 8
+    /// MiB, and whole objects of 64 MiB.
     fn default() -> Self {
         Self {
             budget: Budget {

@@ -1,4 +1,4 @@
-//! What an adapter brings: a clock, and requests that are under way side by side.
+//! Interface that an adapter implements: a clock, and concurrent requests.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
@@ -13,25 +13,25 @@ use url::Url;
 use crate::FetchError;
 use crate::fetch_error::bounds_of;
 
-/// One GET to a store.
+/// GET request to a store.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// Names it among those under way.
+    /// Id among the running calls.
     pub id: u64,
-    /// Where the object is.
+    /// URL of the object.
     pub url: Url,
-    /// Name of the object, for messages.
+    /// Name of the object for messages.
     pub object: String,
-    /// The range; `None` for the whole object, which needs no range.
+    /// Requested range; `None` for the whole object.
     pub range: Option<AskedRange>,
-    /// The version that need not be sent again.
+    /// Known version, which need not be sent again.
     pub known_etag: Option<String>,
-    /// Longest body of a whole object.
+    /// Maximum length of the body of a whole object.
     pub max_bytes: u64,
 }
 
 impl Call {
-    /// What to send with it.
+    /// Returns the headers of the request.
     pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
         let agent = concat!("canter/", env!("CARGO_PKG_VERSION"));
         let mut headers = vec![
@@ -47,7 +47,8 @@ impl Call {
             (AUTHORIZATION, self.authorization()),
         ];
         for (name, value) in optional {
-            // A version that is no header, from a damaged cache perhaps, is not asked for.
+            // A version that is not valid in a header, such as one from a damaged cache, is
+            // omitted.
             if let Some(Ok(value)) = value.map(|value| HeaderValue::from_str(&value)) {
                 headers.push((name, value));
             }
@@ -55,7 +56,7 @@ impl Call {
         headers
     }
 
-    /// User and password of the URL, if it has them.
+    /// Returns the authorization for user and password of the URL, if it has them.
     fn authorization(&self) -> Option<String> {
         let (user, password) = (self.url.username(), self.url.password());
         if user.is_empty() && password.is_none() {
@@ -67,66 +68,68 @@ impl Call {
     }
 }
 
-/// A call that is over.
+/// Finished call.
 #[derive(Debug)]
 pub struct Landed {
-    /// The call's.
+    /// Id of the call.
     pub id: u64,
-    /// What came of it.
+    /// Result of the call.
     pub outcome: Outcome,
 }
 
-/// What comes of a call.
+/// Result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Exactly the bytes asked for.
+    /// Exactly the requested bytes.
     Bytes {
-        /// The bytes.
+        /// Content.
         bytes: Bytes,
-        /// The version of the object, where the store tells.
+        /// Version of the object, if the store reports it.
         etag: Option<String>,
-        /// Length of the whole object, where the store tells. Only a hint.
+        /// Length of the whole object, if the store reports it. Only a hint.
         object_len: Option<u64>,
     },
-    /// The object still has the version that is known.
+    /// The known version of the object is still current.
     Unchanged,
-    /// It is elsewhere on the same host.
+    /// The object is at another location on the same host.
     Moved {
-        /// Where.
+        /// New location.
         to: Box<Url>,
-        /// What it is if it was moved too often.
+        /// Fault to report after too many redirects.
         fault: Misbehaviour,
     },
-    /// It could not be had.
+    /// The request failed.
     Failed(FetchError),
 }
 
-/// Where a host runs.
+/// Environment of a host.
 pub trait Platform {
-    /// A call under way. Dropping it gives it up.
+    /// Running call. Dropping it cancels it.
     type Flight;
 
-    /// Microseconds on a clock that only goes forward.
+    /// Returns the microseconds of a monotonic clock.
     fn now_us(&self) -> u64;
 
-    /// Milliseconds since 1970.
+    /// Returns the milliseconds since 1970.
     fn unix_ms(&self) -> u64;
 
-    /// Milliseconds of the processor that the request has taken so far, where the platform tells.
+    /// Returns the processor time of the request so far in milliseconds, if the platform measures
+    /// it.
     fn cpu_ms(&self) -> Option<u64> {
         None
     }
 
-    /// Whether [`Platform::wait`] can wait for a moment. Where it cannot, requests are repeated at once.
+    /// Returns whether [`Platform::wait`] can wait until a given time. Otherwise, retries are sent
+    /// immediately.
     fn can_pause(&self) -> bool;
 
-    /// Sends a call and does not wait for it. An answer is taken in by a [`crate::Reception`], which checks it.
+    /// Sends a call without waiting for it. A [`crate::Reception`] receives and checks the answer.
     ///
     /// # Errors
-    /// A call that cannot be sent is over.
+    /// A call that cannot be sent is finished.
     fn send(&mut self, call: Call) -> Result<Self::Flight, Landed>;
 
-    /// Waits until one of `flights` is over, takes it out and tells what came of it; `None` once it is
-    /// `until_us`, if that is sooner. Without flights it waits until then.
+    /// Waits until one of `flights` has finished, removes it and returns its result. Returns `None`
+    /// at `until_us`, if that is earlier. Without flights, waits until then.
     fn wait(&mut self, flights: &mut Vec<Self::Flight>, until_us: Option<u64>) -> Option<Landed>;
 }

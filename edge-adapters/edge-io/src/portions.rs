@@ -1,5 +1,5 @@
-//! What was asked for, on its way to the guest: all at once, or split by split where the processor's time is
-//! limited, so that it can be looked at in between.
+//! Supplies of a demand, delivered all at once, or split by split if the processor time is limited,
+//! so that it can be checked in between.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,27 +8,28 @@ use canter_protocol::{ByteClass, Demand, FetchErrorKind, Supply, SupplyResult};
 use crate::search::Search;
 use crate::{Cache, Platform};
 
-/// The supplies of one demand.
+/// Supplies of one demand.
 #[derive(Default)]
 pub(crate) struct Portions(VecDeque<Portion>);
 
 #[derive(Default)]
 struct Portion {
     supplies: Vec<Supply>,
-    /// What the answer can do without: anything of a split. A lookup or a manifest it needs.
+    /// Whether the answer can do without the portion: it can do without splits, but not without
+    /// lookups and manifests.
     can_be_left_out: bool,
     is_document: bool,
 }
 
 impl Portions {
-    /// What `search` has for a demand.
+    /// Answers a demand with `search`.
     pub(crate) fn of<P: Platform, C: Cache>(demand: Demand, search: &mut Search<'_, P, C>) -> Self {
         let mut needed = Portion::default();
         if !search.gate.limits_cpu() {
             needed.supplies = search.answer(demand);
             return Self(VecDeque::from([needed]));
         }
-        // In the order in which the guest asks, which is that of what it wants most.
+        // The order is that of the guest's reads, which come in the order of their importance.
         let mut portions: Vec<Portion> = Vec::new();
         let mut ords: BTreeMap<(&str, bool), usize> = BTreeMap::new();
         let mut places: BTreeMap<u64, usize> = BTreeMap::new();
@@ -57,7 +58,7 @@ impl Portions {
         self.0.is_empty()
     }
 
-    /// The next portion; without its bytes, if there is no time left for what the guest would do with them.
+    /// Returns the next portion, without its bytes if there is no time left to process them.
     pub(crate) fn next<P: Platform, C: Cache>(
         &mut self,
         search: &mut Search<'_, P, C>,

@@ -1,4 +1,4 @@
-//! A read on its way to its bytes.
+//! Read that is in progress.
 
 use canter_protocol::{ByteClass, FetchErrorKind, ReadRequest, Supply, SupplyResult};
 use canter_stores::ranges::pieces;
@@ -7,23 +7,24 @@ use canter_stores::{AskedRange, CachedPiece, Extent};
 
 use crate::FetchError;
 
-/// Longest range that the guest may ask for at once: it must fit in memory besides all else.
+/// Maximum length of a read, which must fit into memory besides everything else.
 const MAX_READ_BYTES: u64 = 256 << 20;
 
-/// A read, and what is known of its bytes.
+/// Read with the bytes that are already there.
 pub(crate) struct PendingRead {
     pub(crate) id: u64,
     pub(crate) object: String,
     pub(crate) class: ByteClass,
-    /// What it asks for; a range as soon as it is known where the object ends.
+    /// Requested bytes; a range as soon as the end of the object is known.
     pub(crate) bytes: Extent,
-    /// In order, not overlapping.
+    /// Pieces in order, without overlaps.
     pieces: Vec<CachedPiece>,
-    /// What the cache has of the blocks that it lies in.
+    /// Cached pieces of the surrounding blocks.
     pub(crate) around: Vec<CachedPiece>,
-    /// The guest asks again for what it has had: it was no good, so the cache is passed by.
+    /// Whether the guest repeats a read because the previous result was invalid. The cache is not
+    /// used in this case.
     pub(crate) must_ask: bool,
-    /// Ask for exactly this range and nothing around it.
+    /// Whether exactly this range is requested, without surrounding blocks.
     pub(crate) is_exact: bool,
     pub(crate) error: Option<FetchError>,
 }
@@ -51,7 +52,7 @@ impl PendingRead {
         }
     }
 
-    /// The parts that are still to come.
+    /// Returns the missing parts.
     fn gaps(&self) -> Vec<Extent> {
         match (&self.error, &self.bytes) {
             (Some(_), _) => Vec::new(),
@@ -63,7 +64,7 @@ impl PendingRead {
         }
     }
 
-    /// Whether it has its bytes or its error.
+    /// Returns whether the read has its bytes or an error.
     pub(crate) fn is_done(&self) -> bool {
         self.gaps().is_empty()
     }
@@ -72,8 +73,8 @@ impl PendingRead {
         self.object == request.object && self.bytes.overlaps(&request.bytes)
     }
 
-    /// Takes what it misses out of `piece`, which came for `asked`. What came to the end of the object
-    /// ends the read.
+    /// Takes the missing parts from `piece`, which is the result of a request for `asked`. The end
+    /// of the object also ends the read.
     pub(crate) fn take(&mut self, piece: &CachedPiece, asked: &Extent) {
         if let (Extent::ToEnd(start), Extent::ToEnd(from)) = (&self.bytes, asked)
             && from <= start
@@ -86,7 +87,7 @@ impl PendingRead {
         }
     }
 
-    /// What it misses, extended to blocks of `block_len`.
+    /// Returns the missing parts, extended to blocks of `block_len`.
     pub(crate) fn missing(
         &self,
         read_ord: usize,
@@ -106,7 +107,7 @@ impl PendingRead {
                 all.push(missing(gap));
                 continue;
             };
-            // Whole blocks, but not what is cached of them already.
+            // Requests whole blocks, except for their cached parts.
             let blocks = align(range, block_len, object_len);
             let holes = pieces::gaps(&blocks, &self.around).into_iter();
             let holes = holes.map(Extent::Range);
@@ -115,7 +116,7 @@ impl PendingRead {
         all
     }
 
-    /// Gives it up, if it still misses bytes.
+    /// Fails the read if it still misses bytes.
     pub(crate) fn fail(&mut self, kind: FetchErrorKind, what: &str) {
         if !self.is_done() {
             let range = asked_of(&self.bytes);
@@ -127,7 +128,7 @@ impl PendingRead {
         let outcome = match self.error {
             None => SupplyResult::Bytes(pieces::join(self.pieces)),
             Some(error) => SupplyResult::Failed {
-                // A connection that broke off is no reason to rebuild an index.
+                // An interrupted connection is not a reason to rebuild an index.
                 kind: match error.is_transient {
                     true => FetchErrorKind::Unavailable,
                     false => error.kind,
@@ -142,7 +143,7 @@ impl PendingRead {
     }
 }
 
-/// `bytes` as a request asks for them. The whole object is asked for without a range.
+/// Returns `bytes` in the form of a request. The whole object needs no range.
 pub(crate) fn asked_of(bytes: &Extent) -> Option<AskedRange> {
     (*bytes != Extent::WHOLE).then(|| AskedRange {
         first: bytes.start(),

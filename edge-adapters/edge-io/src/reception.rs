@@ -1,4 +1,4 @@
-//! An answer on its way in: its head is checked before any of its body is read, its body is counted.
+//! Reception of an answer: checks the headers before the body is read, and counts the body.
 
 use canter_protocol::FetchErrorKind;
 use canter_stores::{
@@ -9,10 +9,10 @@ use http::header::{ETAG, HeaderMap, LOCATION};
 
 use crate::{Call, FetchError, Landed, Outcome};
 
-/// Room that is made at once for a body, however long it says it is.
+/// Maximum initial capacity for a body, regardless of its announced length.
 const MAX_FIRST_ROOM: u64 = 16 << 20;
 
-/// An answer whose head is good.
+/// Answer with valid headers.
 #[derive(Debug)]
 pub struct Reception {
     call: Call,
@@ -23,7 +23,7 @@ pub struct Reception {
 }
 
 impl Call {
-    /// The store could not be reached, or did not answer in time.
+    /// Finishes the call with an error: the store could not be reached, or did not answer in time.
     pub fn unreachable(&self, why: &str) -> Landed {
         self.failed(FetchErrorKind::Unavailable, why)
     }
@@ -54,11 +54,11 @@ impl Call {
 }
 
 impl Reception {
-    /// Looks at the head of an answer.
+    /// Checks the headers of an answer.
     ///
     /// # Errors
-    /// The call is over, and its body is not to be read: it was refused, it is not what was asked for,
-    /// or nothing has changed.
+    /// The call is finished and its body must not be read: the request was refused, the answer does
+    /// not match it, or nothing has changed.
     pub fn begin(call: Call, status: u16, headers: &HeaderMap) -> Result<Self, Landed> {
         let Ok(status) = StatusCode::from_u16(status) else {
             return Err(call.failed(FetchErrorKind::Protocol, "the answer has no status"));
@@ -78,7 +78,7 @@ impl Reception {
         let answer =
             check_answer(call.range, status, headers).map_err(|fault| call.misbehaved(&fault))?;
         let etag = headers.get(ETAG).and_then(|etag| etag.to_str().ok());
-        // A server that does not know If-None-Match sends the same version again.
+        // A server without support for If-None-Match sends the same version again.
         if call.known_etag.is_some() && etag == call.known_etag.as_deref() {
             return Err(call.over(Outcome::Unchanged));
         }
@@ -97,10 +97,10 @@ impl Reception {
         })
     }
 
-    /// Takes the next part of the body.
+    /// Receives the next part of the body.
     ///
     /// # Errors
-    /// The body is longer than it may be: the call is over.
+    /// The body is too long: the call is finished.
     pub fn take(&mut self, part: &[u8]) -> Result<(), Landed> {
         let num_bytes = (self.body.len() + part.len()) as u64;
         if num_bytes <= self.answer.body_len.unwrap_or(self.max_bytes) {
@@ -117,7 +117,7 @@ impl Reception {
         })
     }
 
-    /// The body has come to its end.
+    /// Finishes the call at the end of the body.
     pub fn end(self) -> Landed {
         let num_bytes = self.body.len() as u64;
         if self.answer.body_len.is_some_and(|len| num_bytes < len) {
@@ -134,12 +134,12 @@ impl Reception {
         })
     }
 
-    /// The rest of the body did not come in time.
+    /// Finishes the call with an error: the rest of the body did not arrive in time.
     pub fn unreachable(self, why: &str) -> Landed {
         self.call.unreachable(why)
     }
 
-    /// The connection ended in the middle of the body.
+    /// Finishes the call with an error: the connection ended in the middle of the body.
     pub fn broken(self) -> Landed {
         let expected = self.answer.body_len;
         let expected = expected.map_or("more".to_owned(), |len| len.to_string());
@@ -154,7 +154,7 @@ fn too_large(call: &Call, max_bytes: u64) -> Landed {
     call.failed(FetchErrorKind::Budget, &what)
 }
 
-/// What an answer that points elsewhere comes to: the same host is asked again, no other is.
+/// Returns the outcome of a redirect. Only redirects to the same host are followed.
 fn moved(call: &Call, status: StatusCode, headers: &HeaderMap) -> Option<Outcome> {
     let fault = redirect_of(&call.url, status, headers)?;
     let target = headers.get(LOCATION)?.to_str().ok();
@@ -168,7 +168,7 @@ fn moved(call: &Call, status: StatusCode, headers: &HeaderMap) -> Option<Outcome
     })
 }
 
-/// What is no answer to a request for bytes.
+/// Returns the kind of error of a status that is not an answer to a request for bytes.
 fn refusal_of(status: StatusCode) -> Option<FetchErrorKind> {
     Some(match status {
         StatusCode::OK | StatusCode::PARTIAL_CONTENT => return None,

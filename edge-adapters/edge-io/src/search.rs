@@ -1,4 +1,4 @@
-//! What one search has found out so far, and what it shares with its host.
+//! State of one search, and its connection to the host.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -15,10 +15,11 @@ use crate::host::{Index, ONLY_INDEX};
 use crate::reads::asked_of;
 use crate::{Cache, FetchError, Options, Platform};
 
-/// Bytes that wait to be put into the cache behind the answer; what is more is put at once.
+/// Maximum number of bytes that wait to be written to the cache after the answer. Anything beyond
+/// is written at once.
 const MAX_BYTES_BEHIND: usize = 16 << 20;
 
-/// The classes whose ranges lie side by side in one object.
+/// Classes whose ranges are next to each other in an object.
 const CLASSES_OF_SPLITS: [ByteClass; 5] = [
     ByteClass::Head,
     ByteClass::Dictionary,
@@ -27,28 +28,28 @@ const CLASSES_OF_SPLITS: [ByteClass; 5] = [
     ByteClass::DocStore,
 ];
 
-/// What a search has cost.
+/// Costs of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests to the store, with repetitions.
+    /// Number of requests to the store, including retries.
     pub num_requests: u64,
-    /// Bytes that came.
+    /// Number of received bytes.
     pub num_bytes: u64,
-    /// Dependent rounds of requests.
+    /// Number of dependent rounds of requests.
     pub num_waves: u64,
-    /// Reads and lookups that the cache answered in full.
+    /// Number of reads and lookups that the cache answered completely.
     pub num_cache_hits: u64,
-    /// Those that it did not.
+    /// Number of reads and lookups that the cache did not answer completely.
     pub num_cache_misses: u64,
 }
 
-/// Something to put into the cache.
+/// Data to write to the cache.
 pub(crate) enum Put {
     Range(String, CachedPiece, ByteClass),
     Entry(String, Bytes, ByteClass),
 }
 
-/// A cache, and what is to be put into it once the answer is out.
+/// Cache with the data to write to it after the answer.
 pub(crate) struct Behind<C> {
     pub(crate) cache: C,
     puts: Vec<Put>,
@@ -89,7 +90,7 @@ impl<C: Cache> Behind<C> {
     }
 }
 
-/// One search under way.
+/// Search in progress.
 pub(crate) struct Search<'h, P, C> {
     pub(crate) platform: &'h mut P,
     pub(crate) behind: &'h mut Behind<C>,
@@ -98,14 +99,15 @@ pub(crate) struct Search<'h, P, C> {
     pub(crate) gate: Gate,
     pub(crate) counts: Counts,
     pub(crate) started_us: u64,
-    /// When reads are given up, so that there is still time to answer; then the documents.
+    /// Times at which reads of splits and of documents are cancelled, so that enough time is left
+    /// for the answer.
     pub(crate) reads_until_us: Option<u64>,
     pub(crate) documents_until_us: Option<u64>,
-    /// What the guest has asked for: again means that what came was no good.
+    /// Previous reads of the guest. A repeated read means that the previous result was invalid.
     pub(crate) asked: BTreeSet<(String, u64, Option<u64>)>,
-    /// The version of each immutable object, as first seen.
+    /// First seen version of each immutable object.
     etags: BTreeMap<String, String>,
-    /// Lengths of objects, as the store told them; only a hint.
+    /// Lengths of objects as reported by the store, used as hints.
     object_lens: BTreeMap<String, u64>,
     pub(crate) num_retries: u32,
     pub(crate) last_id: u64,
@@ -146,13 +148,13 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         }
     }
 
-    /// An error if too little of the processor's time is left for splits, or for documents.
+    /// Returns an error if too little processor time is left for splits or for documents.
     pub(crate) fn admit_cpu(&mut self, is_document: bool) -> Result<(), String> {
         let cpu_ms = self.platform.cpu_ms().unwrap_or(0);
         self.gate.admit_cpu(cpu_ms, is_document)
     }
 
-    /// What the guest is to say of the search in its answer.
+    /// Returns the host's report, which the guest adds to its answer.
     pub(crate) fn report(&self) -> HostReport {
         HostReport {
             elapsed_us: self.platform.now_us().saturating_sub(self.started_us),
@@ -161,7 +163,7 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         }
     }
 
-    /// The index that an object or key belongs to, and its name within it.
+    /// Returns the index to which an object or key belongs, with its name in the index.
     fn index_of<'n>(&self, name: &'n str) -> Option<(&'h Index, &'n str)> {
         if let Some(only) = self.indexes.get(ONLY_INDEX) {
             return Some((only, name));
@@ -170,7 +172,7 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         Some((self.indexes.get(index)?, rest))
     }
 
-    /// What the object is called within its index; all of its name if there is no such index.
+    /// Returns the name of the object in its index, or the whole name if there is no such index.
     pub(crate) fn name_in_index<'n>(&self, object: &'n str) -> &'n str {
         self.index_of(object).map_or(object, |(_, rest)| rest)
     }
@@ -180,7 +182,8 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         Some(index.url_of(rest))
     }
 
-    /// Where an object or entry is in the cache: by where the index is and not by what it is called here.
+    /// Returns the cache key of an object or entry, which contains the location of the index
+    /// instead of its name on this host.
     pub(crate) fn cache_key(&self, name: &str) -> String {
         match self.index_of(name) {
             Some((index, rest)) => format!("{}/{rest}", index.namespace),
@@ -192,10 +195,10 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         self.object_lens.get(object).copied()
     }
 
-    /// The length of the blocks in which ranges of this class are read.
+    /// Returns the length of the blocks in which ranges of this class are read.
     pub(crate) fn block_len(&self, class: ByteClass) -> u64 {
         let reads_blocks = self.options.reads_blocks && self.behind.cache.keeps();
-        // A head has the length that the manifest names, and is read whole.
+        // The length of a head is in the manifest, and a head is read as a whole.
         match reads_blocks && !matches!(class, ByteClass::Manifest | ByteClass::Head) {
             true => self.behind.cache.block_len(class).max(1),
             false => 1,
@@ -210,10 +213,10 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         }
     }
 
-    /// What the cache has of `blocks`, which reach around the `wanted` bytes of a read.
+    /// Returns the cached pieces of `blocks`, which surround the `wanted` bytes of a read.
     ///
-    /// What the read's own class lacks may have come with another: requests are merged, and blocks reach over
-    /// the border between two classes.
+    /// Bytes that are missing in the read's class may be cached in another class, because requests
+    /// are merged and blocks can span two classes.
     pub(crate) fn cached(
         &mut self,
         object: &str,
@@ -240,10 +243,10 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         held
     }
 
-    /// Looks at what came of an immutable object.
+    /// Checks the result of a request for an immutable object.
     ///
     /// # Errors
-    /// If the object is not what it was when this search first read it.
+    /// The object has changed since this search first read it.
     pub(crate) fn note_object(
         &mut self,
         object: &str,

@@ -1,4 +1,5 @@
-//! Settings as text, from an environment or a config store: read once, with an error that names the key.
+//! Settings in text form, from an environment or a config store: read once, with errors that name
+//! the key.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,7 @@ use url::Url;
 
 use crate::Options;
 
-/// The settings that [`Options::with_settings`] reads.
+/// Settings that [`Options::with_settings`] reads.
 const INTEGERS: [&str; 6] = [
     "CANTER_MAX_REQUESTS",
     "CANTER_MAX_WAVES",
@@ -18,13 +19,14 @@ const INTEGERS: [&str; 6] = [
 ];
 
 impl Options {
-    /// These options with what is set: `CANTER_MAX_REQUESTS`, `CANTER_MAX_BYTES`, `CANTER_MAX_WAVES`,
-    /// `CANTER_DEADLINE_MS`, `CANTER_MAX_CPU_MS`, `CANTER_MANIFEST_TTL_MS`, `CANTER_MAX_CONCURRENT_REQUESTS`,
-    /// `CANTER_LIMITS` (the guest's limits, JSON) and `CANTER_FORCED_FILTER` (a query). An empty value is none.
+    /// Applies the settings `CANTER_MAX_REQUESTS`, `CANTER_MAX_BYTES`, `CANTER_MAX_WAVES`,
+    /// `CANTER_DEADLINE_MS`, `CANTER_MAX_CPU_MS`, `CANTER_MANIFEST_TTL_MS`,
+    /// `CANTER_MAX_CONCURRENT_REQUESTS`, `CANTER_LIMITS` (the guest's limits, JSON) and
+    /// `CANTER_FORCED_FILTER` (a query). An empty value counts as missing.
     ///
     /// # Errors
-    /// If a value is not what its key needs, with a message that names both, or if it is not known: a filter that
-    /// cannot be read must not be taken for none.
+    /// A value is not valid for its key (the message names both), or cannot be read: a filter that
+    /// cannot be read must not count as missing.
     pub fn with_settings(
         mut self,
         setting: impl Fn(&str) -> Result<Option<String>, String>,
@@ -70,11 +72,11 @@ impl Options {
     }
 }
 
-/// Reads `name=url,name=url`.
+/// Parses `name=url,name=url`.
 ///
 /// # Errors
-/// If a part is not of that form, a name is given twice or cannot be part of a path, or a URL is none of
-/// `http` or `https`.
+/// A part does not have this form, a name is duplicate or invalid in a path, or a URL is neither
+/// `http` nor `https`.
 pub fn parse_indexes(text: &str) -> Result<BTreeMap<String, Url>, String> {
     let mut indexes = BTreeMap::new();
     let parts = text.split(',').map(str::trim);
@@ -97,10 +99,10 @@ pub fn parse_indexes(text: &str) -> Result<BTreeMap<String, Url>, String> {
     }
 }
 
-/// Reads the URL of an index.
+/// Parses the URL of an index.
 ///
 /// # Errors
-/// If it is no URL of `http` or `https`.
+/// It is not a URL of `http` or `https`.
 pub fn parse_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("{text:?} is no URL: {error}"))?;
     match url.scheme() {
@@ -111,10 +113,10 @@ pub fn parse_url(text: &str) -> Result<Url, String> {
     }
 }
 
-/// Reads a number of bytes, such as `64MiB`, `50MB` or `1000`.
+/// Parses a number of bytes, such as `64MiB`, `50MB` or `1000`.
 ///
 /// # Errors
-/// If it is none, or too large.
+/// The text is invalid, or the number is too large.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     canter_stores::parse_bytes(text).map_err(|wrong| format!("{text:?} is {wrong}"))
 }

@@ -1,5 +1,5 @@
-//! Waves against a store in memory: whatever the store, the cache and the budget do, a read gets its bytes or
-//! a reason. What is answered without any.
+//! Waves with a store in memory: with any behaviour of store, cache and budget, each read gets its
+//! bytes or an error. Also tests answers that need no wave.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ fn indexes() -> BTreeMap<String, Index> {
     BTreeMap::from([("logs".to_owned(), Index::new(base))])
 }
 
-/// What came of one demand.
+/// Result of one demand.
 struct Done {
     outcomes: Vec<SupplyResult>,
     counts: Counts,
@@ -113,7 +113,8 @@ fn nothing() -> Behind<Option<FolderCache>> {
     Behind::new(None)
 }
 
-/// Whether a read got what it asked for: its bytes, or that the object ends before.
+/// Returns whether a read has the right result: its bytes, or the error that the object ends
+/// before.
 fn is_right(store: &MemoryStore, read: &ReadRequest, outcome: &SupplyResult) -> bool {
     let name = read.object.replace("logs/", "x/");
     let object = &store.objects[&name];
@@ -131,8 +132,8 @@ fn is_right(store: &MemoryStore, read: &ReadRequest, outcome: &SupplyResult) -> 
 }
 
 prop_compose! {
-    /// A read inside its object, as all are whose place comes from a manifest: one that ends behind it
-    /// fails, and with it what shares its request.
+    /// Generates a read within its object, like all reads whose location comes from a manifest. A
+    /// read beyond the end fails, and so do reads that share its request.
     fn any_read()(
         is_a in any::<bool>(),
         offset in 0u64..300_000,
@@ -180,7 +181,7 @@ proptest! {
                 prop_assert!(is_right(&store, read, outcome), "{read:?}");
             }
             prop_assert!(store.most_at_once <= max_concurrent_requests);
-            // Some blocks are damaged before the next round.
+            // Damages some blocks before the next round.
             let cache = behind.cache.as_mut().unwrap();
             let blobs = cache.store_mut();
             for (which, at) in &damage {
@@ -234,7 +235,7 @@ fn what_was_read_once_is_not_asked_for_again() {
         read(2, "b", 0, Some(4_000), ByteClass::Head),
     ]);
     for round in 0..3 {
-        // Each round is a process of its own.
+        // Each round simulates a separate process.
         let cache = FolderCache::open(folder.path(), 64 << 20).unwrap();
         let mut behind = Behind::new(Some(cache));
         let before = store.num_calls;
@@ -253,7 +254,7 @@ fn neighbours_find_each_other_in_blocks() {
     let mut store = store();
     let mut behind = blobs();
     let options = Options::default();
-    // The length of the object is learned with the first answer.
+    // The first answer reveals the length of the object.
     run(
         &mut store,
         &mut behind,
@@ -410,7 +411,7 @@ fn a_manifest_is_asked_for_again_and_sent_only_if_it_has_changed() {
         .objects
         .insert("x/manifest".to_owned(), object(7, 901));
     check(&options, &mut store, 3, 1);
-    // Within its time to live it is not asked for at all.
+    // Within its time to live, the manifest is not requested at all.
     options.manifest_ttl_ms = 1000;
     check(&options, &mut store, 3, 1);
     store.now_us += 2_000_000;
@@ -458,8 +459,8 @@ fn entries_of_the_guest_come_back_and_are_lost_when_damaged() {
     assert_eq!(behind.cache.num_damaged(), 1);
 }
 
-/// Nobody knows how long the rest of an object is before it has come, so it is one request, which no
-/// range joins.
+/// The length of the rest of an object is unknown in advance, so it is one request that is not
+/// merged with any range.
 #[test]
 fn the_rest_of_an_object_is_one_request() {
     let check = |mut behind: Behind<Option<BlobCache<MemoryBlobs>>>| {
@@ -486,7 +487,7 @@ fn the_rest_of_an_object_is_one_request() {
     check(Behind::new(None));
 }
 
-/// The guest refuses such settings, so that there is no session to answer.
+/// The guest refuses these settings, so there is no session that could answer.
 #[test]
 fn a_failure_without_a_session_has_the_form_of_the_api_that_was_asked() {
     let mut options = Options::default();

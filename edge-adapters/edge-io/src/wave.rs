@@ -1,4 +1,4 @@
-//! One demand, answered at once: lookups, cached pieces, manifests, ranges.
+//! Processing of one demand: lookups, cached pieces, manifests, ranges.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use crate::reads::PendingRead;
 use crate::search::{Put, Search};
 use crate::{Cache, FetchError, Platform};
 
-/// How often a wave is planned again, because a merged request ran past the end of an object.
+/// Maximum number of rounds of a wave. The second one repeats reads whose merged request exceeded
+/// the end of an object.
 const MAX_ROUNDS: usize = 2;
 
 impl<P: Platform, C: Cache> Search<'_, P, C> {
@@ -50,7 +51,8 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         }
     }
 
-    /// A read with what the cache has of it. A manifest that has to be asked for becomes a target.
+    /// Returns a read with the cached parts of its bytes. If a manifest must be requested, adds it
+    /// to the targets.
     fn look_up_read(
         &mut self,
         request: ReadRequest,
@@ -110,7 +112,8 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         let kept = entry.as_ref().and_then(KeptManifest::from_bytes);
         let now = Duration::from_millis(self.platform.unix_ms());
         let ttl = Duration::from_millis(self.options.manifest_ttl_ms);
-        // A clock that was set back makes an entry from the future: ask.
+        // After the clock was set back, an entry can be from the future; then the manifest is
+        // requested.
         let age = kept
             .as_ref()
             .and_then(|kept| now.checked_sub(kept.checked_at));
@@ -127,7 +130,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         });
     }
 
-    /// Fetches what is missing, and gives each read its bytes or its error.
+    /// Fetches the missing bytes, and gives each read its bytes or an error.
     fn fetch(&mut self, reads: &mut [PendingRead], mut targets: Vec<Target>) {
         let num_before = self.counts.num_requests;
         for round in 0..MAX_ROUNDS {
@@ -159,7 +162,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         }
     }
 
-    /// The requests for what reads miss; those of manifests are made elsewhere.
+    /// Returns the requests for missing ranges. Manifests are requested elsewhere.
     fn requests(&self, reads: &[PendingRead]) -> Vec<Request> {
         let missing_of = |is_exact: bool| {
             let reads = reads.iter().enumerate();
@@ -180,7 +183,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         requests
     }
 
-    /// Gives each read its part of what a request brought, and the cache all of it.
+    /// Gives each read its part of the result of a request, and the cache all of it.
     fn deal_out(
         &mut self,
         (target, result): Ended,
@@ -226,8 +229,8 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
             if read.is_done() {
                 continue;
             }
-            // A merged request that ran past the end of the object must not take its other reads with it:
-            // each is asked for by itself.
+            // If a merged request exceeds the end of the object, its other reads must not fail.
+            // They are requested separately.
             let is_merged = request.num_reads > 1 || !read.bytes.covers(&request.bytes);
             let is_short = error.kind == FetchErrorKind::Truncated;
             if is_short && is_merged && !read.is_exact && !is_last {
@@ -250,7 +253,8 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         }
     }
 
-    /// The manifest that came, or the one that still holds. It is kept with its version.
+    /// Returns the received manifest, or the known one if it is still current, and caches it with
+    /// its version.
     fn keep_manifest(
         &mut self,
         object: &str,
@@ -264,13 +268,13 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
             None => (fetched.etag.clone().unwrap_or_default(), fetched.bytes),
         };
         let kept = KeptManifest {
-            // What is confirmed is what held when it was asked.
+            // The answer confirms the state at the time of the request.
             checked_at: Duration::from_millis(asked_at_ms),
             etag,
             bytes: bytes.clone(),
         };
         let key = self.cache_key(object);
-        // Where it is asked each time, the moment at which it was is of no use.
+        // Without a time to live, the time of a check is not used.
         if self.options.manifest_ttl_ms > 0 || !fetched.is_unchanged {
             let entry = Put::Entry(key, kept.to_bytes(), ByteClass::Manifest);
             self.behind.offer(entry);

@@ -1,4 +1,5 @@
-//! Requests to a store through Fastly's backends: `send_async` for all of them, `select` for the next.
+//! Requests to a store through Fastly's backends: `send_async` sends them, and `select` waits for
+//! the next answer.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant, SystemTime};
@@ -11,23 +12,23 @@ use fastly::{Request, Response};
 use http::header::RANGE;
 use url::Url;
 
-/// Longest wait for a connection.
+/// Maximum time to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Longest wait for an answer, and for its next bytes.
+/// Maximum time to wait for an answer and for its next bytes.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes of a body that are read at once.
+/// Number of body bytes that are read at once.
 const READ_LEN: usize = 64 << 10;
 
-/// Fastly's clock and backends.
+/// Clock and backends of Fastly.
 #[derive(Debug)]
 pub(crate) struct Fastly {
     started: Instant,
-    /// The backend of all indexes; without one, each host is a dynamic backend of its own.
+    /// Backend of all indexes. Without it, each host becomes a dynamic backend.
     backend: Option<String>,
     dynamic: BTreeMap<String, Backend>,
 }
 
-/// A call under way. The platform says which request is over by giving it back.
+/// Running call. `select` returns the finished request, by which its call is found.
 pub(crate) struct Flight {
     call: Call,
     pending: PendingRequest,
@@ -48,7 +49,7 @@ impl Fastly {
             return Backend::from_name(name).map_err(missing);
         }
         let host = url.host_str().unwrap_or_default();
-        // A signature may cover it, with a port that is not the scheme's.
+        // A signature may cover the host with a port that is not the scheme's default.
         let host_header = match url.port() {
             Some(port) => format!("{host}:{port}"),
             None => host.to_owned(),
@@ -101,7 +102,7 @@ impl Platform for Fastly {
         elapsed_vcpu_ms().ok()
     }
 
-    /// There is no timer to wait for.
+    /// The platform has no timer.
     fn can_pause(&self) -> bool {
         false
     }
@@ -109,7 +110,8 @@ impl Platform for Fastly {
     fn send(&mut self, call: Call) -> Result<Flight, Landed> {
         let backend = self.backend_of(&call.url);
         let backend = backend.map_err(|why| call.unreachable(&why))?;
-        // Past the cache of responses, which keeps no ranges: blocks have a cache of their own.
+        // Bypasses the cache of responses, which does not keep ranges. Blocks are cached
+        // separately.
         let mut request = Request::get(call.url.as_str()).with_pass(true);
         for (name, value) in call.headers() {
             request.append_header(name, value);
@@ -120,8 +122,8 @@ impl Platform for Fastly {
         }
     }
 
-    /// A flight cannot be waited for until a moment: each has its timeouts, and the time is looked at between
-    /// them.
+    /// Waits for a flight without a time limit: each flight has its own timeouts, and the time is
+    /// checked between them.
     fn wait(&mut self, flights: &mut Vec<Flight>, _until_us: Option<u64>) -> Option<Landed> {
         if flights.is_empty() {
             return None;
@@ -138,7 +140,7 @@ impl Platform for Fastly {
                 flights.push(Flight { call, pending });
             }
         }
-        // The one that was not given back.
+        // The remaining call is the one that `select` did not return.
         let call = calls.pop()?;
         Some(match result {
             Ok(response) => receive(call, response),
@@ -147,7 +149,8 @@ impl Platform for Fastly {
     }
 }
 
-/// The call that a request was sent for. No two of a wave ask for the same range of the same object.
+/// Removes and returns the call of a request. No two calls of a wave request the same range of the
+/// same object.
 fn take(calls: &mut Vec<Call>, request: &Request) -> Option<Call> {
     let range = request.get_header(RANGE);
     let is_sent_for = |call: &Call| {
@@ -158,7 +161,7 @@ fn take(calls: &mut Vec<Call>, request: &Request) -> Option<Call> {
     Some(calls.swap_remove(place))
 }
 
-/// Reads an answer. The others go on meanwhile.
+/// Reads an answer, while the other requests continue.
 fn receive(call: Call, mut response: Response) -> Landed {
     let headers = response.get_headers();
     let headers = headers.map(|(name, value)| (name.clone(), value.clone()));

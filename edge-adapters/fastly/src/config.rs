@@ -8,21 +8,21 @@ use serde_json::Value;
 use crate::calls::Fastly;
 use crate::store::CoreCache;
 
-/// The name of the config store.
+/// Name of the config store.
 const STORE: &str = "canter";
 
-/// Requests to backends that one request may make: what the platform allows.
+/// Maximum number of requests to backends that the platform allows for one request.
 const MAX_REQUESTS: u64 = 32;
-/// Bytes of one search, from the store or the cache: they lie in the heap of 128 MB, besides the engine and what
-/// it computes.
+/// Maximum number of bytes of one search, from the store or the cache. They share the heap of 128
+/// MB with the engine and its results.
 const MAX_BYTES: u64 = 48 << 20;
-/// Milliseconds of the processor: what the platform allows.
+/// Maximum processor time in milliseconds that the platform allows.
 const MAX_CPU_MS: u64 = 50;
-/// Milliseconds of one search.
+/// Maximum time of one search in milliseconds.
 const DEADLINE_MS: u64 = 10_000;
-/// Longest manifest, for the same heap.
+/// Maximum length of a manifest, because of the same heap.
 const MAX_MANIFEST_BYTES: (&str, u64) = ("max_manifest_bytes", 16 << 20);
-/// Memory of aggregations and length of a manifest, for the same heap.
+/// Limits of the guest's memory, because of the same heap.
 const GUEST_LIMITS: [(&str, u64); 3] = [
     ("max_aggregation_bytes", 24 << 20),
     ("max_resident_bytes", 40 << 20),
@@ -31,7 +31,7 @@ const GUEST_LIMITS: [(&str, u64); 3] = [
 
 pub(crate) type FastlyHost = Host<Fastly, Option<BlobCache<CoreCache>>>;
 
-/// What the config store says.
+/// Content of the config store.
 pub(crate) struct Config(Option<ConfigStore>);
 
 impl Config {
@@ -39,10 +39,10 @@ impl Config {
         Self(ConfigStore::try_open(STORE).ok())
     }
 
-    /// A setting that is there and not blank.
+    /// Returns a setting, or `None` if it is missing or blank.
     ///
     /// # Errors
-    /// If that cannot be told.
+    /// The config store cannot be read.
     pub(crate) fn get(&self, name: &str) -> Result<Option<String>, String> {
         let Some(store) = &self.0 else {
             return Ok(None);
@@ -53,13 +53,13 @@ impl Config {
         Ok(value.filter(|value| !value.trim().is_empty()))
     }
 
-    /// A host as the settings want it.
+    /// Returns a host with these settings.
     pub(crate) fn host(&self) -> Result<FastlyHost, String> {
         let indexes = self.get("CANTER_INDEXES")?.unwrap_or_default();
         let indexes = parse_indexes(&indexes)
             .map_err(|error| format!("CANTER_INDEXES in the config store {STORE:?}: {error}"))?;
         let mut options = defaults().with_settings(|name| self.get(name))?;
-        // Not more is read of a manifest than the guest would take.
+        // The host does not read longer manifests than the guest accepts.
         let (name, max_bytes) = MAX_MANIFEST_BYTES;
         let max_set = options.guest_limits.get(name).and_then(Value::as_u64);
         options.max_whole_object_bytes = max_set.unwrap_or(max_bytes);

@@ -1,7 +1,7 @@
-//! Canter on Fastly Compute: the search API in a `wasm32-wasip1` program, with the engine linked in.
+//! Canter on Fastly Compute: the search API in a `wasm32-wasip1` program that includes the engine.
 //!
-//! Here is only what the platform asks for: its requests, its cache, its config store. On any other target
-//! there is nothing to run, so that the workspace can be built as a whole.
+//! This program only implements the interface to the platform: its requests, its cache and its
+//! config store. On other targets it does nothing, so that the whole workspace can be built.
 
 #[cfg(all(target_arch = "wasm32", target_env = "p1"))]
 mod calls;

@@ -1,4 +1,4 @@
-//! From a client's request to an answer.
+//! Processing of a client's request.
 
 use canter_guest::http_refusal;
 use canter_protocol::{HttpRequest, HttpResponse};
@@ -10,10 +10,10 @@ use crate::config::{Config, FastlyHost};
 
 const UNUSABLE_SETTINGS: &str = "the settings of this service cannot be used; its log says why";
 
-/// Longest body of a request: 1 MiB.
+/// Maximum length of a request body: 1 MiB.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// Answers one request. What is to be kept is put into the cache behind the answer.
+/// Answers one request, and then writes to the cache.
 pub(crate) fn run() {
     let request = Request::from_client();
     let config = Config::open();
@@ -37,7 +37,7 @@ fn answer(request: Request, config: &Config) -> (Response, Option<FastlyHost>) {
     let mut host = match config.host() {
         Ok(host) => host,
         Err(message) => {
-            // For those who run it: it may quote what gives access to a store.
+            // This goes to the operator's log, since it may contain secrets of a store.
             eprintln!("error: {message}");
             return (refusal(request.get_path(), 500, UNUSABLE_SETTINGS), None);
         }
@@ -56,7 +56,8 @@ fn answer(request: Request, config: &Config) -> (Response, Option<FastlyHost>) {
     if !shows_cost {
         return (response, Some(host));
     }
-    // What the platform limits: the time of the processor, and the heap, which never shrinks in a request.
+    // These are the resources that the platform limits: processor time, and the heap, which never
+    // shrinks during a request.
     if let Ok(cpu_ms) = elapsed_vcpu_ms() {
         response.set_header("x-canter-cpu-ms", cpu_ms.to_string());
     }
@@ -95,7 +96,7 @@ fn to_fastly(response: HttpResponse) -> Response {
     fastly
 }
 
-/// What a browser asks before it sends a request from another origin.
+/// Returns the answer to a browser's preflight request.
 fn preflight() -> Response {
     Response::from_status(StatusCode::NO_CONTENT)
         .with_header("access-control-allow-methods", "GET, POST")
@@ -103,7 +104,8 @@ fn preflight() -> Response {
         .with_header("access-control-max-age", "86400")
 }
 
-/// An answer to a request for `path` that only a host can give, in the form of the API that was asked.
+/// Returns a refusal of a request for `path` when there is no host, in the form of the API that the
+/// client uses.
 fn refusal(path: &str, status: u16, message: &str) -> Response {
     to_fastly(http_refusal(path, status, message))
 }

@@ -1,4 +1,4 @@
-//! The cache: Fastly's core cache, in blocks under keys of their own.
+//! Cache of blocks in Fastly's core cache.
 
 use std::io::{Read, Write};
 use std::time::Duration;
@@ -6,14 +6,15 @@ use std::time::Duration;
 use canter_edge_io::BlobStore;
 use fastly::cache::core::{CacheKey, insert, lookup};
 
-/// What is in the cache never changes, but for manifests, which are asked about whenever they are used.
+/// Maximum age of entries. They never change, except for manifests, which are checked whenever they
+/// are used.
 const MAX_AGE: Duration = Duration::from_secs(30 * 24 * 3600);
-/// Lets everything be purged at once.
+/// Surrogate key by which all entries can be purged at once.
 const SURROGATE_KEY: &str = "canter";
-/// Longest value that is read: more than any block or manifest has.
+/// Maximum length of a value, which exceeds that of any block or manifest.
 const MAX_VALUE_LEN: u64 = 80 << 20;
 
-/// Fastly's core cache.
+/// Core cache of Fastly.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CoreCache;
 
@@ -31,7 +32,7 @@ impl BlobStore for CoreCache {
             .known_length(value.len() as u64)
             .surrogate_keys([SURROGATE_KEY])
             .execute();
-        // What cannot be kept is read again.
+        // Data that could not be cached is read again.
         if let Ok(mut writer) = writer
             && writer.write_all(&value).is_ok()
         {

@@ -1,4 +1,4 @@
-//! What the templates and the guide say of settings is what there is.
+//! Tests that templates and guide list exactly the existing settings.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const TEMPLATES: [&str; 2] = [
 const PREFIX: &str = "CANTER_";
 const GUIDE: &str = include_str!("../README.md");
 
-/// The variables that a text names.
+/// Returns the variables that a text mentions.
 fn named(text: &str) -> BTreeSet<&str> {
     let is_part = |c: char| c.is_ascii_uppercase() || c == '_';
     text.split(|c| !is_part(c))

@@ -1,10 +1,11 @@
-//! Settings from the environment: typed, named in every error, and an empty one is none.
+//! Settings from the environment: typed, and named in every error. An empty setting counts as
+//! missing.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// A setting that is missing or cannot be used; says which and what to do.
+/// Error about a missing or invalid setting, with its name and advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(pub String);
 
@@ -16,12 +17,12 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// The variables of a process, as they were when it started.
+/// Variables of a process at its start.
 #[derive(Clone, Default)]
 pub struct Environment(BTreeMap<String, String>);
 
 impl Environment {
-    /// The variables of this process. One that is not UTF-8 is left out.
+    /// Returns the variables of this process, except for those that are not UTF-8.
     pub fn of_process() -> Self {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
@@ -29,13 +30,13 @@ impl Environment {
         Self(std::env::vars_os().filter_map(text).collect())
     }
 
-    /// These variables.
+    /// Creates an environment of these variables.
     pub fn of<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         Self(variables.into_iter().map(owned).collect())
     }
 
-    /// A variable, unless it is empty.
+    /// Returns a variable, unless it is empty.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0
             .get(name)
@@ -43,7 +44,7 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
-    /// A variable that must be there; `example` shows what it may be.
+    /// Returns a required variable; `example` shows a possible value.
     pub fn require(&self, name: &str, example: &str) -> Result<&str, ConfigError> {
         self.get(name).ok_or_else(|| {
             ConfigError(format!(
@@ -52,7 +53,8 @@ impl Environment {
         })
     }
 
-    /// An error if a variable begins with `prefix` and is none of `known`: it would be ignored.
+    /// Returns an error if a variable has the prefix but is not in `known`, because it would be
+    /// ignored.
     pub fn refuse_unknown(&self, prefix: &str, known: &[&str]) -> Result<(), ConfigError> {
         let ours = self.0.keys().filter(|name| name.starts_with(prefix));
         for name in ours {
@@ -66,7 +68,7 @@ impl Environment {
         Ok(())
     }
 
-    /// A number, or another value with a text form.
+    /// Parses a number or another value with a text form.
     pub fn parse<T: FromStr>(&self, name: &str, expect: &str) -> Result<Option<T>, ConfigError> {
         let Some(value) = self.get(name) else {
             return Ok(None);
@@ -79,12 +81,12 @@ impl Environment {
         parsed.map(Some)
     }
 
-    /// A whole number.
+    /// Parses an integer.
     pub fn number(&self, name: &str) -> Result<Option<u64>, ConfigError> {
         self.parse(name, "a whole number")
     }
 
-    /// A number of bytes, such as `400MB` or `1GiB`.
+    /// Parses a number of bytes, such as `400MB` or `1GiB`.
     pub fn bytes(&self, name: &str) -> Result<Option<u64>, ConfigError> {
         let Some(value) = self.get(name) else {
             return Ok(None);
@@ -95,7 +97,7 @@ impl Environment {
             .map_err(|wrong| ConfigError(format!("{name} is {value:?}, {wrong}")))
     }
 
-    /// A value in JSON.
+    /// Parses a JSON value.
     pub fn json<T: serde::de::DeserializeOwned>(
         &self,
         name: &str,
@@ -104,14 +106,14 @@ impl Environment {
         let Some(value) = self.get(name) else {
             return Ok(None);
         };
-        // The value may hold secrets, so only what is wrong with it is said.
+        // The value may contain secrets, so it is not shown.
         serde_json::from_str(value)
             .map(Some)
             .map_err(|error| ConfigError(format!("{name} is not {expect}: {error}")))
     }
 }
 
-/// Names only: values may be secrets.
+/// Shows only names, because values may be secrets.
 impl fmt::Debug for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()

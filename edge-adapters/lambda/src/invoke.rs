@@ -1,7 +1,7 @@
-//! Invokes a Lambda function: one signed request to Lambda's API.
+//! Invocation of a Lambda function: one signed request to Lambda's API.
 //!
-//! The AWS SDK would be the larger part of this program; what it does here, `object_store` does already
-//! for S3 with the same code: credentials in, signature version 4 out.
+//! The AWS SDK would be the larger part of this program. `object_store` already contains the code
+//! for credentials and signature version 4.
 
 use bytes::Bytes;
 use canter_runtime::SearchError;
@@ -15,10 +15,10 @@ use crate::env::{ConfigError, Environment};
 const ENDPOINT: &str = "AWS_ENDPOINT_URL_LAMBDA";
 const REGION: &str = "AWS_REGION";
 const EXAMPLE_REGION: &str = "eu-central-1";
-/// Longest answer that is read: Lambda's 6 MB and what may stand around them.
+/// Maximum length of an answer: Lambda's 6 MB, and some overhead.
 const MAX_ANSWER_BYTES: usize = 8 << 20;
 
-/// Invokes one function, as who this process is.
+/// Invokes one function, with the identity of this process.
 pub(crate) struct Invoker {
     client: Client,
     url: String,
@@ -27,8 +27,8 @@ pub(crate) struct Invoker {
 }
 
 impl Invoker {
-    /// For a function by its name or ARN, in the region and with the credentials that Lambda gives this
-    /// one. `self` is this function, in its own version.
+    /// Creates an invoker for a function by its name or ARN, in the region and with the credentials
+    /// that Lambda provides. `self` is this function in its own version.
     pub(crate) fn from_env(env: &Environment, function: &str) -> Result<Self, ConfigError> {
         let (name, qualifier) = named(env, function)?;
         let region = env.require(REGION, EXAMPLE_REGION)?.to_owned();
@@ -55,7 +55,8 @@ impl Invoker {
         })
     }
 
-    /// The function's answer to `payload`. Sent once: a function is not known to have done nothing.
+    /// Returns the function's answer to `payload`. The request is sent only once, because the
+    /// function may have run even without an answer.
     pub(crate) async fn invoke(&self, payload: Vec<u8>) -> Result<Bytes, SearchError> {
         let failed =
             |what: String| SearchError::unavailable(format!("an invocation failed: {what}"));
@@ -98,7 +99,8 @@ impl Invoker {
     }
 }
 
-/// Name and qualifier. Names are put into a URL as they are, so nothing else may stand in them.
+/// Returns name and qualifier. Names become part of a URL without encoding, so their characters are
+/// restricted.
 fn named(env: &Environment, function: &str) -> Result<(String, Option<String>), ConfigError> {
     let own = |name| env.require(name, "…").map(str::to_owned);
     let (name, qualifier) = if function == "self" {
@@ -107,8 +109,8 @@ fn named(env: &Environment, function: &str) -> Result<(String, Option<String>), 
         let version = Some(version).filter(|version| version != "$LATEST");
         (own("AWS_LAMBDA_FUNCTION_NAME")?, version)
     } else {
-        // arn:aws:lambda:REGION:ACCOUNT:function:NAME[:QUALIFIER]; only the name is called, which is another
-        // function elsewhere.
+        // arn:aws:lambda:REGION:ACCOUNT:function:NAME[:QUALIFIER]; the call only contains the name,
+        // which would be another function in other regions and accounts.
         let rest = match function.split_once(":function:") {
             None => function,
             Some((place, rest)) => {

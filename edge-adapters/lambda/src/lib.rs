@@ -1,8 +1,9 @@
-//! Canter on AWS Lambda: a function that searches, and one that indexes what arrives in a bucket.
+//! Canter on AWS Lambda: a function that searches, and one that indexes objects that arrive in a
+//! bucket.
 //!
-//! Both are native programs that speak the Lambda Runtime API. They hold no search logic and no
-//! indexing logic: the one carries HTTP requests into [`canter_runtime::Searcher`] and its answers out,
-//! the other carries the objects of S3 events into `canter_index_builder::ingest`.
+//! Both are native programs that use the Lambda Runtime API. They contain no search and indexing
+//! logic: one passes HTTP requests to [`canter_runtime::Searcher`] and returns its answers, the
+//! other passes the objects of S3 events to `canter_index_builder::ingest`.
 //!
 //! ```text
 //!   function URL, API Gateway, ALB ─┐                 ┌─ memory ─ /tmp ─ S3

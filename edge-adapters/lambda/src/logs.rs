@@ -1,4 +1,5 @@
-//! Log lines on standard error, which Lambda keeps: text, or JSON if the function says so.
+//! Log lines on standard error, which Lambda stores: text, or JSON if the function is configured
+//! so.
 
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
@@ -6,17 +7,17 @@ use tracing_subscriber::registry::Registry;
 
 use crate::env::{ConfigError, Environment};
 
-/// The level that Lambda's own settings name, for the targets of Canter.
+/// Log level in Lambda's own settings, for the targets of Canter.
 const LEVEL: &str = "AWS_LAMBDA_LOG_LEVEL";
 /// `JSON` or `Text`, from the same settings.
 const FORMAT: &str = "AWS_LAMBDA_LOG_FORMAT";
-/// A filter that goes before both, such as `canter=debug,hyper=warn`.
+/// Filter that overrides the level, such as `canter=debug,hyper=warn`.
 const FILTER: &str = "CANTER_LOG";
 
-/// Begins to log, for as long as the process lives.
+/// Starts logging for the lifetime of the process.
 pub(crate) fn start(env: &Environment) -> Result<(), ConfigError> {
     let level = match env.get(LEVEL) {
-        // CloudWatch's word for it.
+        // CloudWatch supports this level.
         Some("FATAL") => LevelFilter::ERROR,
         _ => env
             .parse(LEVEL, "TRACE, DEBUG, INFO, WARN or ERROR")?
@@ -37,7 +38,7 @@ pub(crate) fn start(env: &Environment) -> Result<(), ConfigError> {
         true => {
             tracing::subscriber::set_global_default(registry.with(lines.json().with_filter(filter)))
         }
-        // Lambda puts the time before each line.
+        // Lambda adds the time to each line.
         false => tracing::subscriber::set_global_default(
             registry.with(lines.without_time().with_filter(filter)),
         ),

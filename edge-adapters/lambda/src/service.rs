@@ -1,5 +1,5 @@
-//! The Runtime API: a failed start is reported, then events are answered one by one, until the process is
-//! of no use any more.
+//! Loop of the Runtime API: reports a failed start, otherwise answers events one by one until the
+//! process becomes unusable.
 
 use std::pin::Pin;
 use std::process::ExitCode;
@@ -15,10 +15,10 @@ use tracing::error;
 use crate::env::{ConfigError, Environment};
 use crate::logs;
 
-/// Longest wait for the Runtime API when a failed start is reported.
+/// Maximum time to report a failed start to the Runtime API.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Variables that Lambda sets and `lambda_runtime` takes for granted.
+/// Variables that Lambda sets and `lambda_runtime` requires.
 const LAMBDA_VARIABLES: [&str; 4] = [
     "AWS_LAMBDA_RUNTIME_API",
     "AWS_LAMBDA_FUNCTION_NAME",
@@ -26,17 +26,19 @@ const LAMBDA_VARIABLES: [&str; 4] = [
     "AWS_LAMBDA_FUNCTION_VERSION",
 ];
 
-/// What a program serves.
+/// Function that a program serves.
 pub trait Served: 'static {
-    /// Whether something goes on in this process that no answer needs and nothing ends. Asked behind each
-    /// answer: then the process ends, and Lambda starts another for the next event.
+    /// Returns whether something is running in this process that no answer needs and that does not
+    /// end. It is called after each answer. If so, the process ends, and Lambda starts another one
+    /// for the next event.
     fn is_stuck(&self) -> impl Future<Output = bool> {
         async { false }
     }
 }
 
-/// Runs a function: makes it from the environment, and has it answer events until the process ends.
-/// Fails if it cannot be made, which the Runtime API has been told by then, and if the Runtime API does.
+/// Creates a function from the environment, and lets it answer events until the process ends. Fails
+/// if it cannot be created, which is also reported to the Runtime API, and if the Runtime API
+/// fails.
 pub async fn serve<F, H, A>(
     make: impl FnOnce(&Environment) -> Result<F, ConfigError>,
     handle: H,
@@ -89,8 +91,8 @@ where
         .await
 }
 
-/// Ends the process behind an answer that has left something behind. What it wraps has sent the answer to the
-/// Runtime API when it is over, and has not asked for the next event yet.
+/// Ends the process after an answer if something is stuck. When the wrapped service finishes, it
+/// has sent the answer to the Runtime API, but not requested the next event yet.
 #[derive(Clone)]
 struct EndStuck<F, E> {
     function: Arc<F>,
@@ -149,7 +151,7 @@ where
     }
 }
 
-/// Tells the Runtime API why the function cannot start, so that whoever invokes it reads it too.
+/// Reports to the Runtime API why the function cannot start, so that the caller gets the message.
 async fn report(env: &Environment, error: &ConfigError) {
     let Some(api) = env.get("AWS_LAMBDA_RUNTIME_API") else {
         return;
@@ -172,7 +174,7 @@ async fn report(env: &Environment, error: &ConfigError) {
             .header("content-type", "application/json")
             .body(body.to_string())
             .send();
-        // The error is on standard error as well, and there is nobody else to tell.
+        // The error is also on standard error, and there is no other place to report it.
         let _ = sent.await;
     }
 }
@@ -202,7 +204,7 @@ mod tests {
         let layer = EndStuck {
             function: Arc::clone(&function),
             end: move || {
-                // The answer is out by now.
+                // The answer has been sent by now.
                 assert_eq!(seen.load(Ordering::Relaxed), 2);
                 ends.fetch_add(1, Ordering::Relaxed);
             },

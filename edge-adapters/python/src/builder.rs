@@ -1,4 +1,4 @@
-//! Building: documents from Python → splits, and publishing them.
+//! Building: converts documents from Python to splits, and publishes them.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use serde_json::json;
 
 use crate::errors::{InternalError, InvalidRequestError, of_build};
 
-/// Lines that Python makes as they are asked for.
+/// Lines that Python produces on demand.
 struct PythonLines {
-    /// A function that gives more documents, and no bytes at the end: whether they are a table of Arrow, and lines or
-    /// that table.
+    /// Function that returns further documents: a flag for a table of Arrow, and lines or a table
+    /// as bytes; no bytes at the end.
     next: Py<PyAny>,
     /// Loaded with the first table.
     tables: Option<ArrowTables>,
@@ -45,7 +45,7 @@ impl PythonLines {
                     .tables
                     .insert(ArrowTables::of_index(&self.store).map_err(io::Error::other)?),
             };
-            // A table without rows gives none.
+            // A table without rows has no lines.
             let written = tables.write_lines(&given, &mut self.bytes);
             written.map_err(io::Error::other)?;
         }
@@ -65,7 +65,8 @@ impl Read for PythonLines {
     }
 }
 
-/// Makes the index of a config (YAML or JSON), unless there is one with that config. Whether it was made.
+/// Creates the index of a config (YAML or JSON), unless it exists with the same config. Returns
+/// whether it was created.
 #[pyfunction]
 pub(crate) fn create(py: Python<'_>, uri: &str, config: &str) -> PyResult<bool> {
     let config = IndexConfig::from_yaml(config, |name| std::env::var(name).ok())
@@ -75,7 +76,8 @@ pub(crate) fn create(py: Python<'_>, uri: &str, config: &str) -> PyResult<bool> 
         .map_err(|error| of_build(&error))
 }
 
-/// Builds and uploads splits of the lines that `next` gives; the receipt. `source` says who they are.
+/// Builds and uploads splits of the lines that `next` returns, and returns the receipt. `source` is
+/// the identity of the lines.
 #[pyfunction]
 #[pyo3(signature = (uri, next, source, split_num_docs, rejects, max_rejects))]
 pub(crate) fn build_split(
@@ -91,7 +93,7 @@ pub(crate) fn build_split(
         split_num_docs_target: split_num_docs,
         rejects_path: rejects,
         max_rejects,
-        // Not to be guessed from the first documents.
+        // The format is not guessed from the first documents.
         format: Some(Format::Ndjson),
         ..IngestOptions::default()
     };
@@ -110,7 +112,7 @@ pub(crate) fn build_split(
     built.map_err(|error| of_build(&error))
 }
 
-/// Publishes what receipts say was uploaded, all at once; what came of it, as a JSON object.
+/// Publishes the uploads in receipts, all at once. Returns the result as a JSON object.
 #[pyfunction]
 pub(crate) fn publish(py: Python<'_>, uri: &str, receipts: Vec<String>) -> PyResult<String> {
     let published = py.detach(|| {

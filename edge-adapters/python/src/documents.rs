@@ -1,4 +1,4 @@
-//! Documents, all that a query matches: in parts, which any process can read.
+//! All documents that a query matches, in parts that any process can read.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,13 +11,14 @@ use serde_json::Value;
 use crate::errors::{DataError, UnavailableError, of_build, of_search};
 use crate::searcher::Searcher;
 
-/// How often documents are listed anew because others merged their splits.
+/// Maximum number of times that documents are listed because others merged their splits.
 const MAX_LISTS: usize = 5;
 
-/// Splits that an error names.
+/// Maximum number of splits in an error.
 const MAX_NAMED: usize = 3;
 
-/// Lists what a search request matches: parts of at most `max_docs`, each as JSON, with how many documents it has.
+/// Lists the documents that a search request matches, in parts of at most `max_docs`. Returns each
+/// part as JSON, with its number of documents.
 #[pyfunction]
 pub(crate) fn list_documents(
     py: Python<'_>,
@@ -31,7 +32,7 @@ pub(crate) fn list_documents(
     request["max_hits"] = 0.into();
     request["list_documents"] = true.into();
     for _ in 0..MAX_LISTS {
-        // Opened anew each time: what counts is the manifest of this moment.
+        // The index is opened again each time to read the current manifest.
         let searcher = Searcher::new(py, uri, "native", None, 64 << 20, None, Some(deadline_ms))?;
         let mut answer = searcher.answer(py, &request)?;
         check_whole(&answer)?;
@@ -51,7 +52,7 @@ pub(crate) fn list_documents(
     )))
 }
 
-/// Refuses a list that lacks a split.
+/// Refuses a list in which a split is missing.
 fn check_whole(answer: &Value) -> PyResult<()> {
     let mut missing: Vec<String> = Vec::new();
     for key in ["failed_splits", "skipped_splits"] {
@@ -77,7 +78,7 @@ fn check_whole(answer: &Value) -> PyResult<()> {
     )))
 }
 
-/// The documents of a part, as they are read.
+/// Reader of the documents of a part.
 #[pyclass(frozen)]
 pub(crate) struct DocumentReader(Mutex<Documents>);
 
@@ -94,7 +95,7 @@ impl DocumentReader {
         Ok(Self(Mutex::new(opened)))
     }
 
-    /// Some more documents, a line each; none at the end.
+    /// Reads further documents, one per line. Returns no bytes at the end.
     fn read(&self, py: Python<'_>, max_bytes: usize) -> PyResult<Vec<u8>> {
         let read = py.detach(|| {
             let mut documents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +107,7 @@ impl DocumentReader {
     }
 }
 
-/// The index's config, as JSON.
+/// Returns the index's config as JSON.
 #[pyfunction]
 pub(crate) fn index_config(py: Python<'_>, uri: &str) -> PyResult<String> {
     let config = py.detach(|| {

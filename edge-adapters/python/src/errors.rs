@@ -1,4 +1,4 @@
-//! Errors as exceptions, one for each kind.
+//! Exceptions, one for each kind of error.
 
 use canter_index_builder::BuildError;
 use canter_runtime::SearchError;
@@ -49,7 +49,7 @@ create_exception!(
     "A defect in Canter: report it."
 );
 
-/// What a search came to.
+/// Converts an error of a search.
 pub(crate) fn of_search(error: SearchError) -> PyErr {
     use canter_runtime::ErrorKind as Kind;
     let message = error.message;
@@ -63,7 +63,7 @@ pub(crate) fn of_search(error: SearchError) -> PyErr {
     }
 }
 
-/// What building came to.
+/// Converts an error of building.
 pub(crate) fn of_build(error: &BuildError) -> PyErr {
     use canter_index_builder::ErrorKind as Kind;
     let message = with_causes(error);
@@ -76,7 +76,7 @@ pub(crate) fn of_build(error: &BuildError) -> PyErr {
     }
 }
 
-/// The error and its causes, without what a message already repeats.
+/// Returns the error and its causes, without repeated texts.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let mut message = error.to_string();
     let mut cause = error.source();

@@ -1,7 +1,8 @@
-//! The Python module `canter._canter`: searching, building and the command line, for the package around it.
+//! Python module `canter._canter`: search, building and the command line, for the package around
+//! it.
 //!
-//! Requests, configs and answers are JSON texts here; `canter/` makes Python objects of them. The interpreter's lock is
-//! released while Rust works.
+//! Requests, configs and answers are JSON texts here; `canter/` converts them to Python objects.
+//! The interpreter's lock is released while Rust code runs.
 
 mod builder;
 mod documents;
@@ -10,7 +11,7 @@ mod searcher;
 
 use pyo3::prelude::*;
 
-/// What `canter/` builds on.
+/// Native functions and types on which `canter/` is built.
 #[pymodule]
 mod _canter {
     #[pymodule_export]
@@ -31,7 +32,7 @@ mod _canter {
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 }
 
-/// Runs the program `canter` with these arguments, its name first; the exit code.
+/// Runs the program `canter` with these arguments, including its name. Returns the exit code.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<std::ffi::OsString>) -> u8 {
     py.detach(|| canter_cli::run(arguments))

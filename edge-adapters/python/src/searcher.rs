@@ -1,4 +1,4 @@
-//! An index that is open for searching.
+//! Index that is open for searching.
 
 use std::sync::{Arc, OnceLock};
 
@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 
 use crate::errors::{InternalError, of_build, of_search};
 
-/// Threads that wait for stores, for all searchers of the process.
+/// Returns the threads that wait for stores, shared by all searchers of the process.
 fn runtime() -> PyResult<&'static Runtime> {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     if let Some(runtime) = RUNTIME.get() {
@@ -29,7 +29,7 @@ fn runtime() -> PyResult<&'static Runtime> {
     Ok(RUNTIME.get_or_init(|| made))
 }
 
-/// An index that is open for searching. Any number of threads may search it at once.
+/// Index that is open for searching, by any number of threads at once.
 #[pyclass(frozen)]
 pub(crate) struct Searcher {
     searcher: canter_runtime::Searcher,
@@ -67,7 +67,7 @@ impl Searcher {
         })
     }
 
-    /// The answer to a search request, both JSON objects.
+    /// Returns the answer to a search request. Both are JSON objects.
     fn search(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let runtime = runtime()?;
         let answer = py.detach(|| {
@@ -80,7 +80,7 @@ impl Searcher {
         answer.map_err(of_search)
     }
 
-    /// Waits until the cache holds what searches have fetched.
+    /// Waits until the cache contains the data that searches have fetched.
     fn settle(&self, py: Python<'_>) -> PyResult<()> {
         let runtime = runtime()?;
         py.detach(|| runtime.block_on(self.searcher.settle()));
@@ -89,7 +89,7 @@ impl Searcher {
 }
 
 impl Searcher {
-    /// The answer to a search request, as a value.
+    /// Returns the answer to a search request as a value.
     pub(crate) fn answer(&self, py: Python<'_>, request: &Value) -> PyResult<Value> {
         let runtime = runtime()?;
         let answer = py.detach(|| runtime.block_on(self.searcher.search(request, &self.limits)));
@@ -125,7 +125,7 @@ fn open(
     builder.build()
 }
 
-/// What `canter index describe` shows, as a JSON object.
+/// Returns the output of `canter index describe` as a JSON object.
 #[pyfunction]
 pub(crate) fn describe(py: Python<'_>, uri: &str) -> PyResult<String> {
     let described = py.detach(|| IndexStore::open(uri).and_then(|store| store.describe()));

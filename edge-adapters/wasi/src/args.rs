@@ -1,5 +1,5 @@
-//! The command line: the flags of `canter search` that make sense here, read by hand, because a parser of
-//! arguments would be a tenth of the component.
+//! Command line with the applicable flags of `canter search`. It is parsed by hand, because an
+//! argument parser would be a tenth of the component.
 
 use canter_edge_io::{Options, parse_bytes};
 use serde_json::{Map, Value};
@@ -29,28 +29,28 @@ usage: canter-wasi.wasm search --index URL --query QUERY [FLAGS]
 The cache is the folder that is mapped to /cache (wasmtime run --dir FOLDER::/cache …). As a web service
 (wasmtime serve -S cli) the same component answers the search API of the indexes in CANTER_INDEXES.";
 
-/// The search to run, and its options.
+/// Search to run, with its options.
 #[derive(Debug)]
 pub(crate) struct SearchArgs {
     pub(crate) index: String,
-    /// The search request, a JSON object.
+    /// Search request, a JSON object.
     pub(crate) request: Value,
     pub(crate) options: Options,
     pub(crate) cache_bytes: u64,
     pub(crate) shows_profile: bool,
 }
 
-/// The command given.
+/// Parsed command.
 #[derive(Debug)]
 pub(crate) enum Command {
     Help,
     Search(Box<SearchArgs>),
 }
 
-/// Reads the arguments after the program's name.
+/// Parses the arguments after the program's name.
 ///
 /// # Errors
-/// If they cannot be understood; the message says which.
+/// An argument is invalid; the message names it.
 pub(crate) fn parse(arguments: &[String]) -> Result<Command, String> {
     let mut arguments = arguments.iter();
     match arguments.next().map(String::as_str) {
@@ -152,7 +152,7 @@ fn aggregations(text: &str) -> Result<Value, String> {
     }
 }
 
-/// Seconds since 1970, from a number or a date; a date without a time is its midnight in UTC.
+/// Parses seconds since 1970 or a date. A date without a time means midnight in UTC.
 fn time(text: &str) -> Result<i64, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(seconds);

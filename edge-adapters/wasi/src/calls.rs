@@ -1,4 +1,4 @@
-//! Requests to a store through `wasi:http`, side by side: one `poll` waits for all of them.
+//! Concurrent requests to a store through `wasi:http`: one `poll` waits for all of them.
 
 use canter_edge_io::{Call, Landed, Platform, Reception};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
@@ -12,33 +12,33 @@ use wasip2::io::poll::{Pollable, poll};
 use wasip2::io::streams::{InputStream, StreamError};
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Longest wait for a connection.
+/// Maximum time to connect.
 const CONNECT_TIMEOUT_NS: u64 = 10 * SECOND_NS;
-/// Longest wait for the next bytes of an answer.
+/// Maximum time to wait for the next bytes of an answer.
 const READ_TIMEOUT_NS: u64 = 30 * SECOND_NS;
-/// Most bytes that one read of a body takes.
+/// Maximum number of bytes of one read of a body.
 const READ_LEN: u64 = 256 << 10;
 
-/// WASI's clocks and HTTP client.
+/// Clocks and HTTP client of WASI.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wasi;
 
-/// A call under way.
+/// Running call.
 pub(crate) enum Flight {
-    /// Nothing has come yet.
+    /// Nothing has arrived yet.
     Head(Awaited, Call),
-    /// The body is coming.
+    /// The body is arriving.
     Body(Incoming, Reception),
 }
 
-/// An answer that has not begun. Fields are dropped in order: what waits for a resource goes before it, as
-/// WASI demands.
+/// Answer that has not begun. Fields are dropped in order: the pollable must be dropped before its
+/// resource, as WASI requires.
 pub(crate) struct Awaited {
     pollable: Pollable,
     future: FutureIncomingResponse,
 }
 
-/// An answer whose body is coming. The order of the fields counts here too.
+/// Answer whose body is arriving. The order of the fields matters here, too.
 pub(crate) struct Incoming {
     pollable: Pollable,
     stream: InputStream,
@@ -46,7 +46,7 @@ pub(crate) struct Incoming {
     _response: IncomingResponse,
 }
 
-/// What a look at a flight comes to.
+/// State of a flight after a step.
 enum Step {
     Goes(Flight),
     Over(Landed),
@@ -89,7 +89,8 @@ impl Platform for Wasi {
             }
             let mut ready = poll(&pollables);
             let is_time_up = timer.is_some() && ready.contains(&(flights.len() as u32));
-            // They come in any order; from the last, so that the places of the others stay.
+            // Ready flights come in any order. They are processed from the last one, so that the
+            // positions of the others stay valid.
             ready.sort_unstable_by(|a, b| b.cmp(a));
             for place in ready {
                 let place = place as usize;
@@ -98,7 +99,7 @@ impl Platform for Wasi {
                 }
                 match flights.swap_remove(place).step() {
                     Step::Over(landed) => return Some(landed),
-                    // To the end, and back to its place.
+                    // The flight is appended and swapped back to its position.
                     Step::Goes(flight) => {
                         flights.push(flight);
                         let last = flights.len() - 1;
@@ -121,7 +122,7 @@ impl Flight {
         }
     }
 
-    /// Takes what is there.
+    /// Processes the data that is available.
     fn step(self) -> Step {
         match self {
             Flight::Head(awaited, call) => match awaited.future.get() {
@@ -163,7 +164,7 @@ fn begin(call: Call, response: IncomingResponse) -> Step {
     }
 }
 
-/// Reads as much of a body as is there.
+/// Reads the available part of a body.
 fn receive(incoming: Incoming, mut reception: Reception) -> Step {
     loop {
         match incoming.stream.read(READ_LEN) {
@@ -217,7 +218,7 @@ fn request_of(call: &Call) -> Result<OutgoingRequest, String> {
     }
 }
 
-/// A host that knows no timeouts has its own.
+/// Returns the timeouts. A host that does not support them uses its own.
 fn timeouts() -> RequestOptions {
     let options = RequestOptions::new();
     let _ = options.set_connect_timeout(Some(CONNECT_TIMEOUT_NS));
@@ -226,7 +227,7 @@ fn timeouts() -> RequestOptions {
     options
 }
 
-/// What happened, for people.
+/// Returns a description of the error.
 fn text_of(code: &ErrorCode) -> String {
     let what = match code {
         ErrorCode::ConnectionRefused => "the connection was refused",

@@ -1,7 +1,7 @@
-//! `wasi:cli/run`: one search, its answer on standard output.
+//! `wasi:cli/run`: runs one search and prints its answer to standard output.
 //!
-//! WASI 0.2 knows success and failure and no other exit codes, so a wrong request and a store that cannot be
-//! reached both end with 1; the message tells them apart.
+//! WASI 0.2 only supports success and failure as exit codes, so invalid requests and unreachable
+//! stores both result in 1; the messages differ.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::args::{Command, SearchArgs, USAGE, parse};
 use crate::calls::Wasi;
 use crate::store;
 
-/// Runs what the arguments ask for.
+/// Runs the command in the arguments.
 pub(crate) fn run() -> Result<(), ()> {
     let arguments = get_arguments();
     let arguments = arguments.get(1..).unwrap_or_default();
@@ -39,7 +39,7 @@ fn search(args: &SearchArgs) -> Result<(), String> {
         _ => answer.get("profile").cloned(),
     };
     print(&answer.to_string())?;
-    // After the answer: nobody waits for the cache. Whatever became of it, the next search gains.
+    // The cache is written after the answer, so that the caller does not wait for it.
     host.settle();
     warn_of(&answer);
     check_answered(&answer, &profile.unwrap_or_default())
@@ -56,7 +56,7 @@ fn splits<'a>(answer: &'a Value, key: &str) -> &'a [Value] {
     answer[key].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// Names what is missing from the answer, on stderr.
+/// Prints the missing parts of the answer to standard error.
 fn warn_of(answer: &Value) {
     for split in splits(answer, "failed_splits") {
         let text = |key: &str| split[key].as_str().unwrap_or("?");
@@ -81,7 +81,7 @@ fn warn_of(answer: &Value) {
     );
 }
 
-/// An error if splits are missing and none is in the answer.
+/// Returns an error if splits are missing and no others were answered.
 fn check_answered(answer: &Value, profile: &Value) -> Result<(), String> {
     let num = |key: &str| profile[key].as_u64().unwrap_or(0);
     let num_answered = num("num_splits_searched")

@@ -14,10 +14,10 @@ use wasip2::io::streams::{OutputStream, StreamError};
 use crate::calls::Wasi;
 use crate::store;
 
-/// Longest body of a request: 1 MiB.
+/// Maximum length of a request body: 1 MiB.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// Answers a request. What is to be kept is put into the cache behind the answer.
+/// Answers a request, and then writes to the cache.
 pub(crate) fn handle(request: IncomingRequest, out: ResponseOutparam) {
     let origin = environment().remove("CANTER_CORS_ORIGIN");
     let allowed = origin.filter(|origin| !origin.is_empty());
@@ -58,7 +58,7 @@ fn answer(request: IncomingRequest) -> (HttpResponse, Option<WasiHost>) {
     let mut host = match host() {
         Ok(host) => host,
         Err(message) => {
-            // For those who run it: it may quote what gives access to a store.
+            // This goes to the operator's log, since it may contain secrets of a store.
             eprintln!("error: {message}");
             return (http_refusal(path, 500, UNUSABLE_SETTINGS), None);
         }
@@ -86,7 +86,7 @@ fn environment() -> BTreeMap<String, String> {
     get_environment().into_iter().collect()
 }
 
-/// A host as the environment wants it.
+/// Returns a host with the settings of the environment.
 fn host() -> Result<WasiHost, String> {
     let environment = environment();
     let setting = |name: &str| environment.get(name).cloned();
@@ -121,7 +121,8 @@ fn method_of(method: &Method) -> String {
     name.to_owned()
 }
 
-/// The body of a request for `path`, or why it cannot be read, in the form of the API that was asked.
+/// Returns the body of a request for `path`, or a refusal in the form of the API that the client
+/// uses.
 fn read_body(request: &IncomingRequest, path: &str) -> Result<Vec<u8>, HttpResponse> {
     let broken = |()| http_refusal(path, 400, "the request's body broke off");
     let body = request.consume().map_err(broken)?;
@@ -145,7 +146,7 @@ fn is_preflight(request: &IncomingRequest) -> bool {
     asks && matches!(request.method(), Method::Options)
 }
 
-/// What a browser asks before it sends a request from another origin.
+/// Returns the answer to a browser's preflight request.
 fn preflight() -> HttpResponse {
     let headers = [
         ("access-control-allow-methods", "GET, POST"),

@@ -1,19 +1,19 @@
-//! The cache: a folder that whoever starts the component lets it see as `/cache`, or none.
+//! Cache in the folder `/cache`, if the component was started with access to one.
 
 use std::io;
 use std::path::Path;
 
 use canter_edge_io::FolderCache;
 
-/// Where the folder is.
+/// Path of the folder.
 const FOLDER: &str = "/cache";
-/// What it may hold unless it is said otherwise: 1 GiB.
+/// Default maximum length of the cache: 1 GiB.
 pub(crate) const MAX_CACHE_BYTES: u64 = 1 << 30;
 
-/// The folder if there is one. With `max_bytes` of 0 nothing is kept.
+/// Opens the folder if it exists. With a `max_bytes` of 0, there is no cache.
 ///
 /// # Errors
-/// If it is there and cannot be used.
+/// The folder exists but cannot be used.
 pub(crate) fn open(max_bytes: u64) -> Result<Option<FolderCache>, String> {
     let folder = Path::new(FOLDER);
     if max_bytes == 0 || !folder.is_dir() {

@@ -1,4 +1,4 @@
-//! What every cache must do: one list of facts, run on memory, on disk, and on one over the other.
+//! Conformance tests that apply to every cache: memory, disk, and combinations of both.
 
 #![allow(
     clippy::single_range_in_vec_init,
@@ -27,7 +27,7 @@ fn options() -> CacheOptions {
     CacheOptions::disk().with_class(CLASS, class)
 }
 
-/// A cache under test, and the folder that it needs.
+/// Cache under test, with its folder.
 struct Subject {
     name: &'static str,
     cache: Arc<dyn RangeCache>,
@@ -73,7 +73,7 @@ fn subjects() -> Vec<Subject> {
     ]
 }
 
-/// An object whose bytes tell their place.
+/// Returns bytes of an object that depend on their position.
 fn object_bytes(range: Range<u64>) -> Bytes {
     range.map(|at| (at / 251 + at) as u8).collect()
 }
@@ -84,7 +84,7 @@ async fn put(cache: &dyn RangeCache, range: Range<u64>) {
     cache.flush().await;
 }
 
-/// The runs of `range` that the cache holds, joined where they touch.
+/// Returns the runs of `range` that the cache has, joined if they touch.
 async fn get(cache: &dyn RangeCache, range: Range<u64>) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
     for piece in cache.get("a", range.clone(), CLASS).await {
@@ -233,7 +233,7 @@ async fn lookups_are_counted() {
     }
 }
 
-/// Bytes that follow one another in a block, and where the first of them is.
+/// Contiguous bytes in a block, with the position of the first one.
 struct BytesAt {
     start: u64,
     bytes: Vec<u8>,
@@ -245,7 +245,7 @@ impl BytesAt {
     }
 }
 
-/// What a cache that evicts nothing must hold: one run of bytes in each block.
+/// Model of a cache without eviction: one run of bytes in each block.
 #[derive(Default)]
 struct Model {
     blocks: BTreeMap<u64, BytesAt>,
@@ -272,7 +272,7 @@ impl Model {
         }
     }
 
-    /// Both, if they touch; otherwise the longer.
+    /// Returns both runs joined if they touch, otherwise the longer one.
     fn kept(held: BytesAt, fresh: BytesAt) -> BytesAt {
         if held.end() < fresh.start || fresh.end() < held.start {
             return match fresh.bytes.len() >= held.bytes.len() {
@@ -289,7 +289,7 @@ impl Model {
         BytesAt { start, bytes }
     }
 
-    /// The bytes of `range`, as far as they are held.
+    /// Returns the bytes of `range`, as far as they are present.
     fn get(&self, range: &Range<u64>) -> Vec<Option<u8>> {
         let mut found = vec![None; (range.end - range.start) as usize];
         for run in self.blocks.values() {
@@ -311,7 +311,8 @@ proptest! {
             (any::<bool>(), 0u64..200_000, 0u64..150_000, any::<u8>()), 1..12),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        // The upper layer of two may keep another of two runs than the lower: then both are answered.
+        // The upper one of two layers may keep another run than the lower one; then both are
+        // returned.
         for subject in subjects().into_iter().filter(|it| !it.name.starts_with("tiered over l")) {
             let Subject { name, cache, .. } = &subject;
             let mut model = Model::default();

@@ -1,4 +1,4 @@
-//! The trait every cache implements.
+//! Interface of a cache.
 
 use std::ops::Range;
 
@@ -9,21 +9,21 @@ use futures_util::future::BoxFuture;
 use super::CacheStats;
 use crate::session::ByteClass;
 
-/// Keeps ranges of immutable objects, and entries under keys that only the guest understands.
+/// Cache of ranges of immutable objects, and of entries under keys that only the guest interprets.
 ///
-/// A cache may forget anything at any time. The calls are asynchronous because a cache may sit on a
-/// disk or behind a network; an error is a miss. A read of a disk is real work: a host that runs on a
+/// A cache may drop anything at any time. The calls are asynchronous because a cache may use a disk
+/// or a network; an error counts as a miss. Reads of a disk take real time, so a host with a
 /// virtual clock keeps the clock busy meanwhile.
 ///
-/// Ranges of class [`ByteClass::Manifest`] are never kept, because a manifest is replaced; as an entry
-/// it may be, since putting an entry replaces the one before.
+/// Ranges of class [`ByteClass::Manifest`] are never cached, because manifests are replaced. A
+/// manifest can be an entry, since a new entry replaces the previous one.
 pub trait RangeCache: Send + Sync {
-    /// Length of the blocks in which the cache keeps objects, cut at multiples of it. A host reads
-    /// whole blocks where it can, so that neighbouring queries share them.
+    /// Returns the length of the blocks in which the cache keeps objects, aligned to multiples of
+    /// it. A host reads whole blocks if possible, so that similar queries share them.
     fn block_len(&self, class: ByteClass) -> u64;
 
-    /// What the cache holds of `range` of `object`: pieces inside the range, in order, not
-    /// overlapping. The object name begins with the index's namespace.
+    /// Returns the cached pieces of `range` of `object`: within the range, in order, without
+    /// overlaps. The object name begins with the index's namespace.
     fn get<'a>(
         &'a self,
         object: &'a str,
@@ -40,19 +40,19 @@ pub trait RangeCache: Send + Sync {
         class: ByteClass,
     ) -> BoxFuture<'a, ()>;
 
-    /// The entry under an opaque key.
+    /// Returns the entry under an opaque key.
     fn get_entry<'a>(&'a self, key: &'a str, class: ByteClass) -> BoxFuture<'a, Option<Bytes>>;
 
     /// Offers an entry under an opaque key.
     fn put_entry<'a>(&'a self, key: &'a str, bytes: Bytes, class: ByteClass) -> BoxFuture<'a, ()>;
 
-    /// Waits until all that was offered before is where it will be found after a restart, or is
-    /// dropped. Needed only by a process that is about to end.
+    /// Waits until everything that was offered before is stored permanently or dropped. Only needed
+    /// before the process ends.
     fn flush(&self) -> BoxFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// What the cache has done so far, layer by layer.
+    /// Returns the statistics of the cache, layer by layer.
     fn stats(&self) -> CacheStats {
         CacheStats::default()
     }

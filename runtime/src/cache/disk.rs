@@ -1,25 +1,27 @@
-//! A cache in a folder: it survives restarts and kills, and any number of processes share it.
+//! Cache in a folder, which survives restarts and crashes, and which any number of processes can
+//! share.
 //!
 //! ```text
 //!   get ─→ blocking thread ─→ open, read, check ─→ pieces        no index: the name is a hash of the key
 //!   put ─→ bounded queue ─→ writer thread ─→ make room, write under a temporary name, rename
 //! ```
 //!
-//! What lies in the folder, and how, is `canter_stores`' `BlockFolder`: hosts without threads use the
-//! same folders. Here are the threads.
+//! The format of the folder is that of `BlockFolder` in `canter_stores`, which hosts without
+//! threads also use. This module adds the threads.
 //!
-//! **Never a wrong byte.** A file carries its key in full and checksums of its header and of each 64 KiB
-//! of its bytes. What does not match is a miss, is removed and counted. Nothing is synced to the disk:
-//! what a power failure tears does not match either.
+//! **Integrity.** A file contains its full key, and checksums of its header and of each 64 KiB of
+//! its bytes. A file that does not match counts as a miss and is removed. Nothing is synced to the
+//! disk: a file that is incomplete after a power failure does not match either.
 //!
-//! **Bounds.** Every group of folders is a least-recently-used cache by itself, listed
-//! before this process first writes there, and again when it has written a sixteenth of the group's
-//! budget. One process stays within its budgets, plus the one file that it is writing; each further
-//! process that writes at the same moment may add a sixteenth. A file's modification time says when it
-//! was last used; where a file system lets no reader set it, eviction goes by when it was written.
+//! **Limits.** Every group of folders is a separate least-recently-used cache. It is listed before
+//! the first write of this process, and again after writes of a sixteenth of the group's budget.
+//! One process stays within its budgets, plus the one file that it is writing; each other process
+//! that writes at the same time may add a sixteenth. The modification time of a file is the time of
+//! its last use; if the file system does not let readers set it, eviction uses the time of the
+//! write.
 //!
-//! **Never in the way.** A put costs a lock and a push. If the disk is too slow for the queue, or full,
-//! or read-only, puts are dropped and counted, and the search goes on.
+//! **Latency.** A put takes a lock and adds to a queue. If the disk is too slow for the queue,
+//! full, or read-only, puts are dropped and counted, and the search continues.
 
 use std::ops::Range;
 use std::path::Path;
@@ -40,28 +42,29 @@ mod queue;
 
 use queue::{PutQueue, PutRequest, What};
 
-/// What one thread reads for a lookup, into one piece of memory: a multiple of any block length.
+/// Number of bytes that one thread reads into one buffer for a lookup: a multiple of any block
+/// length.
 const READ_LEN: u64 = MAX_BLOCK_LEN;
-/// Threads that read for one lookup.
+/// Maximum number of threads that read for one lookup.
 const READS_AT_ONCE: usize = 4;
 
-/// Longest part of a put that is queued as one: a multiple of any block length.
+/// Maximum length of a queued part of a put: a multiple of any block length.
 const PUT_LEN: u64 = 2 * MAX_BLOCK_LEN;
 
-/// A cache in a folder. What is put is found as soon as it is written, which is a moment later:
-/// see [`RangeCache::flush`], which a process should await before it ends. A
-/// [`TieredCache`](super::TieredCache) has it at once.
+/// Cache in a folder. Data can be found as soon as it is written, which takes a moment: see
+/// [`RangeCache::flush`], which a process should await before it ends. A
+/// [`TieredCache`](super::TieredCache) finds it immediately.
 pub struct DiskCache {
     store: Arc<BlockFolder>,
     queue: Arc<PutQueue>,
 }
 
 impl DiskCache {
-    /// Opens the cache in `folder`, which is made if it does not exist. Several caches, of this process
-    /// and of others, may use one folder; each keeps to its own options.
+    /// Opens the cache in `folder`, and creates a missing folder. Several caches of this process
+    /// and of others can use one folder, each with its own options.
     ///
-    /// An error only if the options are not valid or the folder cannot be used at all. Whatever lies
-    /// in it already is used where it is sound, and left alone or removed where it is not.
+    /// Only invalid options and an unusable folder are errors. Valid content of the folder is used;
+    /// other content is ignored or removed.
     pub fn open(folder: impl AsRef<Path>, options: &CacheOptions) -> Result<Self, SearchError> {
         options.validate()?;
         let folder = folder.as_ref();
@@ -77,29 +80,30 @@ impl DiskCache {
         Ok(Self { store, queue })
     }
 
-    /// Whether a cache of this format is in `folder`.
+    /// Returns whether a cache of this format is in `folder`.
     pub fn is_in(folder: impl AsRef<Path>) -> bool {
         BlockFolder::is_in(folder.as_ref())
     }
 
-    /// Bytes that all blocks and entries occupy, by looking at every one of them.
+    /// Measures the length of all blocks and entries by inspecting each of them.
     pub fn measure_bytes(&self) -> u64 {
         let classes = ByteClass::ALL.into_iter();
         classes.map(|class| self.measure(class).num_bytes).sum()
     }
 
-    /// The blocks and entries of one class, by looking at every one of them.
+    /// Measures the blocks and entries of one class by inspecting each of them.
     pub fn measure(&self, class: ByteClass) -> HeldFiles {
         self.store.measure(class)
     }
 
-    /// Removes all blocks and entries, and tells how many they were. Searches that use the folder
-    /// meanwhile find nothing there, and may write again.
+    /// Removes all blocks and entries, and returns their number. Searches can use the folder in the
+    /// meantime, with misses, and may write to it.
     pub fn clear(&self) -> HeldFiles {
         self.store.clear()
     }
 
-    /// Offers a range in parts, so that of one longer than the queue is, the beginning is kept.
+    /// Offers a range in parts, so that the beginning of a range is kept if it is longer than the
+    /// queue.
     fn offer_range(&self, object: &str, piece: CachedPiece, class: ByteClass) {
         let Some(end) = piece.offset.checked_add(piece.bytes.len() as u64) else {
             return;
@@ -124,20 +128,20 @@ impl DiskCache {
 }
 
 impl Drop for DiskCache {
-    /// What is still queued is given up: a cache may forget, and nobody should wait for it.
+    /// Drops the queued puts: a cache may forget, and the process should not wait.
     fn drop(&mut self) {
         self.queue.close();
     }
 }
 
-/// A long range is read in parts, a few at a time.
+/// Reads a range in parts, several of them concurrently.
 async fn get_pieces(
     store: Arc<BlockFolder>,
     object: Arc<str>,
     range: Range<u64>,
     class: ByteClass,
 ) -> Vec<CachedPiece> {
-    // From the lookup's own first block on: what is no longer than a read is in one piece wherever it lies.
+    // Parts start at the lookup's first block, so that a short range is always a single piece.
     let first = range.start - range.start % store.block_len(class);
     let from_first = range.start - first..range.end.saturating_sub(first);
     let parts = blocks_of(&from_first, READ_LEN);
@@ -154,7 +158,7 @@ async fn get_pieces(
     pieces
 }
 
-/// Runs `read` where it may block. A caller without tokio waits for the disk itself.
+/// Runs `read` on a thread that may block. Without tokio, the caller waits for the disk.
 async fn off_the_async_threads<T: Default + Send + 'static>(
     read: impl FnOnce() -> T + Send + 'static,
 ) -> T {

@@ -1,4 +1,4 @@
-//! A cache of what guests compute and ask to be kept, and of nothing that was fetched.
+//! Cache of entries that guests compute, without any fetched data.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use futures_util::future::{BoxFuture, FutureExt, ready};
 use super::{CachedPiece, MemoryCache, RangeCache};
 use crate::session::ByteClass;
 
-/// Keeps entries of guests in memory, such as points in time, for a host that wants no other cache.
+/// Keeps entries of guests, such as points in time, in memory, for a host without another cache.
 pub struct EntryCache(MemoryCache);
 
 impl EntryCache {
-    /// A cache of so many bytes.
+    /// Creates a cache of at most `max_bytes`.
     pub fn new(max_bytes: usize) -> Self {
         Self(MemoryCache::new(max_bytes))
     }
@@ -20,7 +20,7 @@ impl EntryCache {
 
 impl RangeCache for EntryCache {
     fn block_len(&self, _: ByteClass) -> u64 {
-        // Nothing is read for it that was not asked for.
+        // Reads are not extended for this cache.
         1
     }
 

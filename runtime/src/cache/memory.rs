@@ -1,4 +1,5 @@
-//! A least-recently-used cache in RAM, bounded in bytes. Blocks and how they fill: `canter_stores::ranges`.
+//! Least-recently-used cache in RAM, limited in bytes. `canter_stores::ranges` implements its
+//! blocks.
 
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::Range;
@@ -14,21 +15,22 @@ use super::{CacheOptions, CacheStats, CachedPiece, LayerStats, RangeCache};
 use crate::SearchError;
 use crate::session::ByteClass;
 
-/// What an entry costs beyond its bytes, about: key, list and hash table.
+/// Approximate overhead of an entry: key, list and hash table.
 const ENTRY_OVERHEAD: usize = 128;
 
-/// A least-recently-used cache in RAM.
+/// Least-recently-used cache in RAM.
 pub struct MemoryCache {
     options: CacheOptions,
     parts: Vec<Mutex<Part>>,
-    /// Which of `parts` a class uses.
+    /// Index in `parts` for each class.
     part_of: [usize; ByteClass::ALL.len()],
     counters: Counters,
     hasher: RandomState,
 }
 
 impl MemoryCache {
-    /// A cache of at most `max_bytes`, shared by all classes, with the default block lengths.
+    /// Creates a cache of at most `max_bytes`, shared by all classes, with the default block
+    /// lengths.
     pub fn new(max_bytes: usize) -> Self {
         Self {
             options: CacheOptions::memory(),
@@ -39,7 +41,7 @@ impl MemoryCache {
         }
     }
 
-    /// A cache with a budget and a block length for each class.
+    /// Creates a cache with a budget and a block length for each class.
     pub fn with_options(options: &CacheOptions) -> Result<Self, SearchError> {
         options.validate()?;
         let budget_of = |class| usize::try_from(options.class(class).max_bytes);
@@ -54,14 +56,15 @@ impl MemoryCache {
         })
     }
 
-    /// Gives one class `max_bytes` of its own, so that no other class can push its entries out.
+    /// Gives one class a separate budget of `max_bytes`, so that other classes cannot evict its
+    /// entries.
     pub fn with_class_budget(mut self, class: ByteClass, max_bytes: usize) -> Self {
         self.part_of[class.ord()] = self.parts.len();
         self.parts.push(Mutex::new(Part::new(max_bytes)));
         self
     }
 
-    /// Bytes in use, the entries' own cost included.
+    /// Returns the number of used bytes, including the overhead of entries.
     pub fn num_bytes(&self) -> usize {
         (0..self.parts.len())
             .map(|part| self.lock(part).num_bytes)
@@ -115,7 +118,7 @@ impl MemoryCache {
         self.counters.class(class).evicted(num_evicted);
     }
 
-    /// Objects are named by a 128-bit keyed hash, so that a block's key is small.
+    /// Returns a 128-bit keyed hash of an object's name, which keeps the keys of blocks small.
     fn object_hash(&self, object: &str) -> u128 {
         let low = self.hasher.hash_one((0u8, object));
         let high = self.hasher.hash_one((1u8, object));
@@ -195,7 +198,7 @@ enum Key {
     Entry(ByteClass, String),
 }
 
-/// One budget and the entries in it. An opaque entry is a piece at offset 0.
+/// Entries that share one budget. An opaque entry is a piece at offset 0.
 struct Part {
     entries: LruCache<Key, CachedPiece>,
     num_bytes: usize,
@@ -211,8 +214,8 @@ impl Part {
         }
     }
 
-    /// Keeps `bytes` of one block, together with what the block already holds where the two touch.
-    /// Gives the number of entries pushed out.
+    /// Stores `bytes` of one block, joined with the present bytes if both touch. Returns the number
+    /// of evicted entries.
     fn put_block(&mut self, key: Key, offset: u64, bytes: &[u8]) -> u64 {
         let entry = match self.entries.get(&key) {
             None => Some(CachedPiece {
@@ -224,7 +227,8 @@ impl Part {
         entry.map_or(0, |entry| self.insert(key, entry))
     }
 
-    /// An entry that can never fit takes the one that it should replace with it: that one is old.
+    /// Stores an entry and returns the number of evicted ones. An entry that is too large for the
+    /// cache removes the old one that it should replace.
     fn insert(&mut self, key: Key, entry: CachedPiece) -> u64 {
         let cost = cost_of(&key, &entry);
         if cost > self.max_bytes {

@@ -1,12 +1,12 @@
-//! Caching what was fetched: one trait, one implementation per file.
+//! Caches of fetched data: one trait, and one implementation per file.
 //!
 //! ```text
 //!   TieredCache ─┬─ MemoryCache   microseconds, gone with the process
 //!                └─ DiskCache     tens of microseconds, survives restarts, shared by processes
 //! ```
 //!
-//! Immutable objects are kept in aligned blocks (`canter_stores::ranges`). The manifest is the one mutable object:
-//! it is kept as an opaque entry only, which `io` writes with its ETag and replaces.
+//! Immutable objects are kept in aligned blocks (`canter_stores::ranges`). The manifest, the only
+//! mutable object, is kept as an opaque entry, which `io` writes with its ETag and replaces.
 
 mod contract;
 mod disk;

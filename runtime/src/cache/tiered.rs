@@ -1,4 +1,4 @@
-//! A fast cache in front of a lasting one.
+//! Fast cache in front of a persistent one.
 //!
 //! ```text
 //!   get ─→ upper ── what it lacks ─→ lower ─→ put into upper ─→ upper's and lower's pieces
@@ -23,7 +23,8 @@ pub struct TieredCache {
 }
 
 impl TieredCache {
-    /// `upper` is asked first; what only `lower` has is put into `upper`.
+    /// Creates a cache that reads from `upper` first, and copies pieces that only `lower` has to
+    /// `upper`.
     pub fn new(upper: Arc<dyn RangeCache>, lower: Arc<dyn RangeCache>) -> Self {
         Self {
             upper,
@@ -32,8 +33,9 @@ impl TieredCache {
         }
     }
 
-    /// For a process that ends after one search, which hardly reads a range twice: `upper` has only what is put
-    /// while `lower` is still writing it. What `lower` has is not copied.
+    /// Optimizes for a process that ends after one search, which hardly ever reads a range twice:
+    /// `upper` only gets puts, for the time until `lower` has written them. Pieces of `lower` are
+    /// not copied.
     pub fn for_one_search(mut self) -> Self {
         self.is_for_one_search = true;
         self
@@ -67,7 +69,7 @@ impl TieredCache {
     }
 }
 
-/// The parts of `range` that no piece has, in order.
+/// Returns the parts of `range` that no piece covers, in order.
 fn gaps_of(range: &Range<u64>, pieces: &[CachedPiece]) -> Vec<Range<u64>> {
     let mut gaps = Vec::new();
     let mut at = range.start;

@@ -1,8 +1,8 @@
-//! Changes as lines that can be pasted into a store's or server's configuration.
+//! Changes as lines that can be pasted into the configuration of a store or server.
 
 use reqwest::header::{HeaderMap, SERVER};
 
-/// What the server seems to be.
+/// Detected kind of server.
 enum Kind {
     S3,
     Nginx,
@@ -19,7 +19,7 @@ fn kind_of(headers: &HeaderMap) -> Kind {
     }
 }
 
-/// How to let scripts of `origin` read ranges.
+/// Returns the configuration that lets scripts of `origin` read ranges.
 pub(super) fn cors(headers: &HeaderMap, origin: &str) -> String {
     match kind_of(headers) {
         Kind::S3 => s3_cors(origin),
@@ -55,7 +55,7 @@ if ($request_method = OPTIONS) {{ return 204; }}"#
     )
 }
 
-/// How to send files as they are.
+/// Returns the configuration that turns compression off.
 pub(super) fn no_compression(headers: &HeaderMap) -> Option<String> {
     matches!(kind_of(headers), Kind::Nginx).then(|| "gzip off;\nbrotli off;".to_owned())
 }

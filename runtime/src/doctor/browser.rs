@@ -1,4 +1,4 @@
-//! Whether scripts in a browser may read ranges (CORS).
+//! Checks whether scripts in a browser may read ranges (CORS).
 
 use reqwest::Method;
 use reqwest::header::{
@@ -11,7 +11,7 @@ use super::advice;
 use super::probe::{Probe, Seen};
 use super::report::{Check, CheckStatus};
 
-/// Two requests: a range as a script asks for it, and the question before it.
+/// Sends two requests: one for a range in the form of a script's request, and its preflight.
 pub(super) async fn check(probe: &mut Probe) -> Vec<Check> {
     let origin = probe.options.origin.clone();
     let get = probe
@@ -36,7 +36,7 @@ pub(super) async fn check(probe: &mut Probe) -> Vec<Check> {
         allow_preflight(&preflight, &origin),
         expose_headers(&get),
     ];
-    // One change mends all three, so it is shown once.
+    // One change fixes all three problems, so it is shown once.
     if let Some(first) = checks.iter_mut().find(|check| check.change.is_some()) {
         first.example = Some(advice::cors(&get.headers, &origin));
     }
@@ -72,7 +72,7 @@ fn allow_preflight(preflight: &Seen, origin: &str) -> Check {
         .into_iter()
         .filter(|name| !has(&headers, name))
         .collect();
-    // GET needs no naming; a list without it is odd, and harmless.
+    // GET need not be in the list. A list without it is unusual but harmless.
     let seen = match preflight.status {
         status if !status.is_success() => format!("OPTIONS: status {status}"),
         _ if !origins.iter().any(is_origin) => "OPTIONS: the origin is not allowed".to_owned(),

@@ -1,4 +1,4 @@
-//! The examination of a store through its fetcher: buckets and folders.
+//! Examination of a store through its fetcher, for buckets and folders.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use super::timing::{SMALL_BYTES, checks_of, large_len, offsets, timing_of};
 use crate::clock::{Clock, SystemClock, timeout_at};
 use crate::fetch::{ByteRange, FetchError, FetchErrorKind, FetchedRange, RangeFetcher, StoreFault};
 
-/// Bytes of a range that is only looked at.
+/// Length of a range whose content does not matter.
 const NUM_BYTES: u64 = 1024;
 
-/// Examines a store by reading `object` with `fetcher`, which should not repeat failures. `shown` is
-/// what the report calls it. What only a browser sees is skipped.
+/// Examines a store by reading `object` with `fetcher`, which should not retry failures. The report
+/// refers to it as `shown`. Checks that apply to browsers are skipped.
 pub async fn examine_bucket(
     fetcher: &dyn RangeFetcher,
     object: &str,
@@ -154,7 +154,7 @@ impl Reader<'_> {
             times.push(took?);
         }
         let timing = timing_of(times, object_len.clamp(1, SMALL_BYTES))?;
-        // The head of the answer is part of the time, so the median is taken off.
+        // The time includes the latency of the headers, so the median latency is subtracted.
         let bytes_per_second = match large_len(object_len) {
             Some(len) => self.time(ByteRange::new(0, len)).await.and_then(|took| {
                 let seconds = took.as_secs_f64() - timing.p50_ms / 1e3;
@@ -242,7 +242,7 @@ fn past_end(answer: &Result<FetchedRange, FetchError>) -> Check {
     }
 }
 
-/// `inner` is how `outer` ends.
+/// Checks that `outer` ends with `inner`.
 fn same_bytes(inner: &Bytes, outer: &Bytes) -> Check {
     match outer.ends_with(inner) {
         true => Check::ok("range_bytes", "two ranges that overlap have the same bytes"),

@@ -1,4 +1,4 @@
-//! The connection: version, reuse, and how fast ranges come over it.
+//! Connection: version, reuse, and the speed of ranges.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -12,10 +12,10 @@ use super::ranges::judge;
 use super::report::{Check, Timing};
 use super::timing::{SMALL_BYTES, large_len, offsets, timing_of};
 
-/// Fewer ranges do not show whether connections last.
+/// Minimum number of ranges that shows whether connections are reused.
 const MIN_READS: usize = 4;
 
-/// What reading many ranges showed.
+/// Results of reading many ranges.
 #[derive(Default)]
 pub(super) struct Reads {
     times: Vec<Duration>,
@@ -24,7 +24,7 @@ pub(super) struct Reads {
     bytes_per_second: Option<f64>,
 }
 
-/// Reads ranges one after the other, as far as the bounds allow.
+/// Reads ranges one by one, within the limits.
 pub(super) async fn read(probe: &mut Probe, object_len: u64) -> Reads {
     let mut reads = Reads::default();
     for (offset, len) in offsets(object_len, probe.options.num_timed_ranges) {
@@ -43,7 +43,7 @@ pub(super) async fn read(probe: &mut Probe, object_len: u64) -> Reads {
     reads
 }
 
-/// A range, if it came as it was asked for.
+/// Reads a range. Returns `None` if the answer does not match the request.
 async fn range(probe: &mut Probe, first: u64, len: u64) -> Option<Seen> {
     let header = format!("bytes={first}-{}", first + len - 1);
     let seen = probe.range(&header, len).await.ok()?;
@@ -73,7 +73,8 @@ impl Reads {
         match num_connections {
             _ if num_read < MIN_READS => Check::skipped(NAME, "too few ranges came"),
             0 => Check::skipped(NAME, "the connection cannot be seen from here"),
-            // Now and then a client opens another because the first is not back in time.
+            // A client may occasionally open another connection because the first one is not free
+            // in time.
             _ if num_connections * 2 <= num_read => Check::ok(NAME, seen),
             _ => Check::warning(
                 NAME,

@@ -1,12 +1,12 @@
-//! Examines a store or web server for what Canter, and a browser, need of it.
+//! Examination of a store or web server: does it meet the requirements of Canter and of browsers?
 //!
-//! Each check has a stable name, says what was seen and, where something is wrong, what to change. No
-//! check trusts another: a server that ignores ranges is still asked for its ETag. Requests and bytes are
-//! bounded, and nothing is written. Rendering is left to others.
+//! Each check has a stable name, reports its observation and, in case of a problem, the change that
+//! fixes it. Checks are independent: a server that ignores ranges is still checked for its ETag.
+//! Requests and bytes are limited, and nothing is written. The report is rendered elsewhere.
 //!
 //! ```text
 //!   examine_web(url)      ─→ Probe (raw HTTP) ─→ ranges, versions, browser, connection ─→ Report
-//!   examine_bucket(store) ─→ RangeFetcher     ─→ the same, as far as a store lets see   ─→ Report
+//!   examine_bucket(store) ─→ RangeFetcher     ─→ the same, as far as the store allows  ─→ Report
 //! ```
 
 mod advice;

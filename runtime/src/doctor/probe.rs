@@ -1,4 +1,4 @@
-//! Single HTTP requests whose answers are kept as they came, right or wrong.
+//! Single HTTP requests whose answers are kept unchanged, valid or not.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -17,24 +17,24 @@ use crate::SearchError;
 use crate::clock::{Clock, SystemClock, timeout_at};
 use crate::fetch::with_causes;
 
-/// An answer.
+/// Answer to a request.
 pub(super) struct Seen {
     pub(super) status: StatusCode,
     pub(super) version: Version,
     pub(super) headers: HeaderMap,
-    /// As much as was wanted of it.
+    /// Body up to the requested length.
     pub(super) body: Bytes,
-    /// Whether there was more than was wanted.
+    /// Whether the body was longer than requested.
     pub(super) has_more: bool,
-    /// Why it broke off, if it did.
+    /// Reason for which the body is incomplete, if it is.
     pub(super) broke_off: Option<String>,
-    /// Where the answer came from, redirects followed.
+    /// URL of the answer, after redirects.
     pub(super) url: Url,
-    /// Until the head had come.
+    /// Time until the headers had arrived.
     pub(super) first_byte: Duration,
-    /// From then until the body had.
+    /// Time from then until the body had arrived.
     pub(super) rest: Duration,
-    /// Our end of the connection.
+    /// Local end of the connection.
     pub(super) local: Option<SocketAddr>,
 }
 
@@ -44,12 +44,12 @@ impl Seen {
     }
 }
 
-/// Why there is no answer.
+/// Reason for which there is no answer.
 #[derive(Debug)]
 pub(super) enum Unseen {
-    /// The examination may send no more.
+    /// The limit on requests or bytes was reached.
     Budget,
-    /// What the network said.
+    /// Error of the network.
     Failed(String),
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Probe {
     pub(super) options: DoctorOptions,
     pub(super) num_requests: usize,
     pub(super) num_bytes: u64,
-    /// Each version that the object was said to have.
+    /// All versions of the object in answers.
     pub(super) etags: BTreeSet<String>,
 }
 
@@ -94,7 +94,7 @@ impl Probe {
         })
     }
 
-    /// Asks for a range, as `bytes=0-99`, and reads at most `max_len` bytes of what comes.
+    /// Requests a range such as `bytes=0-99`, and reads at most `max_len` bytes of the answer.
     pub(super) async fn range(&mut self, range: &str, max_len: u64) -> Result<Seen, Unseen> {
         self.get(&[(RANGE, range)], max_len).await
     }
@@ -111,7 +111,7 @@ impl Probe {
         Ok(seen)
     }
 
-    /// Sends one request. A body is read up to `max_len` bytes and then left.
+    /// Sends one request. Reads at most `max_len` bytes of the body.
     pub(super) async fn send(
         &mut self,
         method: Method,

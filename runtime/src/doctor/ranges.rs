@@ -1,4 +1,4 @@
-//! Whether ranges come as they were asked for.
+//! Checks whether answers to range requests are correct.
 
 use bytes::Bytes;
 use canter_stores::{Answer, AskedRange, Misbehaviour, StoreFault, check_answer, past_the_end};
@@ -9,10 +9,10 @@ use super::advice;
 use super::probe::{Probe, Seen};
 use super::report::Check;
 
-/// Bytes of a range that is only looked at.
+/// Length of a range whose content does not matter.
 const NUM_BYTES: u64 = 1024;
 
-/// Checks an answer by the rules of the fetchers, body and all.
+/// Checks an answer and its body by the rules of the fetchers.
 pub(super) fn judge(asked: AskedRange, seen: &Seen) -> Result<Answer, Misbehaviour> {
     let status = match seen.status {
         StatusCode::RANGE_NOT_SATISFIABLE => return Err(past_the_end(&seen.headers)),
@@ -36,7 +36,7 @@ pub(super) fn judge(asked: AskedRange, seen: &Seen) -> Result<Answer, Misbehavio
     Ok(answer)
 }
 
-/// The range `first` to `first + len`, asked for in one form or the other.
+/// Range of `len` bytes in one of the request forms.
 struct Wanted {
     name: &'static str,
     header: String,
@@ -59,10 +59,10 @@ impl Wanted {
     }
 }
 
-/// What the checks of ranges learn for others.
+/// Results of the range checks that other checks need.
 pub(super) struct Ranges {
     pub(super) checks: Vec<Check>,
-    /// Whether a bounded range in the middle came as asked.
+    /// Whether the check of a bounded range in the middle succeeded.
     pub(super) works: bool,
 }
 
@@ -103,12 +103,12 @@ fn first_range(object_len: Option<u64>) -> Wanted {
     Wanted::bounded("range_first", 0, len)
 }
 
-/// The first request of all: its length is not known yet.
+/// Sends the first request, when the length of the object is still unknown.
 pub(super) async fn ask_first(probe: &mut Probe) -> Result<Seen, super::probe::Unseen> {
     probe.range(&first_range(None).header, NUM_BYTES).await
 }
 
-/// A range in the middle, and `around` bytes more on both sides, as far as the object goes.
+/// Returns a range in the middle, extended by `around` bytes on both sides within the object.
 fn middle(object_len: u64, around: u64) -> Wanted {
     let first = object_len / 2;
     let end = (first + NUM_BYTES).min(object_len);
@@ -142,7 +142,7 @@ async fn fetch(probe: &mut Probe, wanted: &Wanted) -> (Check, Option<Bytes>) {
     }
 }
 
-/// The same bytes must come as part of a longer range.
+/// Checks that a longer range contains the same bytes.
 async fn same_bytes(probe: &mut Probe, len: u64, bytes: Option<Bytes>) -> Check {
     const NAME: &str = "range_bytes";
     let Some(bytes) = bytes else {
@@ -187,7 +187,7 @@ async fn open_ended(probe: &mut Probe, object_len: u64) -> Check {
     fetch(probe, &wanted).await.0
 }
 
-/// Canter asks for no suffix; other readers of the same files may.
+/// Checks a suffix range, which Canter does not use, but other readers of the same files may.
 async fn suffix(probe: &mut Probe, object_len: u64) -> Check {
     const NAME: &str = "range_suffix";
     let len = object_len.min(NUM_BYTES);
@@ -219,7 +219,7 @@ async fn past_end(probe: &mut Probe, object_len: u64) -> Check {
         return Check::ok(wanted.name, "status 416 for a range behind the end");
     }
     let status = seen.status;
-    // Canter takes none of these for bytes, so a range that should not be there is no danger.
+    // Canter does not accept any of these answers as bytes, so an unexpected range is harmless.
     let what = match judge(wanted.asked, &seen) {
         Err(fault) => format!("status {status}: {}", fault.seen),
         Ok(_) => format!("status {status}, with bytes that the object does not have"),

@@ -1,4 +1,4 @@
-//! What an examination is asked for, and what it found.
+//! Options and results of an examination.
 
 use std::time::Duration;
 
@@ -7,25 +7,25 @@ use serde::Serialize;
 /// Settings of an examination.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DoctorOptions {
-    /// Small ranges that are timed.
+    /// Number of small ranges that are timed.
     pub num_timed_ranges: usize,
-    /// Most requests that are sent.
+    /// Maximum number of requests.
     pub max_requests: usize,
-    /// Most bytes of bodies that are read.
+    /// Maximum number of body bytes that are read.
     pub max_bytes: u64,
-    /// Longest wait for an answer, and for the next bytes of one.
+    /// Maximum time to wait for an answer, and for its next bytes.
     pub timeout: Duration,
-    /// The site whose scripts are to read the index, for the checks of browsers.
+    /// Origin of the scripts that will read the index, for the browser checks.
     pub origin: String,
-    /// Whether browsers must be able to read it: then what keeps them out is a failure.
+    /// Whether browsers must be able to read the index. If so, problems of browsers are failures.
     pub is_for_browsers: bool,
-    /// Name of the one object that may be replaced, such as a manifest: caches must ask about it, and
-    /// need not about others.
+    /// Name of the only object that may be replaced, such as a manifest. Caches must revalidate
+    /// this object, but not others.
     pub mutable_object: Option<String>,
 }
 
 impl Default for DoctorOptions {
-    /// 20 ranges; 80 requests and 16 MiB at most; 10 s.
+    /// Defaults to 20 ranges, at most 80 requests and 16 MiB, and 10 s.
     fn default() -> Self {
         Self {
             num_timed_ranges: 20,
@@ -39,33 +39,33 @@ impl Default for DoctorOptions {
     }
 }
 
-/// How a check ended.
+/// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {
-    /// As it should be.
+    /// No problem.
     Ok,
-    /// Canter works, but slower, or a browser does not.
+    /// Canter works, but more slowly, or a browser does not work.
     Warning,
-    /// Not as it must be.
+    /// A requirement is not met.
     Failed,
-    /// Could not be found out.
+    /// The check was not possible.
     Skipped,
 }
 
-/// One check.
+/// Single check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Its stable name.
+    /// Stable name.
     pub name: &'static str,
-    /// How it ended.
+    /// Result.
     pub status: CheckStatus,
-    /// What was seen.
+    /// Observation.
     pub seen: String,
-    /// What to change, if something should be.
+    /// Change that fixes the problem, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
-    /// The change as lines of a configuration, where there are any.
+    /// The change as lines of a configuration, if available.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
 }
@@ -108,46 +108,46 @@ impl Check {
     }
 }
 
-/// How fast the store is from here.
+/// Speed of the store from here.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Timing {
-    /// Small ranges that were timed.
+    /// Number of small ranges that were timed.
     pub num_ranges: usize,
-    /// Bytes of each.
+    /// Length of each small range.
     pub num_range_bytes: u64,
-    /// Half of the ranges began to arrive within this many milliseconds.
+    /// Median time in milliseconds until a range begins to arrive.
     pub p50_ms: f64,
-    /// 95 % of them did.
+    /// 95th percentile of this time in milliseconds.
     pub p95_ms: f64,
-    /// Bytes per second of one longer range, once it had begun.
+    /// Bytes per second of one longer range, from its first byte on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_second: Option<f64>,
 }
 
-/// What was found.
+/// Results of an examination.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// The object that was read, without the query of its URL, which may be a signature.
+    /// Object that was read, without the query of its URL, which may contain a signature.
     pub url: String,
-    /// Its length in bytes, if the store tells.
+    /// Length of the object in bytes, if the store reports it.
     pub object_len: Option<u64>,
-    /// The checks, in the order to read them.
+    /// Checks in reading order.
     pub checks: Vec<Check>,
-    /// How fast it was, if ranges could be read.
+    /// Speed, if ranges could be read.
     pub timing: Option<Timing>,
-    /// Requests that were sent.
+    /// Number of requests that were sent.
     pub num_requests: usize,
-    /// Bytes of bodies that were read.
+    /// Number of body bytes that were read.
     pub num_bytes: u64,
 }
 
 impl Report {
-    /// Whether Canter can use the store: no check failed.
+    /// Returns whether Canter can use the store, that is, whether no check failed.
     pub fn is_fit(&self) -> bool {
         self.failed().next().is_none()
     }
 
-    /// The names of the checks that failed.
+    /// Returns the names of the failed checks.
     pub fn failed(&self) -> impl Iterator<Item = &'static str> {
         self.checks
             .iter()

@@ -1,17 +1,18 @@
-//! From durations to the figures of a report.
+//! Conversion of durations to the figures of a report.
 
 use std::time::Duration;
 
 use super::report::{Check, Timing};
 
-/// Bytes of a range that is timed.
+/// Length of a range that is timed.
 pub(super) const SMALL_BYTES: u64 = 4096;
-/// Bytes of the range that shows the bandwidth.
+/// Length of the range that determines the bandwidth.
 pub(super) const LARGE_BYTES: u64 = 4 << 20;
-/// A shorter one shows nothing.
+/// Minimum length of a range from which the bandwidth can be determined.
 const MIN_LARGE_BYTES: u64 = 64 << 10;
 
-/// Where the small ranges begin: spread over the object, none of them twice where it has room.
+/// Returns offset and length of the small ranges, spread over the object. Ranges only repeat if the
+/// object is too small.
 pub(super) fn offsets(object_len: u64, num_ranges: usize) -> impl Iterator<Item = (u64, u64)> {
     let len = object_len.clamp(1, SMALL_BYTES);
     let room = object_len.saturating_sub(len);
@@ -22,17 +23,17 @@ pub(super) fn offsets(object_len: u64, num_ranges: usize) -> impl Iterator<Item 
     })
 }
 
-/// The range whose bandwidth is measured, if the object is long enough to show it.
+/// Returns the length of the range that determines the bandwidth, if the object is long enough.
 pub(super) fn large_len(object_len: u64) -> Option<u64> {
     let len = object_len.min(LARGE_BYTES);
     (len >= MIN_LARGE_BYTES).then_some(len)
 }
 
-/// The figures of ranges that came after these times.
+/// Returns the figures for ranges with these times.
 pub(super) fn timing_of(mut times: Vec<Duration>, num_range_bytes: u64) -> Option<Timing> {
     times.sort_unstable();
     let quantile = |percent: usize| {
-        // The smallest time that so many percent do not exceed.
+        // Smallest time that is not exceeded by this percentage of ranges.
         let rank = (times.len() * percent).div_ceil(100).max(1);
         times.get(rank - 1).map(|time| time.as_secs_f64() * 1e3)
     };
@@ -45,7 +46,7 @@ pub(super) fn timing_of(mut times: Vec<Duration>, num_range_bytes: u64) -> Optio
     })
 }
 
-/// The rows for people.
+/// Returns the corresponding checks of the report.
 pub(super) fn checks_of(timing: Option<Timing>) -> Vec<Check> {
     let Some(timing) = timing else {
         let why = "ranges did not come";

@@ -1,4 +1,5 @@
-//! Whether the version of an object can be told: ETags, conditions, caches on the way.
+//! Checks whether the version of an object can be determined: ETags, conditions, intermediate
+//! caches.
 
 use reqwest::StatusCode;
 use reqwest::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
@@ -6,12 +7,13 @@ use reqwest::header::{CACHE_CONTROL, ETAG, IF_NONE_MATCH};
 use super::probe::{Probe, Seen};
 use super::report::Check;
 
-/// A manifest that caches may keep longer than this hides what was published since.
+/// Maximum time for which intermediate caches may keep a manifest. Beyond that, they hide new
+/// publications.
 const MAX_MANIFEST_AGE_S: u64 = 60;
-/// Splits never change; caches should keep them at least so long.
+/// Minimum time for which caches should keep splits, which never change.
 const MIN_SPLIT_AGE_S: u64 = 24 * 3600;
 
-/// Checks of one answer, and one more request.
+/// Checks one answer, and sends one more request.
 pub(super) async fn check(probe: &mut Probe, first: &Seen) -> Vec<Check> {
     let etag = first.header(ETAG).map(str::to_owned);
     let present = match &etag {
@@ -48,7 +50,7 @@ async fn if_none_match(probe: &mut Probe, etag: Option<String>) -> Check {
     }
 }
 
-/// Asked last, of all answers that came.
+/// Checks the versions in all answers so far, so it must be the last check.
 pub(super) fn etag_stable(probe: &Probe) -> Check {
     const NAME: &str = "etag_stable";
     let num_requests = probe.num_requests;

@@ -1,4 +1,4 @@
-//! The examination of a web server.
+//! Examination of a web server.
 
 use canter_stores::redirect_of;
 use reqwest::StatusCode;
@@ -10,10 +10,10 @@ use super::report::{Check, DoctorOptions, Report};
 use super::{browser, connection, ranges, timing, versions};
 use crate::SearchError;
 
-/// Examines the web server that serves the first of `urls` that is there.
+/// Examines the web server of the first one of `urls` that exists.
 ///
 /// # Errors
-/// `Invalid` without a URL; what is wrong with a server is in the report.
+/// `Invalid` without a URL. Problems of the server are in the report.
 pub async fn examine_web(urls: &[Url], options: &DoctorOptions) -> Result<Report, SearchError> {
     let (first_url, others) = urls
         .split_first()
@@ -69,7 +69,7 @@ async fn examine(probe: &mut Probe, first: &Seen, report: &mut Report) {
     report.checks.extend(timing::checks_of(report.timing));
 }
 
-/// Whether there is an object to examine at all, and where.
+/// Returns the answer if there is an object to examine, or else the failed check.
 fn reachable(url: &Url, first: Result<Seen, Unseen>) -> Result<(Vec<Check>, Seen), Vec<Check>> {
     const NAME: &str = "reachable";
     let refused = |seen: String, change: &str| Err(vec![Check::failed(NAME, seen, change)]);
@@ -120,7 +120,7 @@ fn is_absent(seen: &Seen) -> bool {
     matches!(seen.status, StatusCode::NOT_FOUND | StatusCode::GONE)
 }
 
-/// The object's length, from whatever tells it.
+/// Returns the object's length, from any header that reports it.
 fn len_of(first: &Seen) -> Option<u64> {
     let of_range = first.header(CONTENT_RANGE).and_then(|header| {
         let (_, size) = header.rsplit_once('/')?;
@@ -132,12 +132,12 @@ fn len_of(first: &Seen) -> Option<u64> {
     }
 }
 
-/// Without what may be secret.
+/// Returns the URL without parts that may be secret.
 fn shown(url: &Url) -> String {
     let mut url = url.clone();
     url.set_query(None);
     url.set_fragment(None);
-    // Fails for URLs that cannot have any.
+    // These calls fail for URLs that cannot have credentials.
     let _ = url.set_password(None);
     let _ = url.set_username("");
     url.into()

@@ -1,7 +1,7 @@
-//! The search engine as the host sees it: something that opens sessions and steps them.
+//! Search engine as seen by the host: it opens sessions and steps them.
 //!
-//! An engine performs no I/O and knows no network; two are given, the guest as a WebAssembly
-//! component and the guest linked as a Rust library. They answer the same, byte for byte.
+//! An engine performs no I/O and does not use the network. There are two engines, the guest as a
+//! WebAssembly component and the guest linked as a Rust library. Their answers are byte-identical.
 
 mod contract;
 #[cfg(feature = "native")]

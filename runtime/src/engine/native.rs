@@ -1,15 +1,17 @@
-//! The guest linked as a Rust library: no sandbox, no memory cap, the fastest start.
+//! The guest linked as a Rust library: without sandbox and memory limit, and with the fastest
+//! start.
 
 use super::{Engine, EngineInstance, InstanceLimits};
 use crate::session::{Budget, HostReport, Progress, SessionRequest, Supply};
 use crate::{Interrupt, SearchError};
 
-/// Unless told otherwise. Instances hold nothing but their session, so this only bounds the number of
-/// threads.
+/// Default maximum number of instances. Instances only hold their session, so this merely limits
+/// the number of threads.
 const MAX_INSTANCES: usize = 256;
 
-/// The guest as a Rust library. A step ends soon after it is cancelled: the guest looks at the flag while it
-/// computes. The deadline itself is noticed between two steps; whoever waits for a step cancels it then.
+/// The guest as a Rust library. A step ends soon after it is cancelled, because the guest checks
+/// the flag while it computes. The deadline itself is only checked between steps; the caller that
+/// waits for a step cancels it.
 #[derive(Clone, Copy, Debug)]
 pub struct NativeEngine {
     max_instances: usize,
@@ -22,20 +24,20 @@ impl Default for NativeEngine {
 }
 
 impl NativeEngine {
-    /// The engine.
+    /// Returns the engine.
     pub fn new() -> Self {
         Self::with_max_instances(MAX_INSTANCES)
     }
 
-    /// The engine with at most so many instances at once; at least one.
+    /// Returns the engine with at most `max_instances` concurrent instances, but at least one.
     pub fn with_max_instances(max_instances: usize) -> Self {
         Self {
             max_instances: max_instances.max(1),
         }
     }
 
-    /// Names the guest that is linked, by its version and its sources. Hosts with the same one can read
-    /// each other's leaf requests and partial results.
+    /// Returns the version of the linked guest, derived from its sources. Hosts with the same
+    /// version can read each other's leaf requests and partial results.
     pub fn guest_version() -> String {
         canter_guest::version()
     }

@@ -1,9 +1,9 @@
-//! A share of requests that may be spent on extra ones: a token bucket that requests fill.
+//! Allowance of extra requests as a share of all requests: a token bucket that requests fill.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Each request earns a fraction of an extra one; what is not spent is saved up to a bound, so that a
-/// burst of failures cannot multiply the load on a store that is failing.
+/// Each request earns a fraction of an extra one. Unspent ones are saved up to a limit, so that a
+/// burst of failures cannot multiply the load on a failing store.
 #[derive(Debug)]
 pub(super) struct Allowance {
     earned_per_request: f64,
@@ -14,14 +14,14 @@ pub(super) struct Allowance {
 #[derive(Debug)]
 struct Purse {
     held: f64,
-    /// What was advanced and is not earned yet.
+    /// Part of the advance that is not earned yet.
     owed: f64,
 }
 
 impl Allowance {
-    /// `percent` extra requests per 100, with at most `max` saved up. `advance` may be spent at once, and
-    /// is earned before anything else is saved: extra requests are never more than `advance`, or than
-    /// their share if that is more.
+    /// Creates an allowance of `percent` extra requests per 100, with at most `max` saved.
+    /// `advance` can be spent immediately and must be earned before anything else is saved, so
+    /// there are never more extra requests than `advance` or than their share, whichever is more.
     pub(super) fn new(percent: f64, max: f64, advance: f64) -> Self {
         Self {
             earned_per_request: percent / 100.0,
@@ -46,7 +46,7 @@ impl Allowance {
         }
     }
 
-    /// Spends one extra request, if there is one to spend.
+    /// Spends one extra request, if available.
     pub(super) fn spend(&self) -> bool {
         let mut purse = self.lock();
         let has_one = purse.held >= 1.0;
@@ -56,8 +56,8 @@ impl Allowance {
         has_one
     }
 
-    /// What is saved up, from 0 (nothing) to 1 (as much as can be). Half while the advance is not
-    /// earned: an advance is there to be spent, and nothing tells yet how fast it goes.
+    /// Returns the saved share, from 0 (none) to 1 (the maximum). It is one half until the advance
+    /// is earned: the advance is meant to be spent, and its rate of use is not known yet.
     pub(super) fn fill(&self) -> f64 {
         let purse = self.lock();
         match purse.owed > 0.0 {

@@ -1,5 +1,6 @@
-//! Several indexes behind one fetcher: the first part of an object's name says which. Indexes may come and go while searches
-//! run: one that is under way keeps what it has, and does not find what it asks for next.
+//! Several indexes behind one fetcher: the first part of an object's name selects the index.
+//! Indexes can be added and removed while searches run: a running search of a removed index keeps
+//! its data, and its next reads fail.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,19 +10,19 @@ use futures_util::future::{BoxFuture, FutureExt};
 
 use super::{ByteRange, FetchError, FetchErrorKind, FetchedRange, RangeFetcher};
 
-/// The indexes that are open by name.
+/// Open indexes by name.
 #[derive(Default)]
 pub(crate) struct OpenIndexes(RwLock<BTreeMap<String, OpenIndex>>);
 
-/// One of them.
+/// Open index.
 pub(crate) struct OpenIndex {
     pub(crate) fetcher: Arc<dyn RangeFetcher>,
-    /// What its keys in a cache begin with.
+    /// Prefix of its keys in a cache.
     pub(crate) namespace: String,
 }
 
 impl OpenIndexes {
-    /// Adds one; false, and nothing is changed, if another has its name.
+    /// Adds an index. Returns false and changes nothing if the name is taken.
     pub(crate) fn add(&self, name: &str, index: OpenIndex) -> bool {
         let mut open = self.write();
         if open.contains_key(name) {
@@ -31,17 +32,17 @@ impl OpenIndexes {
         true
     }
 
-    /// Forgets one; false if there is none of that name.
+    /// Removes an index. Returns false if there is none of this name.
     pub(crate) fn remove(&self, name: &str) -> bool {
         self.write().remove(name).is_some()
     }
 
-    /// Their names, in order.
+    /// Returns the names of the indexes in order.
     pub(crate) fn names(&self) -> Vec<String> {
         self.read().keys().cloned().collect()
     }
 
-    /// What the keys of one begin with.
+    /// Returns the prefix of an index's keys.
     pub(crate) fn namespace_of(&self, name: &str) -> Option<String> {
         self.read().get(name).map(|index| index.namespace.clone())
     }

@@ -1,4 +1,4 @@
-//! The trait every source of bytes implements, and what it answers with.
+//! Interface of sources of bytes, with their answers and errors.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,10 +9,11 @@ use canter_stores::{Misbehaviour, StoreFault};
 use futures_util::future::{BoxFuture, FutureExt};
 use thiserror::Error;
 
-/// Default cap on a read to the end of an object (its length is not known beforehand): 64 MiB.
+/// Default maximum length of a read to the end of an object, whose length is not known in advance:
+/// 64 MiB.
 pub const MAX_WHOLE_OBJECT_BYTES: u64 = 64 << 20;
 
-/// A range of one object.
+/// Range of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ByteRange {
     /// First byte, from the start of the object.
@@ -22,7 +23,7 @@ pub struct ByteRange {
 }
 
 impl ByteRange {
-    /// The `len` bytes from `offset`.
+    /// Returns the `len` bytes from `offset`.
     pub fn new(offset: u64, len: u64) -> Self {
         Self {
             offset,
@@ -30,13 +31,13 @@ impl ByteRange {
         }
     }
 
-    /// Everything from `offset` to the end of the object.
+    /// Returns the range from `offset` to the end of the object.
     pub fn from(offset: u64) -> Self {
         Self { offset, len: None }
     }
 }
 
-/// `bytes 100-199` or `bytes 100-`, as in an HTTP `Range` header.
+/// Formats the range as `bytes 100-199` or `bytes 100-`, like an HTTP `Range` header.
 impl fmt::Display for ByteRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.len {
@@ -49,34 +50,34 @@ impl fmt::Display for ByteRange {
     }
 }
 
-/// What a fetcher answers with.
+/// Answer of a fetcher.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FetchedRange {
-    /// Exactly the bytes of the range; none if nothing has changed.
+    /// Exactly the bytes of the range; empty if the object is unchanged.
     pub bytes: Bytes,
-    /// Whether the object still is what the caller knows, as [`RangeFetcher::fetch_if_changed`] asks.
+    /// Whether the object still has the caller's version, see [`RangeFetcher::fetch_if_changed`].
     pub is_unchanged: bool,
-    /// The version of the object they were read from, where the store tells.
+    /// Version of the object, if the store reports it.
     pub etag: Option<String>,
-    /// Length of the whole object in bytes, where the store tells. Nothing may depend on it.
+    /// Length of the whole object in bytes, if the store reports it. Only a hint.
     pub object_len: Option<u64>,
-    /// How often the read was repeated after a failure.
+    /// Number of retries after failures.
     pub num_retries: u32,
-    /// The second request that was sent beside a slow first, if there was one.
+    /// Second request that was sent because the first one was slow, if there was one.
     pub hedge: Option<Hedged>,
 }
 
-/// A second request for the same range.
+/// Second request for the same range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hedged {
-    /// When it was sent, on the clock of the searcher.
+    /// Time at which it was sent, on the clock of the searcher.
     pub at: Duration,
-    /// Whether its answer came first.
+    /// Whether its answer arrived first.
     pub has_won: bool,
 }
 
 impl FetchedRange {
-    /// An answer without a version.
+    /// Creates an answer without a version.
     pub fn new(bytes: Bytes) -> Self {
         Self {
             bytes,
@@ -84,7 +85,7 @@ impl FetchedRange {
         }
     }
 
-    /// The answer that the version the caller knows still holds.
+    /// Returns the answer that the caller's version is still current.
     pub fn unchanged() -> Self {
         Self {
             is_unchanged: true,
@@ -93,26 +94,26 @@ impl FetchedRange {
     }
 }
 
-/// A range that could not be fetched.
+/// Error of a range that could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct FetchError {
-    /// Why.
+    /// Kind of the error.
     pub kind: FetchErrorKind,
-    /// What happened, with the object and the range in it, and the name of the fault.
+    /// Description of the error, with object, range and name of the fault.
     pub message: String,
-    /// What the store did wrong, if it did.
+    /// Fault of the store, if it misbehaved.
     pub fault: Option<StoreFault>,
     /// Whether the same read may succeed a moment later.
     pub is_transient: bool,
-    /// How often the read was repeated before it was given up.
+    /// Number of retries before the read failed.
     pub num_retries: u32,
-    /// The second request that was sent beside a slow first, if there was one.
+    /// Second request that was sent because the first one was slow, if there was one.
     pub hedge: Option<Hedged>,
 }
 
 impl FetchError {
-    /// A failure of `object` in `range`. It counts as transient when the kind is
+    /// Creates an error about `range` of `object`. It counts as transient if its kind is
     /// [`FetchErrorKind::Unavailable`].
     pub fn new(
         kind: FetchErrorKind,
@@ -130,14 +131,14 @@ impl FetchError {
         }
     }
 
-    /// The same failure, worth another try.
+    /// Marks the error as transient.
     pub fn transient(mut self) -> Self {
         self.is_transient = true;
         self
     }
 
-    /// The store misbehaved: its name and what to change are in the message. Only a body that broke off
-    /// is worth another try.
+    /// Creates an error about a misbehaving store. The message contains the name of the fault and
+    /// the change that fixes it. Only an incomplete body is worth another attempt.
     pub fn misbehaved(object: &str, range: ByteRange, what: &Misbehaviour) -> Self {
         let kind = match what.fault {
             StoreFault::ShortBody | StoreFault::PastTheEnd => FetchErrorKind::Truncated,
@@ -150,7 +151,7 @@ impl FetchError {
         }
     }
 
-    /// The object ended before the range was complete.
+    /// Creates the error that the object ended before the range was complete.
     pub fn short(object: &str, range: ByteRange, num_bytes: u64) -> Self {
         let wanted = range.len.map_or("more".to_owned(), |len| len.to_string());
         let seen = format!("only {num_bytes} of {wanted} bytes came");
@@ -158,7 +159,7 @@ impl FetchError {
         Self::misbehaved(object, range, &what)
     }
 
-    /// The object is longer than a read to its end may be.
+    /// Creates the error that the object is too long for a read to its end.
     pub fn too_large(object: &str, range: ByteRange, max_bytes: u64) -> Self {
         let what = format!("the object is longer than the {max_bytes} bytes a whole read may have");
         Self::new(FetchErrorKind::Budget, object, range, what)
@@ -167,22 +168,23 @@ impl FetchError {
 
 /// Reads byte ranges of objects.
 ///
-/// An implementation returns **exactly** the range asked for or an error, never asks for an object's
-/// size beforehand, and caps reads to the end of an object (see [`MAX_WHOLE_OBJECT_BYTES`]).
-/// Cancelling is dropping the future.
+/// An implementation returns **exactly** the requested range or an error, never requests an
+/// object's length in advance, and limits reads to the end of an object (see
+/// [`MAX_WHOLE_OBJECT_BYTES`]). Dropping the future cancels the read.
 pub trait RangeFetcher: Send + Sync {
-    /// Fetches `range` of `object`, whose name is relative to what the fetcher was opened on.
+    /// Fetches `range` of `object`, whose name is relative to the location that the fetcher was
+    /// opened on.
     fn fetch<'a>(
         &'a self,
         object: &'a str,
         range: ByteRange,
     ) -> BoxFuture<'a, Result<FetchedRange, FetchError>>;
 
-    /// Fetches `range` of `object` unless its version is still `etag`: then the answer `is_unchanged`,
-    /// and no byte of the object was transferred (`If-None-Match`). For the one mutable object, the
-    /// manifest.
+    /// Fetches `range` of `object` unless its version is still `etag`. In this case, the answer has
+    /// `is_unchanged`, and no byte of the object was transferred (`If-None-Match`). Meant for the
+    /// manifest, the only mutable object.
     ///
-    /// A store that cannot ask so fetches the range and compares.
+    /// A store without support for conditions fetches the range and compares versions.
     fn fetch_if_changed<'a>(
         &'a self,
         object: &'a str,

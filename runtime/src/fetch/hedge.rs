@@ -1,10 +1,11 @@
-//! Sends a second request where the first is late, and takes whichever answers first.
+//! Hedging: sends a second request if the first one is late, and uses the answer that arrives
+//! first.
 //!
-//! Hedging cuts the tail, and costs requests. So it is rationed: extra requests stay within a share of
-//! all requests, and are spent where they win most: in searches that would be late without. A search has
-//! time for its waves, each as long as requests usually take, and for a slow request or so besides. A
-//! request whose answer would be late for that if it were slow is hedged when half of the time that is
-//! left is gone; the second request has the other half.
+//! Hedging reduces tail latency, but costs requests. It is therefore limited: extra requests stay
+//! within a share of all requests, and are spent where they gain most, on searches that would
+//! otherwise be late. A search has time for its waves, each as long as requests usually take, plus
+//! an allowance of about one slow request. A request that would exceed this time if it were slow is
+//! hedged after half of the remaining time; the second request has the other half.
 //!
 //! ```text
 //!   wave 1, time for a slow request: no hedge     |── usual ──|──────── slack ────────|
@@ -12,11 +13,12 @@
 //!                                                                       half of it
 //! ```
 //!
-//! The fewer extra requests are saved up, the more may a search lose before it is late.
+//! The fewer extra requests are saved, the more time a search may lose before it counts as late.
 //!
-//! There is no hedge when the slowest requests that were seen are hardly slower than the moment at
-//! which it would be sent, when the time is over anyway, when the store slows down as a whole (a second
-//! request would add to what slows it), and for answers so large that their transfer is what takes long.
+//! There is no hedge in the following cases: the slowest observed requests are hardly slower than
+//! the time at which the hedge would be sent; the time is over anyway; the store slows down as a
+//! whole (a second request would add to its load); the answer is so large that its transfer takes
+//! most of the time.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -32,43 +34,45 @@ use super::{ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, RangeFe
 use crate::Metrics;
 use crate::clock::Clock;
 
-/// Extra requests that may be saved up. Slow requests come in runs, and a run that finds nothing saved
-/// is what p99 is made of. More than 30 gain next to nothing: by Monte Carlo, 60 take 28.2 % instead of
-/// 28.1 % off p99 of three requests in a row.
+/// Maximum number of saved extra requests. Slow requests come in bursts, and a burst without saved
+/// requests determines the p99. More than 30 have little effect: in a Monte Carlo simulation, 60
+/// reduce the p99 of three successive requests by 28.2 % instead of 28.1 %.
 const MAX_SAVED: f64 = 30.0;
 
-/// What a searcher begins with: enough for the one search of a process that lives no longer.
+/// Number of saved requests at the start: enough for the only search of a short-lived process.
 const SAVED_AT_FIRST: f64 = 3.0;
 
-/// What a search may lose before it is late, in slow requests, if as many extra requests are saved up as
-/// can be. Less than one, so that first waves are hedged where there is more to spend than late searches
-/// need.
+/// Time that a search may lose before it is late, in slow requests, with the maximum number of
+/// saved extra requests. It is less than one, so that first waves are hedged if there are more
+/// extra requests than late searches need.
 const MIN_LOSS: f64 = 0.9;
 
-/// How much more it may lose if fewer are saved up: this, times what is missing, over what is there. So
-/// it settles where no more is spent than is earned, whatever store and searches are like: at one slow
-/// request for the S3 model and three requests in a row, at two and a half with eight at once between two others.
+/// Factor for the additional time with fewer saved requests: it is multiplied by the missing share
+/// and divided by the saved share. This stabilizes where no more requests are spent than earned,
+/// for any store and searches: at one slow request for the S3 model and three successive requests,
+/// and at two and a half for eight concurrent requests between two others.
 const LOSS_IF_SCARCE: f64 = 0.15;
 
-/// Less than this is taken as this: the less is saved up, the more may be lost, but not without end.
+/// Minimum of the saved share in this formula, which limits the additional time.
 const MIN_FILL: f64 = 0.01;
 
-/// What a read to the end of an object is counted as: the manifest.
+/// Assumed length of a read to the end of an object, which is the manifest.
 const ASSUMED_LEN: u64 = 256 << 10;
 
-/// When second requests are sent.
+/// Conditions for second requests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HedgeOptions {
     /// Extra requests in percent of all; 0 turns hedging off.
     pub max_extra_percent: f64,
-    /// A request that is slower than this share of requests is slow.
+    /// Requests that are slower than this share of requests count as slow.
     pub slow_quantile: f64,
-    /// No hedges while requests take so many times longer than usual.
+    /// Maximum slowdown of the store, relative to usual times, with which requests are hedged.
     pub max_slowdown: f64,
 }
 
 impl Default for HedgeOptions {
-    /// At most 5 % extra, slow past the 97th percentile, unless the store is 3 times slower than usual.
+    /// Defaults to at most 5 % extra requests, slow ones beyond the 97th percentile, and a slowdown
+    /// of at most 3.
     fn default() -> Self {
         Self {
             max_extra_percent: 5.0,
@@ -79,7 +83,7 @@ impl Default for HedgeOptions {
 }
 
 impl HedgeOptions {
-    /// No second requests.
+    /// Turns hedging off.
     pub fn off() -> Self {
         Self {
             max_extra_percent: 0.0,
@@ -88,7 +92,7 @@ impl HedgeOptions {
     }
 }
 
-/// What all searches of one searcher know of their store.
+/// Knowledge about the store that all searches of one searcher share.
 #[derive(Debug)]
 pub(crate) struct HedgeState {
     options: HedgeOptions,
@@ -116,19 +120,19 @@ impl HedgeState {
         self
     }
 
-    /// For tests: as if a request had taken so long.
+    /// Records the latency of a request, for tests.
     #[cfg(test)]
     pub(crate) fn note_latency(&self, num_bytes: u64, took: Duration) {
         self.latencies.record(num_bytes, took);
     }
 
-    /// Whether requests of some size are not hedged, because the store slows down.
+    /// Returns whether hedging is paused for requests of some size because the store slows down.
     pub(crate) fn is_paused(&self) -> bool {
         let is_slow = |quantiles: Quantiles| quantiles.slowdown() > self.options.max_slowdown;
         self.options.max_extra_percent > 0.0 && self.latencies.of_each().into_iter().any(is_slow)
     }
 
-    /// How long the first request is waited for; `None` if no second is worth it.
+    /// Returns the time after which a second request is sent, or `None` if it is not worthwhile.
     fn delay(&self, num_bytes: u64, pace: &Pace) -> Option<Duration> {
         let options = &self.options;
         if options.max_extra_percent <= 0.0 {
@@ -148,7 +152,7 @@ impl HedgeState {
     }
 }
 
-/// How the waves of one search went so far.
+/// Progress of one search's waves.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     num_waves: AtomicU64,
@@ -156,15 +160,16 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Notes a wave that took so long.
+    /// Records the duration of a wave.
     pub(crate) fn note_wave(&self, took: Duration) {
         let took = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         self.num_waves.fetch_add(1, Ordering::Relaxed);
         self.waited_ns.fetch_add(took, Ordering::Relaxed);
     }
 
-    /// What is left for a request sent now, if each wave may take the `usual` time, this one included,
-    /// and the search may lose the time `loss` besides; `None` if the search is late already.
+    /// Returns the remaining time of a request that is sent now, if each wave including this one
+    /// may take the `usual` time, and the search may also lose the time `loss`. Returns `None` if
+    /// the search is already late.
     fn left(&self, usual: Duration, loss: Duration) -> Option<Duration> {
         let num_waves = u32::try_from(self.num_waves.load(Ordering::Relaxed)).unwrap_or(u32::MAX);
         let waited = Duration::from_nanos(self.waited_ns.load(Ordering::Relaxed));
@@ -175,7 +180,7 @@ impl Pace {
     }
 }
 
-/// A fetcher that hedges the requests of one search.
+/// Fetcher that hedges the requests of one search.
 pub(crate) struct Hedge {
     pub(crate) inner: Arc<dyn RangeFetcher>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -184,7 +189,7 @@ pub(crate) struct Hedge {
 }
 
 impl Hedge {
-    /// Runs `fetch` once, or twice.
+    /// Runs `fetch` once or twice.
     async fn run<'a>(
         &'a self,
         num_bytes: u64,
@@ -208,7 +213,7 @@ impl Hedge {
         let (result, has_won) = match select(first, pin!(fetch())).await {
             Either::Left((Err(error), second)) if error.is_transient => (second.await, true),
             Either::Left((result, _)) => (result, false),
-            // A second that was refused or failed must not cost the first.
+            // A failed second request must not affect the first one.
             Either::Right((Err(error), first)) if error.kind == FetchErrorKind::Budget => {
                 return self.note(num_bytes, started, first.await);
             }
@@ -236,7 +241,7 @@ impl Hedge {
         })
     }
 
-    /// Remembers how long a request took.
+    /// Records the duration of a request.
     fn note(
         &self,
         num_bytes: u64,

@@ -1,9 +1,9 @@
-//! Objects of any web server that honours `Range`.
+//! Objects of any web server that supports `Range`.
 //!
-//! Manners: never HEAD; `Accept-Encoding: identity`, and a compressed answer is an error; a range
-//! must be answered with 206 and a fitting `Content-Range`, never with a whole object; the body is
-//! counted, so nothing depends on `Content-Length`; a redirect leads to the same host or nowhere. The
-//! rules are those of [`canter_stores`], which holds buckets to them too.
+//! Rules: no HEAD requests; `Accept-Encoding: identity`, and compressed answers are errors; a range
+//! must be answered with 206 and a matching `Content-Range`, never with a whole object; the body is
+//! counted, so nothing depends on `Content-Length`; only redirects to the same host are followed.
+//! [`canter_stores`] implements these rules, which also apply to buckets.
 
 use bytes::Bytes;
 use canter_stores::{
@@ -27,8 +27,8 @@ pub struct HttpFetcher {
 }
 
 impl HttpFetcher {
-    /// Reads objects below `base`, whose path is taken as a folder. Its query string, such as a
-    /// signature, is sent with every request.
+    /// Creates a fetcher of the objects below `base`, whose path is used as a folder. Its query
+    /// string, such as a signature, is sent with every request.
     pub fn new(base: Url, options: HttpOptions) -> Result<Self, SearchError> {
         let client = http_client()
             .user_agent(concat!("canter/", env!("CARGO_PKG_VERSION")))
@@ -55,7 +55,7 @@ impl HttpFetcher {
         url
     }
 
-    /// Asks for a range; `known` is the version that need not be sent.
+    /// Requests a range; `known` is a version that need not be sent again.
     async fn read(
         &self,
         object: &str,
@@ -74,7 +74,8 @@ impl HttpFetcher {
             return Ok(FetchedRange::unchanged());
         }
         let refused = |fault: Misbehaviour| FetchError::misbehaved(object, range, &fault);
-        // From here on an error drops the response: no byte of a body that does not fit is read.
+        // From here on, an error drops the response, so that the body of an invalid answer is not
+        // read.
         if let Some(fault) = redirect_of(&url, status, headers) {
             return Err(refused(fault));
         }
@@ -87,7 +88,7 @@ impl HttpFetcher {
             .get(ETAG)
             .and_then(|etag| etag.to_str().ok())
             .map(str::to_owned);
-        // A server that does not know If-None-Match sends the same version again.
+        // A server without support for If-None-Match sends the same version again.
         if known.is_some() && etag.as_deref() == known {
             return Ok(FetchedRange::unchanged());
         }
@@ -117,7 +118,7 @@ impl HttpFetcher {
         if asked(range).is_some() {
             request = request.header(RANGE, range.to_string().replacen(' ', "=", 1));
         }
-        // A version that is no header, from a damaged cache perhaps, is not asked for.
+        // A version that is not valid in a header, such as one from a damaged cache, is omitted.
         if let Some(Ok(known)) = known.map(HeaderValue::from_str) {
             request = request.header(IF_NONE_MATCH, known);
         }
@@ -134,7 +135,7 @@ impl HttpFetcher {
         })
     }
 
-    /// Reads the body: exactly as many bytes as were announced, or all of it up to the cap.
+    /// Reads the body: exactly the announced number of bytes, or all of it up to the limit.
     async fn collect(
         &self,
         object: &str,
@@ -182,7 +183,7 @@ impl HttpFetcher {
                 });
             }
             if body.is_empty() {
-                // Room for the whole answer at once, but never on a mere promise of gigabytes.
+                // Reserves memory for the whole answer, but not for announced gigabytes.
                 let room = expected_len.unwrap_or(0).min(16 << 20) as usize;
                 body = Buffer::with_capacity(room.max(part.len()));
             }
@@ -214,7 +215,7 @@ impl RangeFetcher for HttpFetcher {
     }
 }
 
-/// The range as it is asked for; `None` for a whole object, which needs no range.
+/// Returns the requested range, or `None` for a whole object, which needs no range.
 fn asked(range: ByteRange) -> Option<AskedRange> {
     (range != ByteRange::from(0)).then_some(AskedRange {
         first: range.offset,
@@ -222,7 +223,7 @@ fn asked(range: ByteRange) -> Option<AskedRange> {
     })
 }
 
-/// What is no answer to a request for bytes becomes an error.
+/// Converts the status of other answers to an error.
 fn check_status(object: &str, range: ByteRange, status: StatusCode) -> Result<(), FetchError> {
     let kind = match status {
         StatusCode::OK | StatusCode::PARTIAL_CONTENT => return Ok(()),

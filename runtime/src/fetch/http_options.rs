@@ -1,4 +1,4 @@
-//! How web servers are spoken with.
+//! Options of connections to web servers.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use super::MAX_WHOLE_OBJECT_BYTES;
 /// Settings of the fetcher for web servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpOptions {
-    /// Longest wait for a connection.
+    /// Maximum time to connect.
     pub connect_timeout: Duration,
-    /// Longest wait for the next bytes of an answer.
+    /// Maximum time to wait for the next bytes of an answer.
     pub read_timeout: Duration,
-    /// Longest read to the end of an object.
+    /// Maximum length of a read to the end of an object.
     pub max_whole_object_bytes: u64,
 }
 
 impl Default for HttpOptions {
-    /// 10 s to connect, 30 s without a byte, 64 MiB.
+    /// Defaults to 10 s to connect, 30 s without a byte, and 64 MiB.
     fn default() -> Self {
         Self {
             connect_timeout: Duration::from_secs(10),

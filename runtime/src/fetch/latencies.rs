@@ -1,22 +1,23 @@
-//! How long requests took lately, by their size.
+//! Durations of recent requests, by size.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// Requests of one size that are remembered.
+/// Number of remembered requests of one size.
 const NUM_SAMPLES: usize = 512;
 
-/// The latest requests among them, for noticing that a store slows down.
+/// Number of the latest of these requests that show whether a store slows down.
 const NUM_LATEST: usize = 16;
 
-/// So many requests must have been seen before they outweigh what is assumed.
+/// Minimum number of observed requests that replace the assumed quantiles.
 const NUM_TRUSTED: usize = 32;
 
-/// Upper bounds of the sizes that are told apart: the transfer of larger ones is what takes long, and
+/// Upper bounds of the size classes. For larger requests, the transfer takes most of the time, and
 /// a second request would not be faster.
 const SIZES: [u64; 3] = [256 << 10, 2 << 20, 16 << 20];
 
-/// Quantiles of a small request to S3, assumed until enough requests were seen: (share, milliseconds).
+/// Assumed quantiles of a small request to S3, used until enough requests were observed: (share,
+/// milliseconds).
 const ASSUMED: [(f64, f64); 7] = [
     (0.0, 15.0),
     (0.25, 20.0),
@@ -41,7 +42,7 @@ struct Ring {
 }
 
 impl Ring {
-    /// One of the samples longer than `waited`, another each time; `waited` if there is none.
+    /// Returns one of the samples longer than `waited`, in turn, or `waited` if there is none.
     fn next_longer(&mut self, waited: Duration) -> Duration {
         let is_longer = |sample: &&Duration| **sample > waited;
         let num_longer = self.samples.iter().filter(is_longer).count();
@@ -59,7 +60,7 @@ impl Ring {
         self.next = (self.next + 1) % NUM_SAMPLES;
     }
 
-    /// The latest samples, newest first.
+    /// Returns the latest samples, newest first.
     fn latest(&self) -> Vec<Duration> {
         let len = self.samples.len();
         (1..=NUM_LATEST.min(len))
@@ -69,7 +70,7 @@ impl Ring {
     }
 }
 
-/// What is known of requests of one size.
+/// Latency distribution of requests of one size.
 #[derive(Clone, Debug)]
 pub(super) struct Quantiles {
     sorted: Vec<Duration>,
@@ -77,7 +78,7 @@ pub(super) struct Quantiles {
 }
 
 impl Quantiles {
-    /// The duration that a share (0 to 1) of requests stayed under.
+    /// Returns the duration that a share (0 to 1) of requests did not exceed.
     pub(super) fn at(&self, share: f64) -> Duration {
         if self.sorted.len() < NUM_TRUSTED {
             return assumed(share);
@@ -86,7 +87,7 @@ impl Quantiles {
         self.sorted[(share * last as f64).round().clamp(0.0, last as f64) as usize]
     }
 
-    /// How many times slower the latest requests were than all that are remembered.
+    /// Returns the slowdown of the latest requests relative to all remembered ones.
     pub(super) fn slowdown(&self) -> f64 {
         let usual = self.at(0.5).as_secs_f64().max(0.001);
         match self.latest_median {
@@ -115,7 +116,7 @@ fn size_ord(num_bytes: u64) -> Option<usize> {
 }
 
 impl Latencies {
-    /// Remembers a request that succeeded.
+    /// Records a successful request.
     pub(super) fn record(&self, num_bytes: u64, took: Duration) {
         if let Some(size) = size_ord(num_bytes) {
             let mut by_size = self.by_size.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,10 +124,11 @@ impl Latencies {
         }
     }
 
-    /// Remembers a request that was given up because a second was faster: it would have taken longer
-    /// than `waited`. Forgetting it would make a store look the faster the more is hedged, and hedging
-    /// the more eager for it. So it counts as one of those that did take longer, each in its turn
-    /// (Efron's redistribution to the right of a censored observation).
+    /// Records a request that was cancelled because a second one was faster: it would have taken
+    /// longer than `waited`. Ignoring such requests would make a store look faster the more is
+    /// hedged, which would in turn increase hedging. It therefore counts as one of the requests
+    /// that did take longer, each in turn (Efron's redistribution to the right of a censored
+    /// observation).
     pub(super) fn record_longer(&self, num_bytes: u64, waited: Duration) {
         if let Some(size) = size_ord(num_bytes) {
             let mut by_size = self.by_size.lock().unwrap_or_else(PoisonError::into_inner);
@@ -136,7 +138,7 @@ impl Latencies {
         }
     }
 
-    /// What is known of requests for so many bytes; `None` if they are too large to tell.
+    /// Returns the distribution for requests of `num_bytes`, or `None` if they are too large.
     pub(super) fn of(&self, num_bytes: u64) -> Option<Quantiles> {
         let size = size_ord(num_bytes)?;
         let by_size = self.by_size.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,7 +152,7 @@ impl Latencies {
         })
     }
 
-    /// What is known of requests of each size.
+    /// Returns the distributions of all sizes.
     pub(super) fn of_each(&self) -> Vec<Quantiles> {
         SIZES.into_iter().filter_map(|size| self.of(size)).collect()
     }
@@ -178,7 +180,7 @@ mod tests {
     fn giving_slow_requests_up_does_not_make_a_store_look_fast() {
         let latencies = Latencies::default();
         (0..100).for_each(|n| latencies.record(100, MS * (1 + n)));
-        // Of each hundred requests more, the slowest ten are given up after 20 ms.
+        // Of each further hundred requests, the slowest ten are cancelled after 20 ms.
         for n in 0..1000 {
             match n % 100 {
                 fast if fast < 90 => latencies.record(100, MS * (1 + fast)),

@@ -1,4 +1,4 @@
-//! Objects in RAM, for tests and benches.
+//! Objects in RAM, for tests and benchmarks.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use super::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
 };
 
-/// A set of named objects in memory. A range is a slice: nothing is copied.
+/// Set of named objects in memory. Ranges are slices without copies.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFetcher {
     objects: BTreeMap<String, Bytes>,
 }
 
 impl MemoryFetcher {
-    /// No objects yet.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self::default()
     }
@@ -26,7 +26,7 @@ impl MemoryFetcher {
         self.objects.insert(object.into(), bytes.into());
     }
 
-    /// An object's bytes.
+    /// Returns an object's bytes.
     pub fn get(&self, object: &str) -> Option<&Bytes> {
         self.objects.get(object)
     }
@@ -50,7 +50,7 @@ impl MemoryFetcher {
         if range.len.is_none() && end - range.offset > MAX_WHOLE_OBJECT_BYTES {
             return Err(FetchError::too_large(object, range, MAX_WHOLE_OBJECT_BYTES));
         }
-        // Both fit in memory: they are at most the length of `bytes`.
+        // Both fit, because they do not exceed the length of `bytes`.
         let slice = bytes.slice(range.offset as usize..end as usize);
         Ok(FetchedRange::new(slice))
     }

@@ -1,12 +1,12 @@
-//! Fetching byte ranges: one trait, one implementation or decorator per file.
+//! Fetching of byte ranges: one trait, and one implementation or decorator per file.
 //!
 //! ```text
 //!   Retry ─→ Hedge ─→ (the search's gate) ─→ ObjectStoreFetcher | HttpFetcher | MemoryFetcher
 //! ```
 //!
-//! Coalescing is no decorator: it needs all ranges of a wave at once, so `io` applies the pure
-//! function of [`coalesce`] before it fetches. Nothing here sends a HEAD request, and nothing asks
-//! for an object's size: a short answer is found by counting the bytes that came.
+//! Coalescing is not a decorator, because it needs all ranges of a wave at once; `io` applies the
+//! pure function in [`coalesce`] before it fetches. There are no HEAD requests, and no requests for
+//! an object's length: incomplete answers are detected by counting the received bytes.
 
 mod allowance;
 mod by_index;

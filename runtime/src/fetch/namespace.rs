@@ -1,4 +1,4 @@
-//! What the keys of an index in a cache begin with.
+//! Prefix of the keys of an index in a cache.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::OpenOptions;
 use crate::observe::redact;
 
-/// Settings that say which store a URI means.
+/// Settings that determine the store of a URI.
 const STORE_SETTINGS: [&str; 9] = [
     "AWS_ENDPOINT_URL_S3",
     "AWS_ENDPOINT_URL",
@@ -20,10 +20,11 @@ const STORE_SETTINGS: [&str; 9] = [
     "GOOGLE_BUCKET",
 ];
 
-/// The namespace of the index at `uri`: a folder by its full path, since the same short one may be
-/// another index elsewhere; anything else by its URI without credentials, and a hash of all that says
-/// which store it means: the whole URI and the endpoints of [`STORE_SETTINGS`]. So a secret is never
-/// written into a cache, and two stores never share entries.
+/// Returns the namespace of the index at `uri`. For a folder, it is the full path, because the same
+/// relative path may be another index elsewhere. For other URIs, it is the URI without credentials,
+/// with a hash of everything that determines the store: the whole URI and the endpoints of
+/// [`STORE_SETTINGS`]. Thus secrets are never written to a cache, and two stores never share
+/// entries.
 pub(crate) fn cache_namespace(uri: &str, options: &OpenOptions) -> String {
     let path = match uri.split_once("://") {
         None => Some(uri),

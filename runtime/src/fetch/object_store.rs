@@ -31,7 +31,8 @@ pub struct ObjectStoreFetcher {
 }
 
 impl ObjectStoreFetcher {
-    /// Reads the objects of `store` whose names begin with `prefix` (empty for all of them).
+    /// Creates a fetcher of the objects of `store` whose names begin with `prefix` (empty for all
+    /// of them).
     pub fn new(store: Arc<dyn ObjectStore>, prefix: Path) -> Self {
         Self {
             store,
@@ -40,13 +41,13 @@ impl ObjectStoreFetcher {
         }
     }
 
-    /// Sets the longest read to the end of an object.
+    /// Sets the maximum length of a read to the end of an object.
     pub fn with_max_whole_object_bytes(mut self, max_bytes: u64) -> Self {
         self.max_whole_object_bytes = max_bytes;
         self
     }
 
-    /// Asks for a range; `known` is the version that need not be sent.
+    /// Requests a range; `known` is a version that need not be sent again.
     async fn read(
         &self,
         object: &str,
@@ -66,7 +67,7 @@ impl ObjectStoreFetcher {
             } => None,
             ByteRange { offset, len: None } => Some(GetRange::Offset(offset)),
         };
-        // A version that is no header, from a damaged cache perhaps, is not asked for.
+        // A version that is not valid in a header, such as one from a damaged cache, is omitted.
         let condition = known.filter(|etag| HeaderValue::from_str(etag).is_ok());
         let options = GetOptions::default()
             .with_range(wanted)
@@ -78,11 +79,11 @@ impl ObjectStoreFetcher {
             result => result.map_err(|error| fetch_error(object, range, &error))?,
         };
         let etag = result.meta.e_tag.clone();
-        // A store that does not know the condition sends the same version again.
+        // A store without support for the condition sends the same version again.
         if known.is_some() && etag.as_deref() == known {
             return Ok(FetchedRange::unchanged());
         }
-        // What came over HTTP says whether the length is known; a folder always knows.
+        // Answers over HTTP show whether the length is known; a folder always knows it.
         let object_len = match result.extensions.get::<Answer>() {
             Some(answer) => answer.object_len,
             None => Some(result.meta.size),
@@ -128,7 +129,7 @@ impl RangeFetcher for ObjectStoreFetcher {
     }
 }
 
-/// Reads the answer's body: exactly `range.len` bytes, or all of it up to the cap.
+/// Reads the answer's body: exactly `range.len` bytes, or all of it up to the limit.
 async fn collect(
     object: &str,
     range: ByteRange,
@@ -177,7 +178,7 @@ async fn collect(
     Ok(Buffer::joined(&parts))
 }
 
-/// Runs `read` where it may block. A caller without tokio waits for the disk itself.
+/// Runs `read` on a thread that may block. Without tokio, the caller waits for the disk.
 async fn off_the_async_threads(
     read: impl FnOnce() -> io::Result<Bytes> + Send + 'static,
 ) -> object_store::Result<Bytes> {
@@ -192,8 +193,8 @@ async fn off_the_async_threads(
         })
 }
 
-/// Reads a part of a file in one go, straight into the memory that is handed on: as a stream it comes in pieces of
-/// 8 KiB, each by a task of its own, and `object_store` would fill the memory with zeros before.
+/// Reads a part of a file at once, directly into the returned memory. A stream would return pieces
+/// of 8 KiB, each from a separate task, and `object_store` would fill the memory with zeros before.
 fn read_part(mut file: File, part: &Range<u64>) -> io::Result<Bytes> {
     let len = part.end.saturating_sub(part.start);
     let len = usize::try_from(len).map_err(io::Error::other)?;
@@ -203,15 +204,16 @@ fn read_part(mut file: File, part: &Range<u64>) -> io::Result<Bytes> {
     Ok(bytes.into_bytes())
 }
 
-/// Sorts an error of the `object_store` crate into our kinds. What a store did wrong over HTTP is found
-/// among the causes by its type; what is left is told apart by variant.
+/// Converts an error of the `object_store` crate. Faults of a store over HTTP are recognized among
+/// the causes by their type, other errors by their variant.
 fn fetch_error(object: &str, range: ByteRange, error: &object_store::Error) -> FetchError {
     use object_store::Error as E;
     if let Some(fault) = Misbehaviour::behind(error) {
         return FetchError::misbehaved(object, range, fault);
     }
     let text = with_causes(error);
-    // Where the objects are is no matter of those who search: messages name the object, and the log has the rest.
+    // The location of objects must not be revealed to searchers: messages name the object, and the
+    // log has the rest.
     let told = told(error, &text);
     if is_past_the_end(&text) {
         let what = Misbehaviour::new(StoreFault::PastTheEnd, told);
@@ -242,8 +244,8 @@ fn fetch_error(object: &str, range: ByteRange, error: &object_store::Error) -> F
     FetchError::new(kind, object, range, told)
 }
 
-/// An error without the path or address of what it is about: of a file what the operating system said, of anything else
-/// `text`, which is all of it, without URLs.
+/// Returns an error without the path or address of its object: for a file the message of the
+/// operating system, otherwise `text` without URLs.
 fn told(error: &object_store::Error, text: &str) -> String {
     match of_system(error) {
         Some(said) if !is_of_network(error) => said,
@@ -258,7 +260,7 @@ fn of_system(error: &(dyn Error + 'static)) -> Option<String> {
     }
 }
 
-/// Whether it comes from the client that talks to a bucket.
+/// Returns whether an error comes from the client of a bucket.
 fn is_of_network(error: &(dyn Error + 'static)) -> bool {
     #[cfg(feature = "remote")]
     if error.is::<object_store::client::HttpError>() {
@@ -267,7 +269,8 @@ fn is_of_network(error: &(dyn Error + 'static)) -> bool {
     error.source().is_some_and(is_of_network)
 }
 
-/// As folders and memory say it, in types that are private to that crate.
+/// Recognizes the errors of folders and memory by their texts, because their types are private to
+/// the crate.
 fn is_past_the_end(text: &str) -> bool {
     [
         "but object was only",
@@ -278,7 +281,7 @@ fn is_past_the_end(text: &str) -> bool {
     .any(|part| text.contains(part))
 }
 
-/// Whether the store was not reached at all.
+/// Returns whether the store could not be reached at all.
 fn has_no_connection(error: &(dyn Error + 'static)) -> bool {
     #[cfg(feature = "remote")]
     if let Some(error) = error.downcast_ref::<object_store::client::HttpError>() {
@@ -287,13 +290,12 @@ fn has_no_connection(error: &(dyn Error + 'static)) -> bool {
     error.source().is_some_and(has_no_connection)
 }
 
-/// Whether a whole object of unknown length was longer than it may be.
+/// Returns whether a whole object of unknown length was too long.
 fn is_too_long(error: &(dyn Error + 'static)) -> bool {
     error.is::<ObjectTooLong>() || error.source().is_some_and(is_too_long)
 }
 
-/// The error and everything that caused it, without what a message already repeats, and without
-/// credentials.
+/// Returns the error and all of its causes, without repeated texts and without credentials.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -304,7 +306,7 @@ pub(crate) fn with_causes(error: &dyn Error) -> String {
         }
         cause = error.source();
     }
-    // Some stores are signed to in the URL, which the client's errors quote.
+    // Some stores use signed URLs, which the client's errors contain.
     redact(&without_xml(&text))
 }
 

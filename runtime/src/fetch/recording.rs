@@ -1,4 +1,4 @@
-//! Writes down what was asked of another fetcher, for tests and benches.
+//! Recording of reads, for tests and benchmarks.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 
 use super::{ByteRange, FetchError, FetchedRange, RangeFetcher};
 
-/// A fetcher that remembers every read before it passes it on.
+/// Fetcher that records every read before it passes it on.
 pub struct RecordingFetcher {
     inner: Arc<dyn RangeFetcher>,
     reads: Mutex<Vec<(String, ByteRange)>>,
@@ -21,7 +21,7 @@ impl RecordingFetcher {
         }
     }
 
-    /// The reads since the last call, in the order they were issued.
+    /// Returns the reads since the last call, in the order they were issued.
     pub fn take(&self) -> Vec<(String, ByteRange)> {
         std::mem::take(&mut *self.reads.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,4 +1,4 @@
-//! Repeats reads that failed for a reason that passes, with exponential backoff and a budget.
+//! Retries of reads with transient failures, with exponential backoff and a budget.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,25 +12,26 @@ use super::{ByteRange, FetchError, FetchedRange, RangeFetcher};
 use crate::Metrics;
 use crate::clock::{Clock, SystemClock};
 
-/// How often and how soon a read is repeated.
+/// Options for retries of reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RetryOptions {
-    /// Repetitions after the first attempt; 0 turns retrying off.
+    /// Maximum number of retries after the first attempt; 0 turns retries off.
     pub max_retries: u32,
-    /// Pause before the first repetition; it doubles each time.
+    /// Pause before the first retry, which doubles with each one.
     pub initial_backoff: Duration,
-    /// Longest pause.
+    /// Maximum pause.
     pub max_backoff: Duration,
-    /// Repetitions in percent of all requests, in the long run: a store that fails is not asked
-    /// several times as often as one that works.
+    /// Retries in percent of all requests, in the long run. This limits the load on a failing
+    /// store.
     pub max_extra_percent: f64,
-    /// Repetitions beyond that share which a calm time saves up; a searcher begins with as many.
+    /// Maximum number of additional retries that are saved in quiet times. A searcher begins with
+    /// this number.
     pub max_saved_retries: f64,
 }
 
 impl Default for RetryOptions {
-    /// Three repetitions after about 50, 100 and 200 ms; in the long run 10 % of requests, with 100
-    /// saved up.
+    /// Defaults to three retries after about 50, 100 and 200 ms, and in the long run to 10 % of
+    /// requests, with 100 saved.
     fn default() -> Self {
         Self {
             max_retries: 3,
@@ -43,9 +44,9 @@ impl Default for RetryOptions {
 }
 
 impl RetryOptions {
-    /// The pause before repetition `attempt` (from 0): between half of the step and the whole step.
-    /// The jitter comes from the read itself, so the same reads give the same pauses, and different
-    /// reads that failed together do not come back together.
+    /// Returns the pause before retry `attempt` (from 0): between half of the step and the whole
+    /// step. The jitter is derived from the read, so that pauses are deterministic, and different
+    /// reads that failed together are not retried together.
     fn backoff(&self, object: &str, range: ByteRange, attempt: u32) -> Duration {
         let doubled = self.initial_backoff.saturating_mul(1 << attempt.min(16));
         let step = doubled.min(self.max_backoff);
@@ -55,7 +56,7 @@ impl RetryOptions {
     }
 }
 
-/// What all searches of one searcher share of their repetitions.
+/// State of retries that all searches of one searcher share.
 #[derive(Debug)]
 pub(crate) struct RetryState {
     options: RetryOptions,
@@ -80,7 +81,7 @@ impl RetryState {
     }
 }
 
-/// A fetcher that repeats the transient failures of another.
+/// Fetcher that retries transient failures of another one.
 pub struct Retry {
     inner: Arc<dyn RangeFetcher>,
     clock: Arc<dyn Clock>,
@@ -88,13 +89,13 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// Repeats the transient failures of `inner`.
+    /// Retries transient failures of `inner`.
     pub fn new(inner: Arc<dyn RangeFetcher>, options: RetryOptions) -> Self {
         let state = Arc::new(RetryState::new(options));
         Self::sharing(inner, Arc::new(SystemClock::new()), state)
     }
 
-    /// The same with what others share: a clock, and what may be spent on repetitions.
+    /// Creates a fetcher with a shared clock and a shared allowance for retries.
     pub(crate) fn sharing(
         inner: Arc<dyn RangeFetcher>,
         clock: Arc<dyn Clock>,
@@ -107,7 +108,7 @@ impl Retry {
         }
     }
 
-    /// Runs `fetch` until it succeeds, fails for good, or has been repeated often enough.
+    /// Runs `fetch` until it succeeds, fails permanently, or was retried often enough.
     async fn run<'a>(
         &'a self,
         object: &'a str,

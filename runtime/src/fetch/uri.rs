@@ -1,4 +1,4 @@
-//! Opens a fetcher on an index's URI, with settings from the environment.
+//! Opening of a fetcher for an index's URI, with settings from the environment.
 
 use std::path::{Path as FsPath, PathBuf};
 use std::sync::Arc;
@@ -24,10 +24,9 @@ use crate::{ErrorKind, SearchError};
 pub struct OpenOptions {
     /// Settings of web servers.
     pub http: HttpOptions,
-    /// How failed reads are repeated.
+    /// Settings of retries.
     pub retry: RetryOptions,
-    /// Settings of buckets by the name of their environment variable, which go before the
-    /// environment's.
+    /// Settings of buckets, keyed by environment variable, which override the environment.
     pub settings: Settings,
 }
 
@@ -47,7 +46,7 @@ pub fn open_uri(uri: &str, options: &OpenOptions) -> Result<Arc<dyn RangeFetcher
     Ok(Arc::new(Retry::new(fetcher, options.retry)))
 }
 
-/// [`open_uri`] without retries: a searcher has its own, which its budget counts.
+/// Works like [`open_uri`] without retries: a searcher has its own, which its budget counts.
 pub(crate) fn open_store(
     uri: &str,
     options: &OpenOptions,
@@ -110,7 +109,8 @@ fn open_remote(
 ) -> Result<Arc<dyn RangeFetcher>, SearchError> {
     let url = parse(uri)?;
     Ok(match scheme {
-        // TLS compares the date with those of certificates, and its library panics where there is none.
+        // TLS compares the date with those of certificates, and its library panics without a valid
+        // date.
         "https" if checked_unix_time().is_none() => {
             return Err(SearchError::unavailable(WRONG_CLOCK.to_owned()));
         }
@@ -131,7 +131,8 @@ fn open_remote(
     )))
 }
 
-/// Retries are ours (see [`Retry`]): they are counted, bounded and the same for every store.
+/// Retries are implemented in [`Retry`], so that they are counted, limited and equal for every
+/// store.
 #[cfg(feature = "remote")]
 fn no_retries() -> RetryConfig {
     RetryConfig {

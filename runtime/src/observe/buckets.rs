@@ -1,4 +1,4 @@
-//! The bounds of the histograms: from what memory answers in to what a search may take by default.
+//! Bounds of the histograms, from the latency of memory to the default time limit of a search.
 
 /// Upper bounds in seconds, 1 ms to 30 s, about three for each power of ten.
 pub(super) const SECONDS: [f64; 14] = [

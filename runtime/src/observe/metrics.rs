@@ -1,4 +1,4 @@
-//! The counters of one process, and their text form.
+//! Counters of one process, and their text form.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use super::sources::{SearcherSource, Sources};
 use crate::fetch::FetchErrorKind;
 use crate::session::ByteClass;
 
-/// Names and values of labels; none depends on what is searched for, so their number is bounded.
+/// Names and values of labels. They do not depend on queries, so their number is limited.
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
-/// What became of a request or a fetched range, as a label.
+/// Outcome label of a successful request or fetched range.
 pub(super) const OK: &str = "ok";
-/// It was given up before it was answered.
+/// Outcome label of a request that was cancelled before its answer.
 pub(super) const CANCELLED: &str = "cancelled";
 
-/// The kinds of queries, as a label.
+/// Labels of the kinds of queries.
 pub(super) const QUERY_KINDS: [&str; 4] = ["search", "explain", "http", "leaf"];
 
-/// What becomes of queries, as a label.
+/// Labels of the outcomes of queries.
 pub(super) const QUERY_OUTCOMES: [&str; 11] = [
     OK,
     "partial",
@@ -53,7 +53,7 @@ const FETCH_ERRORS: [FetchErrorKind; 6] = [
     FetchErrorKind::Budget,
 ];
 
-/// The label of a kind of failed read.
+/// Returns the label of a kind of failed read.
 pub(super) fn name_of(kind: FetchErrorKind) -> &'static str {
     match kind {
         FetchErrorKind::NotFound => "not_found",
@@ -65,11 +65,11 @@ pub(super) fn name_of(kind: FetchErrorKind) -> &'static str {
     }
 }
 
-/// What the searchers of a process have done so far, for Prometheus and what reads its format.
+/// Metrics of the searchers of a process, for Prometheus and compatible readers.
 ///
-/// One object serves any number of searchers (see [`crate::SearcherBuilder::metrics`]). The metrics
-/// are listed in the module's documentation. All have fixed names and labels: none holds a query, a
-/// URI or the name of an object.
+/// One object serves any number of searchers (see [`crate::SearcherBuilder::metrics`]). The
+/// module's documentation lists the metrics. Their names and labels are fixed and never contain a
+/// query, a URI or the name of an object.
 pub struct Metrics {
     registry: Registry,
     sources: Arc<Sources>,
@@ -85,9 +85,9 @@ pub struct Metrics {
     fetched_bytes: Family<Labels<1>, Counter>,
     shared_requests: Counter,
     guest_seconds: Counter<f64, AtomicU64>,
-    /// Repetitions of failed requests; counted where they are sent.
+    /// Retries of failed requests, counted when they are sent.
     pub(crate) retries: Counter,
-    /// Second requests beside slow ones, and those whose answer was taken.
+    /// Second requests for slow ones, and those whose answer was used.
     pub(crate) hedges: Counter,
     pub(crate) hedges_won: Counter,
     upkeep_failures: Counter,
@@ -107,11 +107,11 @@ impl fmt::Debug for Metrics {
 }
 
 impl Metrics {
-    /// The value of `Content-Type` for what [`Metrics::encode`] returns.
+    /// Value of `Content-Type` for the result of [`Metrics::encode`].
     pub const CONTENT_TYPE: &'static str =
         "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-    /// All metrics at zero.
+    /// Returns all metrics at zero.
     pub fn new() -> Self {
         let seconds = || Histogram::new(buckets::SECONDS);
         let metrics = Self {
@@ -139,7 +139,7 @@ impl Metrics {
         metrics.registered()
     }
 
-    /// Makes every label value exist: a rate needs the zero before the first event.
+    /// Creates every label value, because a rate needs the zero before the first event.
     fn set_to_zero(&self) {
         for kind in QUERY_KINDS {
             for outcome in QUERY_OUTCOMES {
@@ -270,16 +270,17 @@ impl Metrics {
         );
     }
 
-    /// All metrics as OpenMetrics text, which Prometheus and its node exporter's textfile collector
-    /// read.
+    /// Returns all metrics as OpenMetrics text, which Prometheus and its node exporter's textfile
+    /// collector can read.
     pub fn encode(&self) -> String {
         let mut out = String::new();
-        // Writing to a string fails only if a metric refuses to be written, and none of these does.
+        // Writing to a string only fails if a metric cannot be encoded, which does not happen here.
         let _ = text::encode(&mut out, &self.registry);
         out
     }
 
-    /// Says how upkeep goes in this process: how often it has failed since the start, and for how many indexes it fails now.
+    /// Sets the state of upkeep in this process: the number of failures since the start, and the
+    /// number of indexes for which it currently fails.
     pub fn set_upkeep(&self, num_failures: u64, num_failing_indexes: usize) {
         self.upkeep_failures
             .inner()
@@ -288,7 +289,7 @@ impl Metrics {
         self.upkeep_failing_indexes.set(num_failing);
     }
 
-    /// From now on, the state of a searcher's parts is shown as long as they live.
+    /// Adds the state of a searcher's parts to the metrics as long as they exist.
     pub(crate) fn watch(&self, source: SearcherSource) {
         self.sources.watch(source);
     }
@@ -298,7 +299,7 @@ impl Metrics {
         self.queries.get_or_create_owned(&labels)
     }
 
-    /// Counts a wave in which something was fetched.
+    /// Counts a wave with fetches.
     pub(crate) fn count_wave(&self, took: Duration) {
         self.wave_seconds.observe(took.as_secs_f64());
     }
@@ -310,7 +311,7 @@ impl Metrics {
         self.reads.get_or_create(&labels).inc();
     }
 
-    /// Counts a range that came, with its bytes, or was given up.
+    /// Counts a range that was fetched, with its bytes, or that failed.
     pub(crate) fn count_fetch(&self, class: ByteClass, result: Result<u64, FetchErrorKind>) {
         let class = ("class", class.as_str());
         if let Ok(num_bytes) = result {

@@ -1,4 +1,4 @@
-//! What the host tells of itself: spans, metrics and the `Server-Timing` header.
+//! Observability of the host: spans, metrics and the `Server-Timing` header.
 
 #![doc = include_str!("README.md")]
 

@@ -1,11 +1,11 @@
-//! What the operating system says of this process.
+//! Figures of the operating system about this process.
 
-/// Resident memory in bytes, where `/proc` tells (Linux).
+/// Returns the resident memory in bytes, if `/proc` has it (Linux).
 pub(super) fn resident_bytes() -> Option<u64> {
     resident_of(&std::fs::read_to_string("/proc/self/status").ok()?)
 }
 
-/// `VmRSS:     1234 kB`, which does not depend on the length of a page as `statm` does.
+/// Parses `VmRSS: 1234 kB`, which unlike `statm` does not depend on the page length.
 fn resident_of(status: &str) -> Option<u64> {
     let line = status
         .lines()

@@ -1,4 +1,4 @@
-//! Watches a query from its call to its end, however it ends.
+//! Observation of a query from its call to its end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::clock::Clock;
 use crate::io::SharedIo;
 use crate::{Explanation, Profile, SearchError, SearchResponse, SearchText};
 
-/// An answer of which the outcome and the I/O are known.
+/// Answer with a known outcome and profile.
 pub(crate) trait Answered {
-    /// One of [`super::metrics::QUERY_OUTCOMES`].
+    /// Returns one of [`super::metrics::QUERY_OUTCOMES`].
     fn outcome(&self) -> &'static str;
     fn profile(&self) -> &Profile;
 }
@@ -59,8 +59,7 @@ impl Answered for Explanation {
     }
 }
 
-/// Runs a query in a span of its own and counts it. `kind` is one of
-/// [`super::metrics::QUERY_KINDS`].
+/// Runs a query in its own span and counts it. `kind` is one of [`super::metrics::QUERY_KINDS`].
 pub(crate) async fn observe_query<T: Answered>(
     shared: &SharedIo,
     kind: &'static str,
@@ -71,13 +70,13 @@ pub(crate) async fn observe_query<T: Answered>(
     let result = query.instrument(span).await;
     match &result {
         Ok(answer) => underway.end(answer.outcome(), Some(answer.profile())),
-        // The message may quote the query, so it stays with the one who asked.
+        // The message may contain the query, so it is only returned to the caller.
         Err(error) => underway.end(error.kind.as_str(), None),
     }
     result
 }
 
-/// A query that has begun. Dropped before its end, it was cancelled.
+/// Running query. If it is dropped before its end, it was cancelled.
 struct Underway {
     metrics: Arc<Metrics>,
     clock: Arc<dyn Clock>,

@@ -1,4 +1,4 @@
-//! The I/O of a search as a `Server-Timing` header, which browsers show beside the request.
+//! I/O of a search as a `Server-Timing` header, which browsers show next to the request.
 //!
 //! ```text
 //!   total;dur=41.2, network;dur=33.1;desc="5 requests, 12345 bytes", guest;dur=8.02,
@@ -11,23 +11,23 @@ use std::time::Duration;
 use crate::Profile;
 use crate::profile::Wave;
 
-/// Waves that are shown one by one: a header has a length that servers accept.
+/// Maximum number of waves that are listed separately, since servers limit the length of headers.
 const MAX_WAVES: usize = 12;
 
-/// The value of a `Server-Timing` header, entry by entry.
+/// Value of a `Server-Timing` header, built entry by entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerTiming {
     value: String,
 }
 
 impl ServerTiming {
-    /// Without entries.
+    /// Creates a value without entries.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an entry. What may not stand in a token (RFC 9110, 5.6.2) becomes `-` in the name, and
-    /// what may not stand in a quoted string becomes `?` in the description.
+    /// Adds an entry. Characters that are invalid in a token (RFC 9110, 5.6.2) become `-` in the
+    /// name, and characters that are invalid in a quoted string become `?` in the description.
     pub fn push(&mut self, name: &str, took: Option<Duration>, description: Option<&str>) {
         if !self.value.is_empty() {
             self.value.push_str(", ");
@@ -55,7 +55,7 @@ impl ServerTiming {
         }
     }
 
-    /// The header's value: visible ASCII and spaces only.
+    /// Returns the header's value, which only contains visible ASCII and spaces.
     pub fn as_str(&self) -> &str {
         &self.value
     }
@@ -72,9 +72,10 @@ fn is_token_char(c: char) -> bool {
 }
 
 impl Profile {
-    /// What the search cost, as entries of a `Server-Timing` header: `total`, `network` (when at least
-    /// one request was under way), `guest` (its computing, summed over parallel instances), the waves
-    /// from `wave1` on, and `cache`. `elapsed` is the time from the call to the answer.
+    /// Returns the costs of the search as entries of a `Server-Timing` header: `total`, `network`
+    /// (the time with at least one request in progress), `guest` (computing time, summed over
+    /// parallel instances), the waves from `wave1` on, and `cache`. `elapsed` is the time from the
+    /// call to the answer.
     pub fn server_timing(&self, elapsed: Duration) -> ServerTiming {
         let mut timing = ServerTiming::new();
         timing.push("total", Some(elapsed), None);
@@ -98,7 +99,7 @@ impl Profile {
     }
 }
 
-/// The time in which at least one request of `waves` was under way.
+/// Returns the time in which at least one request of `waves` was in progress.
 fn network_time(waves: &[Wave]) -> Duration {
     let mut spans: Vec<(u64, u64)> = waves
         .iter()

@@ -1,7 +1,7 @@
-//! State that is looked at when metrics are written: caches, instances, the hedging breaker, memory.
+//! State that is read when metrics are written: caches, instances, the hedging breaker, memory.
 //!
-//! Parts of a searcher are held weakly. What a cache had counted stays in the sums after it is gone,
-//! because a counter may never go back.
+//! Parts of a searcher are referenced weakly. The counts of a dropped cache stay in the sums,
+//! because a counter must never decrease.
 
 use std::fmt;
 use std::ptr;
@@ -20,7 +20,7 @@ use crate::fetch::HedgeState;
 use crate::session::ByteClass;
 use crate::{Engine, RangeCache};
 
-/// The parts of a searcher whose state is shown.
+/// Parts of a searcher whose state is shown.
 pub(crate) struct SearcherSource {
     pub(crate) instance_permits: Weak<Semaphore>,
     pub(crate) max_instances: usize,
@@ -29,7 +29,7 @@ pub(crate) struct SearcherSource {
     pub(crate) cache: Option<Weak<dyn RangeCache>>,
 }
 
-/// What is shown of a process.
+/// State of a process that is shown.
 #[derive(Default)]
 pub(super) struct Sources {
     state: Mutex<State>,
@@ -39,17 +39,17 @@ pub(super) struct Sources {
 struct State {
     searchers: Vec<SearcherSource>,
     caches: Vec<CacheSource>,
-    /// The sums of caches that are gone.
+    /// Sums of dropped caches.
     retired: Vec<LayerStats>,
 }
 
 struct CacheSource {
     cache: Weak<dyn RangeCache>,
-    /// As last seen.
+    /// Last known statistics.
     stats: CacheStats,
 }
 
-/// What searchers do at this moment.
+/// Current state of the searchers.
 #[derive(Default)]
 struct Now {
     instances: u64,
@@ -106,7 +106,7 @@ impl State {
         now
     }
 
-    /// The statistics of all caches, those that are gone included, layer by layer.
+    /// Returns the statistics of all caches, including dropped ones, layer by layer.
     fn layers(&mut self) -> Vec<LayerStats> {
         let retired = &mut self.retired;
         self.caches
@@ -238,7 +238,7 @@ fn gauge_of(value: u64) -> ConstGauge<i64> {
     ConstGauge::new(i64::try_from(value).unwrap_or(i64::MAX))
 }
 
-/// The statistics of caches, by layer and class.
+/// Writes the statistics of caches by layer and class.
 fn encode_layers(encoder: &mut DescriptorEncoder<'_>, layers: &[LayerStats]) -> fmt::Result {
     let classes = || {
         layers.iter().flat_map(|layer| {

@@ -1,12 +1,12 @@
-//! The spans of a search, one constructor each. What they hold is listed in the module's README.
+//! Spans of a search, with one constructor each. The module's README lists their fields.
 //!
 //! ```text
 //!   query ─ session ─┬─ guest            one step of the guest
-//!                    └─ wave ─ request   one fetched range, repetitions and hedges included
+//!                     └─ wave ─ request   one fetched range, including retries and hedges
 //! ```
 //!
-//! Futures are instrumented and no guard is held over an await, so spans follow a search from thread
-//! to thread. Fields are computed only if somebody listens.
+//! Futures are instrumented and guards are never held across an await, so spans follow a search
+//! from thread to thread. Fields are only computed if there is a subscriber.
 
 use std::time::Duration;
 
@@ -18,7 +18,8 @@ use crate::fetch::{FetchError, FetchedRange};
 use crate::profile::{Profile, Wave};
 use crate::session::{ByteClass, Demand, SessionRequest};
 
-/// A whole query. `index` is the namespace, which may be a URI with a signature in it.
+/// Returns the span of a query. `index` is the namespace, which may be a URI with a signature in
+/// it.
 pub(crate) fn query(index: &str, kind: &'static str) -> Span {
     info_span!(
         target: "canter::query",
@@ -35,7 +36,7 @@ pub(crate) fn query(index: &str, kind: &'static str) -> Span {
     )
 }
 
-/// Writes down how a query ended.
+/// Records the outcome of a query.
 pub(super) fn end_query(
     span: &Span,
     outcome: &'static str,
@@ -53,7 +54,7 @@ pub(super) fn end_query(
     }
 }
 
-/// One session of a query.
+/// Returns the span of one session of a query.
 pub(crate) fn session(request: &SessionRequest) -> Span {
     let kind = match request {
         SessionRequest::Search { .. } => "search",
@@ -65,13 +66,13 @@ pub(crate) fn session(request: &SessionRequest) -> Span {
     debug_span!(target: "canter::session", "session", kind)
 }
 
-/// One step of the guest, numbered from 0 within its session.
+/// Returns the span of one step of the guest, numbered from 0 within its session.
 pub(crate) fn guest(step: u64) -> Span {
     debug_span!(target: "canter::guest", "guest", step)
 }
 
-/// What one demand takes; `wave_ord` counts from 0 within its query. A demand that the cache answers
-/// has the number of the next wave that goes to the store.
+/// Returns the span of one demand; `wave_ord` counts from 0 within its query. A demand that the
+/// cache answers has the number of the next wave that goes to the store.
 pub(crate) fn wave(wave_ord: u64, demand: &Demand) -> Span {
     debug_span!(
         target: "canter::wave",
@@ -84,7 +85,7 @@ pub(crate) fn wave(wave_ord: u64, demand: &Demand) -> Span {
     )
 }
 
-/// Ends the span of a wave with what it sent and what came; nothing if the cache had it all.
+/// Ends the span of a wave with its requests and their results, if it had any.
 pub(crate) fn end_wave(span: Span, sent: Option<&Wave>) {
     if span.is_disabled() {
         return;
@@ -95,7 +96,7 @@ pub(crate) fn end_wave(span: Span, sent: Option<&Wave>) {
     span.record("num_bytes", came.map(|request| request.length).sum::<u64>());
 }
 
-/// One range on its way. `length` is absent where the range goes to the end of the object.
+/// Returns the span of one range. `length` is absent if the range extends to the end of the object.
 pub(crate) fn request(object: &str, offset: u64, length: Option<u64>, class: ByteClass) -> Span {
     debug_span!(
         target: "canter::request",
@@ -111,7 +112,7 @@ pub(crate) fn request(object: &str, offset: u64, length: Option<u64>, class: Byt
     )
 }
 
-/// Writes down how a range came, or why it did not.
+/// Records the result of a range.
 pub(crate) fn end_request(
     span: &Span,
     result: &Result<FetchedRange, FetchError>,

@@ -1,5 +1,5 @@
-//! Watches every single request to the store: below retries, hedges and budget, so that it sees what
-//! the store sees.
+//! Observation of every single request to the store: below retries, hedges and budget, so that it
+//! sees the same requests as the store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use super::redact;
 use crate::clock::Clock;
 use crate::fetch::{ByteRange, FetchError, FetchedRange, RangeFetcher};
 
-/// A fetcher whose requests are counted.
+/// Fetcher whose requests are counted.
 pub(crate) struct Observed {
     pub(crate) inner: Arc<dyn RangeFetcher>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) metrics: Arc<Metrics>,
 }
 
-/// A request that was sent. Dropped before its end, it was given up.
+/// Sent request. If it is dropped before its end, it was cancelled.
 struct Sent<'a> {
     observed: &'a Observed,
     started: Duration,

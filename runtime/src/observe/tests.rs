@@ -1,4 +1,4 @@
-//! The text form of metrics, and its table in the README.
+//! Tests of the text form of metrics, and of their table in the README.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::RangeCache;
 use crate::cache::MemoryCache;
 use crate::session::ByteClass;
 
-/// Samples of an OpenMetrics text: `name{labels}` → value. Panics on a line that is none.
+/// Parses the samples of an OpenMetrics text as `name{labels}` → value. Panics on an invalid line.
 pub(crate) fn samples(text: &str) -> BTreeMap<String, f64> {
     let mut samples = BTreeMap::new();
     let mut families = BTreeSet::new();
@@ -61,7 +61,7 @@ pub(crate) fn samples(text: &str) -> BTreeMap<String, f64> {
     samples
 }
 
-/// The sum over all samples of a metric whose labels have `part` in them.
+/// Returns the sum over all samples of a metric whose labels contain `part`.
 pub(crate) fn sum(text: &str, metric: &str, part: &str) -> f64 {
     let all = samples(text);
     let mut found = all
@@ -83,7 +83,7 @@ fn source_of(cache: &Arc<dyn RangeCache>) -> SearcherSource {
     }
 }
 
-/// A row of the README's table: name, type, labels.
+/// Returns the rows of the README's table: name, type, labels.
 fn documented() -> BTreeSet<(String, String, Vec<String>)> {
     let readme = include_str!("README.md");
     let rows = readme.lines().filter_map(|line| {
@@ -95,7 +95,7 @@ fn documented() -> BTreeSet<(String, String, Vec<String>)> {
     rows.collect()
 }
 
-/// The names in a cell such as ``layer` (`memory`, `disk`), `class``.
+/// Returns the names in a cell such as ``layer` (`memory`, `disk`), `class``.
 fn labels_of(cell: &str) -> Vec<String> {
     let mut depth = 0;
     let outside: String = cell
@@ -115,7 +115,7 @@ fn labels_of(cell: &str) -> Vec<String> {
     labels
 }
 
-/// What an OpenMetrics text has, in the same shape.
+/// Returns the metrics of an OpenMetrics text in the same form.
 fn exported(text: &str) -> BTreeSet<(String, String, Vec<String>)> {
     let samples = samples(text);
     let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
@@ -217,7 +217,7 @@ async fn a_cache_is_counted_once_and_its_counts_outlive_it() {
     check(held as f64);
     drop(cache);
     check(0.0);
-    // Another one begins at zero, and the sum goes on.
+    // Another cache begins at zero, and the sum continues.
     let cache: Arc<dyn RangeCache> = Arc::new(MemoryCache::new(1 << 20));
     metrics.watch(source_of(&cache));
     cache.get("x/b", 0..100, class).await;

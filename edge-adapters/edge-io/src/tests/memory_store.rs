@@ -1,4 +1,4 @@
-//! A store in memory on a clock of its own, which answers as a web server would, or misbehaves as it is told.
+//! Store in memory with a simulated clock that answers like a web server, or misbehaves on request.
 
 use std::collections::BTreeMap;
 
@@ -7,36 +7,36 @@ use http::header::{CONTENT_RANGE, ETAG, HeaderValue, LOCATION};
 
 use crate::{BlobStore, Call, Landed, Platform, Reception};
 
-/// What the store does instead of answering.
+/// Fault of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Status 503, for so many calls.
+    /// Status 503 for this number of calls.
     Unavailable(usize),
-    /// The body ends early, for so many calls.
+    /// Incomplete body for this number of calls.
     ShortBody(usize),
-    /// The body goes on.
+    /// Body that is too long.
     LongBody,
-    /// Status 200 and all of the object.
+    /// Status 200 and the whole object.
     WholeObject,
     /// Another range.
     OtherRange,
-    /// A new version with each answer.
+    /// New version with each answer.
     NewVersions,
-    /// Status 302 to another path, for so many calls.
+    /// Status 302 to another path for this number of calls.
     Moves(usize),
     /// Status 302 to another host.
     MovesAway,
-    /// Nothing, ever.
+    /// No answer at all.
     Silence,
 }
 
-/// A call under way, and when its answer is there.
+/// Running call, with the time at which its answer arrives.
 pub(super) struct Flight {
     call: Call,
     at_us: u64,
 }
 
-/// The store.
+/// Store in memory.
 #[derive(Default)]
 pub(super) struct MemoryStore {
     pub(super) objects: BTreeMap<String, Vec<u8>>,
@@ -110,7 +110,7 @@ impl MemoryStore {
     }
 }
 
-/// Takes a body in, in small parts.
+/// Receives a body in small parts.
 fn landed(reception: Result<Reception, Landed>, body: &[u8]) -> Landed {
     let mut reception = match reception {
         Ok(reception) => reception,
@@ -143,7 +143,7 @@ impl Platform for MemoryStore {
         self.num_calls += 1;
         self.num_underway += 1;
         self.most_at_once = self.most_at_once.max(self.num_underway);
-        // Later calls may be faster.
+        // Later calls can be faster than earlier ones.
         let took_us = 1000 + (call.id.wrapping_mul(2_654_435_761) % 7) * 500;
         let at_us = match self.fault {
             Some(Fault::Silence) => u64::MAX,

@@ -1,4 +1,4 @@
-//! The indexer function's program; see `canter_lambda::indexer`.
+//! Program of the indexer function; see `canter_lambda::indexer`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The search function's program; see `canter_lambda::search`.
+//! Program of the search function; see `canter_lambda::search`.
 
 use std::process::ExitCode;
 

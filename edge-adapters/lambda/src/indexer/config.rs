@@ -1,4 +1,4 @@
-//! The indexer's settings, each with its default; `edge-adapters/lambda/README.md` lists them.
+//! Settings of the indexer with their defaults; `edge-adapters/lambda/README.md` lists them.
 
 use canter_index_builder::{IngestOptions, MergeIndexOptions};
 
@@ -14,7 +14,7 @@ const MAX_REJECTS: &str = "CANTER_MAX_REJECTS";
 const MAX_MERGES: &str = "CANTER_MAX_MERGES";
 const MAX_MERGE_BYTES: &str = "CANTER_MAX_MERGE_BYTES";
 
-/// What the function reads; another variable that begins like these is a mistake.
+/// Variables that the function reads. Other variables with the same prefix are an error.
 pub(crate) const VARIABLES: &[&str] = &[
     INDEX,
     INDEX_CONFIG,
@@ -28,37 +28,37 @@ pub(crate) const VARIABLES: &[&str] = &[
     "CANTER_LOG",
 ];
 
-/// What can be written to a bucket in one request.
+/// Maximum length of an object that can be written to a bucket in one request.
 const DEFAULT_MAX_OBJECT_BYTES: u64 = 5 << 30;
-/// An ingest takes about ten bytes of memory for each: two splits are under way.
+/// An ingest takes about ten bytes of memory for each of these, because two splits are in progress.
 const DEFAULT_MAX_SPLIT_BYTES: u64 = 64 << 20;
-/// Rejects are kept in `/tmp` until they are reported.
+/// Maximum number of rejects, which are kept in `/tmp` until they are reported.
 const DEFAULT_MAX_REJECTS: u64 = 10_000;
 
-/// Copies of what is merged stand in `/tmp`, which has 512 MB if nobody says more.
+/// Maximum total length of merged splits. Their copies are in `/tmp`, which has 512 MB by default.
 const DEFAULT_MAX_MERGE_BYTES: u64 = 256 << 20;
 
-/// How the indexer indexes.
+/// Settings of the indexer.
 #[derive(Clone, Debug)]
 pub struct IndexerConfig {
-    /// The index's URI.
+    /// URI of the index.
     pub(super) index: String,
-    /// What the index is made with if it is not there.
+    /// Config for an index that does not exist yet.
     pub(super) index_config: Option<ConfigSource>,
-    /// Longest object, as it is stored.
+    /// Maximum length of an object, as stored.
     pub(super) max_object_bytes: u64,
-    /// The same for each ingest: other options give other splits.
+    /// Options of all ingests. Different options would result in different splits.
     pub(super) options: IngestOptions,
-    /// What is merged behind the ingests of an event, if anything is.
+    /// Options of the merge after the ingests of an event, if enabled.
     pub(super) merge: Option<MergeIndexOptions>,
 }
 
-/// An index config, or where it is.
+/// Index config or its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ConfigSource {
     /// YAML or JSON.
     Text(String),
-    /// An object.
+    /// URI of an object.
     Uri(String),
 }
 
@@ -66,7 +66,7 @@ impl IndexerConfig {
     /// Reads the settings.
     ///
     /// # Errors
-    /// If one is missing, cannot be read or is not known.
+    /// A setting is missing, invalid or unknown.
     pub fn from_env(env: &Environment) -> Result<Self, ConfigError> {
         env.refuse_unknown("CANTER_", VARIABLES)?;
         let number = |name: &str, default: u64| -> Result<u64, ConfigError> {
@@ -93,7 +93,8 @@ impl IndexerConfig {
                 max_split_raw_num_bytes: bytes(MAX_SPLIT_BYTES, DEFAULT_MAX_SPLIT_BYTES)?,
                 max_line_num_bytes: max_line_bytes.unwrap_or(defaults.max_line_num_bytes),
                 max_rejects: Some(number(MAX_REJECTS, DEFAULT_MAX_REJECTS)?),
-                // More memory gives a function more cores; its splits must stay what they are.
+                // The number of cores of a function depends on its memory, but splits must not
+                // depend on it.
                 num_indexers: 1,
                 ..defaults
             },
@@ -102,7 +103,7 @@ impl IndexerConfig {
 }
 
 impl ConfigSource {
-    /// A URI is one word with a scheme, which no config is.
+    /// Distinguishes a URI, which is one word with a scheme, from a config.
     fn read(text: &str) -> Self {
         let text = text.trim();
         let is_uri =

@@ -1,27 +1,28 @@
-//! Which objects an event tells of: S3's own, EventBridge's, and a list of URIs.
+//! Objects of an event, from S3, from EventBridge, or from a list of URIs.
 
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// An object that arrived.
+/// Object that arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Arrived {
     pub(crate) bucket: String,
     pub(crate) key: String,
-    /// The version that the event is about; without it whatever is there.
+    /// Version in the event; `None` for the current one.
     pub(crate) etag: Option<String>,
-    /// Whether the event says that it has no bytes.
+    /// Whether the event says that the object is empty.
     pub(crate) is_empty: bool,
 }
 
 impl Arrived {
-    /// Whether it is what consoles make of a new folder: nothing, under a name with a slash behind it.
+    /// Returns whether the object marks a folder, as consoles create it: empty, with a slash at the
+    /// end of its name.
     pub(crate) fn is_folder(&self) -> bool {
         self.is_empty && self.key.ends_with('/')
     }
 
-    /// `s3://bucket/key`, for messages.
+    /// Returns `s3://bucket/key` for messages.
     pub(crate) fn uri(&self) -> String {
         format!("s3://{}/{}", self.bucket, self.key)
     }
@@ -72,10 +73,11 @@ struct Direct {
     objects: Vec<String>,
 }
 
-/// The objects of an event; none for the event that S3 sends when notifications are set up.
+/// Returns the objects of an event; none for the event that S3 sends when notifications are
+/// configured.
 ///
 /// # Errors
-/// Says what is taken, for an event that is something else.
+/// A description of the supported events, for any other event.
 pub(crate) fn arrived(payload: Value) -> Result<Vec<Arrived>, String> {
     let wrong = |error: serde_json::Error| format!("{error}; {KNOWN}");
     if payload
@@ -94,7 +96,7 @@ pub(crate) fn arrived(payload: Value) -> Result<Vec<Arrived>, String> {
     {
         let detail = payload.get("detail").cloned().unwrap_or_default();
         let Entity { bucket, object } = serde_json::from_value(detail).map_err(wrong)?;
-        // Keys are as they are here.
+        // Keys are not encoded here.
         return Ok(vec![Arrived {
             bucket: bucket.name,
             key: object.key,
@@ -117,7 +119,7 @@ fn of_record(record: Record) -> Result<Arrived, String> {
             "an event {name:?} is no object that was made; {KNOWN}"
         ));
     }
-    // Keys are encoded as in forms.
+    // Keys are form-encoded here.
     let key = record.s3.object.key.replace('+', " ");
     let key = percent_decode_str(&key).decode_utf8();
     let key = key.map_err(|error| format!("the key of an object is not UTF-8: {error}"))?;

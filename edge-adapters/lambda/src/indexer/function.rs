@@ -1,4 +1,4 @@
-//! The indexer function: an ingest for each object, and a report of all.
+//! Indexer function: an ingest for each object, and one report.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -19,28 +19,28 @@ use super::object::{self, ObjectError, ObjectReader};
 use crate::Served;
 use crate::env::{ConfigError, Environment};
 
-/// Longest index config.
+/// Maximum length of an index config.
 const MAX_CONFIG_BYTES: u64 = 4 << 20;
-/// So many rejects of an object are shown whole; all are counted.
+/// Maximum number of rejects of an object in the report. All of them are counted.
 const NUM_SHOWN_REJECTS: usize = 10;
 
-/// Indexes what arrives. Made once when an instance of the function starts.
+/// Indexes objects that arrive. Created once when an instance of the function starts.
 pub struct IndexerFunction {
     config: IndexerConfig,
     env: Environment,
-    /// Read at the start if it is in the environment.
+    /// Config that was read at the start, if it is in the environment.
     index_config: Option<IndexConfig>,
     store: OnceCell<IndexStore>,
 }
 
-/// An ingest ends with its answer.
+/// An ingest is finished when its answer is sent.
 impl Served for IndexerFunction {}
 
 impl IndexerFunction {
-    /// The function that the environment describes. Reads and makes nothing yet.
+    /// Creates the function from the environment, without access to storage yet.
     ///
     /// # Errors
-    /// If a setting is missing or cannot be used.
+    /// A setting is missing or invalid.
     pub fn new(env: &Environment) -> Result<Self, ConfigError> {
         let config = IndexerConfig::from_env(env)?;
         let index_config = match &config.index_config {
@@ -55,11 +55,11 @@ impl IndexerFunction {
         })
     }
 
-    /// Indexes the objects of one event, one after the other.
+    /// Indexes the objects of one event, one by one.
     ///
     /// # Errors
-    /// If one of them could not be indexed, so that the event comes again; the others are by then, and
-    /// are found to be.
+    /// An object could not be indexed, so that the event is repeated. The other objects are indexed
+    /// by then and recognized as known.
     pub async fn handle(&self, event: LambdaEvent<Value>) -> Result<Value, Diagnostic> {
         let failed = |kind: &str, message| Diagnostic {
             error_type: format!("Canter.{kind}"),
@@ -87,13 +87,13 @@ impl IndexerFunction {
         }
     }
 
-    /// One object: what became of it, or why nothing did.
+    /// Indexes one object. Returns its report, or the reason why it was not indexed.
     async fn index(&self, object: &Arrived) -> Result<Value, String> {
         let uri = object.uri();
         let skipped = |why: &str| json!({"object": uri, "status": "skipped", "reason": why});
         let own = format!("{}/", self.config.index.trim_end_matches('/'));
         if uri.starts_with(&own) {
-            // Or the function would index what it writes, and write again.
+            // Otherwise the function would index its own output, endlessly.
             return Ok(skipped("it is a part of the index itself"));
         }
         if object.is_folder() {
@@ -126,8 +126,8 @@ impl IndexerFunction {
         }))
     }
 
-    /// Merges a little of what is due, if the settings say so: what became of it, or why nothing did. The documents are
-    /// published whatever comes of this.
+    /// Merges some of the splits that are due, if enabled. Returns a report or an error, which does
+    /// not affect the published documents.
     async fn merge(&self) -> Value {
         let (Some(store), Some(options)) = (self.store.get(), &self.config.merge) else {
             return Value::Null;
@@ -151,7 +151,7 @@ impl IndexerFunction {
         }
     }
 
-    /// Opens the index, or makes it.
+    /// Opens the index, and creates it if necessary.
     async fn open(&self) -> Result<IndexStore, String> {
         let config = match (&self.index_config, &self.config.index_config) {
             (Some(config), _) => Some(config.clone()),
@@ -179,7 +179,7 @@ impl IndexerFunction {
     }
 }
 
-/// Builds and publishes, and gives the first of what was rejected. Blocks.
+/// Builds and publishes splits. Returns the report and the first rejects. Blocks the thread.
 fn ingest_object(
     store: &IndexStore,
     mut options: IngestOptions,
@@ -209,7 +209,8 @@ fn ingest_object(
     }
 }
 
-/// The first lines of a rejects file. They are for people: what cannot be read is left out.
+/// Returns the first lines of a rejects file for the report. Lines that cannot be read are left
+/// out.
 fn first_rejects(path: &Path) -> Vec<Value> {
     let Ok(file) = std::fs::File::open(path) else {
         return Vec::new();
@@ -229,7 +230,7 @@ fn read_config(text: &str, env: &Environment) -> Result<IndexConfig, String> {
     config.map_err(|error| format!("CANTER_INDEX_CONFIG cannot be used: {error}"))
 }
 
-/// With what caused it.
+/// Returns the error with its causes.
 fn told(error: &BuildError) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);

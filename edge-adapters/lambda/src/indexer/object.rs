@@ -1,4 +1,4 @@
-//! An object of a bucket as something that an ingest reads: streamed, in the version the event is about.
+//! Object of a bucket as the input of an ingest: streamed, in the version of the event.
 
 use std::io::{self, Read};
 
@@ -14,19 +14,20 @@ use url::Url;
 
 use super::event::Arrived;
 
-/// Parts of an object that wait to be read.
+/// Maximum number of parts of an object that wait to be read.
 const QUEUE_LEN: usize = 8;
 
-/// Why an object is not read.
+/// Reason why an object cannot be read.
 #[derive(Debug)]
 pub(crate) enum ObjectError {
-    /// It is not what the event is about any more: gone, or replaced, which has an event of its own.
+    /// The version of the event does not exist any more: it was deleted, or replaced, which causes
+    /// another event.
     Superseded(String),
-    /// It cannot be read.
+    /// The object cannot be read.
     Failed(String),
 }
 
-/// Begins to read an object of at most `max_bytes`.
+/// Opens an object of at most `max_bytes`.
 pub(crate) async fn open(object: &Arrived, max_bytes: u64) -> Result<ObjectReader, ObjectError> {
     let uri = object.uri();
     let failed = |what: String| ObjectError::Failed(format!("cannot read {uri}: {what}"));
@@ -55,7 +56,7 @@ pub(crate) async fn open(object: &Arrived, max_bytes: u64) -> Result<ObjectReade
     tokio::spawn(async move {
         while let Some(part) = parts.next().await {
             let part = part.map_err(|error| io::Error::other(told(&error)));
-            // The reader has given up if it is gone.
+            // The reader was dropped.
             if sender.send(part).await.is_err() {
                 return;
             }
@@ -69,7 +70,7 @@ pub(crate) async fn open(object: &Arrived, max_bytes: u64) -> Result<ObjectReade
     })
 }
 
-/// A small object, whole.
+/// Reads a whole small object.
 pub(crate) async fn read_whole(uri: &str, max_bytes: u64) -> Result<Bytes, String> {
     let failed = |what: String| format!("cannot read {uri}: {what}");
     let url = Url::parse(uri).map_err(|error| failed(error.to_string()))?;
@@ -106,7 +107,7 @@ async fn get(
     let (store, _) = open_bucket(&url, &options(max_bytes))?;
     let path = Path::parse(key)?;
     if path.as_ref() != key {
-        // It has been made another name, of another object perhaps.
+        // The parsed key differs, and could be that of another object.
         let what =
             "keys that begin or end with a slash cannot be read here; copy it to another key";
         return Err(StoreError::Generic {
@@ -114,7 +115,7 @@ async fn get(
             source: what.into(),
         });
     }
-    // Events have the ETag without its quotes.
+    // The ETags of events have no quotes.
     let etag = etag.map(|etag| format!("\"{}\"", etag.trim_matches('"')));
     let options = GetOptions::default().with_if_match(etag);
     store.get_opts(&path, options).await
@@ -128,14 +129,14 @@ fn options(max_bytes: u64) -> BucketOptions {
     }
 }
 
-/// With its causes, and without the XML that stores answer with.
+/// Returns the error with its causes, without the XML of the store.
 fn told(error: &StoreError) -> String {
     canter_stores::without_xml(&error.to_string())
 }
 
-/// The bytes of an object, one part after the other. Read it where waiting is allowed.
+/// Bytes of an object, received part by part. Reading blocks the thread.
 pub(crate) struct ObjectReader {
-    /// The ETag of what is read, if the store has any.
+    /// ETag of the version, if the store reports it.
     version: Option<String>,
     receiver: Receiver<io::Result<Bytes>>,
     part: Bytes,
@@ -143,8 +144,8 @@ pub(crate) struct ObjectReader {
 }
 
 impl ObjectReader {
-    /// Who the object is, in the version that is read: an event that comes again is about the same one,
-    /// and another object in its place is another source.
+    /// Returns the identity of the object in this version as a source: a repeated event refers to
+    /// the same source, and a new version is another source.
     pub(crate) fn source_id(&self, uri: &str) -> String {
         format!("{uri} {}", self.version.as_deref().unwrap_or_default())
     }

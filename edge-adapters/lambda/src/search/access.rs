@@ -1,5 +1,5 @@
-//! Who may ask over HTTP: API keys and JSON Web Tokens, as `canter serve` takes them, from the environment or from files of the
-//! package.
+//! Access control over HTTP: API keys and JSON Web Tokens like those of `canter serve`, from the
+//! environment or from files of the package.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,36 +13,37 @@ use canter_runtime::{Api, Caller};
 
 use crate::env::{ConfigError, Environment};
 
-/// API keys, as `canter key add` writes them; without them and JWTs everybody who reaches the function may ask.
+/// API keys in the format of `canter key add`. Without API keys and JWTs, everybody who can reach
+/// the function may search.
 pub(crate) const API_KEYS: &str = "CANTER_API_KEYS";
-/// A file of them in the package.
+/// File of API keys in the package.
 pub(crate) const API_KEYS_FILE: &str = "CANTER_API_KEYS_FILE";
-/// The keys that sign JWTs.
+/// Keys that sign JWTs.
 pub(crate) const JWKS: &str = "CANTER_JWKS";
-/// A file of them in the package.
+/// File of these keys in the package.
 pub(crate) const JWKS_FILE: &str = "CANTER_JWKS_FILE";
-/// The claim that says what a JWT allows.
+/// Claim with the permissions of a JWT.
 pub(crate) const JWT_CLAIM: &str = "CANTER_JWT_CLAIM";
-/// Who must have issued a JWT.
+/// Required issuer of a JWT.
 pub(crate) const JWT_ISSUER: &str = "CANTER_JWT_ISSUER";
-/// For whom a JWT must be.
+/// Required audience of a JWT.
 pub(crate) const JWT_AUDIENCE: &str = "CANTER_JWT_AUDIENCE";
 
 const DEFAULT_CLAIM: &str = "canter";
 
-/// Knows who may ask; everybody who reaches the function, unless keys are set.
+/// Checks who may search: everybody who can reach the function, unless keys are set.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     access: Option<Arc<Access>>,
 }
 
-/// Why a request is not answered.
+/// Reason why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shut {
     Denied(Denied),
-    /// The token is right, and does not allow to search.
+    /// The token is valid, but does not permit searches.
     Forbidden,
-    /// It could not be checked; the log says why.
+    /// The token could not be checked; the log has the reason.
     Broken,
 }
 
@@ -75,7 +76,7 @@ impl Gate {
         })
     }
 
-    /// What the sender of these headers may see of the indexes with these names.
+    /// Returns what the sender of these headers may see of the indexes with these names.
     pub(crate) async fn caller(
         &self,
         headers: &BTreeMap<String, String>,
@@ -97,7 +98,8 @@ impl Gate {
     }
 }
 
-/// What credentials allow. A secret that this instance sees for the first time is hashed.
+/// Returns the permissions of credentials. The first time that this instance sees a secret, it is
+/// hashed.
 async fn grant(access: Arc<Access>, credentials: Credentials) -> Result<Grant, Shut> {
     if let Some(checked) = access.check_quickly(&credentials) {
         return checked.map_err(Shut::Denied);
@@ -112,7 +114,7 @@ async fn grant(access: Arc<Access>, credentials: Credentials) -> Result<Grant, S
     }
 }
 
-/// A text by its variable, or the file that another names.
+/// Returns a text from its variable, or from the file that another variable names.
 fn source(env: &Environment, text: &str, file: &str) -> Result<Option<Source>, ConfigError> {
     match (env.get(text), env.get(file)) {
         (Some(_), Some(_)) => Err(ConfigError(format!(
@@ -128,7 +130,7 @@ fn source(env: &Environment, text: &str, file: &str) -> Result<Option<Source>, C
 }
 
 impl Shut {
-    /// The answer to a request for `path` with these headers.
+    /// Returns the answer to a request for `path` with these headers.
     pub(crate) fn response(self, path: &str, headers: &BTreeMap<String, String>) -> HttpResponse {
         let api = Api::of(path);
         let denied = match self {
@@ -147,7 +149,7 @@ impl Shut {
         let mut response = HttpResponse::refusal(api, 401, &denied.to_string());
         let text = |name: &str| headers.get(name).map(String::as_str);
         let offered = challenges(text("x-requested-with"), text("sec-fetch-dest"));
-        // In one header: Lambda's answers have each name once.
+        // Lambda's answers have each header only once.
         let offered = offered.collect::<Vec<_>>().join(", ");
         response
             .headers

@@ -1,4 +1,4 @@
-//! An answer over HTTP in the shape that its event's service reads.
+//! Conversion of an HTTP answer to the form that the event's service expects.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,13 +8,14 @@ use serde_json::{Map, Value, json};
 
 use super::event::Shape;
 
-/// What Lambda takes as the answer of an invocation: 6 MB, less what stands around the body.
+/// Maximum length of an invocation's answer: 6 MB, minus the overhead around the body.
 pub(crate) const MAX_PAYLOAD_BYTES: usize = (6 << 20) - (64 << 10);
 
-/// What a load balancer takes as an answer: 1 MB, less the same.
+/// Maximum length of an answer through a load balancer: 1 MB, minus the same overhead.
 const MAX_ALB_BYTES: usize = (1 << 20) - (64 << 10);
 
-/// The response as the service reads it, or one that says why it cannot be carried, in the form of the API that was asked.
+/// Returns the response in the form that the service expects. If it is too long, returns an error
+/// in the form of the API that the client uses.
 pub(crate) fn shaped(response: HttpResponse, shape: Shape, api: Api) -> Value {
     let (body, is_base64, len) = text_of(response.body);
     let (carrier, max_bytes) = match shape {
@@ -52,7 +53,7 @@ fn with_body(mut answer: Map<String, Value>, body: String, is_base64: bool) -> V
     answer.into()
 }
 
-/// A body as a JSON string, whether it is in base64, and its length in the payload.
+/// Returns a body as a JSON string, whether it is in base64, and its length in the payload.
 fn text_of(body: Vec<u8>) -> (String, bool, usize) {
     match String::from_utf8(body) {
         Ok(text) => {
@@ -67,7 +68,7 @@ fn text_of(body: Vec<u8>) -> (String, bool, usize) {
     }
 }
 
-/// How long a string is as JSON.
+/// Returns the length of a string as JSON.
 fn escaped_len(text: &str) -> usize {
     let len_of = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
@@ -77,7 +78,7 @@ fn escaped_len(text: &str) -> usize {
     text.bytes().map(len_of).sum()
 }
 
-/// The response in place of one with these headers, which it has but for its own.
+/// Returns an error response that keeps the given headers, except for those that it has itself.
 fn too_long(api: Api, message: &str, mut headers: Vec<(String, String)>) -> HttpResponse {
     let mut response = HttpResponse::refusal(api, 500, message);
     headers.retain(|(name, _)| response.headers.iter().all(|(own, _)| name != own));
@@ -85,7 +86,7 @@ fn too_long(api: Api, message: &str, mut headers: Vec<(String, String)>) -> Http
     response
 }
 
-/// Load balancers want the words too.
+/// Returns the reason phrase, which load balancers require.
 fn reason_of(status: u16) -> &'static str {
     match status {
         200 => "OK",

@@ -1,23 +1,24 @@
-//! Bodies of requests as they are meant: undone of gzip, up to a length.
+//! Decoding of request bodies: gzip, up to a maximum length.
 
 use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 
-/// Longest body uncompressed: what Lambda takes of one that is not compressed. Some kilobytes of gzip can be gigabytes.
+/// Maximum length of a decoded body, which is Lambda's limit for one without compression. Some
+/// kilobytes of gzip can expand to gigabytes.
 pub(crate) const MAX_BODY_BYTES: usize = 6 << 20;
 
-/// A longer encoding is shown in part.
+/// Maximum number of characters of an encoding that are shown.
 const MAX_SHOWN_CHARS: usize = 40;
 
-/// Why a body is not read.
+/// Reason why a body was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unread {
     pub(crate) status: u16,
     pub(crate) message: String,
 }
 
-/// The body behind its `content-encoding`.
+/// Decodes a body according to its `content-encoding`.
 pub(crate) fn decoded(body: Vec<u8>, encoding: Option<&str>) -> Result<Vec<u8>, Unread> {
     let encoding = encoding.unwrap_or_default().trim().to_ascii_lowercase();
     let body = match encoding.as_str() {
@@ -43,7 +44,7 @@ pub(crate) fn decoded(body: Vec<u8>, encoding: Option<&str>) -> Result<Vec<u8>, 
     }
 }
 
-/// At most one byte more than a body may have: that it is too long is seen by it.
+/// Decompresses at most one byte more than the maximum, which reveals that a body is too long.
 fn gunzipped(body: &[u8]) -> Result<Vec<u8>, Unread> {
     let mut bytes = Vec::new();
     let mut limited = MultiGzDecoder::new(body).take(MAX_BODY_BYTES as u64 + 1);

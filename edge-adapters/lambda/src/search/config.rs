@@ -1,4 +1,5 @@
-//! The search function's settings, each with its default; `edge-adapters/lambda/README.md` lists them.
+//! Settings of the search function with their defaults; `edge-adapters/lambda/README.md` lists
+//! them.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +26,7 @@ const LEAF_FUNCTION: &str = "CANTER_LEAF_FUNCTION";
 const MAX_LEAVES: &str = "CANTER_MAX_LEAVES";
 const MIN_DOCS_PER_LEAF: &str = "CANTER_MIN_DOCS_PER_LEAF";
 
-/// What the function reads; another variable that begins like these is a mistake.
+/// Variables that the function reads. Other variables with the same prefix are an error.
 pub(crate) const VARIABLES: &[&str] = &[
     INDEXES,
     DEADLINE_MS,
@@ -52,20 +53,20 @@ pub(crate) const VARIABLES: &[&str] = &[
     "CANTER_LOG",
 ];
 
-/// Below API Gateway's 29 s, after which nobody waits for an answer.
+/// This is less than API Gateway's timeout of 29 s.
 const DEFAULT_DEADLINE_MS: u64 = 25_000;
-/// For the way back; an invocation that is late is killed and answers nothing.
+/// Time for returning the answer. Lambda kills an invocation that is late, without an answer.
 const DEFAULT_DEADLINE_MARGIN_MS: u64 = 500;
-/// Of the 512 MB that `/tmp` has unless the function asks for more.
+/// Part of the 512 MB that `/tmp` has by default.
 const DEFAULT_CACHE_BYTES: u64 = 400_000_000;
 const DEFAULT_CACHE: &str = "/tmp/canter";
 const DEFAULT_MAX_LEAVES: u32 = 8;
-/// A leaf elsewhere costs an invocation, so it is given more than one on another core.
+/// A remote leaf costs an invocation, so it gets more documents than a leaf on another core.
 const DEFAULT_MIN_DOCS_PER_LEAF: u64 = 5_000_000;
-/// What Lambda gives at least, in MiB.
+/// Minimum memory of a Lambda function in MiB.
 const LEAST_MEMORY_MIB: u64 = 128;
 
-/// How the search function searches.
+/// Settings of the search function.
 #[derive(Debug)]
 pub struct SearchConfig {
     /// Names and URIs of the indexes.
@@ -73,12 +74,12 @@ pub struct SearchConfig {
     pub(super) limits: Limits,
     pub(super) deadline_margin_ms: u64,
     pub(super) manifest: ManifestOptions,
-    /// `None` without a cache of that kind.
+    /// `None` without a cache of this kind.
     pub(super) memory_cache: Option<CacheOptions>,
     pub(super) disk_cache: Option<(String, CacheOptions)>,
     pub(super) gate: Gate,
     pub(super) cors: Cors,
-    /// The function that runs leaves, and how many of a search at most.
+    /// Function that runs leaves, and the maximum number of leaves of a search.
     pub(super) leaves: Option<(String, u32)>,
 }
 
@@ -86,7 +87,7 @@ impl SearchConfig {
     /// Reads the settings.
     ///
     /// # Errors
-    /// If one is missing, cannot be read or is not known.
+    /// A setting is missing, invalid or unknown.
     pub fn from_env(env: &Environment) -> Result<Self, ConfigError> {
         env.refuse_unknown("CANTER_", VARIABLES)?;
         let example = "logs=s3://bucket/logs,traces=s3://bucket/traces";
@@ -129,7 +130,7 @@ impl SearchConfig {
             deadline_margin_ms: number(DEADLINE_MARGIN_MS, DEFAULT_DEADLINE_MARGIN_MS)?,
             manifest: ManifestOptions {
                 ttl_ms: number(MANIFEST_TTL_MS, 0)?,
-                // A request behind an answer would be frozen with the function.
+                // A request after an answer would be frozen together with the function.
                 ..ManifestOptions::default()
             },
             memory_cache: cache(MEMORY_CACHE_BYTES, memory_cache_bytes)?,
@@ -139,7 +140,8 @@ impl SearchConfig {
     }
 }
 
-/// `name=uri,name=uri`, also on lines of their own; or a JSON object, for URIs with commas in them.
+/// Parses `name=uri,name=uri`, on one or several lines, or a JSON object, which also supports URIs
+/// with commas.
 fn read_indexes(text: &str) -> Result<Vec<(String, String)>, ConfigError> {
     if text.trim_start().starts_with('{') {
         let indexes: BTreeMap<String, String> = serde_json::from_str(text).map_err(|error| {
@@ -183,8 +185,8 @@ fn cache_options(name: &str, max_bytes: u64) -> Result<CacheOptions, ConfigError
     Ok(options)
 }
 
-/// The guest's limits. What bounds memory follows the function's, because one that takes more than it
-/// has is killed without an answer.
+/// Returns the guest's limits. Limits of memory depend on the function's memory, because Lambda
+/// kills a function that exceeds it, without an answer.
 fn guest_limits(env: &Environment, memory_bytes: u64) -> Result<Map<String, Value>, ConfigError> {
     let given: Option<Map<String, Value>> =
         env.json(LIMITS, "an object such as {\"max_hits\": 1000}")?;

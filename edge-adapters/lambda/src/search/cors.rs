@@ -1,10 +1,10 @@
-//! Which web pages of other origins may search.
+//! CORS: access of web pages from other origins.
 
 use std::collections::BTreeMap;
 
 use crate::env::Environment;
 
-/// Origins of web pages that may ask; without it the function says nothing of CORS.
+/// Origins of web pages that may search. Without it, the function sends no CORS headers.
 pub(crate) const CORS_ORIGINS: &str = "CANTER_CORS_ORIGINS";
 
 /// Headers that scripts of other origins may read.
@@ -13,7 +13,7 @@ const EXPOSED: &str =
 
 type Headers = BTreeMap<String, String>;
 
-/// The origins that may ask.
+/// Permitted origins.
 #[derive(Debug, Default)]
 pub(crate) struct Cors {
     origins: Vec<String>,
@@ -28,7 +28,7 @@ impl Cors {
         }
     }
 
-    /// The headers that let a page of the request's origin read the answer.
+    /// Returns the headers that let a page of the request's origin read the answer.
     pub(crate) fn headers(&self, asked: &Headers) -> Vec<(String, String)> {
         let Some(origin) = asked.get("origin") else {
             return Vec::new();
@@ -50,7 +50,7 @@ impl Cors {
         cors.into_iter().map(owned).collect()
     }
 
-    /// Whether the request is a browser's question before the request, which the function answers.
+    /// Returns whether the request is a preflight of a browser, which the function answers itself.
     pub(crate) fn is_preflight(&self, method: &str, asked: &Headers) -> bool {
         !self.origins.is_empty()
             && method == "OPTIONS"
@@ -58,7 +58,7 @@ impl Cors {
     }
 }
 
-/// What a preflight is told besides [`Cors::headers`].
+/// Returns the headers of a preflight's answer besides [`Cors::headers`].
 pub(crate) fn preflight_headers() -> Vec<(String, String)> {
     [
         ("access-control-allow-methods", "GET, POST"),

@@ -1,7 +1,7 @@
-//! What the search function is invoked with, told apart and made one kind of request.
+//! Events of the search function, distinguished and converted to one kind of request.
 //!
-//! Events of HTTP services are recognised by their `requestContext`, which no caller of those services
-//! can write. What has none was sent by somebody who may invoke the function.
+//! Events of HTTP services are recognized by their `requestContext`, which the clients of these
+//! services cannot set. Other events come from callers who have permission to invoke the function.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::leaves::LeafCall;
 
-/// How the answer is to be written.
+/// Form of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Function URLs and API Gateway's HTTP APIs (payload version 2.0), and direct requests.
@@ -26,25 +26,25 @@ pub(crate) enum Shape {
     Alb { is_multi: bool },
 }
 
-/// An invocation.
+/// Kind of an invocation.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A request over HTTP, or written as one.
+    /// HTTP request, or a direct request of the same form.
     Http {
         request: HttpRequest,
-        /// Names in lower case.
+        /// Headers with names in lower case.
         headers: BTreeMap<String, String>,
         shape: Shape,
-        /// Whether it came from who may invoke the function.
+        /// Whether it came directly from a caller who may invoke the function.
         is_direct: bool,
     },
-    /// A search request by itself.
+    /// Plain search request.
     Search { index: String, request: Value },
-    /// A leaf of a search that another instance has divided.
+    /// Leaf of a search that another instance has divided.
     Leaf(LeafCall),
 }
 
-/// An event that is none of those.
+/// Error about an event of another kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnknownEvent(pub(crate) String);
 
@@ -52,7 +52,8 @@ const KNOWN: &str = "this function takes events of function URLs, API Gateway an
                      {\"index\": …, \"request\": {…}} and \
                      {\"method\": …, \"path\": …, \"query\": …, \"body\": …}";
 
-/// What may not stand in a path. A percent sign may: some services decode paths and some do not.
+/// Characters that are escaped in a path. The percent sign is not, because only some services
+/// decode paths.
 const NOT_IN_PATHS: &AsciiSet = &CONTROLS.add(b' ').add(b'"').add(b'<').add(b'>').add(b'?');
 
 #[derive(Default, Deserialize)]
@@ -67,7 +68,7 @@ struct Proxied {
     query_string_parameters: Option<BTreeMap<String, String>>,
     multi_value_query_string_parameters: Option<BTreeMap<String, Vec<String>>>,
     multi_value_headers: Option<BTreeMap<String, Vec<String>>>,
-    // All.
+    // All versions.
     headers: Option<BTreeMap<String, String>>,
     body: Option<String>,
     is_base64_encoded: bool,
@@ -104,7 +105,7 @@ struct DirectHttp {
     query: String,
     #[serde(default)]
     headers: BTreeMap<String, String>,
-    /// A string, or JSON that is sent as it is written.
+    /// A string, or JSON that is serialized.
     #[serde(default)]
     body: Value,
     #[serde(default, rename = "isBase64Encoded")]
@@ -116,7 +117,7 @@ fn get() -> String {
 }
 
 impl Event {
-    /// Tells what `payload` is.
+    /// Determines the kind of `payload` and parses it.
     pub(crate) fn read(payload: Value) -> Result<Self, UnknownEvent> {
         let wrong = |error: serde_json::Error| UnknownEvent(format!("{error}; {KNOWN}"));
         let has = |key: &str| payload.get(key).is_some();
@@ -209,7 +210,8 @@ fn proxied(event: Proxied) -> Result<Event, UnknownEvent> {
     })
 }
 
-/// API Gateway puts the stage before the path of an HTTP API, unless it is the default one.
+/// Removes the stage that API Gateway puts before the path of an HTTP API, unless it is the default
+/// one.
 fn without_stage<'a>(path: &'a str, stage: &str) -> &'a str {
     let rest = path
         .strip_prefix('/')
@@ -221,14 +223,14 @@ fn without_stage<'a>(path: &'a str, stage: &str) -> &'a str {
     }
 }
 
-/// API Gateway decodes the parameters of a REST API.
+/// Encodes the parameters of a REST API, which API Gateway has decoded.
 fn decoded_query(parameters: &[(String, String)]) -> String {
     let mut query = Serializer::new(String::new());
     query.extend_pairs(parameters);
     query.finish()
 }
 
-/// Load balancers leave parameters as they came.
+/// Joins parameters that a load balancer passes on unchanged.
 fn undecoded_query(parameters: &[(String, String)]) -> String {
     let pairs = parameters
         .iter()

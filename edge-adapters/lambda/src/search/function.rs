@@ -1,4 +1,4 @@
-//! The search function: one searcher for the life of the process, and an answer for each event.
+//! Search function: one searcher for the life of the process, and an answer to each event.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -32,32 +32,34 @@ use crate::Served;
 use crate::env::{ConfigError, Environment};
 use crate::invoke::Invoker;
 
-/// Asked by load balancers, which have no token; it says nothing of what is indexed.
+/// Path of the liveness check, which load balancers request without a token. It reveals nothing
+/// about the indexes.
 const HEALTH_PATH: &str = "/health/livez";
 
-/// What is said of a panic; the log has the rest.
+/// Answer after a panic; the log has more details.
 const BROKE_OFF: &str = "the search broke off; please report the query (the log says more)";
 
-/// How often, and after which pauses, it is looked whether a guest that was left behind has ended.
+/// Number of checks, and the pause between them, whether an abandoned guest has ended.
 const NUM_LOOKS: usize = 25;
 const PAUSE_BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
-/// Answers searches. Made once when an instance of the function starts.
+/// Answers searches. Created once when an instance of the function starts.
 pub struct SearchFunction {
     searcher: Searcher,
     limits: Limits,
     deadline_margin_ms: u64,
     gate: Gate,
     cors: Cors,
-    /// The names of the indexes.
+    /// Names of the indexes.
     indexes: Vec<String>,
-    /// Events that are being answered.
+    /// Number of events in progress.
     num_underway: AtomicUsize,
 }
 
 impl Served for SearchFunction {
-    /// A search whose time is up leaves its guest behind, and the guest ends as soon as it notices. One that
-    /// does not would take the processor from all that come after.
+    /// Returns whether an abandoned guest is still running. A search at its deadline abandons its
+    /// guest, which normally ends as soon as it notices. Otherwise it would take processor time
+    /// from all later searches.
     async fn is_stuck(&self) -> bool {
         for _ in 0..NUM_LOOKS {
             let is_idle = self.num_underway.load(Ordering::Relaxed) == 0;
@@ -70,7 +72,7 @@ impl Served for SearchFunction {
     }
 }
 
-/// An event that is being answered.
+/// Event in progress.
 struct Underway<'a>(&'a AtomicUsize);
 
 impl<'a> Underway<'a> {
@@ -87,10 +89,10 @@ impl Drop for Underway<'_> {
 }
 
 impl SearchFunction {
-    /// The function that the environment describes. Reads nothing of the indexes yet.
+    /// Creates the function from the environment, without access to the indexes yet.
     ///
     /// # Errors
-    /// If a setting is missing or cannot be used.
+    /// A setting is missing or invalid.
     pub fn new(env: &Environment) -> Result<Self, ConfigError> {
         Self::with_engine(env, Arc::new(NativeEngine::new()))
     }
@@ -129,8 +131,8 @@ impl SearchFunction {
     /// Answers one event.
     ///
     /// # Errors
-    /// For an event that is none the function knows, and for a direct search that fails. Every request
-    /// over HTTP has an answer.
+    /// The event is of an unknown kind, or a direct search failed. Every HTTP request gets an
+    /// answer.
     pub async fn handle(&self, event: LambdaEvent<Value>) -> Result<Value, Diagnostic> {
         let _underway = Underway::begin(&self.num_underway);
         let LambdaEvent { payload, context } = event;
@@ -157,7 +159,7 @@ impl SearchFunction {
         }
     }
 
-    /// The limits of a search that must be over when Lambda ends the invocation.
+    /// Returns the limits of a search that must end before Lambda ends the invocation.
     fn limits_within(&self, context: &Context) -> Limits {
         let left = context.deadline().duration_since(SystemTime::now());
         let left_ms = left.map_or(0, |left| {
@@ -193,7 +195,7 @@ impl SearchFunction {
         response
     }
 
-    /// The answer of the API, in the media type that the headers ask for.
+    /// Returns the answer of the API in the media type that the headers request.
     async fn respond_in_form(
         &self,
         request: HttpRequest,
@@ -216,7 +218,7 @@ impl SearchFunction {
         response
     }
 
-    /// The answer to who may ask, and to everybody else why not.
+    /// Returns the answer if the caller may search, or a refusal.
     async fn admit(
         &self,
         request: HttpRequest,
@@ -224,7 +226,7 @@ impl SearchFunction {
         is_direct: bool,
         limits: &Limits,
     ) -> HttpResponse {
-        // Who may invoke the function may do all that it can.
+        // Whoever may invoke the function has full access.
         let is_open = is_direct || request.path == HEALTH_PATH;
         let caller = match is_open {
             true => Ok(Caller::default()),
@@ -245,7 +247,7 @@ impl SearchFunction {
         }
     }
 
-    /// A direct search: the answer by itself, and a failed invocation if there is none.
+    /// Runs a direct search. Returns its answer, or an error that fails the invocation.
     async fn search(
         &self,
         index: &str,
@@ -280,7 +282,7 @@ impl SearchFunction {
         Err(diagnostic(kind, message.to_owned()))
     }
 
-    /// Has the searcher answer, and adds what the search cost.
+    /// Passes the request to the searcher, and adds the costs to the answer.
     async fn ask(&self, request: HttpRequest, caller: &Caller, limits: &Limits) -> HttpResponse {
         let method = request.method.clone();
         let api = Api::of(&request.path);
@@ -295,7 +297,7 @@ impl SearchFunction {
             elapsed,
             ..
         } = answer;
-        // Neither what was searched for nor what was found.
+        // The log contains neither queries nor hits.
         info!(
             target: "canter::lambda",
             method,
@@ -313,7 +315,7 @@ impl SearchFunction {
     }
 }
 
-/// The answer to who asks for a media type that no answer can have.
+/// Returns the answer to a request for an unsupported media type.
 fn refused(invalid: &InvalidMediaType) -> HttpResponse {
     let api = Api::Elasticsearch;
     let error = api.error(400, InvalidMediaType::KIND, &invalid.to_string());
@@ -323,8 +325,8 @@ fn refused(invalid: &InvalidMediaType) -> HttpResponse {
     }
 }
 
-/// What `work` gives; nothing if it panicked, of which whoever asked is told nothing else: the hook of the
-/// process has written the message to the log.
+/// Returns the result of `work`, or `None` if it panicked. The panic hook of the process has logged
+/// the message, which callers do not see.
 async fn unbroken<T>(work: impl Future<Output = T>) -> Option<T> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
     if done.is_err() {
@@ -333,7 +335,7 @@ async fn unbroken<T>(work: impl Future<Output = T>) -> Option<T> {
     done.ok()
 }
 
-/// Memory over `/tmp`, or one of them, or none.
+/// Creates the cache: memory over `/tmp`, one of them, or none.
 fn cache_of(config: &SearchConfig) -> Result<Option<Arc<dyn RangeCache>>, SearchError> {
     let memory = match &config.memory_cache {
         Some(options) => Some(Arc::new(MemoryCache::with_options(options)?)),

@@ -1,7 +1,7 @@
-//! Leaves that run in other instances: what goes over, and the calls that carry it.
+//! Leaves that run in other instances: their messages and calls.
 //!
-//! A leaf request and its partial result are bytes that only the guest that wrote them can read. So both
-//! name the guest, and a function of another build refuses the leaf instead of misreading it.
+//! A leaf request and its partial result are bytes that only the same version of the guest can
+//! read. Both therefore name the guest, and a function with another version refuses the leaf.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,11 +16,11 @@ use serde_json::Value;
 use super::answer::MAX_PAYLOAD_BYTES;
 use crate::invoke::Invoker;
 
-/// A leaf request, as the payload of an invocation.
+/// Leaf request as the payload of an invocation.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LeafCall {
-    /// In base64.
+    /// Leaf request in base64.
     leaf: String,
     guest: String,
     deadline_ms: u64,
@@ -29,11 +29,11 @@ pub(crate) struct LeafCall {
     max_waves: Option<u64>,
 }
 
-/// A partial result, as the answer to it.
+/// Partial result as the answer of an invocation.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 struct LeafReply {
-    /// In base64.
+    /// Partial result in base64.
     partial: String,
     guest: String,
     profile: Profile,
@@ -53,7 +53,8 @@ impl LeafCall {
         }
     }
 
-    /// Runs the leaf here, for another instance that has divided a search. `limits` are this one's own.
+    /// Runs the leaf of a search that another instance has divided. `limits` are the limits of this
+    /// instance.
     pub(crate) async fn run(
         self,
         searcher: &Searcher,
@@ -63,7 +64,7 @@ impl LeafCall {
         let leaf = decoded(&self.leaf)?;
         let own_ms = limits.budget.deadline_ms.unwrap_or(u64::MAX);
         let limits = Limits {
-            // The caller's, who has divided his own among the leaves.
+            // Budget of the caller, who has divided it among the leaves.
             budget: Budget {
                 max_requests: self.max_requests,
                 max_bytes: self.max_bytes,
@@ -163,7 +164,7 @@ mod tests {
             ("AWS_REGION", "us-east-1"),
             ("AWS_ACCESS_KEY_ID", "key"),
             ("AWS_SECRET_ACCESS_KEY", "secret"),
-            // Nothing listens there.
+            // There is no server at this address.
             ("AWS_ENDPOINT_URL_LAMBDA", "http://127.0.0.1:9"),
         ]);
         let invoker = Invoker::from_env(&env, "leaves").unwrap();

@@ -1,4 +1,5 @@
-//! The search function: events in, requests to the search API through, answers out in the same shape.
+//! Search function: converts events to requests of the search API, and answers to the form of the
+//! events.
 //!
 //! ```text
 //!   event.rs ──▶ access.rs ──▶ body.rs ──▶ Searcher::http ──▶ answer.rs

@@ -1,11 +1,11 @@
-//! The search page at `/ui/`, as `canter serve` has it.
+//! Search page at `/ui/`, like that of `canter serve`.
 
 use std::collections::BTreeMap;
 
 use canter_page::{Answer, Asked};
 use canter_runtime::session::{HttpRequest, HttpResponse};
 
-/// What the page answers; nothing if the request is for the search API.
+/// Returns the answer of the search page, or `None` if the request is for the search API.
 pub(crate) fn answer(
     request: &HttpRequest,
     headers: &BTreeMap<String, String>,

@@ -1,4 +1,4 @@
-//! The indexer function over a real S3 server: what arrives is found by the search function.
+//! Indexer function with a real S3 server: the search function finds the indexed objects.
 
 use std::fs;
 use std::io::Write as _;
@@ -36,7 +36,7 @@ fn indexer(more: &[(&str, &str)]) -> Result<LambdaFunction> {
     start("indexer", INDEXER, &[&usual, more].concat())
 }
 
-/// How many documents the search function finds.
+/// Returns the number of documents that the search function finds.
 fn num_found() -> Result<u64> {
     let indexes = format!("hdfs-logs={INDEX}");
     let variables = [
@@ -50,7 +50,7 @@ fn num_found() -> Result<u64> {
     answer["num_hits"].as_u64().context("num_hits")
 }
 
-/// S3's notification of an object, whose key stands in it as in forms.
+/// Returns S3's notification of an object, with a form-encoded key.
 fn notification(key: &str) -> Value {
     let key: String = form_urlencoded::byte_serialize(key.as_bytes()).collect();
     json!({"Records": [{
@@ -66,7 +66,7 @@ fn notification(key: &str) -> Value {
     }]})
 }
 
-/// Makes the buckets, and gives the folder of the one where objects arrive.
+/// Creates the buckets, and returns the folder of the bucket in which objects arrive.
 fn buckets(server: &S3Server) -> Result<std::path::PathBuf> {
     server.make_bucket("index")?;
     server.make_bucket("arrivals")
@@ -107,7 +107,8 @@ fn what_arrives_is_found_and_an_event_twice_changes_nothing() {
                 assert_eq!(report["num_published_splits"], 1, "{answer}");
                 assert_eq!(num_found()?, total);
             }
-            // Lambda delivers at least once; the second time may reach another instance.
+            // Lambda delivers at least once, and the second time another instance may get the
+            // event.
             for function in [function, indexer(&[])?] {
                 let answer = function.invoke_json(&notification("some.gz"))?;
                 let report = &answer["objects"][0];
@@ -132,7 +133,7 @@ fn instances_at_once_lose_nothing() {
             for (part, lines) in lines.chunks(100).enumerate() {
                 fs::write(folder.join(format!("{part}.ndjson")), lines.join("\n"))?;
             }
-            // They make the index at once, too.
+            // They also create the index concurrently.
             std::thread::scope(|scope| {
                 let indexing: Vec<_> = (0..4)
                     .map(|part| {
@@ -175,7 +176,8 @@ fn what_cannot_be_indexed_is_said_and_leaves_the_index_as_it_was() {
                 .context("first_rejects")?;
             assert_eq!(shown.len(), 2, "{answer}");
             assert_eq!(shown[0]["document"], "no json", "{answer}");
-            // An object that is cut short is indexed up to there, and says so.
+            // The complete part of a truncated object is indexed, and the report mentions the
+            // truncation.
             let whole = gzipped(&lines[100..].join("\n"))?;
             fs::write(folder.join("cut.gz"), &whole[..whole.len() / 2])?;
             let answer = function.invoke_json(&notification("cut.gz"))?;
@@ -188,7 +190,7 @@ fn what_cannot_be_indexed_is_said_and_leaves_the_index_as_it_was() {
             assert_eq!(report["warnings"][0]["name"], "broken_off", "{answer}");
             let num_before_cut = report["num_ingested_docs"].as_u64().context("a count")?;
             assert!((10..100).contains(&num_before_cut), "{answer}");
-            // One with too many rejects is not.
+            // An object with too many rejects is not indexed.
             fs::write(folder.join("noise.txt"), "no json\n".repeat(10))?;
             let error = function
                 .invoke_json(&notification("noise.txt"))
@@ -199,7 +201,7 @@ fn what_cannot_be_indexed_is_said_and_leaves_the_index_as_it_was() {
                 error.contains("noise.txt") && error.contains('5'),
                 "{error}"
             );
-            // Objects that are gone, replaced, or the function's own.
+            // Objects that are gone, replaced, or written by the function itself.
             let mut replaced = notification("mixed.ndjson");
             replaced["Records"][0]["s3"]["object"]["eTag"] =
                 "00000000000000000000000000000000".into();

@@ -1,4 +1,4 @@
-//! Fan-out: a search over several instances gives the answer of one, whatever becomes of the others.
+//! Distributed searches: several instances give the same answer as one, even if some of them fail.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::shared::{SEARCH, body_of, index, url_event, without_time};
 
-/// A root that divides every search, and a service that runs its leaves.
+/// Root that divides every search, with a service that runs its leaves.
 struct Fleet {
     root: LambdaFunction,
     service: LambdaService,
@@ -70,11 +70,11 @@ fn leaves_elsewhere_give_the_answer_of_one_instance() -> Result<()> {
     let fleet = fleet(&[])?;
     let (answer, headers) = fleet.search()?;
     assert_eq!(without_time(answer), fleet.expect);
-    // Four leaves, of which one ran in the root itself.
+    // There are four leaves, one of which ran in the root itself.
     assert_eq!(fleet.service.num_invocations(), 3);
     let target = "/2015-03-31/functions/search/invocations";
     assert!(fleet.service.all_signed_for(target));
-    // What the leaves have read counts.
+    // Requests of remote leaves are counted.
     let requests: u64 = headers["x-canter-requests"].as_str().unwrap().parse()?;
     assert!(requests >= 5, "{headers}");
     Ok(())
@@ -104,7 +104,7 @@ fn a_leaf_that_fails_elsewhere_runs_here() -> Result<()> {
             fleet.service.set_fates(fates);
             let (answer, _) = fleet.search()?;
             assert_eq!(without_time(answer), fleet.expect, "{fate:?}");
-            // None of them is invoked a second time.
+            // None of them is invoked again.
             assert_eq!(fleet.service.num_invocations() - num_before, 3, "{fate:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! The functions as Lambda runs them: the real programs behind a Runtime API on loopback.
+//! Functions as Lambda runs them: the real programs with a Runtime API on loopback.
 
 mod indexer;
 mod leaves;

@@ -1,4 +1,4 @@
-//! The search function: every kind of event, what it refuses, its caches and its limits.
+//! Search function: events of every kind, refusals, caches and limits.
 
 use std::fs;
 use std::io::Write;
@@ -91,7 +91,7 @@ fn an_answer_says_what_it_cost_and_a_second_one_costs_less() -> Result<()> {
     let (cold, headers) = cost_of(&function)?;
     assert!(cold > 1, "{headers}");
     assert_ne!(headers["x-canter-bytes"], "0");
-    // What is asked is whether the manifest has changed.
+    // The only request checks whether the manifest has changed.
     let (warm, headers) = cost_of(&function)?;
     assert_eq!(warm, 1, "{headers}");
     assert_ne!(headers["x-canter-cache-hits"], "0");
@@ -128,7 +128,7 @@ fn requests_that_cannot_be_answered_say_why() -> Result<()> {
         let error = function.invoke_json(&payload).unwrap_err().to_string();
         assert!(error.contains(kind), "{error}");
     }
-    // None of this has harmed it.
+    // The function still works.
     let answer = function.invoke_json(&url_event("GET", "/health/livez", "", None))?;
     assert_eq!(body_of(&answer, 200), true);
     Ok(())
@@ -154,7 +154,7 @@ fn a_start_that_cannot_work_tells_the_runtime_api_why() {
     }
 }
 
-/// Keys in a file of `folder`, and their text; gives the token of each.
+/// Adds keys to a file in `folder`. Returns the token of each, and the text of the file.
 fn keys(folder: &Path, new: Vec<NewKey>) -> Result<(Vec<String>, String)> {
     let file = folder.join("keys.toml");
     let mut tokens = Vec::new();
@@ -204,7 +204,7 @@ fn tokens_say_who_may_see_what() -> Result<()> {
         200,
     );
     assert_eq!(all["num_hits"], NUM_DOCS);
-    // In each form.
+    // The token is accepted in each of these forms.
     let encoded = STANDARD.encode(tokens[1].replacen('.', ":", 1));
     let mut answers = Vec::new();
     for form in [
@@ -216,7 +216,7 @@ fn tokens_say_who_may_see_what() -> Result<()> {
         let errors = body_of(&answer, 200);
         let num_errors = errors["num_hits"].as_u64().unwrap();
         assert!((1..NUM_DOCS).contains(&num_errors), "{errors}");
-        // What it cost depends on documents behind the filter.
+        // Costs depend on documents that the filter hides.
         assert_eq!(answer["headers"].get("x-canter-requests"), None);
         answers.push(num_errors);
     }
@@ -226,11 +226,12 @@ fn tokens_say_who_may_see_what() -> Result<()> {
         body_of(&answer, 401);
         let schemes = answer["headers"]["www-authenticate"].as_str().unwrap();
         assert!(schemes.starts_with("ApiKey, Bearer, Basic "), "{schemes}");
-        // A page must be able to read what it did wrong.
+        // A page must be able to read the error.
         let origin = &answer["headers"]["access-control-allow-origin"];
         assert_eq!(origin, "https://a.example");
     }
-    // A right token that allows something else, and where Elasticsearch's clients read that.
+    // A valid token without the permission, with the error in the form that Elasticsearch's clients
+    // expect.
     let writer = format!("Bearer {}", tokens[2]);
     let refused = body_of(&ask(Some(&writer), SEARCH_PATH)?, 403);
     assert_eq!(refused["message"], "this token does not allow that");
@@ -339,11 +340,11 @@ fn a_token_may_be_good_for_some_indexes_only() -> Result<()> {
         Ok(list.as_array().map_or(0, Vec::len))
     };
     assert_eq!((listed(all)?, listed(logs)?), (2, 1));
-    // A sign of life is for everybody; whether indexes can be read is not.
+    // The liveness check is public; the readiness check of the indexes is not.
     body_of(&ask(None, "/health/livez")?, 200);
     body_of(&ask(None, "/health/readyz")?, 401);
     body_of(&ask(Some(logs), "/health/readyz")?, 200);
-    // The page is for everybody, too; it asks for a token itself.
+    // The page is also public; it asks for a token itself.
     let page = ask(None, "/ui/")?;
     assert_eq!(page["statusCode"], 200, "{page}");
     let policy = page["headers"]["content-security-policy"].as_str().unwrap();

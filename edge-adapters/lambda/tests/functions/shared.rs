@@ -1,4 +1,4 @@
-//! An index in a folder, and the function that searches it.
+//! Index in a folder, and a function that searches it.
 
 use std::path::Path;
 
@@ -10,10 +10,10 @@ use tempfile::TempDir;
 
 pub(crate) const SEARCH: &str = env!("CARGO_BIN_EXE_canter-lambda-search");
 
-/// Documents of the index, in four splits.
+/// Number of documents of the index, in four splits.
 pub(crate) const NUM_DOCS: u64 = 2000;
 
-/// An index in the folder `hdfs-logs` of a temporary one.
+/// Returns an index in the folder `hdfs-logs` of a temporary folder.
 pub(crate) fn index() -> Result<(TestIndex, TempDir)> {
     let lines = hdfs_lines(NUM_DOCS, 11)?;
     let index = TestIndex::build(HDFS_LOGS_YAML, &lines, NUM_DOCS / 4)?;
@@ -31,7 +31,7 @@ pub(crate) fn write_index(index: &TestIndex, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The search function over the index in `folder`, with a cache beside it.
+/// Returns the search function over the index in `folder`, with a cache beside it.
 pub(crate) fn search_function(folder: &Path, variables: &[(&str, &str)]) -> Result<LambdaFunction> {
     let indexes = format!("hdfs-logs={}", folder.join("hdfs-logs").display());
     let cache = folder.join("cache").display().to_string();
@@ -42,7 +42,7 @@ pub(crate) fn search_function(folder: &Path, variables: &[(&str, &str)]) -> Resu
     LambdaFunction::start("search", Path::new(SEARCH), &[&usual, variables].concat())
 }
 
-/// The event of a function URL.
+/// Returns the event of a function URL.
 pub(crate) fn url_event(method: &str, path: &str, query: &str, body: Option<&Value>) -> Value {
     json!({
         "version": "2.0",
@@ -63,13 +63,13 @@ pub(crate) fn url_event(method: &str, path: &str, query: &str, body: Option<&Val
     })
 }
 
-/// The body of an answer, which must have this status.
+/// Returns the body of an answer, after a check of its status.
 pub(crate) fn body_of(answer: &Value, status: u64) -> Value {
     assert_eq!(answer["statusCode"], status, "{answer}");
     serde_json::from_str(answer["body"].as_str().unwrap()).unwrap()
 }
 
-/// Without what differs from run to run.
+/// Removes the fields that differ between runs.
 pub(crate) fn without_time(mut answer: Value) -> Value {
     answer["elapsed_time_micros"] = 0.into();
     answer

@@ -1,4 +1,4 @@
-//! Damaged, foreign and misplaced files: each is a miss, is counted, and harms nothing else.
+//! Damaged, foreign and misplaced files: each is a miss, is counted, and affects nothing else.
 
 use std::fs;
 
@@ -10,8 +10,8 @@ use super::*;
 
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Does something to the one file of a cache, and looks what comes of it: a miss that is counted,
-/// and a cache that takes the block again.
+/// Damages the only file of a cache, and checks the effect: a miss that is counted, and a cache
+/// that accepts the block again.
 async fn check_damage(what: &str, damage: impl FnOnce(&Path)) {
     let folder = TempDir::new().unwrap();
     let cache = open(folder.path(), MAX_BYTES);
@@ -164,7 +164,7 @@ async fn whatever_lies_in_the_folder_the_cache_opens() {
     for number in 0..200 {
         num_held += u64::from(holds_block(&cache, number).await);
     }
-    // Two megabytes, but for the blocks whose folder is a file.
+    // Two megabytes, minus the blocks whose folder is a file.
     assert!((20..31).contains(&num_held), "{num_held}");
     assert_eq!(stats(&cache).num_corrupt, 0);
     assert!(class.join("00/notes.txt").exists());

@@ -1,6 +1,6 @@
 //! Processes that share a folder, and are killed while they write to it.
 //!
-//! The test binary runs itself: with [`FOLDER_VAR`] set, the test is a process that writes without end.
+//! The test binary runs itself: with [`FOLDER_VAR`], the test is a process that writes endlessly.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -37,20 +37,20 @@ fn draw(seed: u64, number: u64) -> u64 {
     xxh3_64_with_seed(&number.to_le_bytes(), seed)
 }
 
-/// Bytes that tell their object and place.
+/// Returns bytes that depend on their object and position.
 fn object_bytes(object: usize, range: Range<u64>) -> Bytes {
     range
         .map(|at| (at / 8 * 31 + at + 77 * object as u64) as u8)
         .collect()
 }
 
-/// An entry that tells its key and its length.
+/// Returns an entry that contains its key and its length.
 fn entry_bytes(key: u64, len: u64) -> Bytes {
     let word = key << 32 | len;
     (0..len).flat_map(|_| word.to_le_bytes()).collect()
 }
 
-/// What a killed process does until it is killed, or for about ten seconds.
+/// Writes until the process is killed, or for about ten seconds.
 async fn write_on(folder: &Path, seed: u64) {
     let cache = open(folder);
     println!("writing");
@@ -70,7 +70,7 @@ async fn write_on(folder: &Path, seed: u64) {
     }
 }
 
-/// Ends when the test does, however that ends.
+/// Writing process, which is killed on drop.
 struct Writing(Child);
 
 impl Writing {
@@ -99,7 +99,7 @@ impl Drop for Writing {
     }
 }
 
-/// Looks at everything that the cache holds. Gives the number of bytes.
+/// Checks the whole content of the cache, and returns its number of bytes.
 async fn verify(cache: &DiskCache) -> u64 {
     let mut num_bytes = 0;
     for (ord, object) in OBJECTS.iter().enumerate() {
@@ -127,7 +127,7 @@ async fn killed_two_hundred_times_it_never_gives_a_wrong_byte() {
     let folder = TempDir::new().unwrap();
     let mut num_bytes = 0;
     for round in 0..NUM_ROUNDS {
-        // Every other round two processes write at once.
+        // In every other round, two processes write concurrently.
         let writing: Vec<_> = (0..=round % 2)
             .map(|process| Writing::start(folder.path(), 2 * round + process))
             .collect();
@@ -141,7 +141,7 @@ async fn killed_two_hundred_times_it_never_gives_a_wrong_byte() {
         let cache = open(folder.path());
         num_bytes += verify(&cache).await;
         let stats = cache.stats().layers[0].class(CLASS);
-        // Complete or absent: a kill leaves nothing for the checksums to find.
+        // Files are either complete or absent: a kill causes no checksum errors.
         assert_eq!(stats.num_corrupt, 0, "round {round}");
         let most = MAX_BYTES + MAX_BYTES / 16 + (1 << 20);
         assert!(cache.measure_bytes() <= most, "{}", cache.measure_bytes());

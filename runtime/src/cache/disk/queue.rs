@@ -1,4 +1,4 @@
-//! The puts that wait for the writer thread: bounded in bytes, and never waited for by a search.
+//! Queue of puts for the writer thread. Its bytes are limited, and searches never wait for it.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,12 +10,12 @@ use tokio::sync::watch;
 use crate::cache::CachedPiece;
 use crate::session::ByteClass;
 
-/// Most bytes that wait to be written: 64 MiB, about a second of a slow disk.
+/// Maximum number of queued bytes: 64 MiB, about a second of a slow disk.
 const MAX_QUEUED_BYTES: u64 = 64 << 20;
-/// Most puts that wait, so that many small ones have a bound too.
+/// Maximum number of queued puts, which also limits small ones.
 const MAX_QUEUED_PUTS: usize = 16 << 10;
 
-/// What a put offers.
+/// Content of a put.
 pub(super) enum What {
     Range {
         object: Arc<str>,
@@ -44,7 +44,7 @@ pub(super) struct PutRequest {
 pub(super) struct PutQueue {
     state: Mutex<State>,
     arrived: Condvar,
-    /// Number of puts that are done with, written or not.
+    /// Number of finished puts, whether they were written or not.
     num_done: watch::Sender<u64>,
 }
 
@@ -72,8 +72,8 @@ impl PutQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a put, unless too much is waiting. The writer thread is started by the first one: a
-    /// process that finds all it needs never has it.
+    /// Adds a put, unless the queue is full. The first put starts the writer thread, so a process
+    /// without misses does not have one.
     pub(super) fn push(self: &Arc<Self>, put: PutRequest, store: &Arc<BlockFolder>) -> bool {
         let num_bytes = put.what.num_bytes();
         let mut state = self.lock();
@@ -98,7 +98,7 @@ impl PutQueue {
         true
     }
 
-    /// Forgets what is waiting and ends the writer thread.
+    /// Drops the queued puts and ends the writer thread.
     pub(super) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;
@@ -107,12 +107,12 @@ impl PutQueue {
         self.arrived.notify_one();
     }
 
-    /// Waits until everything that was pushed before is done with.
+    /// Waits until all puts that were added before are finished.
     pub(super) fn flush(&self) -> impl Future<Output = ()> + Send + 'static {
         let num_pushed = self.lock().num_pushed;
         let mut num_done = self.num_done.subscribe();
         async move {
-            // An error says that the writer is gone: then nothing is left to wait for.
+            // An error means that the writer has ended, and nothing is left to wait for.
             let _ = num_done.wait_for(|done| *done >= num_pushed).await;
         }
     }
@@ -129,7 +129,7 @@ impl PutQueue {
         }
     }
 
-    /// The next put, when there is one; `None` once the queue is closed.
+    /// Waits for the next put and returns it, or returns `None` once the queue is closed.
     fn next(&self) -> Option<PutRequest> {
         let mut state = self.lock();
         loop {
@@ -148,7 +148,7 @@ impl PutQueue {
     }
 }
 
-/// However the writer ends, nobody waits for it after that.
+/// Releases waiting callers when the writer ends for any reason.
 struct WriterEnds<'a>(&'a PutQueue);
 
 impl Drop for WriterEnds<'_> {

@@ -1,7 +1,7 @@
-//! The disk cache's own promises: it lasts, it is shared, it keeps within its budgets.
+//! Properties of the disk cache: persistence, sharing, and budgets.
 //!
-//! What all caches share is in `conformance.rs`; damaged files are in `damage_tests.rs`, killed
-//! processes in `kill_tests.rs`.
+//! `conformance.rs` tests the properties of all caches, `damage_tests.rs` damaged files, and
+//! `kill_tests.rs` killed processes.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(super) fn open(folder: &Path, max_bytes: u64) -> DiskCache {
     DiskCache::open(folder, &options(max_bytes)).unwrap()
 }
 
-/// An object whose bytes tell their place.
+/// Returns bytes of an object that depend on their position.
 pub(super) fn object_bytes(range: Range<u64>) -> Bytes {
     range.map(|at| (at / 251 + at) as u8).collect()
 }
@@ -40,7 +40,7 @@ pub(super) async fn put_block(cache: &DiskCache, number: u64) {
     cache.flush().await;
 }
 
-/// Whether all of a block is held; what is held must be right.
+/// Returns whether the cache has a whole block, after a check of the bytes.
 pub(super) async fn holds_block(cache: &DiskCache, number: u64) -> bool {
     let range = number * BLOCK_LEN..(number + 1) * BLOCK_LEN;
     match &cache.get("a", range.clone(), CLASS).await[..] {
@@ -58,7 +58,7 @@ pub(super) fn stats(cache: &DiskCache) -> ClassStats {
     cache.stats().layers[0].class(CLASS)
 }
 
-/// The files of the class, the temporary ones included.
+/// Returns the files of the class, including temporary ones.
 pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     let class = folder.join(FORMAT_FOLDER).join(CLASS.as_str());
     let folders = fs::read_dir(class).into_iter().flatten();
@@ -66,7 +66,7 @@ pub(super) fn files(folder: &Path) -> Vec<PathBuf> {
     files.map(|file| file.unwrap().path()).collect()
 }
 
-/// Whoever wants them all has them without copying: 2.5 MB of a column lie in ten blocks.
+/// A reader gets adjacent blocks without copying: 2.5 MB of a column are in ten blocks.
 #[tokio::test]
 async fn blocks_that_follow_one_another_come_as_one_piece() {
     let folder = TempDir::new().unwrap();
@@ -74,7 +74,7 @@ async fn blocks_that_follow_one_another_come_as_one_piece() {
     for number in [0, 1, 2, 4, 5, 63, 64] {
         put_block(&cache, number).await;
     }
-    // Where the pieces that come begin and end.
+    // Starts and ends of the expected pieces.
     let check = |range: Range<u64>, expected: &[(u64, u64)]| {
         let (cache, expected) = (&cache, expected.to_vec());
         async move {
@@ -95,7 +95,7 @@ async fn blocks_that_follow_one_another_come_as_one_piece() {
     )
     .await;
     check(block(3)..block(4), &[]).await;
-    // Over the border of what one thread reads at most.
+    // This range crosses the limit of one thread's read.
     check(block(63)..block(65), &[(block(63), block(65))]).await;
 }
 
@@ -298,7 +298,7 @@ async fn what_a_killed_process_was_writing_goes_when_it_is_old() {
         .open(&old)
         .and_then(|file| file.set_modified(long_ago))
         .unwrap();
-    // A process lists a folder before it first writes there.
+    // A process lists a folder before its first write there.
     put_block(&open(folder.path(), 2 << 20), 1).await;
     assert!(!old.exists() && new.exists());
 }
@@ -334,7 +334,7 @@ async fn the_same_bytes_again_are_not_written_again() {
     let cache = open(folder.path(), 2 << 20);
     put_block(&cache, 0).await;
     let path = files(folder.path()).remove(0);
-    // A file written anew would be another file, without this mark.
+    // A rewritten file would be a new file, without this mark.
     let mark = SystemTime::now() - Duration::from_secs(5);
     File::open(&path).unwrap().set_modified(mark).unwrap();
     put_block(&cache, 0).await;

@@ -1,4 +1,4 @@
-//! The memory cache's budgets. What it shares with the others is in `conformance.rs`.
+//! Tests of the memory cache's budgets. `conformance.rs` tests the properties of all caches.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A precompiled component: native code, and behind it what proves that it may be loaded.
+//! Precompiled component: native code, followed by a seal that shows that it can be loaded.
 //!
 //! ```text
 //!   0   …   the code, as wasmtime serialises it (with wasmtime's version and settings inside)
@@ -8,18 +8,20 @@
 //!  -16 16   xxh3-128 of the code
 //! ```
 //!
-//! The code comes first, so that it lies at the beginning of a page wherever the whole is mapped: then it is run
-//! where it lies. The checksums find damage and mix-ups, not malice: whoever can write this can run code.
+//! The code comes first, so that it is at the beginning of a page wherever the whole is mapped, and
+//! can be executed in place. The checksums detect damage and mix-ups, not malice: whoever can write
+//! this file can run code.
 
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_128;
 
 const MAGIC: &[u8; 8] = b"CANTERCW";
-/// Changes with what is put into the component before it is compiled, too (`polls.rs`).
+/// Format version. It must also change with the code that is inserted into the component before
+/// compilation (`polls.rs`).
 const VERSION: u32 = 3;
 const SEAL_LEN: usize = 44;
 
-/// Why bytes are not the precompiled form of a component.
+/// Reason why bytes are not the precompiled form of a component.
 #[derive(Debug, PartialEq, Eq, Error)]
 pub(super) enum ArtifactError {
     #[error("it is not a precompiled guest")]
@@ -32,22 +34,22 @@ pub(super) enum ArtifactError {
     Damaged,
 }
 
-/// What is known of the bytes before they are opened.
+/// Origin of the bytes, which determines their checks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Origin<'a> {
-    /// They are a part of this program, and were checked when it was built.
+    /// Part of this program, checked when it was built.
     #[cfg_attr(
         not(canter_embed_guest),
         allow(dead_code, reason = "no guest is embedded")
     )]
     Checked,
-    /// They may be damaged.
+    /// Possibly damaged.
     Unchecked,
-    /// They may be damaged, or compiled from another component than this.
+    /// Possibly damaged, or compiled from another component than this one.
     Of(&'a [u8]),
 }
 
-/// Puts the seal behind `code`, which was compiled from `component`.
+/// Appends the seal to `code`, which was compiled from `component`.
 #[cfg(feature = "compile")]
 pub(super) fn seal(component: &[u8], code: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::with_capacity(code.len() + SEAL_LEN);
@@ -59,7 +61,7 @@ pub(super) fn seal(component: &[u8], code: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// The code in `sealed`, if it is whole and was compiled from the component in question.
+/// Returns the code in `sealed`, if it is intact and was compiled from the expected component.
 pub(super) fn open<'a>(sealed: &'a [u8], origin: Origin<'_>) -> Result<&'a [u8], ArtifactError> {
     let code_len = sealed.len().checked_sub(SEAL_LEN);
     let (code, seal) = code_len

@@ -1,13 +1,13 @@
-//! Where compiled code lies: in memory that was read or made, or in pages of a file, which are run as they are.
+//! Location of compiled code: in memory, or in pages of a file, which are executed in place.
 //!
 //! ```text
-//!   a part of this program   begins a page of the executable   ┐ run where it lies: nothing is copied, and what
-//!   a file                   mapped, read-only                 ┘ is never run is never read
+//!   a part of this program   begins a page of the executable   ┐ executed in place: not copied, and unused
+//!   a file                   mapped, read-only                 ┘ parts are never read
 //!   bytes in memory          copied by wasmtime
 //! ```
 //!
-//! Code that is run in place was never writable: its pages go from "read" to "read and execute". On systems that
-//! may refuse that only when the code is called, all code is copied.
+//! Code that is executed in place is never writable: its pages change from "read" to "read and
+//! execute". On systems that may only refuse this when the code is called, all code is copied.
 
 use std::fs::File;
 use std::ops::Deref;
@@ -15,21 +15,21 @@ use std::ops::Deref;
 /// Bytes of a precompiled component.
 #[derive(Debug)]
 pub(super) enum Code {
-    /// In pages of this program's own file that hold nothing else.
+    /// In pages of this program's own file that contain nothing else.
     #[cfg_attr(
         not(canter_embed_guest),
         allow(dead_code, reason = "no guest is embedded")
     )]
     Inside(&'static [u8]),
-    /// A file's pages.
+    /// In pages of another file.
     #[cfg(target_os = "linux")]
     Mapped(Mapping),
-    /// Anywhere.
+    /// Anywhere in memory.
     InMemory(Vec<u8>),
 }
 
 impl Code {
-    /// The bytes of an open file: mapped where that can be, read otherwise.
+    /// Returns the bytes of an open file: mapped if possible, read otherwise.
     pub(super) fn of_file(mut file: File) -> std::io::Result<Self> {
         #[cfg(target_os = "linux")]
         if let Some(mapping) = Mapping::of(&file) {
@@ -40,7 +40,7 @@ impl Code {
         Ok(Self::InMemory(bytes))
     }
 
-    /// Whether these are pages that may be run where they lie.
+    /// Returns whether these are pages that can be executed in place.
     #[cfg(target_os = "linux")]
     pub(super) fn is_in_pages(&self) -> bool {
         match self {
@@ -76,14 +76,14 @@ mod in_place {
 
     use super::Code;
 
-    /// A file in memory, read-only, and gone when it is dropped.
+    /// Read-only mapping of a file, removed on drop.
     #[derive(Debug)]
     pub(in super::super) struct Mapping {
         start: NonNull<u8>,
         len: usize,
     }
 
-    // SAFETY: the pages are only read, and executed, from whatever thread, until they are dropped.
+    // SAFETY: the pages are only read and executed, from any thread, until they are dropped.
     #[allow(unsafe_code, reason = "a pointer is not sent otherwise")]
     unsafe impl Send for Mapping {}
     // SAFETY: as above.
@@ -91,14 +91,14 @@ mod in_place {
     unsafe impl Sync for Mapping {}
 
     impl Mapping {
-        /// Maps a whole file; `None` if it is empty or cannot be mapped. Nobody may write to the file while it is
-        /// mapped: ours are replaced by renaming.
+        /// Maps a whole file, or returns `None` if it is empty or cannot be mapped. The file must
+        /// not be written to while it is mapped: files are replaced by renaming.
         pub(super) fn of(file: &File) -> Option<Self> {
             let len = usize::try_from(file.metadata().ok()?.len()).ok()?;
             if len == 0 {
                 return None;
             }
-            // SAFETY: the kernel chooses where; nothing that exists is touched.
+            // SAFETY: the kernel chooses the address, and existing mappings are not affected.
             #[allow(unsafe_code, reason = "the standard library maps no files")]
             let start = unsafe {
                 libc::mmap(
@@ -128,7 +128,7 @@ mod in_place {
 
     impl Drop for Mapping {
         fn drop(&mut self) {
-            // SAFETY: this mapping was made by `of`, and nobody holds its bytes any more.
+            // SAFETY: this mapping was made by `of`, and its bytes are not used any more.
             #[allow(unsafe_code, reason = "the standard library unmaps nothing")]
             unsafe {
                 libc::munmap(self.start.as_ptr().cast(), self.len);
@@ -136,8 +136,8 @@ mod in_place {
         }
     }
 
-    /// Lets wasmtime run code in the pages where it lies. wasmtime keeps this as long as anything of that code is
-    /// left, and so the pages stay.
+    /// Lets wasmtime execute code in place. wasmtime keeps this value as long as any of the code is
+    /// in use, so the pages stay mapped.
     pub(in super::super) struct InPlace(Code);
 
     impl InPlace {
@@ -149,7 +149,7 @@ mod in_place {
             &self.0
         }
 
-        /// Sets what may be done with a part of the code.
+        /// Sets the protection of a part of the code.
         fn protect(
             &self,
             start: *const u8,
@@ -161,7 +161,8 @@ mod in_place {
             if !is_ours {
                 return Err(wasmtime::Error::msg("code outside of what is run in place"));
             }
-            // SAFETY: the pages are ours, hold code and what belongs to it and nothing else, and stay readable.
+            // SAFETY: the pages belong to this mapping, contain only code and its data, and stay
+            // readable.
             #[allow(unsafe_code, reason = "the standard library protects no pages")]
             let failed = unsafe { libc::mprotect(start.cast_mut().cast(), len, protection) };
             match failed {
@@ -180,14 +181,14 @@ mod in_place {
             self.protect(start, len, libc::PROT_READ | libc::PROT_EXEC)
         }
 
-        /// It stays as it was before: never writable.
+        /// Restores the protection from before, which was not writable.
         fn unpublish_executable(&self, start: *const u8, len: usize) -> wasmtime::Result<()> {
             self.protect(start, len, libc::PROT_READ)
         }
     }
 
     pub(super) fn page_len() -> usize {
-        // SAFETY: asks for a number.
+        // SAFETY: the call only returns a number.
         #[allow(unsafe_code, reason = "the standard library does not tell it")]
         let len = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         usize::try_from(len).unwrap_or(usize::MAX).max(1)

@@ -1,4 +1,5 @@
-//! Compiling the component: ahead of time, or here and now where no code fits, which is then kept in a folder.
+//! Compilation of the component: ahead of time, or at run time if no compiled code fits. The result
+//! of the latter is kept in a folder.
 
 use std::hash::{Hash, Hasher};
 
@@ -13,10 +14,10 @@ use super::engine::{CodeOrigin, WasmEngine, load};
 use crate::SearchError;
 
 impl WasmEngine {
-    /// Compiles a component, or takes the compiled form out of `options.cache_dir` (and puts it
-    /// there). A file in the folder that is damaged or does not fit is replaced. A folder that somebody
-    /// else can write to is not used, nor one that cannot be made: that costs time, not the answer, and
-    /// [`WasmEngine::warning`] says so.
+    /// Compiles a component, or uses the compiled form in `options.cache_dir`, which is written
+    /// there if it is missing. A damaged or unsuitable file in the folder is replaced. A folder
+    /// that others can write to, or that cannot be created, is not used: this costs time, and
+    /// [`WasmEngine::warning`] reports it.
     pub fn from_component(component: &[u8], options: WasmOptions) -> Result<Self, SearchError> {
         let wasmtime = new_engine(&options, None)?;
         let name = cache_file_name(&wasmtime, component);
@@ -32,10 +33,10 @@ impl WasmEngine {
                 Ok(None) => {}
                 Err(untrusted) => warning = Some(untrusted.to_string()),
                 Ok(Some(code)) => {
-                    // SAFETY: `CompiledFolder` has seen that this user alone can have written the file,
-                    // and this user's programs write there what wasmtime compiled, never into a file that is
-                    // there. `load` compares the checksum of the code and the component that it was made from;
-                    // wasmtime compares its own version and settings.
+                    // SAFETY: `CompiledFolder` has checked that only this user can have written the
+                    // file, and this user's programs only write wasmtime's output there, never into
+                    // an existing file. `load` checks the checksums of the code and of its
+                    // component; wasmtime checks its own version and settings.
                     #[allow(unsafe_code, reason = "the file was written by this user alone")]
                     let loaded = unsafe { load(code, Origin::Of(component), &options) };
                     if let Ok(loaded) = loaded {
@@ -47,20 +48,20 @@ impl WasmEngine {
         let code = compile(&wasmtime, component)?;
         let sealed = artifact::seal(component, &code);
         if let Some(folder) = &folder {
-            // Best effort: the next start compiles again.
+            // If this fails, the next start compiles again.
             let _ = folder.write(&name, &sealed);
         }
-        // SAFETY: wasmtime made these bytes a moment ago.
+        // SAFETY: wasmtime has just created these bytes.
         #[allow(unsafe_code, reason = "the code was compiled in this process")]
         let loaded = unsafe { load(Code::InMemory(sealed), Origin::Of(component), &options)? };
         Self::new(loaded, CodeOrigin::Compiled, warning, options)
     }
 
     /// Loads `precompiled` if it is the compiled form of `component` and fits this program and this
-    /// processor, and compiles `component` otherwise: what is loaded is always `component`.
+    /// processor, and compiles `component` otherwise. The result always runs `component`.
     ///
     /// # Safety
-    /// As for [`WasmEngine::from_precompiled`].
+    /// Same as for [`WasmEngine::from_precompiled`].
     #[allow(unsafe_code, reason = "passes the caller's promise on")]
     pub unsafe fn from_either(
         component: &[u8],
@@ -68,7 +69,7 @@ impl WasmEngine {
         options: WasmOptions,
     ) -> Result<Self, SearchError> {
         let code = Code::InMemory(precompiled.to_vec());
-        // SAFETY: the caller promises that the bytes come from `precompile`.
+        // SAFETY: the caller guarantees that the bytes come from `precompile`.
         match unsafe { load(code, Origin::Of(component), &options) } {
             Ok(loaded) => Self::new(loaded, CodeOrigin::Precompiled, None, options),
             Err(_) => Self::from_component(component, options),
@@ -82,14 +83,14 @@ impl WasmEngine {
         Ok(artifact::seal(component, &code))
     }
 
-    /// Whether `precompiled` is the compiled form of `component` and loads here.
+    /// Returns whether `precompiled` is the compiled form of `component` and can be loaded here.
     ///
     /// # Safety
-    /// As for [`WasmEngine::from_precompiled`].
+    /// Same as for [`WasmEngine::from_precompiled`].
     #[allow(unsafe_code, reason = "passes the caller's promise on")]
     pub unsafe fn is_current(component: &[u8], precompiled: &[u8]) -> bool {
         let code = Code::InMemory(precompiled.to_vec());
-        // SAFETY: the caller promises that the bytes come from `precompile`.
+        // SAFETY: the caller guarantees that the bytes come from `precompile`.
         unsafe { load(code, Origin::Of(component), &WasmOptions::default()).is_ok() }
     }
 }
@@ -105,8 +106,8 @@ fn compile(wasmtime: &Wasmtime, component: &[u8]) -> Result<Vec<u8>, SearchError
     compiled.map_err(|error| does_not_compile(&error))
 }
 
-/// One name per component, wasmtime version and settings, so that several versions of this program
-/// can share a folder.
+/// Returns a file name that depends on component, wasmtime version and settings, so that several
+/// versions of this program can share a folder.
 fn cache_file_name(wasmtime: &Wasmtime, component: &[u8]) -> String {
     let mut settings = Xxh3::new();
     wasmtime.precompile_compatibility_hash().hash(&mut settings);

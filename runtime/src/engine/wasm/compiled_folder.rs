@@ -1,13 +1,13 @@
-//! The folder where compiled components are kept. What it holds is run as native code, so it is used only
-//! while nobody else can put anything into it; a cache folder that others share is no place for it.
+//! Folder of compiled components. Its content is executed as native code, so the folder is only
+//! used if no other user can write to it; a shared cache folder is not suitable.
 //!
 //! ```text
-//!   the folder   made with 0700   is a folder and no link, ours, and nobody else may write to it
-//!   a file       made with 0600   the same, of the file that was opened, and it has no other name
+//!   the folder   created with 0700   is a folder, not a link, belongs to this user, not writable for others
+//!   a file       created with 0600   the same for the opened file, which has no other names
 //! ```
 //!
-//! The file is checked once it is open, so nobody can put another in its place between check and use: one
-//! of theirs would be theirs.
+//! The file is checked after it was opened, so that it cannot be replaced between check and use: a
+//! replacement by another user would have another owner.
 
 use std::fmt;
 use std::io;
@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 
 use super::code::Code;
 
-/// A folder that was checked.
+/// Checked folder.
 pub(super) struct CompiledFolder {
     path: PathBuf,
 }
 
-/// Why what is in a folder is not run; says what to do.
+/// Reason why the content of a folder is not executed, with advice.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Untrusted(String);
 
@@ -42,7 +42,7 @@ impl Untrusted {
 
 #[cfg(unix)]
 impl CompiledFolder {
-    /// Makes the folder if it is not there, and checks it.
+    /// Creates the folder if it is missing, and checks it.
     pub(super) fn open(path: &Path) -> Result<Self, Untrusted> {
         use std::os::unix::fs::DirBuilderExt;
         let made = std::fs::DirBuilder::new()
@@ -62,7 +62,7 @@ impl CompiledFolder {
         })
     }
 
-    /// A file of the folder, if it is there: bytes that this user has written, and nobody else.
+    /// Returns a file of the folder if it exists, after a check that only this user has written it.
     pub(super) fn read(&self, name: &str) -> Result<Option<Code>, Untrusted> {
         use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
         let path = self.path.join(name);
@@ -86,12 +86,12 @@ impl CompiledFolder {
         Code::of_file(file).map(Some).map_err(cannot)
     }
 
-    /// Writes beside the file and renames: a reader sees all of it or nothing.
+    /// Writes a temporary file and renames it, so that readers see all of it or nothing.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         use std::io::Write as _;
         use std::os::unix::fs::OpenOptionsExt;
         let temporary = self.path.join(format!("{name}.{}.tmp", std::process::id()));
-        // Left behind by a process of the same number.
+        // Remains of a process with the same id.
         let _ = std::fs::remove_file(&temporary);
         let file = std::fs::OpenOptions::new()
             .write(true)
@@ -108,11 +108,11 @@ impl CompiledFolder {
     }
 }
 
-/// An error unless this user owns what is at `path`, and nobody else may write to it.
+/// Returns an error unless this user owns the file or folder, and no other user can write to it.
 #[cfg(unix)]
 fn check_owner(path: &Path, found: &std::fs::Metadata) -> Result<(), Untrusted> {
     use std::os::unix::fs::MetadataExt;
-    // SAFETY: the call has no arguments, touches no memory and cannot fail.
+    // SAFETY: the call has no arguments, accesses no memory and cannot fail.
     #[allow(
         unsafe_code,
         reason = "the standard library does not tell who runs this"
@@ -139,7 +139,7 @@ fn check_owner(path: &Path, found: &std::fs::Metadata) -> Result<(), Untrusted> 
     Ok(())
 }
 
-/// Who may write to a folder cannot be told here, so none is used.
+/// The permissions of folders cannot be checked on this platform, so no folder is used.
 #[cfg(not(unix))]
 impl CompiledFolder {
     pub(super) fn open(path: &Path) -> Result<Self, Untrusted> {
@@ -220,7 +220,7 @@ mod tests {
         assert!(folder.read("c").is_err());
     }
 
-    /// Needs root, who alone can give files away; elsewhere a folder of root's stands for it.
+    /// Only root can change the owner of files; other users test with a folder of root.
     #[test]
     fn what_belongs_to_somebody_else_is_refused() {
         let parent = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! wasmtime's settings: those that the compiled code depends on, and those of the instance pool.
+//! Settings of wasmtime: those that affect compiled code, and those of the instance pool.
 
 use std::sync::Arc;
 
@@ -8,33 +8,34 @@ use wasmtime::{InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::SearchError;
 
-/// Native stack that one call into the guest may use. Worker threads have more (see `worker.rs`).
+/// Maximum native stack of one call into the guest. Worker threads have more (see `worker.rs`).
 pub(super) const MAX_WASM_STACK: usize = 2 << 20;
 
 /// Settings of a [`super::WasmEngine`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WasmOptions {
-    /// Most instances at once; a query takes one, or one per core. Each reserves 4 GiB of address
-    /// space, and memory only as it is used.
+    /// Maximum number of concurrent instances. A query uses one, or one per core. Each reserves 4
+    /// GiB of address space, but memory only as needed.
     pub max_instances: u32,
-    /// Most linear memory of one instance.
+    /// Maximum linear memory of one instance.
     pub max_memory_bytes: usize,
-    /// Most memory of instances that are kept when their search is over, all together. The next search, of whoever asks,
-    /// takes one of these and needs neither a new one nor new memory. With 0, none is kept.
+    /// Maximum total memory of the instances that are kept after their search. Any later search can
+    /// use one of them, and then needs neither a new instance nor new memory. With 0, none is kept.
     pub max_idle_bytes: usize,
-    /// What arrives for a guest enters it in parts of at least so many bytes, and it computes with each before the
-    /// next is copied into its memory. What it is done with makes room for the next, in memory that is mapped and
-    /// in the processor's caches.
+    /// Minimum number of bytes of the parts in which supplies enter a guest. It processes each part
+    /// before the next one is copied into its memory, so that the memory and the processor's caches
+    /// can be reused.
     pub bytes_at_once: usize,
-    /// Folder for compiled components, for when none comes precompiled; `None` compiles each time.
-    /// Its files are run as native code, so it must be this user's own and writable for nobody else, and
-    /// no folder that others share, such as that of a cache. It is made so if it is not there, and left
-    /// alone if it is not so.
+    /// Folder of compiled components, used if none is precompiled; with `None`, the component is
+    /// compiled each time. The files are executed as native code, so the folder must belong to this
+    /// user, must not be writable for others, and must not be shared, like a cache folder. A
+    /// missing folder is created with these permissions, and an unsuitable one is not used.
     pub cache_dir: Option<std::path::PathBuf>,
 }
 
 impl Default for WasmOptions {
-    /// 32 instances of at most 512 MiB, of which 128 MiB are kept, parts of 1 MiB, no cache folder.
+    /// Defaults to 32 instances of at most 512 MiB, of which 128 MiB are kept, parts of 1 MiB, and
+    /// no cache folder.
     fn default() -> Self {
         Self {
             max_instances: 32,
@@ -47,8 +48,8 @@ impl Default for WasmOptions {
 }
 
 impl WasmOptions {
-    /// Keeps compiled components in `canter-compiled` below `$XDG_CACHE_HOME` or `~/.cache`, if either is
-    /// set.
+    /// Keeps compiled components in `canter-compiled` below `$XDG_CACHE_HOME` or `~/.cache`, if
+    /// either is set.
     pub fn with_default_cache_dir(mut self) -> Self {
         let folder = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         self.cache_dir = folder("XDG_CACHE_HOME")
@@ -60,8 +61,8 @@ impl WasmOptions {
     }
 }
 
-/// A wasmtime engine that compiles, loads and runs the guest: with code that it copies, or with code that is run
-/// where it lies.
+/// Returns a wasmtime engine that compiles, loads and runs the guest, with code that it copies or
+/// that is executed in place.
 pub(super) fn new_engine(
     options: &WasmOptions,
     in_place: Option<Arc<dyn CustomCodeMemory>>,
@@ -73,8 +74,8 @@ pub(super) fn new_engine(
         let _ = options;
         config.with_host_memory(Arc::new(super::running::LargePages));
     }
-    // The pool reserves its address space at once. Where that is not to be had, instances are mapped one by one:
-    // slower to start, the same otherwise.
+    // The pool reserves its address space at once. If that is not available, instances are mapped
+    // one by one, which only makes them slower to start.
     #[cfg(not(target_os = "linux"))]
     {
         let alone = config.clone();
@@ -88,16 +89,16 @@ pub(super) fn new_engine(
         .map_err(|error| SearchError::internal(format!("wasmtime cannot start: {error:#}")))
 }
 
-/// Everything that compiled code depends on. A change here makes wasmtime refuse code that was
-/// compiled before it, which is then compiled anew.
+/// Returns all settings that affect compiled code. After a change here, wasmtime refuses code that
+/// was compiled before, which is then compiled again.
 fn base_config() -> Result<Config, SearchError> {
     let mut config = Config::new();
-    // Naming the target turns off tuning for the processor at hand: code that is compiled on one
-    // machine loads on any other of the same architecture.
+    // An explicit target disables tuning for the current processor: code that is compiled on one
+    // machine can be loaded on any other one of the same architecture.
     config
         .target(env!("CANTER_TARGET"))
         .map_err(|error| SearchError::internal(format!("wasmtime: {error:#}")))?;
-    // Nothing outside of wasmtime unwinds through the guest, and no debugger looks for names in it.
+    // Only wasmtime unwinds through the guest, and debuggers do not need its symbols.
     #[cfg(not(windows))]
     config.native_unwind_info(false);
     config.debug_symbols(false);
@@ -110,16 +111,16 @@ fn base_config() -> Result<Config, SearchError> {
             config.cranelift_flag_enable(flag);
         }
     }
-    // Elsewhere loops have points of their own at which they stop (`polls.rs`).
+    // On Linux, loops have their own stop points instead (`polls.rs`).
     config.epoch_interruption(cfg!(not(target_os = "linux")));
     config.max_wasm_stack(MAX_WASM_STACK);
-    // Data is copied into large pages, which are none where they are a file's (`running/memory.rs`).
+    // Data is copied into large pages, which cannot be pages of a file (`running/memory.rs`).
     config.memory_init_cow(!cfg!(target_os = "linux"));
     Ok(config)
 }
 
-/// The instructions that compiled code may use beyond the architecture's first version: x86-64-v2, which is
-/// what every server processor since 2009 has. All or none.
+/// Returns the instructions that compiled code may use beyond the base architecture: x86-64-v2,
+/// which all server processors since 2009 support. Either all or none of them.
 #[cfg(feature = "compile")]
 fn baseline_flags() -> &'static [&'static str] {
     #[cfg(target_arch = "x86_64")]
@@ -142,7 +143,7 @@ fn baseline_flags() -> &'static [&'static str] {
 fn pool(options: &WasmOptions) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     // One core module with one memory and one table, and the adapters that the component format may
-    // put beside it.
+    // add.
     let num_instances = options
         .max_instances
         .saturating_add(super::running::MAX_IDLE);

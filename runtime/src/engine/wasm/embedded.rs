@@ -1,8 +1,9 @@
-//! The guest that belongs to this build: inside the binary, or beside it in the target folder.
+//! Guest of this build, in the binary or next to it in the target folder.
 //!
-//! `cargo xtask dist` puts the compiled component into the binary (the build script sets `canter_embed_guest`), at
-//! the beginning of a page, and without the component itself unless this program can compile. Every other build
-//! reads them from `<target>/guest` when it starts, so that a change of the guest recompiles no host code.
+//! `cargo xtask dist` puts the compiled component into the binary (the build script sets
+//! `canter_embed_guest`), at the beginning of a page, and without the component itself unless this
+//! program can compile it. Other builds read them from `<target>/guest` at the start, so that
+//! changes of the guest do not recompile the host.
 
 use super::artifact::Origin;
 use super::code::Code;
@@ -11,14 +12,14 @@ use super::engine::{CodeOrigin, WasmEngine, load};
 use crate::SearchError;
 
 impl WasmEngine {
-    /// The guest that `cargo xtask guest` built for this program.
+    /// Returns the guest that `cargo xtask guest` built for this program.
     ///
     /// Its precompiled form is used if it fits. Otherwise the component is compiled and kept in
-    /// `options.cache_dir`, or this is an error, if this program was built without the feature `compile`.
+    /// `options.cache_dir`; without the feature `compile`, this is an error.
     pub fn embedded(options: WasmOptions) -> Result<Self, SearchError> {
-        // SAFETY: the code comes from `cargo xtask guest`. It is inside this binary, or in the target
-        // folder that it was built in, where files are replaced by renaming: whoever can write there can write
-        // the binary too.
+        // SAFETY: the code comes from `cargo xtask guest`. It is in this binary, or in the target
+        // folder in which it was built, where files are replaced by renaming: whoever can write
+        // there can also write the binary.
         #[allow(unsafe_code, reason = "the precompiled guest is part of this build")]
         let loaded = unsafe { load_precompiled(&options) };
         match loaded {
@@ -27,13 +28,13 @@ impl WasmEngine {
         }
     }
 
-    /// The component, compiled here.
+    /// Compiles the component in this process.
     #[cfg(feature = "compile")]
     fn from_here(_: &SearchError, options: WasmOptions) -> Result<Self, SearchError> {
         Self::from_component(&component()?, options)
     }
 
-    /// Nothing here can compile it.
+    /// Returns an error, because this program has no compiler.
     #[cfg(not(feature = "compile"))]
     fn from_here(error: &SearchError, _: WasmOptions) -> Result<Self, SearchError> {
         Err(SearchError::invalid(format!(
@@ -42,14 +43,14 @@ impl WasmEngine {
         )))
     }
 
-    /// The bytes of the component that [`WasmEngine::embedded`] loads.
+    /// Returns the bytes of the component that [`WasmEngine::embedded`] loads.
     #[cfg(any(feature = "compile", not(canter_embed_guest)))]
     pub fn embedded_component() -> Result<Vec<u8>, SearchError> {
         component().map(|component| component.to_vec())
     }
 }
 
-/// Pages of the executable that hold nothing else, whatever the length of a page.
+/// Pages of the executable that contain nothing else, for any page length.
 #[cfg(canter_embed_guest)]
 #[repr(C, align(65536))]
 struct Pages<T: ?Sized>(T);
@@ -65,8 +66,8 @@ static PRECOMPILED: &Pages<[u8]> = &Pages(*include_bytes!(concat!(
 #[cfg(canter_embed_guest)]
 #[allow(unsafe_code, reason = "passes the caller's promise on")]
 unsafe fn load_precompiled(options: &WasmOptions) -> Result<super::engine::Loaded, SearchError> {
-    // `cargo xtask guest` has seen, when it made the two, that this was compiled from that component.
-    // SAFETY: as the caller promises; and nobody writes to constants.
+    // `cargo xtask guest` has checked that this code was compiled from that component.
+    // SAFETY: guaranteed by the caller, and constants are never written to.
     unsafe { load(Code::Inside(&PRECOMPILED.0), Origin::Checked, options) }
 }
 
@@ -77,14 +78,14 @@ fn component() -> Result<Code, SearchError> {
 }
 
 /// # Safety
-/// The file comes from `WasmEngine::precompile`, and is only ever replaced by renaming.
+/// The file comes from `WasmEngine::precompile`, and is only replaced by renaming.
 #[cfg(not(canter_embed_guest))]
 #[allow(unsafe_code, reason = "passes the caller's promise on")]
 unsafe fn load_precompiled(options: &WasmOptions) -> Result<super::engine::Loaded, SearchError> {
     let component = component()?;
-    // Absent or old, it is compiled from the component instead.
+    // If it is missing or old, the component is compiled instead.
     let code = open("canter-guest.cwasm").unwrap_or(Code::InMemory(Vec::new()));
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe { load(code, Origin::Of(&component), options) }
 }
 

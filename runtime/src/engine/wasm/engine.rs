@@ -1,4 +1,4 @@
-//! The engine: the component as wasmtime runs it. Compiling it, where that is needed, is in `compile.rs`.
+//! Engine that runs the component with wasmtime. `compile.rs` implements its compilation.
 
 #[cfg(target_os = "linux")]
 use std::ptr::NonNull;
@@ -17,7 +17,7 @@ use super::running::{GuestPre, Idle, InstanceState, LentInstance, Ticker};
 use crate::SearchError;
 use crate::engine::{Engine, EngineInstance, InstanceLimits};
 
-/// The guest component, compiled and ready to be instantiated. Clones share everything.
+/// Compiled guest component that is ready for instantiation. Clones share all of their state.
 #[derive(Clone)]
 pub struct WasmEngine {
     shared: Arc<Shared>,
@@ -36,54 +36,56 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Most memory of an instance with such limits.
+    /// Returns the maximum memory of an instance with these limits.
     pub(super) fn max_memory_bytes(&self, limits: &InstanceLimits) -> usize {
         let of_all = self.options.max_memory_bytes;
         limits.max_memory_bytes.unwrap_or(of_all).min(of_all)
     }
 }
 
-/// Where the code of an engine came from.
+/// Origin of an engine's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeOrigin {
-    /// It was given ready, and nothing was compiled.
+    /// Provided in compiled form.
     Precompiled,
-    /// It was compiled before, and kept in [`WasmOptions::cache_dir`].
+    /// Compiled earlier, and kept in [`WasmOptions::cache_dir`].
     Kept,
-    /// It was compiled when the engine was made.
+    /// Compiled when the engine was created.
     Compiled,
 }
 
-/// A component that is ready, and the wasmtime that it is loaded in.
+/// Loaded component with its wasmtime engine.
 pub(super) struct Loaded {
     pub(super) wasmtime: Wasmtime,
     pub(super) component: Component,
 }
 
 impl WasmEngine {
-    /// Loads what [`WasmEngine::precompile`] returned. An error if it is damaged, or was compiled by
-    /// another version of wasmtime or for a processor with more instructions than this one.
+    /// Loads the result of [`WasmEngine::precompile`]. Returns an error if it is damaged, or was
+    /// compiled by another version of wasmtime or for a processor with more instructions than this
+    /// one.
     ///
     /// # Safety
-    /// The bytes hold native code, which is run as it stands: they must come from `precompile`, by a
-    /// way that nobody else can write to. The checksum inside finds accidents only.
+    /// The bytes contain native code that is executed: they must come from `precompile`, by a path
+    /// that others cannot write to. The checksum inside only detects accidental damage.
     #[allow(unsafe_code, reason = "passes the caller's promise on to wasmtime")]
     pub unsafe fn from_precompiled(
         precompiled: &[u8],
         options: WasmOptions,
     ) -> Result<Self, SearchError> {
         let code = Code::InMemory(precompiled.to_vec());
-        // SAFETY: the caller promises that the bytes come from `precompile`.
+        // SAFETY: the caller guarantees that the bytes come from `precompile`.
         let loaded = unsafe { load(code, Origin::Unchecked, &options)? };
         Self::new(loaded, CodeOrigin::Precompiled, None, options)
     }
 
-    /// Where its code came from.
+    /// Returns the origin of the code.
     pub fn origin(&self) -> CodeOrigin {
         self.shared.origin
     }
 
-    /// Why compiled code was not kept, or not taken from where it is kept, if that is so.
+    /// Returns the reason why compiled code was not kept or not loaded from the folder, if there is
+    /// one.
     pub fn warning(&self) -> Option<&str> {
         self.shared.warning.as_deref()
     }
@@ -98,7 +100,7 @@ impl WasmEngine {
             wasmtime,
             component,
         } = loaded;
-        // An empty linker: a component that imports anything does not get past this line.
+        // The linker is empty, so a component with imports fails here.
         let guest = Linker::new(&wasmtime)
             .instantiate_pre(&component)
             .and_then(GuestPre::new)
@@ -142,10 +144,11 @@ impl Engine for WasmEngine {
     }
 }
 
-/// Loads compiled code: where it lies if that can be, and as a copy otherwise.
+/// Loads compiled code, in place if possible, and as a copy otherwise.
 ///
 /// # Safety
-/// The code comes from [`WasmEngine::precompile`], and while the engine lives nobody writes to where it lies.
+/// The code comes from [`WasmEngine::precompile`], and its location is not written to while the
+/// engine exists.
 #[allow(unsafe_code, reason = "passes the caller's promise on to wasmtime")]
 pub(super) unsafe fn load(
     code: Code,
@@ -162,10 +165,10 @@ pub(super) unsafe fn load(
     let code = match code.is_in_pages() {
         true => {
             let in_place = Arc::new(InPlace::new(code));
-            // SAFETY: as the caller promises.
+            // SAFETY: guaranteed by the caller.
             match unsafe { load_in_place(&in_place, code_len, options) } {
                 Ok(loaded) => return Ok(loaded),
-                // A mapping of what may not be executed, perhaps: then a copy of it can be.
+                // The mapping may not be executable; then a copy can be.
                 Err(_) => Code::InMemory(in_place.code().to_vec()),
             }
         }
@@ -173,7 +176,8 @@ pub(super) unsafe fn load(
     };
     let wasmtime = new_engine(options, None)?;
     let code = code.get(..code_len).unwrap_or_default();
-    // SAFETY: the caller promises that wasmtime made the code, and the seal says that it is whole.
+    // SAFETY: the caller guarantees that wasmtime created the code, and the seal shows that it is
+    // intact.
     let component = unsafe { Component::deserialize(&wasmtime, code) }
         .map_err(|error| does_not_load(&format_args!("{error:#}")))?;
     Ok(Loaded {
@@ -185,7 +189,7 @@ pub(super) unsafe fn load(
 /// Loads code without copying it.
 ///
 /// # Safety
-/// As for [`load`].
+/// Same as for [`load`].
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "passes the caller's promise on to wasmtime")]
 unsafe fn load_in_place(
@@ -196,8 +200,8 @@ unsafe fn load_in_place(
     let wasmtime = new_engine(options, Some(in_place.clone()))
         .map_err(|error| wasmtime::Error::msg(error.message))?;
     let code = in_place.code().get(..code_len).unwrap_or_default();
-    // SAFETY: wasmtime made the code, as the caller promises. It keeps `in_place`, and with it these pages, until it
-    // has let go of the code.
+    // SAFETY: the caller guarantees that wasmtime created the code. wasmtime keeps `in_place`, and
+    // with it these pages, until it has released the code.
     let component = unsafe { Component::deserialize_raw(&wasmtime, NonNull::from(code))? };
     Ok(Loaded {
         wasmtime,

@@ -1,7 +1,7 @@
-//! The guest as a WebAssembly component, run by wasmtime.
+//! The guest as a WebAssembly component, executed by wasmtime.
 //!
-//! Compiled once and ahead of time where that can be; each query gets a fresh instance, with a memory
-//! cap and a deadline. A trap is an error of that query and of nothing else.
+//! It is compiled once and ahead of time if possible. Each query gets a fresh instance with a
+//! memory limit and a deadline. A trap only affects its query.
 
 mod artifact;
 mod code;

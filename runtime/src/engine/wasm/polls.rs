@@ -1,35 +1,38 @@
-//! Points at which a loop of the guest can be stopped, put into it before it is compiled.
+//! Stop points in the loops of the guest, inserted before compilation.
 //!
-//! wasmtime's own way, epochs, compares two numbers in each round of each loop, and a call hangs on the comparison: what
-//! the call might overwrite is kept in memory instead of registers. That made the guest take 1.3 to 1.6 times as long.
-//! Here each round reads a byte of the guest's lowest page, and uses it for nothing. Where the guest is to stop, that page is taken
-//! away from it (`running/stop.rs`), and the next such read traps.
+//! wasmtime's own mechanism, epochs, compares two numbers in each iteration of each loop, with a
+//! call that depends on the comparison: values that the call might overwrite are kept in memory
+//! instead of registers. This slowed the guest down by a factor of 1.3 to 1.6. Here, each iteration
+//! reads a byte of the guest's lowest page and ignores it. To stop the guest, its access to that
+//! page is removed (`running/stop.rs`), so that the next read traps.
 //!
 //! ```text
 //!   (loop $l …)  ──▶  (loop $l (drop (i32.load8_u offset=N (i32.const 0))) …)
 //! ```
 //!
-//! Every loop of a function reads another byte: where compilers see that two reads get the same, they leave one out.
-//! A function without a loop ends by itself, and one that calls itself runs out of stack.
+//! Each loop of a function reads another byte, because compilers remove redundant reads of the same
+//! one. A function without a loop ends by itself, and recursion exceeds the stack.
 //!
-//! In the lowest 64 KiB is the far end of the guest's stack (`.cargo/config.toml`), where nothing else ever is.
+//! The lowest 64 KiB are the far end of the guest's stack (`.cargo/config.toml`), which contains
+//! nothing else.
 
 use wasmparser::{BinaryReaderError, FunctionBody, Operator, Parser, Payload, TypeRef};
 
-/// The length of the shortest page of a processor. What is read is in the first.
+/// Minimum length of a page on any processor. All reads are in the first page.
 const PAGE_LEN: u32 = 4096;
 
 const CODE_SECTION: u8 = 10;
-/// Sections of a component that have a module or a component in them.
+/// Ids of component sections that contain a module or a component.
 const NESTED_SECTIONS: [u8; 2] = [1, 4];
-/// What a component begins with, and the rest of its header.
+/// Start of a component's header.
 const COMPONENT_HEADER: &[u8] = b"\0asm\x0d\0\x01\0";
 const HEADER_LEN: usize = COMPONENT_HEADER.len();
 
-/// The component (or module) with such points in all loops of all modules that have a memory.
+/// Inserts stop points into all loops of a component (or module), in all modules that have a
+/// memory.
 ///
 /// # Errors
-/// If it is malformed. Not all that is malformed is found here.
+/// The component is malformed. Not every malformed component is detected here.
 pub(super) fn with_polls(bytes: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
     let mut out = Vec::with_capacity(bytes.len() + bytes.len() / 16);
     let is_component = bytes.starts_with(COMPONENT_HEADER);
@@ -50,7 +53,7 @@ pub(super) fn with_polls(bytes: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
         out.extend_from_slice(content);
         rest = behind;
     }
-    // Nothing, unless the last section is cut off: then compiling says so.
+    // This is empty unless the last section is truncated, in which case compilation fails.
     out.extend_from_slice(rest);
     Ok(out)
 }
@@ -61,7 +64,7 @@ struct Section<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// The next section, and what is behind it.
+    /// Returns the next section, and the bytes after it.
     fn read(bytes: &'a [u8]) -> Option<(Self, &'a [u8])> {
         let (&id, mut rest) = bytes.split_first()?;
         let mut len = 0_u64;
@@ -96,7 +99,7 @@ fn has_memory(module: &[u8]) -> Result<bool, BinaryReaderError> {
     Ok(false)
 }
 
-/// The content of the module's code section.
+/// Returns the content of the module's code section.
 fn code_with_polls(module: &[u8]) -> Result<Vec<u8>, BinaryReaderError> {
     let mut out = Vec::new();
     for payload in Parser::new(0).parse_all(module) {
@@ -133,14 +136,14 @@ fn body_with_polls(module: &[u8], body: &FunctionBody<'_>) -> Result<Vec<u8>, Bi
     Ok(out)
 }
 
-/// `(drop (i32.load8_u offset=… (i32.const 0)))`.
+/// Writes `(drop (i32.load8_u offset=… (i32.const 0)))`.
 fn poll(offset: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&[0x41, 0x00, 0x2d, 0x00]);
     write_len(offset as usize, out);
     out.push(0x1a);
 }
 
-/// A length or a number, as WebAssembly has them: seven bits a byte, the lowest first.
+/// Writes a number in WebAssembly's encoding: seven bits per byte, lowest first.
 fn write_len(mut len: usize, out: &mut Vec<u8>) {
     while len > 0x7f {
         out.push((len & 0x7f) as u8 | 0x80);

@@ -1,4 +1,4 @@
-//! Guests that misbehave on purpose, and how their compiled form is kept.
+//! Guests that misbehave on purpose, and the storage of their compiled form.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,8 @@ use crate::engine::{Engine, InstanceLimits};
 use crate::session::{HostReport, SessionRequest, Supply};
 use crate::{ErrorKind, Interrupt, SearchError};
 
-/// A component that fits the contract, and whose `search` does `body` (the others trap).
+/// Returns a component with the right interface whose `search` runs `body`. Its other functions
+/// trap.
 fn guest(body: &str) -> Vec<u8> {
     let prefix = "canter:search/engine@0.1.0#";
     let module = format!(
@@ -56,20 +57,21 @@ fn interrupt(time_limit: Duration) -> Interrupt {
     Interrupt::after(Instant::now(), time_limit)
 }
 
-/// What a search ends with in a guest whose `search` does `body`.
+/// Returns the error of a search in a guest whose `search` runs `body`.
 fn search(body: &str, interrupt: impl Fn() -> Interrupt + Sync) -> SearchError {
     let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
     search_in(&engine, interrupt)
 }
 
-/// `interrupt` is asked for when the guest is compiled. Where a busy machine lets it come before the guest has begun, it
-/// is asked for anew: of interest is how a running one stops.
+/// Runs a search. `interrupt` is created after the guest was compiled, and again if a busy machine
+/// lets it fire before the guest has begun, because this tests how a running guest stops.
 fn search_in(engine: &WasmEngine, interrupt: impl Fn() -> Interrupt + Sync) -> SearchError {
     let request = || SessionRequest::Search {
         request: "{}".to_owned(),
         limits: "{}".to_owned(),
     };
-    // As on a worker thread: a test's own stack is too small for the deepest guest.
+    // Runs on a separate thread like a worker, since the stack of a test is too small for the
+    // deepest guest.
     std::thread::scope(|scope| {
         let run = || {
             let mut instance = loop {
@@ -83,7 +85,7 @@ fn search_in(engine: &WasmEngine, interrupt: impl Fn() -> Interrupt + Sync) -> S
                 }
             };
             let error = instance.open(request()).unwrap_err();
-            // Once broken, always an error, and never a second call into the guest.
+            // A broken instance always returns an error, and never calls the guest again.
             assert!(instance.open(request()).is_err());
             assert!(
                 instance
@@ -102,7 +104,7 @@ fn a_trap_is_an_internal_error() {
     let error = search("", || interrupt(Duration::MAX));
     assert_eq!(error.kind, ErrorKind::Internal);
     assert!(error.message.contains("please report it"), "{error}");
-    // Nothing of what the guest looks like inside.
+    // The message reveals nothing of the guest's internals.
     for inside in ["wasm", "backtrace", "0x", "unreachable"] {
         assert!(!error.message.contains(inside), "{error}");
     }
@@ -134,7 +136,7 @@ fn an_endless_loop_ends_when_it_is_cancelled() {
     assert!(error.message.contains("cancelled"), "{error}");
 }
 
-/// Compilers leave out a read whose bytes they have: of loops that write nothing, too, each has to stop.
+/// Compilers remove redundant reads, but each loop must stop, even those that write nothing.
 #[test]
 fn loops_within_and_behind_loops_end_at_the_deadline() {
     for body in [
@@ -153,7 +155,7 @@ fn loops_within_and_behind_loops_end_at_the_deadline() {
     }
 }
 
-/// One that is stopped takes nothing away from those beside it.
+/// Stopping one instance does not affect concurrent ones.
 #[test]
 fn instances_are_stopped_one_by_one() {
     let body = "(loop $l (br $l))";
@@ -193,7 +195,7 @@ fn endless_recursion_is_a_limit() {
 
 #[test]
 fn every_instance_is_fresh_and_gives_its_place_back() {
-    // The first call in an instance traps at once; a second would never return.
+    // The first call in an instance traps immediately; a second one would never return.
     let body =
         "(if (global.get $calls) (then (loop $l (br $l)))) (global.set $calls (i32.const 1))";
     let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
@@ -258,7 +260,7 @@ fn a_damaged_file_in_the_cache_folder_is_replaced() {
     }
 }
 
-/// Whether pages of a file below `folder` are mapped, and may be executed.
+/// Returns whether executable pages of a file below `folder` are mapped.
 #[cfg(target_os = "linux")]
 fn runs_code_of(folder: &std::path::Path) -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -292,7 +294,7 @@ fn kept_code_is_run_in_its_file_until_the_last_instance_is_gone() {
     drop(engine);
     assert!(runs_code_of(folder.path()));
     drop(instance);
-    // The ticker's thread has the engine a little longer.
+    // The thread of the ticker keeps the engine a little longer.
     let gone = (0..1000).any(|_| {
         std::thread::sleep(Duration::from_millis(10));
         !runs_code_of(folder.path())
@@ -300,7 +302,7 @@ fn kept_code_is_run_in_its_file_until_the_last_instance_is_gone() {
     assert!(gone);
 }
 
-/// What another user could have put there is not run, whatever it is.
+/// Files that another user could have written are never executed.
 #[cfg(unix)]
 #[test]
 fn code_in_a_folder_that_others_may_write_to_is_not_run() {
@@ -336,7 +338,7 @@ fn a_precompiled_form_that_does_not_fit_is_compiled_anew() {
         (&precompiled[..200], false),
         (b"", false),
     ] {
-        // SAFETY: the bytes come from `precompile`, whole or cut.
+        // SAFETY: the bytes come from `precompile`, complete or truncated.
         let current = unsafe { WasmEngine::is_current(&ours, form) };
         assert_eq!(current, is_current);
         // SAFETY: as above.

@@ -1,4 +1,4 @@
-//! Hedging on a virtual clock, over a store whose delays are scripted.
+//! Tests of hedging on a virtual clock, with a store that has scripted delays.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -10,11 +10,11 @@ use crate::clock::{CpuTime, VirtualClock};
 
 const MS: Duration = Duration::from_millis(1);
 
-/// Half of what a search of a young searcher has for its first wave in a [`Run`]: the usual 10 ms, and
+/// Half of the time that a new search has for its first wave in a [`Run`]: the usual 10 ms, and
 /// 1.05 times the 100 ms of a slow request.
 const HALF: Duration = Duration::from_micros(57_500);
 
-/// Answers the n-th request after the n-th delay, with the number of the request.
+/// Store that answers the n-th request after the n-th delay, with the number of the request.
 struct Delays {
     clock: VirtualClock,
     delays_ms: Mutex<VecDeque<Result<u32, FetchErrorKind>>>,
@@ -50,7 +50,8 @@ struct Run {
 }
 
 impl Run {
-    /// A store that was seen to answer in 10 ms, in 100 ms one time in twelve, and in 1 s at worst.
+    /// Creates a store with observed latencies of 10 ms, of 100 ms for one in twelve requests, and
+    /// of at most 1 s.
     fn new(options: HedgeOptions, delays_ms: &[Result<u32, FetchErrorKind>]) -> Self {
         let clock = VirtualClock::new(CpuTime::Ignored);
         let store = Arc::new(Delays {
@@ -133,14 +134,14 @@ fn a_search_that_is_late_is_hedged_sooner() {
     let run = Run::new(HedgeOptions::default(), &[Ok(900), Ok(20)]);
     run.hedge.pace.note_wave(MS * 80);
     let (answer, took) = run.fetch();
-    // 70 of the 105 ms that it may lose are lost, so 45 are left for this wave.
+    // 70 of the 105 ms that the search may lose are used, so 45 are left for this wave.
     assert_eq!((answer.unwrap().bytes[0], took), (1, MS * 45 / 2 + MS * 20));
 }
 
 #[test]
 fn a_search_that_has_time_for_the_slowest_request_is_not_hedged() {
     let run = Run::new(HedgeOptions::default(), &[Ok(900), Ok(900), Ok(20)]);
-    // The request of 1 s is forgotten: the slowest take 100 ms, and 115 ms are left.
+    // The request of 1 s is not remembered any more: the slowest take 100 ms, and 115 ms are left.
     let took = |n| if n % 12 == 0 { MS * 100 } else { MS * 10 };
     (0..600).for_each(|n| run.hedge.state.latencies.record(1, took(n)));
     assert_eq!(run.fetch().0.unwrap().hedge, None);
@@ -192,7 +193,7 @@ fn extra_requests_stay_within_their_share() {
     let run = Run::new(HedgeOptions::default(), &[Ok(900); 2000]);
     let num_fetches = 1000;
     for _ in 0..num_fetches {
-        // Keep the store from looking slow: this is about the share alone.
+        // Keeps the store from looking slow, since this only tests the share.
         (0..60).for_each(|_| run.hedge.state.latencies.record(1, MS * 10));
         run.hedge.state.latencies.record(1, MS * 2000);
         let _ = run.fetch();

@@ -1,4 +1,4 @@
-//! The HTTP fetcher against a web server that misbehaves on purpose.
+//! Tests of the HTTP fetcher with a web server that misbehaves on purpose.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,8 +10,8 @@ use tokio::net::TcpListener;
 use super::*;
 use crate::fetch::{Retry, RetryOptions};
 
-/// A server that answers its n-th request with `answers[n]` (the last one from then on), closes the
-/// connection, and checks what every request of ours must look like.
+/// Server that answers its n-th request with `answers[n]` (repeating the last one), closes the
+/// connection, and checks the form of every request.
 struct Server {
     base: Url,
     num_requests: Arc<AtomicUsize>,

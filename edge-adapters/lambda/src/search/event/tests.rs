@@ -1,4 +1,4 @@
-//! Events as the services write them, cut down to what matters.
+//! Events of the services, reduced to the relevant fields.
 
 use serde_json::json;
 

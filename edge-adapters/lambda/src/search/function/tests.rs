@@ -1,4 +1,4 @@
-//! A guest that breaks, or goes on for ever: what the one who asked is told, and what becomes of the others.
+//! Tests of guests that panic or never end, with the effects on their caller and on other searches.
 
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,14 +9,14 @@ use serde_json::json;
 
 use super::*;
 
-/// What the next instance does in its first step.
+/// Behaviour of the next instance in its first step.
 enum Fate {
     Panics,
-    /// Waits for a message, whatever its interrupt says.
+    /// Waits for a message and ignores interrupts.
     GoesOn(Receiver<()>),
 }
 
-/// The native engine, of whose instances some break.
+/// Native engine with some faulty instances.
 struct Breaking {
     inner: NativeEngine,
     next: Mutex<Option<Fate>>,
@@ -61,7 +61,7 @@ impl EngineInstance for BreakingInstance {
     }
 }
 
-/// A function over an index that is not there, which is a clear answer too.
+/// Returns a function over a missing index, for which searches return a clear error.
 fn function(engine: &Arc<Breaking>, folder: &std::path::Path, deadline_ms: &str) -> SearchFunction {
     let indexes = format!("logs={}", folder.display());
     let cache = folder.join("cache").display().to_string();
@@ -134,7 +134,8 @@ async fn a_panic_in_the_host_is_an_answer() {
     assert_eq!(broken.await, None::<()>);
 }
 
-/// The function only searches, so no page, token or event can have it write: it does not know the routes of `canter serve --writable`.
+/// The function only searches. It does not have the routes of `canter serve --writable`, so no
+/// page, token or event can cause writes.
 #[tokio::test]
 async fn every_route_that_writes_is_refused() {
     const ROUTES: &str = include_str!("../../../../../tests/golden/write_routes.txt");

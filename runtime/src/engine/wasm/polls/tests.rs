@@ -1,13 +1,13 @@
-//! Whether each loop begins with a read of its own, and everything else stays as it was.
+//! Tests that each loop begins with a read of its own byte, and that everything else is unchanged.
 
 use wasmparser::{Operator, Parser, Payload};
 
 use super::with_polls;
 
-/// The operators of each function, without those of polls, whose offsets come beside them.
+/// Returns the operators of each function without stop points, and the offsets of the stop points.
 ///
 /// # Panics
-/// If a loop does not begin with a poll.
+/// A loop does not begin with a stop point.
 fn unpolled(module: &[u8]) -> (Vec<String>, Vec<Vec<u64>>) {
     let (mut operators, mut offsets) = (Vec::new(), Vec::new());
     for payload in Parser::new(0).parse_all(module) {

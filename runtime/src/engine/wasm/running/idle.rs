@@ -1,11 +1,12 @@
-//! Instances whose session is over, kept for the next search: there is nothing to set up, and their memory is mapped.
+//! Instances that are kept after their session for the next search: they need no setup, and their
+//! memory is mapped.
 //!
 //! ```text
-//!   start ──▶ one that is kept, or a fresh one ──▶ a session ──▶ kept, if it ended well and there is room
+//!   start ──▶ a kept one or a fresh one ──▶ a session ──▶ kept, if it ended well and there is room
 //! ```
 //!
-//! A guest keeps nothing of what it has read from one session for another, only patterns that it has compiled. What traps is
-//! not kept.
+//! A guest keeps no data from one session to the next, except for compiled patterns. Instances that
+//! trap are not kept.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -15,14 +16,14 @@ use crate::SearchError;
 use crate::engine::{EngineInstance, InstanceLimits};
 use crate::session::{Budget, HostReport, Progress, SessionRequest, Supply};
 
-/// Most instances that are kept.
+/// Maximum number of kept instances.
 pub(in super::super) const MAX_IDLE: u32 = 16;
 
-/// The instances that are kept.
+/// Kept instances.
 pub(in super::super) struct Idle {
-    /// The one that was used last is the last.
+    /// The most recently used instance is the last one.
     kept: Mutex<Vec<WasmInstance>>,
-    /// Most memory of all of them.
+    /// Maximum total memory of the kept instances.
     max_bytes: u64,
 }
 
@@ -38,7 +39,8 @@ impl Idle {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One that has at most half of so much memory: what was let go of in it lies in pieces.
+    /// Removes and returns an instance that uses at most half of the memory limit, because its free
+    /// memory is fragmented.
     fn take(&self, max_memory_bytes: usize) -> Option<WasmInstance> {
         let most = max_memory_bytes as u64 / 2;
         let mut kept = self.lock();
@@ -48,7 +50,7 @@ impl Idle {
         Some(kept.remove(place))
     }
 
-    /// Keeps one if there is room.
+    /// Keeps an instance if there is room.
     fn keep(&self, instance: WasmInstance) {
         let mut kept = self.lock();
         let num_bytes: u64 = kept.iter().map(WasmInstance::memory_bytes).sum();
@@ -59,9 +61,9 @@ impl Idle {
     }
 }
 
-/// An instance that is kept when its search is over.
+/// Instance that is kept after its search.
 pub(in super::super) struct LentInstance {
-    /// Until it is dropped.
+    /// `Some` until it is dropped.
     instance: Option<WasmInstance>,
     idle: Arc<Idle>,
 }

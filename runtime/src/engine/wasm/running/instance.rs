@@ -1,4 +1,4 @@
-//! One instance of the component: a store of its own, a memory cap, a deadline.
+//! Instance of the component with its own store, a memory limit and a deadline.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,17 +41,17 @@ mod bindings {
 pub(in super::super) use bindings::GuestPre;
 use bindings::exports::canter::search::engine as wit;
 
-/// How long a session may take to let go of what it has.
+/// Maximum time for a session to release its resources.
 const TIME_TO_END: Duration = Duration::from_secs(1);
 
-/// What wasmtime keeps beside an instance.
+/// State that wasmtime keeps for an instance.
 pub(in super::super) struct InstanceState {
     max_memory_bytes: usize,
     is_over_memory: bool,
     memory: MemoryUse,
 }
 
-/// What one instance has of the memory that all instances of the engine have together.
+/// Share of one instance in the memory of all instances of the engine.
 struct MemoryUse {
     of_all: Arc<AtomicU64>,
     num_bytes: u64,
@@ -81,7 +81,7 @@ impl ResourceLimiter for InstanceState {
             self.is_over_memory = true;
             return Ok(false);
         }
-        // A guest that asks for less after it was refused has what it needs.
+        // A guest that requests less memory after a refusal can continue.
         self.is_over_memory = false;
         self.memory.grow(desired.saturating_sub(current));
         Ok(true)
@@ -97,17 +97,17 @@ impl ResourceLimiter for InstanceState {
     }
 }
 
-/// One instance and the session that is open in it.
+/// Instance with its open session.
 pub(in super::super) struct WasmInstance {
-    /// Has the options, and keeps the ticker of the deadline running.
+    /// Provides the options, and keeps the ticker running.
     shared: Arc<Shared>,
     store: Store<InstanceState>,
     guest: bindings::Guest,
     session: Option<ResourceAny>,
     interrupt: Interrupt,
-    /// Set by the first trap: what the memory holds after it means nothing.
+    /// Set by the first trap, after which the content of the memory is undefined.
     is_broken: bool,
-    /// While it is lent to a search.
+    /// Set while the instance is used by a search.
     running: Option<Running>,
     #[cfg(target_os = "linux")]
     stop_page: Arc<StopPage>,
@@ -130,7 +130,7 @@ impl WasmInstance {
         };
         let mut store = Store::new(&shared.wasmtime, state);
         store.limiter(|state| state);
-        // A guest that begins does next to nothing.
+        // A guest does very little at its start.
         #[cfg(not(target_os = "linux"))]
         store.set_epoch_deadline(u64::MAX / 2);
         let guest = shared.guest.instantiate(&mut store).map_err(|error| {
@@ -155,12 +155,12 @@ impl WasmInstance {
         Ok(instance)
     }
 
-    /// Linear memory that it has.
+    /// Returns the size of its linear memory.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.store.data().memory.num_bytes
     }
 
-    /// Lends it to another search.
+    /// Prepares the instance for another search.
     pub(super) fn begin(&mut self, limits: &InstanceLimits) {
         self.interrupt = limits.interrupt.clone();
         self.watch(&limits.interrupt);
@@ -169,19 +169,20 @@ impl WasmInstance {
         (state.max_memory_bytes, state.is_over_memory) = (max_memory_bytes, false);
     }
 
-    /// Ends the session that is open. Whether the instance is as good as a fresh one then.
+    /// Ends the open session. Returns whether the instance can be reused.
     pub(super) fn end(&mut self) -> bool {
         let Some(session) = self.session.take() else {
             return false;
         };
-        // However the search ended: a cancelled one would be stopped at once.
+        // This needs its own time limit, because that of a cancelled search would stop it
+        // immediately.
         self.watch(&Interrupt::after(Instant::now(), TIME_TO_END));
         let is_ended = !self.is_broken && session.resource_drop(&mut self.store).is_ok();
         self.running = None;
         is_ended
     }
 
-    /// Has the guest stop when the interrupt says so, and not for an earlier one any more.
+    /// Lets the interrupt stop the guest, in place of an earlier one.
     fn watch(&mut self, interrupt: &Interrupt) {
         self.running = None;
         let due = interrupt.clone();
@@ -209,7 +210,7 @@ impl WasmInstance {
         }
     }
 
-    /// Whether a trap is how the guest was stopped.
+    /// Returns whether a trap means that the guest was stopped.
     fn is_stopped(&self, trap: Option<&Trap>) -> bool {
         #[cfg(target_os = "linux")]
         return trap == Some(&Trap::MemoryOutOfBounds) && self.stop_page.is_taken();
@@ -217,7 +218,7 @@ impl WasmInstance {
         return trap == Some(&Trap::Interrupt);
     }
 
-    /// What a call that did not return means for the one who asked.
+    /// Converts a trap or another failure of a call to the error for the caller.
     fn trapped(&mut self, error: &wasmtime::Error) -> SearchError {
         self.is_broken = true;
         self.session = None;
@@ -229,7 +230,7 @@ impl WasmInstance {
             ),
             _ if self.store.data().is_over_memory => over_memory(max_memory_bytes),
             _ => {
-                // What the trap looks like from inside is for those who look after the program.
+                // The details of the trap are meant for operators.
                 error!(target: "canter::guest", engine = "wasm", trap = format!("{error:#}"), "the guest trapped");
                 defect()
             }
@@ -310,7 +311,8 @@ impl EngineInstance for WasmInstance {
         loop {
             let rest = supplies.split_off(len_of_part(&supplies, bytes_at_once));
             match self.step_with(&supplies, &report)? {
-                // What was offered to the cache before is dropped with it: the session did not wait for the rest.
+                // Entries that were offered to the cache before are dropped: the session did not
+                // wait for the rest.
                 Progress::Done(outcome) => return Ok(Progress::Done(outcome)),
                 Progress::Pending(asked) => demand.extend(asked),
             }

@@ -1,14 +1,15 @@
-//! The linear memory of instances, in large pages of the processor where the system has them.
+//! Linear memory of instances, in large pages of the processor if the system supports them.
 //!
-//! Every page that a guest touches for the first time is a visit to the kernel. In a search of a few milliseconds they
-//! are hundreds, and take more time than copying into them what the guest asked for. Of large pages there are few.
+//! The first access of a guest to each page is a page fault in the kernel. In a search of a few
+//! milliseconds there are hundreds of them, and they take more time than copying the supplies into
+//! the pages. With large pages there are few.
 //!
 //! ```text
-//!   guard │ stack  │ data, heap ──▶ grows, a large page at a time │ nobody's │ guard
+//!   guard │ stack  │ data, heap ──▶ grows, a large page at a time │ reserved │ guard
 //!         └ from a large page on    ╰ large pages                 └ no access: what compiled code need not test
 //! ```
 //!
-//! A stack is touched in few places, so its pages are small.
+//! Only a few places of a stack are used, so its pages are small.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -17,17 +18,17 @@ use wasmtime::{LinearMemory, MemoryCreator, MemoryType};
 
 use super::stop::StopPage;
 
-/// A large page of x86-64, and of ARM with small pages of 4 KiB.
+/// Length of a large page on x86-64, and on ARM with small pages of 4 KiB.
 const LARGE_PAGE_LEN: usize = 2 << 20;
 
-/// Pages of the guest's stack that are small: all but its near end (`.cargo/config.toml`). If it is shorter, some are small
-/// that could be large.
+/// Length of the guest's stack in small pages: all but its near end (`.cargo/config.toml`). If the
+/// stack is shorter, some small pages could be large.
 const STACK_LEN: usize = 2 << 20;
 
-/// Makes memories in large pages.
+/// Creates memories in large pages.
 pub(in super::super) struct LargePages;
 
-// SAFETY: a memory has the reservation and the guard that it is asked for, which nobody else has, and is made of zeros.
+// SAFETY: a memory has the requested reservation and guard for itself, and is filled with zeros.
 #[allow(
     unsafe_code,
     reason = "a promise to wasmtime, whose compiled code tests no bounds"
@@ -49,30 +50,31 @@ unsafe impl MemoryCreator for LargePages {
     }
 }
 
-/// One memory, and the addresses around it.
+/// Memory with the addresses around it.
 struct Memory {
     mapping: NonNull<u8>,
     mapping_len: usize,
-    /// Begins a large page.
+    /// Start of the memory, aligned to a large page.
     base: NonNull<u8>,
     len: usize,
     capacity: usize,
     stop_page: Arc<StopPage>,
 }
 
-// SAFETY: the pages belong to whoever has this, on whatever thread.
+// SAFETY: the pages belong to the owner of this value, on any thread.
 #[allow(unsafe_code, reason = "a pointer is not sent otherwise")]
 unsafe impl Send for Memory {}
-// SAFETY: as above; nothing here writes to them.
+// SAFETY: as above; no method writes to them.
 #[allow(unsafe_code, reason = "a pointer is not shared otherwise")]
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    /// Addresses for `capacity` bytes, none of which is there yet, with `guard` before and behind them.
+    /// Reserves addresses for `capacity` inaccessible bytes, with `guard` bytes before and after
+    /// them.
     fn reserve(capacity: usize, guard: usize) -> Option<Self> {
         let around = guard.checked_mul(2)?.checked_add(LARGE_PAGE_LEN)?;
         let mapping_len = capacity.checked_add(around)?;
-        // SAFETY: the kernel chooses where; nothing that exists is touched.
+        // SAFETY: the kernel chooses the address, and existing mappings are not affected.
         #[allow(unsafe_code, reason = "the standard library maps nothing")]
         let mapping = unsafe {
             libc::mmap(
@@ -90,7 +92,7 @@ impl Memory {
         let mapping = NonNull::new(mapping.cast::<u8>())?;
         let first = mapping.addr().get().checked_add(guard)?;
         let skipped = first.checked_next_multiple_of(LARGE_PAGE_LEN)? - mapping.addr().get();
-        // SAFETY: less than a guard and a large page behind the beginning, which is inside.
+        // SAFETY: the offset is less than a guard and a large page, and thus inside of the mapping.
         #[allow(unsafe_code, reason = "a place inside of the mapping")]
         let base = unsafe { mapping.add(skipped) };
         let memory = Self {
@@ -105,12 +107,12 @@ impl Memory {
         Some(memory)
     }
 
-    /// Where there are none, pages are small, and nothing else is different.
+    /// Requests large pages. If there are none, small pages are used, with no other effect.
     fn ask_for_large_pages(&self) {
         let Some(len) = self.capacity.checked_sub(STACK_LEN) else {
             return;
         };
-        // SAFETY: these pages are ours, and what is in them stays.
+        // SAFETY: these pages belong to this memory, and their content stays.
         #[allow(unsafe_code, reason = "the standard library advises nobody")]
         unsafe {
             libc::madvise(
@@ -122,7 +124,7 @@ impl Memory {
     }
 }
 
-// SAFETY: the base never moves, the first `len` bytes are there, and those behind them are not.
+// SAFETY: the base never moves, and exactly the first `len` bytes are accessible.
 #[allow(
     unsafe_code,
     reason = "a promise to wasmtime, whose compiled code tests no bounds"
@@ -136,7 +138,7 @@ unsafe impl LinearMemory for Memory {
         self.capacity
     }
 
-    /// Pages of WebAssembly are whole pages of the system.
+    /// Pages of WebAssembly consist of whole pages of the system.
     fn grow_to(&mut self, new_len: usize) -> wasmtime::Result<()> {
         if new_len > self.capacity {
             return Err(wasmtime::Error::msg("more memory than is reserved"));
@@ -144,7 +146,8 @@ unsafe impl LinearMemory for Memory {
         let Some(more) = new_len.checked_sub(self.len).filter(|more| *more > 0) else {
             return Ok(());
         };
-        // SAFETY: these pages are ours, inside of the reservation, and nobody has had access to them before.
+        // SAFETY: these pages belong to this memory and are inside of the reservation, and they
+        // were not accessible before.
         #[allow(unsafe_code, reason = "the standard library protects no pages")]
         let failed = unsafe {
             libc::mprotect(
@@ -168,7 +171,7 @@ unsafe impl LinearMemory for Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         self.stop_page.forget();
-        // SAFETY: this mapping was made by `reserve`, and wasmtime has let go of it.
+        // SAFETY: this mapping was made by `reserve`, and wasmtime does not use it any more.
         #[allow(unsafe_code, reason = "the standard library unmaps nothing")]
         unsafe {
             libc::munmap(self.mapping.as_ptr().cast(), self.mapping_len);
@@ -190,7 +193,7 @@ mod tests {
             let before = memory.byte_size();
             memory.grow_to(len).unwrap();
             assert_eq!((memory.byte_size(), memory.as_ptr()), (len, base));
-            // SAFETY: `len` bytes are there.
+            // SAFETY: `len` bytes are accessible.
             #[allow(unsafe_code, reason = "looks at the memory")]
             let bytes = unsafe { std::slice::from_raw_parts_mut(base, len) };
             assert!(bytes[..before].iter().all(|byte| *byte == 7));
@@ -214,11 +217,11 @@ mod tests {
         }
     }
 
-    /// The kernel refuses to write from where nothing is.
+    /// Returns whether a byte can be read: the kernel refuses to write from inaccessible memory.
     fn is_readable(page: *const u8) -> bool {
         use std::os::fd::AsRawFd;
         let (_reader, writer) = std::io::pipe().unwrap();
-        // SAFETY: the kernel reads one byte, and says so if it cannot.
+        // SAFETY: the kernel reads one byte, and returns an error if it cannot.
         #[allow(unsafe_code, reason = "asks the kernel for a byte")]
         let written = unsafe { libc::write(writer.as_raw_fd(), page.cast(), 1) };
         written == 1

@@ -1,4 +1,4 @@
-//! Instances while they run: their memory, their clock, and what goes into them and comes out.
+//! Running instances: their memory, their clock, and the data that enters and leaves them.
 
 mod idle;
 mod instance;

@@ -1,8 +1,10 @@
-//! In which parts what arrives enters a guest: it computes with each before the next is copied into its memory.
+//! Division of supplies into parts: a guest processes each part before the next one is copied into
+//! its memory.
 
 use crate::session::{Supply, SupplyResult};
 
-/// How many supplies, from the first on, enter the guest together: as few as have so many bytes.
+/// Returns how many of the first supplies form a part: the minimum number with at least
+/// `bytes_at_once` bytes.
 pub(super) fn len_of_part(supplies: &[Supply], bytes_at_once: usize) -> usize {
     let mut num_bytes = 0usize;
     for (place, supply) in supplies.iter().enumerate() {

@@ -1,34 +1,37 @@
-//! The page that a guest's loops read (`polls.rs`), which is taken away from it where it is to stop.
+//! Stop page, which a guest's loops read (`polls.rs`), and which becomes inaccessible to stop the
+//! guest.
 //!
-//! It is the lowest of its memory. Nobody else reads or writes there: it is the far end of a stack that is longer than
-//! any query needs, and what the host hands in and takes out lies behind the stack.
+//! It is the lowest page of its memory and not used otherwise: it is the far end of a stack that is
+//! longer than any query needs, and the host exchanges data with the guest above the stack.
 
 use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 thread_local! {
-    /// The page of the memory that this thread made last, until whoever made it asks.
+    /// Page of the memory that this thread created last, until its creator takes it.
     static LAST_MADE: RefCell<Option<Arc<StopPage>>> = const { RefCell::new(None) };
 }
 
-/// The page, from whatever thread.
+/// Stop page, usable from any thread.
 pub(super) struct StopPage {
     state: Mutex<State>,
 }
 
 struct State {
-    /// `None` when the memory is gone.
+    /// `None` after the memory was dropped.
     base: Option<NonNull<u8>>,
     is_taken: bool,
 }
 
-// SAFETY: the address of a page that is there for as long as it is known, and is only protected, under a lock.
+// SAFETY: the address is valid as long as it is known, and the page is only protected, under a
+// lock.
 #[allow(unsafe_code, reason = "a pointer is not sent otherwise")]
 unsafe impl Send for State {}
 
 impl StopPage {
-    /// The page that begins at `base`, for whoever asks next on this thread, too.
+    /// Returns the stop page at `base`, and makes it available to [`Self::last_made`] on this
+    /// thread.
     pub(super) fn of_memory(base: NonNull<u8>) -> Arc<Self> {
         let page = Arc::new(Self {
             state: Mutex::new(State {
@@ -40,7 +43,7 @@ impl StopPage {
         page
     }
 
-    /// The page of the memory that this thread has made since it was last asked.
+    /// Takes the page of the memory that this thread created last.
     pub(super) fn last_made() -> Option<Arc<Self>> {
         LAST_MADE.with(|last| last.borrow_mut().take())
     }
@@ -49,7 +52,7 @@ impl StopPage {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next read of it traps.
+    /// Makes the next read of the page trap.
     pub(super) fn take(&self) {
         let mut state = self.lock();
         if !state.is_taken {
@@ -57,7 +60,7 @@ impl StopPage {
         }
     }
 
-    /// It can be read again.
+    /// Makes the page readable again.
     pub(super) fn give_back(&self) {
         let mut state = self.lock();
         if state.is_taken {
@@ -69,23 +72,24 @@ impl StopPage {
         self.lock().is_taken
     }
 
-    /// The memory goes away.
+    /// Forgets the page because its memory is dropped.
     pub(super) fn forget(&self) {
         self.lock().base = None;
     }
 }
 
 impl State {
-    /// Whether it could be done.
+    /// Sets the protection. Returns whether that succeeded.
     fn protect(&self, access: libc::c_int) -> bool {
         let Some(base) = self.base else { return false };
-        // SAFETY: asks for a number.
+        // SAFETY: the call only returns a number.
         #[allow(unsafe_code, reason = "the standard library does not know")]
         let page_len = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let Ok(page_len) = usize::try_from(page_len) else {
             return false;
         };
-        // SAFETY: the first page of a memory that is there, whose content stays; `Memory` says before it goes.
+        // SAFETY: this is the first page of an existing memory, and its content stays; `Memory`
+        // calls `forget` before it is dropped.
         #[allow(unsafe_code, reason = "the standard library protects no pages")]
         let failed = unsafe { libc::mprotect(base.as_ptr().cast(), page_len, access) };
         failed == 0

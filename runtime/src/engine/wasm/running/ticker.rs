@@ -1,4 +1,4 @@
-//! The clock of running instances: looks after each of them every few milliseconds.
+//! Ticker that checks each running instance every few milliseconds.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use crate::SearchError;
 
-/// How often a running instance is looked after.
+/// Time between two checks of a running instance.
 const TICK: Duration = Duration::from_millis(10);
 
-/// What is called at each tick.
+/// Function that is called at each tick.
 type Watch = Box<dyn Fn() + Send>;
 
 #[derive(Default)]
 struct State {
-    /// By the number that it was given.
+    /// Keyed by the number of the instance.
     running: BTreeMap<u64, Watch>,
     next_number: u64,
     is_over: bool,
@@ -33,7 +33,7 @@ impl Shared {
     }
 }
 
-/// A thread that ticks while instances run, sleeps while none does, and ends with the ticker.
+/// Thread that ticks while instances run, sleeps otherwise, and ends with the ticker.
 pub(in super::super) struct Ticker {
     shared: Arc<Shared>,
 }
@@ -52,7 +52,7 @@ impl Ticker {
         Ok(Self { shared })
     }
 
-    /// Calls `watch` at each tick for as long as the result lives, and not any more afterwards. It must not take long.
+    /// Calls `watch`, which must be fast, at each tick until the returned value is dropped.
     pub(super) fn run(&self, watch: impl Fn() + Send + 'static) -> Running {
         let mut state = self.shared.lock();
         let number = state.next_number;
@@ -73,7 +73,7 @@ impl Drop for Ticker {
     }
 }
 
-/// One running instance.
+/// Running instance.
 pub(in super::super) struct Running {
     shared: Arc<Shared>,
     number: u64,
@@ -87,7 +87,7 @@ impl Drop for Running {
 
 fn tick(shared: &Shared) {
     let mut state = shared.lock();
-    // Instances may outlive the engine's handle: keep ticking for them.
+    // Instances can outlive the engine's handle, so the thread continues for them.
     while !(state.is_over && state.running.is_empty()) {
         if state.running.is_empty() {
             let woken = shared.changed.wait(state);
