@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   event.rs ──▶ access.rs ──▶ body.rs ──▶ Searcher::http ──▶ answer.rs
-//!   what came    who may ask   undone      the search         in the shape it was asked in
+//!   its kind     permission    decoding    search             in the form of the event
 //!            │                 of gzip                        ▲
 //!            └──▶ page.rs ────────────────────────────────────┘
 //! ```
