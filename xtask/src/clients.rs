@@ -11,8 +11,9 @@ use crate::step::run;
 use crate::tools;
 use crate::workspace::Workspace;
 
-/// Packages of each version of the Python client, whose folder names the environment, and the hosts and engines that it
-/// meets: each once over both versions, since that hosts and engines answer alike is what the conformance test is for.
+/// Requirements of each version of the Python client, in a folder that the environment names, with
+/// the hosts and engines that it is tested with. Each of these is tested with one of the versions
+/// only, because the conformance test checks that hosts and engines answer alike.
 const PYTHON: [(&str, &[(&str, &str)]); 2] = [
     (
         "tests/clients/python-8/requirements.txt",
@@ -24,13 +25,14 @@ const PYTHON: [(&str, &[(&str, &str)]); 2] = [
     ),
 ];
 
-/// Every host and engine; all of them meet every version with the variable [`FULL`] set, as nightly.
+/// All hosts and engines. With the variable [`FULL`], which is set in nightly runs, each version is
+/// tested with all of them.
 const HOSTS: [(&str, &str); 3] = [("server", "wasm"), ("server", "native"), (WORKER, "wasm")];
 
-/// The host that needs npm's packages.
+/// Host that needs npm's packages.
 const WORKER: &str = "worker";
 
-/// The variable with which nothing is left to another test.
+/// Variable that enables the full tests.
 const FULL: &str = "CI_FULL";
 
 const PYTHON_TESTS: &str = "tests/clients/python";
@@ -124,7 +126,7 @@ fn run_python(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// The hosts that a client meets, of which the Worker needs npm.
+/// Returns the hosts with which a client is tested. The Worker requires npm.
 fn chosen(hosts: &'static [(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
     let is_full = env::var_os(FULL).is_some_and(|value| !value.is_empty());
     let all = if is_full { &HOSTS } else { hosts };

@@ -11,7 +11,8 @@ use crate::{guest, npm, tools, wasi};
 
 /// Program that sends the requests.
 const PROGRAM: &str = "canter-conformance";
-/// What is built for it on this machine: the program that sends the requests, and the hosts that are programs of this workspace.
+/// Programs that are built for this machine: the one that sends the requests, and the hosts in this
+/// workspace.
 pub(crate) const PROGRAMS: [&str; 3] = ["canter", "canter-lambda-search", PROGRAM];
 /// Document that contains the table.
 const DOCUMENT: &str = "docs/conformance.md";
