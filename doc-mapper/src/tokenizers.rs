@@ -1,22 +1,25 @@
 //! Tokenizers by name, the same in builder and guest, so that each finds the other's terms.
 
 use tantivy::tokenizer::{
-    LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, TextAnalyzer, TokenizerManager,
-    WhitespaceTokenizer,
+    AsciiFoldingFilter, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, TextAnalyzer,
+    TokenizerManager, WhitespaceTokenizer,
 };
 
-use crate::config::{CustomTokenizer, Normalizer};
+use crate::config::{CustomTokenizer, Normalizer, TokenizerFilter};
 
+mod chinese;
 mod column_text;
 mod custom;
 mod english;
 mod source_code;
 
+use chinese::ChineseTokenizer;
 use column_text::Shorten;
 pub use column_text::{MAX_COLUMN_TEXT_BYTES, column_text};
 pub use custom::Letters;
 pub(crate) use custom::check_pattern;
 use english::EnglishStemmer;
+use source_code::SourceCodeTokenizer;
 
 /// Built-in values of a `tokenizer` key, besides the tokenizers in the config.
 ///
@@ -25,17 +28,24 @@ use english::EnglishStemmer;
 /// - `default`: splits at white space and punctuation, and lowercases.
 /// - `en_stem`: as `default`, and reduces English words to their stems.
 /// - `whitespace`: splits at white space, and does not lowercase.
+/// - `chinese_compatible`: as `default`, and each Han character is a token.
+/// - `source_code_default`: as `default`, splits identifiers into their words, and folds letters to ASCII.
 ///
 /// `whitespace` drops tokens of more than 65,526 bytes, the others those of more than 255. No
 /// dictionary contains such tokens, and queries for them find nothing.
-pub const NAMES: [&str; 6] = [
+pub const NAMES: [&str; 8] = [
     "raw",
     "lowercase",
     "raw_lowercase",
     "default",
     "en_stem",
     "whitespace",
+    "chinese_compatible",
+    SOURCE_CODE,
 ];
+
+/// Built-in tokenizer that folds letters in addition to lowercasing them.
+const SOURCE_CODE: &str = "source_code_default";
 
 /// Maximum length of a token in bytes. Users never type longer ones, which would fill the term
 /// dictionary.
@@ -79,6 +89,15 @@ pub fn tokenizers() -> TokenizerManager {
     let whitespace = TextAnalyzer::builder(WhitespaceTokenizer::default())
         .filter(RemoveLongFilter::limit(MAX_WHITESPACE_TOKEN_BYTES + 1));
     manager.register("whitespace", whitespace.build());
+    let chinese = TextAnalyzer::builder(ChineseTokenizer::default())
+        .filter(remove_long())
+        .filter(LowerCaser);
+    manager.register("chinese_compatible", chinese.build());
+    let source_code = TextAnalyzer::builder(SourceCodeTokenizer::default())
+        .filter(remove_long())
+        .filter(LowerCaser)
+        .filter(AsciiFoldingFilter);
+    manager.register(SOURCE_CODE, source_code.build());
     manager
 }
 
@@ -97,6 +116,9 @@ pub fn tokenizers_with(custom: &[CustomTokenizer]) -> TokenizerManager {
 pub(crate) fn letters(name: &str, custom: &[CustomTokenizer]) -> Letters {
     match custom.iter().find(|tokenizer| tokenizer.name == name) {
         Some(tokenizer) => Letters::of_filters(&tokenizer.filters),
+        None if name == SOURCE_CODE => {
+            Letters::of_filters(&[TokenizerFilter::LowerCaser, TokenizerFilter::AsciiFolding])
+        }
         None if lowercases(name) => Letters::lowercase(),
         None => Letters::default(),
     }
@@ -164,6 +186,31 @@ mod tests {
             &["the", "fli", "blk", "123", "fli"],
         );
         check("whitespace", "Foo-Bar baz", &["Foo-Bar", "baz"]);
+        check(
+            "chinese_compatible",
+            "Hello world, 你好世界, x1你bonjour",
+            &[
+                "hello", "world", "你", "好", "世", "界", "x1", "你", "bonjour",
+            ],
+        );
+        check(
+            "source_code_default",
+            "PigCaféFactory2 parse_HTTPRequest",
+            &["pig", "cafe", "factory", "2", "parse", "http", "request"],
+        );
+    }
+
+    #[test]
+    fn ascii_is_cut_alike_by_the_tokenizer_for_chinese_and_the_default() {
+        for text in ["", "a", "Foo-Bar: blk_123, runs", "  x  ", "a1_b2.C3"] {
+            assert_eq!(tokens("chinese_compatible", text), tokens("default", text));
+        }
+    }
+
+    #[test]
+    fn letters_of_source_code_are_folded_in_patterns_too() {
+        assert_eq!(letters("source_code_default", &[]).apply("CAFÉ*"), "cafe*");
+        assert_eq!(letters("chinese_compatible", &[]).apply("CAFÉ*"), "café*");
     }
 
     #[test]

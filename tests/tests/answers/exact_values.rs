@@ -307,6 +307,7 @@ fn wildcards_find_what_a_scan_of_the_terms_finds() {
                     .into_iter()
                     .flat_map(|part| match part {
                         Ok('Σ') => vec![Ok('Σ')],
+                        Ok('É') if tokenizer == "source_code_default" => vec![Ok('e')],
                         Ok(literal) => literal.to_lowercase().map(Ok).collect(),
                         wildcard => vec![wildcard],
                     })

@@ -453,3 +453,43 @@ fn wasm_finds_the_same() {
     }
     assert!(num_hits > 200, "{num_hits}");
 }
+
+#[test]
+fn tokenizers_of_quickwit_find_their_words_in_every_engine() {
+    let documents = [
+        json!({ "zh": "Go 去北京, Hello你好world", "code": "parseHTTPRequest2 of CaféFactory" }),
+        json!({ "zh": "北 and 京", "code": "parse http" }),
+        json!({ "zh": "京北", "code": "Factory_2" }),
+    ];
+    let fields = json!([
+        { "name": "zh", "type": "text", "tokenizer": "chinese_compatible", "record": "position" },
+        { "name": "code", "type": "text", "tokenizer": "source_code_default", "record": "position" },
+    ]);
+    let index = build(fields, json!({}), &documents);
+    let wasm = WasmEngine::embedded(WasmOptions::default()).unwrap();
+    let engines: [Arc<dyn Engine>; 2] = [Arc::new(NativeEngine::new()), Arc::new(wasm)];
+    for engine in engines {
+        let searcher = index.searcher(engine, 0, 1).unwrap();
+        for (query, expect) in [
+            // Characters side by side, as they are written.
+            ("zh:北京", vec![0]),
+            ("zh:京", vec![0, 1, 2]),
+            ("zh:\"京 北\"", vec![2]),
+            ("zh:HELLO", vec![0]),
+            ("zh:hello你", vec![0]),
+            ("zh:wor*", vec![0]),
+            ("code:httprequest", vec![]),
+            ("code:HTTPRequest", vec![0]),
+            ("code:http", vec![0, 1]),
+            ("code:CAFE", vec![0]),
+            ("code:CAFÉ*", vec![0]),
+            ("code:2", vec![0, 2]),
+        ] {
+            let request = json!({ "query": query, "max_hits": 10, "sort_by": "-id" });
+            let answer = run(&searcher, &request).unwrap().json;
+            let hits = answer["hits"].as_array().unwrap();
+            let ids: Vec<u64> = hits.iter().map(|hit| hit["id"].as_u64().unwrap()).collect();
+            assert_eq!(ids, expect, "{query}");
+        }
+    }
+}

@@ -62,7 +62,7 @@ fn a_wrong_value_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: a, type: text, tokenizer: klingon",
         "",
-        r#"line 5: "tokenizer" in field mapping "a" must be one of raw, lowercase, raw_lowercase, default, en_stem, whitespace; got "klingon""#,
+        r#"line 5: "tokenizer" in field mapping "a" must be one of raw, lowercase, raw_lowercase, default, en_stem, whitespace, chinese_compatible, source_code_default; got "klingon""#,
     );
     check_fields(
         "name: a, type: text, stored: yes",
