@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::field_path::escape_segment;
+
 /// Reason as a stable word, by which builds count their rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DocErrorReason {
@@ -27,6 +29,8 @@ pub enum DocErrorReason {
     TooDeep,
     /// A key appears twice in one object.
     DuplicateKey,
+    /// A key at the root has a name that the index uses itself.
+    ReservedName,
     /// The line exceeds the maximum size of a document.
     TooLarge,
     /// The terms of the document would exceed a limit.
@@ -48,6 +52,7 @@ impl DocErrorReason {
             DocErrorReason::OutOfRange => "out_of_range",
             DocErrorReason::TooDeep => "too_deep",
             DocErrorReason::DuplicateKey => "duplicate_key",
+            DocErrorReason::ReservedName => "reserved_name",
             DocErrorReason::TooLarge => "too_large",
             DocErrorReason::TooManyTerms => "too_many_terms",
         }
@@ -80,6 +85,18 @@ impl DocError {
             field: field.into(),
             message: message.into(),
         }
+    }
+
+    pub(crate) fn duplicate_key(path: String) -> DocError {
+        let message = "the key appears twice in one object";
+        DocError::new(DocErrorReason::DuplicateKey, path, message)
+    }
+
+    #[cold]
+    pub(crate) fn reserved_name(key: &str) -> DocError {
+        let message = "the index has a field of its own by this name, so that no query would find the value: give the \
+                       key another name, as a transform can";
+        DocError::new(DocErrorReason::ReservedName, escape_segment(key), message)
     }
 
     /// Returns the reason to count by.

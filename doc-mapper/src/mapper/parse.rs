@@ -8,12 +8,16 @@
 //! - `null` is equivalent to absent.
 //! - **A duplicate key in an object refuses the document** (`duplicate_key`), because either choice
 //!   would lose a value silently. Ignored keys (lenient mode) are not compared.
+//! - Half of a surrogate pair becomes U+FFFD.
+//! - A key at the root that the index uses itself (`_dynamic`) refuses the document
+//!   (`reserved_name`): queries would not find its value.
 //! - Only `array<…>` and `json` fields accept an array.
 //! - The first error decides; no part of a refused document is indexed.
 
 use std::borrow::Cow;
 use std::fmt;
 
+use canter_names::mend_json;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use tantivy::schema::document::Document;
 use tantivy::{DateTime, TantivyDocument};
@@ -136,6 +140,26 @@ impl DocMapper {
             let message = format!("the line is not UTF-8 from byte {} on", e.valid_up_to());
             DocError::new(DocErrorReason::InvalidUtf8, "", message)
         })?;
+        let encoded = self.encode_text(text, counts_terms, out);
+        match &encoded {
+            // Right lines pay nothing for it.
+            Err(error) if error.reason() == DocErrorReason::NotJson => {
+                let mended = mend_json(line).and_then(|mended| String::from_utf8(mended).ok());
+                match mended {
+                    Some(mended) => self.encode_text(&mended, counts_terms, out),
+                    None => encoded,
+                }
+            }
+            _ => encoded,
+        }
+    }
+
+    fn encode_text(
+        &self,
+        text: &str,
+        counts_terms: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<DateTime>, DocError> {
         let before = out.len();
         let mut walk = Walk::new(self, std::mem::take(out));
         let mut json = serde_json::Deserializer::from_str(text);
@@ -362,6 +386,9 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
                         )));
                     }
                     Mode::Dynamic => {
+                        if node.path.is_empty() && walk.mapper.is_own_key(&key) {
+                            return Err(walk.fail(DocError::reserved_name(&key)));
+                        }
                         let link = PathLink {
                             parent: None,
                             root: &node.path,
@@ -427,12 +454,7 @@ fn child_path(parent: &str, key: &str) -> String {
 }
 
 fn duplicate_key(parent: &str, key: &str) -> DocError {
-    let message = "the key appears twice in one object";
-    DocError::new(
-        DocErrorReason::DuplicateKey,
-        child_path(parent, key),
-        message,
-    )
+    DocError::duplicate_key(child_path(parent, key))
 }
 
 /// Seed for a key of a mapped object: found without a copy, or stored if it is unmapped.

@@ -133,7 +133,7 @@ impl DocMapper {
             ) {
                 return Some(ResolvedField::new(size, String::new(), false));
             }
-            // `_dynamic.a` is the same as `a`; `_source` and `_field_presence` cannot be searched.
+            // `_dynamic.a` is the same as `a`.
             if let (Some(dynamic), true, false) = (
                 &self.dynamic,
                 first == super::DYNAMIC_FIELD,
@@ -141,12 +141,27 @@ impl DocMapper {
             ) {
                 return Some(ResolvedField::new(dynamic, join_path(rest), true));
             }
-            if super::RESERVED_NAMES.contains(&first.as_str()) {
+            if self.is_own_key(first) {
                 return None;
             }
         }
         let dynamic = self.dynamic.as_ref()?;
         Some(ResolvedField::new(dynamic, join_path(&segments), true))
+    }
+
+    /// Returns whether a key at the root of a document names a field of the index itself, to queries or in hits. Other
+    /// reserved names are ordinary keys, because queries never read those fields.
+    pub(super) fn is_own_key(&self, key: &str) -> bool {
+        if !key.starts_with('_') {
+            return false;
+        }
+        match key {
+            super::DYNAMIC_FIELD => self.dynamic.is_some(),
+            super::SOURCE_FIELD => self.source.is_some(),
+            // Without it, a query that asks for it is told so.
+            super::DOCUMENT_SIZE_FIELD => true,
+            _ => false,
+        }
     }
 
     /// Returns the type of a path in the config, wherever a segment stores its values.

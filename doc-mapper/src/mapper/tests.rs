@@ -379,7 +379,7 @@ fn a_line_that_is_no_document_is_refused_with_its_reason() {
     check("{", NotJson);
     check(r#"{"a":1}{"#, NotJson);
     check(r#"{"a":1,}"#, NotJson);
-    check(r#"{"a":"\ud800"}"#, NotJson);
+    check(r#"{"a":"\u00zz"}"#, NotJson);
     check(r#"{"a":1e999}"#, OutOfRange);
     check("[]", NotAnObject);
     check("null", NotAnObject);
@@ -530,6 +530,71 @@ fn store_source_keeps_the_line_verbatim() {
 }
 
 #[test]
+fn keys_that_are_names_of_the_index_are_found_or_refused_by_name() {
+    let plain = mapper(json!({ "mode": "dynamic" }));
+    let full = mapper(json!({
+        "mode": "dynamic", "store_source": true, "store_document_size": true, "index_field_presence": true,
+    }));
+    // The key, and whether each mapper takes it.
+    for (key, of_plain, of_full) in [
+        ("_source", true, false),
+        ("_dynamic", false, false),
+        ("_field_presence", true, true),
+        ("_doc_length", false, false),
+        ("_verbatim", true, true),
+        ("_raw", true, true),
+        ("_id", true, true),
+    ] {
+        for (mapper, is_taken) in [(&plain, of_plain), (&full, of_full)] {
+            for value in [json!("x"), json!({ "a": "x" })] {
+                let parsed = mapper.parse_doc(json!({ key: value }).to_string().as_bytes());
+                let found = mapper.resolve(&format!("{key}.a"));
+                match is_taken {
+                    true => {
+                        let hit = mapper.doc_to_json(&parsed.unwrap().document);
+                        assert!(
+                            hit.contains_key(key) || hit.contains_key("_source"),
+                            "{key}"
+                        );
+                        assert_eq!(found.unwrap().json_path, format!("{key}.a"));
+                    }
+                    false => {
+                        let refused = parsed.unwrap_err();
+                        assert_eq!(refused.reason(), DocErrorReason::ReservedName, "{key}");
+                        assert_eq!(refused.field(), key);
+                    }
+                }
+            }
+            // Deeper it is a name like any other.
+            let deeper = json!({ "a": { key: 1 } }).to_string();
+            mapper.parse_doc(deeper.as_bytes()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn half_of_a_surrogate_pair_becomes_the_replacement_character() {
+    let mapper = mapper(json!({ "mode": "dynamic", "field_mappings": [
+        { "name": "t", "type": "text" },
+    ] }));
+    for (line, t, other) in [
+        (r#"{"t":"a\ud800b","o":"\udfff"}"#, "a\u{fffd}b", "\u{fffd}"),
+        (
+            r#"{"t":"\ud83d\ude00","o":"\ud83d"}"#,
+            "\u{1f600}",
+            "\u{fffd}",
+        ),
+        ("{\"t\":\"a\0b\",\"o\":\"x\"}\0", "a\0b", "x"),
+    ] {
+        let parsed = mapper.parse_doc(line.as_bytes()).unwrap();
+        let hit = Value::Object(mapper.doc_to_json(&parsed.document));
+        assert_eq!(hit, json!({ "t": t, "o": other }), "{line:?}");
+    }
+    let refused = mapper.parse_doc(br#"{"t":"\ud800",}"#).unwrap_err();
+    assert_eq!(refused.reason(), DocErrorReason::NotJson);
+}
+
+#[test]
 fn the_length_of_a_document_is_a_field_only_if_it_is_kept() {
     let kept = mapper(json!({ "mode": "lenient", "store_document_size": true }));
     let length = kept.resolve("_doc_length").unwrap();
@@ -611,7 +676,11 @@ fn a_path_resolves_to_its_field() {
     check("body.sub", "_dynamic", "body.sub");
     check("new.field", "_dynamic", "new.field");
     check("_dynamic.new", "_dynamic", "new");
-    for none in ["_source", "_field_presence", "", "a..b", "_doc_length.x"] {
+    // Keys of documents: the index has no such fields, or none that a query reads.
+    check("_source.a", "_dynamic", "_source.a");
+    check("_field_presence", "_dynamic", "_field_presence");
+    check("_verbatim.x", "_dynamic", "_verbatim.x");
+    for none in ["_dynamic", "_doc_length.x", "", "a..b"] {
         assert!(dynamic.resolve(none).is_none(), "{none}");
     }
     let names: Vec<&str> = dynamic.resolve_all("o").iter().map(|f| f.name).collect();

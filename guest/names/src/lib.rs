@@ -6,10 +6,12 @@ mod api;
 mod filter_path;
 mod json;
 mod list;
+mod mend;
 mod pattern;
 
 pub use api::Api;
 pub use filter_path::FilterPath;
 pub use json::{JsonError, read_json};
 pub use list::{Listed, MayBeAbsent, listed_names};
+pub use mend::mend_json;
 pub use pattern::{matches_any, matches_pattern};

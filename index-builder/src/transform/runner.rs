@@ -3,6 +3,7 @@
 use std::ops::{ControlFlow, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use canter_names::mend_json;
 use vrl::compiler::runtime::{Runtime, Terminate};
 use vrl::compiler::state::RuntimeState;
 use vrl::compiler::{ExpressionError, Program, TargetValue, TimeZone};
@@ -47,8 +48,21 @@ impl Runner {
     }
 
     /// Runs the program on a record.
-    pub(crate) fn run<'r>(&'r mut self, json: &'r [u8]) -> Outcome<'r> {
-        let value = match read_into(&mut self.layout, json) {
+    pub(crate) fn run<'r>(&'r mut self, json: &[u8]) -> Outcome<'r> {
+        let mut read = read_into(&mut self.layout, json);
+        // As the doc mapping reads it.
+        let mended = match &read {
+            Err(unread) if unread.reason == "not_json" => mend_json(json),
+            _ => None,
+        };
+        let json = match &mended {
+            Some(mended) => {
+                read = read_into(&mut self.layout, mended);
+                mended.as_slice()
+            }
+            None => json,
+        };
+        let value = match read {
             Ok(value @ Value::Object(_)) => value,
             Ok(_) => return Outcome::Unread("not_an_object", "the record is no object".into()),
             Err(Unreadable { reason, message }) => return Outcome::Unread(reason, message),

@@ -104,6 +104,8 @@ fn a_number_that_a_program_cannot_hold_is_moved_unchanged_and_never_computed_wit
             "more digits than a program can hold",
         );
     }
+    // Half of a surrogate pair, as the doc mapping reads it.
+    check(".", r#"{"a":"\ud800"}"#, r#"{"a":"\ufffd"}"#);
     // A text that looks like it stays text.
     check(
         ".c = .b",
