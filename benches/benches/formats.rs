@@ -131,7 +131,7 @@ fn reading(format: Format, bytes: &[u8]) -> Result<(f64, u64)> {
 fn read_once(format: Format, bytes: &[u8]) -> u64 {
     let beginning = &bytes[..bytes.len().min(65_536)];
     let recognised = Recognised::forced(format, beginning, false);
-    let mut cutter = Cutter::new(format, recognised.delimiter);
+    let mut cutter = Cutter::new(format, recognised.dialect);
     let mut layout = Layout::of(recognised, beginning, false, Arc::new(Hints::default()));
     let (mut start, mut place, mut num_docs) = (0, 0, 0);
     let (mut scratch, mut lines) = (Vec::new(), Vec::new());

@@ -17,7 +17,7 @@ pub enum Format {
     CloudTrail,
     /// OTLP logs in JSON: `{"resourceLogs": [ … ]}`.
     OtlpJson,
-    /// Values with `,` or `;` between them, the first record their names.
+    /// Values with `,`, `;`, `|` or another byte between them, the first record their names.
     Csv,
     /// The same with tabs.
     Tsv,
@@ -30,6 +30,10 @@ pub enum Format {
     W3c,
     /// CloudFront's standard logs as one JSON object a line.
     CloudFrontJson,
+    /// Zeek's logs: `#fields`, then values with tabs between them.
+    Zeek,
+    /// Postgres' log in CSV, which names no values.
+    PostgresCsv,
     /// AWS's VPC flow logs: names on the first line, spaces between.
     VpcFlow,
     /// syslog, RFC 5424 or RFC 3164, as sent and as rsyslog writes it to files.
@@ -48,7 +52,7 @@ pub enum Format {
 
 impl Format {
     /// All of them, Parquet last.
-    pub const ALL: [Format; 18] = [
+    pub const ALL: [Format; 20] = [
         Format::Ndjson,
         Format::Json,
         Format::JsonArray,
@@ -60,6 +64,8 @@ impl Format {
         Format::Alb,
         Format::W3c,
         Format::CloudFrontJson,
+        Format::Zeek,
+        Format::PostgresCsv,
         Format::VpcFlow,
         Format::Syslog,
         Format::Logfmt,
@@ -84,6 +90,8 @@ impl Format {
             Format::Alb => "alb",
             Format::W3c => "w3c",
             Format::CloudFrontJson => "cloudfront-json",
+            Format::Zeek => "zeek",
+            Format::PostgresCsv => "postgres-csv",
             Format::VpcFlow => "vpc-flow",
             Format::Syslog => "syslog",
             Format::Logfmt => "logfmt",
@@ -105,6 +113,7 @@ impl Format {
                 | Format::Alb
                 | Format::W3c
                 | Format::CloudFrontJson
+                | Format::Zeek
                 | Format::VpcFlow
                 | Format::Syslog
                 | Format::Logfmt

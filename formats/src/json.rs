@@ -1,4 +1,15 @@
-//! Writing JSON objects into a buffer, member by member.
+//! Writing JSON objects into a buffer, member by member; and reading JSON of others.
+
+use canter_names::mend_json;
+use serde::de::DeserializeOwned;
+
+/// Reads JSON, with U+FFFD for halves of surrogate pairs.
+pub(crate) fn read_json<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_slice(text).or_else(|error| match mend_json(text) {
+        Some(mended) => serde_json::from_slice(&mended),
+        None => Err(error),
+    })
+}
 
 /// An object that is being written.
 #[derive(Debug)]

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::container::Container;
+use crate::dialect::{Dialect, named_delimiter};
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::log_line::time::Reference;
 use crate::log_line::{self, LineLayout};
-use crate::parse;
+use crate::parse::{self, zeek};
 use crate::recognise::{Recognised, recognise, sample_lines};
 
 /// What somebody who knows better says about a source.
@@ -82,9 +83,11 @@ pub type Sink<'s> = dyn FnMut(Result<&[u8], Failure>) + 's;
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(crate) format: Format,
-    pub(crate) delimiter: u8,
+    pub(crate) dialect: Dialect,
     pub(crate) columns: Vec<Column>,
     pub(crate) hints: Arc<Hints>,
+    /// What Zeek says of its values.
+    zeek: Option<Arc<zeek::Header>>,
     learned: Learned,
 }
 
@@ -105,7 +108,7 @@ impl Layout {
         is_whole: bool,
         hints: Arc<Hints>,
     ) -> Layout {
-        let mut layout = Layout::new(recognised.format, recognised.delimiter, hints);
+        let mut layout = Layout::new(recognised.format, recognised.dialect, hints);
         let lines = match recognised.format {
             Format::Log | Format::Container => sample_lines(beginning, is_whole),
             _ => return layout,
@@ -123,7 +126,7 @@ impl Layout {
 
     /// The layout of a source of which nothing was read yet.
     #[must_use]
-    pub fn new(format: Format, delimiter: u8, hints: Arc<Hints>) -> Layout {
+    pub fn new(format: Format, dialect: impl Into<Dialect>, hints: Arc<Hints>) -> Layout {
         let columns = hints
             .columns
             .as_deref()
@@ -131,9 +134,10 @@ impl Layout {
         let columns = columns.map(|names| named(names.to_vec(), &hints));
         Layout {
             format,
-            delimiter,
+            dialect: dialect.into(),
             columns: columns.unwrap_or_default(),
             hints,
+            zeek: None,
             learned: Learned::Nothing,
         }
     }
@@ -158,7 +162,7 @@ impl Layout {
     pub fn continues(&self, record: &[u8], line: &[u8]) -> bool {
         match &self.learned {
             Learned::Nothing => false,
-            Learned::Lines(lines) => !lines.is_empty() && !lines.begins_record(line),
+            Learned::Lines(lines) => !lines.is_empty() && !lines.begins_record(without_nuls(line)),
             Learned::Container(container) => container.continues(record, line),
         }
     }
@@ -182,9 +186,17 @@ impl Layout {
     /// Takes a line that names the values of those after it. To be called for each record in turn;
     /// only formats with such lines look at it.
     pub fn take_directive(&mut self, record: &[u8]) -> Directive {
+        let record = without_nuls(record);
         let names = match self.format {
-            Format::Csv | Format::Tsv if self.columns.is_empty() => {
-                parse::csv::names(record, self.delimiter)
+            Format::Csv | Format::Tsv => match self.take_table_line(record) {
+                Some(names) => names,
+                None => return Directive::Taken,
+            },
+            Format::Zeek if record.starts_with(b"#") => {
+                let mut header = self.zeek.as_deref().cloned().unwrap_or_default();
+                header.take(&String::from_utf8_lossy(record));
+                self.zeek = Some(Arc::new(header));
+                return Directive::Taken;
             }
             Format::VpcFlow if self.columns.is_empty() => parse::vpc_flow::names(record),
             Format::W3c if record.starts_with(b"#") => match parse::w3c::names(record) {
@@ -200,13 +212,40 @@ impl Layout {
         Directive::Taken
     }
 
+    /// The names that a line of a table gives its values; none of a row, and `None` for a line that names nothing.
+    fn take_table_line(&self, record: &[u8]) -> Option<Vec<String>> {
+        let dialect = self.dialect;
+        let has_names = !self.columns.is_empty();
+        if !has_names && named_delimiter(record).is_some() {
+            return None;
+        }
+        if dialect.has_comments && record.starts_with(b"#") {
+            let names = parse::csv::names(record, dialect);
+            let num_names = dialect.num_commented_names.map(usize::from);
+            if !has_names && num_names == Some(names.len()) && !record.starts_with(b"##") {
+                return Some(names);
+            }
+            if parse::csv::is_comment(record, dialect, self.columns.len()) {
+                return None;
+            }
+        }
+        Some(match has_names {
+            true => Vec::new(),
+            false => parse::csv::names(record, dialect),
+        })
+    }
+
     /// Whether [`Layout::take_directive`] may have something to do with a record.
     #[must_use]
     #[inline]
     pub fn may_be_directive(&self, record: &[u8]) -> bool {
+        let record = without_nuls(record);
         match self.format {
-            Format::Csv | Format::Tsv | Format::VpcFlow => self.columns.is_empty(),
-            Format::W3c => record.starts_with(b"#"),
+            Format::VpcFlow => self.columns.is_empty(),
+            Format::Csv | Format::Tsv => {
+                self.columns.is_empty() || (self.dialect.has_comments && record.starts_with(b"#"))
+            }
+            Format::W3c | Format::Zeek => record.starts_with(b"#"),
             _ => false,
         }
     }
@@ -215,6 +254,7 @@ impl Layout {
     /// there is none. `scratch` is room that is used again.
     #[inline]
     pub fn parse(&self, record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
+        let record = without_nuls(record);
         match self.format.is_json() {
             true => sink(Ok(record)),
             false => self.parse_other(record, scratch, sink),
@@ -240,6 +280,11 @@ impl Layout {
             Format::Alb => parse::alb::parse(text, out),
             Format::W3c => parse::w3c::parse(text, self, out),
             Format::CloudFrontJson => parse::w3c::parse_json(text, &self.hints, out),
+            Format::Zeek => match &self.zeek {
+                Some(header) => header.parse(text, &self.hints, out),
+                None => zeek::Header::default().parse(text, &self.hints, out),
+            },
+            Format::PostgresCsv => parse::postgres::parse(text, &self.hints, out),
             Format::VpcFlow => parse::vpc_flow::parse(text, self, out),
             Format::Syslog => parse::syslog::parse(text, &self.hints.reference(), out),
             Format::Log => {
@@ -268,6 +313,22 @@ impl Layout {
             | Format::CloudTrail
             | Format::OtlpJson => Ok(()),
         }
+    }
+}
+
+/// A record without the NULs around it: what a file system has where a machine stopped before it wrote the rest.
+#[inline]
+pub(crate) fn without_nuls(record: &[u8]) -> &[u8] {
+    match (record.first(), record.last()) {
+        (Some(0), _) | (_, Some(0)) => {
+            let start = record.iter().position(|byte| *byte != 0);
+            let end = record.iter().rposition(|byte| *byte != 0);
+            let range = start.zip(end).map(|(start, end)| start..=end);
+            range
+                .and_then(|range| record.get(range))
+                .unwrap_or_default()
+        }
+        _ => record,
     }
 }
 

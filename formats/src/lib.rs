@@ -25,6 +25,7 @@
 
 mod container;
 mod cut;
+mod dialect;
 mod failure;
 mod format;
 mod json;
@@ -40,6 +41,7 @@ mod tests;
 mod time;
 
 pub use cut::{Cut, Cutter};
+pub use dialect::Dialect;
 pub use failure::Failure;
 pub use format::Format;
 pub use layout::{Directive, Hints, Layout, MonthDay, Sink, ValueKind};

@@ -27,7 +27,7 @@ macro_rules! preset {
 }
 
 /// All of them.
-pub const PRESETS: [Preset; 12] = [
+pub const PRESETS: [Preset; 13] = [
     preset!(
         "access-log",
         "Apache and Nginx, common and combined",
@@ -43,6 +43,7 @@ pub const PRESETS: [Preset; 12] = [
     preset!("vpc-flow", "AWS VPC flow logs", [VpcFlow]),
     preset!("otel-logs", "OpenTelemetry logs in OTLP's JSON", [OtlpJson]),
     preset!("syslog", "syslog, RFC 5424 and RFC 3164", [Syslog]),
+    preset!("postgres-csv", "Postgres' log in CSV", [PostgresCsv]),
     preset!("logfmt", "key=value pairs", [Logfmt]),
     preset!(
         "log",
@@ -57,8 +58,8 @@ pub const PRESETS: [Preset; 12] = [
     preset!("plain", "lines of text", [Plain]),
     preset!(
         "any",
-        "documents of any shape: JSON, CSV, TSV, Parquet",
-        [Ndjson, Json, JsonArray, Csv, Tsv, Parquet]
+        "documents of any shape: JSON, CSV, TSV, Zeek, Parquet",
+        [Ndjson, Json, JsonArray, Csv, Tsv, Zeek, Parquet]
     ),
 ];
 

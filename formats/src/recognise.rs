@@ -7,8 +7,10 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use crate::container;
+use crate::dialect::{DELIMITERS, Dialect, named_delimiter};
 use crate::format::Format;
-use crate::layout::Hints;
+use crate::json::read_json;
+use crate::layout::{Hints, without_nuls};
 use crate::log_line;
 use crate::parse;
 use crate::{Cut, Cutter};
@@ -19,46 +21,111 @@ const MAX_LINES: usize = 50;
 /// Of lines that belong to each other, more are looked at.
 const MAX_SAMPLE_LINES: usize = 400;
 
-/// A format, and what stands between its values where that may differ.
+/// A format, and how its tables are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognised {
     /// The format.
     pub format: Format,
-    /// `,` but for TSV (a tab) and CSV with `;`.
-    pub delimiter: u8,
+    /// Of CSV and TSV; of other formats it says nothing.
+    pub dialect: Dialect,
 }
 
 impl Recognised {
+    fn of(format: Format) -> Recognised {
+        Recognised {
+            format,
+            dialect: Dialect::new(b','),
+        }
+    }
+
     /// A format that somebody names, and how a stream of it begins.
     #[must_use]
     pub fn forced(format: Format, beginning: &[u8], is_whole: bool) -> Recognised {
-        let delimiter = match format {
-            Format::Tsv => b'\t',
-            Format::Csv => [b',', b';']
-                .into_iter()
-                .max_by_key(|delimiter| {
-                    let records = records(beginning, is_whole, *delimiter);
-                    let first = records.first().copied().unwrap_or_default();
-                    // The later one of equals counts: `,` is to win.
-                    (
-                        memchr::memchr_iter(*delimiter, first).count(),
-                        *delimiter == b',',
-                    )
+        match format {
+            Format::Tsv => Recognised::table(b'\t', beginning, is_whole),
+            Format::Csv => {
+                let found = table(beginning, is_whole, &DELIMITERS);
+                found.unwrap_or_else(|| {
+                    let delimiter = most_frequent(beginning);
+                    Recognised::table(delimiter, beginning, is_whole)
                 })
-                .unwrap_or(b','),
-            _ => b',',
-        };
-        Recognised { format, delimiter }
+            }
+            _ => Recognised::of(format),
+        }
+        .with_format(format)
     }
+
+    /// A table whose delimiter somebody names.
+    #[must_use]
+    pub fn table(delimiter: u8, beginning: &[u8], is_whole: bool) -> Recognised {
+        let found = table(beginning, is_whole, &[delimiter]);
+        found.unwrap_or_else(|| Recognised {
+            format: format_of(delimiter),
+            dialect: Dialect::of(delimiter, beginning),
+        })
+    }
+
+    fn with_format(self, format: Format) -> Recognised {
+        Recognised { format, ..self }
+    }
+}
+
+/// The byte of those that stand between values that the first line has most of; `,` without any.
+fn most_frequent(beginning: &[u8]) -> u8 {
+    let line = beginning.split(|byte| *byte == b'\n').next();
+    let line = line.unwrap_or_default();
+    if let Some(named) = named_delimiter(line) {
+        return named;
+    }
+    let num = |delimiter: u8| memchr::memchr_iter(delimiter, line).count();
+    let most = DELIMITERS.into_iter().max_by_key(|delimiter| {
+        // The later one of equals counts: `,` is to win.
+        (num(*delimiter), *delimiter == b',')
+    });
+    most.unwrap_or(b',')
+}
+
+fn format_of(delimiter: u8) -> Format {
+    match delimiter {
+        b'\t' => Format::Tsv,
+        _ => Format::Csv,
+    }
+}
+
+/// The first of these delimiters that makes a table of what a stream begins with.
+fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Option<Recognised> {
+    delimiters.iter().find_map(|delimiter| {
+        let dialect = Dialect::of(*delimiter, beginning);
+        let records = records(beginning, is_whole, dialect);
+        let (commented, rows): (Vec<&[u8]>, Vec<&[u8]>) = records
+            .iter()
+            .partition(|record| dialect.has_comments && record.starts_with(b"#"));
+        let recognised = |num_commented_names| Recognised {
+            format: format_of(*delimiter),
+            dialect: Dialect {
+                num_commented_names,
+                ..dialect
+            },
+        };
+        if is_table(&rows, dialect) {
+            return Some(recognised(None));
+        }
+        // `#id,name`.
+        let names = commented.into_iter().rev().find(|line| {
+            let num_names = parse::csv::names(line, dialect).len();
+            let first = rows.first();
+            first.is_some_and(|row| parse::csv::names(row, dialect).len() == num_names)
+        })?;
+        let num_names = u16::try_from(parse::csv::names(names, dialect).len()).ok()?;
+        let with_names = [&[names], rows.as_slice()].concat();
+        is_table(&with_names, dialect).then(|| recognised(Some(num_names)))
+    })
 }
 
 /// Recognises a stream by its beginning; `is_whole` says that there is no more of it.
 #[must_use]
 pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
-    let of = |format| Recognised {
-        format,
-        delimiter: b',',
-    };
+    let of = Recognised::of;
     let trimmed = beginning.trim_ascii_start();
     match trimmed.first() {
         None => return of(Format::Ndjson),
@@ -71,6 +138,9 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
         let num = lines.iter().filter(|line| is_of(line)).count();
         num * 5 > lines.len() * 4 || (num > 0 && num + 1 >= lines.len() && lines.len() <= 4)
     };
+    if lines.iter().any(|line| parse::zeek::is_header(line)) {
+        return of(Format::Zeek);
+    }
     if lines.iter().any(|line| line.starts_with("#Fields:")) {
         return of(Format::W3c);
     }
@@ -97,14 +167,19 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     if most(&parse::syslog::is_line) && num_tagged.count() * 2 > lines.len() {
         return of(Format::Syslog);
     }
-    for (format, delimiter) in [
-        (Format::Tsv, b'\t'),
-        (Format::Csv, b','),
-        (Format::Csv, b';'),
-    ] {
-        if is_table(&records(beginning, is_whole, delimiter), delimiter) {
-            return Recognised { format, delimiter };
-        }
+    if let Some(delimiter) = lines
+        .first()
+        .and_then(|line| named_delimiter(line.as_bytes()))
+    {
+        return Recognised::table(delimiter, beginning, is_whole);
+    }
+    let first = records(beginning, is_whole, parse::postgres::dialect());
+    let num_of_postgres = first.iter().filter(|record| is_postgres(record)).count();
+    if num_of_postgres > 0 && num_of_postgres * 5 > first.len() * 4 {
+        return of(Format::PostgresCsv);
+    }
+    if let Some(recognised) = table(beginning, is_whole, &DELIMITERS) {
+        return recognised;
     }
     if most(&|line| is_logfmt(line, &hints)) {
         return of(Format::Logfmt);
@@ -132,6 +207,7 @@ fn first_lines(beginning: &[u8], is_whole: bool, max_lines: usize) -> Vec<String
     }
     lines
         .into_iter()
+        .map(without_nuls)
         .filter(|line| !line.trim_ascii().is_empty())
         .take(max_lines)
         .map(|line| {
@@ -220,12 +296,12 @@ fn is_array(text: &[u8]) -> bool {
 
 fn is_json_object(line: &str) -> bool {
     line.trim_start().starts_with('{')
-        && serde_json::from_str::<Value>(line).is_ok_and(|value| value.is_object())
+        && read_json::<Value>(line.as_bytes()).is_ok_and(|value| value.is_object())
 }
 
 /// The first records of values with a delimiter, without what is cut off at the end.
-fn records(beginning: &[u8], is_whole: bool, delimiter: u8) -> Vec<&[u8]> {
-    let mut cutter = Cutter::new(Format::Csv, delimiter);
+fn records(beginning: &[u8], is_whole: bool, dialect: Dialect) -> Vec<&[u8]> {
+    let mut cutter = Cutter::new(Format::Csv, dialect);
     let mut rest = beginning;
     let mut records = Vec::new();
     while !rest.is_empty() && records.len() < MAX_LINES {
@@ -246,18 +322,22 @@ fn records(beginning: &[u8], is_whole: bool, delimiter: u8) -> Vec<&[u8]> {
     records
 }
 
+fn is_postgres(record: &[u8]) -> bool {
+    std::str::from_utf8(record).is_ok_and(parse::postgres::is_record)
+}
+
 /// A first record of names, and others with as many values.
-fn is_table(records: &[&[u8]], delimiter: u8) -> bool {
+fn is_table(records: &[&[u8]], dialect: Dialect) -> bool {
     let Some((header, others)) = records.split_first() else {
         return false;
     };
-    let names = parse::csv::names(header, delimiter);
+    let names = parse::csv::names(header, dialect);
     let mut sorted = names.clone();
     sorted.sort();
     sorted.dedup();
     let num_alike = others
         .iter()
-        .filter(|record| parse::csv::names(record, delimiter).len() == names.len())
+        .filter(|record| parse::csv::names(record, dialect).len() == names.len())
         .count();
     names.len() >= 2
         && sorted.len() == names.len()
@@ -274,6 +354,7 @@ fn is_name(name: &str) -> bool {
         .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '@' | '#' | '$'));
     let is_well = |c: char| c.is_alphanumeric() || " _-./@()#%$+".contains(c);
     starts_well
+        && !name.ends_with('.')
         && name.chars().count() <= 64
         && name.chars().all(is_well)
         && name.split(' ').count() <= 4

@@ -30,7 +30,7 @@ pub(crate) fn year_2024() -> Arc<Hints> {
 
 /// The records of a stream that comes in pieces.
 pub(crate) fn cut_all(bytes: &[u8], recognised: Recognised, piece_len: usize) -> Vec<Vec<u8>> {
-    let mut cutter = Cutter::new(recognised.format, recognised.delimiter);
+    let mut cutter = Cutter::new(recognised.format, recognised.dialect);
     let mut records = Vec::new();
     let mut record = Vec::new();
     let mut given = Vec::new();
@@ -178,6 +178,21 @@ fn beginnings_are_told_apart() {
         Format::AccessLog,
     );
     check("\u{0}\u{1}\u{2}", Format::Plain);
+    check("\u{0}\u{0}{\"a\":1}\n{\"a\":2}\n", Format::Ndjson);
+    check("sep=;\nid;name\n1;a\n", Format::Csv);
+    check("# by hand\nid,name\n1,a\n", Format::Csv);
+    check("#fields\tts\tuid\n1714557600.5\tC1\n", Format::Zeek);
+    check("#separator |\n", Format::Zeek);
+    check("a|b|c\n1|2|3\n", Format::Csv);
+    check("#!/bin/sh\n# a script\necho a, b\n", Format::Plain);
+    check(
+        "# Title\n\nProse, with commas.\nMore, of it.\n",
+        Format::Plain,
+    );
+    check(
+        "www.example.com:80 192.0.2.1 - - [17/May/2015:10:05:03 +0000] \"GET / HTTP/1.1\" 200 5 \"-\" \"x\"\n",
+        Format::AccessLog,
+    );
 }
 
 /// Any bytes, with what decides things in them more often than by chance.
@@ -221,6 +236,12 @@ pub(crate) fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
         "\u{1b}[2m",
         "1714557600.123 ",
         "May  1 10:00:00 ",
+        "#",
+        "#fields\t",
+        "#types\ttime",
+        "sep=;",
+        "|",
+        "\\\"",
     ]);
     let word = prop_oneof![
         9 => word.prop_map(|word| word.as_bytes().to_vec()),
@@ -242,7 +263,7 @@ proptest! {
             prop_assert_eq!(&cut_all(&bytes, recognised, piece_len), &whole, "{}", format);
             // What is between records is white space, commas and brackets at the most.
             let num_kept: usize = whole.iter().map(Vec::len).sum();
-            if format.is_of_lines() || matches!(format, Format::Csv | Format::Tsv) {
+            if format.is_of_lines() || matches!(format, Format::Csv | Format::Tsv | Format::PostgresCsv) {
                 prop_assert_eq!(num_kept, bytes.len());
             }
             for parsed in read(&bytes, recognised, &year_2024(), usize::MAX) {
@@ -270,7 +291,7 @@ proptest! {
         let pretty = |doc: &Value| serde_json::to_string_pretty(doc).unwrap();
         for text in [Value::to_string as fn(&Value) -> String, pretty] {
             let texts: Vec<String> = docs.iter().map(text).collect();
-            let of = |format| Recognised { format, delimiter: b',' };
+            let of = |format| Recognised { format, dialect: b','.into() };
             let expect: Read = docs.iter().cloned().map(Ok).collect();
             let hints = Arc::new(Hints::default());
             let bare = texts.join(between);

@@ -78,7 +78,7 @@ fn hints() -> Hints {
 }
 
 fn cut(recognised: Recognised, stream: &[u8], piece_len: usize) -> Vec<Vec<u8>> {
-    let mut cutter = Cutter::new(recognised.format, recognised.delimiter);
+    let mut cutter = Cutter::new(recognised.format, recognised.dialect);
     let (mut records, mut record) = (Vec::new(), Vec::new());
     for piece in stream.chunks(piece_len) {
         let mut rest = piece;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::json::read_json;
 use crate::time::is_rfc3339;
 
 /// What stands in an envelope.
@@ -55,7 +56,7 @@ fn cri(line: &str) -> Option<Opened<'_>> {
 }
 
 fn json_file(line: &str) -> Option<Opened<'_>> {
-    let Value::Object(mut object) = serde_json::from_str(line).ok()? else {
+    let Value::Object(mut object) = read_json(line.as_bytes()).ok()? else {
         return None;
     };
     let mut text_of = |name: &str| match object.remove(name) {

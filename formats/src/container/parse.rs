@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use canter_names::mend_json;
+
 use super::envelope::{Opened, is_part, open};
 use super::splice::append_members;
 use crate::failure::Failure;
@@ -122,6 +124,9 @@ impl Container {
     /// Adds what an inner format makes of the text. False if it is not of the format.
     fn add_spliced(&self, text: &str, object: &mut Object<'_>) -> bool {
         if self.inner.format().is_json() {
+            let mended =
+                mend_json(text.as_bytes()).and_then(|mended| String::from_utf8(mended).ok());
+            let text = mended.as_deref().unwrap_or(text);
             let is_object = text.trim_start().starts_with('{')
                 && serde_json::from_str::<serde_json::Value>(text).is_ok();
             if is_object {

@@ -5,6 +5,7 @@ mod quoted;
 mod tests;
 mod values;
 
+use crate::dialect::Dialect;
 use crate::format::Format;
 use quoted::Quoted;
 use values::{Shape, Values};
@@ -33,11 +34,14 @@ enum Kind {
 }
 
 impl Cutter {
-    /// The cutter of a format. `delimiter` stands between values, where records have lines in quotes.
+    /// The cutter of a format. `dialect` is that of tables, or what stands between their values: their records have lines
+    /// in quotes.
     #[must_use]
-    pub fn new(format: Format, delimiter: u8) -> Cutter {
+    pub fn new(format: Format, dialect: impl Into<Dialect>) -> Cutter {
         Cutter(match format {
-            Format::Csv | Format::Tsv => Kind::Quoted(Quoted::new(delimiter)),
+            Format::Csv | Format::Tsv | Format::PostgresCsv => {
+                Kind::Quoted(Quoted::new(dialect.into()))
+            }
             Format::Json => Kind::Values(Values::new(Shape::Bare)),
             Format::JsonArray => Kind::Values(Values::new(Shape::Array)),
             Format::CloudTrail => Kind::Values(Values::new(Shape::Within(&["Records", "records"]))),

@@ -1,41 +1,49 @@
 //! Records of values that may be quoted, and then hold ends of lines.
 //!
 //! A quote opens at the beginning of a value only, and two of them within quotes are one: RFC 4180, and
-//! what the crate `csv` does with everything else (`parse/csv.rs` reads the values by the same rules).
+//! what the crate `csv` does with everything else (`parse/csv.rs` reads the values by the same rules). With backslashes,
+//! the character behind one within quotes is a part of the value. A comment ends with its line.
 
 use super::Cut;
+use crate::dialect::Dialect;
 
 #[derive(Clone, Debug)]
 pub(super) struct Quoted {
-    delimiter: u8,
+    dialect: Dialect,
     state: State,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// A record begins here.
+    BeginRecord,
     /// A value begins here.
     Begin,
+    /// Within a comment.
+    Comment,
     /// Within a value that is not quoted, or after its closing quote.
     Plain,
     InQuotes,
     /// After a quote within quotes: it closes them, or is the first of two.
     AfterQuote,
+    /// After a backslash within quotes.
+    Escaped,
 }
 
 impl Quoted {
-    pub(super) fn new(delimiter: u8) -> Quoted {
+    pub(super) fn new(dialect: Dialect) -> Quoted {
         Quoted {
-            delimiter,
-            state: State::Begin,
+            dialect,
+            state: State::BeginRecord,
         }
     }
 
     pub(super) fn is_in_quotes(&self) -> bool {
-        self.state == State::InQuotes
+        matches!(self.state, State::InQuotes | State::Escaped)
     }
 
     pub(super) fn begin_again(&mut self) {
-        self.state = State::Begin;
+        self.state = State::BeginRecord;
     }
 
     pub(super) fn cut(&mut self, bytes: &[u8]) -> Cut {
@@ -43,29 +51,47 @@ impl Quoted {
         while let Some(byte) = bytes.get(place).copied() {
             let rest = bytes.get(place..).unwrap_or_default();
             match self.state {
-                State::InQuotes => match memchr::memchr(b'"', rest) {
-                    Some(at) => {
-                        place += at + 1;
-                        self.state = State::AfterQuote;
-                    }
-                    None => return Cut::More,
-                },
-                State::AfterQuote if byte == b'"' => {
+                State::InQuotes => {
+                    let found = match self.dialect.has_backslashes {
+                        true => memchr::memchr2(b'"', b'\\', rest),
+                        false => memchr::memchr(b'"', rest),
+                    };
+                    let Some(at) = found else {
+                        return Cut::More;
+                    };
+                    place += at + 1;
+                    self.state = match rest.get(at) {
+                        Some(b'"') => State::AfterQuote,
+                        _ => State::Escaped,
+                    };
+                }
+                State::Escaped => {
                     place += 1;
                     self.state = State::InQuotes;
                 }
-                State::Begin if byte == b'"' => {
+                State::BeginRecord if byte == b'#' && self.dialect.has_comments => {
+                    self.state = State::Comment;
+                }
+                State::Comment => {
+                    let Some(at) = memchr::memchr(b'\n', rest) else {
+                        return Cut::More;
+                    };
+                    self.state = State::BeginRecord;
+                    return Cut::End(place + at + 1);
+                }
+                State::AfterQuote | State::Begin | State::BeginRecord if byte == b'"' => {
                     place += 1;
                     self.state = State::InQuotes;
                 }
-                State::Begin | State::AfterQuote | State::Plain => {
-                    let Some(at) = memchr::memchr2(b'\n', self.delimiter, rest) else {
+                State::Begin | State::BeginRecord | State::AfterQuote | State::Plain => {
+                    let Some(at) = memchr::memchr2(b'\n', self.dialect.delimiter, rest) else {
                         self.state = State::Plain;
                         return Cut::More;
                     };
                     place += at + 1;
                     self.state = State::Begin;
                     if rest.get(at) == Some(&b'\n') {
+                        self.state = State::BeginRecord;
                         return Cut::End(place);
                     }
                 }

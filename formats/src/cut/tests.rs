@@ -7,7 +7,7 @@ use crate::{Format, Recognised};
 fn check(format: Format, text: &str, expect: &[&str]) {
     let recognised = Recognised {
         format,
-        delimiter: b',',
+        dialect: b','.into(),
     };
     for piece_len in [1, 3, usize::MAX] {
         let records = cut_all(text.as_bytes(), recognised, piece_len);

@@ -1,5 +1,5 @@
 //! The access logs of Apache and Nginx: the common log format, and the combined one, which has two values
-//! more. `https://httpd.apache.org/docs/2.4/logs.html#accesslog`
+//! more; either with the virtual host before it. `https://httpd.apache.org/docs/2.4/logs.html#accesslog`
 //!
 //! ```text
 //! 83.149.9.216 - frank [17/May/2015:10:05:03 +0000] "GET /a?b HTTP/1.1" 200 2326 "referrer" "agent"
@@ -14,7 +14,11 @@ use crate::time;
 
 pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut words = Words::new(text);
-    let client = words.word("the client")?;
+    let mut client = words.word("the client")?;
+    let vhost = vhost_of(client, words.rest());
+    if vhost.is_some() {
+        client = words.word("the client")?;
+    }
     let identity = words.word("the identity (or -)")?;
     // A user's name may have spaces; the time stands in brackets after it.
     let mut user = words.word("the user (or -)")?;
@@ -45,6 +49,12 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
     }
     let mut object = Object::begin(out);
     object.string("timestamp", &timestamp);
+    if let Some((host, port)) = vhost {
+        object.string("vhost", host);
+        if let Some(port) = port {
+            object.json("vhost_port", plain_number(port));
+        }
+    }
     match client.parse::<IpAddr>() {
         Ok(_) => object.string("client_ip", client),
         Err(_) => object.string("client_host", client),
@@ -73,6 +83,29 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
     }
     object.end();
     Ok(())
+}
+
+/// The virtual host and its port, if the first word is one and another stands behind it: `%v:%p %h %l %u …`, which Apache
+/// calls `vhost_combined`, and `%v %h …`.
+fn vhost_of<'t>(first: &'t str, rest: &str) -> Option<(&'t str, Option<&'t str>)> {
+    if first == "-" || first.parse::<IpAddr>().is_ok() {
+        return None;
+    }
+    let (second, behind) = rest.split_once(' ')?;
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let (host, port) = match first.rsplit_once(':') {
+        Some((host, port)) if is_port(port) => (host, Some(port)),
+        _ => (first, None),
+    };
+    // Identity and user stand before the time; a user's name may have spaces.
+    let num_words = behind
+        .split(" [")
+        .next()
+        .unwrap_or_default()
+        .split(' ')
+        .count();
+    let is_client = second.parse::<IpAddr>().is_ok() || (port.is_some() && second != "-");
+    (is_client && num_words >= 2 && !second.starts_with('[')).then_some((host, port))
 }
 
 /// JSON has no zeros in front.

@@ -1,4 +1,5 @@
-//! Values with a delimiter between them. The rules are those of `cut/quoted.rs`.
+//! Values with a delimiter between them. The rules are those of `cut/quoted.rs`. A record that they do not fit is read with
+//! backslashes before quotes, if it has any.
 //!
 //! A value is text in a field that the index maps as text, a number or a boolean elsewhere if it looks
 //! like one and has no quotes. Nothing between two delimiters is no value; `""` is an empty string.
@@ -6,23 +7,60 @@
 use std::borrow::Cow;
 
 use super::add_untyped;
+use crate::dialect::Dialect;
 use crate::failure::Failure;
 use crate::json::Object;
 use crate::layout::Layout;
 
-/// The names on the first line.
-pub(crate) fn names(record: &[u8], delimiter: u8) -> Vec<String> {
+/// The names on the first line. A `#` that makes a comment of it is no part of them.
+pub(crate) fn names(record: &[u8], dialect: Dialect) -> Vec<String> {
     let text = String::from_utf8_lossy(record);
-    let values = Values::new(&text, delimiter);
+    let plain = match text.strip_prefix('#') {
+        Some(rest) if rest.trim_start().starts_with(char::is_alphabetic) => rest.trim_start(),
+        _ => &text,
+    };
+    let values = Values::new(plain, dialect);
     values.map(|value| value.text.trim().to_string()).collect()
 }
 
+/// Whether a line that begins with `#` is a comment: it has not as many values as rows have.
+pub(crate) fn is_comment(record: &[u8], dialect: Dialect, num_columns: usize) -> bool {
+    let text = String::from_utf8_lossy(record);
+    dialect.has_comments
+        && text.starts_with('#')
+        && (num_columns == 0 || Values::new(&text, dialect).count() != num_columns)
+}
+
 pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Failure> {
-    let mut values = Values::new(text, layout.delimiter);
+    let start = out.len();
+    let parsed = parse_as(text, layout, layout.dialect, out);
+    // The first of them may stand far behind the beginning.
+    if parsed.is_err() && !layout.dialect.has_backslashes && text.contains("\\\"") {
+        let escaped = Dialect {
+            has_backslashes: true,
+            ..layout.dialect
+        };
+        let (mut other, failed) = (Vec::new(), out.split_off(start));
+        if parse_as(text, layout, escaped, &mut other).is_ok() {
+            out.extend_from_slice(&other);
+            return Ok(());
+        }
+        out.extend_from_slice(&failed);
+    }
+    parsed
+}
+
+fn parse_as(
+    text: &str,
+    layout: &Layout,
+    dialect: Dialect,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
+    let mut values = Values::new(text, dialect);
     let mut object = Object::begin(out);
     for column in &layout.columns {
         let Some(value) = values.next() else {
-            return Err(wrong_number(text, layout));
+            return Err(wrong_number(text, layout, dialect));
         };
         add_untyped(
             &mut object,
@@ -34,23 +72,24 @@ pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<()
     }
     object.end();
     match values.next() {
-        None if values.is_unclosed => Err(Failure {
-            reason: "unclosed_quote",
-            message: "a quote is opened and never closed; the record ends with its line".into(),
-        }),
+        None if values.is_unclosed => Err(unclosed_quote()),
         None => Ok(()),
-        Some(_) => Err(wrong_number(text, layout)),
+        Some(_) => Err(wrong_number(text, layout, dialect)),
     }
 }
 
-fn wrong_number(text: &str, layout: &Layout) -> Failure {
-    let mut values = Values::new(text, layout.delimiter);
+fn unclosed_quote() -> Failure {
+    Failure {
+        reason: "unclosed_quote",
+        message: "a quote is opened and never closed; the record ends with its line".into(),
+    }
+}
+
+fn wrong_number(text: &str, layout: &Layout, dialect: Dialect) -> Failure {
+    let mut values = Values::new(text, dialect);
     let found = values.by_ref().count();
     if values.is_unclosed {
-        return Failure {
-            reason: "unclosed_quote",
-            message: "a quote is opened and never closed; the record ends with its line".into(),
-        };
+        return unclosed_quote();
     }
     Failure {
         reason: "wrong_number_of_values",
@@ -69,23 +108,23 @@ pub(crate) struct Value<'t> {
 /// The values of one record.
 pub(crate) struct Values<'t> {
     rest: Option<&'t str>,
-    delimiter: u8,
+    dialect: Dialect,
     /// After the last value: whether a quote was left open.
     pub(crate) is_unclosed: bool,
 }
 
 impl<'t> Values<'t> {
-    pub(crate) fn new(text: &'t str, delimiter: u8) -> Values<'t> {
+    pub(crate) fn new(text: &'t str, dialect: Dialect) -> Values<'t> {
         Values {
             rest: Some(text),
-            delimiter,
+            dialect,
             is_unclosed: false,
         }
     }
 
     /// Up to the next delimiter, and on behind it.
     fn plain(&mut self, rest: &'t str) -> &'t str {
-        match memchr::memchr(self.delimiter, rest.as_bytes()) {
+        match memchr::memchr(self.dialect.delimiter, rest.as_bytes()) {
             Some(at) => {
                 self.rest = rest.get(at + 1..);
                 rest.get(..at).unwrap_or(rest)
@@ -112,13 +151,22 @@ impl<'t> Iterator for Values<'t> {
         };
         let mut text = Cow::Borrowed("");
         loop {
-            let Some((part, after)) = inside.split_once('"') else {
+            let found = match self.dialect.has_backslashes {
+                true => memchr::memchr2(b'"', b'\\', inside.as_bytes()),
+                false => memchr::memchr(b'"', inside.as_bytes()),
+            };
+            let Some((part, rest)) = found.and_then(|at| inside.split_at_checked(at)) else {
                 self.is_unclosed = true;
                 append(&mut text, inside);
                 self.rest = None;
                 break;
             };
             append(&mut text, part);
+            if let Some(escaped) = rest.strip_prefix('\\') {
+                inside = append_escaped(&mut text, escaped);
+                continue;
+            }
+            let after = rest.get(1..).unwrap_or_default();
             match after.strip_prefix('"') {
                 Some(more) => {
                     append(&mut text, "\"");
@@ -137,6 +185,17 @@ impl<'t> Iterator for Values<'t> {
             is_quoted: true,
         })
     }
+}
+
+/// Appends the character behind a backslash: itself if it is a quote or a backslash, else with that.
+fn append_escaped<'t>(text: &mut Cow<'t, str>, escaped: &'t str) -> &'t str {
+    let len = escaped.chars().next().map_or(0, char::len_utf8);
+    let (first, rest) = escaped.split_at_checked(len).unwrap_or((escaped, ""));
+    if !matches!(first, "\"" | "\\") {
+        append(text, "\\");
+    }
+    append(text, first);
+    rest
 }
 
 fn append<'t>(text: &mut Cow<'t, str>, part: &'t str) {

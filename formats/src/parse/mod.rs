@@ -7,12 +7,14 @@ pub(crate) mod any_value;
 pub(crate) mod csv;
 pub(crate) mod logfmt;
 pub(crate) mod otlp;
+pub(crate) mod postgres;
 pub(crate) mod syslog;
 #[cfg(test)]
 mod tests;
 pub(crate) mod vpc_flow;
 pub(crate) mod w3c;
 mod words;
+pub(crate) mod zeek;
 
 use crate::json::Object;
 use crate::layout::ValueKind;

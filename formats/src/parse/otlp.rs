@@ -6,11 +6,12 @@ use serde_json::{Map, Value};
 
 use super::any_value::{array, attributes, integer, member, plain};
 use crate::failure::Failure;
+use crate::json::read_json;
 use crate::layout::Sink;
 
 /// `record` is an element of `resourceLogs`, or an object that has them.
 pub(crate) fn parse(record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
-    let value: Value = match serde_json::from_slice(record) {
+    let value: Value = match read_json(record) {
         Ok(value) => value,
         Err(error) => {
             return sink(Err(Failure {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::tests::{Read, read, year_2024};
-use crate::{Format, Hints, Recognised};
+use crate::{Format, Hints, Recognised, recognise};
 
 fn read_text(format: Format, text: &str) -> Read {
     let recognised = Recognised::forced(format, text.as_bytes(), true);
@@ -168,6 +168,216 @@ fn values_of_csv_have_the_types_of_the_mapping() {
     );
 }
 
+/// Reads a text as what it is recognised as.
+fn recognised(text: &str) -> Read {
+    let recognised = recognise(text.as_bytes(), true);
+    read(text.as_bytes(), recognised, &Arc::default(), usize::MAX)
+}
+
+#[test]
+fn tables_of_any_dialect_are_read() {
+    let rows = [
+        Ok(json!({"id": 1, "name": "a"})),
+        Ok(json!({"id": 2, "name": "b"})),
+    ];
+    for text in [
+        "id,name\n1,a\n2,b\n",
+        "id;name\n1;a\n2;b\n",
+        "id\tname\n1\ta\n2\tb\n",
+        "id|name\n1|a\n2|b\n",
+        "id\u{1}name\n1\u{1}a\n2\u{1}b\n",
+        "id^name\n1^a\n2^b\n",
+        "id~name\r\n1~a\r\n2~b\r\n",
+        "sep=;\nid;name\n1;a\n2;b\n",
+        "SEP=|\r\nid|name\r\n1|a\r\n2|b\r\n",
+        "\"sep=,\"\nid,name\n1,a\n2,b\n",
+        "sep=\t\nid\tname\n1\ta\n2\tb\n",
+        "sep=:\nid:name\n1:a\n2:b\n",
+        "# made by hand: \"id, name\n# on a day\nid,name\n1,a\n#between, two, rows\n2,b\n# the end",
+        "##meta=1\n#id\tname\n1\ta\n2\tb\n",
+        "# id,name\n1,a\n2,b\n",
+    ] {
+        assert_eq!(recognised(text), rows, "{text:?}");
+    }
+    // As many values as others: a row.
+    assert_eq!(
+        recognised("# x\nid,name\n#1,a\n#2,b,c\n"),
+        [Ok(json!({"id": "#1", "name": "a"}))]
+    );
+}
+
+#[test]
+fn a_delimiter_that_is_named_counts() {
+    for (delimiter, text) in [
+        (b':', "id:name\n1:a,b\n"),
+        (b';', "id;name\n1;a,b\n"),
+        (b' ', "id name\n1 a,b\n"),
+    ] {
+        let recognised = Recognised::table(delimiter, text.as_bytes(), true);
+        let read = read(text.as_bytes(), recognised, &Arc::default(), 1);
+        assert_eq!(read, [Ok(json!({"id": 1, "name": "a,b"}))], "{text:?}");
+    }
+}
+
+#[test]
+fn backslashes_before_quotes_are_taken_when_a_file_has_them() {
+    let rfc = "id,name\n1,\"C:\\\\dir\\\"\n2,\"a \"\"b\"\" c\"\n";
+    assert_eq!(
+        recognised(rfc),
+        [
+            Ok(json!({"id": 1, "name": "C:\\\\dir\\"})),
+            Ok(json!({"id": 2, "name": "a \"b\" c"})),
+        ]
+    );
+    let escaped = "id,name\n1,\"a \\\"b, c\\\" d\"\n2,\"two\n\\\"lines\\\" of \\\\ it \\n\"\n";
+    assert_eq!(
+        recognised(escaped),
+        [
+            Ok(json!({"id": 1, "name": "a \"b, c\" d"})),
+            Ok(json!({"id": 2, "name": "two\n\"lines\" of \\ it \\n"})),
+        ]
+    );
+    // The first of them stands behind what is looked at.
+    let mut late = "id,name\n".to_owned();
+    (0..20_000).for_each(|n| late.push_str(&format!("{n},x\n")));
+    late.push_str("9,\"a \\\"b, c\\\" d\"\n");
+    let read = recognise(late.as_bytes().get(..crate::BEGINNING_LEN).unwrap(), false);
+    assert!(!read.dialect.has_backslashes);
+    let read = crate::tests::read(late.as_bytes(), read, &Arc::default(), usize::MAX);
+    assert_eq!(
+        read.last(),
+        Some(&Ok(json!({"id": 9, "name": "a \"b, c\" d"})))
+    );
+}
+
+#[test]
+fn logs_of_zeek_say_how_they_are_read() {
+    let text = "#separator |\n#set_separator|;\n#empty_field|EMPTY\n#unset_field|NONE\n#path|x\n#fields|ts|v|s|n\n\
+                #types|time|vector[count]|string|double\n1714557600.25|1;2|EMPTY|NONE\n915148800|EMPTY|a\\x7cb|1.5\n\
+                #close|2024\n1|2\n#fields|b\n#types|bool\nT\n";
+    assert_eq!(
+        recognised(text),
+        [
+            Ok(json!({"_path": "x", "ts": "2024-05-01T10:00:00.25Z", "v": [1, 2], "s": ""})),
+            // Before the years in which a number is a time of a log for sure.
+            Ok(json!({"_path": "x", "ts": 915_148_800, "v": [], "s": "a|b", "n": 1.5})),
+            Err("wrong_number_of_values"),
+            Ok(json!({"_path": "x", "b": true})),
+        ]
+    );
+    assert_eq!(read_text(Format::Zeek, "a\tb\n"), [Err("wrong_format")]);
+}
+
+#[test]
+fn postgres_log_of_every_version_is_known_without_names() {
+    let line = |more: &str| {
+        format!(
+            "2024-05-01 10:00:00.123 UTC,\"u\",\"d\",7,\"[local]\",66318c2e.7,1,\"idle\",2024-05-01 09:00:00 UTC,3/1,0,\
+             ERROR,42P01,\"no \"\"t\"\"\",,,,,,\"select 1\",8,{more}\n"
+        )
+    };
+    for more in [
+        "",
+        ",\"psql\"",
+        ",\"psql\",\"client backend\"",
+        ",,\"x\",,5",
+    ] {
+        let read = recognised(&line(more));
+        let doc = read[0].as_ref().unwrap();
+        assert_eq!(doc["timestamp"], "2024-05-01T10:00:00.123Z");
+        assert_eq!(
+            (&doc["level"], &doc["message"]),
+            (&json!("ERROR"), &json!("no \"t\""))
+        );
+        assert_eq!(
+            (&doc["query"], &doc["query_pos"]),
+            (&json!("select 1"), &json!(8))
+        );
+        assert_eq!(read.len(), 1);
+    }
+    let wrong = "2024-05-01 10:00:00.123 UTC,a,b\n";
+    assert_eq!(
+        read_text(Format::PostgresCsv, wrong),
+        [Err("wrong_number_of_values")]
+    );
+}
+
+#[test]
+fn access_logs_with_a_virtual_host_are_read() {
+    let rest = r#"[10/Oct/2000:13:55:36 +0000] "GET / HTTP/1.0" 200 5 "-" "x""#;
+    let doc = |more: Value| {
+        let mut doc = json!({
+            "timestamp": "2000-10-10T13:55:36Z", "request": "GET / HTTP/1.0", "method": "GET", "path": "/",
+            "protocol": "HTTP/1.0", "status": 200, "size": 5, "user_agent": "x",
+        });
+        let members = doc.as_object_mut().unwrap();
+        members.extend(more.as_object().unwrap().clone());
+        doc
+    };
+    for (before, more) in [
+        (
+            "www.example.com:80 192.0.2.1 - frank",
+            json!({"vhost": "www.example.com", "vhost_port": 80, "client_ip": "192.0.2.1", "user": "frank"}),
+        ),
+        (
+            "www.example.com:443 client.example.net - -",
+            json!({"vhost": "www.example.com", "vhost_port": 443, "client_host": "client.example.net"}),
+        ),
+        (
+            "www.example.com 2001:db8::1 - jane doe",
+            json!({"vhost": "www.example.com", "client_ip": "2001:db8::1", "user": "jane doe"}),
+        ),
+        ("2001:db8::80 - -", json!({"client_ip": "2001:db8::80"})),
+        (
+            "host.example - jane doe",
+            json!({"client_host": "host.example", "user": "jane doe"}),
+        ),
+        (
+            "host.example:80 - jane doe",
+            json!({"client_host": "host.example:80", "user": "jane doe"}),
+        ),
+    ] {
+        check(Format::AccessLog, &format!("{before} {rest}"), doc(more));
+    }
+}
+
+#[test]
+fn nuls_of_an_unfinished_write_are_no_part_of_a_record() {
+    let nuls = "\0".repeat(100);
+    for (format, text, expect) in [
+        (
+            Format::Ndjson,
+            format!("{nuls}{{\"a\":1}}\n{{\"a\":2}}{nuls}\n"),
+            [json!({"a": 1}), json!({"a": 2})],
+        ),
+        (
+            Format::Plain,
+            format!("{nuls}x\n{nuls}y\n"),
+            [json!({"message": "x"}), json!({"message": "y"})],
+        ),
+        (
+            Format::Csv,
+            format!("a,b\n{nuls}1,2\n3,4\n"),
+            [json!({"a": 1, "b": 2}), json!({"a": 3, "b": 4})],
+        ),
+    ] {
+        assert_eq!(read_text(format, &text), expect.map(Ok), "{format}");
+    }
+}
+
+#[test]
+fn half_of_a_surrogate_pair_spoils_no_format() {
+    let log = r#"{"log":"a\ud83d\n","stream":"stdout","time":"2024-05-01T10:00:00Z"}"#;
+    let read = read_text(Format::Container, log);
+    assert_eq!(read[0].as_ref().unwrap()["message"], "a\u{fffd}");
+    let otlp = r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"stringValue":"\udc00"}}]}]}]}"#;
+    let read = read_text(Format::OtlpJson, otlp);
+    assert_eq!(read[0].as_ref().unwrap()["body"]["message"], "\u{fffd}");
+    let cloudfront = r#"{"date":"2024-05-01","time":"10:00:00","x-edge-location":"\ud800"}"#;
+    let read = read_text(Format::CloudFrontJson, cloudfront);
+    assert_eq!(read[0].as_ref().unwrap()["x_edge_location"], "\u{fffd}");
+}
+
 #[test]
 fn fields_of_flow_logs_and_cloudfront_may_be_too_few() {
     assert_eq!(
@@ -257,7 +467,7 @@ proptest! {
 fn check_against_csv(text: &str) -> Result<(), TestCaseError> {
     let recognised = Recognised {
         format: Format::Csv,
-        delimiter: b',',
+        dialect: b','.into(),
     };
     let ours: Vec<Vec<String>> = crate::tests::cut_all(text.as_bytes(), recognised, usize::MAX)
         .iter()
@@ -265,7 +475,7 @@ fn check_against_csv(text: &str) -> Result<(), TestCaseError> {
             let record = String::from_utf8_lossy(record);
             let record = record.strip_suffix('\n').unwrap_or(&record);
             let record = record.strip_suffix('\r').unwrap_or(record);
-            super::csv::Values::new(record, b',')
+            super::csv::Values::new(record, b','.into())
                 .map(|value| value.text.into_owned())
                 .collect()
         })
@@ -299,12 +509,12 @@ fn check_against_csv(text: &str) -> Result<(), TestCaseError> {
 fn ours_is_open(text: &str) -> bool {
     let recognised = Recognised {
         format: Format::Csv,
-        delimiter: b',',
+        dialect: b','.into(),
     };
     let records = crate::tests::cut_all(text.as_bytes(), recognised, usize::MAX);
     records.last().is_some_and(|record| {
         let record = String::from_utf8_lossy(record);
-        let mut values = super::csv::Values::new(&record, b',');
+        let mut values = super::csv::Values::new(&record, b','.into());
         values.by_ref().count();
         values.is_unclosed
     })

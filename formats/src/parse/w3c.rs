@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{add_untyped, plain_name};
 use crate::failure::Failure;
-use crate::json::Object;
+use crate::json::{Object, read_json};
 use crate::layout::{Hints, Layout, ValueKind};
 
 /// Text although it may look like a number.
@@ -55,7 +55,7 @@ pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<()
 
 /// CloudFront's JSON: the same names, and every value a string.
 pub(crate) fn parse_json(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), Failure> {
-    let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| Failure {
+    let object: Map<String, Value> = read_json(text.as_bytes()).map_err(|error| Failure {
         reason: "not_json",
         message: format!("not a JSON object: {error}"),
     })?;

@@ -6,6 +6,7 @@ mod families;
 mod json;
 mod lines;
 mod rng;
+mod tables;
 mod text;
 
 use serde_json::Value;
@@ -26,7 +27,7 @@ pub struct Sample {
 }
 
 /// The formats that are recognised by their text.
-pub const LAYOUTS: [Format; 17] = {
+pub const LAYOUTS: [Format; 19] = {
     let [layouts @ .., _] = Format::ALL;
     layouts
 };
@@ -45,6 +46,8 @@ pub fn sample(format: Format, num_docs: u64, seed: u64) -> Sample {
         Format::Alb => aws::alb(&mut rng, num_docs),
         Format::W3c => aws::cloudfront(&mut rng, num_docs),
         Format::CloudFrontJson => aws::cloudfront_json(&mut rng, num_docs),
+        Format::Zeek => tables::zeek(&mut rng, num_docs),
+        Format::PostgresCsv => tables::postgres(&mut rng, num_docs),
         Format::VpcFlow => aws::vpc_flow(&mut rng, num_docs),
         Format::Csv => text::table(&mut rng, num_docs, ','),
         Format::Tsv => text::table(&mut rng, num_docs, '\t'),

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::families::hints;
+use crate::layout::without_nuls;
 use crate::tests::{any_bytes, cut_all, joined};
 use crate::{Format, Layout, Recognised};
 
@@ -16,7 +17,7 @@ proptest! {
         bytes in any_bytes(),
         format in prop::sample::select(vec![Format::Log, Format::Container]),
     ) {
-        let recognised = Recognised { format, delimiter: b',' };
+        let recognised = Recognised { format, dialect: b','.into() };
         let layout = Layout::of(recognised, &sample, true, Arc::clone(&hints()));
         for record in joined(cut_all(&bytes, recognised, 7), &layout) {
             layout.parse(&record, &mut Vec::new(), &mut |parsed| {
@@ -31,7 +32,8 @@ proptest! {
                     None => text("head") + &text("message"),
                 };
                 if format == Format::Log {
-                    assert_eq!(whole.as_bytes(), record);
+                    // NULs around a record are none of it.
+                    assert_eq!(whole.as_bytes(), without_nuls(&record));
                 }
             });
         }

@@ -1,0 +1,82 @@
+//! How a table is written: what stands between its values, how quotes stand in quotes, and which lines are no rows.
+
+/// How a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dialect {
+    /// The byte between values.
+    pub delimiter: u8,
+    /// Within quotes, a backslash takes the next character as it is: `"a \"b\""`. Else two quotes are one, as in RFC 4180.
+    pub has_backslashes: bool,
+    /// A line that begins with `#` and has not as many values as others is no row.
+    pub has_comments: bool,
+    /// The names stand in a line that begins with `#`, and are this many.
+    pub num_commented_names: Option<u16>,
+}
+
+/// Bytes that stand between values in some file or other, in the order in which they are tried.
+pub(crate) const DELIMITERS: [u8; 7] = [b'\t', b',', b';', b'|', 0x01, b'^', b'~'];
+
+impl Dialect {
+    /// Values with a byte between them, as RFC 4180 has them.
+    #[must_use]
+    pub fn new(delimiter: u8) -> Dialect {
+        Dialect {
+            delimiter,
+            has_backslashes: false,
+            has_comments: false,
+            num_commented_names: None,
+        }
+    }
+
+    /// The same for a table that begins so.
+    pub(crate) fn of(delimiter: u8, beginning: &[u8]) -> Dialect {
+        let lines = beginning.split(|byte| *byte == b'\n');
+        Dialect {
+            has_backslashes: escapes_quotes(delimiter, beginning),
+            has_comments: lines.into_iter().any(|line| line.starts_with(b"#")),
+            ..Dialect::new(delimiter)
+        }
+    }
+}
+
+impl From<u8> for Dialect {
+    fn from(delimiter: u8) -> Dialect {
+        Dialect::new(delimiter)
+    }
+}
+
+/// Whether a quote behind a backslash is not the end of its value: behind the end stands a delimiter, or nothing.
+fn escapes_quotes(delimiter: u8, beginning: &[u8]) -> bool {
+    let (mut is_in_quotes, mut begins_value) = (false, true);
+    let mut bytes = beginning.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if is_in_quotes && bytes.next_if_eq(&b'"').is_some() => {
+                let follows = bytes.peek().copied();
+                let may_end = |byte: u8| byte == delimiter || matches!(byte, b'\r' | b'\n' | b'"');
+                if follows.is_some_and(|byte| !may_end(byte)) {
+                    return true;
+                }
+            }
+            b'"' if is_in_quotes => is_in_quotes = false,
+            b'"' if begins_value => is_in_quotes = true,
+            _ => {}
+        }
+        begins_value = !is_in_quotes && (byte == delimiter || byte == b'\n');
+    }
+    false
+}
+
+/// The delimiter that a line `sep=;` names, as Excel writes and reads it.
+pub(crate) fn named_delimiter(line: &[u8]) -> Option<u8> {
+    let line = line.trim_ascii_end();
+    let line = line.strip_suffix(b"\"").unwrap_or(line);
+    let line = line.strip_prefix(b"\"").unwrap_or(line);
+    let (name, rest) = line.split_at_checked(4)?;
+    match rest {
+        [delimiter] if name.eq_ignore_ascii_case(b"sep=") => Some(*delimiter),
+        // A tab is white space.
+        [] if name.eq_ignore_ascii_case(b"sep=") => Some(b'\t'),
+        _ => None,
+    }
+}
