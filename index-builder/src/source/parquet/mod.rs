@@ -5,9 +5,11 @@
 //! that would take too much memory: see `bounded.rs`.
 
 mod bounded;
+mod intervals;
 mod object;
 mod page_header;
 mod tables;
+mod texts;
 mod value;
 mod views;
 mod wanted;
@@ -28,6 +30,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
 use bounded::{Bounded, Ledger};
+use intervals::intervals_of;
 pub(super) use object::ObjectRanges;
 pub use tables::ArrowTables;
 use value::RowWriter;
@@ -55,6 +58,8 @@ pub(super) struct ParquetLines {
     place: usize,
     /// What says which file it is: it never grows, and its footer says where everything in it lies.
     footer_checksum: u64,
+    /// All of the file's, those included that are not read.
+    column_names: Vec<String>,
     /// Why the file could not be read, if it is not its own fault.
     failure: Failure,
 }
@@ -73,8 +78,7 @@ struct Columns {
     ledger: Ledger,
     max_line_num_bytes: Option<usize>,
     wanted: Wanted,
-    /// Paths of columns that hold UUIDs.
-    uuids: Vec<String>,
+    special: Special,
 }
 
 impl ParquetLines {
@@ -93,6 +97,10 @@ impl ParquetLines {
             let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
             let metadata = ArrowReaderMetadata::load(&file, options).map_err(invalid)?;
             let checksum = checksum_of(metadata.metadata());
+            let schema = metadata.metadata().file_metadata().schema_descr();
+            let roots = schema.root_schema().get_fields().iter();
+            let names = roots.map(|field| field.name().to_owned()).collect();
+            let known_as = Special::of(metadata.metadata());
             let metadata = with_views(&metadata)?;
             let ledger = Ledger::new(metadata.metadata(), limits.max_pages_num_bytes);
             let file = Bounded {
@@ -107,19 +115,20 @@ impl ParquetLines {
                 ledger,
                 max_line_num_bytes: limits.max_line_num_bytes,
                 wanted: wanted.clone(),
-                uuids: uuids_of(metadata.metadata()),
+                special: known_as,
             };
-            Ok((Rows::Open(Box::new(columns)), checksum))
+            Ok((Rows::Open(Box::new(columns)), checksum, names))
         });
-        let (rows, footer_checksum) = opened.unwrap_or_else(|error| {
+        let (rows, footer_checksum, column_names) = opened.unwrap_or_else(|error| {
             let error = failure.take().unwrap_or(error);
-            (Rows::Broken(Some(error)), 0)
+            (Rows::Broken(Some(error)), 0, Vec::new())
         });
         ParquetLines {
             rows,
             lines: Vec::new(),
             place: 0,
             footer_checksum,
+            column_names,
             failure,
         }
     }
@@ -127,6 +136,11 @@ impl ParquetLines {
     /// What says which file it is; 0 of one without a footer.
     pub(super) fn footer_checksum(&self) -> u64 {
         self.footer_checksum
+    }
+
+    /// The names of all columns; none of a file without a footer.
+    pub(super) fn column_names(&self) -> &[String] {
+        &self.column_names
     }
 
     /// Writes the lines of the next rows; false at the end.
@@ -169,7 +183,7 @@ impl Columns {
             }
         };
         let max = self.max_line_num_bytes;
-        let writer = writer_of(&batch, &self.wanted, &self.uuids, max)?;
+        let writer = writer_of(&batch, &self.wanted, &self.special, max)?;
         while row < batch.num_rows() && lines.len() < LINES_NUM_BYTES {
             writer.write(row, lines);
             lines.push(b'\n');
@@ -220,11 +234,11 @@ fn batches<R: ChunkReader + 'static>(
 fn writer_of<'b>(
     batch: &'b RecordBatch,
     wanted: &Wanted,
-    uuids: &[String],
+    special: &Special,
     max_num_bytes: Option<usize>,
 ) -> io::Result<RowWriter<'b>> {
     let max_num_bytes = max_num_bytes.unwrap_or(usize::MAX);
-    RowWriter::of_batch(batch, wanted, uuids, max_num_bytes)
+    RowWriter::of_batch(batch, wanted, special, max_num_bytes)
         .map_err(|message| io::Error::new(io::ErrorKind::InvalidData, message))
 }
 
@@ -244,10 +258,24 @@ fn checksum_of(metadata: &ParquetMetaData) -> u64 {
     checksum64(&all)
 }
 
-fn uuids_of(metadata: &ParquetMetaData) -> Vec<String> {
-    let columns = metadata.file_metadata().schema_descr().columns().iter();
-    let uuids = columns.filter(|column| column.logical_type_ref() == Some(&LogicalType::Uuid));
-    uuids.map(|column| column.path().string()).collect()
+/// Columns of bytes that are something else to people.
+#[derive(Debug, Default)]
+struct Special {
+    /// Paths of columns that hold UUIDs.
+    uuids: Vec<String>,
+    /// The same of intervals.
+    intervals: Vec<String>,
+}
+
+impl Special {
+    fn of(metadata: &ParquetMetaData) -> Special {
+        let columns = metadata.file_metadata().schema_descr().columns().iter();
+        let uuids = columns.filter(|column| column.logical_type_ref() == Some(&LogicalType::Uuid));
+        Special {
+            uuids: uuids.map(|column| column.path().string()).collect(),
+            intervals: intervals_of(metadata),
+        }
+    }
 }
 
 fn invalid(error: impl std::fmt::Display) -> io::Error {

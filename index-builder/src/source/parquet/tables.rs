@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use arrow_ipc::reader::StreamReader;
 
-use super::{Wanted, guarded, invalid, writer_of};
+use super::{Special, Wanted, guarded, invalid, writer_of};
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
@@ -34,7 +34,7 @@ impl ArrowTables {
             let batches = StreamReader::try_new(Cursor::new(stream), None).map_err(invalid)?;
             for batch in batches {
                 let batch = batch.map_err(invalid)?;
-                let row = writer_of(&batch, &self.wanted, &[], None)?;
+                let row = writer_of(&batch, &self.wanted, &Special::default(), None)?;
                 for ord in 0..batch.num_rows() {
                     row.write(ord, lines);
                     lines.push(b'\n');

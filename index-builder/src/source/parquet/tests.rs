@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::builder::{
-    Decimal128Builder, Int64Builder, ListBuilder, MapBuilder, StringBuilder,
+    Decimal128Builder, Int64Builder, LargeListBuilder, ListBuilder, MapBuilder, StringBuilder,
 };
 use arrow_array::{
-    ArrayRef, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array,
-    Float64Array, Int64Array, RecordBatch, StringArray, StructArray, Time64MicrosecondArray,
-    TimestampMicrosecondArray, TimestampMillisecondArray, TimestampNanosecondArray, UInt64Array,
+    ArrayRef, BinaryArray, BooleanArray, Date32Array, Date64Array, DictionaryArray,
+    FixedSizeBinaryArray, Float32Array, Float64Array, Int32Array, Int64Array,
+    IntervalYearMonthArray, LargeBinaryArray, LargeStringArray, RecordBatch, StringArray,
+    StructArray, Time32SecondArray, Time64MicrosecondArray, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, UInt64Array,
 };
+use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field};
 use canter_doc_mapper::IndexConfig;
 use object_store::memory::InMemory;
@@ -20,12 +23,15 @@ use object_store::path::Path as ObjectPath;
 use object_store::{ObjectStore, ObjectStoreExt as _};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{FixedLenByteArray, FixedLenByteArrayType, Int64Type, Int96, Int96Type};
 use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{ParquetLimits, ParquetLines, Wanted};
+use super::{ArrowTables, ParquetLimits, ParquetLines, Wanted};
 use crate::error::ErrorKind;
 use crate::ingest::{IngestOptions, IngestReport, ingest};
 use crate::publisher::create_index;
@@ -207,6 +213,149 @@ fn values_are_written_as_fields_of_the_index_take_them() {
             "plain": "b2xkIHRleHQ=", "bytes": "ff00", "day": "1969-12-31T00:00:00Z", "ns": 1_700_000_000_123_456_789_i64,
             "us": "2023-11-14T22:13:20.000001Z", "object": {"text": "deep", "at": -1},
         })
+    );
+}
+
+/// A file of one row group for each of these, with a column of INT96 and one of intervals.
+fn old_types(path: &Path, groups: &[&[(Int96, [u32; 3])]]) {
+    let schema = "message old {
+        optional int96 at;
+        optional fixed_len_byte_array(12) took (INTERVAL);
+        optional group inner { required int64 n; }
+    }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    for rows in groups {
+        let levels = vec![1; rows.len()];
+        let mut group = writer.next_row_group().unwrap();
+        let times: Vec<Int96> = rows.iter().map(|(time, _)| *time).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column
+            .typed::<Int96Type>()
+            .write_batch(&times, Some(&levels), None)
+            .unwrap();
+        column.close().unwrap();
+        let intervals = rows.iter().map(|(_, interval)| {
+            let bytes: Vec<u8> = interval
+                .iter()
+                .flat_map(|part| part.to_le_bytes())
+                .collect();
+            FixedLenByteArray::from(bytes)
+        });
+        let mut column = group.next_column().unwrap().unwrap();
+        column
+            .typed::<FixedLenByteArrayType>()
+            .write_batch(&intervals.collect::<Vec<_>>(), Some(&levels), None)
+            .unwrap();
+        column.close().unwrap();
+        let numbers: Vec<i64> = (0..).take(rows.len()).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column
+            .typed::<Int64Type>()
+            .write_batch(&numbers, Some(&levels), None)
+            .unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+/// A time of INT96: a day by its Julian number, and nanoseconds.
+fn int96(days_since_1970: i64, nanos: u64) -> Int96 {
+    let mut value = Int96::new();
+    let day = u32::try_from(days_since_1970 + 2_440_588).unwrap();
+    value.set_data(nanos as u32, (nanos >> 32) as u32, day);
+    value
+}
+
+#[test]
+fn times_of_96_bits_and_intervals_are_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old");
+    old_types(
+        &path,
+        &[
+            &[
+                (int96(19_844, 36_000_123_456_000), [14, 3, 14_706_500]),
+                // The last day that many programs know, and the first one.
+                (int96(2_932_896, 0), [0, 0, 0]),
+            ],
+            // A row group without a row.
+            &[],
+            &[(int96(-719_162, 0), [0, 1, u32::MAX])],
+        ],
+    );
+    let docs = lines_of(&path, &Wanted::default());
+    assert_eq!(
+        docs,
+        [
+            json!({"at": "2024-05-01T10:00:00.123456Z", "took": "P14M3DT14706.5S", "inner": {"n": 0}}),
+            json!({"at": "9999-12-31T00:00:00Z", "took": "PT0S", "inner": {"n": 1}}),
+            json!({"at": "0001-01-01T00:00:00Z", "took": "P1DT4294967.295S", "inner": {"n": 0}}),
+        ]
+    );
+}
+
+#[test]
+fn tables_of_other_programs_have_every_type_of_arrow() {
+    let keys = Int32Array::from(vec![Some(1), None]);
+    let values: ArrayRef = Arc::new(StringArray::from(vec!["no", "yes"]));
+    let dictionary = DictionaryArray::new(keys, values);
+    let mut list = LargeListBuilder::new(Int64Builder::new());
+    list.append_value([Some(1), Some(2)]);
+    list.append_null();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("word", Arc::new(dictionary)),
+        (
+            "text",
+            Arc::new(LargeStringArray::from(vec![Some("a"), None])),
+        ),
+        (
+            "bytes",
+            Arc::new(LargeBinaryArray::from_opt_vec(vec![Some(b"b"), None])),
+        ),
+        ("list", Arc::new(list.finish())),
+        (
+            "day",
+            Arc::new(Date64Array::from(vec![Some(86_400_000), None])),
+        ),
+        (
+            "months",
+            Arc::new(IntervalYearMonthArray::from(vec![Some(14), None])),
+        ),
+        (
+            "clock",
+            Arc::new(Time32SecondArray::from(vec![Some(61), None])),
+        ),
+    ];
+    let columns = columns
+        .into_iter()
+        .map(|(name, column)| (name, column, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let mut stream = Vec::new();
+    let mut writer = StreamWriter::try_new(&mut stream, &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    let bench = Bench::new("doc_mapping: {mode: dynamic}");
+    let mut lines = Vec::new();
+    let tables = ArrowTables::of_index(&bench.store).unwrap();
+    tables.write_lines(&stream, &mut lines).unwrap();
+    let lines = String::from_utf8(lines).unwrap();
+    let docs: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        docs,
+        [
+            json!({
+                "word": "yes", "text": "a", "bytes": "b", "list": [1, 2], "day": "1970-01-02T00:00:00Z",
+                "months": "P14M", "clock": "00:01:01",
+            }),
+            json!({}),
+        ]
     );
 }
 

@@ -1,24 +1,23 @@
 //! Rows of Arrow's columns as JSON objects. A value that is null, or a number that JSON does not have, is left out.
 
-use std::io::Write as _;
-
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float16Type,
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, RecordBatch};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_array::{Array, GenericListArray, OffsetSizeTrait, RecordBatch};
+use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
-use tantivy::time::OffsetDateTime;
-use tantivy::time::format_description::well_known::Rfc3339;
 
+use super::texts::{clock, date_of, hex, uuid};
 use super::wanted::{Wanted, Written};
+use super::{Special, intervals};
 
 const DAY_NS: i128 = 86_400_000_000_000;
 
@@ -44,7 +43,7 @@ struct Place<'a> {
     /// The path in the schema of the file, in which lists have levels of their own.
     schema_path: String,
     wanted: &'a Wanted,
-    uuids: &'a [String],
+    special: &'a Special,
     /// Of what is longer, the rest is not written.
     max_num_bytes: usize,
 }
@@ -75,14 +74,14 @@ impl<'a> RowWriter<'a> {
     pub(super) fn of_batch(
         batch: &'a RecordBatch,
         wanted: &Wanted,
-        uuids: &[String],
+        special: &Special,
         max_num_bytes: usize,
     ) -> Result<RowWriter<'a>, String> {
         let root = Place {
             path: Vec::new(),
             schema_path: String::new(),
             wanted,
-            uuids,
+            special,
             max_num_bytes,
         };
         let schema = batch.schema_ref();
@@ -264,6 +263,10 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
             let values = column.as_string::<i32>();
             text(move |row| values.value(row), place)
         }
+        DataType::LargeUtf8 => {
+            let values = column.as_string::<i64>();
+            text(move |row| values.value(row), place)
+        }
         DataType::Utf8View => {
             let values = column.as_string_view();
             text(move |row| values.value(row), place)
@@ -272,13 +275,25 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
             let values = column.as_binary::<i32>();
             bytes(move |row| values.value(row), place)
         }
+        DataType::LargeBinary => {
+            let values = column.as_binary::<i64>();
+            bytes(move |row| values.value(row), place)
+        }
         DataType::BinaryView => {
             let values = column.as_binary_view();
             bytes(move |row| values.value(row), place)
         }
         DataType::FixedSizeBinary(_) => {
             let values = column.as_fixed_size_binary();
-            match place.uuids.contains(&place.schema_path) {
+            if place.special.intervals.contains(&place.schema_path) {
+                return Ok(Box::new(move |row, out| {
+                    let text = intervals::of_bytes(values.value(row));
+                    text.as_ref()
+                        .inspect(|text| write_json(out, text))
+                        .is_some()
+                }));
+            }
+            match place.special.uuids.contains(&place.schema_path) {
                 true => Box::new(move |row, out| {
                     write_json(out, &uuid(values.value(row)));
                     true
@@ -313,6 +328,41 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
                 true
             })
         }
+        DataType::Date64 => instant!(column, Date64Type, 1_000_000, place),
+        DataType::Interval(IntervalUnit::YearMonth) => {
+            let values = column.as_primitive::<IntervalYearMonthType>();
+            Box::new(move |row, out| {
+                write_json(out, &intervals::duration(values.value(row).into(), 0, 0));
+                true
+            })
+        }
+        DataType::Interval(IntervalUnit::DayTime) => {
+            let values = column.as_primitive::<IntervalDayTimeType>();
+            Box::new(move |row, out| {
+                let value = values.value(row);
+                let nanos = i64::from(value.milliseconds) * 1_000_000;
+                write_json(out, &intervals::duration(0, i64::from(value.days), nanos));
+                true
+            })
+        }
+        DataType::Interval(IntervalUnit::MonthDayNano) => {
+            let values = column.as_primitive::<IntervalMonthDayNanoType>();
+            Box::new(move |row, out| {
+                let value = values.value(row);
+                let (months, days) = (i64::from(value.months), i64::from(value.days));
+                write_json(out, &intervals::duration(months, days, value.nanoseconds));
+                true
+            })
+        }
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary();
+            let write = writer(&**dictionary.values(), place)?;
+            let keys = dictionary.normalized_keys();
+            Box::new(move |row, out| keys.get(row).is_some_and(|key| write(*key, out)))
+        }
+        DataType::Time32(TimeUnit::Second) => {
+            time_of_day!(column, Time32SecondType, 1_000_000_000)
+        }
         DataType::Time32(TimeUnit::Millisecond) => {
             time_of_day!(column, Time32MillisecondType, 1_000_000)
         }
@@ -330,40 +380,8 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
                 true
             })
         }
-        DataType::List(_) => {
-            let lists = column.as_list::<i32>();
-            // An element is at the path of its list, as in documents.
-            let elements = Place {
-                path: place.path.clone(),
-                schema_path: format!("{}.list.element", place.schema_path),
-                ..*place
-            };
-            let write = writer(lists.values(), &elements)?;
-            let max_num_bytes = place.max_num_bytes;
-            Box::new(move |row, out| {
-                let ends = lists.value_offsets().get(row..row + 2);
-                let (start, end) = match ends {
-                    Some([start, end]) => (*start as usize, *end as usize),
-                    _ => return false,
-                };
-                out.push(b'[');
-                let first = out.len();
-                for element in start..end {
-                    let before = out.len();
-                    if before - first > max_num_bytes {
-                        break;
-                    }
-                    if before > first {
-                        out.push(b',');
-                    }
-                    if !write(element, out) {
-                        out.truncate(before);
-                    }
-                }
-                out.push(b']');
-                true
-            })
-        }
+        DataType::List(_) => list(column.as_list::<i32>(), place)?,
+        DataType::LargeList(_) => list(column.as_list::<i64>(), place)?,
         DataType::Map(..) => {
             let maps = column.as_map();
             let keys = maps.keys();
@@ -401,6 +419,43 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
             ));
         }
     })
+}
+
+/// Writes lists as arrays. An element is at the path of its list, as in documents.
+fn list<'a, O: OffsetSizeTrait>(
+    lists: &'a GenericListArray<O>,
+    place: &Place<'_>,
+) -> Result<Writer<'a>, String> {
+    let elements = Place {
+        path: place.path.clone(),
+        schema_path: format!("{}.list.element", place.schema_path),
+        ..*place
+    };
+    let write = writer(lists.values(), &elements)?;
+    let max_num_bytes = place.max_num_bytes;
+    Ok(Box::new(move |row, out| {
+        let ends = lists.value_offsets().get(row..row + 2);
+        let (start, end) = match ends {
+            Some([start, end]) => (start.as_usize(), end.as_usize()),
+            _ => return false,
+        };
+        out.push(b'[');
+        let first = out.len();
+        for element in start..end {
+            let before = out.len();
+            if before - first > max_num_bytes {
+                break;
+            }
+            if before > first {
+                out.push(b',');
+            }
+            if !write(element, out) {
+                out.truncate(before);
+            }
+        }
+        out.push(b']');
+        true
+    }))
 }
 
 /// Keys of any type are strings in JSON.
@@ -442,34 +497,4 @@ fn bytes<'a>(value: impl Fn(usize) -> &'a [u8] + 'a, place: &Place<'_>) -> Write
         }
         true
     })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn uuid(bytes: &[u8]) -> String {
-    let digits = hex(bytes);
-    let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
-    let parts: Option<Vec<&str>> = parts.into_iter().map(|part| digits.get(part)).collect();
-    parts.map_or(digits.clone(), |parts| parts.join("-"))
-}
-
-/// RFC 3339, of the years 0 to 9999.
-fn date_of(ns: i128) -> Option<String> {
-    let date = OffsetDateTime::from_unix_timestamp_nanos(ns).ok()?;
-    date.format(&Rfc3339).ok()
-}
-
-/// `13:07:09.25`.
-fn clock(ns: i64) -> String {
-    let (seconds, rest_ns) = (ns / 1_000_000_000, ns % 1_000_000_000);
-    let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
-    let mut text = Vec::new();
-    // Writing to memory cannot fail.
-    let _ = write!(text, "{hours:02}:{minutes:02}:{:02}", seconds % 60);
-    if rest_ns != 0 {
-        let _ = write!(text, ".{}", format!("{rest_ns:09}").trim_end_matches('0'));
-    }
-    String::from_utf8(text).unwrap_or_default()
 }
