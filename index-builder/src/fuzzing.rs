@@ -1,10 +1,15 @@
-//! The readers of what a store holds beside splits and manifests, for the fuzz targets. This is no API.
+//! The readers of what a store holds beside splits and manifests, and of files of logs, for the fuzz targets. This is no API.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use canter_doc_mapper::IndexConfig;
 use serde::Serialize;
 
 use crate::arrivals::unpacked;
 use crate::catalog::{self, CatalogFile, Templates};
-use crate::ingest::{Receipt, read_checkpoint};
+use crate::ingest::{IngestOptions, Receipt, read_checkpoint};
+use crate::source::{ReadSettings, RecordReader, Source, take_apart};
 
 /// What was read of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,4 +60,40 @@ pub fn receipt(bytes: &[u8]) -> Option<Read> {
 #[must_use]
 pub fn spooled(bytes: &[u8], max_num_bytes: usize) -> Option<Vec<u8>> {
     unpacked(bytes, max_num_bytes).ok()
+}
+
+/// Reads all records of a file, or of each member of an archive, and counts them.
+#[must_use]
+pub fn stored_logs(path: &Path) -> u64 {
+    let options = IngestOptions::default();
+    let config = serde_json::json!({
+        "version": "0.8", "index_id": "fuzz", "doc_mapping": {"mode": "dynamic"},
+    });
+    let config = IndexConfig::from_json(config.to_string().as_bytes());
+    let Some(settings) = config
+        .ok()
+        .and_then(|config| ReadSettings::new(&options, &config).ok())
+    else {
+        return 0;
+    };
+    let taken = take_apart(vec![Source::file(path)], options.max_expansion);
+    let sources = taken.map_or_else(|_| Vec::new(), |taken| taken.sources);
+    sources
+        .into_iter()
+        .map(|source| count(source, &settings))
+        .sum()
+}
+
+fn count(source: Source, settings: &ReadSettings) -> u64 {
+    let Ok(input) = source.open(Arc::default(), settings) else {
+        return 0;
+    };
+    let Ok(mut reader) = RecordReader::new(input, 0, b"fuzz", settings, &|_| Ok(None)) else {
+        return 0;
+    };
+    let mut num_records = 0;
+    while let Ok(Some(batch)) = reader.next_batch() {
+        num_records += batch.len() as u64;
+    }
+    num_records
 }

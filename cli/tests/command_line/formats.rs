@@ -252,3 +252,134 @@ fn a_format_that_is_named_wrongly_or_a_rule_that_is_none_is_wrong_use() {
         assert!(stderr.contains(expect), "{stderr}");
     }
 }
+
+/// Standard input or a file, with what comes before the report.
+fn ingest_into(
+    folder: &Path,
+    index: &str,
+    input: &str,
+    more: &[&str],
+    code: i32,
+) -> (String, String) {
+    let args = ["index", "ingest", "--index", index, "--input", input];
+    run(folder, &[&args[..], more].concat(), code)
+}
+
+#[test]
+fn a_preset_on_a_foreign_layout_is_refused_with_the_one_that_fits() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let line = "2015-05-13T23:39:43.945958Z my-elb 192.168.131.39:2817 10.0.0.1:80 0.000073 0.001048 0.000057 200 200 0 29 \
+                \"GET http://www.example.com:80/ HTTP/1.1\" \"curl/7.38.0\" - -\n";
+    write(folder, "elb.log", line.repeat(8));
+    let (stdout, stderr) = ingest_into(folder, "index", "elb.log", &["--preset", "alb"], 2);
+    assert_eq!(stdout, "");
+    assert!(stderr.contains("`--preset log` fits it"), "{stderr}");
+    let (stdout, _) = ingest_into(folder, "other", "elb.log", &["--preset", "log"], 0);
+    assert!(stdout.contains("lines read: 8 + 0 = 8"), "{stdout}");
+}
+
+#[test]
+fn tables_are_read_with_the_delimiter_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write(folder, "a.txt", "id:name\n1:a,b\n2:c\n");
+    let more = ["--preset", "any", "--delimiter", ":"];
+    let (stdout, _) = ingest_into(folder, "index", "a.txt", &more, 0);
+    assert!(stdout.contains("1 input, read as csv"), "{stdout}");
+    assert_eq!(search(folder, &["--query", "id:2"])["num_hits"], 1);
+    let more = ["--preset", "any", "--delimiter", "::"];
+    let (_, stderr) = ingest_into(folder, "index", "a.txt", &more, 2);
+    assert!(stderr.contains("one character of ASCII"), "{stderr}");
+}
+
+#[test]
+fn what_is_no_log_is_named_and_leaves_no_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write(
+        folder,
+        "a.log",
+        [&b"\x89PNG\r\n\x1a\n"[..], &[0; 200]].concat(),
+    );
+    write(
+        folder,
+        "b.log",
+        [&b"\x04\x22\x4d\x18"[..], &[7; 200]].concat(),
+    );
+    for (input, name) in [("a.log", "PNG"), ("b.log", "lz4")] {
+        for command in ["ingest", "suggest"] {
+            let (_, stderr) = match command {
+                "ingest" => ingest_into(folder, "index", input, &["--preset", "any"], 2),
+                _ => run(folder, &["index", "suggest", "--input", input], 2),
+            };
+            assert!(stderr.contains(name), "{command}: {stderr}");
+            assert!(!stderr.contains("invalid_utf8"), "{stderr}");
+        }
+    }
+}
+
+#[test]
+fn text_of_windows_is_read_from_a_file_and_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let text = "\u{feff}2024-05-01 10:00:00 INFO größer\r\n2024-05-01 10:00:01 WARN kleiner\r\n";
+    let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    write(folder, "a.log", &bytes);
+    let (stdout, _) = ingest_into(folder, "index", "a.log", &["--preset", "log"], 0);
+    assert!(stdout.contains("lines read: 2 + 0 = 2"), "{stdout}");
+    assert_eq!(
+        search(folder, &["--query", "größer AND level:INFO"])["num_hits"],
+        1
+    );
+    let mut suggest = crate::support::canter(folder, &["index", "suggest", "--input", "-"]);
+    let suggest = suggest.stdin(std::fs::File::open(folder.join("a.log")).unwrap());
+    let output = suggest.output().unwrap();
+    let yaml = String::from_utf8(output.stdout).unwrap();
+    assert!(yaml.contains("which is log"), "{yaml}");
+}
+
+#[test]
+fn a_folder_is_read_with_its_archives_and_without_what_is_no_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::create_dir(folder.join("logs")).unwrap();
+    write(folder, "logs/a.log", "2024-05-01 10:00:00 INFO outside\n");
+    write(
+        folder,
+        "logs/b.log",
+        [&b"\x89PNG\r\n\x1a\n"[..], &[0; 200]].concat(),
+    );
+    // A header of tar, with a member of 34 bytes.
+    let line = b"2024-05-01 10:00:01 WARN archived\n";
+    let mut header = [0_u8; 512];
+    header[..11].copy_from_slice(b"app/old.log");
+    header[124..135].copy_from_slice(b"00000000042");
+    header[156] = b'0';
+    header[257..262].copy_from_slice(b"ustar");
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    let mut tar = [&header[..], line].concat();
+    tar.resize(2_048, 0);
+    write(folder, "logs/c.tar", tar);
+    let (stdout, stderr) = ingest_into(folder, "index", "logs", &["--preset", "log"], 0);
+    assert!(stdout.contains("lines read: 2 + 0 = 2"), "{stdout}");
+    assert!(
+        format!("{stdout}{stderr}").contains("PNG"),
+        "{stdout}{stderr}"
+    );
+    assert_eq!(
+        search(folder, &["--query", "archived AND level:WARN"])["num_hits"],
+        1
+    );
+    // The same again adds nothing.
+    let (stdout, _) = ingest_into(folder, "index", "logs", &[], 0);
+    assert!(!stdout.contains("2 + 0 = 2 new"), "{stdout}");
+    assert_eq!(search(folder, &["--query", "*"])["num_hits"], 2);
+    // Nothing else is there.
+    std::fs::remove_file(folder.join("logs/a.log")).unwrap();
+    std::fs::remove_file(folder.join("logs/c.tar")).unwrap();
+    let (_, stderr) = ingest_into(folder, "other", "logs", &["--preset", "log"], 2);
+    assert!(stderr.contains("PNG"), "{stderr}");
+}

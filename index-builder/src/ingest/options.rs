@@ -23,6 +23,12 @@ pub struct IngestOptions {
     pub format: Option<Format>,
     /// The names of the values of CSV, TSV and flow logs whose first line does not have them.
     pub columns: Option<Vec<String>>,
+    /// The byte between values of tables, which says that a source is one unless [`IngestOptions::format`] says otherwise.
+    /// Without it the byte that the first records have between them.
+    pub delimiter: Option<u8>,
+    /// What is compressed may become this many times as long (2,000), if that is more than 1 GiB. A source that becomes
+    /// longer breaks off there.
+    pub max_expansion: u64,
     /// The year of times that have none (RFC 3164). Without it the latest in which they are no more than a day after
     /// the last change of their file, or after [`IngestOptions::ingested_at_ms`] if that is not known.
     pub year: Option<u16>,
@@ -68,6 +74,8 @@ impl Default for IngestOptions {
             max_segment_num_bytes: 1 << 30,
             format: None,
             columns: None,
+            delimiter: None,
+            max_expansion: 2_000,
             year: None,
             zone_minutes: 0,
             multiline_start: None,

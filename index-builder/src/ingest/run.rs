@@ -10,7 +10,7 @@ use crate::blocking;
 use crate::error::BuildError;
 use crate::pipeline::{self, Built, Plan};
 use crate::publisher::{self, LoadedManifest};
-use crate::source::{ReadSettings, Source};
+use crate::source::{ReadSettings, Source, TakenApart, take_apart};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::SourceId;
@@ -37,6 +37,7 @@ pub fn ingest(
     let Uploaded {
         config,
         built,
+        notes,
         num_known_inputs,
         mut checkpoints,
         meter,
@@ -61,6 +62,7 @@ pub fn ingest(
         splits,
         inputs,
         gone,
+        notes.iter().chain(&built.no_logs),
         built.num_rejected_before,
     );
     let num_resumed = usize::try_from(built.num_resumed_splits).unwrap_or(usize::MAX);
@@ -101,6 +103,8 @@ pub fn ingest(
 pub(super) struct Uploaded<'a> {
     pub(super) config: IndexConfig,
     pub(super) built: Built,
+    /// What was left out of archives, and why.
+    pub(super) notes: Vec<String>,
     /// Objects that were ingested before, in the version that they have, and so not read.
     pub(super) num_known_inputs: u64,
     /// To be removed when nobody needs them any more.
@@ -138,6 +142,8 @@ pub(super) fn build<'a>(
     let num_all_inputs = sources.len();
     let sources = without_known(store, &prepared, sources)?;
     let num_known_inputs = (num_all_inputs - sources.len()) as u64;
+    // Behind the former: what is known of an archive spares a look into it.
+    let TakenApart { sources, notes } = take_apart(sources, options.max_expansion)?;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
     let mut checkpoints = Checkpoints::new(store, options, config, &sources)?;
     let attempt = |sources: Vec<Source>, checkpoints: &mut Checkpoints<'_>, resumed| {
@@ -191,6 +197,7 @@ pub(super) fn build<'a>(
         checkpoints,
         num_known_inputs,
         built,
+        notes,
         meter,
         rejects,
         manifest: prepared.take_manifest(),

@@ -15,12 +15,13 @@ pub struct IngestWarning {
     pub message: String,
 }
 
-pub(super) fn warnings_of(
+pub(super) fn warnings_of<'n>(
     store: &IndexStore,
     published: &PublishOutcome,
     splits: &[NewSplit],
     inputs: &[ReadInput],
     gone: &[String],
+    left_out: impl Iterator<Item = &'n String>,
     num_rejected_before: u64,
 ) -> Vec<IngestWarning> {
     let found = [
@@ -40,6 +41,7 @@ pub(super) fn warnings_of(
         .chain(broken)
         .chain(late)
         .chain(gone)
+        .chain(left_out.filter_map(|note| warning("left_out", note.clone())))
         .collect()
 }
 

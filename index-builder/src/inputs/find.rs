@@ -242,6 +242,10 @@ impl Sink<'_> {
             }
             false => candidate.source,
         };
+        let source = match self.is_named {
+            true => source,
+            false => source.found(),
+        };
         self.found.sources.push(source);
         let num_taken = self.found.sources.len() - self.num_before;
         Ok(self.options.first.is_none_or(|first| num_taken < first))

@@ -4,7 +4,7 @@
 use super::kept::encode_kept;
 use super::standing::Place;
 use crate::ingest::Reject;
-use crate::source::{Extent, Record, RecordBatch};
+use crate::source::{Extent, Record, RecordBatch, is_blank};
 use crate::transform::{Outcome, Runner, Transform};
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{DocIdentity, SourceId};
@@ -202,7 +202,7 @@ impl Parser<'_> {
                 let failure = batch.failure.clone().unwrap_or_default();
                 Some(("broken_off", failure))
             }
-            Extent::Whole if record.bytes.iter().all(u8::is_ascii_whitespace) => {
+            Extent::Whole if record.bytes.iter().all(is_blank) => {
                 Some(("blank_line", "the line is blank".to_string()))
             }
             Extent::Whole => None,
@@ -230,7 +230,7 @@ impl Parser<'_> {
         parsed: &mut ParsedBatch,
     ) {
         // There is nothing in a blank line to be kept.
-        if self.keeps_all && !record.bytes.iter().all(u8::is_ascii_whitespace) {
+        if self.keeps_all && !record.bytes.iter().all(is_blank) {
             let identity = identity(parsed);
             let encoded = &mut parsed.encoded;
             let start = encoded.len();

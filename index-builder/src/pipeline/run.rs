@@ -6,7 +6,7 @@ use super::parser::{ParsedBatch, Parser, Scratch};
 use super::splitter::CollectedSplit;
 use super::standing::{Place, fingerprint};
 use super::uploader::{Numbered, upload_all};
-use crate::error::BuildError;
+use crate::error::{BuildError, ErrorKind};
 use crate::ingest::{CheckpointWriter, Checkpoints, IngestOptions, Meter, RejectsFile, Resumed};
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
 use crate::publisher::{NewSplit, SourceStep};
@@ -46,6 +46,8 @@ pub(crate) struct Built {
     pub(crate) inputs: Vec<ReadInput>,
     /// Objects that were listed and not there any more when they were to be read.
     pub(crate) gone: Vec<String>,
+    /// What was found and is no log: a sentence each.
+    pub(crate) no_logs: Vec<String>,
     /// How many documents were kept although something was wrong with them, by what it was.
     pub(crate) kept_by_reason: BTreeMap<String, u64>,
     /// How many records the transform dropped, by why.
@@ -149,11 +151,19 @@ pub(crate) fn run(
         };
         let (mut steps, mut num_rejected_before) = (Vec::new(), 0);
         let (mut inputs, mut gone) = (Vec::with_capacity(read.len()), Vec::new());
+        let mut no_logs = Vec::new();
         let sources = names.into_iter().zip(kept).zip(read);
         for (((name, kept), came), count) in sources.zip(collected.counts) {
-            let Came::Read(said, read) = came else {
-                gone.push(name);
-                continue;
+            let (said, read) = match came {
+                Came::Read(said, read) => (said, read),
+                Came::Gone => {
+                    gone.push(name);
+                    continue;
+                }
+                Came::NoLog(error) => {
+                    no_logs.push(error);
+                    continue;
+                }
             };
             let at_ms = plan.options.ingested_at_ms;
             steps.extend(kept.whole_id.map(|id| count.mark_of(id, read, at_ms)));
@@ -174,9 +184,13 @@ pub(crate) fn run(
                 broken_off: count.broken_off,
             });
         }
+        if !no_logs.is_empty() && inputs.is_empty() && gone.is_empty() {
+            return Err(no_logs.swap_remove(0));
+        }
         Ok(Some(Built {
             inputs,
             gone,
+            no_logs: no_logs.iter().map(ToString::to_string).collect(),
             splits: uploaded?,
             kept_by_reason: collected.kept_by_reason,
             dropped_by_reason: collected.dropped_by_reason,
@@ -206,6 +220,8 @@ impl Kept {
 enum Came {
     Read(Said, Option<SourceRead>),
     Gone,
+    /// A pattern, a folder or an archive has it, and it cannot be read for what it is, or the index would keep nothing of it.
+    NoLog(BuildError),
 }
 
 /// What its reader says of a source.
@@ -242,7 +258,7 @@ fn read(
     let mut ahead = ReadAhead::start(objects.collect())?;
     let mut in_turn = parsers.iter().cycle();
     let mut before = 0;
-    for (source_ord, source) in sources.into_iter().enumerate() {
+    'sources: for (source_ord, source) in sources.into_iter().enumerate() {
         let origin = source.origin();
         let object = match source.as_object() {
             None => None,
@@ -256,13 +272,27 @@ fn read(
             }
         };
         let num_stored_bytes = plan.meter.tally.num_stored_bytes.clone();
-        let input = source.open_with(object, num_stored_bytes, plan.settings)?;
+        let is_found = source.is_found();
+        let input = match source.open_with(object, num_stored_bytes, plan.settings) {
+            // Nobody asked for this very one.
+            Err(error) if is_found && error.kind() == ErrorKind::Invalid => {
+                all_read.push(Came::NoLog(error));
+                continue;
+            }
+            opened => opened?,
+        };
         let (settings, lookup) = (plan.settings, plan.lookup);
         let mut records = RecordReader::new(input, source_ord, &origin, settings, lookup)?;
         loop {
             let so_far = records.so_far();
-            let Some(batch) = records.next_batch()? else {
-                break;
+            let batch = match records.next_batch() {
+                Ok(Some(batch)) => batch,
+                Ok(None) => break,
+                Err(error) if is_found && records.is_misfit() => {
+                    all_read.push(Came::NoLog(error));
+                    continue 'sources;
+                }
+                Err(error) => return Err(error),
             };
             let place = Place::new(source_ord, batch.first_record, before, so_far);
             match resume_at {

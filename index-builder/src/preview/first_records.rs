@@ -2,10 +2,13 @@
 
 use crate::error::BuildError;
 use crate::ingest::IngestOptions;
-use crate::source::{Extent, ReadSettings, Record, RecordBatch, RecordReader, Source};
+use crate::source::{
+    Extent, ReadSettings, Record, RecordBatch, RecordReader, Source, is_blank, take_apart,
+};
 use crate::transform::{Outcome, Runner, on_large_stack};
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
+use canter_names::mend_json;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -76,6 +79,10 @@ fn preview_here(
         .map_err(|error| BuildError::invalid("the doc mapping cannot be used").caused_by(error))?;
     let settings = ReadSettings::new(options, config)?;
     source.check()?;
+    let taken = take_apart(vec![source], options.max_expansion)?;
+    let Some(source) = taken.sources.into_iter().next() else {
+        return Err(BuildError::invalid(taken.notes.join("; ")));
+    };
     let name = source.name().to_string();
     let input = source.open(Arc::new(AtomicU64::new(0)), &settings)?;
     let mut reader = RecordReader::new(input, 0, &[], &settings, &|_| Ok(None))?;
@@ -126,7 +133,7 @@ impl Looker<'_> {
                 format!("the record has {} bytes", record.raw_num_bytes),
             )),
         };
-        let is_blank = record.bytes.iter().all(u8::is_ascii_whitespace);
+        let is_blank = record.bytes.iter().all(is_blank);
         let refused =
             refused.or_else(|| is_blank.then(|| ("blank_line", "the line is blank".into())));
         if let Some((reason, message)) = refused {
@@ -167,8 +174,9 @@ impl Looker<'_> {
 
 fn shown(mapper: &DocMapper, json: &[u8]) -> PreviewDoc {
     let refused = mapper.parse_doc(json).err();
+    let mended = mend_json(json);
     PreviewDoc {
-        json: serde_json::from_slice(json).unwrap_or(Value::Null),
+        json: serde_json::from_slice(mended.as_deref().unwrap_or(json)).unwrap_or(Value::Null),
         refused: refused.map(|error| (error.reason().as_str().to_string(), error.to_string())),
     }
 }

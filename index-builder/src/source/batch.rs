@@ -88,3 +88,8 @@ impl RecordBatch {
         self.records.len()
     }
 }
+
+/// Whether a byte is none of a record: white space, or what a crash has left in place of bytes.
+pub(crate) fn is_blank(byte: &u8) -> bool {
+    byte.is_ascii_whitespace() || *byte == 0
+}

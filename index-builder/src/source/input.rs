@@ -1,22 +1,20 @@
-//! Where records come from, and who a source is. What undoes compression is in `opened.rs`.
+//! Where records come from, and who a source is. How it is opened is in `open.rs`.
 
-use super::object::{ObjectPlace, ObjectReader, ReadAhead};
-use super::opened::{Input, PARQUET_MAGIC, day_of, store_failure};
-use super::settings::ReadSettings;
+use super::decoding::ArchiveMember;
+use super::object::ObjectPlace;
+use super::open::{is_pipe, open_file};
 use crate::error::BuildError;
 use bytes::Bytes;
 use canter_split_format::SourceId;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
-use std::io::{self, Read, Seek};
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-/// A stream of records, of any format that [`canter_formats`] recognises. gzip (several members too) and
-/// zstd are recognised by their first bytes, whatever the name says.
+/// A stream of records, of any format that [`canter_formats`] recognises. gzip (several members too), zstd, bzip2, xz and
+/// UTF-16 are recognised by their first bytes, whatever the name says. Of an archive (tar, zip) each member is a source.
 ///
 /// Documents are known by their source and their place in it ([`DocIdentity`]), so a source that is
 /// ingested again is found to be, and equal lines of two sources are two documents. A file is where
@@ -26,19 +24,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// [`DocIdentity`]: canter_split_format::DocIdentity
 pub struct Source {
-    name: String,
-    origin: Origin,
+    pub(super) name: String,
+    pub(super) origin: Origin,
     id: Option<String>,
-    path_fields: Vec<(String, String)>,
-    left_out: Arc<BTreeSet<u64>>,
+    pub(super) path_fields: Vec<(String, String)>,
+    pub(super) left_out: Arc<BTreeSet<u64>>,
+    /// Nobody named it: a pattern, a folder or an archive has it.
+    is_found: bool,
 }
 
-enum Origin {
+pub(super) enum Origin {
     File(PathBuf),
     /// It is opened by who reads ahead.
     Object(ObjectPlace),
+    /// Of an archive that is one of the former.
+    Member(ArchiveMember),
     Stdin,
-    Reader(Box<dyn Read + Send>),
+    /// For whoever takes it, so that a source may be shared.
+    Reader(Mutex<Box<dyn Read + Send>>),
     /// JSON documents, one a line.
     Lines(Bytes),
 }
@@ -53,6 +56,7 @@ impl Source {
             id: None,
             path_fields: Vec::new(),
             left_out: Arc::default(),
+            is_found: false,
         }
     }
 
@@ -64,6 +68,20 @@ impl Source {
             id: None,
             path_fields: Vec::new(),
             left_out: Arc::default(),
+            is_found: false,
+        }
+    }
+
+    /// A member of an archive, which has the fields of the archive's path.
+    pub(super) fn member(member: ArchiveMember) -> Source {
+        let archive = member.archive();
+        Source {
+            name: format!("{}!{}", archive.name, member.name()),
+            id: None,
+            path_fields: archive.path_fields.clone(),
+            left_out: Arc::default(),
+            is_found: archive.is_found || archive.path().is_some() || archive.as_object().is_some(),
+            origin: Origin::Member(member),
         }
     }
 
@@ -76,6 +94,7 @@ impl Source {
             id: None,
             path_fields: Vec::new(),
             left_out: Arc::default(),
+            is_found: false,
         }
     }
 
@@ -83,10 +102,11 @@ impl Source {
     pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Source {
         Source {
             name: name.into(),
-            origin: Origin::Reader(Box::new(reader)),
+            origin: Origin::Reader(Mutex::new(Box::new(reader))),
             id: None,
             path_fields: Vec::new(),
             left_out: Arc::default(),
+            is_found: false,
         }
     }
 
@@ -101,6 +121,7 @@ impl Source {
             id: None,
             path_fields: Vec::new(),
             left_out: Arc::default(),
+            is_found: false,
         }
     }
 
@@ -126,6 +147,18 @@ impl Source {
         self
     }
 
+    /// Says that nobody named it: if it is no log at all, it is left out, and the others are read.
+    #[must_use]
+    pub(crate) fn found(mut self) -> Source {
+        self.is_found = true;
+        self
+    }
+
+    /// Whether nobody named it.
+    pub(crate) fn is_found(&self) -> bool {
+        self.is_found
+    }
+
     /// The name that messages and rejects give.
     #[must_use]
     pub fn name(&self) -> &str {
@@ -142,6 +175,11 @@ impl Source {
                 .filter(std::fs::Metadata::is_file)
                 .map(|meta| meta.len()),
             Origin::Object(place) => Some(place.len()),
+            // The first of them counts for all.
+            Origin::Member(member) => match member.is_first() {
+                true => member.archive().stored_num_bytes(),
+                false => Some(0),
+            },
             Origin::Lines(lines) => Some(lines.len() as u64),
             Origin::Stdin | Origin::Reader(_) => None,
         }
@@ -153,7 +191,11 @@ impl Source {
             // Whoever writes to a pipe would see it closed.
             Origin::File(path) if is_pipe(path) => Ok(()),
             Origin::File(path) => open_file(path).map(drop),
-            Origin::Object(_) | Origin::Stdin | Origin::Reader(_) | Origin::Lines(_) => Ok(()),
+            Origin::Object(_)
+            | Origin::Member(_)
+            | Origin::Stdin
+            | Origin::Reader(_)
+            | Origin::Lines(_) => Ok(()),
         }
     }
 
@@ -161,7 +203,7 @@ impl Source {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.origin {
             Origin::File(path) => Some(path),
-            Origin::Object(_) | Origin::Stdin | Origin::Reader(_) | Origin::Lines(_) => None,
+            _ => None,
         }
     }
 
@@ -169,13 +211,16 @@ impl Source {
     pub(crate) fn as_object(&self) -> Option<&ObjectPlace> {
         match &self.origin {
             Origin::Object(place) => Some(place),
-            Origin::File(_) | Origin::Stdin | Origin::Reader(_) | Origin::Lines(_) => None,
+            _ => None,
         }
     }
 
     /// Under which it is known that all of it was ingested, in a version that never changes: such a source need not
     /// be looked at. A file may change and say nothing.
     pub(crate) fn whole_id(&self) -> Option<SourceId> {
+        if let Origin::Member(member) = &self.origin {
+            return member.archive().whole_id().filter(|_| member.is_last());
+        }
         let place = self.as_object()?;
         let version = place.version();
         let version = [b"whole:", version.as_bytes()].concat();
@@ -190,6 +235,10 @@ impl Source {
                 Some([b"file:", path.as_os_str().as_encoded_bytes()].concat())
             }
             Origin::Object(place) => Some([b"object:", place.uri().as_bytes()].concat()),
+            Origin::Member(member) => {
+                let archive = member.archive().place()?;
+                Some([archive.as_slice(), b"!", member.name().as_bytes()].concat())
+            }
             Origin::Stdin => Some(b"standard input".to_vec()),
             Origin::Reader(_) | Origin::Lines(_) => None,
         }
@@ -201,6 +250,10 @@ impl Source {
         match (&self.id, &self.origin) {
             (Some(id), _) => Some(origin_of(id)),
             (None, Origin::File(_) | Origin::Object(_)) => self.place(),
+            (None, Origin::Member(member)) => {
+                let archive = member.archive().origin();
+                Some([archive.as_slice(), b"!", member.name().as_bytes()].concat())
+            }
             (None, Origin::Stdin | Origin::Reader(_) | Origin::Lines(_)) => None,
         }
         .unwrap_or_else(never_before)
@@ -208,6 +261,9 @@ impl Source {
 
     /// Whether it can be told when it comes again.
     pub(crate) fn is_kept(&self) -> bool {
+        if let Origin::Member(member) = &self.origin {
+            return member.archive().is_kept();
+        }
         let has_place = matches!(self.origin, Origin::File(_) | Origin::Object(_));
         self.id.is_some() || (has_place && self.place().is_some())
     }
@@ -217,6 +273,7 @@ impl Source {
         let origin = match &self.origin {
             Origin::File(path) if path.is_file() => Origin::File(path.clone()),
             Origin::Object(place) => Origin::Object(place.clone()),
+            Origin::Member(member) => Origin::Member(member.clone()),
             Origin::Lines(lines) => Origin::Lines(lines.clone()),
             Origin::File(_) | Origin::Stdin | Origin::Reader(_) => return None,
         };
@@ -226,155 +283,9 @@ impl Source {
             id: self.id.clone(),
             path_fields: self.path_fields.clone(),
             left_out: Arc::clone(&self.left_out),
+            is_found: self.is_found,
         })
     }
-
-    /// Opens the source; `num_stored_bytes` counts what is read of it before decompression.
-    pub(crate) fn open(
-        self,
-        num_stored_bytes: Arc<AtomicU64>,
-        settings: &ReadSettings,
-    ) -> Result<Input, BuildError> {
-        let Some(place) = self.as_object().cloned() else {
-            return self.open_with(None, num_stored_bytes, settings);
-        };
-        match ReadAhead::start(vec![place])?.next()? {
-            Some(reader) => self.open_with(Some(reader), num_stored_bytes, settings),
-            None => Err(BuildError::unavailable(format!(
-                "`{}` is not there any more",
-                self.name
-            ))),
-        }
-    }
-
-    /// The same with what was read ahead, if it is an object.
-    pub(crate) fn open_with(
-        self,
-        object: Option<ObjectReader>,
-        num_stored_bytes: Arc<AtomicU64>,
-        settings: &ReadSettings,
-    ) -> Result<Input, BuildError> {
-        let mut ended = None;
-        let reader: Box<dyn Read + Send> = match self.origin {
-            Origin::File(ref path) => {
-                let mut file = open_file(path)?;
-                if settings.may_be_parquet() && begins_as_parquet(&mut file) {
-                    let len = file.metadata().map_or(0, |meta| meta.len());
-                    num_stored_bytes.fetch_add(len, Ordering::Relaxed);
-                    return parquet_input(self, ParquetFile::Local(file), settings);
-                }
-                // A log was written to last when it was changed last.
-                let changed = file.metadata().and_then(|meta| meta.modified());
-                ended = changed.ok().and_then(day_of);
-                Box::new(file)
-            }
-            Origin::Object(ref place) => {
-                let place = place.clone();
-                ended = day_of(place.modified());
-                let mut reader = object.ok_or_else(|| {
-                    BuildError::internal(format!("`{}` was not opened", self.name))
-                })?;
-                let begins = match settings.may_be_parquet() {
-                    true => reader.begins_with(PARQUET_MAGIC),
-                    false => Ok(false),
-                };
-                let begins = begins.map_err(|error| match store_failure(error) {
-                    Ok(failure) => failure,
-                    Err(error) => BuildError::unavailable(format!("cannot read `{}`", self.name))
-                        .caused_by(error),
-                })?;
-                if begins {
-                    num_stored_bytes.fetch_add(place.len(), Ordering::Relaxed);
-                    return parquet_input(self, ParquetFile::Object(place), settings);
-                }
-                Box::new(reader)
-            }
-            Origin::Stdin => Box::new(io::stdin()),
-            Origin::Reader(reader) => reader,
-            Origin::Lines(lines) => {
-                num_stored_bytes.fetch_add(lines.len() as u64, Ordering::Relaxed);
-                return Ok(Input {
-                    path_fields: self.path_fields,
-                    left_out: self.left_out,
-                    ..Input::lines(self.name, lines)
-                });
-            }
-        };
-        let counted = Counted {
-            reader,
-            num_bytes: num_stored_bytes,
-        };
-        let input = Input::detect(self.name.clone(), Box::new(counted), ended);
-        let input = input.map_err(|error| match store_failure(error) {
-            Ok(failure) => failure,
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                BuildError::invalid(format!("`{}` cannot be read: {error}", self.name))
-            }
-            Err(error) => {
-                BuildError::unavailable(format!("cannot read `{}`", self.name)).caused_by(error)
-            }
-        })?;
-        Ok(Input {
-            path_fields: self.path_fields,
-            left_out: self.left_out,
-            ..input
-        })
-    }
-}
-
-/// Whether a file that can be read anywhere is Parquet. It is at its beginning then.
-fn begins_as_parquet(file: &mut File) -> bool {
-    let is_file = file.metadata().is_ok_and(|meta| meta.is_file());
-    let mut magic = [0; PARQUET_MAGIC.len()];
-    let begins = is_file && file.read_exact(&mut magic).is_ok() && magic == *PARQUET_MAGIC;
-    // A file goes back.
-    is_file && file.rewind().is_ok() && begins
-}
-
-/// A file that can be read anywhere.
-#[cfg_attr(
-    not(feature = "parquet"),
-    expect(dead_code, reason = "a build without Parquet refuses it by name")
-)]
-enum ParquetFile {
-    Local(File),
-    Object(ObjectPlace),
-}
-
-#[cfg(feature = "parquet")]
-fn parquet_input(
-    source: Source,
-    file: ParquetFile,
-    settings: &ReadSettings,
-) -> Result<Input, BuildError> {
-    use super::opened::BUFFER_LEN;
-    use super::parquet::{ObjectRanges, ParquetLimits, ParquetLines};
-    use std::io::BufReader;
-    let wanted = &settings.wanted;
-    let limits = ParquetLimits {
-        max_pages_num_bytes: settings.max_parquet_num_bytes,
-        max_line_num_bytes: (!settings.keeps_all).then_some(settings.max_record_num_bytes),
-    };
-    let lines = match file {
-        ParquetFile::Local(file) => ParquetLines::open(file, wanted, limits),
-        ParquetFile::Object(place) => ParquetLines::open(ObjectRanges(place), wanted, limits),
-    };
-    let known_by = lines.footer_checksum();
-    let reader = Box::new(BufReader::with_capacity(BUFFER_LEN, lines));
-    Ok(Input {
-        path_fields: source.path_fields,
-        left_out: source.left_out,
-        parquet: Some(known_by),
-        ..Input::as_it_is(source.name, reader)
-    })
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet_input(source: Source, _: ParquetFile, _: &ReadSettings) -> Result<Input, BuildError> {
-    Err(BuildError::invalid(format!(
-        "`{}` is Parquet, which this build cannot read: build it with the feature `parquet`",
-        source.name
-    )))
 }
 
 /// Where a source comes from that was given an id: nowhere else.
@@ -393,74 +304,5 @@ fn never_before() -> Vec<u8> {
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Source").field(&self.name).finish()
-    }
-}
-
-fn open_file(path: &Path) -> Result<File, BuildError> {
-    let shown = path.display();
-    if path.is_dir() {
-        return Err(BuildError::invalid(format!(
-            "`{shown}` is a folder: name the files in it, as in `{shown}/*.ndjson`"
-        )));
-    }
-    if let Some(what) = special(path) {
-        return Err(BuildError::invalid(format!(
-            "`{shown}` is {what}, which cannot be read as an input: name a file, a pipe, or `-` for standard input"
-        )));
-    }
-    File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => BuildError::invalid(format!(
-            "no input file `{shown}`: check its name, or give `-` for standard input"
-        )),
-        _ => BuildError::unavailable(format!("cannot open `{shown}`")).caused_by(error),
-    })
-}
-
-#[cfg(unix)]
-fn is_pipe(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt;
-    path.metadata()
-        .is_ok_and(|found| found.file_type().is_fifo())
-}
-
-#[cfg(not(unix))]
-fn is_pipe(_: &Path) -> bool {
-    false
-}
-
-/// What a path leads to, if that is neither a file nor a stream: a device may have no end. `None` for what is not there.
-#[cfg(unix)]
-fn special(path: &Path) -> Option<&'static str> {
-    use std::os::unix::fs::FileTypeExt;
-    let kind = path.metadata().ok()?.file_type();
-    // What the shell passes on, which may be a terminal; and the device that ends at once.
-    let is_stream = path.starts_with("/dev/fd")
-        || ["/dev/stdin", "/dev/null"]
-            .iter()
-            .any(|name| path == Path::new(name));
-    match () {
-        () if kind.is_socket() => Some("a socket"),
-        () if kind.is_block_device() => Some("a device"),
-        () if kind.is_char_device() && !is_stream => Some("a device"),
-        () => None,
-    }
-}
-
-#[cfg(not(unix))]
-fn special(_: &Path) -> Option<&'static str> {
-    None
-}
-
-/// Counts the bytes that pass.
-struct Counted {
-    reader: Box<dyn Read + Send>,
-    num_bytes: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let len = self.reader.read(out)?;
-        self.num_bytes.fetch_add(len as u64, Ordering::Relaxed);
-        Ok(len)
     }
 }

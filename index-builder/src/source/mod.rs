@@ -5,9 +5,12 @@
 
 mod batch;
 mod beginning;
+mod decoding;
+mod fit;
 mod input;
 mod next_record;
 mod object;
+mod open;
 mod opened;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -20,8 +23,9 @@ mod tests;
 
 #[cfg(feature = "parquet")]
 pub use self::parquet::ArrowTables;
-pub(crate) use batch::{Extent, Record, RecordBatch};
+pub(crate) use batch::{Extent, Record, RecordBatch, is_blank};
 pub(crate) use beginning::id_of_lines;
+pub(crate) use decoding::{TakenApart, take_apart};
 pub use input::Source;
 pub(crate) use object::{ObjectPlace, ReadAhead};
 pub(crate) use records::{Lookup, RecordReader, SourceRead};

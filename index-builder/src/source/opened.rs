@@ -1,55 +1,28 @@
 //! An open source: its bytes without compression, and how to word what goes wrong with them.
 
+use super::decoding::{Decoded, Layer, WINDOW_ADVICE, is_over_window, pass_nuls};
 use super::object::StoreFailure;
 use super::replay::Replay;
 use crate::error::BuildError;
 use bytes::Bytes;
 use canter_formats::{BEGINNING_LEN, MonthDay};
-use flate2::bufread::MultiGzDecoder;
 use std::collections::BTreeSet;
 use std::error::Error as StdError;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufRead, Cursor};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Read from a file this many bytes at a time.
 pub(super) const BUFFER_LEN: usize = 128 * 1024;
-const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// zstd's skippable frames, which may stand first, are `0x184D2A5?` in little endian.
-const ZSTD_SKIPPABLE_MAGIC: [u8; 3] = [0x2a, 0x4d, 0x18];
 /// A Parquet file begins with this.
 pub(super) const PARQUET_MAGIC: &[u8; 4] = b"PAR1";
 const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
-
-/// How an input is compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
-    None,
-    Gzip,
-    Zstd,
-}
-
-impl Compression {
-    fn of(first_bytes: &[u8]) -> Compression {
-        let is_skippable = first_bytes.len() == 4
-            && first_bytes[0] & 0xf0 == 0x50
-            && first_bytes[1..] == ZSTD_SKIPPABLE_MAGIC;
-        if first_bytes.starts_with(&GZIP_MAGIC) {
-            Compression::Gzip
-        } else if first_bytes == ZSTD_MAGIC || is_skippable {
-            Compression::Zstd
-        } else {
-            Compression::None
-        }
-    }
-}
 
 /// An open source: uncompressed bytes, and how to word its failures.
 pub(crate) struct Input {
     pub(super) name: String,
     pub(super) reader: Replay,
-    /// Where the first record may begin: behind a byte order mark.
+    /// Where the first record may begin: behind a byte order mark, or NULs.
     pub(super) first_byte_offset: u64,
     /// When it was written to last, if that is known.
     pub(super) ended: Option<MonthDay>,
@@ -57,7 +30,8 @@ pub(crate) struct Input {
     pub(super) path_fields: Vec<(String, String)>,
     /// Records that are rejected unseen, by their places from 1.
     pub(super) left_out: Arc<BTreeSet<u64>>,
-    pub(super) compression: Compression,
+    /// How it is stored, the outermost first.
+    pub(super) layers: Vec<Layer>,
     /// Of Parquet, which file it is.
     pub(super) parquet: Option<u64>,
     /// Whether each line is a JSON document, whatever anybody says of other sources.
@@ -65,62 +39,42 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Undoes the compression that the first bytes say, and leaves a byte order mark out.
-    pub(super) fn detect(
-        name: String,
-        mut raw: Box<dyn Read + Send>,
-        ended: Option<MonthDay>,
-    ) -> io::Result<Input> {
-        let first_bytes = read_up_to(&mut raw, 4)?;
-        let compression = Compression::of(&first_bytes);
-        if first_bytes == PARQUET_MAGIC {
-            return Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                "it is Parquet, of which parts are read in no order: write it to a file and name that",
-            ));
-        }
-        let whole = Cursor::new(first_bytes).chain(raw);
-        let reader: Box<dyn BufRead + Send> = match compression {
-            Compression::None => Box::new(BufReader::with_capacity(BUFFER_LEN, whole)),
-            Compression::Gzip => {
-                let compressed = BufReader::with_capacity(BUFFER_LEN, whole);
-                let decoder = MultiGzDecoder::new(compressed);
-                Box::new(BufReader::with_capacity(BUFFER_LEN, decoder))
-            }
-            Compression::Zstd => {
-                let decoder = zstd::stream::read::Decoder::new(whole)?;
-                Box::new(BufReader::with_capacity(BUFFER_LEN, decoder))
-            }
-        };
-        let mut reader = Replay::new(reader, BEGINNING_LEN);
+    /// Bytes that are decoded; a byte order mark, and NULs in front of everything, are left out.
+    pub(super) fn of(name: String, decoded: Decoded, ended: Option<MonthDay>) -> io::Result<Input> {
+        let Decoded {
+            mut reader, layers, ..
+        } = decoded;
         let mut first_byte_offset = 0;
+        if reader.beginning().0.first() == Some(&0) {
+            first_byte_offset = pass_nuls(&mut reader)?;
+            reader = Replay::new(Box::new(reader), BEGINNING_LEN);
+        }
         if reader.beginning().0.starts_with(&UTF8_BOM) {
             reader.consume(UTF8_BOM.len());
-            first_byte_offset = UTF8_BOM.len() as u64;
+            first_byte_offset += UTF8_BOM.len() as u64;
         }
         Ok(Input {
-            name,
-            reader,
             first_byte_offset,
             ended,
-            path_fields: Vec::new(),
-            left_out: Arc::default(),
-            compression,
-            parquet: None,
-            has_document_lines: false,
+            layers,
+            ..Input::of_replay(name, reader)
         })
     }
 
     /// Bytes in which nothing is looked for: they are what their caller says.
     pub(super) fn as_it_is(name: String, reader: Box<dyn BufRead + Send>) -> Input {
+        Input::of_replay(name, Replay::new(reader, BEGINNING_LEN))
+    }
+
+    fn of_replay(name: String, reader: Replay) -> Input {
         Input {
             name,
-            reader: Replay::new(reader, BEGINNING_LEN),
+            reader,
             first_byte_offset: 0,
             ended: None,
             path_fields: Vec::new(),
             left_out: Arc::default(),
-            compression: Compression::None,
+            layers: Vec::new(),
             parquet: None,
             has_document_lines: false,
         }
@@ -152,17 +106,28 @@ impl Input {
                  ingested. Get the file again"
             ));
         }
-        let is_from_system = error.raw_os_error().is_some();
-        let (format, tool) = match self.compression {
-            Compression::Gzip if !is_from_system => ("gzip", "gzip -dc"),
-            Compression::Zstd if !is_from_system => ("zstd", "zstd -dc"),
-            _ => {
-                return BuildError::unavailable(format!(
-                    "cannot read `{name}` after line {num_lines}; nothing was published"
-                ))
-                .caused_by(error);
-            }
+        let Some(layer) = self
+            .layers
+            .first()
+            .filter(|_| error.raw_os_error().is_none())
+        else {
+            return BuildError::unavailable(format!(
+                "cannot read `{name}` after line {num_lines}; nothing was published"
+            ))
+            .caused_by(error);
         };
+        if error.kind() == io::ErrorKind::QuotaExceeded {
+            return BuildError::data(format!(
+                "`{name}` is read up to line {num_lines}: {error}; what stands before is ingested"
+            ));
+        }
+        if is_over_window(&error) {
+            return BuildError::data(format!(
+                "`{name}` is read up to line {num_lines}: behind it a part needs a window of more than 128 MiB of memory \
+                 ({error}): {WINDOW_ADVICE}; what stands before is ingested"
+            ));
+        }
+        let (format, tool) = layer.named();
         BuildError::data(format!(
             "`{name}` is not a whole {format} file: it broke off after line {num_lines} ({error}; \
              `{tool} {name}` says the same); what stands before is ingested. Get the file again"
@@ -196,12 +161,6 @@ pub(super) fn day_of(time: SystemTime) -> Option<MonthDay> {
         days -= len;
     }
     None
-}
-
-fn read_up_to(reader: &mut dyn Read, len: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    reader.take(len).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }
 
 /// What a store said, if that is why reading failed.

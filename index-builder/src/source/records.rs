@@ -65,6 +65,7 @@ pub(crate) struct RecordReader {
     damage: Option<String>,
     /// Lines that came to a record after it was ingested.
     num_late_lines: u64,
+    is_misfit: bool,
 }
 
 impl RecordReader {
@@ -82,6 +83,16 @@ impl RecordReader {
             _ if input.parquet.is_some() => {
                 Recognised::forced(Format::Parquet, beginning, is_whole)
             }
+            None if settings.delimiter.is_some() && !input.has_document_lines => {
+                Recognised::table(settings.delimiter.unwrap_or(b','), beginning, is_whole)
+            }
+            Some(format @ (Format::Csv | Format::Tsv)) if settings.delimiter.is_some() => {
+                let delimiter = settings.delimiter.unwrap_or(b',');
+                Recognised {
+                    format,
+                    ..Recognised::table(delimiter, beginning, is_whole)
+                }
+            }
             Some(format) => Recognised::forced(format, beginning, is_whole),
             None => recognise(beginning, is_whole),
         };
@@ -95,7 +106,7 @@ impl RecordReader {
         }
         let hints = Arc::new(settings.hints(&input));
         let layout = Layout::of(recognised, beginning, is_whole, hints);
-        let cutter = Cutter::new(format, recognised.delimiter);
+        let cutter = Cutter::new(format, recognised.dialect);
         let max_num_bytes = match format.holds_many() {
             true => settings.max_record_num_bytes.max(MANY_DOCS_NUM_BYTES),
             false => settings.max_record_num_bytes,
@@ -130,6 +141,7 @@ impl RecordReader {
             end: None,
             damage: None,
             num_late_lines: 0,
+            is_misfit: false,
         })
     }
 
@@ -213,6 +225,11 @@ impl RecordReader {
                 }
             };
         }
+        if batch.first_record == 1 && !self.input.has_document_lines {
+            let fits = self.settings.fit.check(&self.input.name, &batch);
+            self.is_misfit = fits.is_err();
+            fits?;
+        }
         Ok(Some(batch))
     }
 
@@ -256,6 +273,11 @@ impl RecordReader {
         let mut ends = memchr::memchr_iter(b'\n', record).take(MAX_LATE_LINES);
         let end = ends.find(|end| before.with(&record[..*end], *end as u64) == known)?;
         Some(memchr::memchr_iter(b'\n', &record[end..]).count() as u64)
+    }
+
+    /// Returns whether reading ended because the index would keep nothing but the time of its records.
+    pub(crate) fn is_misfit(&self) -> bool {
+        self.is_misfit
     }
 
     /// Lines that came to a record after it was ingested, and are of no document.

@@ -1,5 +1,7 @@
 //! How sources are read: what an ingest and its index say about them.
 
+use super::decoding::Decoding;
+use super::fit::Fit;
 use super::opened::{Input, day_of};
 #[cfg(feature = "parquet")]
 use super::parquet::Wanted;
@@ -19,6 +21,10 @@ pub(crate) struct ReadSettings {
     /// The format, if somebody says it.
     pub(super) format: Option<Format>,
     pub(super) max_record_num_bytes: usize,
+    /// What is compressed may become this many times as long.
+    max_expansion: u64,
+    /// The byte between values of tables, if somebody says it.
+    pub(super) delimiter: Option<u8>,
     #[cfg(feature = "parquet")]
     pub(super) max_parquet_num_bytes: u64,
     /// A record over the limit is given in parts, and none of them is lost.
@@ -26,6 +32,7 @@ pub(crate) struct ReadSettings {
     /// What the first line of a record looks like, if records have several.
     pub(super) multiline_start: Option<Regex>,
     hints: Hints,
+    pub(super) fit: Fit,
     /// What the index takes of documents.
     #[cfg(feature = "parquet")]
     pub(super) wanted: Wanted,
@@ -80,10 +87,13 @@ impl ReadSettings {
             takes_others: config.doc_mapping.mode == Mode::Dynamic,
             format: options.format,
             max_record_num_bytes: options.max_line_num_bytes,
+            max_expansion: options.max_expansion,
+            delimiter: options.delimiter,
             #[cfg(feature = "parquet")]
             max_parquet_num_bytes: options.max_parquet_num_bytes,
             keeps_all: config.ingest_settings.on_error == OnError::Keep,
             multiline_start,
+            fit: Fit::of(config, options.transform.is_some()),
             hints: Hints {
                 fields: fields.collect(),
                 columns: options.columns.clone(),
@@ -111,6 +121,14 @@ impl ReadSettings {
         Hints {
             ended: input.ended.or(self.hints.ended),
             ..self.hints.clone()
+        }
+    }
+
+    /// What is known of bytes before they are decoded.
+    pub(super) fn decoding(&self) -> Decoding {
+        Decoding {
+            max_expansion: self.max_expansion,
+            is_text: self.format.is_some(),
         }
     }
 

@@ -19,7 +19,7 @@ mod sealed;
 type Target = fn(&[u8]);
 
 /// Targets by name.
-const TARGETS: [(&str, Target); 12] = [
+const TARGETS: [(&str, Target); 13] = [
     ("query", targets::query),
     ("aggregations", targets::aggregations),
     ("document", targets::document),
@@ -31,6 +31,7 @@ const TARGETS: [(&str, Target); 12] = [
     ("filters", targets::filters),
     ("elastic", targets::elastic),
     ("store_objects", targets::store_objects),
+    ("stored_logs", targets::stored_logs),
     (SEALED, targets::sealed_split),
 ];
 

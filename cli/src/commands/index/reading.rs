@@ -52,10 +52,20 @@ pub(crate) struct ReadArgs {
     max_inputs: u32,
 
     /// Format of every input: ndjson, json, json-array, cloudtrail, otlp-json, csv, tsv, access-log, alb, w3c,
-    /// cloudfront-json, vpc-flow, syslog, logfmt, log, container or plain [default: detected from the beginning of
-    /// each input].
+    /// cloudfront-json, zeek, postgres-csv, vpc-flow, syslog, logfmt, log, container or plain [default: detected from
+    /// the beginning of each input].
     #[arg(long, value_name = "NAME")]
     input_format: Option<Format>,
+
+    /// Character between the values of a table, such as `:`, or `tab`; without --input-format, inputs are taken for
+    /// CSV then [default: detected among tab , ; | ^ ~ and U+0001].
+    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
+    delimiter: Option<u8>,
+
+    /// How many times its stored size a compressed input may become; one that becomes longer is read up to that point.
+    /// Up to 1GiB it may be any number [default: 2000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_expansion: Option<u64>,
 
     /// Column names of CSV, TSV or flow logs whose first line does not have them.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
@@ -93,6 +103,8 @@ impl ReadArgs {
         Ok(IngestOptions {
             format: self.input_format,
             columns: self.columns.clone(),
+            delimiter: self.delimiter,
+            max_expansion: self.max_expansion.unwrap_or(defaults.max_expansion),
             max_parquet_num_bytes: self
                 .max_parquet_bytes
                 .unwrap_or(defaults.max_parquet_num_bytes),
@@ -135,6 +147,15 @@ impl ReadArgs {
             ..options
         };
         Ok(find_inputs(inputs, &options)?)
+    }
+}
+
+/// A byte between values.
+fn parse_delimiter(text: &str) -> Result<u8, String> {
+    match (text, text.as_bytes()) {
+        ("tab" | "\\t", _) => Ok(b'\t'),
+        (_, [byte]) if byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n') => Ok(*byte),
+        _ => Err("write one character of ASCII that is no quote, or tab".to_owned()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every line of every kind of input arrives, and damage is named.
 
+mod fit;
 mod records;
 
 use super::*;

@@ -1,0 +1,213 @@
+//! Undoing compression, layer by layer, until something is left that is none.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
+
+use super::expansion::{Expanding, Stored};
+use super::kinds::Kind;
+use super::unreadable::{BINARY, Unreadable, is_binary};
+use super::utf16::Utf16;
+use crate::source::replay::Replay;
+use canter_formats::BEGINNING_LEN;
+
+/// Read at a time.
+const BUFFER_LEN: usize = 128 * 1024;
+/// A file that is compressed more often is made to do harm.
+const MAX_LAYERS: usize = 4;
+/// zstd's windows, and xz's dictionaries, are in memory: zstd's own limit without `--long=28` or more.
+const MAX_WINDOW_NUM_BYTES: u64 = 128 << 20;
+/// What a dictionary of that length takes with everything around it.
+pub(super) const MAX_XZ_NUM_KIB: u32 = 192 << 10;
+
+/// How bytes were stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::source) enum Layer {
+    Gzip,
+    Zstd,
+    Bzip2,
+    Xz,
+    Tar,
+    Zip,
+}
+
+impl Layer {
+    /// Its name, and the tool that says the same of a damaged file.
+    pub(in crate::source) fn named(self) -> (&'static str, &'static str) {
+        match self {
+            Layer::Gzip => ("gzip", "gzip -dc"),
+            Layer::Zstd => ("zstd", "zstd -dc"),
+            Layer::Bzip2 => ("bzip2", "bzip2 -dc"),
+            Layer::Xz => ("xz", "xz -dc"),
+            Layer::Tar => ("tar", "tar -tf"),
+            Layer::Zip => ("zip", "unzip -t"),
+        }
+    }
+}
+
+/// Bytes without compression.
+pub(in crate::source) struct Decoded {
+    pub(in crate::source) reader: Replay,
+    /// The outermost first.
+    pub(in crate::source) layers: Vec<Layer>,
+    /// An archive, if it is one: `reader` gives it.
+    pub(in crate::source) archive: Option<Layer>,
+}
+
+/// What is known of bytes before they are decoded.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::source) struct Decoding {
+    /// What comes of them may be this many times as long.
+    pub(in crate::source) max_expansion: u64,
+    /// Somebody says that they are text of some format.
+    pub(in crate::source) is_text: bool,
+}
+
+impl Decoded {
+    /// Undoes what the first bytes say.
+    ///
+    /// # Errors
+    /// `Unsupported` for what is known and not read, with a message that ends a sentence about it.
+    pub(in crate::source) fn new(
+        raw: Box<dyn Read + Send>,
+        decoding: Decoding,
+    ) -> io::Result<Decoded> {
+        let raw = Stored::new(raw);
+        let num_stored_bytes = raw.count();
+        let buffered = BufReader::with_capacity(BUFFER_LEN, raw);
+        let mut reader = Replay::new(Box::new(buffered), BEGINNING_LEN);
+        let mut layers = Vec::new();
+        loop {
+            let (beginning, is_whole) = reader.beginning();
+            let kind = Kind::of(beginning, is_whole);
+            let layer = match kind {
+                Kind::Gzip => Layer::Gzip,
+                Kind::Zstd => {
+                    check_window(beginning)?;
+                    Layer::Zstd
+                }
+                Kind::Bzip2 => Layer::Bzip2,
+                Kind::Xz => Layer::Xz,
+                Kind::Tar | Kind::Zip => {
+                    let archive = match kind {
+                        Kind::Tar => Layer::Tar,
+                        _ => Layer::Zip,
+                    };
+                    return Ok(Decoded {
+                        reader,
+                        layers,
+                        archive: Some(archive),
+                    });
+                }
+                Kind::Utf16(endian) => {
+                    let text = BufReader::with_capacity(BUFFER_LEN, Utf16::new(reader, endian));
+                    reader = Replay::new(Box::new(text), BEGINNING_LEN);
+                    break;
+                }
+                Kind::Unreadable(unreadable) => return Err(refused(&unreadable)),
+                Kind::Text if !decoding.is_text && is_binary(without_nuls(beginning)) => {
+                    return Err(refused(&BINARY));
+                }
+                Kind::Text => break,
+            };
+            if layers.len() == MAX_LAYERS {
+                return Err(io::Error::new(
+                    io::ErrorKind::Unsupported,
+                    format!("it is compressed more than {MAX_LAYERS} times: decompress it first"),
+                ));
+            }
+            layers.push(layer);
+            let decoder = decoder(layer, reader)?;
+            // Each layer may become as long as all of them together may.
+            let count = Arc::clone(&num_stored_bytes);
+            let expanding = Expanding::new(decoder, count, decoding.max_expansion);
+            let buffered = BufReader::with_capacity(BUFFER_LEN, expanding);
+            reader = Replay::new(Box::new(buffered), BEGINNING_LEN);
+        }
+        Ok(Decoded {
+            reader,
+            layers,
+            archive: None,
+        })
+    }
+}
+
+fn refused(unreadable: &Unreadable) -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, unreadable.to_string())
+}
+
+fn without_nuls(bytes: &[u8]) -> &[u8] {
+    let start = bytes.iter().position(|byte| *byte != 0);
+    start.map_or(&[], |start| &bytes[start..])
+}
+
+fn decoder(layer: Layer, reader: Replay) -> io::Result<Box<dyn Read + Send>> {
+    Ok(match layer {
+        Layer::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(reader)?),
+        Layer::Bzip2 => Box::new(MultiBzDecoder::new(reader)),
+        Layer::Xz => Box::new(XzReader::new_mem_limit(reader, true, MAX_XZ_NUM_KIB)),
+        Layer::Gzip | Layer::Tar | Layer::Zip => Box::new(MultiGzDecoder::new(reader)),
+    })
+}
+
+/// What to do with a window that does not fit, as the end of a sentence.
+pub(in crate::source) const WINDOW_ADVICE: &str = "compress it again without --long or --ultra (xz: with a smaller \
+     dictionary), or pipe it: `zstd -dc --long=31 FILE | canter index ingest --input - …`";
+
+/// Whether the first frame can be read in the memory that there is for it.
+fn check_window(beginning: &[u8]) -> io::Result<()> {
+    match window_num_bytes(beginning) {
+        Some(window) if window > MAX_WINDOW_NUM_BYTES => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!(
+                "its zstd window has {window} bytes, more than the {MAX_WINDOW_NUM_BYTES} that are held in memory: {WINDOW_ADVICE}"
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The window of a frame of zstd: RFC 8878, section 3.1.1.1.
+fn window_num_bytes(frame: &[u8]) -> Option<u64> {
+    let rest = frame.strip_prefix(&[0x28, 0xb5, 0x2f, 0xfd])?;
+    let (descriptor, rest) = rest.split_first()?;
+    let is_single = descriptor & 0x20 != 0;
+    if !is_single {
+        let window = rest.first()?;
+        let base = 1_u64 << (10 + (window >> 3));
+        return Some(base + base / 8 * u64::from(window & 7));
+    }
+    // All of the content is the window.
+    let id_len = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let len = [1, 2, 4, 8][usize::from(descriptor >> 6)];
+    let mut bytes = [0; 8];
+    bytes[..len].copy_from_slice(rest.get(id_len..id_len + len)?);
+    let size = u64::from_le_bytes(bytes);
+    Some(if len == 2 { size + 256 } else { size })
+}
+
+/// Whether a decoder stopped because its window does not fit into memory.
+pub(in crate::source) fn is_over_window(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::OutOfMemory || error.to_string().contains("too much memory")
+}
+
+/// Passes the NULs that a stream begins with, as a file does of which only the end was written; says how many.
+pub(in crate::source) fn pass_nuls(reader: &mut Replay) -> io::Result<u64> {
+    let mut num_nuls = 0;
+    loop {
+        let bytes = match reader.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            other => other?,
+        };
+        let num = bytes.iter().take_while(|byte| **byte == 0).count();
+        let is_end = num < bytes.len() || bytes.is_empty();
+        reader.consume(num);
+        num_nuls += num as u64;
+        if is_end {
+            return Ok(num_nuls);
+        }
+    }
+}
