@@ -100,7 +100,20 @@ fn is_wrong_use(error: &anyhow::Error) -> bool {
             || cause
                 .downcast_ref::<BuildError>()
                 .is_some_and(|error| error.kind() == canter_index_builder::ErrorKind::Invalid)
+            || is_wrong_server(cause)
     })
+}
+
+/// Whether a server cannot start for a reason that other arguments would mend.
+#[cfg(feature = "serve")]
+fn is_wrong_server(cause: &(dyn StdError + 'static)) -> bool {
+    let error = cause.downcast_ref::<canter_server::ServerError>();
+    error.is_some_and(canter_server::ServerError::is_invalid)
+}
+
+#[cfg(not(feature = "serve"))]
+fn is_wrong_server(_: &(dyn StdError + 'static)) -> bool {
+    false
 }
 
 #[cfg(test)]

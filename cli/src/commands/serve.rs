@@ -1,22 +1,8 @@
-//! `canter serve`: the search API over HTTP.
+//! `canter serve`: the search API over HTTP, as `canter-server` has it. Here it gets its arguments, address and signals.
 
-mod access;
-mod app;
 mod args;
-mod body;
-mod changes;
-mod connections;
-mod following;
-mod hosts;
-mod identity;
-mod inflate;
-mod json;
+mod finder;
 mod managing;
-mod media;
-mod openapi;
-mod origins;
-mod page;
-mod refusal;
 mod writing;
 
 use std::io::{self, Write};
@@ -25,26 +11,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use canter_access::Access;
 use canter_index_builder::{WRONG_CLOCK, checked_unix_time};
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::observe::redact_urls;
-use canter_runtime::{Caller, Metrics, Searcher};
+use canter_runtime::{Metrics, Searcher};
+use canter_server::{Identity, Origins, Server, ServerSettings, Writers};
 use tokio::net::TcpListener;
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Notify;
 
 pub(crate) use args::ServeArgs;
 #[cfg(feature = "mcp")]
 pub(crate) use args::parse_index;
 
 use crate::exit::{WrongUse, note, warn};
+use crate::observe::follow_trace;
 use crate::open::{InstanceCaps, about_index, tokio_runtime};
-use access::Gate;
-use app::{App, router};
-use body::Bodies;
-use managing::Root;
-use origins::Origins;
-use writing::Writers;
+use finder::Finder;
 
 /// How long searches that are under way have, once the server is told to stop.
 const MAX_GOODBYE: Duration = Duration::from_secs(35);
@@ -53,7 +35,7 @@ const MAX_GOODBYE: Duration = Duration::from_secs(35);
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     args.server.check()?;
     let identity = args.identity()?;
-    let app = Arc::new(open(args)?);
+    let server = open(args, identity)?;
     tokio_runtime()?.block_on(async {
         let listener = TcpListener::bind(&args.listen).await;
         let listener = listener.map_err(|error| {
@@ -64,15 +46,16 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         })?;
         let address = listener.local_addr().context("cannot tell the address")?;
         if !address.ip().is_loopback() {
-            check_public(args, &app, address, identity.is_some())?;
+            check_public(args, &server, address)?;
         }
         if checked_unix_time().is_none() {
-            warn(format_args!("{WRONG_CLOCK} (until then, connections are answered 503)"));
+            warn(format_args!(
+                "{WRONG_CLOCK} (until then, connections are answered 503)"
+            ));
         }
-        let router = router(Arc::clone(&app), args);
         // On standard output, for programs that start a server: with port 0 only this tells the port.
         let mut out = io::stdout().lock();
-        let scheme = if identity.is_some() { "https" } else { "http" };
+        let scheme = if server.is_tls() { "https" } else { "http" };
         writeln!(out, "listening on {scheme}://{address}")?;
         out.flush()?;
         drop(out);
@@ -85,60 +68,46 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         if let Some(root) = &args.managing.indexes_in {
             note(format_args!("  indexes in {}", redact_urls(root)));
         }
-        let following = app.gate.clone().map(|gate| tokio::spawn(gate.follow()));
-        let indexes_following = app.root.clone().map(|root| tokio::spawn(root.follow()));
         let stopping = Arc::new(Notify::new());
         let told = Arc::clone(&stopping);
         let stop = async move {
             told_to_stop().await;
             told.notify_one();
         };
-        tokio::select! {
-            served = connections::serve(listener, router, args.server.connections(), identity, stop) => served?,
-            () = patience(&stopping) => warn("connections that were still open are closed"),
+        if !server.serve(listener, stop, patience(&stopping)).await? {
+            warn("connections that were still open are closed");
         }
-        for following in following.into_iter().chain(indexes_following) {
-            following.abort();
-        }
-        app.searcher.settle().await;
         // What was taken is published before the process ends.
-        tokio::task::spawn_blocking(move || app.writers.as_ref().map(|writers| writers.stop()))
-            .await?;
-        Ok(())
+        Ok(server.settle().await?)
     })
 }
 
 /// An address that other machines reach must say who may ask.
-fn check_public(
-    args: &ServeArgs,
-    app: &App,
-    address: SocketAddr,
-    is_tls: bool,
-) -> Result<(), WrongUse> {
-    match (&app.gate, is_tls) {
-        (None, _) if args.access.insecure => {
+fn check_public(args: &ServeArgs, server: &Server, address: SocketAddr) -> Result<(), WrongUse> {
+    match (server.is_guarded(), server.is_tls()) {
+        (false, _) if args.access.insecure => {
             warn(format_args!(
                 "{address} can be reached from other machines, and every client that reaches it can search"
             ));
             Ok(())
         }
-        (None, _) => Err(WrongUse(format!(
+        (false, _) => Err(WrongUse(format!(
             "{address} can be reached from other machines: require tokens with --api-keys or --jwks, or \
              accept every client with --insecure"
         ))),
-        (Some(_), false) => {
+        (true, false) => {
             warn(format_args!(
                 "tokens are sent to {address} unencrypted: give it a certificate with --tls-cert, unless a proxy in \
                  front has one"
             ));
             Ok(())
         }
-        (Some(_), true) => Ok(()),
+        (true, true) => Ok(()),
     }
 }
 
 /// Starts the engine and opens the indexes and the cache. Reads nothing of an index yet, unless it is written to.
-fn open(args: &ServeArgs) -> Result<App> {
+fn open(args: &ServeArgs, identity: Option<Arc<Identity>>) -> Result<Server> {
     let origins = Origins::new(&args.cors_origins, &args.writing.cors_write_origins)?;
     let metrics = Arc::new(Metrics::new());
     let engine = args.engine.start(InstanceCaps {
@@ -149,15 +118,10 @@ fn open(args: &ServeArgs) -> Result<App> {
     let max_in_line = engine
         .max_instances()
         .saturating_add(args.server.max_waiting as usize);
-    let writers = match args.writing.writable {
-        true => Some(Arc::new(Writers::open(
-            &args.writing,
-            &args.indexes,
-            Arc::clone(&engine),
-            args.server.body_timeout,
-        )?)),
-        false => None,
-    };
+    let finder = Arc::new(Finder(Arc::clone(&engine)));
+    let writing = args.writing.settings(args.server.body_timeout);
+    let writers = writing.map(|settings| Writers::open(&settings, &args.indexes, finder));
+    let writers = writers.transpose()?;
     let mut builder = Searcher::builder()
         .metrics(Arc::clone(&metrics))
         .engine(engine)
@@ -177,31 +141,25 @@ fn open(args: &ServeArgs) -> Result<App> {
     if let Some(max) = args.limits.max_concurrent_requests {
         builder = builder.max_concurrent_requests(usize::from(max));
     }
-    let server = &args.server;
-    let access = args.access.settings().map(Access::open).transpose();
-    let gate = access.map_err(WrongUse)?.map(Gate::new).map(Arc::new);
     let searcher = Arc::new(builder.build()?);
-    let fixed = args.indexes.iter().map(|(name, _)| name.clone()).collect();
-    let root = Root::open(&args.managing, &searcher, writers.as_ref(), fixed)?;
-    Ok(App {
+    Ok(Server::open(ServerSettings {
         searcher,
-        limits: args.limits.of_search(),
-        caller: Caller {
-            indexes: None,
-            forced_filter: args.forced_filter.clone(),
-        },
-        gate,
-        writers,
-        root,
-        origins,
         metrics,
-        bodies: Bodies::new(
-            server.max_body_bytes,
-            server.body_timeout,
-            server.max_held_bytes(),
-        ),
-        line: Semaphore::new(max_in_line.min(Semaphore::MAX_PERMITS)),
-    })
+        writers,
+        index_names: args.indexes.iter().map(|(name, _)| name.clone()).collect(),
+        root: args.managing.settings(),
+        limits: args.limits.of_search(),
+        forced_filter: args.forced_filter.clone(),
+        access: args.access.settings(),
+        listen: args.listen.clone(),
+        allowed_hosts: args.allowed_hosts.clone(),
+        origins,
+        identity,
+        connections: args.server.connections(),
+        bodies: args.server.bodies(),
+        max_in_line,
+        follow_trace,
+    })?)
 }
 
 /// Ends when clients have had their time since the server was told to stop, or when it is told again: one that

@@ -16,4 +16,4 @@ impl Traces {
 
 /// Makes a span part of the trace that the headers of a request name: its log line has the trace's id already.
 #[cfg(feature = "serve")]
-pub(crate) fn follow_trace(_: &tracing::Span, _: &axum::http::HeaderMap) {}
+pub(crate) fn follow_trace(_: &tracing::Span, _: &http::HeaderMap) {}

@@ -71,14 +71,14 @@ fn is_set(name: &str) -> bool {
 
 /// Makes a span part of the trace that the headers of a request name.
 #[cfg(feature = "serve")]
-pub(crate) fn follow_trace(span: &Span, headers: &axum::http::HeaderMap) {
+pub(crate) fn follow_trace(span: &Span, headers: &http::HeaderMap) {
     let parent = TraceContextPropagator::new().extract(&Headers(headers));
     // Without somebody who exports, there is nothing to be part of.
     let _ = span.set_parent(parent);
 }
 
 #[cfg(feature = "serve")]
-struct Headers<'h>(&'h axum::http::HeaderMap);
+struct Headers<'h>(&'h http::HeaderMap);
 
 #[cfg(feature = "serve")]
 impl Extractor for Headers<'_> {

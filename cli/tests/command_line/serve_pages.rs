@@ -14,7 +14,7 @@ use crate::serve_managing::{count, put, server};
 use crate::serve_tokens::key;
 use crate::support::run;
 
-/// The table of routes, as `cli/src/commands/serve/changes` has it: a unit test there compares them.
+/// The table of routes, as `server/src/routes` has it: a unit test there compares them.
 const TABLE: &str = include_str!("../../../tests/golden/write_routes.txt");
 
 struct Row {

@@ -107,6 +107,7 @@ fn imports_go_down_only() {
             "canter-edge-io",
         ],
         &["canter-intake"],
+        &["canter-server"],
         &["canter-cli"],
         &[
             "canter-python",

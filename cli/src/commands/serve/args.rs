@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use canter_access::{AccessSettings, JwtSettings, Source};
 use canter_runtime::observe::redact_urls;
+use canter_server::{BodyLimits, ConnectionLimits, Identity, ServerError, parse_allowed_host};
 use clap::Args;
 
-use super::connections::{ConnectionLimits, Identity};
-use super::hosts::parse_allowed_host;
 use super::managing::ManagingArgs;
 use super::writing::WritingArgs;
 use crate::amounts::{parse_bytes, parse_some_duration};
@@ -190,7 +189,7 @@ pub(crate) struct ServerArgs {
 
     /// Maximum size of a request's body; a larger one is answered 413.
     #[arg(long, value_name = "BYTES", default_value = "1MiB", value_parser = parse_bytes)]
-    pub(super) max_body_bytes: u64,
+    max_body_bytes: u64,
 
     /// Maximum size of all requests' bodies in memory; further requests are answered 429 [default: 16MiB, or
     /// --max-body-bytes if that is more].
@@ -211,8 +210,8 @@ pub(crate) struct ServerArgs {
 }
 
 impl ServeArgs {
-    /// Whom the server says it is, if it speaks TLS.
-    pub(super) fn identity(&self) -> Result<Option<Arc<Identity>>, WrongUse> {
+    /// Reads the certificate and the key, if the server speaks TLS.
+    pub(super) fn identity(&self) -> Result<Option<Arc<Identity>>, ServerError> {
         let files = self.tls_cert.as_deref().zip(self.tls_key.as_deref());
         files
             .map(|(cert, key)| Identity::open(cert, key))
@@ -235,9 +234,18 @@ impl ServerArgs {
     }
 
     /// Most bytes of all bodies together.
-    pub(super) fn max_held_bytes(&self) -> u64 {
+    fn max_held_bytes(&self) -> u64 {
         let default = DEFAULT_MAX_HELD_BYTES.max(self.max_body_bytes);
         self.max_held_bytes.unwrap_or(default)
+    }
+
+    /// What bodies of requests may take.
+    pub(super) fn bodies(&self) -> BodyLimits {
+        BodyLimits {
+            max_bytes: self.max_body_bytes,
+            timeout: self.body_timeout,
+            max_held_bytes: self.max_held_bytes(),
+        }
     }
 
     /// What connections may take.

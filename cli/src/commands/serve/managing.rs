@@ -1,0 +1,39 @@
+//! What the server is told of indexes that come and go.
+
+use canter_server::RootSettings;
+use clap::Args;
+
+/// Options of `canter serve`.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Indexes that come and go")]
+pub(crate) struct ManagingArgs {
+    /// Serve all indexes under this folder or bucket, too. With --writable, clients create and delete indexes there,
+    /// and put templates. Other servers over the same folder or bucket notice changes within seconds.
+    #[arg(long, value_name = "URI")]
+    pub(super) indexes_in: Option<String>,
+
+    /// Name for which incoming documents create an index without a template; `*` stands for any text. May be given
+    /// several times [default: only templates create indexes].
+    #[arg(
+        long = "auto-create-index",
+        value_name = "PATTERN",
+        requires = "indexes_in"
+    )]
+    auto_create: Vec<String>,
+
+    /// Maximum number of indexes under --indexes-in; each takes a thread of a writable server.
+    #[arg(long, value_name = "N", default_value = "200", requires = "indexes_in")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    max_indexes: u32,
+}
+
+impl ManagingArgs {
+    /// Where indexes come and go, if anywhere.
+    pub(super) fn settings(&self) -> Option<RootSettings> {
+        Some(RootSettings {
+            uri: self.indexes_in.clone()?,
+            auto_create: self.auto_create.clone(),
+            max_indexes: self.max_indexes as usize,
+        })
+    }
+}

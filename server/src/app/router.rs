@@ -1,0 +1,271 @@
+//! From axum's requests to the searcher's, and back.
+
+use std::sync::{Arc, LazyLock};
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use canter_intake::FailingIndex;
+use canter_runtime::session::HttpRequest;
+use canter_runtime::{Caller, HttpAnswer};
+use serde_json::{Value, json};
+use tower_http::CompressionLevel;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
+
+use super::state::App;
+use crate::access::{Shut, caller_of, is_unbounded};
+use crate::http::{
+    AllowedHosts, Api, FollowTrace, Refuse, check_host, identify, page, speak_as_asked,
+};
+use crate::managing;
+use crate::requests::ChangeRequest;
+use crate::routes::{Change, CrossSite, Matched, document, matching};
+use crate::writing::{self, Write};
+
+/// A shorter answer fits into one packet as it is.
+const MIN_COMPRESSED_BYTES: u16 = 1024;
+
+/// The API, and what there is beside it. The guest knows the API's paths, so all but one go there.
+pub(super) fn router(app: Arc<App>, hosts: AllowedHosts, follow_trace: FollowTrace) -> Router {
+    let router = Router::new()
+        .route("/metrics", get(metrics))
+        .route("/openapi.json", get(openapi))
+        .merge(page::routes())
+        .fallback(search)
+        .with_state(Arc::clone(&app))
+        .layer(from_fn(speak_as_asked));
+    app.origins
+        .share(router)
+        // A page that may not ask by this name may not ask at all.
+        .layer(from_fn_with_state(Arc::new(hosts), check_host))
+        .layer(compression())
+        .layer(from_fn_with_state(follow_trace, identify))
+}
+
+/// Answers are compressed if the client takes it, at the cost of about 10 ms of one core for a megabyte.
+fn compression() -> CompressionLayer<impl Predicate> {
+    let is_worth_it = SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::IMAGES);
+    CompressionLayer::new()
+        .quality(CompressionLevel::Fastest)
+        .compress_when(is_worth_it)
+}
+
+async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+    if let Some(gate) = &app.gate {
+        // They tell of all indexes, and of all who ask.
+        let shut = match gate.reader(&headers).await {
+            Ok(grant) if is_unbounded(&grant) => None,
+            Ok(_) => Some(Shut::Forbidden),
+            Err(shut) => Some(shut),
+        };
+        if let Some(shut) = shut {
+            return shut.answer(Api::Quickwit, &headers);
+        }
+    }
+    if let Some(writers) = &app.writers {
+        let (num_failures, failing) = writers.upkeep();
+        app.metrics.set_upkeep(num_failures, failing.len());
+    }
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    ([(CONTENT_TYPE, content_type)], app.metrics.encode()).into_response()
+}
+
+/// Anybody may ask for it, as often as they like: it is made once.
+async fn openapi() -> impl IntoResponse {
+    static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
+    ([(CONTENT_TYPE, "application/json")], DOCUMENT.as_str())
+}
+
+/// Dropped when the client hangs up, which cancels the search.
+async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    if let Some(page) = page::answer(parts.uri.path(), &parts.headers) {
+        return page;
+    }
+    // Who watches the server must be answered when it has much to do, too: these ask for little.
+    let is_counted = !matches!(parts.uri.path(), "/health/livez" | "/health/readyz");
+    let api = Api::of(parts.uri.path());
+    if let Some(matched) = matching(&parts.method, &parts.uri) {
+        return self::change(&app, &matched, api, &parts, body).await;
+    }
+    // Whether it lives may be asked by anybody: that reads nothing, and names nothing.
+    let caller = match &app.gate {
+        Some(gate) if parts.uri.path() != "/health/livez" => {
+            match gate.reader(&parts.headers).await {
+                Ok(grant) => caller_of(grant, &app.searcher.index_names()),
+                Err(shut) => return shut.answer(api, &parts.headers),
+            }
+        }
+        _ => app.caller.clone(),
+    };
+    if is_counted && app.line.available_permits() == 0 {
+        return api.last_refusal(StatusCode::TOO_MANY_REQUESTS, NO_ROOM);
+    }
+    // Nobody's body is held for it: who asks has shown no token.
+    let body = match parts.uri.path() {
+        "/health/livez" => Body::empty(),
+        _ => body,
+    };
+    let body = match app.bodies.read(&parts.headers, body).await {
+        Ok(body) => body,
+        Err(unread) => return app.bodies.answer_to(&unread, api),
+    };
+    let _place = match is_counted.then(|| app.line.try_acquire()) {
+        None => None,
+        Some(Ok(place)) => Some(place),
+        Some(Err(_)) => return api.refusal(StatusCode::TOO_MANY_REQUESTS, NO_ROOM),
+    };
+    let request = HttpRequest {
+        method: parts.method.as_str().to_owned(),
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().unwrap_or_default().to_owned(),
+        body: body.bytes,
+    };
+    let is_ready = parts.uri.path() == "/health/readyz";
+    let mut answer = app.searcher.http(request, &caller, &app.limits).await;
+    if let (true, 200, Some(writers)) = (is_ready, answer.response.status, &app.writers)
+        && let Some(body) = readiness(&writers.upkeep().1, &caller)
+    {
+        answer.response.body = body;
+    }
+    respond(answer)
+}
+
+/// What a server says that is ready, and cannot keep some of the caller's indexes in order; `None` if there are none. It
+/// answers searches of these as before: to take it out of service would help nobody.
+fn readiness(failing: &[(String, FailingIndex)], caller: &Caller) -> Option<Vec<u8>> {
+    let may_know = |name: &String| {
+        let allowed = caller.indexes.as_ref();
+        allowed.is_none_or(|allowed| allowed.contains(name))
+    };
+    let failing = failing.iter().filter(|(name, _)| may_know(name));
+    let failing = failing.map(|(name, index)| {
+        json!({
+            "index": name,
+            "failed_merges": index.num_failed_merges,
+            "failed_collections": index.num_failed_collections,
+        })
+    });
+    let failing: Vec<Value> = failing.collect();
+    let body = json!({ "ready": true, "failing_upkeep": failing });
+    (!failing.is_empty()).then(|| body.to_string().into_bytes())
+}
+
+/// Takes or deletes documents, or indexes.
+async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Body) -> Response {
+    let Some(writers) = &app.writers else {
+        let message = "this server only searches: start it with --writable to send it documents";
+        return api.last_refusal(StatusCode::FORBIDDEN, message);
+    };
+    // Before tokens: those of a page that may not write are the browser's, which sends them along.
+    if matched.route.cross_site == CrossSite::Refused
+        && let Err(foreign) = app.origins.check_write(parts)
+    {
+        return foreign.answer(api);
+    }
+    let Some(change) = matched.change() else {
+        return api.last_refusal(StatusCode::NOT_FOUND, "there is no such path");
+    };
+    let (caller, allowed) = match &app.gate {
+        None => (app.caller.clone(), None),
+        Some(gate) => match gate.holder_of(matched.rights(), &parts.headers).await {
+            Ok(grant) => {
+                let allowed = grant.indexes.clone();
+                (caller_of(grant, &app.searcher.index_names()), allowed)
+            }
+            Err(shut) => return shut.answer(api, &parts.headers),
+        },
+    };
+    // What may be deleted, the filter says. What may be added, it cannot: nobody looks into new documents with a query.
+    let heeds_filter = matches!(change, Change::Documents(Write::DeleteByQuery(_)));
+    if caller.forced_filter.is_some() && !heeds_filter {
+        let message =
+            "a client with a filter can search and delete matching documents, but not add any";
+        return api.last_refusal(StatusCode::FORBIDDEN, message);
+    }
+    let request = ChangeRequest {
+        api,
+        query: parts.uri.query().unwrap_or_default(),
+        headers: &parts.headers,
+        max_body_bytes: matched.route.body.max_bytes(writers.bodies().max_bytes()),
+        caller: &caller,
+        allowed: allowed.as_deref(),
+        root: app.root.as_ref(),
+    };
+    match change {
+        Change::Documents(write) => writing::answer(writers, write, request, body).await,
+        Change::Indexes(manage) => {
+            managing::answer(&manage, &request, writers.bodies(), body).await
+        }
+    }
+}
+
+const NO_ROOM: &str = "all guests are busy and as many requests wait as may: try again, or raise \
+                       --max-instances or --max-waiting";
+
+/// The guest's response, with what this host has to say of the search.
+fn respond(answer: HttpAnswer) -> Response {
+    let cost = answer.cost_headers();
+    let HttpAnswer { response, .. } = answer;
+    let mut headers = response.headers;
+    headers.extend(
+        cost.into_iter()
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
+    let mut http = Response::new(Body::from(response.body));
+    *http.status_mut() =
+        StatusCode::from_u16(response.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    for (name, value) in headers {
+        if let (Ok(name), Ok(value)) = (
+            HeaderName::try_from(name.as_str()),
+            HeaderValue::try_from(value),
+        ) {
+            http.headers_mut().insert(name, value);
+        }
+    }
+    http
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readiness_names_the_callers_indexes_that_are_not_kept_in_order() {
+        let failing = ["logs", "traces"].map(|name| {
+            let index = FailingIndex {
+                uri: format!("/{name}"),
+                num_failed_merges: 3,
+                num_failed_collections: 0,
+            };
+            (name.to_owned(), index)
+        });
+        let check = |allowed: Option<&[&str]>, expected: Option<Value>| {
+            let caller = Caller {
+                indexes: allowed.map(|names| names.iter().map(|name| (*name).to_owned()).collect()),
+                forced_filter: None,
+            };
+            let body = readiness(&failing, &caller);
+            let body = body.map(|body| serde_json::from_slice::<Value>(&body).unwrap());
+            assert_eq!(body, expected);
+        };
+        let of = |name: &str| json!({ "index": name, "failed_merges": 3, "failed_collections": 0 });
+        check(
+            None,
+            Some(json!({ "ready": true, "failing_upkeep": [of("logs"), of("traces")] })),
+        );
+        check(
+            Some(&["logs"]),
+            Some(json!({ "ready": true, "failing_upkeep": [of("logs")] })),
+        );
+        check(Some(&["other"]), None);
+        assert_eq!(readiness(&[], &Caller::default()), None);
+    }
+}

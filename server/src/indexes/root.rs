@@ -1,0 +1,435 @@
+//! The indexes under `--indexes-in`: which of them are served, and how that changes.
+//!
+//! ```text
+//!   catalog (in the store) ──read every few seconds, and after each change──▶ served ──▶ searcher, writers
+//! ```
+//!
+//! Several servers may be over one root. Each change is one of the catalog's, which is a swap; then the server looks at what is
+//! there, and opens and closes indexes until it serves that.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use canter_access::matches_any;
+use canter_doc_mapper::IndexConfig;
+use canter_formats::presets::preset;
+use canter_index_builder::{Catalog, CatalogEntry, Creation, NewIndex, Templates};
+use canter_intake::{IndexParts, TemplateSet, Templated, index_config, index_id_of};
+use canter_runtime::Searcher;
+use canter_runtime::fetch::OpenOptions;
+use tokio::sync::Mutex as TurnMutex;
+use uuid::Uuid;
+
+use super::names::check_index_name;
+use super::writers::Writers;
+use crate::error::ServerError;
+use crate::requests::Problem;
+
+/// How often it is looked what other servers have made and deleted.
+const INTERVAL: Duration = Duration::from_secs(5);
+
+/// How often what is left of deleted indexes is removed.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
+
+/// Servers that have not noticed yet that an index is deleted may write into its folder for so long.
+const SWEEP_GRACE: Duration = Duration::from_secs(3600);
+
+/// Indexes that come and go while the server runs.
+#[derive(Clone, Debug)]
+pub struct RootSettings {
+    /// Folder or bucket that the indexes are in.
+    pub uri: String,
+    /// Patterns of names for which documents create an index without a template.
+    pub auto_create: Vec<String>,
+    /// Maximum number of indexes.
+    pub max_indexes: usize,
+}
+
+/// The indexes under a root, and who serves them.
+pub(crate) struct Root {
+    pub(crate) catalog: Catalog,
+    searcher: Arc<Searcher>,
+    writers: Option<Arc<Writers>>,
+    /// Names of indexes that are served wherever they are, and never change.
+    fixed: BTreeSet<String>,
+    /// Names of indexes that documents may make without a template.
+    auto_create: Vec<String>,
+    max_indexes: usize,
+    served: Mutex<Served>,
+    /// One change at a time: each waits for the store, on a thread.
+    turn: Arc<TurnMutex<()>>,
+}
+
+#[derive(Default)]
+struct Served {
+    indexes: BTreeMap<String, CatalogEntry>,
+    /// Those that could not be opened, which was logged.
+    failed: BTreeSet<String>,
+}
+
+impl Root {
+    /// Opens the root and the indexes that are there.
+    ///
+    /// # Errors
+    /// If the root cannot be read.
+    pub(crate) fn open(
+        settings: &RootSettings,
+        searcher: &Arc<Searcher>,
+        writers: Option<&Arc<Writers>>,
+        fixed: BTreeSet<String>,
+    ) -> Result<Arc<Self>, ServerError> {
+        let root = Self {
+            catalog: Catalog::open(&settings.uri)?,
+            searcher: Arc::clone(searcher),
+            writers: writers.cloned(),
+            fixed,
+            auto_create: settings.auto_create.clone(),
+            max_indexes: settings.max_indexes,
+            served: Mutex::default(),
+            turn: Arc::default(),
+        };
+        let indexes = root.catalog.indexes().map_err(|error| {
+            let uri = root.catalog.uri();
+            ServerError::Root(format!("cannot open the indexes in `{uri}`"), error)
+        })?;
+        root.adopt(indexes);
+        Ok(Arc::new(root))
+    }
+
+    /// Follows what other servers do, and removes what is left of deleted indexes, for as long as it is polled.
+    pub(crate) async fn follow(self: Arc<Self>) {
+        tokio::join!(self.follow_others(), self.sweep_now_and_then());
+    }
+
+    async fn follow_others(self: &Arc<Self>) {
+        let mut last_error = None;
+        loop {
+            tokio::time::sleep(INTERVAL).await;
+            let looked = self.work(Self::look).await;
+            let error = looked.err().map(|problem| problem.reason);
+            if let Some(error) = &error
+                && last_error.as_ref() != Some(error)
+            {
+                tracing::error!(target: "canter::serve", root = self.catalog.uri(), %error, "the indexes stay as they were");
+            }
+            last_error = error;
+        }
+    }
+
+    /// Nothing waits for it: no change is kept from the store by what is to be removed there.
+    async fn sweep_now_and_then(&self) {
+        if self.writers.is_none() {
+            return;
+        }
+        let grace_ms = u64::try_from(SWEEP_GRACE.as_millis()).unwrap_or(u64::MAX);
+        tokio::time::sleep(INTERVAL).await;
+        loop {
+            let catalog = self.catalog.clone();
+            let sweeping = tokio::task::spawn_blocking(move || catalog.sweep(now_ms(), grace_ms));
+            match sweeping.await {
+                Ok(Ok(0)) => {}
+                Ok(Ok(num)) => {
+                    tracing::info!(target: "canter::serve", num, "what was left of deleted indexes is removed");
+                }
+                Ok(Err(error)) => {
+                    let (root, error) = (self.catalog.uri(), error.with_causes());
+                    tracing::error!(target: "canter::serve", root, error, "not all that is left of deleted indexes could be removed");
+                }
+                Err(error) => {
+                    tracing::error!(target: "canter::serve", %error, "a sweep of deleted indexes broke off");
+                }
+            }
+            tokio::time::sleep(SWEEP_INTERVAL).await;
+        }
+    }
+
+    /// Serves what is there now.
+    ///
+    /// # Errors
+    /// If the root cannot be read.
+    pub(crate) async fn refresh(self: &Arc<Self>) -> Result<(), Problem> {
+        self.work(Self::look).await
+    }
+
+    /// Makes the index that documents are for, if there is none: of the template that has its name, or of nothing, if the
+    /// server allows that.
+    ///
+    /// # Errors
+    /// If it may not be made, and if it cannot.
+    pub(crate) async fn make_for_documents(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
+        self.make_for(name, |name| {
+            index_config(name, &[], false).map_err(Problem::from)
+        })
+        .await
+    }
+
+    /// The same for OpenTelemetry's logs, whose fields are known if no template names them.
+    ///
+    /// # Errors
+    /// As [`Root::make_for_documents`].
+    pub(crate) async fn make_for_logs(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
+        self.make_for(name, logs_config).await
+    }
+
+    /// Makes an index that is missing; `untold` says what it is to be if no template does.
+    async fn make_for(
+        self: &Arc<Self>,
+        name: &str,
+        untold: impl FnOnce(&str) -> Result<IndexConfig, Problem> + Send + 'static,
+    ) -> Result<(), Problem> {
+        let name = name.to_owned();
+        self.work(move |root| {
+            root.look()?;
+            if root.has(&name) {
+                return Ok(());
+            }
+            let templates = root.catalog.templates()?;
+            let templated = set_of(&templates).of_index(&name)?;
+            let (config, is_data_stream) = match templated {
+                Some(templated) if templated.may_be_made_for_documents => {
+                    let config = templated.index_config(&name, None)?;
+                    (config, templated.is_data_stream)
+                }
+                None if matches_any(&root.auto_create, &name) => (untold(&name)?, false),
+                _ => return Err(Problem::no_index(&name)),
+            };
+            match root.make(&name, &config, is_data_stream, false) {
+                // Another server was faster.
+                Err(problem) if problem.kind == EXISTS => root.look(),
+                made => made,
+            }
+        })
+        .await
+    }
+
+    /// Does what waits for the store, on a thread where it may, and alone.
+    pub(crate) async fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let root = Arc::clone(self);
+        let working = tokio::task::spawn_blocking(move || {
+            // Kept to the end, also if nobody waits for it any more.
+            let _turn = turn;
+            work(&root)
+        });
+        working
+            .await
+            .unwrap_or_else(|error| Err(Problem::internal(error.to_string())))
+    }
+
+    /// Whether an index of that name is served.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.fixed.contains(name) || self.entry(name).is_some()
+    }
+
+    /// Whether it is one that never changes.
+    pub(crate) fn is_fixed(&self, name: &str) -> bool {
+        self.fixed.contains(name)
+    }
+
+    /// Where an index of the root is.
+    pub(crate) fn entry(&self, name: &str) -> Option<CatalogEntry> {
+        self.served().indexes.get(name).cloned()
+    }
+
+    /// The indexes of the root.
+    pub(crate) fn entries(&self) -> BTreeMap<String, CatalogEntry> {
+        self.served().indexes.clone()
+    }
+
+    /// What templates say of an index of this name, if there is one for it. Blocks.
+    pub(crate) fn templated(&self, name: &str) -> Result<Option<Templated>, Problem> {
+        let templates = self.catalog.templates()?;
+        let templated = set_of(&templates).of_index(name);
+        templated.map_err(Problem::from)
+    }
+
+    /// Makes an index of what a request says, and of the templates that have its name. Blocks.
+    pub(crate) fn make_of(&self, name: &str, own: IndexParts) -> Result<(), Problem> {
+        self.check_new(name)?;
+        let (config, is_data_stream) = match self.templated(name)? {
+            Some(templated) => {
+                let is_data_stream = templated.is_data_stream;
+                (templated.index_config(name, Some(own))?, is_data_stream)
+            }
+            None => (index_config(name, &[own], false)?, false),
+        };
+        self.make(name, &config, is_data_stream, false)
+    }
+
+    /// An error if there cannot be a new index of that name. Blocks.
+    pub(crate) fn check_new(&self, name: &str) -> Result<(), Problem> {
+        check_index_name(name)?;
+        self.look()?;
+        match self.has(name) {
+            true => Err(exists(name)),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes an index, and serves it. With `replaces` one that is there is deleted in the same moment. Blocks.
+    pub(crate) fn make(
+        &self,
+        name: &str,
+        config: &IndexConfig,
+        is_data_stream: bool,
+        replaces: bool,
+    ) -> Result<(), Problem> {
+        check_index_name(name)?;
+        if self.is_fixed(name) {
+            return Err(exists(name));
+        }
+        let id = Uuid::new_v4().simple().to_string();
+        let creation = self.catalog.create(&NewIndex {
+            name,
+            id: &id,
+            config,
+            is_data_stream,
+            replaces,
+            max_indexes: self.max_indexes,
+            now_ms: now_ms(),
+        })?;
+        match creation {
+            Creation::Exists => Err(exists(name)),
+            Creation::Full => Err(Problem::illegal(format!(
+                "there are {} indexes under --indexes-in already: delete one, or raise --max-indexes",
+                self.max_indexes
+            ))),
+            Creation::Created { entry, replaced } => {
+                tracing::info!(target: "canter::serve", index = name, folder = entry.folder.as_str(), "index made");
+                // First: what waits for the one that is replaced is still published, instead of failing.
+                let looked = self.look();
+                if let Some(replaced) = replaced {
+                    self.remove_objects(name, &replaced);
+                }
+                looked
+            }
+        }
+    }
+
+    /// Deletes an index; says which objects were removed, or that there was none. Blocks.
+    pub(crate) fn delete(&self, name: &str) -> Result<Option<Vec<(String, u64)>>, Problem> {
+        let Some(entry) = self.catalog.remove(name, now_ms())? else {
+            return Ok(None);
+        };
+        tracing::info!(target: "canter::serve", index = name, folder = entry.folder.as_str(), "index deleted");
+        // It is deleted, whatever fails now: a sweep goes on.
+        if let Err(problem) = self.look() {
+            tracing::warn!(target: "canter::serve", index = name, error = problem.reason.as_str(), "a deleted index is served for a while");
+        }
+        Ok(Some(self.remove_objects(name, &entry)))
+    }
+
+    fn remove_objects(&self, name: &str, entry: &CatalogEntry) -> Vec<(String, u64)> {
+        let removed = self.catalog.remove_objects(entry);
+        removed.unwrap_or_else(|error| {
+            let (root, error) = (self.catalog.uri(), error.with_causes());
+            tracing::warn!(target: "canter::serve", index = name, root, error, "objects of a deleted index are removed later");
+            Vec::new()
+        })
+    }
+
+    /// Looks at what is there, and serves it. Blocks.
+    pub(crate) fn look(&self) -> Result<(), Problem> {
+        self.adopt(self.catalog.indexes()?);
+        Ok(())
+    }
+
+    /// Serves these indexes, and no others of the root. Blocks: what waits in an index that is gone is published, or fails.
+    fn adopt(&self, there: BTreeMap<String, CatalogEntry>) {
+        let mut served = self.served();
+        let is_gone = |(name, entry): &(&String, &CatalogEntry)| there.get(*name) != Some(*entry);
+        let gone = served.indexes.iter().filter(is_gone);
+        let gone: Vec<String> = gone.map(|(name, _)| name.clone()).collect();
+        served.indexes.retain(|name, _| !gone.contains(name));
+        served.failed.retain(|name| there.contains_key(name));
+        drop(served);
+        for name in gone {
+            self.searcher.remove_index(&name);
+            if let Some(writers) = &self.writers {
+                writers.remove(&name);
+            }
+        }
+        for (name, entry) in there {
+            if self.entry(&name).is_some() {
+                continue;
+            }
+            let opened = self.open_index(&name, &entry);
+            let mut served = self.served();
+            match opened {
+                Ok(()) => {
+                    served.failed.remove(&name);
+                    served.indexes.insert(name, entry);
+                }
+                Err(error) => {
+                    let shown = error.with_causes();
+                    if served.failed.insert(name.clone()) {
+                        tracing::error!(target: "canter::serve", index = name.as_str(), error = %shown, "an index cannot be opened");
+                    }
+                }
+            }
+        }
+    }
+
+    fn served(&self) -> MutexGuard<'_, Served> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_index(&self, name: &str, entry: &CatalogEntry) -> Result<(), ServerError> {
+        if self.fixed.contains(name) {
+            let message = "--index names another of that name";
+            return Err(ServerError::Invalid(message.to_owned()));
+        }
+        let uri = self.catalog.uri_of(entry);
+        let options = OpenOptions::default();
+        self.searcher.add_index(name, &uri, &options)?;
+        let Some(writers) = &self.writers else {
+            return Ok(());
+        };
+        let store = self.catalog.store_of(entry);
+        let added = store
+            .map_err(ServerError::from)
+            .and_then(|store| writers.add(name, &uri, store));
+        if added.is_err() {
+            self.searcher.remove_index(name);
+        }
+        added
+    }
+}
+
+/// What Elasticsearch calls an index that is there already.
+const EXISTS: &str = "resource_already_exists_exception";
+
+fn exists(name: &str) -> Problem {
+    Problem {
+        status: StatusCode::BAD_REQUEST,
+        kind: EXISTS,
+        reason: format!("index [{name}] already exists"),
+    }
+}
+
+/// What the preset for OpenTelemetry's logs says, for an index of this name.
+fn logs_config(name: &str) -> Result<IndexConfig, Problem> {
+    let preset = preset("otel-logs").map_err(Problem::internal)?;
+    let mut config = IndexConfig::from_yaml(preset.yaml, |_| None)
+        .map_err(|error| Problem::internal(error.to_string()))?;
+    config.index_id = index_id_of(name);
+    Ok(config)
+}
+
+/// The templates, for who understands them.
+pub(crate) fn set_of(templates: &Templates) -> TemplateSet<'_> {
+    TemplateSet {
+        index: &templates.index,
+        component: &templates.component,
+        legacy: &templates.legacy,
+    }
+}
+
+fn now_ms() -> u64 {
+    canter_index_builder::unix_time_ms()
+}

@@ -1,0 +1,103 @@
+//! Elasticsearch's `PUT /<index>` and `DELETE /<indexes>`.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use canter_intake::IndexParts;
+use serde_json::json;
+
+use super::answered::{Answered, check_allowed, finish};
+use crate::indexes::Root;
+use crate::requests::{ChangeRequest, Params, Problem, json_of};
+
+/// `PUT /<index>`.
+pub(super) async fn create(
+    root: &Arc<Root>,
+    request: &ChangeRequest<'_>,
+    params: &mut Params,
+    name: &str,
+    body: &[u8],
+) -> Answered {
+    finish(params)?;
+    check_allowed(request, name)?;
+    let own = IndexParts::read(&json_of(body)?, "the body")?;
+    let of_work = name.to_owned();
+    root.work(move |root| root.make_of(&of_work, own)).await?;
+    let answer = json!({"acknowledged": true, "shards_acknowledged": true, "index": name});
+    Ok((StatusCode::OK, answer))
+}
+
+/// `DELETE /<indexes>`.
+pub(super) async fn delete(
+    root: &Arc<Root>,
+    request: &ChangeRequest<'_>,
+    params: &mut Params,
+    names: &str,
+) -> Answered {
+    let ignores_missing = params
+        .flag("ignore_unavailable")
+        .map_err(Problem::illegal)?;
+    params.flag("allow_no_indices").map_err(Problem::illegal)?;
+    params.text("expand_wildcards");
+    finish(params)?;
+    let names = names_of(names)?;
+    delete_all(root, request, names, ignores_missing.unwrap_or(false)).await?;
+    Ok((StatusCode::OK, json!({"acknowledged": true})))
+}
+
+/// The names in a list. What may stand for others is refused: nobody deletes everything by a slip.
+pub(super) fn names_of(names: &str) -> Result<Vec<String>, Problem> {
+    let names: Vec<String> = names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let may_be_several =
+        |name: &String| name == "_all" || name.contains('*') || name.starts_with('-');
+    match names.is_empty() || names.iter().any(may_be_several) {
+        true => Err(Problem::illegal(
+            "Wildcard expressions or all indices are not allowed: name each index that is to be deleted",
+        )),
+        false => Ok(names),
+    }
+}
+
+/// Deletes all of these, or, if one of them cannot be, none.
+pub(super) async fn delete_all(
+    root: &Arc<Root>,
+    request: &ChangeRequest<'_>,
+    names: Vec<String>,
+    ignores_missing: bool,
+) -> Result<(), Problem> {
+    let mut allowed = Vec::new();
+    for name in names {
+        match request.allows(&name) {
+            true => allowed.push(name),
+            false if ignores_missing => {}
+            false => return Err(Problem::no_index(&name)),
+        }
+    }
+    root.work(move |root| {
+        root.look()?;
+        let mut found = Vec::new();
+        for name in &allowed {
+            if root.is_fixed(name) {
+                return Err(Problem::illegal(format!(
+                    "the index [{name}] was named with --index: only those under --indexes-in can be deleted here"
+                )));
+            }
+            match root.entry(name) {
+                Some(_) => found.push(name),
+                None if ignores_missing => {}
+                None => return Err(Problem::no_index(name)),
+            }
+        }
+        for name in found {
+            // Another server may have deleted it in this moment.
+            root.delete(name)?;
+        }
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,114 @@
+//! Why something was not done.
+
+use axum::http::StatusCode;
+use canter_index_builder::{BuildError, ErrorKind};
+use canter_intake::{MappingError, Refusal};
+use serde_json::{Value, json};
+
+/// Why something was not done.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) status: StatusCode,
+    /// What Elasticsearch calls it.
+    pub(crate) kind: &'static str,
+    pub(crate) reason: String,
+}
+
+impl Problem {
+    pub(crate) fn invalid(kind: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            status: StatusCode::BAD_REQUEST,
+            kind,
+            reason: reason.into(),
+        }
+    }
+
+    /// An argument is wrong.
+    pub(crate) fn illegal(reason: impl Into<String>) -> Self {
+        Self::invalid("illegal_argument_exception", reason)
+    }
+
+    pub(crate) fn no_index(name: &str) -> Self {
+        Self {
+            status: StatusCode::NOT_FOUND,
+            kind: "index_not_found_exception",
+            reason: format!("no such index [{name}]"),
+        }
+    }
+
+    pub(crate) fn internal(reason: impl Into<String>) -> Self {
+        Self {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            kind: "exception",
+            reason: reason.into(),
+        }
+    }
+
+    pub(crate) fn refused(refusal: &Refusal) -> Self {
+        let kind = match refusal {
+            Refusal::Busy { .. } => "es_rejected_execution_exception",
+            Refusal::Stopping | Refusal::Unavailable(_) => "unavailable_shards_exception",
+            Refusal::Gone => "index_not_found_exception",
+            Refusal::Invalid(_) | Refusal::TooLarge { .. } => "illegal_argument_exception",
+            Refusal::Internal(_) => "exception",
+        };
+        Self {
+            status: status_of(refusal),
+            kind,
+            reason: refusal.to_string(),
+        }
+    }
+
+    /// Whether there is no such index, or not any more.
+    pub(crate) fn is_no_index(&self) -> bool {
+        self.status == StatusCode::NOT_FOUND
+    }
+
+    pub(crate) fn body(&self) -> Value {
+        json!({"type": self.kind, "reason": self.reason})
+    }
+}
+
+/// Messages call indexes and objects by the names that clients know. What they leave out of where these are, the log has.
+impl From<BuildError> for Problem {
+    fn from(error: BuildError) -> Self {
+        if !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Limit) {
+            let error = error.with_causes();
+            tracing::warn!(target: "canter::serve", error, "a request could not be answered");
+        }
+        let (status, kind) = match error.kind() {
+            ErrorKind::Unavailable => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "unavailable_shards_exception",
+            ),
+            ErrorKind::Invalid | ErrorKind::Limit => {
+                (StatusCode::BAD_REQUEST, "illegal_argument_exception")
+            }
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "exception"),
+        };
+        Self {
+            status,
+            kind,
+            reason: error.to_string(),
+        }
+    }
+}
+
+impl From<MappingError> for Problem {
+    fn from(error: MappingError) -> Self {
+        Self::invalid(error.kind, error.reason)
+    }
+}
+
+/// The status that says what became of documents that were not taken.
+pub(crate) fn status_of(refusal: &canter_intake::Refusal) -> StatusCode {
+    use canter_intake::Refusal;
+    match refusal {
+        Refusal::Busy { .. } => StatusCode::TOO_MANY_REQUESTS,
+        Refusal::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Refusal::Stopping | Refusal::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Refusal::Gone => StatusCode::NOT_FOUND,
+        Refusal::Invalid(_) => StatusCode::BAD_REQUEST,
+        Refusal::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}

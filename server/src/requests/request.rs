@@ -1,0 +1,61 @@
+//! A request that changes something, and the form of its answer.
+
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use canter_access::matches_any;
+use canter_runtime::Caller;
+use serde_json::Value;
+
+use super::params::Params;
+use super::problem::Problem;
+use crate::http::{Api, Refuse};
+use crate::indexes::{Root, Writer, Writers};
+
+/// A request that changes documents or indexes.
+pub(crate) struct ChangeRequest<'r> {
+    pub(crate) api: Api,
+    pub(crate) query: &'r str,
+    pub(crate) headers: &'r HeaderMap,
+    /// The longest body that such a request may have.
+    pub(crate) max_body_bytes: usize,
+    /// Who writes.
+    pub(crate) caller: &'r Caller,
+    /// Patterns of the names that the sender may use; all if absent.
+    pub(crate) allowed: Option<&'r [String]>,
+    /// Where new indexes are made, if they may be.
+    pub(crate) root: Option<&'r Arc<Root>>,
+}
+
+impl ChangeRequest<'_> {
+    /// Whether the sender may know of an index of that name.
+    pub(crate) fn allows(&self, name: &str) -> bool {
+        self.allowed
+            .is_none_or(|patterns| matches_any(patterns, name))
+    }
+
+    /// What writes to an index, if the sender may know of it.
+    pub(crate) fn writer(&self, writers: &Writers, name: &str) -> Option<Writer> {
+        writers.writer(name).filter(|_| self.allows(name))
+    }
+}
+
+pub(crate) fn fail(request: &ChangeRequest<'_>, problem: &Problem) -> Response {
+    request
+        .api
+        .refusal_of(problem.status, problem.kind, &problem.reason)
+}
+
+pub(crate) fn respond(
+    request: &ChangeRequest<'_>,
+    params: &Params,
+    status: StatusCode,
+    answer: Value,
+) -> Response {
+    let answer = match &params.filter_path {
+        Some(filter) => filter.apply(answer),
+        None => answer,
+    };
+    request.api.answer(status, &answer, params.is_pretty)
+}

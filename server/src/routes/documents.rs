@@ -1,0 +1,177 @@
+//! Routes that take and delete documents: `--writable`.
+
+use canter_access::Right;
+
+use super::param::{JSON, Param, flag, text};
+use super::table::{ApiOf, BodyBound, ChangeRoute, CrossSite, Doc, Does, Names};
+use crate::writing::Write;
+
+const NDJSON: &str = "application/x-ndjson";
+const POST: &[&str] = &["POST"];
+const PUT_OR_POST: &[&str] = &["POST", "PUT"];
+const WRITE: &[Right] = &[Right::Write];
+
+const ANSWER: &[Param] = &[
+    flag("pretty", "With line breaks."),
+    flag("human", "Has no effect."),
+    flag("error_trace", "Has no effect."),
+    text("timeout", "1m", "Has no effect."),
+    text(
+        "filter_path",
+        "**",
+        "The parts of the answer that are wanted.",
+    ),
+];
+
+const REFRESH: &[Param] = &[text(
+    "refresh",
+    "wait_for",
+    "`true` and `wait_for`: answer when the documents can be found, as without it; `false`: when they are safe.",
+)];
+
+const DOCUMENT: &str = "{\"timestamp\":1460505600,\"severity_text\":\"INFO\",\"body\":\"some\"}";
+
+/// What a row has unless it says otherwise: a write of documents, in Elasticsearch's API.
+const DOCUMENTS: ChangeRoute = ChangeRoute {
+    verbs: POST,
+    paths: &[],
+    api: ApiOf::Elasticsearch,
+    names: Names::Plain,
+    does: Does::Documents(|_| None),
+    rights: WRITE,
+    rights_of_flags: &[],
+    cross_site: CrossSite::Refused,
+    body: BodyBound::Documents,
+    doc: None,
+};
+
+const REFRESHED: Option<Doc> = Some(Doc {
+    about: "With --writable: answer when all that was taken can be found.",
+    params: &[ANSWER],
+    body: None,
+});
+
+/// The rows.
+pub(super) const ROWS: &[ChangeRoute] = &[
+    ChangeRoute {
+        paths: &["/api/v1/{index}/ingest"],
+        api: ApiOf::Own,
+        does: Does::Documents(|names| Some(Write::Lines(names.first()?))),
+        doc: Some(Doc {
+            about: "With --writable: add documents, one in each line.",
+            params: &[&[
+                text(
+                    "commit",
+                    "wait_for",
+                    "`auto`: answer when they are safe; `wait_for` and `force`: when they can be found.",
+                ),
+                flag("detailed_response", "Say why documents were rejected."),
+                text(
+                    "filter_path",
+                    "**",
+                    "The parts of the answer that are wanted.",
+                ),
+                flag("pretty", "With line breaks."),
+            ]],
+            body: Some((NDJSON, DOCUMENT)),
+        }),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        paths: &["/v1/logs", "/api/v1/otlp/v1/logs"],
+        api: ApiOf::Own,
+        does: Does::Documents(|_| Some(Write::Logs)),
+        doc: Some(Doc {
+            about: "With --writable: add log records of OpenTelemetry, as JSON or as `application/x-protobuf`. The header \
+                    `qw-otel-logs-index` names the index.",
+            params: &[],
+            body: Some((JSON, "{\"resourceLogs\":[]}")),
+        }),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        verbs: PUT_OR_POST,
+        paths: &["/_bulk"],
+        does: Does::Documents(|_| Some(Write::Bulk(None))),
+        doc: Some(Doc {
+            about: "With --writable: add documents to several indexes.",
+            params: &[REFRESH, ANSWER],
+            body: Some((
+                NDJSON,
+                "{\"create\":{\"_index\":\"logs\"}}\n{\"timestamp\":1460505600,\"severity_text\":\"INFO\",\"body\":\"some\"}\n",
+            )),
+        }),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        verbs: PUT_OR_POST,
+        paths: &["/{index}/_bulk"],
+        does: Does::Documents(|names| Some(Write::Bulk(Some(names.first()?)))),
+        doc: Some(Doc {
+            about: "With --writable: add documents, each behind a line that says so. `/_bulk` alone needs an index in each such line.",
+            params: &[REFRESH, ANSWER],
+            body: Some((
+                NDJSON,
+                "{\"create\":{}}\n{\"timestamp\":1460505600,\"severity_text\":\"INFO\",\"body\":\"some\"}\n",
+            )),
+        }),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        paths: &["/{index}/_doc"],
+        does: Does::Documents(|names| Some(Write::Document(names.first()?, None))),
+        doc: Some(Doc {
+            about: "With --writable: add a document.",
+            params: &[REFRESH, ANSWER],
+            body: Some((JSON, DOCUMENT)),
+        }),
+        ..DOCUMENTS
+    },
+    // Documents have no ids of their senders', which is what these are answered.
+    ChangeRoute {
+        verbs: PUT_OR_POST,
+        paths: &["/{index}/_doc/{id}", "/{index}/_create/{id}"],
+        does: Does::Documents(|names| Some(Write::Document(names.first()?, Some(names.get(1)?)))),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        verbs: &["POST", "GET"],
+        paths: &["/_refresh", "/_flush"],
+        does: Does::Documents(|_| Some(Write::Refresh(None))),
+        body: BodyBound::Unused,
+        doc: REFRESHED,
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        verbs: &["POST", "GET"],
+        paths: &["/{index}/_refresh", "/{index}/_flush"],
+        names: Names::OrAll,
+        does: Does::Documents(|names| Some(Write::Refresh(Some(names.first()?)))),
+        body: BodyBound::Unused,
+        doc: REFRESHED,
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        paths: &["/{index}/_delete_by_query"],
+        names: Names::OrAll,
+        does: Does::Documents(|names| Some(Write::DeleteByQuery(names.first()?))),
+        rights: &[Right::Delete],
+        doc: Some(Doc {
+            about: "With --writable: delete the documents that a query finds.",
+            params: &[
+                ANSWER,
+                &[
+                    text(
+                        "conflicts",
+                        "proceed",
+                        "Has no effect: deletions conflict with nothing.",
+                    ),
+                    flag("refresh", "Has no effect: deletions are published at once."),
+                    flag("wait_for_completion", "Only true is supported."),
+                ],
+            ],
+            body: Some((JSON, "{\"query\":{\"match\":{\"body\":\"nothing\"}}}")),
+        }),
+        ..DOCUMENTS
+    },
+];

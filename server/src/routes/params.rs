@@ -1,0 +1,187 @@
+//! The parameters of requests, in the groups in which routes take them.
+
+use super::param::{Param, flag, number, text, unset};
+
+pub(super) const FORM: &[Param] = &[
+    text("format", "json", "`json` or `pretty_json`."),
+    flag("pretty", "With line breaks."),
+];
+
+pub(super) const SEARCH: &[Param] = &[
+    text(
+        "query",
+        "severity_text:ERROR",
+        "What to look for, in the query language; `*` is everything.",
+    ),
+    number("start_timestamp", 0, "Seconds since 1970: not before."),
+    number(
+        "end_timestamp",
+        4_102_444_800,
+        "Seconds since 1970: before.",
+    ),
+    number("start_offset", 1, "Hits that are left out at first."),
+    number("max_hits", 5, "Hits that are shown."),
+    text("search_field", "body", "Fields for words that name none."),
+    text("search_fields", "body", "The same."),
+    text(
+        "snippet_fields",
+        "body",
+        "Fields of which the passages that match are shown.",
+    ),
+    text(
+        "sort_by",
+        "-timestamp",
+        "Up to three fields, `_score` or `_doc`; `-` before one turns its order.",
+    ),
+    text("sort_by_field", "-timestamp", "The same."),
+    unset(
+        "count_all",
+        "Whether all hits are counted, or as many as are shown.",
+    ),
+    text(
+        "track_total_hits",
+        "true",
+        "Whether hits are counted, or how many at most.",
+    ),
+    text(
+        "aggs",
+        "{\"levels\":{\"terms\":{\"field\":\"severity_text\"}}}",
+        "Aggregations, as JSON.",
+    ),
+    text("aggregations", "{}", "The same."),
+    number(
+        "now_ms",
+        1_700_000_000_000,
+        "What `now` is, in milliseconds since 1970.",
+    ),
+    flag("profile", "Say what the search took."),
+    text(
+        "budget",
+        "{\"max_requests\":1000}",
+        "What it may take at most, as JSON: requests, bytes, waves.",
+    ),
+];
+
+/// Of every request of Elasticsearch's API that names indexes.
+pub(super) const COMMON: &[Param] = &[
+    flag("pretty", "With line breaks."),
+    flag(
+        "ignore_unavailable",
+        "Leave out indexes that there are not.",
+    ),
+    flag("allow_no_indices", "Patterns may stand for no index."),
+    text(
+        "filter_path",
+        "**",
+        "The parts of the answer that are wanted.",
+    ),
+    text(
+        "expand_wildcards",
+        "open",
+        "All indexes are open: patterns need `open` or `all`.",
+    ),
+];
+
+/// What is taken of every client, and has no effect here.
+pub(super) const WITHOUT_EFFECT: &[Param] = &[
+    flag("allow_partial_search_results", "Has no effect."),
+    number("batched_reduce_size", 512, "Has no effect."),
+    flag("ccs_minimize_roundtrips", "Has no effect."),
+    flag("error_trace", "Has no effect."),
+    flag("human", "Has no effect."),
+    flag("ignore_throttled", "Has no effect."),
+    unset(
+        "include_named_queries_score",
+        "Refused if it is set: clauses with names have no scores.",
+    ),
+    flag("local", "Has no effect."),
+    text("master_timeout", "30s", "Has no effect."),
+    number("max_concurrent_searches", 5, "Has no effect."),
+    number("max_concurrent_shard_requests", 5, "Has no effect."),
+    number("pre_filter_shard_size", 128, "Has no effect."),
+    text("preference", "_local", "Has no effect."),
+    flag("request_cache", "Has no effect."),
+    text("routing", "a", "Has no effect."),
+    text("search_type", "query_then_fetch", "Has no effect."),
+];
+
+pub(super) const QUERY: &[Param] = &[
+    text(
+        "q",
+        "severity_text:ERROR",
+        "What to look for, in the query language.",
+    ),
+    text("df", "body", "The field for words that name none."),
+    text("default_operator", "AND", "`AND` or `OR` between words."),
+    flag("analyze_wildcard", "Has no effect."),
+    flag(
+        "lenient",
+        "Words that a field cannot have match nothing, and are no error.",
+    ),
+];
+
+pub(super) const HITS: &[Param] = &[
+    flag(
+        "typed_keys",
+        "The names of aggregations begin with their types.",
+    ),
+    number("size", 5, "Hits that are shown."),
+    number("from", 1, "Hits that are left out at first."),
+    text(
+        "sort",
+        "timestamp:desc",
+        "Up to three fields with their order.",
+    ),
+    text(
+        "track_total_hits",
+        "true",
+        "Whether hits are counted, or how many at most.",
+    ),
+    flag(
+        "rest_total_hits_as_int",
+        "The number of hits as a bare number.",
+    ),
+    text(
+        "_source",
+        "body,timestamp",
+        "Whether documents are shown, or which of their fields.",
+    ),
+    text(
+        "_source_includes",
+        "body",
+        "Fields of documents that are shown.",
+    ),
+    text(
+        "_source_excludes",
+        "body",
+        "Fields of documents that are not.",
+    ),
+    text(
+        "docvalue_fields",
+        "severity_text",
+        "Fields that are shown as lists of values.",
+    ),
+    text(
+        "scroll",
+        "1m",
+        "Begin to go through all hits, page by page.",
+    ),
+    text("timeout", "10s", "How long the search may take."),
+    unset(
+        "track_scores",
+        "Refused if it is set, but for a search in the order of `_score`.",
+    ),
+    unset("explain", "Refused if it is set."),
+];
+
+pub(super) const CAT: &[Param] = &[
+    text("format", "json", "`json`, or text."),
+    text("h", "index,health", "Columns that are shown."),
+    flag("v", "With a line of headings."),
+    text(
+        "s",
+        "status",
+        "Columns that rows are sorted by, with `:desc` behind them.",
+    ),
+    text("time", "ms", "Has no effect."),
+];

@@ -1,0 +1,36 @@
+//! From a request that writes to its answer.
+
+use axum::body::Body;
+use axum::response::Response;
+
+use super::routes::Write;
+use super::{bulk, delete, lines, logs};
+use crate::indexes::Writers;
+use crate::requests::ChangeRequest;
+
+/// Does what a request asks for.
+pub(crate) async fn answer(
+    writers: &Writers,
+    write: Write<'_>,
+    request: ChangeRequest<'_>,
+    body: Body,
+) -> Response {
+    let headers = request.headers;
+    let body = match writers
+        .bodies()
+        .read_up_to(headers, body, request.max_body_bytes)
+        .await
+    {
+        Ok(body) => body,
+        Err(unread) => return writers.bodies().answer_to(&unread, request.api),
+    };
+    let bytes = body.bytes.as_slice();
+    match write {
+        Write::Bulk(index) => bulk::bulk(writers, &request, index, body).await,
+        Write::Document(index, id) => bulk::document(writers, &request, index, id, bytes).await,
+        Write::Refresh(indexes) => bulk::refresh(writers, &request, indexes).await,
+        Write::Lines(index) => lines::ingest(writers, &request, index, bytes).await,
+        Write::Logs => logs::logs(writers, &request, bytes).await,
+        Write::DeleteByQuery(indexes) => delete::delete(writers, &request, indexes, bytes).await,
+    }
+}

@@ -1,0 +1,207 @@
+//! What becomes of each action of a `_bulk` request, in as few bytes as say it: a body of 32 KB, inflated, has half a million
+//! actions, and an answer to each of them in JSON has some hundred times what it takes here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use canter_index_builder::LineIds;
+use canter_intake::Verb;
+use serde_json::{Value, json};
+
+use crate::requests::Problem;
+
+/// Most bytes of different reasons that are kept. Beyond, a reason is a word.
+const MAX_REASONS_BYTES: usize = 8 << 20;
+
+/// Longest reason that is said of an action.
+const MAX_REASON_BYTES: usize = 4 << 10;
+
+/// The actions of a request, in their order, and what became of them.
+#[derive(Default)]
+pub(super) struct Items {
+    list: Vec<Item>,
+    indexes: Vec<Index>,
+    by_name: HashMap<Arc<str>, u32>,
+    problems: Problems,
+}
+
+struct Item {
+    verb: Verb,
+    /// Its place among the indexes.
+    index: u32,
+    /// The id that the sender gives.
+    id: Option<Box<str>>,
+    outcome: Outcome,
+}
+
+#[derive(Clone, Copy)]
+enum Outcome {
+    /// Which document of those that were added to its index.
+    Added(u32),
+    /// The place of its problem.
+    Failed(u32),
+}
+
+struct Index {
+    name: Arc<str>,
+    /// Who the documents are that were added to it.
+    ids: Option<LineIds>,
+}
+
+impl Items {
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// About how much memory all of this takes.
+    pub(super) fn num_bytes(&self) -> usize {
+        let ids = self.list.iter().filter_map(|item| item.id.as_ref());
+        let ids: usize = ids.map(|id| id.len()).sum();
+        let names = self.indexes.iter().map(|index| index.name.len() + 80);
+        let names: usize = names.sum();
+        self.list.len() * size_of::<Item>() + ids + names + self.problems.num_bytes
+    }
+
+    /// One more action, with an index, of which nothing is known.
+    pub(super) fn push(&mut self, verb: Verb, index: u32, id: Option<Box<str>>) {
+        let outcome = Outcome::Added(0);
+        self.list.push(Item {
+            verb,
+            index,
+            id,
+            outcome,
+        });
+    }
+
+    /// The place of an index; the same one for the same name.
+    pub(super) fn index(&mut self, name: &str) -> u32 {
+        if let Some(place) = self.by_name.get(name) {
+            return *place;
+        }
+        let place = u32::try_from(self.indexes.len()).unwrap_or(u32::MAX);
+        let name: Arc<str> = name.into();
+        self.by_name.insert(Arc::clone(&name), place);
+        self.indexes.push(Index { name, ids: None });
+        place
+    }
+
+    pub(super) fn name(&self, index: u32) -> Arc<str> {
+        Arc::clone(&self.indexes[index as usize].name)
+    }
+
+    /// An action was done: its document is one of those of its index.
+    pub(super) fn added(&mut self, ord: u32, place: usize) {
+        let place = u32::try_from(place).unwrap_or(u32::MAX);
+        self.list[ord as usize].outcome = Outcome::Added(place);
+    }
+
+    /// Who the documents of an index are.
+    pub(super) fn has_ids(&mut self, index: u32, ids: Option<LineIds>) {
+        self.indexes[index as usize].ids = ids;
+    }
+
+    /// An action was not done.
+    pub(super) fn failed(&mut self, ord: u32, problem: Problem) {
+        let place = self.problems.place_of(problem);
+        self.list[ord as usize].outcome = Outcome::Failed(place);
+    }
+
+    /// None of these was done.
+    pub(super) fn all_failed(&mut self, ords: impl IntoIterator<Item = u32>, problem: Problem) {
+        let place = self.problems.place_of(problem);
+        for ord in ords {
+            self.list[ord as usize].outcome = Outcome::Failed(place);
+        }
+    }
+
+    pub(super) fn is_added(&self, ord: u32) -> bool {
+        matches!(self.list[ord as usize].outcome, Outcome::Added(_))
+    }
+
+    /// Whether any action was not done.
+    pub(super) fn has_errors(&self) -> bool {
+        let is_failed = |item: &Item| matches!(item.outcome, Outcome::Failed(_));
+        self.list.iter().any(is_failed)
+    }
+
+    /// Why no action was done, if that is for want of room.
+    pub(super) fn all_busy(&self) -> Option<&Problem> {
+        let busy = |item: &Item| match item.outcome {
+            Outcome::Failed(place) => {
+                let problem = self.problems.get(place);
+                Some(problem).filter(|problem| problem.status == StatusCode::TOO_MANY_REQUESTS)
+            }
+            Outcome::Added(_) => None,
+        };
+        let first = self.list.first().and_then(busy);
+        first.filter(|_| self.list.iter().all(|item| busy(item).is_some()))
+    }
+
+    /// The id of the document that an action added, as searches show it, or why none was.
+    pub(super) fn outcome(&self, ord: usize) -> Result<String, &Problem> {
+        let Item { index, outcome, .. } = &self.list[ord];
+        match outcome {
+            Outcome::Added(place) => {
+                let ids = self.indexes[*index as usize].ids;
+                Ok(ids.map_or_else(String::new, |ids| ids.nth(u64::from(*place))))
+            }
+            Outcome::Failed(place) => Err(self.problems.get(*place)),
+        }
+    }
+
+    /// What is answered to an action.
+    pub(super) fn answer(&self, ord: usize) -> Option<Value> {
+        let item = self.list.get(ord)?;
+        let name = &*self.indexes[item.index as usize].name;
+        let said = match self.outcome(ord) {
+            Ok(id) => super::created(name, &id),
+            Err(problem) => json!({
+                "_index": name, "_id": item.id, "status": problem.status.as_u16(), "error": problem.body(),
+            }),
+        };
+        Some(json!({item.verb.as_str(): said}))
+    }
+}
+
+/// Problems, each kept once however many actions have it.
+#[derive(Default)]
+struct Problems {
+    list: Vec<Problem>,
+    places: HashMap<(StatusCode, &'static str, String), u32>,
+    num_bytes: usize,
+}
+
+impl Problems {
+    fn get(&self, place: u32) -> &Problem {
+        &self.list[place as usize]
+    }
+
+    fn place_of(&mut self, mut problem: Problem) -> u32 {
+        if problem.reason.len() > MAX_REASON_BYTES {
+            let end = problem.reason.floor_char_boundary(MAX_REASON_BYTES);
+            problem.reason.truncate(end);
+            problem.reason.push('…');
+        }
+        if self.num_bytes > MAX_REASONS_BYTES {
+            problem.reason = "the request has so many different errors that only the first are \
+                              said in full: send this action again with fewer others"
+                .to_owned();
+        }
+        let key = (problem.status, problem.kind, problem.reason);
+        if let Some(place) = self.places.get(&key) {
+            return *place;
+        }
+        let place = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
+        let (status, kind, reason) = key.clone();
+        // It is there twice, with what stands around it.
+        self.num_bytes += 2 * reason.len() + 160;
+        self.list.push(Problem {
+            status,
+            kind,
+            reason,
+        });
+        self.places.insert(key, place);
+        place
+    }
+}

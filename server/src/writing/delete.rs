@@ -1,0 +1,183 @@
+//! Elasticsearch's `_delete_by_query`.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use canter_index_builder::{BuildError, ErrorKind, delete_documents};
+use canter_runtime::ErrorKind as SearchErrorKind;
+use serde_json::{Value, json};
+
+use super::bulk::{lanes_of, millis};
+
+use crate::http::Refuse;
+use crate::indexes::{FindError, Writer, Writers};
+use crate::requests::{ChangeRequest, Params, Problem, fail, json_of, respond, status_of};
+
+/// `POST /<indexes>/_delete_by_query`.
+pub(super) async fn delete(
+    writers: &Writers,
+    request: &ChangeRequest<'_>,
+    indexes: &str,
+    body: &[u8],
+) -> Response {
+    let started = Instant::now();
+    let (params, query) = match read(request, body) {
+        Ok(read) => read,
+        Err(problem) => return fail(request, &problem),
+    };
+    let lanes = match lanes_of(writers, request, indexes) {
+        Ok(lanes) => lanes,
+        Err(problem) => return fail(request, &problem),
+    };
+    let mut num_deleted = 0;
+    for (name, Writer { lane, uri }) in lanes {
+        // What was taken before this request counts as there.
+        if let Err(refusal) = lane.publish_now().await {
+            let status = status_of(&refusal);
+            return request.api.refusal(status, &refusal.to_string());
+        }
+        let search = json!({
+            "query": query, "max_hits": 0, "list_documents": true,
+            "forced_filter": request.caller.forced_filter, "index_name": name,
+        });
+        let finder = Arc::clone(&writers.finder);
+        let called = name.clone();
+        let deleted = tokio::task::spawn_blocking(move || {
+            delete_documents(lane.store(), || {
+                let found = finder.find(&uri, &called, &search);
+                found.map_err(DeleteError::Find)
+            })
+        });
+        match deleted.await {
+            Ok(Ok(report)) => num_deleted += report.num_deleted_docs,
+            Ok(Err(error)) => {
+                // What caused it says where the index is, and is for the log.
+                tracing::warn!(target: "canter::serve", index = name.as_str(), error = error.with_causes(), "documents could not be deleted");
+                return request
+                    .api
+                    .refusal(error.status(), &format!("{name}: {}", error.told()));
+            }
+            Err(error) => {
+                let message = format!("{name}: {error}");
+                return request
+                    .api
+                    .refusal(StatusCode::INTERNAL_SERVER_ERROR, &message);
+            }
+        }
+    }
+    let answer = json!({
+        "took": millis(started), "timed_out": false, "total": num_deleted, "deleted": num_deleted, "batches": 1,
+        "version_conflicts": 0, "noops": 0, "retries": {"bulk": 0, "search": 0}, "throttled_millis": 0,
+        "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": [],
+    });
+    respond(request, &params, StatusCode::OK, answer)
+}
+
+fn read(request: &ChangeRequest<'_>, body: &[u8]) -> Result<(Params, Value), Problem> {
+    let (params, of_url) = read_params(request).map_err(Problem::illegal)?;
+    let of_body = query_of(json_of(body)?).map_err(Problem::illegal)?;
+    match (of_body, of_url) {
+        (Some(_), Some(_)) => Err(Problem::illegal(
+            "there is a query in the body and one in the URL",
+        )),
+        // Elasticsearch asks for one, too: nobody deletes everything by an empty request.
+        (None, None) => Err(Problem::illegal("query is missing")),
+        (Some(query), None) => Ok((params, query)),
+        (None, Some(query)) => Ok((params, Value::String(query))),
+    }
+}
+
+/// The parameters, and the query among them.
+fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, Option<String>), String> {
+    let mut params = Params::of(request.query)?;
+    // Deletions are published at once, and conflict with nothing.
+    params.one_of("conflicts", &["abort", "proceed"])?;
+    params.one_of("wait_for_completion", &["true", ""])?;
+    params.one_of("slices", &["1", "auto"])?;
+    params.one_of("requests_per_second", &["-1"])?;
+    params.flag("refresh")?;
+    for means_nothing in ["ignore_unavailable", "allow_no_indices", "request_cache"] {
+        params.flag(means_nothing)?;
+    }
+    for means_nothing in [
+        "expand_wildcards",
+        "scroll",
+        "scroll_size",
+        "search_timeout",
+        "search_type",
+        "preference",
+    ] {
+        params.text(means_nothing);
+    }
+    let of_url = params.text("q");
+    params.finish()?;
+    Ok((params, of_url))
+}
+
+/// The query of a body, which says nothing else.
+fn query_of(body: Value) -> Result<Option<Value>, String> {
+    let mut body = match body {
+        Value::Null => return Ok(None),
+        Value::Object(body) => body,
+        _ => return Err("the body is no object".to_owned()),
+    };
+    let query = body.remove("query");
+    if let Some(name) = body.keys().next() {
+        return Err(format!(
+            "unknown field [{name}] in the body: only [query] is known"
+        ));
+    }
+    match query {
+        Some(Value::String(_)) => Err("[query] is no object".to_owned()),
+        query => Ok(query),
+    }
+}
+
+/// Why documents were not deleted.
+#[derive(Debug)]
+enum DeleteError {
+    /// They were not found.
+    Find(FindError),
+    /// They could not be taken out of the index.
+    Build(BuildError),
+}
+
+impl From<BuildError> for DeleteError {
+    fn from(error: BuildError) -> Self {
+        Self::Build(error)
+    }
+}
+
+impl DeleteError {
+    fn with_causes(&self) -> String {
+        match self {
+            Self::Find(error) => error.message.clone(),
+            Self::Build(error) => error.with_causes(),
+        }
+    }
+
+    /// What a client is told: the message of a store knows for whom it is, and what caused it does not.
+    fn told(&self) -> String {
+        match self {
+            Self::Find(error) => error.message.clone(),
+            Self::Build(error) => error.to_string(),
+        }
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::Find(error) => match error.kind {
+                SearchErrorKind::NotFound => StatusCode::NOT_FOUND,
+                SearchErrorKind::Invalid | SearchErrorKind::Limit => StatusCode::BAD_REQUEST,
+                SearchErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+                _ => StatusCode::INTERNAL_SERVER_ERROR,
+            },
+            Self::Build(error) => match error.kind() {
+                ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+                _ => StatusCode::INTERNAL_SERVER_ERROR,
+            },
+        }
+    }
+}
