@@ -13,30 +13,26 @@
 //! parts, and data by which a search can skip the whole page. Each part is read by its range; the
 //! checksum of a head is in its entry.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::codec::{Reader, Writer};
-use crate::filter::transpose;
 use crate::manifest::{SplitEntry, Tags};
+use crate::split::{Head, TimeRange};
+use crate::summaries::{Rollup, SplitFilter, transpose};
 use crate::version::{
-    FILTER_FILE, PAGE_MAGIC, PAGE_NAME, PAGE_VERSION, checksum64, object_id, page_object,
+    FILTER_FILE, PAGE_MAGIC, PAGE_NAME, PAGE_VERSION, object_id, page_object,
 };
-use crate::{FormatError, Head, PageFilters, Rollup, SplitFilter, TimeRange};
+use crate::FormatError;
 
 mod entries;
+mod filters;
 mod reference;
 
-pub use entries::{PackedHead, PagedSplit};
-pub(crate) use reference::MIN_REF_LEN;
+pub use entries::{PackedHead, PagedSplit, Totals};
+pub use filters::PageFilters;
+use reference::PREFIX_LEN;
+pub(crate) use reference::{MAX_PACKED_HEAD, MIN_REF_LEN};
 pub use reference::{PagePart, PageRef};
-
-/// Length of magic number and version.
-const PREFIX_LEN: u64 = 12;
-
-/// Maximum length of a packed head. A longer one is read from its split, where it is worth a
-/// request of its own.
-pub(crate) const MAX_PACKED_HEAD: u64 = 64 << 10;
 
 /// Maximum number of values of a tag field over all splits of a page; with more, the field may
 /// contain any value.
@@ -282,41 +278,6 @@ impl PageRef {
         Ok((splits.collect(), summary))
     }
 }
-
-impl PagePart {
-    fn of(start: u64, bytes: &[u8]) -> Self {
-        Self {
-            start,
-            len: bytes.len() as u64,
-            checksum: checksum64(bytes),
-        }
-    }
-
-    /// Checks that these bytes are this part.
-    ///
-    /// # Errors
-    /// Their length or their checksum differs.
-    pub fn check(self, bytes: &[u8]) -> Result<(), FormatError> {
-        match bytes.len() as u64 == self.len && checksum64(bytes) == self.checksum {
-            true => Ok(()),
-            false => Err(FormatError::new(
-                PAGE_NAME,
-                "its checksum does not match: the bytes are damaged",
-            )),
-        }
-    }
-
-    /// Returns the offset after its last byte.
-    pub fn end(self) -> u64 {
-        self.start.saturating_add(self.len)
-    }
-}
-
-/// Number of a split's documents with each value, for fields with few values.
-pub type Totals = BTreeMap<String, BTreeMap<String, u64>>;
-
-/// All values of a tag field.
-pub(crate) type TagValues = BTreeSet<String>;
 
 #[cfg(test)]
 mod tests;

@@ -6,13 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{ManifestFile, NAME, SplitEntry};
+use super::condemned::{self, Condemned};
+use super::entry::SplitEntry;
+use super::file::{ManifestFile, NAME};
+use super::ledger::Ledger;
+use super::sources::Sources;
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
-use crate::condemned::{self, Condemned};
-use crate::ledger::Ledger;
 use crate::page::{MIN_REF_LEN, PageRef};
-use crate::sources::Sources;
 use crate::version::{MANIFEST_VERSION, MANIFEST_WITHOUT_SOURCES, checksum64};
 
 /// Contents of a table to write.

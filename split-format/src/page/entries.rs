@@ -6,12 +6,16 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::reference::{read_tags, read_time_range, write_tags, write_time_range};
-use super::{PageRef, PageSplit, Totals};
+use super::reference::PageRef;
+use super::PageSplit;
 use crate::codec::{Reader, Writer};
-use crate::filter::{MAX_GROUPS, read_scope, write_scope};
-use crate::manifest::SplitEntry;
+use crate::FormatError;
+use crate::manifest::{DeletesRef, SplitEntry};
+use crate::summaries::{FilterPlace, FilterScope, MAX_GROUPS, read_scope, write_scope};
 use crate::version::{PAGE_NAME, id_bytes, id_of_bytes};
-use crate::{DeletesRef, FilterPlace, FilterScope, FormatError};
+
+/// Number of a split's documents with each value, for fields with few values.
+pub type Totals = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// Location of a head in a page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

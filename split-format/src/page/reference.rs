@@ -1,11 +1,23 @@
 //! Reference from a manifest to a page: enough to skip it, or to read the needed part.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codec::{Reader, Writer};
 use crate::manifest::Tags;
-use crate::page::{PREFIX_LEN, TagValues};
-use crate::{FiltersRef, FormatError, TimeRange};
+use crate::FormatError;
+use crate::split::TimeRange;
+use crate::summaries::FiltersRef;
+use crate::version::{PAGE_NAME, checksum64};
+
+/// Length of magic number and version.
+pub(super) const PREFIX_LEN: u64 = 12;
+
+/// Maximum length of a packed head. A longer one is read from its split, where it is worth a
+/// request of its own.
+pub(crate) const MAX_PACKED_HEAD: u64 = 64 << 10;
+
+/// All values of a tag field.
+pub(super) type TagValues = BTreeSet<String>;
 
 /// Range of a page, with its checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +59,35 @@ pub struct PageRef {
     pub heads_len: u64,
     /// Filters of its splits, if there are any.
     pub filters: Option<FiltersRef>,
+}
+
+impl PagePart {
+    pub(super) fn of(start: u64, bytes: &[u8]) -> Self {
+        Self {
+            start,
+            len: bytes.len() as u64,
+            checksum: checksum64(bytes),
+        }
+    }
+
+    /// Checks that these bytes are this part.
+    ///
+    /// # Errors
+    /// Their length or their checksum differs.
+    pub fn check(self, bytes: &[u8]) -> Result<(), FormatError> {
+        match bytes.len() as u64 == self.len && checksum64(bytes) == self.checksum {
+            true => Ok(()),
+            false => Err(FormatError::new(
+                PAGE_NAME,
+                "its checksum does not match: the bytes are damaged",
+            )),
+        }
+    }
+
+    /// Returns the offset after its last byte.
+    pub fn end(self) -> u64 {
+        self.start.saturating_add(self.len)
+    }
 }
 
 /// Minimum length of a reference in bytes.

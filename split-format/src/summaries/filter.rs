@@ -28,7 +28,8 @@ mod transposed;
 
 pub(crate) use transpose::transpose;
 pub(crate) use transposed::MAX_GROUPS;
-pub use transposed::{BlockPlace, FilterBlock, FilterGroup, FilterPlace, FiltersRef, PageFilters};
+pub use transposed::{BlockPlace, FilterBlock, FilterGroup, FilterPlace, FiltersRef};
+pub(crate) use transposed::{block_checksum, splits_hash};
 
 /// Number of bits in a block, which are the rows of a transposed one.
 pub(crate) const BLOCK_NUM_BITS: u64 = 1_024;
@@ -149,7 +150,7 @@ impl SplitFilter {
         needle.rows().map(move |row| start + row)
     }
 
-    fn set(&mut self, bit: u64) {
+    pub(crate) fn set(&mut self, bit: u64) {
         let byte = usize::try_from(bit / 8).ok();
         if let Some(byte) = byte.and_then(|byte| self.bits.get_mut(byte)) {
             *byte |= 1 << (bit % 8);
@@ -169,7 +170,7 @@ impl SplitFilter {
 
     /// Returns an equivalent filter with as few blocks as possible, which reverses
     /// [`SplitFilter::doubled`].
-    fn shrunk(mut self) -> Self {
+    pub(crate) fn shrunk(mut self) -> Self {
         while self.log2_num_blocks > 0 {
             let mut pairs = self.bits.chunks(2 * BLOCK_LEN);
             let is_doubled = pairs.all(|pair| {

@@ -21,20 +21,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::codec::{Reader, Writer};
-use crate::condemned::Condemned;
-use crate::ledger::Ledger;
-use crate::page::{MAX_PACKED_HEAD, PageRef};
-use crate::sources::Sources;
 use crate::version::{
-    MANIFEST_MAGIC, MANIFEST_VERSION, MANIFEST_WITHOUT_PAGES, checksum64, read_object_id,
+    MANIFEST_MAGIC, MANIFEST_VERSION, MANIFEST_WITHOUT_PAGES, checksum64,
 };
-use crate::{DeletesRef, FormatError, TimeRange};
+use crate::FormatError;
 
-mod table;
+use super::condemned::Condemned;
+use super::entry::SplitEntry;
+use super::ledger::Ledger;
+use super::sources::Sources;
+use super::table::{Table, TableContents};
+use crate::page::{MAX_PACKED_HEAD, PageRef};
 
-use table::{Table, TableContents};
-
-const NAME: &str = "manifest";
+pub(super) const NAME: &str = "manifest";
 
 /// Maximum size of the heads in a manifest, in bytes.
 const INLINE_BUDGET: u64 = 1 << 20;
@@ -42,76 +41,6 @@ const INLINE_BUDGET: u64 = 1 << 20;
 const INLINE_BUDGET_WITH_PAGES: u64 = 1 << 19;
 /// Number of splits above which the oldest move to pages.
 const MAX_NEWEST: usize = 48;
-
-/// All values of each tag field.
-pub type Tags = BTreeMap<String, BTreeSet<String>>;
-
-/// Live split.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SplitEntry {
-    /// Hash of the split's bytes, from which its object's name derives. Reading accepts only 32
-    /// lower-case hexadecimal digits: hosts send credentials of the index along with the object's
-    /// name.
-    #[serde(deserialize_with = "read_object_id")]
-    pub id: String,
-    /// Length of the object in bytes.
-    pub len: u64,
-    /// Length of its head in bytes.
-    pub head_len: u64,
-    /// XXH3-64 of the head's bytes, in hexadecimal.
-    #[serde(with = "hex_u64")]
-    pub head_checksum: u64,
-    /// Offset of the head after this manifest's JSON, if it is inlined.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub head_offset: Option<u64>,
-    /// Number of documents.
-    pub num_docs: u64,
-    /// Number of bytes of the input that the documents came from.
-    pub raw_num_bytes: u64,
-    /// Earliest and latest timestamp, if the index has a timestamp field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_range: Option<TimeRange>,
-    /// All values of each tag field with few enough of them in this split. A missing field may
-    /// contain any value.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub tags: Tags,
-    /// Maximum number of merges that its documents have been through.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub num_merge_ops: u64,
-    /// Deleted documents, if there are any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deletes: Option<DeletesRef>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-impl SplitEntry {
-    /// Returns the number of documents that are not deleted.
-    pub fn num_live_docs(&self) -> u64 {
-        let num_deleted = self.deletes.as_ref().map_or(0, |deletes| deletes.num_docs);
-        self.num_docs.saturating_sub(num_deleted)
-    }
-
-    /// Returns whether readers of the first manifest version understand this entry completely.
-    fn is_of_first_version(&self) -> bool {
-        self.num_merge_ops == 0 && self.deletes.is_none()
-    }
-
-    /// Returns the sort key of splits: latest timestamp, then earliest, then id.
-    pub fn order(&self) -> (Option<(i64, i64)>, &str) {
-        let times = self.time_range.map(|range| (range.end_ns, range.start_ns));
-        (times, &self.id)
-    }
-
-    /// Returns whether these bytes are the head of this split.
-    pub fn is_head(&self, bytes: &[u8]) -> bool {
-        bytes.len() as u64 == self.head_len && checksum64(bytes) == self.head_checksum
-    }
-}
 
 /// Index config and live splits: all of them, or the newest ones of an index with pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -370,22 +299,6 @@ fn inlined_head<'a>(pack: &'a [u8], split: &SplitEntry) -> Option<&'a [u8]> {
     let start = usize::try_from(split.head_offset?).ok()?;
     let end = start.checked_add(usize::try_from(split.head_len).ok()?)?;
     pack.get(start..end)
-}
-
-mod hex_u64 {
-    //! A `u64` as 16 hexadecimal digits: many JSON readers lose the bits of numbers past 2^53.
-
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{value:016x}"))
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        u64::from_str_radix(&text, 16)
-            .map_err(|_| D::Error::custom(format!("{text:?} is not a hexadecimal checksum")))
-    }
 }
 
 #[cfg(test)]

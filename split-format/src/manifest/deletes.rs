@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::version::{DELETES_NAME, deletes_object, object_id, read_object_id};
-use crate::{SplitEntry, TimeRange};
 
 /// Maximum length of deletes that are inlined in the entry.
 const MAX_INLINED: usize = 512;
@@ -44,59 +43,6 @@ pub struct DeletesRef {
     /// The bytes, if they are few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inlined: Option<Vec<u8>>,
-}
-
-/// Documents of one split that match a query: the answer of a listing search, and the input of a
-/// deletion.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ListedSplit {
-    /// Id of the split.
-    pub split_id: String,
-    /// Number of its documents, including deleted ones.
-    pub num_docs: u64,
-    /// Earliest and latest timestamp of the split, if the index has a timestamp field. Always
-    /// serialized: leaves use a format without field names.
-    pub time_range: Option<TimeRange>,
-    /// Number of matching documents that are not deleted yet.
-    pub num_listed: u64,
-    /// Matching documents: the bytes of [`DeletedDocs`] in hexadecimal.
-    pub docs: String,
-}
-
-impl ListedSplit {
-    /// Creates the list of a split's matching documents.
-    pub fn new(entry: &SplitEntry, docs: &DeletedDocs) -> Self {
-        let (reference, bytes) = docs.write();
-        Self {
-            split_id: entry.id.clone(),
-            num_docs: entry.num_docs,
-            time_range: entry.time_range,
-            num_listed: reference.num_docs,
-            docs: bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
-        }
-    }
-
-    /// Decodes the documents.
-    ///
-    /// # Errors
-    /// The list is invalid for a split of this size.
-    pub fn docs(&self) -> Result<DeletedDocs, FormatError> {
-        let error = |problem: &str| FormatError::new(DELETES_NAME, problem);
-        let digits = self.docs.as_bytes().chunks(2).map(|digits| {
-            let digits = std::str::from_utf8(digits)
-                .ok()
-                .filter(|text| text.len() == 2)?;
-            u8::from_str_radix(digits, 16).ok()
-        });
-        let bytes: Option<Vec<u8>> = digits.collect();
-        let docs = DeletedDocs::read(&bytes.ok_or_else(|| error("no hexadecimal digits"))?)?;
-        let end = docs.ranges.last().map_or(0, |last| u64::from(last.end));
-        match docs.num_docs() == self.num_listed && end <= self.num_docs {
-            true => Ok(docs),
-            false => Err(error("they are not those that are said to be listed")),
-        }
-    }
 }
 
 impl DeletesRef {
@@ -236,7 +182,7 @@ impl DeletedDocs {
         Some(out.into_bytes())
     }
 
-    fn read(bytes: &[u8]) -> Result<Self, FormatError> {
+    pub(super) fn read(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut reader = Reader::new(DELETES_NAME, bytes);
         let mut deleted = Self::default();
         let [form] = reader.array::<1>()?;
@@ -300,34 +246,6 @@ mod tests {
             ..reference
         };
         assert!(other.open(&bytes, 10).is_err());
-    }
-
-    #[test]
-    fn listed_documents_are_read_as_they_were_written() {
-        let docs = DeletedDocs::of_sorted([3, 4, 9]);
-        let listed = |docs: &str, num_listed, num_docs| ListedSplit {
-            split_id: "a".to_owned(),
-            num_docs,
-            time_range: None,
-            num_listed,
-            docs: docs.to_owned(),
-        };
-        let hex: String = docs
-            .write()
-            .1
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        assert_eq!(listed(&hex, 3, 10).docs().unwrap(), docs);
-        for wrong in [
-            listed(&hex, 2, 10),
-            listed(&hex, 3, 9),
-            listed(&hex[1..], 3, 10),
-            listed("+1", 0, 10),
-            listed("äß", 0, 10),
-        ] {
-            assert!(wrong.docs().is_err(), "{wrong:?}");
-        }
     }
 
     #[test]

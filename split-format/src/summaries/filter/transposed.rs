@@ -15,11 +15,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{
-    BLOCK_NUM_BITS, FilterScope, MAX_LOG2_NUM_BLOCKS, Needle, SplitFilter, read_log2_num_blocks,
+    BLOCK_NUM_BITS, FilterScope, MAX_LOG2_NUM_BLOCKS, Needle, read_log2_num_blocks,
 };
 use crate::codec::{Reader, Writer};
-use crate::version::{FILTERS_NAME, checksum64, filters_object, id_bytes, id_of_bytes};
-use crate::{FormatError, PagedSplit};
+use crate::version::{checksum64, filters_object, id_bytes, id_of_bytes};
+use crate::FormatError;
 
 /// Length of magic number and version.
 const PREFIX_LEN: u64 = 12;
@@ -64,26 +64,19 @@ pub struct FilterPlace {
 /// Location of a block.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockPlace {
-    group_ord: u32,
-    block_ord: u64,
+    pub(crate) group_ord: u32,
+    pub(crate) block_ord: u64,
     /// First byte, from the start of the object.
     pub start: u64,
     /// Number of bytes.
     pub len: u64,
 }
 
-/// Context for verifying the blocks of a page's filters.
-#[derive(Clone, Copy, Debug)]
-pub struct PageFilters<'a> {
-    filters: &'a FiltersRef,
-    splits_hash: u64,
-}
-
 /// Verified block.
 #[derive(Clone, Debug)]
 pub struct FilterBlock {
-    rows: Vec<u8>,
-    row_len: u64,
+    pub(crate) rows: Vec<u8>,
+    pub(crate) row_len: u64,
 }
 
 pub(super) fn field_bit(field: &str) -> u64 {
@@ -91,11 +84,11 @@ pub(super) fn field_bit(field: &str) -> u64 {
 }
 
 impl FilterGroup {
-    pub(super) fn num_blocks(&self) -> u64 {
+    pub(crate) fn num_blocks(&self) -> u64 {
         1 << self.log2_num_blocks.min(MAX_LOG2_NUM_BLOCKS)
     }
 
-    pub(super) fn row_len(&self) -> u64 {
+    pub(crate) fn row_len(&self) -> u64 {
         self.num_splits.div_ceil(8)
     }
 
@@ -103,7 +96,7 @@ impl FilterGroup {
         BLOCK_NUM_BITS.saturating_mul(self.row_len())
     }
 
-    fn block_len(&self) -> u64 {
+    pub(crate) fn block_len(&self) -> u64 {
         self.rows_len().saturating_add(CHECKSUM_LEN)
     }
 
@@ -128,7 +121,7 @@ impl FiltersRef {
         self.start_of(self.groups.len())
     }
 
-    fn start_of(&self, group_ord: usize) -> u64 {
+    pub(crate) fn start_of(&self, group_ord: usize) -> u64 {
         let groups = self.groups.iter().take(group_ord);
         groups.fold(PREFIX_LEN, |start, group| start.saturating_add(group.len()))
     }
@@ -190,7 +183,7 @@ impl FiltersRef {
 }
 
 /// Returns the checksum of a block's rows and its context.
-pub(super) fn block_checksum(splits_hash: u64, group_ord: u32, block_ord: u64, rows: &[u8]) -> u64 {
+pub(crate) fn block_checksum(splits_hash: u64, group_ord: u32, block_ord: u64, rows: &[u8]) -> u64 {
     let mut out = Writer::default();
     out.u64(splits_hash);
     out.u32(group_ord);
@@ -200,7 +193,7 @@ pub(super) fn block_checksum(splits_hash: u64, group_ord: u32, block_ord: u64, r
 }
 
 /// Returns a hash of a page's splits with their groups.
-pub(super) fn splits_hash(
+pub(crate) fn splits_hash(
     splits: &mut dyn Iterator<Item = (&str, Option<u32>)>,
 ) -> Result<u64, FormatError> {
     let mut out = Writer::default();
@@ -211,93 +204,8 @@ pub(super) fn splits_hash(
     Ok(checksum64(&out.into_bytes()))
 }
 
-impl<'a> PageFilters<'a> {
-    /// Creates the context of a page with these splits; returns `None` if the filters belong to
-    /// other splits.
-    pub fn of(filters: &'a FiltersRef, splits: &[PagedSplit]) -> Option<Self> {
-        let mut counts = vec![0_u64; filters.groups.len()];
-        for place in splits.iter().filter_map(|split| split.filter.as_ref()) {
-            *counts.get_mut(usize::try_from(place.group_ord).ok()?)? += 1;
-        }
-        let said = filters.groups.iter().map(|group| group.num_splits);
-        if !said.eq(counts) {
-            return None;
-        }
-        let mut places = splits.iter().map(|split| {
-            let group_ord = split.filter.as_ref().map(|place| place.group_ord);
-            (split.entry.id.as_str(), group_ord)
-        });
-        Some(Self {
-            filters,
-            splits_hash: splits_hash(&mut places).ok()?,
-        })
-    }
-
-    /// Decodes a block.
-    ///
-    /// # Errors
-    /// The bytes are damaged, or belong to another block.
-    pub fn open_block(&self, place: &BlockPlace, bytes: &[u8]) -> Result<FilterBlock, FormatError> {
-        let error = |problem: &str| Err(FormatError::new(FILTERS_NAME, problem));
-        let group = usize::try_from(place.group_ord).ok();
-        let Some(group) = group.and_then(|ord| self.filters.groups.get(ord)) else {
-            return error("there is no such group");
-        };
-        let (Some((rows, checksum)), true) = (
-            bytes.split_last_chunk::<8>(),
-            bytes.len() as u64 == group.block_len(),
-        ) else {
-            return error("a block is cut short");
-        };
-        let wanted = block_checksum(self.splits_hash, place.group_ord, place.block_ord, rows);
-        if u64::from_le_bytes(*checksum) != wanted {
-            return error("the checksum of a block does not match: the bytes are damaged");
-        }
-        Ok(FilterBlock {
-            rows: rows.to_vec(),
-            row_len: group.row_len(),
-        })
-    }
-
-    /// Decodes the filters of the page's splits, in order, from the bytes of the whole object;
-    /// `None` for a split without a filter, or with a damaged one.
-    pub(crate) fn open_all(&self, splits: &[PagedSplit], bytes: &[u8]) -> Vec<Option<SplitFilter>> {
-        let mut blocks: Vec<Option<Vec<FilterBlock>>> = Vec::new();
-        for (group_ord, group) in (0_u32..).zip(&self.filters.groups) {
-            let blocks_of_group = (0..group.num_blocks()).map(|block_ord| {
-                let start = self
-                    .filters
-                    .start_of(blocks.len())
-                    .saturating_add(block_ord.saturating_mul(group.block_len()));
-                let place = BlockPlace {
-                    group_ord,
-                    block_ord,
-                    start,
-                    len: group.block_len(),
-                };
-                let bytes = bytes.get(place.range()?)?;
-                self.open_block(&place, bytes).ok()
-            });
-            blocks.push(blocks_of_group.collect());
-        }
-        let filter_of = |split: &PagedSplit| {
-            let place = split.filter.as_ref()?;
-            let group_ord = usize::try_from(place.group_ord).ok()?;
-            let group = self.filters.groups.get(group_ord)?;
-            let mut filter = SplitFilter::new((*place.scope).clone(), group.log2_num_blocks);
-            for (block_ord, block) in (0_u64..).zip(blocks.get(group_ord)?.as_ref()?) {
-                for row in (0..BLOCK_NUM_BITS).filter(|row| block.has(*row, place.column)) {
-                    filter.set(block_ord * BLOCK_NUM_BITS + row);
-                }
-            }
-            Some(filter.shrunk())
-        };
-        splits.iter().map(filter_of).collect()
-    }
-}
-
 impl BlockPlace {
-    fn range(&self) -> Option<Range<usize>> {
+    pub(crate) fn range(&self) -> Option<Range<usize>> {
         let start = usize::try_from(self.start).ok()?;
         let end = usize::try_from(self.start.checked_add(self.len)?).ok()?;
         Some(start..end)
@@ -312,7 +220,7 @@ impl FilterBlock {
     }
 
     /// Returns a bit; a missing one counts as set.
-    fn has(&self, row: u64, column: u64) -> bool {
+    pub(crate) fn has(&self, row: u64, column: u64) -> bool {
         let byte = row.saturating_mul(self.row_len).saturating_add(column / 8);
         let byte = usize::try_from(byte).ok().and_then(|at| self.rows.get(at));
         byte.is_none_or(|byte| byte & (1 << (column % 8)) != 0)

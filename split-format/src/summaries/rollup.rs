@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::time_index::choose_width_ns;
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
-use crate::time_index::choose_width_ns;
 use crate::version::ROLLUP;
 
 /// Maximum number of time buckets in a rollup.

@@ -1,0 +1,15 @@
+//! A split: its head, and what stands in the head of files, hot bytes, checksums and identities.
+
+mod block_checksums;
+mod file_table;
+mod head;
+mod hotcache;
+mod identities;
+mod write;
+
+pub use block_checksums::BlockChecksums;
+pub use file_table::{FileEntry, FileTable};
+pub use head::{Head, SplitMetadata, TimeRange, head_len_of};
+pub use hotcache::{HotRange, Hotcache};
+pub use identities::{DocIdentity, Identities, IdentityDirectory, IdentityRange, SourceId};
+pub use write::{Summaries, WrittenSplit, write_split};

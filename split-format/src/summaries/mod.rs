@@ -1,0 +1,16 @@
+//! What is known of a split's documents together, without reading them: filters, rollups, times, words that meet.
+
+mod co_occurrence;
+mod filter;
+mod rollup;
+mod time_index;
+
+pub use co_occurrence::{CoOccurrence, TermPlace};
+pub use filter::{
+    BlockPlace, FilterBlock, FilterGroup, FilterPlace, FilterScope, FiltersRef, Needle, SplitFilter,
+};
+pub(crate) use filter::{
+    BLOCK_NUM_BITS, MAX_GROUPS, block_checksum, read_scope, splits_hash, transpose, write_scope,
+};
+pub use rollup::{FieldRollup, Rollup};
+pub use time_index::TimeIndex;
