@@ -15,14 +15,12 @@
 
 use std::ops::Range;
 
+use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::manifest::{SplitEntry, Tags};
 use crate::split::{Head, TimeRange};
 use crate::summaries::{Rollup, SplitFilter, transpose};
-use crate::version::{
-    FILTER_FILE, PAGE_MAGIC, PAGE_NAME, PAGE_VERSION, object_id, page_object,
-};
-use crate::FormatError;
+use crate::version::{FILTER_FILE, PAGE_MAGIC, PAGE_NAME, PAGE_VERSION, object_id, page_object};
 
 mod entries;
 mod filters;

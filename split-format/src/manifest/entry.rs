@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::deletes::{DeletedDocs, DeletesRef};
+use crate::FormatError;
 use crate::split::TimeRange;
 use crate::version::{DELETES_NAME, checksum64, read_object_id};
-use crate::FormatError;
 
 /// All values of each tag field.
 pub type Tags = BTreeMap<String, BTreeSet<String>>;

@@ -20,11 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::codec::{Reader, Writer};
-use crate::version::{
-    MANIFEST_MAGIC, MANIFEST_VERSION, MANIFEST_WITHOUT_PAGES, checksum64,
-};
 use crate::FormatError;
+use crate::codec::{Reader, Writer};
+use crate::version::{MANIFEST_MAGIC, MANIFEST_VERSION, MANIFEST_WITHOUT_PAGES, checksum64};
 
 use super::condemned::Condemned;
 use super::entry::SplitEntry;

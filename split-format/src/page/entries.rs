@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::reference::{read_tags, read_time_range, write_tags, write_time_range};
-use super::reference::PageRef;
 use super::PageSplit;
-use crate::codec::{Reader, Writer};
+use super::reference::PageRef;
+use super::reference::{read_tags, read_time_range, write_tags, write_time_range};
 use crate::FormatError;
+use crate::codec::{Reader, Writer};
 use crate::manifest::{DeletesRef, SplitEntry};
 use crate::summaries::{FilterPlace, FilterScope, MAX_GROUPS, read_scope, write_scope};
 use crate::version::{PAGE_NAME, id_bytes, id_of_bytes};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::manifest::Tags;
-use crate::FormatError;
 use crate::split::TimeRange;
 use crate::summaries::FiltersRef;
 use crate::version::{PAGE_NAME, checksum64};

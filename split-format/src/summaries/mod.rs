@@ -6,11 +6,11 @@ mod rollup;
 mod time_index;
 
 pub use co_occurrence::{CoOccurrence, TermPlace};
-pub use filter::{
-    BlockPlace, FilterBlock, FilterGroup, FilterPlace, FilterScope, FiltersRef, Needle, SplitFilter,
-};
 pub(crate) use filter::{
     BLOCK_NUM_BITS, MAX_GROUPS, block_checksum, read_scope, splits_hash, transpose, write_scope,
+};
+pub use filter::{
+    BlockPlace, FilterBlock, FilterGroup, FilterPlace, FilterScope, FiltersRef, Needle, SplitFilter,
 };
 pub use rollup::{FieldRollup, Rollup};
 pub use time_index::TimeIndex;

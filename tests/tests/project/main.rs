@@ -5,3 +5,4 @@
 mod architecture;
 mod documents;
 mod shown_by;
+mod tree;

@@ -14,12 +14,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::{
-    BLOCK_NUM_BITS, FilterScope, MAX_LOG2_NUM_BLOCKS, Needle, read_log2_num_blocks,
-};
+use super::{BLOCK_NUM_BITS, FilterScope, MAX_LOG2_NUM_BLOCKS, Needle, read_log2_num_blocks};
+use crate::FormatError;
 use crate::codec::{Reader, Writer};
 use crate::version::{checksum64, filters_object, id_bytes, id_of_bytes};
-use crate::FormatError;
 
 /// Length of magic number and version.
 const PREFIX_LEN: u64 = 12;
