@@ -1,79 +1,21 @@
 //! What a search cost in requests, bytes, waves and cache hits, as it stands in a response's `profile`.
 
+pub use canter_waves::{ClassCount, RequestRecord, WaveRecord as Wave};
+
+use canter_waves::Costs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::session::ByteClass;
 
-/// One request that went to the store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequestRecord {
-    /// Object name relative to the index's URI.
-    pub object: String,
-    /// First byte.
-    pub offset: u64,
-    /// Number of bytes that came back; of a failed request, the number asked for (0 if open-ended).
-    pub length: u64,
-    /// Class of the largest read in it (several reads may have been coalesced).
-    pub class: ByteClass,
-    /// How many of the guest's reads it answers.
-    pub num_reads: u32,
-    /// How often it was repeated after a failure.
-    pub num_retries: u32,
-    /// When a second request for the same range was sent, because the first was slow; microseconds
-    /// since the search began.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hedged_us: Option<u64>,
-    /// When it was issued, microseconds since the search began.
-    pub start_us: u64,
-    /// When its last byte had arrived, microseconds since the search began.
-    pub end_us: u64,
-    /// What went wrong, if it failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-}
-
-/// All requests that were issued together.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wave {
-    /// The requests, in the order of their objects and offsets.
-    pub requests: Vec<RequestRecord>,
-}
-
-/// A count per [`ByteClass`].
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClassCount([u64; ByteClass::ALL.len()]);
-
-impl ClassCount {
-    /// The count of one class.
-    pub fn get(&self, class: ByteClass) -> u64 {
-        self.0[class.ord()]
-    }
-
-    /// The sum over all classes.
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    pub(crate) fn add(&mut self, class: ByteClass, count: u64) {
-        self.0[class.ord()] += count;
-    }
-
-    fn merge(&mut self, other: &ClassCount) {
-        for (count, more) in self.0.iter_mut().zip(other.0) {
-            *count += more;
-        }
-    }
-
-    /// The classes that were counted at all, by name.
-    fn to_json(&self) -> Value {
-        ByteClass::ALL
-            .into_iter()
-            .filter(|class| self.get(*class) > 0)
-            .map(|class| (class.as_str().to_owned(), Value::from(self.get(class))))
-            .collect::<Map<_, _>>()
-            .into()
-    }
+/// The counts of the classes that were counted at all, by name.
+fn by_class(count: &ClassCount) -> Value {
+    ByteClass::ALL
+        .into_iter()
+        .filter(|class| count.get(*class) > 0)
+        .map(|class| (class.as_str().to_owned(), Value::from(count.get(class))))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// The I/O of one search. What went to the store is counted after coalescing and caching, and a
@@ -111,16 +53,23 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// Adds the cost of a wave that came after the others.
+    pub(crate) fn add_wave(&mut self, costs: Costs) {
+        self.num_shared_requests += costs.num_shared_requests;
+        self.num_cache_hits.merge(&costs.num_cache_hits);
+        self.num_cache_misses.merge(&costs.num_cache_misses);
+        self.num_cache_bytes += costs.num_cache_bytes;
+        self.push_wave(costs.wave);
+    }
+
     pub(crate) fn push_wave(&mut self, wave: Wave) {
         for request in &wave.requests {
             let num_hedges = u64::from(request.hedged_us.is_some());
             self.num_requests += 1 + u64::from(request.num_retries) + num_hedges;
             self.num_retries += u64::from(request.num_retries);
             self.num_hedges += num_hedges;
-            if request.error.is_none() {
-                self.num_bytes += request.length;
-            }
         }
+        self.num_bytes += wave.num_bytes();
         if !wave.requests.is_empty() {
             self.num_waves += 1;
             self.waves.push(wave);
@@ -198,8 +147,8 @@ impl Profile {
         for (key, count) in counts {
             profile.insert(key.to_owned(), count.into());
         }
-        profile.insert("cache_hits".to_owned(), self.num_cache_hits.to_json());
-        profile.insert("cache_misses".to_owned(), self.num_cache_misses.to_json());
+        profile.insert("cache_hits".to_owned(), by_class(&self.num_cache_hits));
+        profile.insert("cache_misses".to_owned(), by_class(&self.num_cache_misses));
         let waves = serde_json::to_value(&self.waves).unwrap_or_default();
         profile.insert("waves".to_owned(), waves);
     }

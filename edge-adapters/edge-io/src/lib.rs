@@ -7,12 +7,10 @@
 //!     cache ─→ align ─→ coalesce ─→ cut ─→ budget ─→ flights (all at once) ─→ checks ─→ supplies
 //! ```
 //!
-//! An adapter provides a [`Platform`] (a clock and concurrent requests) and a [`Cache`]. The
-//! requests of a wave, the checks of answers and the storage of blocks are implemented in
-//! `canter-stores`, which the runtime also uses. Unlike the runtime, this host has no concurrent
-//! searches with shared requests, no parallel leaf sessions, no hedging and no dry runs.
+//! An adapter provides a [`Platform`] (a clock and concurrent requests) and a [`Cache`]. `canter-waves` plans the requests
+//! of a wave, `canter-stores` checks answers and stores blocks; the runtime uses both, too. Unlike the runtime, this host
+//! has no concurrent searches with shared requests, no parallel leaf sessions, no hedging and no dry runs.
 
-mod fetch_error;
 mod options;
 
 mod cache;
@@ -20,9 +18,7 @@ mod platform;
 mod reception;
 
 mod flights;
-mod gate;
 mod portions;
-mod reads;
 mod search;
 mod wave;
 
@@ -30,7 +26,7 @@ mod host;
 mod settings;
 
 pub use cache::{BlobCache, BlobStore, Cache, FolderCache};
-pub use fetch_error::FetchError;
+pub use canter_waves::FetchError;
 pub use host::{Answer, Host};
 pub use options::Options;
 pub use platform::{Call, Landed, Outcome, Platform};

@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD as STANDARD;
 use bytes::Bytes;
 use canter_stores::{AskedRange, Misbehaviour};
+use canter_waves::bounds_of;
 use http::header::{
     ACCEPT_ENCODING, AUTHORIZATION, HeaderName, HeaderValue, IF_NONE_MATCH, RANGE, USER_AGENT,
 };
@@ -11,7 +12,6 @@ use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::FetchError;
-use crate::fetch_error::bounds_of;
 
 /// GET request to a store.
 #[derive(Clone, Debug)]

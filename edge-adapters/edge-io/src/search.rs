@@ -1,32 +1,24 @@
 //! State of one search, and its connection to the host.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::time::Duration;
 
 use bytes::Bytes;
 use canter_protocol::{Budget, ByteClass, HostReport};
+use canter_stores::cache::KeptManifest;
 use canter_stores::ranges::pieces;
-use canter_stores::{CachedPiece, Extent, Misbehaviour, StoreFault};
+use canter_stores::{CachedPiece, Extent};
+use canter_waves::{Asked, Etags, FetchError, Gate, SPLIT_CLASSES, asked_of, may_replace};
 use url::Url;
 
 use crate::flights::Fetched;
-use crate::gate::Gate;
 use crate::host::{Index, ONLY_INDEX};
-use crate::reads::asked_of;
-use crate::{Cache, FetchError, Options, Platform};
+use crate::{Cache, Options, Platform};
 
 /// Maximum number of bytes that wait to be written to the cache after the answer. Anything beyond
 /// is written at once.
 const MAX_BYTES_BEHIND: usize = 16 << 20;
-
-/// Classes whose ranges are next to each other in an object.
-const CLASSES_OF_SPLITS: [ByteClass; 5] = [
-    ByteClass::Head,
-    ByteClass::Dictionary,
-    ByteClass::Postings,
-    ByteClass::FastField,
-    ByteClass::DocStore,
-];
 
 /// Costs of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,6 +39,8 @@ pub struct Counts {
 pub(crate) enum Put {
     Range(String, CachedPiece, ByteClass),
     Entry(String, Bytes, ByteClass),
+    /// A manifest, and the time at which it came.
+    Manifest(String, KeptManifest, Duration),
 }
 
 /// Cache with the data to write to it after the answer.
@@ -72,11 +66,21 @@ impl<C: Cache> Behind<C> {
         self.num_bytes += match &put {
             Put::Range(_, piece, _) => piece.bytes.len(),
             Put::Entry(_, bytes, _) => bytes.len(),
+            Put::Manifest(_, kept, _) => kept.bytes.len(),
         };
         self.puts.push(put);
         if self.num_bytes > MAX_BYTES_BEHIND {
             self.settle();
         }
+    }
+
+    /// Returns the entry of `key`: the one that waits to be put, or the cache's.
+    pub(crate) fn get_entry(&mut self, key: &str, class: ByteClass) -> Option<Bytes> {
+        let waiting = self.puts.iter().rev().find_map(|put| match put {
+            Put::Entry(other, bytes, _) if other == key => Some(bytes.clone()),
+            _ => None,
+        });
+        waiting.or_else(|| self.cache.get_entry(key, class))
     }
 
     pub(crate) fn settle(&mut self) {
@@ -85,6 +89,15 @@ impl<C: Cache> Behind<C> {
             match put {
                 Put::Range(object, piece, class) => self.cache.put(&object, &piece, class),
                 Put::Entry(key, bytes, class) => self.cache.put_entry(&key, bytes, class),
+                Put::Manifest(key, kept, now) => {
+                    // Another host may share the cache.
+                    let held = self.cache.get_entry(&key, ByteClass::Manifest);
+                    let held = held.as_ref().and_then(KeptManifest::from_bytes);
+                    if may_replace(held.as_ref(), kept.checked_at, now) {
+                        let bytes = kept.to_bytes();
+                        self.cache.put_entry(&key, bytes, ByteClass::Manifest);
+                    }
+                }
             }
         }
     }
@@ -103,12 +116,10 @@ pub(crate) struct Search<'h, P, C> {
     /// for the answer.
     pub(crate) reads_until_us: Option<u64>,
     pub(crate) documents_until_us: Option<u64>,
-    /// Previous reads of the guest. A repeated read means that the previous result was invalid.
-    pub(crate) asked: BTreeSet<(String, u64, Option<u64>)>,
-    /// First seen version of each immutable object.
-    etags: BTreeMap<String, String>,
+    pub(crate) asked: Asked,
+    etags: Etags,
     /// Lengths of objects as reported by the store, used as hints.
-    object_lens: BTreeMap<String, u64>,
+    pub(crate) object_lens: BTreeMap<String, u64>,
     pub(crate) num_retries: u32,
     pub(crate) last_id: u64,
 }
@@ -140,8 +151,8 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
             started_us,
             reads_until_us: until(85),
             documents_until_us: until(95),
-            asked: BTreeSet::new(),
-            etags: BTreeMap::new(),
+            asked: Asked::default(),
+            etags: Etags::default(),
             object_lens: BTreeMap::new(),
             num_retries: 0,
             last_id: 0,
@@ -154,11 +165,16 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         self.gate.admit_cpu(cpu_ms, is_document)
     }
 
+    /// Returns the microseconds since the search began.
+    pub(crate) fn elapsed_us(&self) -> u64 {
+        self.platform.now_us().saturating_sub(self.started_us)
+    }
+
     /// Returns the host's report, which the guest adds to its answer.
     pub(crate) fn report(&self) -> HostReport {
         HostReport {
-            elapsed_us: self.platform.now_us().saturating_sub(self.started_us),
-            timed_out: self.gate.is_timed_out,
+            elapsed_us: self.elapsed_us(),
+            timed_out: self.gate.is_timed_out(),
             budget_exhausted: self.gate.exhausted().map(str::to_owned),
         }
     }
@@ -191,28 +207,6 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         }
     }
 
-    pub(crate) fn object_len(&self, object: &str) -> Option<u64> {
-        self.object_lens.get(object).copied()
-    }
-
-    /// Returns the length of the blocks in which ranges of this class are read.
-    pub(crate) fn block_len(&self, class: ByteClass) -> u64 {
-        let reads_blocks = self.options.reads_blocks && self.behind.cache.keeps();
-        // The length of a head is in the manifest, and a head is read as a whole.
-        match reads_blocks && !matches!(class, ByteClass::Manifest | ByteClass::Head) {
-            true => self.behind.cache.block_len(class).max(1),
-            false => 1,
-        }
-    }
-
-    /// Counts a read or a lookup that the cache could have answered, if there is a cache.
-    pub(crate) fn count_read(&mut self, is_hit: bool) {
-        if self.behind.cache.keeps() {
-            self.counts.num_cache_hits += u64::from(is_hit);
-            self.counts.num_cache_misses += u64::from(!is_hit);
-        }
-    }
-
     /// Returns the cached pieces of `blocks`, which surround the `wanted` bytes of a read.
     ///
     /// Bytes that are missing in the read's class may be cached in another class, because requests
@@ -227,7 +221,7 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         let key = self.cache_key(object);
         let cache = &mut self.behind.cache;
         let mut held = cache.get(&key, blocks, class);
-        for other in CLASSES_OF_SPLITS {
+        for other in SPLIT_CLASSES {
             if pieces::gaps(wanted, &held).is_empty() {
                 break;
             }
@@ -256,16 +250,7 @@ impl<'h, P: Platform, C: Cache> Search<'h, P, C> {
         if let Some(len) = fetched.object_len {
             self.object_lens.insert(object.to_owned(), len);
         }
-        let Some(etag) = &fetched.etag else {
-            return Ok(());
-        };
-        let first = self.etags.entry(object.to_owned());
-        let first = first.or_insert_with(|| etag.clone());
-        if first == etag {
-            return Ok(());
-        }
-        let seen = format!("the object was replaced while it was read (ETag {first}, then {etag})");
-        let fault = Misbehaviour::new(StoreFault::EtagChanged, seen);
-        Err(FetchError::misbehaved(object, asked_of(bytes), &fault))
+        let checked = self.etags.check(object, fetched.etag.as_deref());
+        checked.map_err(|fault| FetchError::misbehaved(object, asked_of(bytes), &fault))
     }
 }

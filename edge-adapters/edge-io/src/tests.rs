@@ -16,7 +16,10 @@ use crate::host::Index;
 use crate::search::{Behind, Counts, Search};
 use crate::{BlobCache, Cache, FolderCache, Host, Options};
 
+#[path = "../../../waves/cases/case.rs"]
+mod cases;
 mod memory_store;
+mod wave_cases;
 use memory_store::{Fault, MemoryBlobs, MemoryStore};
 
 const CLASSES: [ByteClass; 5] = [
@@ -53,7 +56,7 @@ fn indexes() -> BTreeMap<String, Index> {
 struct Done {
     outcomes: Vec<SupplyResult>,
     counts: Counts,
-    exhausted: Option<&'static str>,
+    exhausted: Option<String>,
     is_timed_out: bool,
 }
 
@@ -76,7 +79,7 @@ fn run<C: Cache>(
     let done = Done {
         outcomes: supplies.into_iter().map(|supply| supply.outcome).collect(),
         counts: search.counts,
-        exhausted: search.gate.exhausted(),
+        exhausted: search.gate.exhausted().map(str::to_owned),
         is_timed_out: report.timed_out,
     };
     behind.settle();
@@ -218,7 +221,7 @@ proptest! {
             );
             prop_assert!(is_refused || is_right(&store, read, outcome), "{outcome:?}");
             if is_refused {
-                prop_assert_eq!(done.exhausted, Some("max_requests"));
+                prop_assert_eq!(done.exhausted.as_deref(), Some("max_requests"));
             }
         }
     }
@@ -378,7 +381,7 @@ fn waves_and_bytes_have_limits() {
             &done.outcomes[0],
             SupplyResult::Failed { kind: FetchErrorKind::Budget, message } if message.contains(expect)
         ));
-        assert_eq!(done.exhausted, Some(expect));
+        assert_eq!(done.exhausted.as_deref(), Some(expect));
         assert_eq!(store.num_calls, num_calls);
     };
     let waves = Budget {

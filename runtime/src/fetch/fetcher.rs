@@ -110,9 +110,19 @@ pub struct FetchError {
     pub num_retries: u32,
     /// Second request that was sent because the first one was slow, if there was one.
     pub hedge: Option<Hedged>,
+    /// Whether the budget refused the last attempt, which was not sent.
+    pub(crate) is_refused: bool,
 }
 
 impl FetchError {
+    /// Returns the failure of a request that the budget does not allow.
+    pub(crate) fn refused(object: &str, range: ByteRange, what: impl fmt::Display) -> Self {
+        Self {
+            is_refused: true,
+            ..Self::new(FetchErrorKind::Budget, object, range, what)
+        }
+    }
+
     /// Creates an error about `range` of `object`. It counts as transient if its kind is
     /// [`FetchErrorKind::Unavailable`].
     pub fn new(
@@ -128,6 +138,7 @@ impl FetchError {
             is_transient: kind == FetchErrorKind::Unavailable,
             num_retries: 0,
             hedge: None,
+            is_refused: false,
         }
     }
 
@@ -163,6 +174,16 @@ impl FetchError {
     pub fn too_large(object: &str, range: ByteRange, max_bytes: u64) -> Self {
         let what = format!("the object is longer than the {max_bytes} bytes a whole read may have");
         Self::new(FetchErrorKind::Budget, object, range, what)
+    }
+}
+
+impl From<&FetchError> for canter_waves::FetchError {
+    fn from(error: &FetchError) -> Self {
+        Self {
+            kind: error.kind,
+            message: error.message.clone(),
+            is_transient: error.is_transient,
+        }
     }
 }
 

@@ -1,9 +1,4 @@
 //! The manifest in the cache: the one mutable object, kept with its ETag and revalidated.
-//!
-//! ```text
-//!   age      0 ────── ttl ─────────── ttl + stale_while_revalidate ──────→
-//!   answer   cached     cached, and revalidated behind     revalidated first
-//! ```
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +8,7 @@ use bytes::Bytes;
 use canter_stores::Extent;
 use canter_stores::cache::KeptManifest;
 use canter_stores::ranges::planning::Request;
+use canter_waves::{ManifestAge, ManifestOptions, may_replace};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 
@@ -22,16 +18,6 @@ use super::search_io::SearchIo;
 use crate::clock::timeout_at;
 use crate::fetch::{ByteRange, FetchedRange};
 use crate::session::ByteClass;
-
-/// How long a manifest may be used without asking whether it has changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ManifestOptions {
-    /// A cached manifest younger than this is used as it is; 0 asks each time.
-    pub ttl_ms: u64,
-    /// For so long after that it is still used, while a request behind the answer asks for the next
-    /// search; 0 never answers from a manifest that may have changed.
-    pub stale_while_revalidate_ms: u64,
-}
 
 /// Longest time that a revalidation behind an answer may take.
 const REVALIDATION_TIME: Duration = Duration::from_secs(30);
@@ -113,14 +99,10 @@ impl ManifestKeeper {
         let Some(kept) = entry.as_ref().and_then(KeptManifest::from_bytes) else {
             return Manifest::Absent;
         };
-        // A clock that was set back makes an entry from the future: ask.
-        let age = io.shared.clock.unix_time().checked_sub(kept.checked_at);
-        let ttl = Duration::from_millis(self.options.ttl_ms);
-        let grace = Duration::from_millis(self.options.stale_while_revalidate_ms);
-        match age {
-            Some(age) if age < ttl => Manifest::Fresh(kept.bytes),
-            Some(age) if age < ttl + grace => Manifest::Stale(kept.bytes.clone(), kept),
-            _ => Manifest::Expired(kept),
+        match ManifestAge::of(&kept, io.shared.clock.unix_time(), self.options) {
+            ManifestAge::Fresh => Manifest::Fresh(kept.bytes),
+            ManifestAge::Stale => Manifest::Stale(kept.bytes.clone(), kept),
+            ManifestAge::Expired => Manifest::Expired(kept),
         }
     }
 }
@@ -197,11 +179,9 @@ async fn keep(io: &SearchIo, object: &str, checked_at: Duration, etag: String, b
     };
     let key = io.shared.cache_key(object);
     let _busy = io.shared.clock.enter_busy();
-    // An answer that was long on its way must not take the place of a later one.
     let held = cache.get_entry(&key, ByteClass::Manifest).await;
     let held = held.as_ref().and_then(KeptManifest::from_bytes);
-    let now = io.shared.clock.unix_time();
-    if held.is_some_and(|held| held.checked_at > checked_at && held.checked_at <= now) {
+    if !may_replace(held.as_ref(), checked_at, io.shared.clock.unix_time()) {
         return;
     }
     cache

@@ -10,6 +10,8 @@
 //!   fetch:  retry ─→ hedge ─→ gate (budget) ─→ permit ─→ store
 //! ```
 //!
+//! What becomes of a demand is planned in `canter-waves`; this folder executes it.
+//!
 //! The gate stands at the bottom, so that repetitions and hedges cost budget like any request. Flights
 //! are shared by all searches of one searcher: a range that is on its way is waited for, not asked for
 //! again.
@@ -19,15 +21,15 @@ mod gate;
 mod manifest;
 mod namespaces;
 mod observed;
-mod reads;
-mod records;
 mod search_io;
 mod session_io;
-mod session_manifest;
 
+pub use canter_waves::ManifestOptions;
 pub(crate) use gate::{Gate, Gated};
 pub(crate) use manifest::ManifestKeeper;
-pub use manifest::ManifestOptions;
 pub(crate) use namespaces::Namespaces;
 pub(crate) use search_io::{SearchIo, SharedIo};
 pub(crate) use session_io::{Answer, PlannedRequest, SessionIo};
+
+#[cfg(test)]
+mod tests;

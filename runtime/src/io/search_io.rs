@@ -1,6 +1,5 @@
 //! What the sessions of one search, and the searches of one searcher, share of their traffic.
 
-use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +8,7 @@ use std::time::Duration;
 use canter_stores::Extent;
 use canter_stores::ranges::pieces;
 use canter_stores::ranges::planning::Request;
-use canter_stores::{Misbehaviour, StoreFault};
+use canter_waves::{Etags, SPLIT_CLASSES, Sent};
 use lru::LruCache;
 use tokio::sync::Semaphore;
 
@@ -25,15 +24,6 @@ use crate::session::ByteClass;
 
 /// Objects whose length is remembered.
 const MAX_KNOWN_OBJECTS: usize = 10_000;
-
-/// The classes whose ranges lie side by side in one object.
-const CLASSES_OF_SPLITS: [ByteClass; 5] = [
-    ByteClass::Head,
-    ByteClass::Dictionary,
-    ByteClass::Postings,
-    ByteClass::FastField,
-    ByteClass::DocStore,
-];
 
 /// What all searches of one searcher share.
 pub(crate) struct SharedIo {
@@ -91,13 +81,10 @@ impl SharedIo {
         self.cache.as_ref().filter(|_| class != ByteClass::Manifest)
     }
 
-    /// The length of the blocks in which ranges of this class are read; 1 where nothing is cached.
+    /// The length of the cache's blocks of this class, to which reads are widened; 1 where they are not.
     pub(super) fn block_len(&self, class: ByteClass) -> u64 {
         match self.cache_for(class) {
-            // A head has the length that the manifest names, and is read whole.
-            Some(cache) if self.reads_blocks && class != ByteClass::Head => {
-                cache.block_len(class).max(1)
-            }
+            Some(cache) if self.reads_blocks => cache.block_len(class),
             _ => 1,
         }
     }
@@ -137,8 +124,7 @@ pub(crate) struct SearchIo {
     pub(crate) documents_until: Option<Duration>,
     /// Whether only what a plan needs may be read: manifest, heads and dictionaries.
     pub(crate) is_dry: bool,
-    /// The version of each immutable object, as first seen by this search.
-    pub(crate) etags: Mutex<HashMap<String, String>>,
+    pub(crate) etags: Mutex<Etags>,
 }
 
 impl SearchIo {
@@ -173,22 +159,38 @@ impl SearchIo {
 
     /// An error if an immutable object is not what it was when this search first read it.
     fn check_etag(&self, request: &Request, fetched: &FetchedRange) -> Result<(), FetchError> {
-        let (Some(etag), false) = (&fetched.etag, request.class == ByteClass::Manifest) else {
-            return Ok(());
-        };
-        let mut etags = self.etags.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = etags
-            .entry(request.object.clone())
-            .or_insert_with(|| etag.clone());
-        if first == etag {
+        if request.class == ByteClass::Manifest {
             return Ok(());
         }
-        let seen = format!("the object was replaced while it was read (ETag {first}, then {etag})");
-        Err(FetchError::misbehaved(
-            &request.object,
-            range_of(&request.bytes),
-            &Misbehaviour::new(StoreFault::EtagChanged, seen),
-        ))
+        let mut etags = self.etags.lock().unwrap_or_else(PoisonError::into_inner);
+        let checked = etags.check(&request.object, fetched.etag.as_deref());
+        let range = range_of(&request.bytes);
+        checked.map_err(|fault| FetchError::misbehaved(&request.object, range, &fault))
+    }
+
+    /// What a flight brought, as a wave takes it in.
+    pub(super) fn landed(&self, landed: &Landed) -> canter_waves::Landed {
+        let (num_retries, hedge) = match &landed.result {
+            Ok(fetched) => (fetched.num_retries, fetched.hedge),
+            Err(error) => (error.num_retries, error.hedge),
+        };
+        let was_sent = landed.was_sent && !was_refused(landed);
+        canter_waves::Landed {
+            result: match &landed.result {
+                Ok(fetched) => Ok(CachedPiece {
+                    offset: landed.offset,
+                    bytes: fetched.bytes.clone(),
+                }),
+                Err(error) => Err(error.into()),
+            },
+            sent: was_sent.then(|| Sent {
+                start_us: self.micros(landed.start),
+                end_us: self.micros(landed.end),
+                num_bytes: landed.num_bytes,
+                num_retries,
+                hedged_us: hedge.map(|hedge| self.micros(hedge.at)),
+            }),
+        }
     }
 
     async fn fetch_checked(&self, request: &Request) -> Result<FetchedRange, FetchError> {
@@ -269,7 +271,7 @@ impl SearchIo {
         let _busy = self.shared.clock.enter_busy();
         let key = self.shared.cache_key(object);
         let mut held = cache.get(&key, blocks.clone(), class).await;
-        for other in CLASSES_OF_SPLITS {
+        for other in SPLIT_CLASSES {
             if pieces::gaps(wanted, &held).is_empty() {
                 break;
             }
@@ -292,4 +294,10 @@ pub(super) fn range_of(bytes: &Extent) -> ByteRange {
         offset: bytes.start(),
         len: bytes.len(),
     }
+}
+
+/// Whether the budget had nothing left for the first attempt, so that no request was sent.
+fn was_refused(landed: &Landed) -> bool {
+    let error = landed.result.as_ref().err();
+    error.is_some_and(|error| error.is_refused && error.num_retries == 0 && error.hedge.is_none())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use canter_waves::Costs;
 use prometheus_client::encoding::text;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -304,11 +305,22 @@ impl Metrics {
         self.wave_seconds.observe(took.as_secs_f64());
     }
 
-    /// Counts a read or a lookup that the cache could have answered.
-    pub(crate) fn count_read(&self, class: ByteClass, is_hit: bool) {
-        let result = if is_hit { "hit" } else { "miss" };
-        let labels = [("class", class.as_str()), ("result", result)];
-        self.reads.get_or_create(&labels).inc();
+    /// Counts a wave's reads and lookups that the cache could have answered, and the requests of other queries that
+    /// it waited for.
+    pub(crate) fn count_costs(&self, costs: &Costs) {
+        for (result, counts) in [
+            ("hit", &costs.num_cache_hits),
+            ("miss", &costs.num_cache_misses),
+        ] {
+            for class in ByteClass::ALL {
+                let num_reads = counts.get(class);
+                if num_reads > 0 {
+                    let labels = [("class", class.as_str()), ("result", result)];
+                    self.reads.get_or_create(&labels).inc_by(num_reads);
+                }
+            }
+        }
+        self.shared_requests.inc_by(costs.num_shared_requests);
     }
 
     /// Counts a range that was fetched, with its bytes, or that failed.
@@ -320,11 +332,6 @@ impl Metrics {
         let outcome = result.map_or_else(name_of, |_| OK);
         let labels = [class, ("outcome", outcome)];
         self.fetches.get_or_create(&labels).inc();
-    }
-
-    /// Counts a request of another query that this one waited for.
-    pub(crate) fn count_shared_request(&self) {
-        self.shared_requests.inc();
     }
 
     /// Counts time in which the guest computed.

@@ -182,7 +182,7 @@ impl Searcher {
         let num_leaves = leaves.len() as u64;
         let mut leaves = leaves.into_iter();
         let here: Vec<Numbered> = leaves.by_ref().take(1).collect();
-        let share = driver.io.gate.share_of(num_leaves, waves_before);
+        let share = driver.io.gate.lock().share_of(num_leaves, waves_before);
         let limits = Limits {
             budget: Budget {
                 deadline_ms: Some(driver.left_for_reads_ms()),
@@ -236,7 +236,7 @@ impl Driver {
     ) -> Result<(Numbered, Profile), Numbered> {
         let clock = &*self.io.shared.clock;
         let sent_us = self.io.micros(clock.now());
-        self.io.gate.lend(limits.budget);
+        self.io.gate.lock().lend(limits.budget);
         let answer = timeout_at(clock, self.io.reads_until, runner.run(&leaf, limits)).await;
         let answer = answer.unwrap_or_else(|_| {
             Err(SearchError::limit(
@@ -247,17 +247,17 @@ impl Driver {
             Ok(answer) => {
                 let profile = answer.profile.shifted(sent_us);
                 let used = (profile.num_requests, profile.num_bytes);
-                self.io.gate.take_back(limits.budget, used);
+                self.io.gate.lock().take_back(limits.budget, used);
                 if answer.timed_out {
-                    self.io.gate.note_timed_out();
+                    self.io.gate.lock().note_timed_out();
                 }
                 if let Some(limit) = answer.budget_exhausted {
-                    self.io.gate.note_exhausted_elsewhere(limit);
+                    self.io.gate.lock().note_exhausted_elsewhere(limit);
                 }
                 Ok(((index, answer.partial), profile))
             }
             Err(error) => {
-                self.io.gate.take_back(limits.budget, (0, 0));
+                self.io.gate.lock().take_back(limits.budget, (0, 0));
                 // The message is the runner's, of a call and not of a search.
                 warn!(target: "canter::leaf", leaf = index, error = %error, "a leaf is run again, here");
                 Err((index, leaf))

@@ -97,7 +97,7 @@ fn imports_go_down_only() {
             "bitpacking",
             "datasketches",
         ],
-        &["canter-doc-mapper"],
+        &["canter-doc-mapper", "canter-waves"],
         &["canter-aggregations", "canter-matching"],
         &["canter-guest", "canter-kernels"],
         &[
@@ -174,6 +174,10 @@ fn imports_go_down_only() {
         ],
     );
     never("canter-stores", &["canter-split-format", "tantivy"]);
+    never(
+        "canter-waves",
+        &["tokio", "http", "futures-util", "tracing"],
+    );
 }
 
 /// Code that a Lambda function does not use would be loaded at each cold start.

@@ -26,6 +26,11 @@ export interface Landed {
   readonly numBytes: number;
 }
 
+/** Whether a failed request was sent. A repetition that the budget refuses was sent before. */
+export function wasSent(failure: FetchFailure): boolean {
+  return failure.kind !== "budget" || failure.numRetries > 0;
+}
+
 /** A request on its way. */
 export class Flight implements Range {
   private numWaiting = 0;

@@ -5,7 +5,7 @@
  */
 
 import { FetchFailure, messageOf } from "../errors.js";
-import type { Landed } from "./flights.js";
+import { type Landed, wasSent } from "./flights.js";
 import type { SearchIo } from "./shared.js";
 
 /** A manifest as it was last seen. */
@@ -80,7 +80,7 @@ export async function flyManifest(
     startMs,
     endMs: performance.now(),
     numRetries,
-    wasSent: true,
+    wasSent: !(result instanceof FetchFailure) || wasSent(result),
     numBytes,
   });
   // What is confirmed is what held when it was asked.
@@ -109,12 +109,23 @@ export async function flyManifest(
   }
 }
 
+/**
+ * Whether a manifest that held at `checkedAtMs` may take the place of `held`: an answer that was long on its way
+ * must not replace a later one. An entry from the future is no later one.
+ */
+function mayReplace(held: KeptManifest | undefined, checkedAtMs: number): boolean {
+  return held === undefined || held.checkedAtMs <= checkedAtMs || held.checkedAtMs > Date.now();
+}
+
 function keep(io: SearchIo, object: string, kept: KeptManifest, isUnchanged: boolean): void {
   const { cache, options } = io.shared;
   if (cache === undefined) return;
   // A new time of the same version is worth an operation only if somebody looks at the time.
   if (isUnchanged && cache.costsRequests && options.manifestTtlMs === 0) return;
   io.keep(async () => {
+    // A look that is not admitted finds nothing.
+    const entry = await cache.getEntry(keyOf(object), () => io.gate.admitCacheRead(), io.counts);
+    if (!mayReplace(entry && readKept(entry), kept.checkedAtMs)) return;
     if (cache.costsRequests && !io.gate.admitCacheWrite()) return;
     await cache.putEntry(keyOf(object), writeKept(kept));
   });

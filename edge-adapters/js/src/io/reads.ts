@@ -69,10 +69,14 @@ export class PendingRead {
     return this.object === range.object && this.start < range.end && range.start < this.end;
   }
 
-  /** Takes what it misses out of `piece`. What came to the end of the object ends the read. */
-  take(piece: Piece): void {
-    if (this.end === Infinity && piece.offset === this.start) this.end = endOf(piece);
-    add(this.pieces, piece, this);
+  /**
+   * Takes what it misses out of `piece`, which came for `asked`. What came to the end of the object ends
+   * the read.
+   */
+  take(piece: Piece, asked: Range): void {
+    const isToEnd = this.end === Infinity && asked.end === Infinity;
+    if (isToEnd && piece.offset <= this.start) this.end = Math.max(endOf(piece), this.start);
+    if (this.end !== Infinity) add(this.pieces, piece, this);
   }
 
   fail(kind: FetchErrorKind | "past_the_end", what: string): void {

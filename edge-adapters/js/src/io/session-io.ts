@@ -8,7 +8,7 @@ import { blockLenOf } from "../cache/blocks.js";
 import { FetchFailure, messageOf } from "../errors.js";
 import type { CacheLookup, CacheStore, Demand, ReadRequest, Supply } from "../protocol.js";
 import type { FetchedRange } from "../store/contract.js";
-import type { Landed } from "./flights.js";
+import { type Landed, wasSent } from "./flights.js";
 import { flyManifest, lookUpManifest } from "./manifest.js";
 import { add, gaps, join, type Piece, type Range } from "./pieces.js";
 import {
@@ -124,7 +124,7 @@ export class SessionIo {
           admit,
           this.io.counts,
         );
-        for (const piece of read.around) read.take(piece);
+        for (const piece of read.around) read.take(piece, read);
         this.countRead(read.isDone, read.numBytes);
         return read;
       }),
@@ -140,7 +140,7 @@ export class SessionIo {
     const held = mustAsk ? undefined : await lookUpManifest(io, read.object);
     this.countRead(held?.isFresh === true, held?.isFresh === true ? held.kept.bytes.length : 0);
     if (held?.isFresh === true) {
-      read.take({ offset: 0, bytes: held.kept.bytes });
+      read.take({ offset: 0, bytes: held.kept.bytes }, read);
       return read.supply();
     }
     const { object } = read;
@@ -178,8 +178,9 @@ export class SessionIo {
     const { object } = read;
     const byteClass = read.request.class;
     const missing = (range: Range): Missing => ({ ...range, object, class: byteClass, readOrd });
-    // A head has the length that the manifest names, and is read whole.
-    const isWidened = this.io.shared.cache !== undefined && byteClass !== "head" && !read.isExact;
+    // A manifest changes, and a head has the length that the manifest names: both are read as they are.
+    const isAsItIs = byteClass === "manifest" || byteClass === "head" || read.isExact;
+    const isWidened = this.io.shared.cache !== undefined && !isAsItIs;
     return read.gaps().flatMap((gap) => {
       if (gap.end === Infinity || !isWidened) return [missing(gap)];
       // Whole blocks, but not what is cached of them already.
@@ -276,7 +277,7 @@ export class SessionIo {
       const failure = isKnown
         ? error
         : FetchFailure.of("unavailable", object, named, messageOf(error));
-      return landed(failure, failure.kind !== "budget", failure.numRetries);
+      return landed(failure, wasSent(failure), failure.numRetries);
     }
   }
 
@@ -297,7 +298,7 @@ export class SessionIo {
   /** Stores the blocks of each part under the class that will look for them. */
   private keep(request: Request, fetched: FetchedRange, around: readonly Piece[]): void {
     const { cache } = this.io.shared;
-    if (cache === undefined || request.end === Infinity) return;
+    if (cache === undefined || request.end === Infinity || request.class === "manifest") return;
     const pieces: Piece[] = [{ offset: request.start, bytes: fetched.bytes }];
     const whole = { start: 0, end: Infinity };
     for (const piece of around) add(pieces, piece, whole);
@@ -373,12 +374,15 @@ export class SessionIo {
     isLast: boolean,
     records: RequestRecord[],
   ): void {
-    if (landed.wasSent && isOurs) records.push(recordOf(request, landed, this.io.startedMs));
-    else if (landed.wasSent) this.io.report.num_shared_requests += 1;
     const { result } = landed;
+    // A request that the budget refused was neither sent nor shared.
+    const isShared = landed.wasSent || !(result instanceof FetchFailure);
+    if (landed.wasSent && isOurs) records.push(recordOf(request, landed, this.io.startedMs));
+    else if (isShared) this.io.report.num_shared_requests += 1;
     const concerned = reads.filter((read) => read.overlaps(request));
     if (!(result instanceof FetchFailure)) {
-      for (const read of concerned) read.take({ offset: flight.start, bytes: result.bytes });
+      const piece = { offset: flight.start, bytes: result.bytes };
+      for (const read of concerned) read.take(piece, request);
       return;
     }
     // Another search's flight may have failed by that search's budget, by the end of an object that its

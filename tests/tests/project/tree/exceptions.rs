@@ -26,7 +26,7 @@ pub(super) const FOLDERS: &[(&str, usize)] = &[
     ("doc-mapper/src", 15),
     ("doc-mapper/src/config", 18),
     ("doc-mapper/src/mapper", 20),
-    ("edge-adapters/edge-io/src", 16),
+    ("edge-adapters/edge-io/src", 13),
     ("edge-adapters/page/src", 13),
     ("formats/src", 16),
     ("formats/src/parse", 14),

@@ -1,24 +1,23 @@
-//! Errors of reads. The texts equal those of the runtime, so that an answer does not depend on its
-//! host.
+//! Failed fetches. The texts are the same on every host.
 
 use std::fmt;
 
 use canter_protocol::FetchErrorKind;
 use canter_stores::{AskedRange, Misbehaviour, StoreFault};
 
-/// Error of a range that could not be fetched.
+/// A range that could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchError {
-    /// Kind of the error.
+    /// Why.
     pub kind: FetchErrorKind,
-    /// Description of the error, with object, range and name of the fault.
+    /// What happened, with the object and the range in it, and the name of the fault.
     pub message: String,
     /// Whether the same read may succeed a moment later.
     pub is_transient: bool,
 }
 
 impl FetchError {
-    /// Creates an error about `object`; `range` is `None` for the whole object.
+    /// Returns a failure of `object`; `range` is `None` for the whole object.
     pub fn new(
         kind: FetchErrorKind,
         object: &str,
@@ -32,8 +31,7 @@ impl FetchError {
         }
     }
 
-    /// Creates an error about a misbehaving store. Only an incomplete body is worth another
-    /// attempt.
+    /// Returns the failure of a store that misbehaved. Only a body that broke off is worth another try.
     pub fn misbehaved(object: &str, range: Option<AskedRange>, what: &Misbehaviour) -> Self {
         let kind = match what.fault {
             StoreFault::ShortBody | StoreFault::PastTheEnd => FetchErrorKind::Truncated,
@@ -46,8 +44,8 @@ impl FetchError {
     }
 }
 
-/// Formats a range as `100-199`, or as `100-` without an end.
-pub(crate) fn bounds_of(range: Option<AskedRange>) -> String {
+/// Formats a range: `100-199`, or `100-` for everything from there.
+pub fn bounds_of(range: Option<AskedRange>) -> String {
     match range {
         None => "0-".to_owned(),
         Some(AskedRange { first, len: None }) => format!("{first}-"),
