@@ -416,7 +416,7 @@ fn wrong_arguments_are_refused_by_name_and_wrong_requests_say_what_to_do() {
         (
             "search",
             json!({"index": "logs", "query": "(a"}),
-            "cannot be parsed",
+            "query, column 1: the query cannot be parsed",
         ),
         (
             "search",
@@ -446,7 +446,7 @@ fn wrong_arguments_are_refused_by_name_and_wrong_requests_say_what_to_do() {
         (
             "explain_cost",
             json!({"index": "logs", "query": "(a"}),
-            "cannot be parsed",
+            "query, column 1: the query cannot be parsed",
         ),
     ] {
         let message = client.failure(tool, arguments.clone());

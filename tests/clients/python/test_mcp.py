@@ -71,7 +71,7 @@ def test_answers_are_those_of_a_scan(session, docs):
 def test_mistakes_are_told(session):
     async def talk(client):
         wrong = await client.call_tool("search", {"index": "logs", "query": "(a"})
-        assert wrong.is_error and "cannot be parsed" in wrong.content[0].text
+        assert wrong.is_error and "query, column 1: the query cannot be parsed" in wrong.content[0].text
         with pytest.raises(mcp.MCPError, match="qurey"):
             await client.call_tool("search", {"index": "logs", "qurey": "a"})
 

@@ -69,12 +69,9 @@ pub(super) fn read(text: &str) -> Option<i64> {
     (secs - offset_secs).checked_mul(SECOND)?.checked_add(nanos)
 }
 
-/// Rounds down to a multiple of `unit`, also before 1970.
+/// Truncates a time to a multiple of `unit`, towards 1970, as tantivy does.
 pub(super) fn cut(nanos: i64, unit: i64) -> i64 {
-    if super::known::DATES_ARE_CUT_TOWARDS_1970 {
-        return nanos / unit * unit;
-    }
-    nanos.div_euclid(unit).saturating_mul(unit)
+    nanos / unit * unit
 }
 
 /// Returns year, month and day of a day counted from 1970-01-01.

@@ -17,7 +17,6 @@ mod documents;
 mod dsl;
 mod generate;
 mod judge;
-mod known;
 mod order;
 mod query;
 mod request;

@@ -428,7 +428,7 @@ fn what_a_field_cannot_do_is_said_by_name() {
         ),
         (
             json!({"query": "severity_text:\"a b\"~2 AND ("}),
-            "cannot be parsed",
+            "query, column 28: the query cannot be parsed",
         ),
         (json!({"query": ""}), "the query is empty"),
         (

@@ -42,9 +42,6 @@ fn conclude(tallies: &[(u64, Tally)]) {
             let example: String = example.chars().take(300).collect();
             println!("seed {seed}: refused {num}: {example}");
         }
-        for (item, num) in &tally.num_known {
-            println!("seed {seed}: known {num}: {item}");
-        }
         for finding in &tally.findings {
             println!("seed {seed}: {finding}");
         }

@@ -100,9 +100,9 @@ impl Reader<'_> {
         }
         let text = match is_escaped {
             true => escaped(&text),
-            false => with_all(&text),
+            false => text,
         };
-        let node = parse_words(&text, role, self.limits).map_err(|error| error.at(&scope.path))?;
+        let node = parse_words(&scope.path, &text, role, self.limits)?;
         let mut node = scope.node(node)?;
         if let (QueryNode::Bool(node), Some(_)) = (&mut node, &min_should)
             && node.clauses.iter().any(|(role, _)| *role == Role::Should)
@@ -111,32 +111,6 @@ impl Reader<'_> {
         }
         Ok(node.boosted(boost))
     }
-}
-
-/// The text with `*` where it says `*:*`, which is how Lucene writes that everything is meant.
-fn with_all(text: &str) -> String {
-    let mut written = String::with_capacity(text.len());
-    let (mut rest, mut is_quoted) = (text, false);
-    while let Some(c) = rest.chars().next() {
-        let is_word_before = written.ends_with(|c: char| !c.is_whitespace() && !"(+-!".contains(c));
-        let behind = rest.strip_prefix("*:*");
-        let is_all = !is_quoted
-            && !is_word_before
-            && behind.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ')', '^']));
-        if let (true, Some(behind)) = (is_all, behind) {
-            written.push('*');
-            rest = behind;
-            continue;
-        }
-        is_quoted ^= c == '"';
-        // What is escaped is taken as it is.
-        let num = if c == '\\' { 2 } else { 1 };
-        let len: usize = rest.chars().take(num).map(char::len_utf8).sum();
-        let (taken, behind) = rest.split_at(len);
-        written.push_str(taken);
-        rest = behind;
-    }
-    written
 }
 
 impl Scope<'_> {
@@ -189,9 +163,6 @@ impl Scope<'_> {
     fn leaf(&self, mut leaf: UserInputLeaf) -> Result<QueryNode, SearchError> {
         if let UserInputLeaf::Literal(literal) = &mut leaf {
             let is_word = literal.delimiter == Delimiter::None;
-            if is_word && literal.field_name.as_deref() == Some("*") && literal.phrase == "*" {
-                return Ok(QueryNode::All);
-            }
             let phrase = literal.phrase.as_str();
             if is_word && (matches!(phrase, "&&" | "||" | "!") || phrase.starts_with('!')) {
                 return Err(wrong(

@@ -10,6 +10,7 @@ use super::params::{Params, wrong};
 use super::settings::{min_should, needs_all, weighed};
 use crate::ErrorKind;
 use crate::SearchError;
+use crate::query::grammar::Cursor;
 use crate::query::tree::{
     BoolNode, Combine, Edits, Factor, Fuzziness, InFields, Leaf, Match, QueryNode, Role, Words,
 };
@@ -51,7 +52,7 @@ impl Reader<'_> {
         let path = params.path.clone();
         params.finish()?;
         let mut parser = Parser {
-            rest: &text,
+            cursor: Cursor::new(&text),
             operators: &operators,
             default: match needs_all {
                 true => Role::Must,
@@ -125,7 +126,7 @@ fn operators(params: &mut Params<'_>) -> Result<String, SearchError> {
 
 /// Reads a query from its beginning to its end.
 struct Parser<'a> {
-    rest: &'a str,
+    cursor: Cursor<'a>,
     operators: &'a str,
     default: Role,
     depth: usize,
@@ -189,11 +190,10 @@ impl Parser<'_> {
             ));
         }
         let mut group = Group::default();
-        while let Some(first) = self.rest.chars().next() {
-            let after = self.rest.get(first.len_utf8()..).unwrap_or_default();
+        while let Some(first) = self.cursor.peek() {
             match first {
                 '(' if self.is('(') => {
-                    self.rest = after;
+                    self.cursor.bump();
                     self.depth += 1;
                     let inner = self.group()?;
                     self.depth -= 1;
@@ -203,30 +203,30 @@ impl Parser<'_> {
                     }
                 }
                 ')' if self.is('(') => {
-                    self.rest = after;
+                    self.cursor.bump();
                     if self.depth > 0 {
                         break;
                     }
                 }
                 '"' if self.is('"') => {
-                    self.rest = after;
+                    self.cursor.bump();
                     if let Some(node) = self.phrase() {
                         group.push(node, self.default);
                     }
                 }
                 '+' if self.is('+') => {
-                    self.rest = after;
+                    self.cursor.bump();
                     group.next = group.next.or(group.so_far.as_ref().map(|_| Role::Must));
                 }
                 '|' if self.is('|') => {
-                    self.rest = after;
+                    self.cursor.bump();
                     group.next = group.next.or(group.so_far.as_ref().map(|_| Role::Should));
                 }
                 '-' if self.is('-') => {
-                    self.rest = after;
+                    self.cursor.bump();
                     group.is_negated ^= true;
                 }
-                c if c.is_whitespace() && self.is(' ') => self.rest = after,
+                c if c.is_whitespace() && self.is(' ') => drop(self.cursor.bump()),
                 _ => {
                     let node = self.word();
                     group.push(node, self.default);
@@ -238,21 +238,15 @@ impl Parser<'_> {
 
     /// Behind an opening quote. A quote that is not closed means nothing.
     fn phrase(&mut self) -> Option<QueryNode> {
-        let mut text = String::new();
-        let mut chars = self.rest.char_indices();
-        let mut end = None;
-        while let Some((at, c)) = chars.next() {
-            match c {
-                '\\' if self.is('\\') => text.extend(chars.next().map(|(_, c)| c)),
-                '"' => {
-                    end = Some(at);
-                    break;
-                }
-                c => text.push(c),
+        let mut cursor = self.cursor;
+        let text = match self.is('\\') {
+            true => cursor.quoted('"')?,
+            false => {
+                let text = cursor.take_while(|c| c != '"');
+                cursor.eat('"').then(|| text.to_owned())?
             }
-        }
-        let end = end?;
-        self.rest = self.rest.get(end + 1..).unwrap_or_default();
+        };
+        self.cursor = cursor;
         let slop = match self.is('s') {
             true => self.tail_number(),
             false => None,
@@ -271,10 +265,10 @@ impl Parser<'_> {
 
     /// `~2` or `~` where it stands next.
     fn tail_number(&mut self) -> Option<Option<u32>> {
-        let after = self.rest.strip_prefix('~')?;
-        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
-        let (digits, rest) = after.split_at_checked(digits)?;
-        self.rest = rest;
+        if !self.cursor.eat('~') {
+            return None;
+        }
+        let digits = self.cursor.take_while(|c| c.is_ascii_digit());
         Some(digits.parse().ok())
     }
 
@@ -282,8 +276,7 @@ impl Parser<'_> {
         let mut text = String::new();
         let mut near = None;
         let mut goes_on = false;
-        while let Some(c) = self.rest.chars().next() {
-            let after = self.rest.get(c.len_utf8()..).unwrap_or_default();
+        while let Some(c) = self.cursor.peek() {
             let ends = match c {
                 '"' | '|' | '+' | '(' | ')' => self.is(c),
                 c => c.is_whitespace() && self.is(' '),
@@ -292,24 +285,23 @@ impl Parser<'_> {
                 break;
             }
             if c == '~' && self.is('~') && !text.is_empty() {
-                let before = self.rest;
+                let before = self.cursor;
                 let number = self.tail_number();
-                let is_over =
-                    self.rest.chars().next().is_none_or(|c| {
-                        c.is_whitespace() || matches!(c, '"' | '|' | '+' | '(' | ')')
-                    });
+                let is_over = self
+                    .cursor
+                    .peek()
+                    .is_none_or(|c| c.is_whitespace() || matches!(c, '"' | '|' | '+' | '(' | ')'));
                 if is_over {
                     near = number.map(|number| number.unwrap_or(2).min(2));
                     break;
                 }
-                self.rest = before;
+                self.cursor = before;
             }
-            self.rest = after;
+            self.cursor.bump();
             match c {
                 '\\' if self.is('\\') => {
-                    if let Some(escaped) = after.chars().next() {
+                    if let Some(escaped) = self.cursor.bump() {
                         text.push(escaped);
-                        self.rest = after.get(escaped.len_utf8()..).unwrap_or_default();
                         goes_on = false;
                         continue;
                     }

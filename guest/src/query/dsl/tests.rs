@@ -197,7 +197,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             json!({"query_string": {"query": "a:("}}),
-            "query.query_string.query",
+            "query.query_string.query, column 4: ",
             "cannot be parsed",
         ),
         (

@@ -1,0 +1,386 @@
+//! Leaves: `word`, `wor*`, `word~1`, `"a phrase"~2`, `"a phra"*`, `[a TO "b c"}`, `>=a`, `IN [a b]`, `/wor.*/` and `*`; and
+//! the name of a field in front of one.
+
+use canter_aggregations::check_name;
+use tantivy_query_grammar::{Delimiter, UserInputBound, UserInputLeaf, UserInputLiteral};
+
+use super::parser::Parser;
+use crate::query::tree::{
+    AUTO, Combine, Edits, Fuzziness, InFields, Leaf, Match, QueryNode, Words,
+};
+use crate::{ErrorKind, SearchError};
+
+/// The field in which documents are looked for that have a field.
+const EXISTS: &str = "_exists_";
+
+/// A word without quotes.
+#[derive(Default)]
+struct Word {
+    /// The word without the backslashes that escape characters, except those before `*` and `?`.
+    text: String,
+    /// The place in `text` of the last `~` that has no backslash in front.
+    tilde: Option<usize>,
+}
+
+/// Whether a character needs a backslash in the name of a field.
+fn ends_name(c: char) -> bool {
+    c.is_whitespace() || "+^`:{}\"'[]()!*".contains(c)
+}
+
+/// Whether a character needs a backslash in a word.
+fn ends_word(c: char) -> bool {
+    c.is_whitespace() || "^`:{}\"'[]()".contains(c)
+}
+
+/// Whether a character needs quotes in an end of a range.
+fn ends_bound(c: char) -> bool {
+    c.is_whitespace() || "{}\"[]()".contains(c)
+}
+
+/// Whether a leaf that may contain anything ends before a character.
+fn ends_leaf(c: char) -> bool {
+    c.is_whitespace() || c == ')' || c == '^'
+}
+
+impl Parser<'_> {
+    /// Reads the name of a field, and the colon and whitespace behind it. Reads nothing if there is no such name.
+    pub(super) fn field_name(&mut self) -> Result<Option<String>, SearchError> {
+        let start = self.cursor;
+        let mut name = String::new();
+        while let Some(c) = self.cursor.peek() {
+            if ends_name(c) || (name.is_empty() && c == '-') {
+                break;
+            }
+            self.cursor.bump();
+            let is_special = |c: &char| ends_name(*c) || *c == '\\';
+            match self.cursor.peek().filter(is_special) {
+                Some(escaped) if c == '\\' => {
+                    name.push(escaped);
+                    self.cursor.bump();
+                }
+                // Before a dot the backslash belongs to the name: the doc mapping reads it.
+                _ if c == '\\' && name.is_empty() => break,
+                _ => name.push(c),
+            }
+        }
+        self.cursor.skip_whitespace();
+        if name.is_empty() || !self.cursor.eat(':') {
+            self.cursor = start;
+            return Ok(None);
+        }
+        self.cursor.skip_whitespace();
+        // Only an error needs the place, which takes long to count.
+        check_name("", &name).or_else(|_| check_name(&self.place_of(start), &name))?;
+        Ok(Some(name))
+    }
+
+    /// Reads `*:*`, which is how Lucene writes that everything is meant.
+    pub(super) fn eat_all(&mut self) -> bool {
+        self.cursor.eat_before("*:*", ends_leaf)
+    }
+
+    /// Reads a leaf. `field` is its own field, or that of the group around it.
+    pub(super) fn leaf(&mut self, field: Option<&str>) -> Result<QueryNode, SearchError> {
+        let field = field.map(str::to_owned);
+        let leaf = match self.cursor.peek() {
+            Some('[' | '{') => self.range(field)?,
+            Some('<' | '>') => self.half_range(field)?,
+            Some('"' | '\'') => self.phrase(field)?,
+            // A star alone; more is a pattern.
+            Some('*') if self.cursor.eat_before("*", ends_word) => match field {
+                Some(field) => UserInputLeaf::Exists { field },
+                None => UserInputLeaf::All,
+            },
+            Some('I') if self.eat_in() => self.set(field)?,
+            _ => match self.regex() {
+                Some(pattern) => UserInputLeaf::Regex { field, pattern },
+                None => return self.word_or_near(field),
+            },
+        };
+        Ok(QueryNode::text(leaf))
+    }
+
+    /// Reads `[a TO b}`.
+    fn range(&mut self, field: Option<String>) -> Result<UserInputLeaf, SearchError> {
+        let is_lower_included = self.cursor.bump() == Some('[');
+        self.cursor.skip_whitespace();
+        let lower = self.bound()?;
+        self.cursor.skip_whitespace();
+        if !self.cursor.eat_word("TO") {
+            return Err(self.expected("TO and another value, as in [1 TO 5]"));
+        }
+        self.cursor.skip_whitespace();
+        let upper = self.bound()?;
+        self.cursor.skip_whitespace();
+        let is_upper_included = self.cursor.eat(']');
+        if !is_upper_included && !self.cursor.eat('}') {
+            return Err(self.expected("the \"]\" or \"}\" of a range"));
+        }
+        Ok(UserInputLeaf::Range {
+            field,
+            lower: bound_of(lower, is_lower_included),
+            upper: bound_of(upper, is_upper_included),
+        })
+    }
+
+    /// Reads `>=a`.
+    fn half_range(&mut self, field: Option<String>) -> Result<UserInputLeaf, SearchError> {
+        let is_lower = self.cursor.bump() == Some('>');
+        let is_included = self.cursor.eat('=');
+        self.cursor.skip_whitespace();
+        let is_quoted = self.cursor.peek() == Some('"');
+        let bound = bound_of(self.bound()?, is_included);
+        if is_quoted && !self.cursor.peek().is_none_or(ends_leaf) {
+            return Err(self.expected("a space behind a value in quotes"));
+        }
+        let (lower, upper) = match is_lower {
+            true => (bound, UserInputBound::Unbounded),
+            false => (UserInputBound::Unbounded, bound),
+        };
+        Ok(UserInputLeaf::Range {
+            field,
+            lower,
+            upper,
+        })
+    }
+
+    /// Reads an end of a range; `None` is `*`, which has no end.
+    fn bound(&mut self) -> Result<Option<String>, SearchError> {
+        if self.cursor.peek() == Some('"') {
+            return self.quoted().map(Some);
+        }
+        match self.cursor.take_while(|c| !ends_bound(c)) {
+            "" => Err(self.expected("a value or *")),
+            "*" => Ok(None),
+            bound => Ok(Some(bound.to_owned())),
+        }
+    }
+
+    /// Reads `"a phrase"` with the `~2` or `*` behind it.
+    fn phrase(&mut self, field: Option<String>) -> Result<UserInputLeaf, SearchError> {
+        let delimiter = match self.cursor.peek() {
+            Some('"') => Delimiter::DoubleQuotes,
+            _ => Delimiter::SingleQuotes,
+        };
+        let phrase = self.quoted()?;
+        let prefix = self.cursor.eat('*');
+        let mut slop = 0;
+        if !prefix && self.cursor.eat('~') {
+            let before = self.cursor;
+            let number = self.cursor.take_while(|c| c.is_ascii_digit());
+            slop = number.parse().map_err(|_| {
+                self.cursor = before;
+                self.expected("the number of places that words may move by, behind ~")
+            })?;
+        }
+        Ok(UserInputLeaf::Literal(UserInputLiteral {
+            field_name: field,
+            phrase,
+            delimiter,
+            slop,
+            prefix,
+        }))
+    }
+
+    /// Reads a text in quotes.
+    fn quoted(&mut self) -> Result<String, SearchError> {
+        let start = self.cursor;
+        let quoted = self
+            .cursor
+            .bump()
+            .and_then(|quote| self.cursor.quoted(quote));
+        quoted.ok_or_else(|| {
+            self.cursor = start;
+            self.syntax("this quote is not closed")
+        })
+    }
+
+    /// Reads the `IN` of a set if the set follows.
+    fn eat_in(&mut self) -> bool {
+        let start = self.cursor;
+        let is_set = self.cursor.eat_word("IN")
+            && self.cursor.skip_whitespace()
+            && self.cursor.peek() == Some('[');
+        if !is_set {
+            self.cursor = start;
+        }
+        is_set
+    }
+
+    /// Reads `[a "b c"]`.
+    fn set(&mut self, field: Option<String>) -> Result<UserInputLeaf, SearchError> {
+        let start = self.cursor;
+        self.cursor.bump();
+        self.cursor.skip_whitespace();
+        let mut elements = Vec::new();
+        while !self.cursor.eat(']') {
+            elements.push(match self.cursor.peek() {
+                Some('"' | '\'') => self.quoted()?,
+                Some(_) => self.word()?.text,
+                None => {
+                    self.cursor = start;
+                    return Err(self.syntax("this bracket is not closed"));
+                }
+            });
+            let is_apart = self.cursor.skip_whitespace();
+            if !is_apart && !matches!(self.cursor.peek(), None | Some(']')) {
+                return Err(self.expected("a space or \"]\""));
+            }
+        }
+        Ok(UserInputLeaf::Set { field, elements })
+    }
+
+    /// Reads `/wor.*/`. Reads nothing of what only begins with a slash, such as a path: that is a word.
+    fn regex(&mut self) -> Option<String> {
+        let mut cursor = self.cursor;
+        let mut pattern = String::new();
+        if !cursor.eat('/') {
+            return None;
+        }
+        loop {
+            match cursor.bump()? {
+                '/' if pattern.ends_with('\\') => {
+                    pattern.pop();
+                    pattern.push('/');
+                }
+                '/' => break,
+                c => pattern.push(c),
+            }
+        }
+        if pattern.is_empty() || !cursor.peek().is_none_or(ends_leaf) {
+            return None;
+        }
+        self.cursor = cursor;
+        Some(pattern)
+    }
+
+    /// Reads a word, or with `~` or `~1` behind it, terms with at most this number of edits.
+    fn word_or_near(&mut self, field: Option<String>) -> Result<QueryNode, SearchError> {
+        let start = self.cursor;
+        let Word { text, tilde } = self.word()?;
+        if let Some((word, edits)) = tilde.and_then(|tilde| near_word(&text, tilde)) {
+            let Some(edits) = edits_of(edits) else {
+                self.cursor = start;
+                return Err(self.error(
+                    ErrorKind::Invalid,
+                    &format!(
+                        "{text:?}: behind ~ stands how many edits a word may have, at most 2; in quotes it is text"
+                    ),
+                ));
+            };
+            return Ok(near(field, word, edits));
+        }
+        if field.as_deref() == Some(EXISTS) {
+            check_name("", &text).or_else(|_| check_name(&self.place_of(start), &text))?;
+            return Ok(QueryNode::text(UserInputLeaf::Exists { field: text }));
+        }
+        Ok(QueryNode::text(UserInputLeaf::Literal(UserInputLiteral {
+            field_name: field,
+            phrase: text,
+            delimiter: Delimiter::None,
+            slop: 0,
+            prefix: false,
+        })))
+    }
+
+    /// Reads a word without quotes. It begins with a minus only if it is a number.
+    fn word(&mut self) -> Result<Word, SearchError> {
+        let start = self.cursor;
+        let mut word = Word::default();
+        loop {
+            let before = self.cursor;
+            match self.cursor.bump() {
+                Some('\\') => {
+                    let Some(escaped) = self.cursor.bump() else {
+                        self.cursor = before;
+                        return Err(self.syntax("a backslash needs a character behind it"));
+                    };
+                    if matches!(escaped, '*' | '?') {
+                        // It is known as no wildcard by its backslash.
+                        word.text.push('\\');
+                    }
+                    word.text.push(escaped);
+                }
+                Some(c) if !ends_word(c) => {
+                    if c == '~' {
+                        word.tilde = Some(word.text.len());
+                    }
+                    word.text.push(c);
+                }
+                _ => {
+                    self.cursor = before;
+                    break;
+                }
+            }
+        }
+        let written = self.cursor.since(start.at());
+        let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+        let is_word = match written.strip_prefix('-') {
+            Some(behind) => is_number(behind),
+            None => !written.is_empty(),
+        };
+        if !is_word {
+            self.cursor = start;
+            return Err(self.expected("a term"));
+        }
+        if matches!(written, "AND" | "OR" | "NOT" | "IN") {
+            self.cursor = start;
+            let problem =
+                format!("expected a term, found the operator {written}; in quotes it is a word");
+            return Err(self.syntax(&problem));
+        }
+        Ok(word)
+    }
+}
+
+fn bound_of(text: Option<String>, is_included: bool) -> UserInputBound {
+    match (text, is_included) {
+        (None, _) => UserInputBound::Unbounded,
+        (Some(text), true) => UserInputBound::Inclusive(text),
+        (Some(text), false) => UserInputBound::Exclusive(text),
+    }
+}
+
+/// Divides `word~1` at its tilde; `None` where the tilde is a character like others.
+fn near_word(text: &str, tilde: usize) -> Option<(&str, &str)> {
+    let (word, edits) = text.split_at_checked(tilde)?;
+    let edits = edits.strip_prefix('~')?;
+    let is_number = edits
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (is_number && !word.is_empty() && !word.contains(['*', '?'])).then_some((word, edits))
+}
+
+fn edits_of(text: &str) -> Option<Edits> {
+    match text {
+        "" => Some(AUTO),
+        "0" => Some(Edits::Most(0)),
+        "1" => Some(Edits::Most(1)),
+        "2" => Some(Edits::Most(2)),
+        _ => None,
+    }
+}
+
+fn near(field: Option<String>, word: &str, edits: Edits) -> QueryNode {
+    let near = Match {
+        field,
+        text: word.to_owned(),
+        words: Words::All,
+        fuzziness: Some(Fuzziness {
+            edits,
+            prefix_len: 0,
+            has_transpositions: true,
+        }),
+        is_all_without_words: false,
+        is_lenient: false,
+    };
+    match near.field {
+        Some(_) => QueryNode::Leaf(Leaf::Match(near)),
+        None => QueryNode::Fields(InFields {
+            fields: Vec::new(),
+            combine: Combine::Sum,
+            leaf: Leaf::Match(near),
+            is_lenient: false,
+        }),
+    }
+}

@@ -1,0 +1,240 @@
+//! Clauses, groups and operators: a recursive descent that is no deeper than the limit of the request, and reads each
+//! character a fixed number of times.
+
+use super::clauses::{Clause, Operand, Operator, combine};
+use super::cursor::Cursor;
+use crate::limits::Limits;
+use crate::query::tree::{Factor, QueryNode, Role};
+use crate::{ErrorKind, SearchError};
+
+/// Parses a query string. Words side by side must all match, as in Quickwit.
+///
+/// # Errors
+/// If it is too long, has too many terms or nests too deep, or is not in the query language: with the column where that
+/// shows.
+pub(crate) fn parse_query(query: &str, limits: &Limits) -> Result<QueryNode, SearchError> {
+    parse_words("query", query, Role::Must, limits)
+}
+
+/// Parses a query string that is at `path` in a request, and in which words side by side have this role.
+///
+/// # Errors
+/// As [`parse_query`], with the path.
+pub(in crate::query) fn parse_words(
+    path: &str,
+    query: &str,
+    role: Role,
+    limits: &Limits,
+) -> Result<QueryNode, SearchError> {
+    if query.len() > limits.max_query_bytes {
+        let message = format!(
+            "the query is {} bytes long, more than the limit of {}",
+            query.len(),
+            limits.max_query_bytes
+        );
+        return Err(SearchError::new(ErrorKind::Limit, message).at(path));
+    }
+    if query.trim().is_empty() {
+        let problem = "the query is empty: use * to match everything";
+        return Err(SearchError::invalid(problem).at(path));
+    }
+    let parser = Parser {
+        cursor: Cursor::new(query),
+        path,
+        role,
+        limits,
+        depth: 0,
+        num_leaves: 0,
+    };
+    parser.query()
+}
+
+/// Reads a query string from its beginning to its end.
+#[derive(Debug)]
+pub(super) struct Parser<'t> {
+    pub(super) cursor: Cursor<'t>,
+    /// The query's place in the request, for errors.
+    path: &'t str,
+    /// The role of clauses that stand side by side.
+    role: Role,
+    limits: &'t Limits,
+    /// Groups that are open, and negations that wait for what they negate.
+    depth: usize,
+    num_leaves: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn query(mut self) -> Result<QueryNode, SearchError> {
+        let clause = self.clauses(None)?;
+        match self.cursor.rest().is_empty() {
+            true => Ok(clause.into_node()),
+            false => Err(self.syntax("no bracket is open that this one could close")),
+        }
+    }
+
+    /// Reads clauses up to a closing bracket or the end, and the whitespace around them. `field` is the field of a group.
+    fn clauses(&mut self, field: Option<&str>) -> Result<Clause, SearchError> {
+        let mut operands = Vec::new();
+        self.cursor.skip_whitespace();
+        loop {
+            let operator = match operands.is_empty() {
+                true => None,
+                false => self.operator(),
+            };
+            let sign = match self.cursor.peek() {
+                Some('+') => Some(Role::Must),
+                Some('-') => Some(Role::MustNot),
+                _ => None,
+            };
+            if sign.is_some() {
+                self.cursor.bump();
+            }
+            let clause = self.clause(field)?;
+            operands.push(Operand {
+                operator,
+                sign,
+                clause,
+            });
+            let is_apart = self.cursor.skip_whitespace();
+            match self.cursor.peek() {
+                None | Some(')') => break,
+                // As in Quickwit's grammar, only the first clause needs a space behind it.
+                Some(_) if !is_apart && operands.len() == 1 => {
+                    return Err(self.expected("a space, a \")\" or the end of the query"));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(combine(operands, self.role))
+    }
+
+    fn operator(&mut self) -> Option<Operator> {
+        let operator = if self.cursor.eat_word("AND") {
+            Operator::And
+        } else if self.cursor.eat_word("OR") {
+            Operator::Or
+        } else {
+            return None;
+        };
+        self.cursor.skip_whitespace();
+        Some(operator)
+    }
+
+    /// Reads a clause and its boost.
+    fn clause(&mut self, field: Option<&str>) -> Result<Clause, SearchError> {
+        let clause = self.clause_without_boost(field)?;
+        if !self.cursor.eat('^') {
+            return Ok(clause);
+        }
+        let before = self.cursor;
+        let number = self
+            .cursor
+            .take_while(|c| c.is_ascii_digit() || c == '.')
+            .parse::<f64>();
+        let Ok(boost) = number else {
+            self.cursor = before;
+            return Err(self.expected("a number, such as 2 or 0.5, behind \"^\""));
+        };
+        if (boost - 1.0).abs() <= f64::EPSILON {
+            return Ok(clause);
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "scores are 32 bits wide")]
+        let boost = Factor(boost as f32);
+        let node = Box::new(clause.into_node());
+        Ok(Clause::Is(QueryNode::Boost(node, boost)))
+    }
+
+    fn clause_without_boost(&mut self, field: Option<&str>) -> Result<Clause, SearchError> {
+        if self.eat_all() {
+            self.spend_leaf()?;
+            return Ok(Clause::Is(QueryNode::All));
+        }
+        let own = self.field_name()?;
+        if own.is_none() && self.cursor.eat_word("NOT") {
+            self.cursor.skip_whitespace();
+            self.deepen()?;
+            let negated = self.clause_without_boost(field)?;
+            self.depth -= 1;
+            return Ok(Clause::Not(negated.into_node()));
+        }
+        let field = own.as_deref().or(field);
+        if self.cursor.peek() == Some('(') {
+            return self.group(field);
+        }
+        self.spend_leaf()?;
+        Ok(Clause::Is(self.leaf(field)?))
+    }
+
+    /// Notes that a leaf begins.
+    fn spend_leaf(&mut self) -> Result<(), SearchError> {
+        self.num_leaves += 1;
+        match self.num_leaves <= self.limits.max_query_clauses {
+            true => Ok(()),
+            false => Err(self.error(
+                ErrorKind::Limit,
+                &too_many_clauses(self.limits.max_query_clauses),
+            )),
+        }
+    }
+
+    fn group(&mut self, field: Option<&str>) -> Result<Clause, SearchError> {
+        let start = self.cursor;
+        self.deepen()?;
+        self.cursor.bump();
+        let clause = self.clauses(field)?;
+        if !self.cursor.eat(')') {
+            self.cursor = start;
+            return Err(self.syntax("this bracket is not closed"));
+        }
+        self.depth -= 1;
+        Ok(clause)
+    }
+
+    /// Notes that a group or a negation begins.
+    fn deepen(&mut self) -> Result<(), SearchError> {
+        self.depth += 1;
+        match self.depth <= self.limits.max_query_depth {
+            true => Ok(()),
+            false => Err(self.error(
+                ErrorKind::Limit,
+                &format!(
+                    "the query nests deeper than the limit of {}",
+                    self.limits.max_query_depth
+                ),
+            )),
+        }
+    }
+
+    /// Returns where a cursor is, as `query, column 17`.
+    pub(super) fn place_of(&self, cursor: Cursor<'_>) -> String {
+        format!("{}, {}", self.path, cursor.place())
+    }
+
+    /// Returns an error about what is next.
+    pub(super) fn error(&self, kind: ErrorKind, message: &str) -> SearchError {
+        SearchError::new(kind, message).at(&self.place_of(self.cursor))
+    }
+
+    /// Returns the error that the text from here on is not in the query language.
+    pub(super) fn syntax(&self, problem: &str) -> SearchError {
+        let message =
+            format!("the query cannot be parsed: check quotes, brackets and operators; {problem}");
+        self.error(ErrorKind::Invalid, &message)
+    }
+
+    /// Returns the error that something else is next.
+    pub(super) fn expected(&self, what: &str) -> SearchError {
+        let hint = match self.cursor.peek() {
+            Some(':') => "; a value with a colon in it needs quotes",
+            _ => "",
+        };
+        self.syntax(&format!(
+            "expected {what}, found {}{hint}",
+            self.cursor.found()
+        ))
+    }
+}
+
+pub(in crate::query) fn too_many_clauses(most: usize) -> String {
+    format!("the query has more than {most} terms and clauses")
+}
