@@ -184,6 +184,10 @@ fn beginnings_are_told_apart() {
     check("#fields\tts\tuid\n1714557600.5\tC1\n", Format::Zeek);
     check("#separator |\n", Format::Zeek);
     check("a|b|c\n1|2|3\n", Format::Csv);
+    check(
+        "2015-05-13T23:39:43.945958Z my-elb 192.168.131.39:2817 10.0.0.1:80 0.1 0.2 0.3 200 200 0 29 \"GET / HTTP/1.1\"\n",
+        Format::Log,
+    );
     check("#!/bin/sh\n# a script\necho a, b\n", Format::Plain);
     check(
         "# Title\n\nProse, with commas.\nMore, of it.\n",

@@ -8,6 +8,7 @@
 //! `https://www.rfc-editor.org/rfc/rfc5424`, `https://www.rfc-editor.org/rfc/rfc3164`
 
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 use crate::failure::Failure;
 use crate::json::Object;
@@ -55,6 +56,8 @@ pub(crate) fn has_tag(line: &str) -> bool {
         && !crate::log_line::is_level(hostname)
         && !matches!(hostname, "stdout" | "stderr" | "START" | "END" | "REPORT")
         && !tag.is_empty()
+        // An address and its port: Amazon's classic load balancer has one here.
+        && tag.parse::<IpAddr>().is_err()
         && tag.chars().all(is_tag)
         && after.starts_with(':')
 }

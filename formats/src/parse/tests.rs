@@ -295,6 +295,12 @@ fn postgres_log_of_every_version_is_known_without_names() {
         );
         assert_eq!(read.len(), 1);
     }
+    let zoned = line("").replace("10:00:00.123 UTC", "10:00:00.123 CEST");
+    let read = recognised(&zoned);
+    assert_eq!(
+        read[0].as_ref().unwrap()["timestamp"],
+        "2024-05-01T10:00:00.123+02:00"
+    );
     let wrong = "2024-05-01 10:00:00.123 UTC,a,b\n";
     assert_eq!(
         read_text(Format::PostgresCsv, wrong),

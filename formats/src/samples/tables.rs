@@ -75,14 +75,14 @@ pub(super) fn postgres(rng: &mut Rng, num_docs: u64) -> Made {
             _ => format!("{} {n}", rng.pick(&WORDS)),
         };
         text.push_str(&format!(
-            "2024-05-{day:02} {time}.123 CEST,\"app\",\"shop\",{pid},\"10.0.0.1:5000\",{session},{n},\"SELECT\",\
-             2024-05-01 00:00:00 CEST,3/7,0,{level},00000,\"{}\",,,,,,,,,\"psql\",\"client backend\",,-77\n",
+            "2024-05-{day:02} {time}.123 UTC,\"app\",\"shop\",{pid},\"10.0.0.1:5000\",{session},{n},\"SELECT\",\
+             2024-05-01 00:00:00 UTC,3/7,0,{level},00000,\"{}\",,,,,,,,,\"psql\",\"client backend\",,-77\n",
             message.replace('"', "\"\"")
         ));
         docs.push(json!({
-            "timestamp": format!("2024-05-{day:02}T{time}.123+02:00"), "user_name": "app", "database_name": "shop",
+            "timestamp": format!("2024-05-{day:02}T{time}.123Z"), "user_name": "app", "database_name": "shop",
             "process_id": pid, "connection_from": "10.0.0.1:5000", "session_id": session, "session_line_num": n,
-            "command_tag": "SELECT", "session_start_time": "2024-05-01T00:00:00+02:00",
+            "command_tag": "SELECT", "session_start_time": "2024-05-01T00:00:00Z",
             "virtual_transaction_id": "3/7", "transaction_id": 0, "level": level, "sql_state_code": "00000",
             "message": message, "application_name": "psql", "backend_type": "client backend", "query_id": -77,
         }));

@@ -20,8 +20,11 @@ pub(super) fn known_by<'b>(
     cutter: &Cutter,
     max_line_num_bytes: usize,
 ) -> &'b [u8] {
-    let is_known_by_line =
-        cutter.is_of_lines() && !matches!(layout.format(), Format::VpcFlow | Format::W3c);
+    let is_known_by_line = cutter.is_of_lines()
+        && !matches!(
+            layout.format(),
+            Format::VpcFlow | Format::W3c | Format::Zeek
+        );
     if is_known_by_line {
         let line = beginning.split(|byte| *byte == b'\n').next();
         let line = line.unwrap_or_default();

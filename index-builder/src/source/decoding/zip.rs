@@ -330,7 +330,7 @@ mod tests {
         for (date, time, seconds) in [
             ((44 << 9) | (5 << 5) | 1, 10 << 11, 1_714_557_600),
             ((44 << 9) | (2 << 5) | 29, 0, 1_709_164_800),
-            ((0 << 9) | (1 << 5) | 1, 0, 315_532_800),
+            ((1 << 5) | 1, 0, 315_532_800),
         ] {
             let expected = UNIX_EPOCH + Duration::from_secs(seconds);
             assert_eq!(time_of(date, time), Some(expected));
