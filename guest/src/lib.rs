@@ -33,10 +33,5 @@ mod split;
 
 pub use api::{http_error, http_refusal};
 pub use canter_protocol::{ErrorKind, SearchError};
+pub use partial_cache::version;
 pub use session::Session;
-
-/// The guest's version and a hash of its sources: part of every cache key whose bytes only this very
-/// guest understands.
-pub fn version() -> String {
-    concat!(env!("CARGO_PKG_VERSION"), "+", env!("CANTER_GUEST_BUILD")).to_owned()
-}

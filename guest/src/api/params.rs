@@ -87,18 +87,12 @@ pub(super) fn search_parameters(
     };
     let mut search: SearchRequest =
         typed(&Value::Object(given.values)).map_err(|error| error.at("search request"))?;
-    if settings.forced_filter.is_some() {
+    let forced_filter = settings.forced_filter.clone();
+    if forced_filter.is_some() {
         check_filtered(form, budget)?;
     }
-    search.forced_filter.clone_from(&settings.forced_filter);
     search.now_ms = search.now_ms.or(settings.now_ms);
-    search.resolve_now()?;
-    search.check(&settings.limits)?;
-    let question = Question {
-        request: search,
-        limits: settings.limits.clone(),
-        form,
-    };
+    let question = search.read(forced_filter, &settings.limits, form)?;
     Ok((question, budget))
 }
 

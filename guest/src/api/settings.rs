@@ -4,24 +4,33 @@ use serde::Deserialize;
 
 use crate::SearchError;
 use crate::limits::Limits;
-use crate::request::{parse_filter, read_filters};
+use crate::query::QueryNode;
+use crate::request::{parse_filters, read_filters};
 
-/// The settings of one HTTP session. Unknown keys are refused by name.
-#[derive(Clone, Debug, Deserialize)]
+/// The settings of one HTTP session as JSON. Unknown keys are refused by name.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ApiSettings {
-    /// The names of the indexes that the caller may search.
-    pub(super) indexes: Vec<String>,
-    /// Queries that every hit must match.
+struct GivenSettings {
+    indexes: Vec<String>,
     #[serde(default, deserialize_with = "read_filters")]
-    pub(super) forced_filter: Option<Vec<String>>,
+    forced_filter: Option<Vec<String>>,
     #[serde(default)]
-    pub(super) limits: Limits,
-    /// Whether the host has a cache for what the guest computes.
+    limits: Limits,
     #[serde(default)]
     keeps_partial_results: bool,
-    /// What time it is, in milliseconds since 1970, for requests that do not say.
     #[serde(default)]
+    now_ms: Option<i64>,
+}
+
+/// The settings of one HTTP session, as they were read.
+#[derive(Clone, Debug)]
+pub(crate) struct ApiSettings {
+    /// The names of the indexes that the caller may search, in order.
+    pub(super) indexes: Vec<String>,
+    /// Queries that every hit must match: what the caller may see.
+    pub(super) forced_filter: Option<Vec<QueryNode>>,
+    pub(super) limits: Limits,
+    /// What time it is, in milliseconds since 1970, for requests that do not say.
     pub(super) now_ms: Option<i64>,
 }
 
@@ -35,9 +44,14 @@ impl ApiSettings {
     /// If they are no settings, or if a name or the filter cannot be used.
     pub(crate) fn parse(json: &str) -> Result<Self, SearchError> {
         let invalid = |what: String| SearchError::invalid(format!("settings: {what}"));
-        let mut settings: Self =
-            serde_json::from_str(json).map_err(|error| invalid(error.to_string()))?;
-        for name in &settings.indexes {
+        let GivenSettings {
+            mut indexes,
+            forced_filter,
+            mut limits,
+            keeps_partial_results,
+            now_ms,
+        } = serde_json::from_str(json).map_err(|error| invalid(error.to_string()))?;
+        for name in &indexes {
             if name.is_empty() || name.contains('/') {
                 return Err(invalid(format!(
                     "an index cannot have the name {name:?}: it is a part of a path"
@@ -49,12 +63,17 @@ impl ApiSettings {
                 )));
             }
         }
-        canter_sorting::sort(&mut settings.indexes);
-        settings.indexes.dedup();
-        for filter in settings.forced_filter.iter().flatten() {
-            parse_filter(filter, &settings.limits)?;
-        }
-        settings.limits.partial_result_cache |= settings.keeps_partial_results;
-        Ok(settings)
+        canter_sorting::sort(&mut indexes);
+        indexes.dedup();
+        let forced_filter = forced_filter.map(|filters| parse_filters(&filters, &limits));
+        let forced_filter = forced_filter.transpose()?;
+        // The host has a cache for what the guest computes.
+        limits.partial_result_cache |= keeps_partial_results;
+        Ok(Self {
+            indexes,
+            forced_filter,
+            limits,
+            now_ms,
+        })
     }
 }

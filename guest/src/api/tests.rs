@@ -313,7 +313,7 @@ fn the_hosts_time_is_now_unless_the_request_has_its_own() {
     let call = |settings: &str, request: &HttpRequest| {
         let settings = ApiSettings::parse(settings).unwrap();
         match read_call(request, &settings) {
-            Call::Search { question, .. } => Ok(question.request.aggs.unwrap()),
+            Call::Search { question, .. } => Ok(question.aggregations.unwrap().given().clone()),
             Call::Answered(response) => Err(message(&response)),
             other => panic!("{other:?}"),
         }

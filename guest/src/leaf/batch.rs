@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use canter_split_format::SplitEntry;
 use futures_util::future::join_all;
-use tantivy::{SegmentReader, Term};
+use tantivy::Term;
 
 use super::candidate::Candidate;
+use super::reads::column_len;
 use crate::SearchError;
 use crate::request::SortOrder;
 use crate::split::{HeadSource, OpenSplit, guard, guarded};
@@ -170,13 +171,6 @@ fn postings_len(split: &OpenSplit, term: &Term, positions: bool) -> Option<u64> 
         };
         len(info.postings_range).saturating_add(of_positions)
     }))
-}
-
-/// None if where the columns are is not there.
-pub(super) fn column_len(segment: &SegmentReader, field: &str) -> Option<u64> {
-    let handles = segment.fast_fields().dynamic_column_handles(field).ok()?;
-    let lens = handles.iter().map(|handle| handle.num_bytes().get_bytes());
-    Some(lens.fold(0, u64::saturating_add))
 }
 
 #[cfg(test)]

@@ -9,11 +9,9 @@ use futures_util::future::try_join_all;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocSet, TERMINATED, TantivyError, Term};
 
-use super::batch::column_len;
 use super::hits::HitOrder;
-use super::reads::rerun_on_gaps;
-use super::reads::warm_up;
-use super::times::Within;
+use super::reads::{column_len, rerun_on_gaps, warm_up};
+use super::split::times::Within;
 use crate::SearchError;
 use crate::exchange::Interrupt;
 use crate::query::{BuiltQuery, QueryShape, required_terms};

@@ -65,7 +65,7 @@ impl SplitFate {
 /// # Errors
 /// If the request itself is wrong.
 pub(crate) async fn explain_leaf(
-    leaf: &Leaf,
+    leaf: &Leaf<'_>,
     exchange: &Exchange,
 ) -> Result<(BTreeMap<u32, SplitFate>, u64), SearchError> {
     let mut search = LeafSearch::new(leaf, exchange)?;
@@ -109,7 +109,7 @@ async fn explain_counted(
     candidates: &[Candidate],
     direction: SortOrder,
 ) -> (BTreeMap<u32, SplitFate>, u64) {
-    let window = search.prepared.window;
+    let window = search.window;
     let counted = search.count_all(candidates, direction).await;
     let num_matches: u64 = counted.iter().map(|(_, count)| count).sum();
     let (batch, rest) = next_batch(counted, window, 0, None, direction);
@@ -151,7 +151,7 @@ async fn explain_searched(
     }
     let is_searched = |fate: &SplitFate| fate.decision == Decision::Search;
     let max_documents = match fates.values().any(is_searched) {
-        true => search.prepared.window as u64,
+        true => search.window as u64,
         false => 0,
     };
     (fates, max_documents)

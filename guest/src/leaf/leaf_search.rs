@@ -15,22 +15,21 @@ use super::partial::{
     FailedSplit, PartialHit, PartialResult, check_listed, collapse, compare_hits,
 };
 use super::reads::{SPLITS_AT_ONCE, ScanBudget, Scanner, rerun_on_gaps, warm_up};
-use super::split_search::{SplitResult, SplitTask};
-use super::statistics::Statistics;
+use super::split::search::{SplitResult, SplitTask};
+use super::split::statistics::Statistics;
 use crate::exchange::Exchange;
 use crate::exchange::Interrupt;
-use crate::limits::{Limits, TimeFilter};
 use crate::partial_cache::{SplitKeys, store};
 use crate::query::{BuiltQuery, QueryNode};
-use crate::request::{SearchRequest, SortKeySpec, SortOrder, SortTarget};
+use crate::request::{AskedAggregations, Question, Resolved, SortOrder, SortTarget};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guard, guarded};
 use crate::{ErrorKind, SearchError};
 use canter_split_format::{DeletedDocs, IdentityRange, ListedSplit, TimeRange};
 
 /// A leaf's part of a search.
-pub(crate) struct Leaf {
-    pub(crate) request: SearchRequest,
-    pub(crate) limits: Limits,
+pub(crate) struct Leaf<'a> {
+    pub(crate) question: &'a Question,
+    pub(crate) resolved: &'a Resolved,
     /// Splits with their place among all splits of the plan, oldest first.
     pub(crate) splits: Vec<(u32, HeadSource)>,
     /// Time ranges of all splits of the plan, by place.
@@ -39,36 +38,21 @@ pub(crate) struct Leaf {
     pub(crate) indexes: Vec<SearchedIndex>,
 }
 
-/// The request, read once for all splits.
-pub(super) struct Prepared {
-    pub(super) ast: QueryNode,
-    pub(super) sort_keys: Vec<SortKeySpec>,
-    /// Clauses of which hits say whether they match.
-    pub(super) named: Vec<QueryNode>,
-    pub(super) aggregations: Option<Aggregations>,
-    pub(super) time_filter: TimeFilter,
-    pub(super) window: usize,
-    /// Keys of what single splits add to the answer, if the host keeps that.
-    pub(super) split_keys: Option<SplitKeys>,
-}
-
-impl Prepared {
-    fn new(leaf: &Leaf) -> Result<Self, SearchError> {
-        let ast = leaf.request.parsed_query(&leaf.limits)?;
-        Ok(Self {
-            sort_keys: leaf.request.sort_keys()?,
-            named: leaf.request.named_clauses(&leaf.limits)?,
-            aggregations: leaf.request.aggregations(&leaf.limits)?,
-            time_filter: leaf.request.time_filter(),
-            window: leaf.request.window(),
-            split_keys: SplitKeys::of_request(&leaf.request, &ast, &leaf.limits, &leaf.indexes),
-            ast,
-        })
+impl Leaf<'_> {
+    /// Returns the order of hits in splits or an index with this timestamp field.
+    pub(super) fn order(&self, timestamp_field: Option<&str>) -> HitOrder {
+        HitOrder::of(self.question, self.resolved.mixes_times, timestamp_field)
     }
 
-    /// Whether the oldest splits are wanted first.
+    /// Returns the aggregations, if there are any.
+    pub(super) fn aggregations(&self) -> Option<&Aggregations> {
+        let asked = self.question.aggregations.as_ref();
+        asked.map(AskedAggregations::parsed)
+    }
+
+    /// Returns whether the oldest splits are wanted first.
     fn is_ascending(&self) -> bool {
-        let first = self.sort_keys.first();
+        let first = self.question.sort.first();
         first.is_some_and(|key| key.order == SortOrder::Ascending)
     }
 }
@@ -78,13 +62,13 @@ impl Prepared {
 /// # Errors
 /// If the request itself is wrong.
 pub(crate) async fn search_leaf(
-    leaf: Leaf,
+    leaf: Leaf<'_>,
     exchange: &Exchange,
     opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
 ) -> Result<PartialResult, SearchError> {
     let mut search = LeafSearch::new(&leaf, exchange)?;
     let splits = search.uncached().await;
-    if leaf.request.scroll.is_some() {
+    if leaf.question.scroll.is_some() {
         search.search_in_order(&splits, opened).await?;
         search.result.aggregations = std::mem::take(&mut search.aggregations).finish();
         return Ok(search.result);
@@ -99,10 +83,13 @@ pub(crate) async fn search_leaf(
 
 /// A leaf search under way.
 pub(super) struct LeafSearch<'a> {
-    pub(super) leaf: &'a Leaf,
+    pub(super) leaf: &'a Leaf<'a>,
     pub(super) indexes: Indexes,
     pub(super) interrupt: Interrupt,
-    pub(super) prepared: Prepared,
+    /// Hits that each split must give; 0 while splits are only counted.
+    pub(super) window: usize,
+    /// Keys of what single splits add to the answer, if the host keeps that.
+    split_keys: Option<SplitKeys>,
     pub(super) result: PartialResult,
     aggregations: Merger,
     /// Of the splits that are open, by place.
@@ -111,16 +98,17 @@ pub(super) struct LeafSearch<'a> {
 }
 
 impl<'a> LeafSearch<'a> {
-    pub(super) fn new(leaf: &'a Leaf, exchange: &'a Exchange) -> Result<Self, SearchError> {
+    pub(super) fn new(leaf: &'a Leaf<'a>, exchange: &Exchange) -> Result<Self, SearchError> {
         Ok(Self {
             leaf,
             indexes: Indexes::new(&leaf.indexes, exchange),
             interrupt: exchange.interrupt(),
-            prepared: Prepared::new(leaf)?,
+            window: leaf.question.window(),
+            split_keys: SplitKeys::of_question(leaf.question, leaf.resolved, &leaf.indexes)?,
             result: PartialResult::default(),
             aggregations: Merger::default(),
             identities: BTreeMap::new(),
-            scan_budget: ScanBudget::new(leaf.limits.max_docs_scanned),
+            scan_budget: ScanBudget::new(leaf.question.limits.max_docs_scanned),
         })
     }
 
@@ -137,7 +125,7 @@ impl<'a> LeafSearch<'a> {
     /// Adds what one split was found to say, and offers it to the host's cache.
     pub(super) fn add_found(&mut self, candidate: &Candidate, answer: SplitAnswer) {
         let source = self.source_of(candidate.split_ord);
-        if let Some(keys) = &self.prepared.split_keys
+        if let Some(keys) = &self.split_keys
             && let Some(source) = source
             && let Some(exchange) = self.indexes.exchange_of(source)
         {
@@ -173,12 +161,11 @@ impl<'a> LeafSearch<'a> {
     pub(super) async fn uncached(&mut self) -> Vec<&'a (u32, HeadSource)> {
         let leaf = self.leaf;
         let mut splits: Vec<&(u32, HeadSource)> = leaf.splits.iter().collect();
-        if !self.prepared.is_ascending() {
+        if !leaf.is_ascending() {
             splits.reverse();
         }
-        if let Some(keys) = &self.prepared.split_keys {
-            let aggregations = self.prepared.aggregations.as_ref();
-            let cached = look_up_splits(&splits, keys, aggregations, &self.indexes).await;
+        if let Some(keys) = &self.split_keys {
+            let cached = look_up_splits(&splits, keys, leaf.aggregations(), &self.indexes).await;
             splits.retain(|(split_ord, _)| !cached.contains_key(split_ord));
             self.result.num_splits_from_cache += cached.len() as u64;
             for answer in cached.into_values() {
@@ -224,7 +211,7 @@ impl<'a> LeafSearch<'a> {
                 return Ok(());
             }
             self.search_splits(&round, opened).await?;
-            let window = self.prepared.window;
+            let window = self.window;
             if window > 0 && self.result.hits.len() >= window {
                 match self.enough_hits() {
                     Some(enough) if self.result.num_hits >= enough => {
@@ -245,8 +232,8 @@ impl<'a> LeafSearch<'a> {
         splits: impl Iterator<Item = &'a (u32, HeadSource)>,
     ) -> Result<(), SearchError> {
         let is_known = self.matches_all()
-            && self.prepared.time_filter.is_open()
-            && self.prepared.aggregations.is_none();
+            && self.leaf.resolved.time.is_open()
+            && self.leaf.question.aggregations.is_none();
         let mut unknown = Vec::new();
         for split in splits {
             match is_known {
@@ -259,21 +246,21 @@ impl<'a> LeafSearch<'a> {
         }
         // The hits so far stay, and so do the splits that are open for them.
         let hits = std::mem::take(&mut self.result.hits);
-        let window = std::mem::take(&mut self.prepared.window);
+        let window = std::mem::take(&mut self.window);
         let counted = self.search_splits(&unknown, &mut BTreeMap::new()).await;
         self.result.hits = hits;
-        self.prepared.window = window;
+        self.window = window;
         counted
     }
 
     /// After how many hits the search may stop counting, if it may.
     pub(super) fn enough_hits(&self) -> Option<u64> {
-        self.leaf.request.enough_hits()
+        self.leaf.question.enough_hits()
     }
 
     /// Whether the query is `*`.
     pub(super) fn matches_all(&self) -> bool {
-        self.prepared.ast == QueryNode::All
+        self.leaf.resolved.query == QueryNode::All
     }
 
     /// The order of hits by what the index says; a split of before it had a timestamp field may know another.
@@ -281,15 +268,15 @@ impl<'a> LeafSearch<'a> {
         let config = self.leaf.indexes.first().map(|index| &index.config);
         let timestamp_field =
             config.and_then(|config| config.pointer("/doc_mapping/timestamp_field"));
-        HitOrder::of_request(&self.leaf.request, timestamp_field.and_then(Value::as_str))
+        self.leaf.order(timestamp_field.and_then(Value::as_str))
     }
 
     /// Splits that are open at once. Scores need the statistics of all of them.
     fn groups(&self, splits: &[&'a (u32, HeadSource)]) -> Vec<Vec<&'a (u32, HeadSource)>> {
-        let needs_all = HitOrder::of_request(&self.leaf.request, None).needs_scores();
+        let needs_all = self.leaf.order(None).needs_scores();
         match needs_all || splits.is_empty() {
             true => vec![splits.to_vec()],
-            false => groups_to_open(splits, self.leaf.limits.max_resident_bytes),
+            false => groups_to_open(splits, self.leaf.question.limits.max_resident_bytes),
         }
     }
 
@@ -315,7 +302,7 @@ impl<'a> LeafSearch<'a> {
                 warmed_up.map_err(|error| split.error(error))
             })
         });
-        let is_filtered = self.leaf.request.forced_filter.is_some();
+        let is_filtered = self.leaf.question.is_filtered();
         let mut statistics = Statistics::new(is_filtered);
         let mut sound = Vec::new();
         for (candidate, warmed_up) in candidates.iter().zip(join_all(warmups).await) {
@@ -342,7 +329,7 @@ impl<'a> LeafSearch<'a> {
         statistics: Option<&Statistics>,
     ) -> Result<(), SearchError> {
         let candidates: Vec<&Candidate> = candidates.into_iter().collect();
-        let max_bytes = self.leaf.limits.max_resident_bytes;
+        let max_bytes = self.leaf.question.limits.max_resident_bytes;
         for batch in batches_by_size(&candidates, max_bytes).await {
             let at_once = match batch.iter().any(|candidate| candidate.looks_at_documents()) {
                 true => SPLITS_AT_ONCE,
@@ -363,7 +350,7 @@ impl<'a> LeafSearch<'a> {
     ) -> Result<(), SearchError> {
         let searches = candidates.iter().map(|candidate| {
             let work = Work {
-                window: self.prepared.window,
+                window: self.window,
                 has_aggregations: true,
                 statistics,
             };
@@ -414,7 +401,7 @@ impl<'a> LeafSearch<'a> {
             .await
             .map_err(|error| split.error(error))?;
         let mut docs = candidate.within.docs(split).await?;
-        let scroll = self.leaf.request.scroll.as_ref();
+        let scroll = self.leaf.question.scroll.as_ref();
         if let Some(after) = scroll.and_then(|scroll| scroll.after.as_ref())
             && let Some(doc) = after.doc_in(&split.index, &split.entry)
         {
@@ -440,15 +427,14 @@ impl<'a> LeafSearch<'a> {
             order: &candidate.order,
             window: work.window,
             aggregations: self
-                .prepared
-                .aggregations
-                .as_ref()
+                .leaf
+                .aggregations()
                 .filter(|_| work.has_aggregations)
                 .zip(candidate.filters.as_deref()),
             from_head: &candidate.from_head,
             statistics: work.statistics,
-            lists_documents: self.leaf.request.list_documents,
-            min_score: self.leaf.request.min_score,
+            lists_documents: self.leaf.question.list_documents,
+            min_score: self.leaf.question.min_score,
             interrupt: &self.interrupt,
         };
         let result = rerun_on_gaps(split, &self.interrupt, || task.run()).await;
@@ -468,16 +454,16 @@ impl<'a> LeafSearch<'a> {
         results: &mut [Result<SplitResult, SearchError>],
     ) {
         if let Some(first) = candidates.first()
-            && self.prepared.window > 0
+            && self.window > 0
             && first.order != HitOrder::Stored
         {
             let elsewhere = self.elsewhere(candidates);
             let window = match first.order.collapse() {
-                None => self.prepared.window,
+                None => self.window,
                 // Those that come before may be of one group.
                 Some(_) => usize::MAX,
             };
-            let last = self.prepared.sort_keys.last();
+            let last = self.leaf.question.sort.last();
             let by_split = last.is_some_and(|key| key.target == SortTarget::SplitDoc);
             settle_places(
                 candidates,
@@ -513,7 +499,7 @@ impl<'a> LeafSearch<'a> {
             compare_hits(left, right, order)
         });
         collapse(&mut self.result.hits, order);
-        self.result.hits.truncate(self.prepared.window);
+        self.result.hits.truncate(self.window);
     }
 }
 

@@ -6,11 +6,9 @@
 //!
 //! Reads come first, all of a phase together; then pure computation over resident bytes.
 
-mod aggregate;
 mod batch;
 mod cached;
 mod candidate;
-mod columns;
 mod explain;
 mod hits;
 mod leaf_search;
@@ -18,14 +16,8 @@ mod newest_first;
 mod opening;
 mod partial;
 mod reads;
-mod split_search;
-mod statistics;
-mod term_docs;
-mod term_scores;
-mod times;
-mod windows;
+mod split;
 
-pub(crate) use columns::list_columns;
 pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use hits::{HitOrder, place_in, shows_milliseconds};
 pub(crate) use leaf_search::{Leaf, search_leaf};
@@ -33,3 +25,4 @@ pub(crate) use partial::{
     FailedSplit, PartialHit, PartialResult, check_listed, collapse, compare_hits, general_reason,
     kind_name,
 };
+pub(crate) use reads::list_columns;

@@ -127,7 +127,7 @@ impl<'a> LeafSearch<'a> {
         }
         match self.planned_order() {
             HitOrder::Time(direction) => {
-                let window = self.prepared.window as u64;
+                let window = self.window as u64;
                 Some(Rounds::new(splits, direction, window, enough_hits))
             }
             HitOrder::Place(_) | HitOrder::Keys { .. } | HitOrder::Stored => None,
@@ -159,10 +159,10 @@ impl<'a> LeafSearch<'a> {
     /// Whether every split can say how many hits it has before its documents are looked at, and
     /// aggregations need none of them.
     pub(super) fn countable(&self, candidates: &[Candidate]) -> bool {
-        let is_listing = self.leaf.request.list_documents;
+        let is_listing = self.leaf.question.list_documents;
         !is_listing
             && candidates.iter().all(|candidate| {
-                (self.prepared.aggregations.is_none() || candidate.whole.is_some())
+                (self.leaf.question.aggregations.is_none() || candidate.whole.is_some())
                     && match candidate.built.shape {
                         QueryShape::All | QueryShape::Nothing => true,
                         QueryShape::Term(_) => candidate.covers_all_docs(),
@@ -183,18 +183,13 @@ impl<'a> LeafSearch<'a> {
         loop {
             let found = self.result.hits.len();
             let batch;
-            (batch, waiting) = next_batch(
-                waiting,
-                self.prepared.window,
-                found,
-                self.worst_time(),
-                direction,
-            );
+            (batch, waiting) =
+                next_batch(waiting, self.window, found, self.worst_time(), direction);
             if batch.is_empty() {
                 break;
             }
             let work = Work {
-                window: self.prepared.window,
+                window: self.window,
                 has_aggregations: false,
                 statistics: None,
             };

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use canter_aggregations::FromHead;
 use futures_util::future::join_all;
 
-use super::aggregate::{build_filters, said_by_head};
 use super::candidate::Candidate;
-use super::hits::HitOrder;
-use super::leaf_search::LeafSearch;
+use super::leaf_search::{Leaf, LeafSearch};
 use super::partial::FailedSplit;
-use super::times::Within;
+use super::split::aggregate::{build_filters, said_by_head};
+use super::split::times::Within;
 use crate::SearchError;
 use crate::query::{QueryShape, build_query};
 use crate::split::{HeadSource, OpenSplit, guarded};
@@ -45,47 +44,41 @@ impl<'a> LeafSearch<'a> {
     }
 
     fn prepare(&self, split_ord: u32, mut split: OpenSplit) -> Result<Candidate, SearchError> {
-        if self.leaf.request.forced_filter.is_some() {
+        if self.leaf.question.is_filtered() {
             // It is of all documents, and what a search reads would tell of those that are not the caller's.
             split.co_occurrence = None;
         }
-        let order = HitOrder::of_request(&self.leaf.request, split.metadata.sort_field.as_deref());
-        let mut built = build_query(
-            &self.prepared.ast,
-            &split.mapper,
-            &self.leaf.request.search_field,
-            order.needs_scores(),
-            &self.leaf.limits,
-        )?;
-        let within = Within::of(&split, self.prepared.time_filter);
+        let Leaf {
+            question, resolved, ..
+        } = self.leaf;
+        let (fields, limits) = (&question.search_field, &question.limits);
+        let order = self.leaf.order(split.metadata.sort_field.as_deref());
+        let has_scores = order.needs_scores();
+        let mut built = build_query(&resolved.query, &split.mapper, fields, has_scores, limits)?;
+        let within = Within::of(&split, resolved.time);
         if !within.is_exact() {
             // Read along with everything else: no round trip of its own.
             let times = split.metadata.sort_field.clone();
             built.needs.fast_fields.extend(times);
         }
-        let from_head = match &self.prepared.aggregations {
+        let from_head = match self.leaf.aggregations() {
             Some(aggregations) if built.shape == QueryShape::All => {
                 said_by_head(&split, aggregations, &within)
             }
             _ => FromHead::default(),
         };
         let whole = from_head.whole();
-        let filters = match &self.prepared.aggregations {
-            Some(aggregations) if whole.is_none() => Some(build_filters(
-                &split,
-                aggregations,
-                &from_head,
-                &self.leaf.request,
-                &self.leaf.limits,
-                &mut built.needs,
-            )?),
+        let filters = match &question.aggregations {
+            Some(asked) if whole.is_none() => {
+                let needs = &mut built.needs;
+                Some(build_filters(&split, asked, &from_head, question, needs)?)
+            }
             _ => None,
         };
         let mut named = Vec::new();
-        if self.prepared.window > 0 {
-            for clause in &self.prepared.named {
-                let fields = &self.leaf.request.search_field;
-                let clause = build_query(clause, &split.mapper, fields, false, &self.leaf.limits)?;
+        if self.window > 0 {
+            for clause in &question.named {
+                let clause = build_query(clause, &split.mapper, fields, false, limits)?;
                 built.needs.add(clause.needs.clone());
                 named.push(clause);
             }

@@ -1,41 +1,41 @@
 //! Keys of the partial-result cache: hashes of all that an entry depends on.
-
-use std::hash::{Hash, Hasher};
+//!
+//! They are made of the question as it was parsed, each part in postcard: requests that differ only in spelling share
+//! their entries. What is hashed is taken apart field by field, so that a new field does not compile until it has been
+//! thought of here.
 
 use canter_split_format::{SplitEntry, TimeRange};
+use serde::Serialize;
 use serde_json::Value;
 
+use super::version::version;
 use crate::SearchError;
-use crate::limits::{Limits, TimeFilter};
-use crate::query::QueryNode;
-use crate::request::SearchRequest;
+use crate::limits::TimeFilter;
+use crate::request::{AskedAggregations, Question, Resolved};
 use crate::split::{HeadSource, SearchedIndex};
 
 /// Hex digits of a key: 160 bits, so that no two requests ever share one.
 const KEY_LEN: usize = 40;
 
-/// What a query is hashed by.
-struct Bytes<'h>(&'h mut blake3::Hasher);
-
-impl Hasher for Bytes<'_> {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    fn finish(&self) -> u64 {
-        // The key is what the other one comes to.
-        0
-    }
-}
-
-/// Hashes texts one after another; each begins with its length, so that none runs into the next.
+/// Hashes parts one after another; each begins with its length, so that none runs into the next.
 #[derive(Clone, Default)]
 struct KeyHasher(blake3::Hasher);
 
 impl KeyHasher {
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        self.0.update(&(bytes.len() as u64).to_le_bytes());
+        self.0.update(bytes);
+    }
+
     fn add(&mut self, text: &str) {
-        self.0.update(&(text.len() as u64).to_le_bytes());
-        self.0.update(text.as_bytes());
+        self.add_bytes(text.as_bytes());
+    }
+
+    fn add_part<T: Serialize>(&mut self, part: &T) -> Result<(), SearchError> {
+        let bytes = postcard::to_allocvec(part)
+            .map_err(|error| SearchError::internal(format!("key of a cache entry: {error}")))?;
+        self.add_bytes(&bytes);
+        Ok(())
     }
 
     fn finish(&self) -> String {
@@ -43,103 +43,107 @@ impl KeyHasher {
         hex.get(..KEY_LEN).unwrap_or_default().to_owned()
     }
 
-    /// What every kind of entry depends on: this guest, the query as parsed, and the aggregations with
-    /// their keys in order. Requests that differ only in spelling share their entries.
-    fn add_request(&mut self, ast: &QueryNode, request: &SearchRequest, limits: &Limits) {
-        // Every field is named, so that a new one is thought of here.
-        let SearchRequest {
-            // In the query as parsed.
+    /// Adds what every kind of entry depends on: this guest, the query as it is asked, and the aggregations.
+    fn add_question(
+        &mut self,
+        question: &Question,
+        resolved: &Resolved,
+    ) -> Result<(), SearchError> {
+        let Question {
+            // In the query as it is asked.
             query: _,
-            search_field,
-            aggs,
-            // In the query, too, where one of a caller's own may look the same.
+            // There, too, where a query of a caller's own may look the same.
             forced_filter,
-            // In the query and the time filter.
-            time_bounds: _,
+            search_field,
+            // In the time filter.
+            time: _,
+            aggregations,
             // Only the whole answer depends on what these say of hits.
             max_hits: _,
             start_offset: _,
-            sort_by: _,
             sort: _,
-            collapse: _,
             search_after: _,
             scroll: _,
+            collapse: _,
+            track_total_hits: _,
+            snippet_fields: _,
+            named: _,
+            elastic: _,
+            form: _,
+            min_score,
             // It says which splits there are.
             pinned: _,
-            min_score,
-            elastic: _,
-            snippet_fields: _,
-            track_total_hits: _,
-            // Added for each split, as far as it counts there.
-            start_timestamp: _,
-            end_timestamp: _,
             // An explanation is not kept, and no list of documents.
             explain: _,
             list_documents: _,
             // It is given with such a list.
             index_name: _,
+            limits,
+        } = question;
+        let Resolved {
+            query,
+            // Added for each split, as far as it counts there.
+            time: _,
             // Such an answer is not kept, and nothing of a split depends on it.
             mixes_times: _,
-            // In the aggregations as read.
-            now_ms: _,
-        } = request;
-        self.add(&crate::version());
-        // Not its `Debug` form: that of the grammar does not escape, so two queries may look the same.
-        ast.hash(&mut Bytes(&mut self.0));
-        self.add(&format!("{search_field:?}"));
-        self.add(&format!("{min_score:?}"));
+            // Only the whole answer tells of it.
+            pinned: _,
+        } = resolved;
+        self.add(&version());
+        self.add_part(query)?;
         // A caller who may see some documents only is shown less of them.
-        self.add(forced_filter.as_ref().map_or("", |_| "filtered"));
-        let aggs = aggs.clone().map(with_sorted_keys);
-        self.add(&aggs.unwrap_or(Value::Null).to_string());
-        // All of its fields.
-        self.add(&format!("{limits:?}"));
+        self.add_part(&forced_filter.is_some())?;
+        self.add_part(search_field)?;
+        self.add_part(min_score)?;
+        self.add(&canonical(aggregations.as_ref()));
+        self.add_part(limits)
     }
 
-    /// What a query means in an index: its config says it, and its name is what `_index` is compared with.
+    /// Adds what a query means in an index: its config says it, and its name is what `_index` is compared with.
     fn add_index(&mut self, index: &SearchedIndex) {
         self.add(index.name());
         self.add(&index.config.to_string());
     }
 
-    /// What else the whole answer depends on: which hits it shows, and how.
-    fn add_hits(&mut self, request: &SearchRequest) {
-        let SearchRequest {
+    /// Adds what else the whole answer depends on: which hits it shows, and how.
+    fn add_hits(&mut self, question: &Question, resolved: &Resolved) -> Result<(), SearchError> {
+        let Question {
             max_hits,
             start_offset,
-            sort_by,
             sort,
-            collapse,
             search_after,
             scroll,
-            elastic,
-            snippet_fields,
+            collapse,
             track_total_hits,
-            // As above: these are in every key.
+            snippet_fields,
+            named,
+            elastic,
+            // How an answer is written is no part of what is kept.
+            form: _,
+            // As above: these are in every key, or in none.
             query: _,
-            search_field: _,
-            aggs: _,
             forced_filter: _,
-            start_timestamp: _,
-            end_timestamp: _,
+            search_field: _,
+            time: _,
+            aggregations: _,
+            min_score: _,
+            pinned: _,
             explain: _,
             list_documents: _,
             index_name: _,
+            limits: _,
+        } = question;
+        let Resolved {
+            time,
+            // The answer tells where the next page goes on.
+            pinned,
+            query: _,
             mixes_times: _,
-            time_bounds: _,
-            min_score: _,
-            pinned: _,
-            now_ms: _,
-        } = request;
-        self.add_time_filter(request.time_filter());
-        self.add(&format!("{:?}", (start_offset, max_hits)));
-        self.add(sort_by.as_deref().unwrap_or_default());
-        self.add(&format!(
-            "{:?}",
-            (sort, collapse, search_after, scroll, elastic)
-        ));
-        self.add(&format!("{snippet_fields:?}"));
-        self.add(&format!("{track_total_hits:?}"));
+        } = resolved;
+        self.add_part(time)?;
+        self.add_part(&(max_hits, start_offset, track_total_hits))?;
+        self.add_part(&(sort, search_after, scroll, collapse, pinned))?;
+        self.add_part(&(snippet_fields, named, elastic))
     }
 
     fn add_split(&mut self, entry: &SplitEntry) {
@@ -158,24 +162,24 @@ impl KeyHasher {
     }
 }
 
-/// The key of a request's whole answer; `None` if the host keeps no entries. `answered` names what the answer is
-/// of without being among the splits that are opened.
+/// Returns the key of a question's whole answer; `None` if the host keeps no entries. `answered` names what the answer
+/// is of without being among the splits that are opened.
 ///
 /// # Errors
-/// If the query cannot be parsed.
+/// If a part of the question has no form in bytes: a defect.
 pub(crate) fn answer_key<'a>(
-    request: &SearchRequest,
-    limits: &Limits,
+    question: &Question,
+    resolved: &Resolved,
     index: &SearchedIndex,
     splits: impl Iterator<Item = &'a SplitEntry>,
     answered: impl Iterator<Item = &'a str>,
 ) -> Result<Option<String>, SearchError> {
-    if !limits.partial_result_cache || request.list_documents {
+    if !question.limits.partial_result_cache || question.list_documents {
         return Ok(None);
     }
     let mut hasher = KeyHasher::default();
-    hasher.add_request(&request.parsed_query(limits)?, request, limits);
-    hasher.add_hits(request);
+    hasher.add_question(question, resolved)?;
+    hasher.add_hits(question, resolved)?;
     hasher.add_index(index);
     for entry in splits {
         hasher.add_split(entry);
@@ -195,32 +199,35 @@ pub(crate) struct SplitKeys {
 }
 
 impl SplitKeys {
-    /// `None` if the host keeps no entries, or if the request wants hits: which of a split's documents
-    /// are among the hits depends on the other splits.
-    pub(crate) fn of_request(
-        request: &SearchRequest,
-        ast: &QueryNode,
-        limits: &Limits,
+    /// Returns `None` if the host keeps no entries, or if hits are wanted: which of a split's documents are among the hits
+    /// depends on the other splits.
+    ///
+    /// # Errors
+    /// As [`answer_key`].
+    pub(crate) fn of_question(
+        question: &Question,
+        resolved: &Resolved,
         indexes: &[SearchedIndex],
-    ) -> Option<Self> {
-        if !limits.partial_result_cache || request.window() > 0 || request.list_documents {
-            return None;
+    ) -> Result<Option<Self>, SearchError> {
+        let is_kept = question.limits.partial_result_cache;
+        if !is_kept || question.window() > 0 || question.list_documents {
+            return Ok(None);
         }
         let mut hasher = KeyHasher::default();
-        hasher.add_request(ast, request, limits);
+        hasher.add_question(question, resolved)?;
         let of_index = |index: &SearchedIndex| {
             let mut hasher = hasher.clone();
             hasher.add_index(index);
             hasher
         };
-        Some(Self {
+        Ok(Some(Self {
             requests: indexes.iter().map(of_index).collect(),
-            filter: request.time_filter(),
-        })
+            filter: resolved.time,
+        }))
     }
 
-    /// The key of one split. A time filter that the whole split lies within does not count, so that a
-    /// dashboard whose time window moves on finds all splits again but those at its ends.
+    /// Returns the key of one split. A time filter that the whole split lies within does not count, so that a dashboard
+    /// whose time window moves on finds all splits again but those at its ends.
     pub(crate) fn key(&self, source: &HeadSource) -> String {
         let entry = &source.entry;
         let mut hasher = self.requests.get(source.index).cloned().unwrap_or_default();
@@ -239,6 +246,12 @@ fn clipped(filter: TimeFilter, range: Option<TimeRange>) -> TimeFilter {
         start_ns: filter.start_ns.filter(|start| *start > range.start_ns),
         end_ns: filter.end_ns.filter(|end| *end <= range.end_ns),
     }
+}
+
+/// Returns aggregations as they are given, with their keys in order.
+fn canonical(aggregations: Option<&AskedAggregations>) -> String {
+    let given = aggregations.map(|aggregations| aggregations.given().clone());
+    with_sorted_keys(given.unwrap_or_default()).to_string()
 }
 
 fn with_sorted_keys(value: Value) -> Value {
@@ -261,12 +274,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::limits::Limits;
+    use crate::request::{AnswerForm, SearchRequest};
 
     fn limits() -> Limits {
         Limits {
             partial_result_cache: true,
             ..Limits::default()
         }
+    }
+
+    fn asked(request: &Value) -> (Question, Resolved) {
+        let question = SearchRequest::parse(&request.to_string(), &limits(), AnswerForm::BARE);
+        let question = question.unwrap();
+        let resolved = Resolved::of(&question, None);
+        (question, resolved)
     }
 
     fn entry(id: &str, range: Option<(i64, i64)>) -> SplitEntry {
@@ -300,11 +322,11 @@ mod tests {
     }
 
     fn answer_in(name: &str, request: Value, ids: &[&str]) -> String {
-        let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
+        let (question, resolved) = asked(&request);
         let entries: Vec<SplitEntry> = ids.iter().map(|id| entry(id, None)).collect();
         answer_key(
-            &request,
-            &limits(),
+            &question,
+            &resolved,
             &index(name),
             entries.iter(),
             std::iter::empty(),
@@ -318,10 +340,8 @@ mod tests {
     }
 
     fn split_in(name: &str, request: Value, entry: &SplitEntry) -> Option<String> {
-        let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
-        let ast = request.parsed_query(&limits()).unwrap();
-        let index = index(name);
-        let keys = SplitKeys::of_request(&request, &ast, &limits(), &[index])?;
+        let (question, resolved) = asked(&request);
+        let keys = SplitKeys::of_question(&question, &resolved, &[index(name)]).unwrap()?;
         Some(keys.key(&HeadSource {
             index: 0,
             entry: entry.clone(),
@@ -390,10 +410,7 @@ mod tests {
     #[test]
     fn a_forced_filter_counts_and_not_only_what_it_says() {
         let forced = json!({"query": "b:c", "forced_filter": "x:y", "max_hits": 0});
-        let parsed = |request: &Value| {
-            let request = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
-            request.parsed_query(&limits()).unwrap()
-        };
+        let parsed = |request: &Value| asked(request).1.query;
         let own = json!({"query": {"bool": {"must": [
             {"constant_score": {"filter": {"query_string": {"query": "x:y", "default_operator": "and"}}, "boost": 0.0}},
             {"query_string": {"query": "b:c", "default_operator": "and"}},
@@ -416,10 +433,10 @@ mod tests {
             }
         };
         let keys = [whole.clone(), with(1), with(2)].map(|entry| {
-            let parsed = SearchRequest::parse(&request.to_string(), &limits()).unwrap();
+            let (question, resolved) = asked(&request);
             let entries = std::iter::once(&entry);
             let none = std::iter::empty();
-            let answer = answer_key(&parsed, &limits(), &index(""), entries, none);
+            let answer = answer_key(&question, &resolved, &index(""), entries, none);
             (
                 split(request.clone(), &entry).unwrap(),
                 answer.unwrap().unwrap(),
@@ -458,10 +475,10 @@ mod tests {
 
     #[test]
     fn no_key_where_the_host_keeps_nothing() {
-        let request = SearchRequest::parse("{}", &Limits::default()).unwrap();
+        let question = SearchRequest::parse("{}", &Limits::default(), AnswerForm::BARE).unwrap();
         let key = answer_key(
-            &request,
-            &Limits::default(),
+            &question,
+            &Resolved::of(&question, None),
             &index(""),
             std::iter::empty(),
             std::iter::empty(),

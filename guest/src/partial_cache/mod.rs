@@ -13,6 +13,8 @@
 
 mod entry;
 mod keys;
+mod version;
 
 pub(crate) use entry::{look_up, store};
 pub(crate) use keys::{SplitKeys, answer_key};
+pub use version::version;

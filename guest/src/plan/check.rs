@@ -6,9 +6,8 @@ use canter_split_format::ManifestFile;
 
 use crate::SearchError;
 use crate::leaf::HitOrder;
-use crate::limits::Limits;
-use crate::query::{QueryNode, QueryShape, build_query, is_metadata};
-use crate::request::{DateFormat, SearchRequest, SortTarget};
+use crate::query::{QueryShape, build_query, is_metadata};
+use crate::request::{DateFormat, Question, Resolved, SortTarget, refuse_ids};
 
 /// The config of an index that goes by this name, compiled.
 ///
@@ -22,50 +21,67 @@ pub(super) fn mapper_of(file: &ManifestFile, name: &str) -> Result<DocMapper, Se
     Ok(mapper.named(name))
 }
 
-/// Finds what is wrong with a request for an index that goes by this name.
+/// Finds what is wrong with a question for an index that goes by this name.
 ///
 /// # Errors
-/// As [`check_request`].
+/// As [`check_question`].
 pub(crate) fn check_query(
     file: &ManifestFile,
     name: &str,
-    request: &SearchRequest,
-    limits: &Limits,
+    question: &Question,
 ) -> Result<(), SearchError> {
     let mapper = mapper_of(file, name)?;
-    let query = request.parsed_query(limits)?;
-    check_request(request, &query, &mapper, limits).map(|_| ())
+    let resolved = Resolved::of(question, None);
+    check_question(question, &resolved, &mapper).map(|_| ())
 }
 
-/// Finds what is wrong with a request; returns how its hits are ordered, and what kind of query it is.
+/// Finds what is wrong with a question; returns how its hits are ordered, and what kind of query it is.
 ///
 /// # Errors
 /// If it is wrong for this index.
-pub(super) fn check_request(
-    request: &SearchRequest,
-    ast: &QueryNode,
+pub(super) fn check_question(
+    question: &Question,
+    resolved: &Resolved,
     mapper: &DocMapper,
-    limits: &Limits,
 ) -> Result<(HitOrder, QueryShape), SearchError> {
+    refuse_ids(&question.query, question.is_filtered())?;
     let timestamp_field = mapper.timestamp_field().map(|(_, name)| name);
-    if !request.time_filter().is_open() && timestamp_field.is_none() {
+    if !resolved.time.is_open() && timestamp_field.is_none() {
         return Err(SearchError::invalid(
             "start_timestamp and end_timestamp need an index with a timestamp_field",
         ));
     }
-    let keys = request.sort_keys()?;
-    let refuse_metadata =
-        |name: &str, what: &str| match request.elastic.is_some() && is_metadata(mapper, name) {
-            true => Err(SearchError::invalid(format!(
-                "{what}: {name} has no column: name a fast field"
-            ))),
-            false => Ok(()),
-        };
-    for (place, key) in keys.iter().enumerate() {
+    check_sort(question, mapper)?;
+    if let Some(name) = &question.collapse {
+        refuse_metadata(question, mapper, name, "collapse")?;
+        require_fast(mapper, name, "collapse")?;
+    }
+    for name in &question.snippet_fields {
+        require_shown_text(mapper, name)?;
+    }
+    let (fields, limits) = (&question.search_field, &question.limits);
+    if let Some(asked) = &question.aggregations {
+        for name in asked.parsed().fields(None, &FromHead::default()) {
+            refuse_metadata(question, mapper, name, "aggs")?;
+        }
+        asked.parsed().check(mapper)?;
+        for (path, query) in asked.queries() {
+            build_query(query, mapper, fields, false, limits).map_err(|error| error.at(path))?;
+        }
+    }
+    let order = HitOrder::of(question, false, timestamp_field);
+    let has_scores = order.needs_scores();
+    let built = build_query(&resolved.query, mapper, fields, has_scores, limits)?;
+    Ok((order, built.shape))
+}
+
+/// Checks the order of hits.
+fn check_sort(question: &Question, mapper: &DocMapper) -> Result<(), SearchError> {
+    for (place, key) in question.sort.iter().enumerate() {
         if let SortTarget::Field(name) = &key.target {
-            refuse_metadata(name, "sort")?;
+            refuse_metadata(question, mapper, name, "sort")?;
             require_fast(mapper, name, "sort_by")?;
-            let format = request
+            let format = question
                 .elastic
                 .as_ref()
                 .and_then(|shown| shown.date_formats.get(place));
@@ -80,34 +96,22 @@ pub(super) fn check_request(
             }
         }
     }
-    if let Some(name) = &request.collapse {
-        refuse_metadata(name, "collapse")?;
-        require_fast(mapper, name, "collapse")?;
+    Ok(())
+}
+
+/// Refuses what Elasticsearch knows of every document where a column is needed.
+fn refuse_metadata(
+    question: &Question,
+    mapper: &DocMapper,
+    name: &str,
+    what: &str,
+) -> Result<(), SearchError> {
+    match question.elastic.is_some() && is_metadata(mapper, name) {
+        true => Err(SearchError::invalid(format!(
+            "{what}: {name} has no column: name a fast field"
+        ))),
+        false => Ok(()),
     }
-    for name in &request.snippet_fields {
-        require_shown_text(mapper, name)?;
-    }
-    if let Some(aggregations) = request.aggregations(limits)? {
-        for name in aggregations.fields(None, &FromHead::default()) {
-            refuse_metadata(name, "aggs")?;
-        }
-        aggregations.check(mapper)?;
-        for filter in aggregations.filters() {
-            request
-                .parsed_filter(&filter.query, limits)
-                .and_then(|ast| build_query(&ast, mapper, &request.search_field, false, limits))
-                .map_err(|error| error.at(&filter.path))?;
-        }
-    }
-    let order = HitOrder::of_request(request, timestamp_field);
-    let built = build_query(
-        ast,
-        mapper,
-        &request.search_field,
-        order.needs_scores(),
-        limits,
-    )?;
-    Ok((order, built.shape))
 }
 
 fn require_fast(mapper: &DocMapper, name: &str, what: &str) -> Result<(), SearchError> {

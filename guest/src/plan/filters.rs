@@ -14,9 +14,9 @@ use tantivy::directory::OwnedBytes;
 use super::prune::covered_share;
 use crate::SearchError;
 use crate::exchange::Exchange;
-use crate::limits::{Limits, TimeFilter};
-use crate::query::{QueryNode, RequiredTerms, build_query, required_terms};
-use crate::request::SearchRequest;
+use crate::limits::TimeFilter;
+use crate::query::{RequiredTerms, build_query, required_terms};
+use crate::request::{Question, Resolved};
 
 /// Of so few splits no filter is asked: looking into them costs no more.
 const FEW_SPLITS: u64 = 4;
@@ -56,14 +56,14 @@ impl Needles {
     ///
     /// # Errors
     /// If the query is wrong for this index.
-    pub(super) fn of_query(
-        ast: &QueryNode,
-        request: &SearchRequest,
+    pub(super) fn of_question(
+        question: &Question,
+        resolved: &Resolved,
         mapper: &DocMapper,
-        limits: &Limits,
     ) -> Result<Option<Self>, SearchError> {
         // Built as each split builds it, so that the terms are those that it will look up.
-        let built = build_query(ast, mapper, &request.search_field, false, limits)?;
+        let (fields, limits) = (&question.search_field, &question.limits);
+        let built = build_query(&resolved.query, mapper, fields, false, limits)?;
         let required = required_terms(built.query.as_ref(), MAX_TERMS);
         if mapper.has_former_dynamic() && required.has_impossible_part() {
             // What no value of a field can be, one from before it was mapped may be.
@@ -87,7 +87,7 @@ impl Needles {
         Ok(Some(Self {
             required,
             wanted,
-            time: request.time_filter(),
+            time: resolved.time,
         }))
     }
 

@@ -4,16 +4,15 @@ use canter_aggregations::{Aggregations, Merger};
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{DeletesRef, ManifestFile, PageRef, SplitEntry, Tags, TimeRange, Totals};
 
-use super::check::{check_request, mapper_of};
+use super::check::{check_question, mapper_of};
 use super::count::{Countable, Counted, must_look_at};
 use super::filters::{FilterBlocks, Needles};
 use super::pages::{ReadPage, read_pages};
 use super::prune::{PruneReason, Required};
 use crate::exchange::Exchange;
 use crate::leaf::{FailedSplit, HitOrder, Leaf, PartialResult};
-use crate::limits::Limits;
 use crate::query::{QueryShape, required_tags, time_bounds};
-use crate::request::{Scroll, SearchRequest, SortOrder, TimeBounds};
+use crate::request::{Question, Resolved, Scroll, SortOrder, TimeBounds};
 use crate::split::{HeadSource, SearchedIndex};
 use crate::{ErrorKind, SearchError};
 
@@ -98,7 +97,7 @@ impl SearchPlan {
     }
 
     /// Returns all splits that must be looked at as one leaf.
-    pub(crate) fn leaf(&self, request: SearchRequest, limits: Limits) -> Leaf {
+    pub(crate) fn leaf<'a>(&self, question: &'a Question, resolved: &'a Resolved) -> Leaf<'a> {
         let splits = self.splits.iter();
         Leaf {
             time_ranges: self.time_ranges(),
@@ -106,8 +105,8 @@ impl SearchPlan {
             splits: splits
                 .map(|split| (split.split_ord, split.source.clone()))
                 .collect(),
-            request,
-            limits,
+            question,
+            resolved,
         }
     }
 }
@@ -151,34 +150,34 @@ struct Asked {
 
 impl Asked {
     fn new(
-        request: &SearchRequest,
+        question: &Question,
+        resolved: &Resolved,
         mapper: &DocMapper,
-        limits: &Limits,
     ) -> Result<(Self, HitOrder), SearchError> {
-        let ast = request.parsed_query(limits)?;
-        let (order, shape) = check_request(request, &ast, mapper, limits)?;
+        let (order, shape) = check_question(question, resolved, mapper)?;
         let tag_fields: Vec<&str> = mapper.tag_fields().iter().map(String::as_str).collect();
-        let window = request.window() as u64;
-        let aggregations = request.aggregations(limits)?;
+        let window = question.window() as u64;
         let direction = match order {
             HitOrder::Time(direction) => Some(direction),
             _ => None,
         };
-        let is_counting = aggregations.is_none()
-            && !request.list_documents
-            && request.min_score.is_none()
+        let is_counting = question.aggregations.is_none()
+            && !question.list_documents
+            && question.min_score.is_none()
             && (window == 0 || direction.is_some());
         let needles = match order.needs_scores() {
             // Scores count how many documents hold a term, those that cannot be hits too.
             true => None,
-            false => Needles::of_query(&ast, request, mapper, limits)?,
+            false => Needles::of_question(question, resolved, mapper)?,
         };
+        let summed = question.aggregations.as_ref();
+        let summed = summed.filter(|_| shape == QueryShape::All && window == 0);
         let asked = Self {
-            max_splits: limits.max_splits,
+            max_splits: question.limits.max_splits,
             needles,
             required: Required {
-                time: request.time_filter(),
-                tags: required_tags(&ast, &tag_fields),
+                time: resolved.time,
+                tags: required_tags(&resolved.query, &tag_fields),
             },
             direction,
             window,
@@ -188,7 +187,7 @@ impl Asked {
                 true => Countable::of_shape(&shape, mapper),
                 false => None,
             },
-            summed: aggregations.filter(|_| shape == QueryShape::All && window == 0),
+            summed: summed.map(|asked| asked.parsed().clone()),
         };
         Ok((asked, order))
     }
@@ -249,59 +248,42 @@ fn go_on(plan: &mut SearchPlan, scroll: &Scroll) -> Result<(), SearchError> {
     Ok(())
 }
 
-/// What of the query is a time filter in this index, if something is.
-///
-/// # Errors
-/// If the query is none.
-fn bounds_of(
-    request: &SearchRequest,
-    file: &ManifestFile,
-    mapper: &DocMapper,
-    limits: &Limits,
-) -> Result<Option<TimeBounds>, SearchError> {
-    let Some((_, field)) = mapper.timestamp_field() else {
-        return Ok(None);
-    };
+/// Returns what of the query is a time filter in this index, if something is.
+fn bounds_of(question: &Question, file: &ManifestFile, mapper: &DocMapper) -> Option<TimeBounds> {
+    let (_, field) = mapper.timestamp_field()?;
     // Splits of before the index had a timestamp field have no times.
     let splits = file.manifest.splits.iter().map(|split| split.time_range);
     let mut ranges = splits.chain(file.pages.iter().map(|page| page.time_range));
-    let is_scored = HitOrder::of_request(request, Some(field)).needs_scores();
+    let is_scored = HitOrder::of(question, false, Some(field)).needs_scores();
     if is_scored || !ranges.all(|range| range.is_some()) {
-        return Ok(None);
+        return None;
     }
-    let query = request.query.parse(request.now_ms, limits)?;
-    let filter = time_bounds(&query, field, mapper, limits);
-    Ok(filter.map(|filter| TimeBounds {
+    let filter = time_bounds(&question.query, field, mapper, &question.limits)?;
+    Some(TimeBounds {
         field: field.to_owned(),
         filter,
-    }))
+    })
 }
 
-/// Checks the request against the index's doc mapping, reads the pages that may matter, and prunes splits.
+/// Checks the question against the index's doc mapping, reads the pages that may matter, and prunes splits.
 ///
 /// # Errors
-/// If the request is wrong for this index or needs more splits than the limit.
+/// If the question is wrong for this index or needs more splits than the limit.
 pub(crate) async fn plan_search(
     mut file: ManifestFile,
-    request: &SearchRequest,
-    limits: &Limits,
+    question: &Question,
     exchange: &Exchange,
 ) -> Result<SearchPlan, SearchError> {
     let config_id = file.manifest.index_config.get_mut("index_id");
-    if let (Some(name), Some(id)) = (&request.index_name, config_id) {
+    if let (Some(name), Some(id)) = (&question.index_name, config_id) {
         *id = name.as_str().into();
     }
     let mapper = mapper_of(&file, exchange.index_name())?;
-    let time_bounds = bounds_of(request, &file, &mapper, limits)?;
-    let request = &SearchRequest {
-        time_bounds: time_bounds.clone(),
-        ..request.clone()
-    };
-    let (asked, order) = Asked::new(request, &mapper, limits)?;
-    let untyped_keys = match request.aggregations(limits)? {
-        Some(aggregations) => aggregations.untyped_keys(&mapper),
-        None => Vec::new(),
-    };
+    let time_bounds = bounds_of(question, &file, &mapper);
+    let resolved = Resolved::of(question, time_bounds.as_ref());
+    let (asked, order) = Asked::new(question, &resolved, &mapper)?;
+    let aggregations = question.aggregations.as_ref();
+    let untyped_keys = aggregations.map(|asked| asked.parsed().untyped_keys(&mapper));
     let mut plan = SearchPlan {
         splits: Vec::new(),
         num_splits: file.num_splits(),
@@ -316,9 +298,9 @@ pub(crate) async fn plan_search(
         time_bounds,
         num_dropped: 0,
         timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
-        untyped_keys,
+        untyped_keys: untyped_keys.unwrap_or_default(),
         // Scores need statistics of all splits; hits in time order stop early in one place.
-        divisible: !order.needs_scores() && (request.aggs.is_some() || request.list_documents),
+        divisible: !order.needs_scores() && (aggregations.is_some() || question.list_documents),
     };
     let has_pages = !file.pages.is_empty();
     let mut found = plan.open_pages(&mut file, &asked, exchange).await;
@@ -347,12 +329,9 @@ impl SearchPlan {
     ///
     /// # Errors
     /// If that is more splits than the limit, or the scroll's place is gone.
-    pub(crate) fn finish(
-        &mut self,
-        request: &SearchRequest,
-        limits: &Limits,
-    ) -> Result<(), SearchError> {
-        if let Some(scroll) = &request.scroll {
+    pub(crate) fn finish(&mut self, question: &Question) -> Result<(), SearchError> {
+        let limits = &question.limits;
+        if let Some(scroll) = &question.scroll {
             go_on(self, scroll)?;
         }
         let num_needed = self.num_dropped.saturating_add(self.splits.len() as u64);
@@ -364,9 +343,9 @@ impl SearchPlan {
                 format!(
                     "the query needs {} splits, more than the limit max_splits of {}: narrow it by \
                      start_timestamp and end_timestamp, or raise the limit",
-                    match request.forced_filter {
-                        Some(_) => "too many".to_owned(),
-                        None => num_needed.to_string(),
+                    match question.is_filtered() {
+                        true => "too many".to_owned(),
+                        false => num_needed.to_string(),
                     },
                     limits.max_splits
                 ),

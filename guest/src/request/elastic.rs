@@ -9,8 +9,8 @@ use super::Scroll;
 /// What an answer in Elasticsearch's form shows of hits.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ElasticHits {
-    /// Clauses of the query with a name, which hits that match them show.
-    pub(crate) named: Vec<(String, Value)>,
+    /// Names of clauses of the query, which hits that match them show. The clauses stand in the question.
+    pub(crate) named: Vec<String>,
     pub(crate) source: SourceFilter,
     /// Whether hits show their sort values: where a request asks for an order.
     pub(crate) shows_sort: bool,
@@ -42,7 +42,7 @@ impl ElasticHits {
     /// The names of the clauses that a hit matches; `bits` says which.
     pub(crate) fn names_of(&self, bits: u64) -> Vec<Value> {
         let mut names: Vec<Value> = Vec::new();
-        for (place, (name, _)) in self.named.iter().enumerate() {
+        for (place, name) in self.named.iter().enumerate() {
             let name = Value::from(name.as_str());
             // Several clauses may have one name.
             if (bits >> place) & 1 == 1 && !names.contains(&name) {

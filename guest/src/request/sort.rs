@@ -1,7 +1,11 @@
-//! The order of hits.
+//! The order of hits: its keys, and their values.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::net::IpAddr;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
@@ -59,6 +63,8 @@ pub(crate) const MAX_SORT_KEYS: usize = 3;
 /// # Errors
 /// If there are too many keys or a key has no name.
 pub(crate) fn parse_sort_by(text: &str) -> Result<Vec<SortKeySpec>, SearchError> {
+    #[cfg(test)]
+    super::parses::note(super::parses::Parsed::Sort);
     let mut keys = Vec::new();
     for key in text.split(',').map(str::trim).filter(|key| !key.is_empty()) {
         let (name, order) = match key.strip_prefix('-') {
@@ -87,4 +93,96 @@ pub(crate) fn parse_sort_by(text: &str) -> Result<Vec<SortKeySpec>, SearchError>
         )));
     }
     Ok(keys)
+}
+
+/// The value of one sort key of one hit. Values of different kinds sort in this order, but for
+/// `Missing`, which is first or last as the key says, whichever way it runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum SortValue {
+    /// An integer of any type.
+    Integer(i128),
+    /// A floating point number or a score.
+    Number(f64),
+    /// A boolean.
+    Bool(bool),
+    /// Nanoseconds since 1970.
+    Date(i64),
+    /// Text.
+    Text(String),
+    /// An IP address; one of version 4 in its place among those of version 6.
+    Address(u128),
+    /// Bytes.
+    Bytes(#[serde(with = "serde_bytes")] Vec<u8>),
+    /// The document has no value.
+    Missing,
+}
+
+impl SortValue {
+    pub(crate) fn compare(&self, other: &Self, key: &SortKeySpec) -> Ordering {
+        let of_missing = |ascending: Ordering| match key.missing_first {
+            true => ascending.reverse(),
+            false => ascending,
+        };
+        let ascending = match (self, other) {
+            (Self::Missing, Self::Missing) => return Ordering::Equal,
+            (Self::Missing, _) => return of_missing(Ordering::Greater),
+            (_, Self::Missing) => return of_missing(Ordering::Less),
+            (Self::Integer(left), Self::Integer(right)) => left.cmp(right),
+            (Self::Number(left), Self::Number(right)) => left.total_cmp(right),
+            (Self::Integer(left), Self::Number(right)) => compare_mixed(*left, *right),
+            (Self::Number(left), Self::Integer(right)) => compare_mixed(*right, *left).reverse(),
+            (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
+            (Self::Date(left), Self::Date(right)) => left.cmp(right),
+            (Self::Text(left), Self::Text(right)) => left.cmp(right),
+            (Self::Address(left), Self::Address(right)) => left.cmp(right),
+            (Self::Bytes(left), Self::Bytes(right)) => left.cmp(right),
+            (left, right) => left.class().cmp(&right.class()),
+        };
+        key.order.of(ascending)
+    }
+
+    /// What a request gave back, as the kind of value that it was before it became JSON.
+    pub(crate) fn as_kind_of(&self, value: &Self) -> Cow<'_, Self> {
+        let kind = match (self, value) {
+            // Of a field without a type, whose dates are shown in nanoseconds.
+            (Self::Integer(ns), Self::Date(_)) => i64::try_from(*ns).ok().map(Self::Date),
+            (Self::Text(text), Self::Address(_)) => {
+                text.parse().ok().map(|address| match address {
+                    IpAddr::V4(address) => Self::Address(address.to_ipv6_mapped().to_bits()),
+                    IpAddr::V6(address) => Self::Address(address.to_bits()),
+                })
+            }
+            (Self::Text(text), Self::Bytes(_)) => {
+                BASE64_STANDARD.decode(text).ok().map(Self::Bytes)
+            }
+            _ => None,
+        };
+        kind.map_or(Cow::Borrowed(self), Cow::Owned)
+    }
+
+    fn class(&self) -> u8 {
+        match self {
+            Self::Integer(_) | Self::Number(_) => 0,
+            Self::Bool(_) => 1,
+            Self::Date(_) => 2,
+            Self::Text(_) => 3,
+            Self::Address(_) => 4,
+            Self::Bytes(_) => 5,
+            Self::Missing => 6,
+        }
+    }
+}
+
+/// Compares an integer of at most 64 bits with a floating point number without rounding either.
+fn compare_mixed(left: i128, right: f64) -> Ordering {
+    if right.is_nan() {
+        return Ordering::Less;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "saturates far outside the range of 64-bit integers"
+    )]
+    let whole = right.trunc() as i128;
+    left.cmp(&whole)
+        .then_with(|| 0.0f64.total_cmp(&(right - right.trunc())))
 }

@@ -10,4 +10,4 @@ mod snippets;
 pub(crate) use elastic::put;
 pub(crate) use merge::Merged;
 pub(crate) use pretty::pretty;
-pub(crate) use response::{CachedAnswer, PlanFacts, answer, answer_from_cache, to_json};
+pub(crate) use response::{CachedAnswer, PlanFacts, RootSearch, answer_from_cache, to_json};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use canter_aggregations::{Dialect, Partial};
+use canter_protocol::HostReport;
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +16,8 @@ use super::snippets::{Snippeter, Snippets};
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
-use crate::limits::Limits;
 use crate::partial_cache::{look_up, store};
-use crate::request::{Question, SealedPlace, SearchRequest};
+use crate::request::{AnswerForm, ElasticHits, Question, Resolved, SealedPlace};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
 /// What the plan found, for the profile and the order of hits.
@@ -102,7 +102,7 @@ struct Missing {
     skipped: Vec<FailedSplit>,
 }
 
-/// Writes an answer as the request wants it, with what the host last said of the search.
+/// Writes an answer as the question wants it, with what the host last said of the search.
 fn write_answer(
     body: &Body,
     missing: &Missing,
@@ -111,42 +111,61 @@ fn write_answer(
     exchange: &Exchange,
 ) -> Result<String, SearchError> {
     let report = exchange.report();
-    let form = question.form;
-    if let Some(shown) = &question.request.elastic {
-        let missing: Vec<_> = missing.failed.iter().chain(&missing.skipped).collect();
-        // How many splits there are tells how many documents there are.
-        let (num_splits, num_pruned) = match question.request.forced_filter {
-            Some(_) => (missing.len().max(1) as u64, 0),
-            None => (profile.num_splits, profile.num_splits_pruned),
-        };
-        let asked = question
-            .request
-            .aggs
-            .as_ref()
-            .zip(body.aggregations.as_deref());
-        let named =
-            asked.and_then(|(asked, answer)| elastic::named(answer, asked, shown.has_typed_keys));
-        let search = elastic::Search {
-            took_us: report.elapsed_us,
-            timed_out: report.timed_out,
-            num_splits,
-            num_pruned,
-            missing,
-            num_hits: body.num_hits,
-            is_lower_bound: body.num_hits_relation.is_some(),
-            max_score: body.max_score,
-            aggregations: named.as_deref().or(body.aggregations.as_deref()),
-            scroll_id: body.scroll_id.as_deref(),
-        };
-        let mut json = elastic::write_search(shown, &search, &body.hits);
-        if let Some(filter) = &shown.filter_path {
-            json = filter.apply_to_text(&json);
-        }
-        return Ok(match form.is_pretty {
-            true => pretty(&json),
-            false => json,
-        });
+    let json = match &question.elastic {
+        Some(shown) => write_elastic(body, missing, &profile, (question, shown), &report),
+        None => write_quickwit(body, missing, profile, question.form, report)?,
+    };
+    Ok(match question.form.is_pretty {
+        true => pretty(&json),
+        false => json,
+    })
+}
+
+/// Writes an answer in Elasticsearch's form.
+fn write_elastic(
+    body: &Body,
+    missing: &Missing,
+    profile: &Profile,
+    (question, shown): (&Question, &ElasticHits),
+    report: &HostReport,
+) -> String {
+    let missing: Vec<_> = missing.failed.iter().chain(&missing.skipped).collect();
+    // How many splits there are tells how many documents there are.
+    let (num_splits, num_pruned) = match question.is_filtered() {
+        true => (missing.len().max(1) as u64, 0),
+        false => (profile.num_splits, profile.num_splits_pruned),
+    };
+    let asked = question.aggregations.as_ref();
+    let asked = asked.zip(body.aggregations.as_deref());
+    let named = asked
+        .and_then(|(asked, answer)| elastic::named(answer, asked.given(), shown.has_typed_keys));
+    let search = elastic::Search {
+        took_us: report.elapsed_us,
+        timed_out: report.timed_out,
+        num_splits,
+        num_pruned,
+        missing,
+        num_hits: body.num_hits,
+        is_lower_bound: body.num_hits_relation.is_some(),
+        max_score: body.max_score,
+        aggregations: named.as_deref().or(body.aggregations.as_deref()),
+        scroll_id: body.scroll_id.as_deref(),
+    };
+    let json = elastic::write_search(shown, &search, &body.hits);
+    match &shown.filter_path {
+        Some(filter) => filter.apply_to_text(&json),
+        None => json,
     }
+}
+
+/// Writes an answer in Quickwit's form.
+fn write_quickwit(
+    body: &Body,
+    missing: &Missing,
+    profile: Profile,
+    form: AnswerForm,
+    report: HostReport,
+) -> Result<String, SearchError> {
     let beginning = Beginning {
         num_hits: body.num_hits,
         num_hits_relation: body.num_hits_relation.as_deref(),
@@ -177,11 +196,7 @@ fn write_answer(
         inner(&rest),
         "}",
     ];
-    let json = parts.concat();
-    Ok(match form.is_pretty {
-        true => pretty(&json),
-        false => json,
-    })
+    Ok(parts.concat())
 }
 
 /// What is between the braces of an object.
@@ -255,183 +270,211 @@ pub(crate) async fn answer_from_cache(
     write_answer(&body, &Missing::default(), profile, question, exchange).ok()
 }
 
-/// Puts the answer together: selects the hits, fetches their documents, finishes aggregations. A
-/// complete answer is offered to the host's cache.
-///
-/// # Errors
-/// If aggregations are larger than the limits allow.
-pub(crate) async fn answer(
-    mut merged: Merged,
-    question: &Question,
-    facts: &PlanFacts,
-    sources: &BTreeMap<u32, HeadSource>,
-    opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
-    exchange: &Exchange,
-) -> Result<String, SearchError> {
-    let Question {
-        request, limits, ..
-    } = question;
-    let order = HitOrder::of_request(request, facts.timestamp_field.as_deref());
-    let to_usize = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    merged.select(
-        &order,
-        to_usize(request.start_offset),
-        to_usize(request.max_hits),
-    );
-    let aggregations = merged.take_aggregations();
-    let Merged { mut result, .. } = merged;
+/// What an answer is made of besides the results of leaves.
+pub(crate) struct RootSearch<'a> {
+    pub(crate) question: &'a Question,
+    pub(crate) resolved: &'a Resolved,
+    pub(crate) facts: &'a PlanFacts,
+    /// Where the splits of hits are, by their place in the plan.
+    pub(crate) sources: &'a BTreeMap<u32, HeadSource>,
+    pub(crate) exchange: &'a Exchange,
+}
 
-    let mut failed_splits = std::mem::take(&mut result.failed_splits);
-    let indexes = Indexes::new(&facts.indexes, exchange);
-    let documents = fetch_docs(
-        &result.hits,
-        sources,
-        opened,
-        &indexes,
-        exchange,
-        request.elastic.is_some(),
-    )
-    .await?;
-    let mut snippeter = Snippeter::of_request(request, limits)?;
-    let writer = request.elastic.as_ref().map(|shown| HitWriter {
-        request,
-        shown,
-        order: &order,
-    });
-    let mut hits = Vec::with_capacity(documents.len());
-    let mut snippets = Vec::new();
-    let mut max_score: Option<f64> = None;
-    for (hit, document) in result.hits.iter().zip(documents) {
-        match document {
-            Ok(found) => {
-                let Document {
-                    split, document, ..
-                } = &found;
-                let passages = snippeter.as_mut();
-                let passages = passages
-                    .map(|snippeter| snippeter.snippets(hit.split_ord, split, document))
-                    .transpose()?;
-                match &writer {
-                    Some(writer) => {
-                        let source = sources.get(&hit.split_ord);
-                        let source = source.ok_or_else(|| {
-                            SearchError::internal("a hit of a split that is not in the plan")
-                        })?;
-                        let index = facts.indexes.get(source.index);
-                        let place = Place {
-                            index: index.map_or("", SearchedIndex::name),
-                            split_id: &source.entry.id,
-                        };
-                        let passages = passages.unwrap_or_default().into_iter();
-                        let passages = passages.filter(|(_, passages)| !passages.is_empty());
-                        let highlight = passages.map(|(name, found)| (name, found.into()));
-                        let highlight = highlight.collect();
-                        hits.push(writer.write(hit, place, &found, Some(&highlight))?);
-                        let scores = max_score.into_iter().chain(writer.score(hit));
-                        max_score = scores.reduce(f64::max);
-                    }
-                    None => {
-                        hits.push(split.mapper.doc_to_json_text(document));
-                        snippets.extend(passages);
-                    }
+/// Hits as an answer shows them.
+#[derive(Default)]
+struct Written {
+    hits: Vec<String>,
+    snippets: Vec<Snippets>,
+    max_score: Option<f64>,
+    /// Splits of which a document could not be fetched.
+    failed: Vec<(u32, SearchError)>,
+}
+
+impl RootSearch<'_> {
+    /// Puts the answer together: selects the hits, fetches their documents, finishes aggregations. A complete answer is
+    /// offered to the host's cache.
+    ///
+    /// # Errors
+    /// If aggregations are larger than the limits allow.
+    pub(crate) async fn answer(
+        &self,
+        mut merged: Merged,
+        opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
+    ) -> Result<String, SearchError> {
+        let (question, facts, exchange) = (self.question, self.facts, self.exchange);
+        let timestamp_field = facts.timestamp_field.as_deref();
+        let order = HitOrder::of(question, self.resolved.mixes_times, timestamp_field);
+        let to_usize = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        merged.select(
+            &order,
+            to_usize(question.start_offset),
+            to_usize(question.max_hits),
+        );
+        let aggregations = merged.take_aggregations();
+        let Merged { mut result, .. } = merged;
+        let written = self.write_hits(&result.hits, &order, opened).await?;
+        let failed_splits = std::mem::take(&mut result.failed_splits);
+        let missing = self.missing(failed_splits, written.failed);
+        let counted = (result.num_hits, result.num_splits_not_needed > 0);
+        let scrolled = question.scroll().and_then(|scroll| scroll.total);
+        let (num_hits, is_lower_bound) = scrolled.unwrap_or(counted);
+        let has_snippets = !question.snippet_fields.is_empty() && question.elastic.is_none();
+        let body = Body {
+            hits: written.hits,
+            num_hits,
+            num_hits_relation: is_lower_bound.then(|| "gte".to_owned()),
+            snippets: has_snippets.then_some(written.snippets),
+            max_score: written.max_score,
+            scroll_id: self.scroll_id(&result.hits, (num_hits, is_lower_bound)),
+            listed: question
+                .list_documents
+                .then(|| std::mem::take(&mut result.listed)),
+            aggregations: self.final_aggregations(aggregations.as_ref())?,
+        };
+        if let Some(key) = &facts.answer_key
+            && missing.failed.is_empty()
+            && missing.skipped.is_empty()
+        {
+            let kept = CachedAnswer(to_json(&body, false)?, body.aggregations.clone());
+            store(exchange, key, &kept);
+        }
+        match question.form.is_http {
+            // Nothing adds the time to this answer later.
+            true => exchange.yield_to_host().await,
+            false => exchange.hand_over_stores().await,
+        }
+        let profile = Profile::new(facts, &result);
+        write_answer(&body, &missing, profile, question, exchange)
+    }
+
+    /// Fetches the documents of hits and writes them.
+    async fn write_hits(
+        &self,
+        hits: &[PartialHit],
+        order: &HitOrder,
+        opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
+    ) -> Result<Written, SearchError> {
+        let (question, exchange) = (self.question, self.exchange);
+        let indexes = Indexes::new(&self.facts.indexes, exchange);
+        let is_elastic = question.elastic.is_some();
+        let documents =
+            fetch_docs(hits, self.sources, opened, &indexes, exchange, is_elastic).await?;
+        let mut snippeter = Snippeter::of_question(question, &self.resolved.query);
+        let writer = question.elastic.as_ref().map(|shown| HitWriter {
+            question,
+            shown,
+            order,
+        });
+        let mut written = Written::default();
+        for (hit, document) in hits.iter().zip(documents) {
+            let found = match document {
+                Ok(found) => found,
+                Err(error) => {
+                    written.failed.push((hit.split_ord, error));
+                    continue;
                 }
-            }
-            Err(error) => {
-                let split_id = sources
-                    .get(&hit.split_ord)
-                    .map_or("", |source| &source.entry.id);
-                if !failed_splits
-                    .iter()
-                    .any(|failed| failed.split_id == split_id)
-                {
-                    failed_splits.push(FailedSplit::new(split_id, error));
+            };
+            let Document {
+                split, document, ..
+            } = &found;
+            let passages = snippeter.as_mut();
+            let passages = passages
+                .map(|snippeter| snippeter.snippets(hit.split_ord, split, document))
+                .transpose()?;
+            match &writer {
+                Some(writer) => {
+                    let passages = passages.unwrap_or_default().into_iter();
+                    let passages = passages.filter(|(_, passages)| !passages.is_empty());
+                    let highlight = passages.map(|(name, found)| (name, found.into()));
+                    let highlight = highlight.collect();
+                    let place = self.place_of(hit)?;
+                    let json = writer.write(hit, place, &found, Some(&highlight))?;
+                    written.hits.push(json);
+                    let scores = written.max_score.into_iter().chain(writer.score(hit));
+                    written.max_score = scores.reduce(f64::max);
+                }
+                None => {
+                    let json = split.mapper.doc_to_json_text(document);
+                    written.hits.push(json);
+                    written.snippets.extend(passages);
                 }
             }
         }
+        Ok(written)
     }
-    if request.forced_filter.is_some() {
-        failed_splits = FailedSplit::without_places(failed_splits);
-    }
-    canter_sorting::sort_by(&mut failed_splits, |left, right| {
-        left.split_id.cmp(&right.split_id)
-    });
-    let counted = (result.num_hits, result.num_splits_not_needed > 0);
-    let (num_hits, is_lower_bound) = request
-        .scroll()
-        .and_then(|scroll| scroll.total)
-        .unwrap_or(counted);
-    let body = Body {
-        hits,
-        num_hits,
-        num_hits_relation: is_lower_bound.then(|| "gte".to_owned()),
-        snippets: (snippeter.is_some() && writer.is_none()).then_some(snippets),
-        max_score,
-        scroll_id: scroll_id_of(
-            &result.hits,
-            (num_hits, is_lower_bound),
-            request,
-            sources,
-            facts,
-        ),
-        listed: request
-            .list_documents
-            .then(|| std::mem::take(&mut result.listed)),
-        aggregations: final_aggregations(aggregations.as_ref(), request, limits, facts)?,
-    };
-    let (skipped, failed) = failed_splits.into_iter().partition(FailedSplit::is_skipped);
-    let missing = Missing { failed, skipped };
-    if let Some(key) = &facts.answer_key
-        && missing.failed.is_empty()
-        && missing.skipped.is_empty()
-    {
-        let kept = CachedAnswer(to_json(&body, false)?, body.aggregations.clone());
-        store(exchange, key, &kept);
-    }
-    match question.form.is_http {
-        // Nobody adds the time to this answer later.
-        true => exchange.yield_to_host().await,
-        false => exchange.hand_over_stores().await,
-    }
-    let profile = Profile::new(facts, &result);
-    write_answer(&body, &missing, profile, question, exchange)
-}
 
-/// Where the next page of a scroll goes on: behind the last hit of this one, with the `total` that all pages have.
-fn scroll_id_of(
-    hits: &[PartialHit],
-    total: (u64, bool),
-    request: &SearchRequest,
-    sources: &BTreeMap<u32, HeadSource>,
-    facts: &PlanFacts,
-) -> Option<String> {
-    let mut scroll = request.scroll()?.clone();
-    scroll.total = Some(total);
-    if let Some(last) = hits.last() {
-        if request.scroll.is_some() {
-            let source = sources.get(&last.split_ord)?;
-            let index = facts.indexes.get(source.index)?.name();
-            scroll.after = Some(SealedPlace::of(index, &source.entry, last.doc));
+    /// Returns where a hit is.
+    fn place_of(&self, hit: &PartialHit) -> Result<Place<'_>, SearchError> {
+        let source = self.sources.get(&hit.split_ord);
+        let source = source
+            .ok_or_else(|| SearchError::internal("a hit of a split that is not in the plan"))?;
+        let index = self.facts.indexes.get(source.index);
+        Ok(Place {
+            index: index.map_or("", SearchedIndex::name),
+            split_id: &source.entry.id,
+        })
+    }
+
+    /// Returns the splits that the answer is made without: those that leaves lack, and those of which a document could not
+    /// be fetched.
+    fn missing(
+        &self,
+        mut failed_splits: Vec<FailedSplit>,
+        unfetched: Vec<(u32, SearchError)>,
+    ) -> Missing {
+        for (split_ord, error) in unfetched {
+            let source = self.sources.get(&split_ord);
+            let split_id = source.map_or("", |source| &source.entry.id);
+            let mut known = failed_splits.iter();
+            if !known.any(|failed| failed.split_id == split_id) {
+                failed_splits.push(FailedSplit::new(split_id, error));
+            }
         }
-        scroll.keys.clone_from(&last.keys);
+        if self.question.is_filtered() {
+            failed_splits = FailedSplit::without_places(failed_splits);
+        }
+        canter_sorting::sort_by(&mut failed_splits, |left, right| {
+            left.split_id.cmp(&right.split_id)
+        });
+        let (skipped, failed) = failed_splits.into_iter().partition(FailedSplit::is_skipped);
+        Missing { failed, skipped }
     }
-    Some(scroll.to_id())
-}
 
-/// The aggregations as the answer shows them.
-fn final_aggregations(
-    partial: Option<&Partial>,
-    request: &SearchRequest,
-    limits: &Limits,
-    facts: &PlanFacts,
-) -> Result<Option<String>, SearchError> {
-    let Some(asked) = request.aggregations(limits)? else {
-        return Ok(None);
-    };
-    let dialect = match request.elastic {
-        Some(_) => Dialect::Elasticsearch,
-        None => Dialect::Quickwit,
-    };
-    Ok(Some(asked.answer(partial, &facts.untyped_keys, dialect)?))
+    /// Returns where the next page of a scroll goes on: behind the last hit of this one, with the `total` that all pages
+    /// have.
+    fn scroll_id(&self, hits: &[PartialHit], total: (u64, bool)) -> Option<String> {
+        let mut scroll = self.question.scroll()?.clone();
+        if !self.resolved.pinned.is_empty() {
+            scroll.pinned.clone_from(&self.resolved.pinned);
+        }
+        scroll.total = Some(total);
+        if let Some(last) = hits.last() {
+            if self.question.scroll.is_some() {
+                let source = self.sources.get(&last.split_ord)?;
+                let index = self.facts.indexes.get(source.index)?.name();
+                scroll.after = Some(SealedPlace::of(index, &source.entry, last.doc));
+            }
+            scroll.keys.clone_from(&last.keys);
+        }
+        Some(scroll.to_id())
+    }
+
+    /// Returns the aggregations as the answer shows them.
+    fn final_aggregations(&self, partial: Option<&Partial>) -> Result<Option<String>, SearchError> {
+        let Some(asked) = &self.question.aggregations else {
+            return Ok(None);
+        };
+        let dialect = match self.question.elastic {
+            Some(_) => Dialect::Elasticsearch,
+            None => Dialect::Quickwit,
+        };
+        let untyped_keys = &self.facts.untyped_keys;
+        Ok(Some(asked.parsed().answer(
+            partial,
+            untyped_keys,
+            dialect,
+        )?))
+    }
 }
 
 /// Any value as JSON, in one line or laid out for people.

@@ -9,9 +9,8 @@ use tantivy::schema::Value as _;
 use tantivy::snippet::{Snippet, SnippetGenerator};
 
 use crate::SearchError;
-use crate::limits::Limits;
 use crate::query::{QueryNode, build_query};
-use crate::request::{Highlight, Marks, SearchRequest};
+use crate::request::{Highlight, Marks, Question};
 use crate::split::OpenSplit;
 
 /// Longest passage, in characters.
@@ -23,9 +22,9 @@ pub(super) type Snippets = BTreeMap<String, Vec<String>>;
 
 /// Finds the passages of hits, split by split.
 pub(super) struct Snippeter<'a> {
-    request: &'a SearchRequest,
-    limits: &'a Limits,
-    ast: QueryNode,
+    question: &'a Question,
+    /// The query, with the forced filters.
+    query: &'a QueryNode,
     highlight: Option<&'a Highlight>,
     /// By split: what finds passages in the fields of its documents.
     generators: BTreeMap<u32, Vec<(String, Option<FieldSnippets<'a>>)>>,
@@ -40,26 +39,19 @@ struct FieldSnippets<'a> {
 }
 
 impl<'a> Snippeter<'a> {
-    /// `None` if the request wants none.
-    ///
-    /// # Errors
-    /// If the query cannot be parsed.
-    pub(super) fn of_request(
-        request: &'a SearchRequest,
-        limits: &'a Limits,
-    ) -> Result<Option<Self>, SearchError> {
-        let elastic = request.elastic.as_ref();
+    /// Returns `None` if the question asks for none.
+    pub(super) fn of_question(question: &'a Question, query: &'a QueryNode) -> Option<Self> {
+        let elastic = question.elastic.as_ref();
         let highlight = elastic.and_then(|elastic| elastic.highlight.as_ref());
-        if request.snippet_fields.is_empty() && highlight.is_none() {
-            return Ok(None);
+        if question.snippet_fields.is_empty() && highlight.is_none() {
+            return None;
         }
-        Ok(Some(Self {
+        Some(Self {
+            question,
+            query,
             highlight,
-            request,
-            limits,
-            ast: request.parsed_query(limits)?,
             generators: BTreeMap::new(),
-        }))
+        })
     }
 
     /// The passages of one document of the split `split_ord`.
@@ -90,8 +82,8 @@ impl<'a> Snippeter<'a> {
         &self,
         split: &OpenSplit,
     ) -> Result<Vec<(String, Option<FieldSnippets<'a>>)>, SearchError> {
-        let search_fields = &self.request.search_field;
-        let built = build_query(&self.ast, &split.mapper, search_fields, true, self.limits)?;
+        let (fields, limits) = (&self.question.search_field, &self.question.limits);
+        let built = build_query(self.query, &split.mapper, fields, true, limits)?;
         Ok(self
             .names(split)
             .into_iter()
@@ -127,7 +119,7 @@ impl<'a> Snippeter<'a> {
     /// The fields of which passages are wanted.
     fn names(&self, split: &OpenSplit) -> Vec<(String, Option<&'a Marks>)> {
         let Some(highlight) = self.highlight else {
-            let names = self.request.snippet_fields.iter();
+            let names = self.question.snippet_fields.iter();
             return names.map(|name| (name.clone(), None)).collect();
         };
         let fields = split.mapper.fields().into_iter();

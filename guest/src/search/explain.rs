@@ -7,10 +7,9 @@ use serde::Serialize;
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::leaf::{Decision, SplitFate, explain_leaf};
-use crate::limits::Limits;
 use crate::partial_cache::look_up;
 use crate::plan::{PruneReason, SearchPlan, Unopened};
-use crate::request::SearchRequest;
+use crate::request::{Question, Resolved};
 use crate::root::CachedAnswer;
 use canter_split_format::SplitEntry;
 
@@ -73,8 +72,8 @@ fn is_one(number: &u64) -> bool {
 pub(crate) async fn explain(
     plan: SearchPlan,
     answer_key: Option<&str>,
-    request: SearchRequest,
-    limits: Limits,
+    question: &Question,
+    resolved: &Resolved,
     exchange: &Exchange,
 ) -> Result<String, SearchError> {
     let is_cached = match answer_key {
@@ -84,10 +83,9 @@ pub(crate) async fn explain(
     let (fates, max_documents) = match is_cached {
         true => (all_cached(&plan), 0),
         false => {
-            let max_hits = request.max_hits;
-            let leaf = plan.leaf(request, limits);
+            let leaf = plan.leaf(question, resolved);
             let (fates, max_documents) = explain_leaf(&leaf, exchange).await?;
-            (fates, max_documents.min(max_hits))
+            (fates, max_documents.min(question.max_hits))
         }
     };
     let pruned = plan.pruned.iter().map(|(unopened, reason)| {

@@ -9,11 +9,14 @@
 //!
 //! It knows neither HTTP nor how a question came in.
 
+mod divided;
+mod errors;
 mod explain;
-mod run;
+mod planning;
+mod whole;
 mod wire;
 
-pub(crate) use run::{
-    leaf as run_leaf, no_index, plan as run_plan, root as run_root, search as run_search,
-};
+pub(crate) use divided::{run_leaf, run_plan, run_root};
+pub(crate) use planning::no_index;
+pub(crate) use whole::run_search;
 pub(crate) use wire::{LeafRequest, RootRequest, partial_from_bytes};

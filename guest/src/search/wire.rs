@@ -1,59 +1,103 @@
 //! The opaque bytes between plan, leaves and root. They are made and read by the same version of
 //! the guest: a version mark in front refuses others, there is no compatibility to keep.
+//!
+//! All of it is postcard but what is a JSON document of its own: entries of the manifest, index configs, aggregations.
 
-use canter_split_format::{PackedHead, SplitEntry, TimeRange};
+use canter_split_format::TimeRange;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_bytes::ByteBuf;
 
 use crate::SearchError;
 use crate::leaf::PartialResult;
-use crate::limits::Limits;
+use crate::partial_cache::version;
 use crate::plan::PlannedSplit;
-use crate::request::{AnswerForm, Question, SearchRequest};
+use crate::request::{Question, Resolved};
 use crate::root::PlanFacts;
-use crate::split::{HeadSource, SearchedIndex};
+use crate::split::SearchedIndex;
 
 /// What one leaf session needs.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LeafRequest {
-    pub(crate) request: SearchRequest,
-    pub(crate) limits: Limits,
-    pub(crate) splits: Vec<PlannedSplit>,
-    pub(crate) time_ranges: Vec<Option<TimeRange>>,
-    pub(crate) indexes: Vec<SearchedIndex>,
+    pub(super) question: Question,
+    pub(super) resolved: Resolved,
+    #[serde(with = "planned")]
+    pub(super) splits: Vec<PlannedSplit>,
+    pub(super) time_ranges: Vec<Option<TimeRange>>,
+    pub(super) indexes: Vec<SearchedIndex>,
     /// Stands in front of what it asks for.
-    pub(crate) prefix: String,
+    pub(super) prefix: String,
 }
 
 /// What the root session needs.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RootRequest {
     pub(crate) question: Question,
-    pub(crate) splits: Vec<PlannedSplit>,
-    pub(crate) facts: PlanFacts,
+    pub(super) resolved: Resolved,
+    #[serde(with = "planned")]
+    pub(super) splits: Vec<PlannedSplit>,
+    pub(super) facts: PlanFacts,
     /// What the plan knew without opening a split.
-    pub(crate) known: PartialResult,
+    pub(super) known: PartialResult,
     /// Stands in front of what it asks for.
-    pub(crate) prefix: String,
+    pub(super) prefix: String,
 }
 
-/// JSON for what describes itself, bytes for the heads.
-#[derive(Serialize, Deserialize)]
-struct Envelope {
-    request: String,
-    limits: String,
-    splits: String,
-    rest: String,
-    heads: Vec<Option<ByteBuf>>,
-    /// What the plan knew without opening a split.
-    known: ByteBuf,
-    prefix: String,
-    form: AnswerForm,
+/// Planned splits: entries as the manifest has them, and heads as bytes.
+mod planned {
+    use canter_split_format::{PackedHead, SplitEntry};
+    use serde::de::Error as _;
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_bytes::ByteBuf;
+
+    use crate::plan::PlannedSplit;
+    use crate::split::HeadSource;
+
+    /// Entries as JSON, and the heads that the manifest brought along.
+    type Splits = (String, Vec<Option<ByteBuf>>);
+
+    /// A split's place in the plan, its index, its entry, and where its head is packed.
+    type Entry<E, P> = (u32, usize, E, P);
+
+    pub(super) fn serialize<S: Serializer>(
+        splits: &[PlannedSplit],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let sources = splits.iter().map(|split| (split.split_ord, &split.source));
+        let entries: Vec<Entry<&SplitEntry, &Option<PackedHead>>> = sources
+            .map(|(split_ord, source)| (split_ord, source.index, &source.entry, &source.packed))
+            .collect();
+        let entries = serde_json::to_string(&entries).map_err(S::Error::custom)?;
+        let heads = splits.iter().map(|split| split.source.inlined.clone());
+        let heads = heads.map(|head| head.map(ByteBuf::from)).collect();
+        Splits::serialize(&(entries, heads), serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<PlannedSplit>, D::Error> {
+        let (entries, heads) = Splits::deserialize(deserializer)?;
+        let entries: Vec<Entry<SplitEntry, Option<PackedHead>>> =
+            serde_json::from_str(&entries).map_err(D::Error::custom)?;
+        let heads = heads.into_iter().chain(std::iter::repeat(None));
+        let splits = entries.into_iter().zip(heads);
+        let splits = splits.map(
+            |((split_ord, index, entry, packed), inlined)| PlannedSplit {
+                split_ord,
+                source: HeadSource {
+                    index,
+                    entry,
+                    inlined: inlined.map(ByteBuf::into_vec),
+                    packed,
+                },
+            },
+        );
+        Ok(splits.collect())
+    }
 }
 
 fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, SearchError> {
-    let mut bytes = crate::version().into_bytes();
+    let mut bytes = version().into_bytes();
     bytes.push(0);
     let body = postcard::to_allocvec(value)
         .map_err(|error| SearchError::internal(format!("encoding for another session: {error}")))?;
@@ -62,7 +106,7 @@ fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, SearchError> {
 }
 
 fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, SearchError> {
-    let version = crate::version();
+    let version = version();
     let body = bytes
         .strip_prefix(version.as_bytes())
         .and_then(|rest| rest.strip_prefix(&[0]))
@@ -74,127 +118,43 @@ fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, SearchErro
     postcard::from_bytes(body).map_err(|error| SearchError::invalid(format!("{what}: {error}")))
 }
 
-fn to_json<T: Serialize>(value: &T) -> Result<String, SearchError> {
-    serde_json::to_string(value)
-        .map_err(|error| SearchError::internal(format!("encoding for another session: {error}")))
-}
-
-fn from_json<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, SearchError> {
-    serde_json::from_str(json).map_err(|error| SearchError::invalid(format!("{what}: {error}")))
-}
-
-impl Envelope {
-    fn new<R: Serialize>(
-        request: &SearchRequest,
-        limits: &Limits,
-        splits: &[PlannedSplit],
-        rest: &R,
-        prefix: &str,
-    ) -> Result<Self, SearchError> {
-        let entries: Vec<(u32, usize, &SplitEntry, &Option<PackedHead>)> = splits
-            .iter()
-            .map(|split| {
-                let source = &split.source;
-                (split.split_ord, source.index, &source.entry, &source.packed)
-            })
-            .collect();
-        Ok(Self {
-            request: to_json(request)?,
-            limits: to_json(limits)?,
-            splits: to_json(&entries)?,
-            rest: to_json(rest)?,
-            heads: splits
-                .iter()
-                .map(|split| split.source.inlined.clone().map(ByteBuf::from))
-                .collect(),
-            known: ByteBuf::new(),
-            prefix: prefix.to_owned(),
-            form: AnswerForm::BARE,
-        })
-    }
-
-    fn splits(&mut self, what: &str) -> Result<Vec<PlannedSplit>, SearchError> {
-        let entries: Vec<(u32, usize, SplitEntry, Option<PackedHead>)> =
-            from_json(what, &self.splits)?;
-        let heads = std::mem::take(&mut self.heads)
-            .into_iter()
-            .chain(std::iter::repeat(None));
-        Ok(entries
-            .into_iter()
-            .zip(heads)
-            .map(
-                |((split_ord, index, entry, packed), inlined)| PlannedSplit {
-                    split_ord,
-                    source: HeadSource {
-                        index,
-                        entry,
-                        inlined: inlined.map(ByteBuf::into_vec),
-                        packed,
-                    },
-                },
-            )
-            .collect())
-    }
-}
-
 impl LeafRequest {
-    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
-        encode(&Envelope::new(
-            &self.request,
-            &self.limits,
-            &self.splits,
-            &(&self.time_ranges, &self.indexes),
-            &self.prefix,
-        )?)
+    /// Writes it as bytes.
+    ///
+    /// # Errors
+    /// If a part of it has no form in bytes: a defect.
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
+        encode(self)
     }
 
+    /// Reads a leaf request.
+    ///
+    /// # Errors
+    /// If the bytes are none of this version.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
-        const WHAT: &str = "leaf request";
-        let mut envelope: Envelope = decode(WHAT, bytes)?;
-        let (time_ranges, indexes) = from_json(WHAT, &envelope.rest)?;
-        Ok(Self {
-            splits: envelope.splits(WHAT)?,
-            request: from_json(WHAT, &envelope.request)?,
-            limits: from_json(WHAT, &envelope.limits)?,
-            time_ranges,
-            indexes,
-            prefix: envelope.prefix,
-        })
+        decode("leaf request", bytes)
     }
 }
 
 impl RootRequest {
-    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
-        let Question {
-            request,
-            limits,
-            form,
-        } = &self.question;
-        encode(&Envelope {
-            form: *form,
-            known: ByteBuf::from(partial_to_bytes(&self.known)?),
-            ..Envelope::new(request, limits, &self.splits, &self.facts, &self.prefix)?
-        })
+    /// Writes it as bytes.
+    ///
+    /// # Errors
+    /// As [`LeafRequest::to_bytes`].
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
+        encode(self)
     }
 
+    /// Reads a root request.
+    ///
+    /// # Errors
+    /// If the bytes are none of this version.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
-        const WHAT: &str = "root request";
-        let mut envelope: Envelope = decode(WHAT, bytes)?;
-        Ok(Self {
-            splits: envelope.splits(WHAT)?,
-            question: Question {
-                request: from_json(WHAT, &envelope.request)?,
-                limits: from_json(WHAT, &envelope.limits)?,
-                form: envelope.form,
-            },
-            facts: from_json(WHAT, &envelope.rest)?,
-            known: partial_from_bytes(&envelope.known)?,
-            prefix: envelope.prefix,
-        })
+        decode("root request", bytes)
     }
 }
 
-pub(crate) fn partial_to_bytes(partial: &PartialResult) -> Result<Vec<u8>, SearchError> {
+pub(super) fn partial_to_bytes(partial: &PartialResult) -> Result<Vec<u8>, SearchError> {
     encode(partial)
 }
 

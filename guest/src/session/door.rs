@@ -114,7 +114,7 @@ impl Session {
             .map(|partial| partial_from_bytes(partial))
             .collect::<Result<Vec<_>, _>>()?;
         let is_http = request.question.form.is_http;
-        let is_elastic = request.question.request.elastic.is_some();
+        let is_elastic = request.question.elastic.is_some();
         Ok(Self::start(async move |exchange: Exchange| {
             let answer = run_root(request, partials, exchange.clone()).await;
             match (is_http, is_elastic) {
@@ -166,12 +166,8 @@ impl Session {
     }
 }
 
-/// A question whose answer a host takes apart itself.
+/// Reads a question whose answer a host takes apart itself.
 fn bare_question(request: &str, limits: &str) -> Result<Question, SearchError> {
     let limits = Limits::parse(limits)?;
-    Ok(Question {
-        request: SearchRequest::parse(request, &limits)?,
-        limits,
-        form: AnswerForm::BARE,
-    })
+    SearchRequest::parse(request, &limits, AnswerForm::BARE)
 }

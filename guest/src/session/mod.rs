@@ -16,3 +16,6 @@ mod door;
 
 pub use crate::exchange::Interrupt;
 pub use door::Session;
+
+#[cfg(test)]
+mod tests;

@@ -13,7 +13,26 @@ pub(crate) struct SearchedIndex {
     /// host knows one index only.
     pub(crate) prefix: String,
     /// Its config, as its manifest has it.
+    #[serde(with = "as_text")]
     pub(crate) config: serde_json::Value,
+}
+
+/// JSON travels as text, which says of itself what it is.
+mod as_text {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+    use serde_json::Value;
+
+    pub(super) fn serialize<S: Serializer>(json: &Value, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&json.to_string())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Value, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        serde_json::from_str(&text).map_err(D::Error::custom)
+    }
 }
 
 impl SearchedIndex {

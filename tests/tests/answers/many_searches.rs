@@ -262,7 +262,9 @@ fn every_key_of_a_search_means_the_same_among_many() {
 fn every_key_that_a_search_knows_is_in_the_table() {
     let sources = [
         include_str!("../../../guest/src/api/elastic/body.rs"),
-        include_str!("../../../guest/src/api/elastic/shown.rs"),
+        include_str!("../../../guest/src/api/elastic/search/read.rs"),
+        include_str!("../../../guest/src/api/elastic/search/order.rs"),
+        include_str!("../../../guest/src/api/elastic/search/shown.rs"),
         include_str!("../../../guest/src/api/elastic/params.rs"),
     ];
     let mut known = BTreeSet::new();
@@ -271,6 +273,7 @@ fn every_key_that_a_search_knows_is_in_the_table() {
         for asks in [
             ".take(\"",
             ".count(\"",
+            "(&mutbody,params,\"",
             ".duration(\"",
             ".only(\"",
             ".text(\"",

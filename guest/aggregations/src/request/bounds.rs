@@ -1,6 +1,8 @@
 //! Limits of a request. Each is checked before anything is allocated, so that no number or list in
 //! a request can exhaust the process.
 
+use serde::{Deserialize, Serialize};
+
 /// Maximum length of the name of a field or an aggregation, in bytes.
 pub(crate) const MAX_NAME_BYTES: usize = 1_024;
 /// Maximum number of aggregations in a request, including nested ones.
@@ -27,7 +29,7 @@ pub(crate) const MAX_RARE_DOC_COUNT: u64 = 100;
 pub(crate) const MAX_BUCKET_PLACE: f64 = 9_007_199_254_740_992.0;
 
 /// Limits set by the host.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Bounds {
     /// Maximum number of buckets in an answer.
     pub max_buckets: u32,

@@ -3,22 +3,24 @@
 use canter_names::FilterPath;
 use canter_protocol::{Budget, HttpResponse, Outcome};
 use canter_split_format::ManifestFile;
-use futures_util::future::join;
 use serde_json::{Map, Value, json};
 
-use super::body::Search;
-use super::dynamic::dynamic_fields;
+use super::about::cluster;
+use super::about::dynamic::dynamic_fields;
+use super::about::fields::{
+    Described, WantedCaps, described, field_caps, field_mappings, mappings,
+};
+use super::about::table::{Table, counts};
 use super::errors::{Stage, elastic_response, elastic_text, error_response, to_elastic};
-use super::fields::{WantedCaps, described, field_caps, field_mappings, mappings};
-use super::many::{OneOfMany, budget_of, run_many};
-use super::table::Table;
-use super::{cluster, pit};
-use crate::api::indexes::{amounts, manifests};
+use super::search::many::{OneOfMany, budget_of, run_many};
+use super::search::pit;
+use super::search::read::Search;
+use super::search::run::{found_nothing, search_both};
+use crate::api::indexes::manifests;
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
-use crate::limits::Limits;
 use crate::plan::{check_query, plan_search};
-use crate::request::{AskedIndexes, Question, SearchRequest};
+use crate::request::{AskedIndexes, Question};
 use crate::root::{pretty, put, to_json};
 use crate::search::{no_index, run_plan, run_search};
 use crate::{ErrorKind, SearchError};
@@ -31,16 +33,6 @@ const MAX_FIELD_CAPS: usize = 1 << 20;
 pub(crate) struct Which {
     pub(super) indexes: AskedIndexes,
     pub(super) is_pretty: bool,
-}
-
-/// What is found where no index is searched.
-pub(super) fn found_nothing(counts: bool) -> &'static str {
-    match counts {
-        true => r#"{"count":0,"_shards":{"total":0,"successful":0,"skipped":0,"failed":0}}"#,
-        false => {
-            r#"{"took":0,"timed_out":false,"_shards":{"total":0,"successful":0,"skipped":0,"failed":0},"hits":{"total":{"value":0,"relation":"eq"},"max_score":0.0,"hits":[]}}"#
-        }
-    }
 }
 
 /// What a request asks for.
@@ -63,7 +55,7 @@ pub(crate) enum ElasticCall {
     /// Whether a query is one for these indexes, or why it is none at all.
     Validate {
         indexes: AskedIndexes,
-        request: Result<Box<SearchRequest>, SearchError>,
+        question: Result<Box<Question>, SearchError>,
     },
     /// What fields indexes have; with patterns, these fields.
     Mapping { which: Which, field: Option<String> },
@@ -74,7 +66,7 @@ pub(crate) enum ElasticCall {
         /// What is said of them.
         wanted: WantedCaps,
         /// Only of indexes that may hold documents of this search.
-        filter: Option<Box<SearchRequest>>,
+        filter: Option<Box<Question>>,
     },
     /// All there is to say of indexes.
     Index(Which),
@@ -105,7 +97,7 @@ impl ElasticCall {
             && search.aggregated.is_none()
         {
             // Its answer may be written elsewhere.
-            if let Some(shown) = &mut search.question.request.elastic {
+            if let Some(shown) = &mut search.question.elastic {
                 shown.filter_path = Some(filter);
             }
             return self;
@@ -155,11 +147,7 @@ impl ElasticCall {
                 } = *search;
                 let shared = exchange.clone();
                 let asked = indexes.clone();
-                let counts = question
-                    .request
-                    .elastic
-                    .as_ref()
-                    .map(|shown| shown.is_count);
+                let counts = question.elastic.as_ref().map(|shown| shown.is_count);
                 let end = match (aggregated, max_leaves) {
                     (Some(aggregated), _) => {
                         search_both(question, aggregated, indexes, shared).await
@@ -201,8 +189,8 @@ impl ElasticCall {
         exchange: &Exchange,
     ) -> Result<HttpResponse, SearchError> {
         let which = match &self {
-            Self::Validate { indexes, request } => {
-                return validate(indexes, request, settings, exchange).await;
+            Self::Validate { indexes, question } => {
+                return validate(indexes, question, settings, exchange).await;
             }
             Self::PointInTime(which) => {
                 let id = pit::open(&which.indexes, &settings.limits, exchange).await?;
@@ -224,60 +212,33 @@ impl ElasticCall {
         let found = present(&which.indexes, settings, exchange).await?;
         let found = found.into_iter();
         let found = found.map(|(name, manifest)| manifest.map(|file| (name.to_owned(), file)));
-        let found = found.collect::<Result<Vec<(String, ManifestFile)>, _>>()?;
-        let is_pretty = which.is_pretty;
-        if let Self::FieldCaps {
-            fields,
-            wanted,
-            filter,
-            ..
-        } = &self
-        {
-            let mut all = Vec::new();
-            for (name, mut file) in found {
-                let mut fields_of = described(&file.manifest.index_config)?;
-                // Which fields there are tells of documents that the caller may not see.
-                if settings.forced_filter.is_none() {
-                    let of_index = exchange.of_index(&name);
-                    fields_of.extend(dynamic_fields(&mut file, wanted.time, &of_index).await?);
-                }
-                let may_hold = match filter {
-                    // What splits hold is not told to who may see a part of the documents.
-                    Some(request) if settings.forced_filter.is_none() => {
-                        let of_index = exchange.of_index(&name);
-                        may_hold(file, request, &settings.limits, &of_index).await?
-                    }
-                    _ => true,
-                };
-                if may_hold {
-                    all.push((name, fields_of));
-                }
-            }
-            let answer = to_json(&field_caps(&all, fields, wanted), is_pretty)?;
-            return match answer.len() <= MAX_FIELD_CAPS {
-                true => Ok(elastic_text(200, answer)),
-                false => Err(SearchError::new(
-                    ErrorKind::Limit,
-                    "the indexes have more fields than an answer may hold: name some of them, as in fields=a,b*",
-                )),
-            };
-        }
-        let of_config = |of: &dyn Fn(&Value) -> Result<Value, SearchError>| {
-            let entries = found.iter();
-            let entries =
-                entries.map(|(name, file)| Ok((name.clone(), of(&file.manifest.index_config)?)));
-            entries
-                .collect::<Result<Map<String, Value>, SearchError>>()
-                .map(Value::Object)
-        };
+        let found = found.collect::<Result<Vec<Found>, _>>()?;
         let answer = match &self {
+            Self::FieldCaps {
+                fields,
+                wanted,
+                filter,
+                ..
+            } => {
+                let caps = caps_of(found, wanted, filter.as_deref(), settings, exchange).await?;
+                let answer = to_json(&field_caps(&caps, fields, wanted), which.is_pretty)?;
+                return match answer.len() <= MAX_FIELD_CAPS {
+                    true => Ok(elastic_text(200, answer)),
+                    false => Err(SearchError::new(
+                        ErrorKind::Limit,
+                        "the indexes have more fields than an answer may hold: name some of them, as in fields=a,b*",
+                    )),
+                };
+            }
             Self::Mapping { field: None, .. } => {
-                of_config(&|config| Ok(json!({"mappings": mappings(config)?})))?
+                of_configs(&found, &|config| Ok(json!({"mappings": mappings(config)?})))?
             }
             Self::Mapping {
                 field: Some(field), ..
-            } => of_config(&|config| Ok(json!({"mappings": field_mappings(config, field)?})))?,
-            Self::Index(_) => of_config(&|config| {
+            } => of_configs(&found, &|config| {
+                Ok(json!({"mappings": field_mappings(config, field)?}))
+            })?,
+            Self::Index(_) => of_configs(&found, &|config| {
                 Ok(json!({
                     "aliases": {},
                     "mappings": mappings(config)?,
@@ -285,21 +246,68 @@ impl ElasticCall {
                 }))
             })?,
             Self::CatIndices { table, .. } => return Ok(table.of_these(&found, settings)),
-            _ => {
-                let stats = found.iter();
-                let stats = stats.map(|(name, file)| {
-                    let total = totals(file, settings);
-                    (name.clone(), json!({"primaries": total, "total": total}))
-                });
-                let indices: Map<String, Value> = stats.collect();
-                json!({
-                    "_shards": {"total": indices.len(), "successful": indices.len(), "failed": 0},
-                    "indices": indices,
-                })
-            }
+            _ => stats(&found, settings),
         };
-        Ok(elastic_text(200, to_json(&answer, is_pretty)?))
+        Ok(elastic_text(200, to_json(&answer, which.is_pretty)?))
     }
+}
+
+/// An index by its name, and its manifest.
+type Found = (String, ManifestFile);
+
+/// Returns an object with what is to be said of each index's config.
+fn of_configs(
+    found: &[Found],
+    of: &dyn Fn(&Value) -> Result<Value, SearchError>,
+) -> Result<Value, SearchError> {
+    let entries = found.iter();
+    let entries = entries.map(|(name, file)| Ok((name.clone(), of(&file.manifest.index_config)?)));
+    let entries = entries.collect::<Result<Map<String, Value>, SearchError>>();
+    entries.map(Value::Object)
+}
+
+/// Returns how much is in indexes.
+fn stats(found: &[Found], settings: &ApiSettings) -> Value {
+    let stats = found.iter().map(|(name, file)| {
+        let total = totals(file, settings);
+        (name.clone(), json!({"primaries": total, "total": total}))
+    });
+    let indices: Map<String, Value> = stats.collect();
+    json!({
+        "_shards": {"total": indices.len(), "successful": indices.len(), "failed": 0},
+        "indices": indices,
+    })
+}
+
+/// Returns the fields of indexes that may hold documents which `filter` matches.
+///
+/// # Errors
+/// If what an index holds cannot be read.
+async fn caps_of(
+    found: Vec<Found>,
+    wanted: &WantedCaps,
+    filter: Option<&Question>,
+    settings: &ApiSettings,
+    exchange: &Exchange,
+) -> Result<Vec<(String, Vec<Described>)>, SearchError> {
+    let mut all = Vec::new();
+    for (name, mut file) in found {
+        let mut fields_of = described(&file.manifest.index_config)?;
+        let of_index = exchange.of_index(&name);
+        // Which fields there are tells of documents that the caller may not see, and so does what splits hold.
+        let sees_all = settings.forced_filter.is_none();
+        if sees_all {
+            fields_of.extend(dynamic_fields(&mut file, wanted.time, &of_index).await?);
+        }
+        let may_hold = match filter.filter(|_| sees_all) {
+            Some(question) => may_hold(file, question, &of_index).await?,
+            None => true,
+        };
+        if may_hold {
+            all.push((name, fields_of));
+        }
+    }
+    Ok(all)
 }
 
 /// Those of these indexes that are there, each with its manifest or why that cannot be read.
@@ -332,7 +340,7 @@ async fn present<'i>(
 /// error.
 async fn validate(
     indexes: &AskedIndexes,
-    request: &Result<Box<SearchRequest>, SearchError>,
+    question: &Result<Box<Question>, SearchError>,
     settings: &ApiSettings,
     exchange: &Exchange,
 ) -> Result<HttpResponse, SearchError> {
@@ -340,9 +348,9 @@ async fn validate(
     let found = present(indexes, settings, exchange).await?;
     let num = found.len();
     for (index, manifest) in found {
-        let checked = match (request, manifest) {
+        let checked = match (question, manifest) {
             (Err(problem), _) => Err(problem.clone()),
-            (Ok(request), Ok(file)) => check_query(&file, index, request, &settings.limits),
+            (Ok(question), Ok(file)) => check_query(&file, index, question),
             (Ok(_), Err(error)) => return Err(error),
         };
         match checked {
@@ -361,54 +369,17 @@ async fn validate(
     Ok(elastic_response(200, &answer))
 }
 
-/// A search whose hits are fewer documents than its aggregations are of: both at once, and one answer.
-pub(super) async fn search_both(
-    question: Question,
-    aggregated: Question,
-    indexes: AskedIndexes,
-    exchange: Exchange,
-) -> Result<Outcome, SearchError> {
-    let hits = run_search(question, indexes.clone(), exchange.clone());
-    let aggregations = run_search(aggregated, indexes, exchange);
-    let (hits, aggregations) = join(hits, aggregations).await;
-    let (Outcome::Response(hits), Outcome::Response(aggregations)) = (hits?, aggregations?) else {
-        return Err(SearchError::internal(
-            "a search did not end with its answer",
-        ));
-    };
-    // Quotes in texts are escaped, so that these are found where they are meant.
-    const HITS: &str = ",\"hits\":{";
-    const AGGREGATIONS: &str = "\"hits\":[]},\"aggregations\":";
-    let parts = || {
-        let (head, hits) = hits.strip_suffix('}')?.split_once(HITS)?;
-        let (other, aggregations) = aggregations.split_once(AGGREGATIONS)?;
-        let (other, _) = other.split_once(HITS)?;
-        // What the aggregations lack, the answer says; the hits lack no more than that.
-        let is_whole = other.contains("\"timed_out\":false") && other.contains("\"failed\":0");
-        let head = if is_whole { head } else { other };
-        Some([head, HITS, hits, ",\"aggregations\":", aggregations].concat())
-    };
-    let both = parts().ok_or_else(|| SearchError::internal("an answer of an unknown form"));
-    both.map(Outcome::Response)
-}
-
 /// Whether an index may hold a hit, by what its manifest says. In one that lacks a field of the query, there is none.
 async fn may_hold(
     file: ManifestFile,
-    request: &SearchRequest,
-    limits: &Limits,
+    question: &Question,
     exchange: &Exchange,
 ) -> Result<bool, SearchError> {
-    match plan_search(file, request, limits, exchange).await {
+    match plan_search(file, question, exchange).await {
         Ok(plan) => Ok(!plan.splits.is_empty() || plan.known.num_hits > 0),
         Err(error) if error.kind == ErrorKind::Invalid => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-/// Documents and bytes of an index; nothing of them to a caller who may see a part of the documents only.
-pub(super) fn counts(file: &ManifestFile, settings: &ApiSettings) -> Option<(u64, u64, u64)> {
-    settings.forced_filter.is_none().then(|| amounts(file))
 }
 
 fn totals(file: &ManifestFile, settings: &ApiSettings) -> Value {

@@ -7,22 +7,16 @@
 //! What a request may say is what is known here: a key or parameter that is not is refused by name, in
 //! Elasticsearch's form of an error.
 
+mod about;
 mod body;
 mod call;
-mod cluster;
-mod dynamic;
 mod errors;
-mod fields;
-mod many;
-mod named;
+mod names;
 mod params;
-mod pit;
+mod read;
 mod routes;
-mod scroll;
-mod shown;
-mod sort;
-mod table;
+mod search;
 
 pub(super) use call::ElasticCall;
 pub(crate) use errors::to_elastic;
-pub(super) use routes::read_elastic;
+pub(super) use read::read_elastic;

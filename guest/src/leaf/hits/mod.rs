@@ -2,6 +2,7 @@
 
 mod best;
 mod kept;
+mod order;
 mod places;
 mod sent_back;
 mod sort_key;
@@ -9,7 +10,7 @@ mod top_hits;
 
 pub(crate) use best::place_in;
 pub(super) use best::rounded;
+pub(crate) use order::HitOrder;
 pub(super) use places::{Elsewhere, settle_places};
 pub(crate) use sent_back::shows_milliseconds;
-pub(crate) use top_hits::HitOrder;
 pub(super) use top_hits::TopHits;

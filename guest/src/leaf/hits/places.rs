@@ -22,12 +22,12 @@ use futures_util::future::{join, join_all};
 use tantivy::DateTime;
 use tantivy::columnar::Column;
 
-use super::top_hits::HitOrder;
+use super::order::HitOrder;
 use crate::SearchError;
 use crate::leaf::candidate::Candidate;
 use crate::leaf::partial::{HitPlace, PartialHit, compare_keys};
-use crate::leaf::split_search::SplitResult;
-use crate::leaf::times::{bucket_of, timestamps};
+use crate::leaf::split::search::SplitResult;
+use crate::leaf::split::times::{bucket_of, timestamps};
 use crate::request::SortOrder;
 use crate::split::{DocIdentities, OpenSplit, guard, guarded};
 

@@ -1,11 +1,14 @@
 //! What is read of a split: what a query is known to need, what a search missed, and documents for fields that are not
 //! indexed.
 
+mod columns;
 mod lists;
 mod rerun;
 mod scan;
 mod warmup;
 
+pub(super) use columns::column_len;
+pub(crate) use columns::list_columns;
 pub(super) use rerun::rerun_on_gaps;
 pub(super) use scan::{SPLITS_AT_ONCE, ScanBudget, Scanner};
 pub(super) use warmup::warm_up;

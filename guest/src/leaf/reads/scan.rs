@@ -19,7 +19,7 @@ use tantivy_common::BitSet;
 
 use super::rerun::rerun_on_gaps;
 use crate::exchange::Interrupt;
-use crate::leaf::aggregate::matching;
+use crate::leaf::split::aggregate::matching;
 use crate::query::{Answers, BuiltQuery, Clause, DocTerms, FieldClause, Scan};
 use crate::split::{Documents, OpenSplit, find_docs};
 use crate::{ErrorKind, SearchError};

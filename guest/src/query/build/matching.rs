@@ -77,17 +77,7 @@ impl Builder<'_> {
         if !terms.is_empty() {
             queries.push(match &wanted.words {
                 Words::Phrase { .. } | Words::PhrasePrefix => {
-                    let literal = UserInputLiteral {
-                        field_name: None,
-                        phrase: wanted.text.clone(),
-                        delimiter: Delimiter::DoubleQuotes,
-                        slop: match wanted.words {
-                            Words::Phrase { slop } => slop,
-                            _ => 0,
-                        },
-                        prefix: wanted.words == Words::PhrasePrefix,
-                    };
-                    words(self, name, &field, &literal, terms, record)?
+                    words(self, name, &field, &phrase_of(wanted), terms, record)?
                 }
                 of_words => self.words_of(&field, terms, of_words, wanted)?,
             });
@@ -151,5 +141,19 @@ pub(super) fn so_many_of(
             let queries = queries.collect();
             Box::new(BooleanQuery::with_minimum_required_clauses(queries, wanted))
         }
+    }
+}
+
+/// Returns a text whose words stand one behind the other.
+fn phrase_of(wanted: &Match) -> UserInputLiteral {
+    UserInputLiteral {
+        field_name: None,
+        phrase: wanted.text.clone(),
+        delimiter: Delimiter::DoubleQuotes,
+        slop: match wanted.words {
+            Words::Phrase { slop } => slop,
+            _ => 0,
+        },
+        prefix: wanted.words == Words::PhrasePrefix,
     }
 }

@@ -82,16 +82,7 @@ impl Reader<'_> {
             path: format!("{}.query", params.path),
         };
         scope.ends.check_zone(&params.path)?;
-        // Patterns go the way of the terms in any case, and every expression has a limit.
-        params.flag("analyze_wildcard")?;
-        params.count("max_determinized_states")?;
-        params.count("fuzzy_max_expansions")?;
-        params.ignore(&[
-            "auto_generate_synonyms_phrase_query",
-            "enable_position_increments",
-        ]);
-        rewrite(&mut params, "rewrite")?;
-        rewrite(&mut params, "fuzzy_rewrite")?;
+        read_what_says_nothing(&mut params)?;
         let is_escaped = params.flag("escape")?.unwrap_or(false);
         let boost = params.boost()?;
         params.finish()?;
@@ -259,4 +250,19 @@ fn escaped(text: &str) -> String {
         escaped.push(c);
     }
     escaped
+}
+
+/// Reads parameters that say nothing here.
+fn read_what_says_nothing(params: &mut Params<'_>) -> Result<(), SearchError> {
+    // Patterns go the way of the terms in any case, and every expression has a limit.
+    params.flag("analyze_wildcard")?;
+    params.count("max_determinized_states")?;
+    params.count("fuzzy_max_expansions")?;
+    params.ignore(&[
+        "auto_generate_synonyms_phrase_query",
+        "enable_position_increments",
+    ]);
+    rewrite(params, "rewrite")?;
+    rewrite(params, "fuzzy_rewrite")?;
+    Ok(())
 }

@@ -22,7 +22,7 @@ use self::source::filtered;
 use super::fetch_docs::Document;
 use crate::SearchError;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, place_in, shows_milliseconds};
-use crate::request::{DateFormat, ElasticHits, SearchRequest, SortTarget, SortValue};
+use crate::request::{DateFormat, ElasticHits, Question, SortTarget, SortValue};
 
 const SOURCE_FIELD: &str = "_source";
 
@@ -40,7 +40,7 @@ pub(super) struct Place<'a> {
 
 /// What a hit is written with.
 pub(super) struct HitWriter<'a> {
-    pub(super) request: &'a SearchRequest,
+    pub(super) question: &'a Question,
     pub(super) shown: &'a ElasticHits,
     pub(super) order: &'a HitOrder,
 }
@@ -52,7 +52,7 @@ impl HitWriter<'_> {
             return Value::Null;
         };
         let id = identity.to_string();
-        if self.request.forced_filter.is_none() {
+        if !self.question.is_filtered() {
             return id.into();
         }
         let mut hashed = blake3::hash(id.as_bytes()).to_hex().to_string();
@@ -134,7 +134,7 @@ impl HitWriter<'_> {
             .is_some_and(|field| matches!(field.kind, FieldKind::Json(_)));
         match value {
             SortValue::Number(float)
-                if self.request.forced_filter.is_some()
+                if self.question.is_filtered()
                     && is_json
                     && float.fract() == 0.0
                     && float.abs() < MOST_EXACT =>
@@ -161,12 +161,12 @@ impl HitWriter<'_> {
         let formats = self.shown.date_formats.iter().map(Some);
         let mut formats = formats.chain(std::iter::repeat(None));
         let mut computed = hit.keys.iter();
-        for key in &self.request.sort_keys()? {
+        for key in &self.question.sort {
             let format = formats.next().flatten();
             let value = match &key.target {
                 SortTarget::Doc => {
                     // It tells how many documents lie before.
-                    let is_hidden = self.request.forced_filter.is_some();
+                    let is_hidden = self.question.is_filtered();
                     values.push(if is_hidden { 0 } else { hit.doc }.into());
                     continue;
                 }

@@ -1,0 +1,87 @@
+//! Fields that documents have and no mapping names.
+
+use canter_doc_mapper::DYNAMIC_FIELD;
+use canter_split_format::ManifestFile;
+use tantivy::columnar::ColumnType;
+
+use super::fields::Described;
+use crate::SearchError;
+use crate::exchange::Exchange;
+use crate::leaf::list_columns;
+use crate::limits::TimeFilter;
+use crate::plan::newest_in_pages;
+use crate::split::{HeadSource, SearchedIndex};
+
+/// So many of the newest splits are asked which fields they have.
+const MAX_SPLITS: usize = 32;
+
+/// Between the parts of a column's name.
+const SEPARATOR: char = '\u{1}';
+
+/// The fields that documents of the newest splits, of those that `time` may let through, have in fields of objects of any
+/// shape, and beside all that is mapped.
+///
+/// # Errors
+/// If a split cannot be opened, or a page of the manifest cannot be read.
+pub(in crate::api::elastic) async fn dynamic_fields(
+    file: &mut ManifestFile,
+    time: TimeFilter,
+    exchange: &Exchange,
+) -> Result<Vec<Described>, SearchError> {
+    let newest = file.manifest.splits.iter().rev();
+    let newest = newest.filter(|entry| time.may_match(entry.time_range));
+    let newest: Vec<_> = newest.take(MAX_SPLITS).cloned().collect();
+    let num_older = MAX_SPLITS.saturating_sub(newest.len());
+    let older = newest_in_pages(&file.pages, time, num_older, exchange).await?;
+    let newest = newest.into_iter().map(|entry| HeadSource {
+        index: 0,
+        inlined: file.take_head(&entry.id),
+        packed: None,
+        entry,
+    });
+    let older = older.into_iter().map(|split| HeadSource {
+        index: 0,
+        inlined: None,
+        packed: split.head,
+        entry: split.entry,
+    });
+    let splits = newest.chain(older).collect();
+    let index = SearchedIndex {
+        prefix: exchange.prefix().to_owned(),
+        config: file.manifest.index_config.clone(),
+    };
+    let columns = list_columns(index, splits, exchange).await?;
+    let fields = columns.into_iter().filter_map(|(name, types)| {
+        let (field, path) = name.split_once(SEPARATOR)?;
+        let path = path.replace('.', "\\.").replace(SEPARATOR, ".");
+        let path = match field {
+            DYNAMIC_FIELD => path,
+            field => format!("{field}.{path}"),
+        };
+        Some((path, types))
+    });
+    let mut described = Vec::new();
+    for (path, types) in fields {
+        let mut kinds: Vec<&str> = types.into_iter().map(kind_of).collect();
+        canter_sorting::sort(&mut kinds);
+        kinds.dedup();
+        described.extend(
+            kinds
+                .iter()
+                .map(|kind| Described::found(path.clone(), kind)),
+        );
+    }
+    Ok(described)
+}
+
+fn kind_of(column_type: ColumnType) -> &'static str {
+    match column_type {
+        ColumnType::I64 | ColumnType::U64 => "long",
+        ColumnType::F64 => "double",
+        ColumnType::Bool => "boolean",
+        ColumnType::DateTime => "date",
+        ColumnType::Str => "keyword",
+        ColumnType::IpAddr => "ip",
+        ColumnType::Bytes => "binary",
+    }
+}

@@ -1,0 +1,211 @@
+//! `_mapping` and `_field_caps`: what fields there are, as Elasticsearch would have them.
+
+use canter_names::matches_pattern;
+use std::collections::BTreeMap;
+
+use canter_doc_mapper::{DocMapper, FieldKind, IndexConfig, ResolvedField};
+use serde_json::{Map, Value, json};
+use tantivy::schema::DateTimePrecision;
+
+use crate::SearchError;
+use crate::limits::TimeFilter;
+use crate::root::put;
+
+/// A field as Elasticsearch would have it.
+pub(in crate::api::elastic) struct Described {
+    pub(in crate::api::elastic) path: String,
+    kind: &'static str,
+    is_searchable: bool,
+    is_aggregatable: bool,
+}
+
+impl Described {
+    /// A field that documents have.
+    pub(in crate::api::elastic) fn found(path: String, kind: &'static str) -> Self {
+        Self {
+            path,
+            kind,
+            is_searchable: true,
+            is_aggregatable: true,
+        }
+    }
+}
+
+/// The mapped fields of an index.
+///
+/// # Errors
+/// If its config is none.
+pub(in crate::api::elastic) fn described(config: &Value) -> Result<Vec<Described>, SearchError> {
+    let invalid = |error: String| SearchError::data(format!("index config: {error}"));
+    let config: IndexConfig =
+        serde_json::from_value(config.clone()).map_err(|error| invalid(error.to_string()))?;
+    let mapper = DocMapper::new(&config).map_err(|error| invalid(error.to_string()))?;
+    Ok(mapper
+        .fields()
+        .iter()
+        .map(|field| of(field, &mapper))
+        .collect())
+}
+
+fn of(field: &ResolvedField<'_>, mapper: &DocMapper) -> Described {
+    let is_timestamp = mapper
+        .timestamp_field()
+        .is_some_and(|(id, _)| id == field.field);
+    Described {
+        path: field.fast_field_name(),
+        kind: kind_of(field, mapper),
+        is_searchable: field.indexed || field.scanned || field.is_fast() || is_timestamp,
+        is_aggregatable: field.is_fast(),
+    }
+}
+
+fn kind_of(field: &ResolvedField<'_>, mapper: &DocMapper) -> &'static str {
+    match field.kind {
+        FieldKind::Text(text) => {
+            let mut num_words = 0;
+            if let Some(mut analyzer) = mapper.tokenizers().get(&text.tokenizer) {
+                let mut words = analyzer.token_stream("a b");
+                words.process(&mut |_| num_words += 1);
+            }
+            match num_words {
+                1 => "keyword",
+                _ => "text",
+            }
+        }
+        FieldKind::U64(_) => "unsigned_long",
+        FieldKind::I64(_) => "long",
+        FieldKind::F64(_) => "double",
+        FieldKind::Bool => "boolean",
+        FieldKind::Date(date) => match date.precision {
+            DateTimePrecision::Seconds | DateTimePrecision::Milliseconds => "date",
+            _ => "date_nanos",
+        },
+        FieldKind::Ip => "ip",
+        FieldKind::Bytes(_) => "binary",
+        FieldKind::Json(_) | FieldKind::Object(_) => "object",
+        FieldKind::Concatenate(_) => "text",
+    }
+}
+
+/// The value of `mappings`: fields below their objects.
+pub(in crate::api::elastic) fn mappings(config: &Value) -> Result<Value, SearchError> {
+    let mut properties = Map::new();
+    for field in described(config)? {
+        let mut below = &mut properties;
+        let mut parts = field.path.split('.').peekable();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                let mut own = Map::new();
+                own.insert("type".to_owned(), field.kind.into());
+                if !field.is_searchable {
+                    own.insert("index".to_owned(), false.into());
+                }
+                below.insert(part.to_owned(), own.into());
+                break;
+            }
+            let object = below
+                .entry(part)
+                .or_insert_with(|| json!({"properties": {}}));
+            let properties = object
+                .as_object_mut()
+                .map(|object| object.entry("properties").or_insert_with(|| json!({})));
+            match properties.and_then(Value::as_object_mut) {
+                Some(properties) => below = properties,
+                None => break,
+            }
+        }
+    }
+    let is_dynamic = config.pointer("/doc_mapping/mode").and_then(Value::as_str) == Some("dynamic");
+    Ok(json!({"dynamic": is_dynamic.to_string(), "properties": properties}))
+}
+
+/// The value of `mappings` for some fields, as `_mapping/field` has it.
+pub(in crate::api::elastic) fn field_mappings(
+    config: &Value,
+    patterns: &str,
+) -> Result<Value, SearchError> {
+    let mut found = Map::new();
+    for field in described(config)? {
+        if patterns
+            .split(',')
+            .any(|pattern| matches_pattern(pattern, &field.path))
+        {
+            let name = field.path.rsplit('.').next().unwrap_or(&field.path);
+            let mapping = json!({name: {"type": field.kind}});
+            found.insert(
+                field.path.clone(),
+                json!({"full_name": field.path, "mapping": mapping}),
+            );
+        }
+    }
+    Ok(found.into())
+}
+
+/// In which indexes a field has a type, and whether it can be searched and aggregated in all of them.
+type Caps<'a> = (Vec<&'a str>, bool, bool);
+
+/// Which fields `_field_caps` names.
+#[derive(Debug)]
+pub(crate) struct WantedCaps {
+    /// Those of these types; of any without one.
+    pub(in crate::api::elastic) types: Vec<String>,
+    /// Whether it names the indexes that lack a field, too.
+    pub(in crate::api::elastic) has_unmapped: bool,
+    /// Those without a mapping of documents between these times.
+    pub(in crate::api::elastic) time: TimeFilter,
+}
+
+/// `_field_caps` of several indexes.
+pub(in crate::api::elastic) fn field_caps(
+    indexes: &[(String, Vec<Described>)],
+    patterns: &[String],
+    wanted: &WantedCaps,
+) -> Value {
+    // By name and type.
+    let mut caps: BTreeMap<String, BTreeMap<&str, Caps<'_>>> = BTreeMap::new();
+    for (name, described) in indexes {
+        for field in described {
+            let mut patterns = patterns.iter();
+            let mut types = wanted.types.iter();
+            let is_named = patterns.any(|pattern| matches_pattern(pattern, &field.path));
+            let is_of_type = types.len() == 0 || types.any(|kind| kind == field.kind);
+            if !is_named || !is_of_type {
+                continue;
+            }
+            let of_kind = caps.entry(field.path.clone()).or_default();
+            let (of, searchable, aggregatable) =
+                of_kind
+                    .entry(field.kind)
+                    .or_insert((Vec::new(), true, true));
+            of.push(name);
+            *searchable &= field.is_searchable;
+            *aggregatable &= field.is_aggregatable;
+        }
+    }
+    let mut fields = Map::new();
+    for (path, mut of_kind) in caps {
+        let has = |name: &str| of_kind.values().any(|(of, ..)| of.contains(&name));
+        let others = indexes.iter().map(|(name, _)| name.as_str());
+        let others: Vec<&str> = others.filter(|name| !has(name)).collect();
+        if wanted.has_unmapped && !others.is_empty() {
+            of_kind.insert("unmapped", (others, false, false));
+        }
+        let mut kinds = Map::new();
+        let is_one = of_kind.len() == 1;
+        for (kind, (of, searchable, aggregatable)) in of_kind {
+            let mut cap = json!({
+                "type": kind,
+                "metadata_field": false,
+                "searchable": searchable,
+                "aggregatable": aggregatable,
+            });
+            if !is_one {
+                put(&mut cap, "indices", of.into());
+            }
+            kinds.insert(kind.to_owned(), cap);
+        }
+        fields.insert(path, kinds.into());
+    }
+    let names: Vec<&str> = indexes.iter().map(|(name, _)| name.as_str()).collect();
+    json!({"indices": names, "fields": fields})
+}

@@ -1,0 +1,181 @@
+//! `_msearch`: many searches in one request, each with a line for its indexes and a line for itself.
+//!
+//! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-msearch>.
+
+use canter_names::read_json;
+use canter_protocol::{Budget, HttpRequest, Outcome};
+use futures_util::future::join_all;
+use serde_json::{Map, Value};
+
+use super::of_indexes::read_search_of;
+use super::read::Search;
+use super::run::{found_nothing, search_both};
+use crate::SearchError;
+use crate::api::elastic::errors::{Stage, error_body};
+use crate::api::elastic::names::ALL;
+use crate::api::elastic::params::{Common, UrlParams};
+use crate::api::settings::ApiSettings;
+use crate::exchange::Exchange;
+use crate::request::AskedIndexes;
+use crate::search::run_search;
+
+/// Most searches of one request.
+const MAX_SEARCHES: usize = 500;
+
+/// So many are carried out at once; each may hold its part of the memory.
+const AT_ONCE: usize = 4;
+
+/// A search of a list, or what is wrong with it; `None` if it is of no index.
+pub(crate) type OneOfMany = Result<Option<(AskedIndexes, Box<Search>)>, SearchError>;
+
+/// Reads the searches. What is wrong with one is its answer, and not that of the others. What the URL says of all of them, each
+/// may say otherwise.
+///
+/// # Errors
+/// If the lines are not in pairs, or there are too many.
+pub(in crate::api::elastic) fn read_many(
+    request: &HttpRequest,
+    index: Option<&str>,
+    of_all: &UrlParams,
+    settings: &ApiSettings,
+) -> Result<Vec<OneOfMany>, SearchError> {
+    let lines = request.body.split(|byte| *byte == b'\n');
+    let mut lines: Vec<&[u8]> = lines.map(<[u8]>::trim_ascii).collect();
+    while lines.last().is_some_and(|line| line.is_empty()) {
+        lines.pop();
+    }
+    let (pairs, rest) = lines.as_chunks::<2>();
+    if !rest.is_empty() || pairs.is_empty() {
+        return Err(SearchError::invalid(
+            "each search needs two lines, one for its header (which may be {}) and one for its body",
+        ));
+    }
+    if pairs.len() > MAX_SEARCHES {
+        return Err(SearchError::new(
+            crate::ErrorKind::Limit,
+            format!(
+                "{} searches in one request are more than {MAX_SEARCHES}",
+                pairs.len()
+            ),
+        ));
+    }
+    let of_all = of_all.written();
+    let searches = pairs
+        .iter()
+        .map(|[header, body]| read_one(header, body, index, &of_all, settings));
+    Ok(searches.collect())
+}
+
+fn read_one(
+    header: &[u8],
+    body: &[u8],
+    index: Option<&str>,
+    of_all: &str,
+    settings: &ApiSettings,
+) -> OneOfMany {
+    let header = match header {
+        [] => Map::new(),
+        header => match read_json(header) {
+            Ok(Value::Object(header)) => header,
+            Ok(_) => return Err(SearchError::invalid("the header must be a JSON object")),
+            Err(error) => return Err(SearchError::invalid(error.of("the header"))),
+        },
+    };
+    let mut params = UrlParams::of(of_all)?;
+    for (key, value) in &header {
+        params.put(key, value)?;
+    }
+    let common = Common {
+        // Of all answers together.
+        is_pretty: false,
+        ..params.common()?
+    };
+    let mut names = index.unwrap_or(ALL).to_owned();
+    for key in ["indices", "index"] {
+        if let Some(given) = params.text(key) {
+            given.clone_into(&mut names);
+        }
+    }
+    let search = read_search_of(&names, body, &mut params, &common, settings)?;
+    Ok(search.map(|(indexes, search)| (indexes, Box::new(search))))
+}
+
+/// The time that all of them may take together, if each says how much it may take: the longest of those that are carried out at
+/// once, and then the next ones.
+pub(in crate::api::elastic) fn budget_of(searches: &[OneOfMany]) -> Budget {
+    let mut deadline_ms: Option<u64> = None;
+    for some in searches.chunks(AT_ONCE) {
+        let searches = some.iter().flatten().flatten();
+        let asked = searches.map(|(_, search)| search.budget.deadline_ms);
+        match asked.reduce(|left, right| Some(left?.max(right?))) {
+            Some(Some(longest_ms)) => {
+                deadline_ms = Some(deadline_ms.unwrap_or(0).saturating_add(longest_ms));
+            }
+            Some(None) => return Budget::default(),
+            // What is wrong or of no index takes no time.
+            None => {}
+        }
+    }
+    Budget {
+        deadline_ms,
+        ..Budget::default()
+    }
+}
+
+/// Carries the searches out, some at once, and puts their answers together.
+pub(in crate::api::elastic) async fn run_many(
+    searches: Vec<OneOfMany>,
+    exchange: &Exchange,
+) -> String {
+    let mut responses = Vec::with_capacity(searches.len());
+    let mut searches = searches.into_iter().peekable();
+    while searches.peek().is_some() {
+        let some: Vec<OneOfMany> = searches.by_ref().take(AT_ONCE).collect();
+        let num = some.len() as u64;
+        let some = some.into_iter().map(|search| answer(search, num, exchange));
+        responses.extend(join_all(some).await);
+    }
+    let took_ms = exchange.report().elapsed_us / 1_000;
+    format!(
+        "{{\"took\":{took_ms},\"responses\":[{}]}}",
+        responses.join(",")
+    )
+}
+
+async fn answer(search: OneOfMany, at_once: u64, exchange: &Exchange) -> String {
+    let with_status = |json: String| match json.strip_suffix('}') {
+        Some(json) => format!("{json},\"status\":200}}"),
+        None => json,
+    };
+    let (indexes, search) = match search {
+        Ok(Some(search)) => search,
+        Ok(None) => return with_status(found_nothing(false).to_owned()),
+        Err(error) => return error_body(&error, Stage::Reading, false).1.to_string(),
+    };
+    let Search {
+        mut question,
+        mut aggregated,
+        ..
+    } = *search;
+    for question in std::iter::once(&mut question).chain(&mut aggregated) {
+        question.limits.max_resident_bytes /= at_once.max(1);
+    }
+    let exchange_of_all = exchange.clone();
+    let asked = indexes.clone();
+    let end = match aggregated {
+        None => run_search(question, indexes, exchange_of_all).await,
+        Some(aggregated) => search_both(question, aggregated, indexes, exchange_of_all).await,
+    };
+    match end {
+        Err(error) if asked.allows(&error) => with_status(found_nothing(false).to_owned()),
+        Ok(Outcome::Response(json)) => with_status(json),
+        Ok(_) => {
+            let error = SearchError::internal("a search of many did not end with its answer");
+            error_body(&error, Stage::Searching, false).1.to_string()
+        }
+        Err(error) => {
+            let is_late = exchange.report().timed_out;
+            error_body(&error, Stage::Searching, is_late).1.to_string()
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! Searches: what bodies and parameters ask for, and carrying it out.
+
+pub(super) mod many;
+mod named;
+pub(super) mod of_indexes;
+mod order;
+pub(super) mod pit;
+pub(super) mod read;
+pub(super) mod run;
+pub(super) mod scroll;
+mod shown;
+mod sort;

@@ -1,0 +1,424 @@
+//! The body and the parameters of a search.
+//!
+//! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-search>.
+
+use canter_aggregations::check_name;
+use canter_protocol::Budget;
+use serde_json::{Value, json};
+
+use super::named::Named;
+use super::order::{Order, order, order_by_itself};
+use super::pit::Pinned;
+use super::shown::{highlight, shown};
+use crate::SearchError;
+use crate::api::elastic::body::{Body, as_written, query, wrong};
+use crate::api::elastic::params::UrlParams;
+use crate::api::settings::ApiSettings;
+use crate::query::parse_named;
+use crate::request::{
+    AnswerForm, AskedAggregations, Counting, ElasticHits, GivenQuery, Question, Scroll,
+    SortKeySpec, SortTarget,
+};
+
+/// How many hits there are if a request does not say.
+const DEFAULT_SIZE: u64 = 10;
+
+/// Up to so many hits are counted if a request does not say.
+const DEFAULT_COUNTED: u64 = 10_000;
+
+/// A search, and what its host is to keep to.
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(in crate::api::elastic) question: Question,
+    /// What the aggregations are of, where that is more than the hits.
+    pub(in crate::api::elastic) aggregated: Option<Question>,
+    pub(in crate::api::elastic) budget: Budget,
+}
+
+/// Reads a search. `params` are left with what is not of a search.
+///
+/// # Errors
+/// If something is unknown, of another type, or asks for what the limits do not allow.
+pub(in crate::api::elastic) fn read_search(
+    mut body: Body,
+    params: &mut UrlParams,
+    is_pretty: bool,
+    settings: &ApiSettings,
+) -> Result<Search, SearchError> {
+    let mut question = plain(settings, is_pretty);
+    question.scroll = scroll_from_first(&body, params, settings)?;
+    let pinned = pinned(&mut body, question.scroll.is_some())?;
+    let given = Given::read(&mut body, params)?;
+    question.collapse = collapse(&mut body)?;
+    question.min_score = min_score(&mut body)?;
+    question.max_hits = count(&mut body, params, "size")?.unwrap_or(DEFAULT_SIZE);
+    question.start_offset = count(&mut body, params, "from")?.unwrap_or(0);
+    let Order { sort, scroll } = order(
+        &mut body,
+        params,
+        &mut question,
+        pinned.is_some(),
+        settings.forced_filter.is_some(),
+    )?;
+    let (source, fields) = shown(&mut body, params)?;
+    let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
+    let counts_all = total_is_number || question.scroll.is_some() || scroll.is_some();
+    let most_counted = most_counted(&mut body, params, counts_all)?;
+    question.track_total_hits = match most_counted {
+        Some(u64::MAX) => Counting::All,
+        most => Counting::UpTo(most.unwrap_or(0)),
+    };
+    question.query = given.hits()?.parse(settings.now_ms, &settings.limits)?;
+    let score = question.query.constant_score();
+    // Of a query within the limits: the clauses are copied.
+    let named = given.named(settings)?;
+    let shows_sort = sort.is_some();
+    let sort = sort.unwrap_or_else(|| order_by_itself(&question, score));
+    question.sort = sort.keys;
+    check_min_score(&question, given.aggs.is_some(), score)?;
+    question.elastic = Some(ElasticHits {
+        named: named.names(),
+        source,
+        shows_sort,
+        date_formats: sort.formats,
+        score: score.filter(|_| !shows_sort),
+        most_counted,
+        total_is_number,
+        is_count: false,
+        fields,
+        highlight: highlight(&mut body)?,
+        has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
+        filter_path: None,
+        scroll,
+        pit_id: pinned.as_ref().map(|pinned| pinned.id.clone()),
+    });
+    question.pinned = pinned.map(|pinned| pinned.manifests).unwrap_or_default();
+    let budget = budget(&mut body, params)?;
+    refuse_the_rest(&mut body, params)?;
+    body.finish()?;
+    let aggregated = given.aggregated(&question, settings)?;
+    let aggs = given.aggs.filter(|_| aggregated.is_none());
+    let mut search = finish(question, aggs, budget, settings)?;
+    search.question.named = parse_named(&named.clauses, settings.now_ms, &settings.limits)?;
+    if let Some(mut aggregated) = aggregated {
+        // Both are carried out at once, and share the memory.
+        for question in [&mut search.question, &mut aggregated] {
+            question.limits.max_resident_bytes /= 2;
+        }
+        search.aggregated = Some(aggregated);
+    }
+    Ok(search)
+}
+
+/// Reads a number of the URL, or else of the body.
+fn count(
+    body: &mut Body,
+    params: &mut UrlParams,
+    key: &'static str,
+) -> Result<Option<u64>, SearchError> {
+    match params.count(key)? {
+        Some(count) => Ok(Some(count)),
+        None => body.count(key),
+    }
+}
+
+/// Reads the point in time that is searched, if it is one.
+fn pinned(body: &mut Body, is_scroll: bool) -> Result<Option<Pinned>, SearchError> {
+    let pinned = body.take("pit").map(|pit| Pinned::of(&pit)).transpose()?;
+    match pinned.is_some() && is_scroll {
+        true => Err(wrong(
+            "scroll",
+            "using [point in time] is not allowed in a scroll context",
+        )),
+        false => Ok(pinned),
+    }
+}
+
+/// Returns where a scroll begins, if a search begins one.
+fn scroll_from_first(
+    body: &Body,
+    params: &mut UrlParams,
+    settings: &ApiSettings,
+) -> Result<Option<Scroll>, SearchError> {
+    Ok(params.duration("scroll")?.map(|_| Scroll {
+        after: None,
+        pinned: Vec::new(),
+        keys: Vec::new(),
+        now_ms: settings.now_ms,
+        total: None,
+        query: params.written(),
+        body: Value::from(body.map.clone()).to_string(),
+    }))
+}
+
+/// Returns how many hits are counted; `None` if their number is not shown.
+fn most_counted(
+    body: &mut Body,
+    params: &mut UrlParams,
+    counts_all: bool,
+) -> Result<Option<u64>, SearchError> {
+    let track = match params.text("track_total_hits").map(str::to_owned) {
+        Some(text) => Some(Value::from(text)),
+        None => body.take("track_total_hits"),
+    };
+    Ok(match track.map(as_written) {
+        None if counts_all => Some(u64::MAX),
+        None => Some(DEFAULT_COUNTED),
+        Some(Value::Bool(true)) => Some(u64::MAX),
+        Some(Value::Bool(false)) => None,
+        Some(count) => match count.as_u64() {
+            Some(count) => Some(count),
+            // Elasticsearch's other way to say true.
+            None if count == -1 => Some(u64::MAX),
+            None => {
+                return Err(wrong(
+                    "track_total_hits",
+                    "this must be true, false or a whole number",
+                ));
+            }
+        },
+    })
+}
+
+/// See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/collapse-search-results>.
+fn collapse(body: &mut Body) -> Result<Option<String>, SearchError> {
+    let Some(collapse) = body.take("collapse") else {
+        return Ok(None);
+    };
+    let keys = collapse.as_object().map(|keys| (keys.get("field"), keys));
+    let Some((Some(Value::String(field)), keys)) = keys else {
+        return Err(wrong("collapse", "this must be an object with a field"));
+    };
+    let is_known = |key: &str| matches!(key, "field" | "max_concurrent_group_searches");
+    if let Some(key) = keys.keys().find(|key| !is_known(key)) {
+        return Err(wrong(
+            "collapse",
+            format!("{key:?} is not known or not supported; there is field"),
+        ));
+    }
+    check_name("collapse", field)?;
+    Ok(Some(field.clone()))
+}
+
+fn min_score(body: &mut Body) -> Result<Option<f64>, SearchError> {
+    let given = body.take("min_score");
+    let score = given.map(|score| {
+        let score = score.as_f64();
+        score.ok_or_else(|| wrong("min_score", "this must be a number"))
+    });
+    score.transpose()
+}
+
+/// Refuses a least score where none is computed, unless all hits have a sufficient one anyway.
+fn check_min_score(
+    question: &Question,
+    has_aggregations: bool,
+    score: Option<f32>,
+) -> Result<(), SearchError> {
+    let Some(least) = question.min_score else {
+        return Ok(());
+    };
+    let by_score = |key: &SortKeySpec| key.target == SortTarget::Score;
+    if has_aggregations {
+        return Err(wrong(
+            "min_score",
+            "this is not supported beside aggregations",
+        ));
+    }
+    match question.sort.iter().any(by_score) || score.is_some_and(|score| f64::from(score) >= least)
+    {
+        true => Ok(()),
+        false => Err(wrong(
+            "min_score",
+            "there are no scores: leave sort out, or sort by _score",
+        )),
+    }
+}
+
+/// Reads what `_count` takes.
+///
+/// # Errors
+/// As [`read_search`].
+pub(in crate::api::elastic) fn read_count(
+    mut body: Body,
+    params: &mut UrlParams,
+    is_pretty: bool,
+    settings: &ApiSettings,
+) -> Result<Search, SearchError> {
+    let mut question = plain(settings, is_pretty);
+    let query = GivenQuery::of(&query(&mut body, params)?)?;
+    question.query = query.parse(settings.now_ms, &settings.limits)?;
+    body.finish()?;
+    question.max_hits = 0;
+    question.elastic = Some(ElasticHits {
+        is_count: true,
+        ..ElasticHits::default()
+    });
+    finish(question, None, Budget::default(), settings)
+}
+
+/// Returns a search that says which indexes may hold a hit.
+///
+/// # Errors
+/// If the filter is no query.
+pub(in crate::api::elastic) fn filter_question(
+    filter: &Value,
+    settings: &ApiSettings,
+) -> Result<Question, SearchError> {
+    let query = GivenQuery::of(filter)?;
+    Ok(Question {
+        query: query.parse(settings.now_ms, &settings.limits)?,
+        max_hits: 0,
+        ..plain(settings, false)
+    })
+}
+
+/// Returns a question that asks for everything.
+fn plain(settings: &ApiSettings, is_pretty: bool) -> Question {
+    let forced_filter = settings.forced_filter.clone();
+    Question::of_all(forced_filter, settings.limits.clone(), http_form(is_pretty))
+}
+
+fn http_form(is_pretty: bool) -> AnswerForm {
+    AnswerForm {
+        is_http: true,
+        has_profile: false,
+        is_pretty,
+    }
+}
+
+/// Checks what can be checked without an index, and reads the aggregations.
+fn finish(
+    mut question: Question,
+    aggs: Option<Value>,
+    budget: Budget,
+    settings: &ApiSettings,
+) -> Result<Search, SearchError> {
+    question.check()?;
+    let (now_ms, limits) = (settings.now_ms, &settings.limits);
+    let aggregations =
+        aggs.map(|aggs| AskedAggregations::read(aggs, now_ms, question.is_filtered(), limits));
+    question.aggregations = aggregations.transpose()?.flatten();
+    Ok(Search {
+        question,
+        aggregated: None,
+        budget,
+    })
+}
+
+/// What is asked for, before it is parsed.
+struct Given {
+    query: Value,
+    /// A filter for hits and not for aggregations.
+    post_filter: Option<Value>,
+    aggs: Option<Value>,
+}
+
+impl Given {
+    fn read(body: &mut Body, params: &mut UrlParams) -> Result<Self, SearchError> {
+        let query = query(body, params)?;
+        let aggs = match (body.take("aggs"), body.take("aggregations")) {
+            (Some(_), Some(_)) => {
+                return Err(wrong(
+                    "aggs",
+                    "aggs and aggregations are the same: give one",
+                ));
+            }
+            (aggs, others) => aggs.or(others),
+        };
+        Ok(Self {
+            query,
+            post_filter: body.take("post_filter"),
+            aggs,
+        })
+    }
+
+    /// Returns the query that hits match.
+    fn hits(&self) -> Result<GivenQuery, SearchError> {
+        match &self.post_filter {
+            None => GivenQuery::of(&self.query),
+            Some(filter) => {
+                let query = &self.query;
+                GivenQuery::of(&json!({"bool": {"must": [query], "filter": [filter]}}))
+            }
+        }
+    }
+
+    /// Returns the clauses that have a name.
+    fn named(&self, settings: &ApiSettings) -> Result<Named, SearchError> {
+        let mut named = Named::default();
+        for clause in std::iter::once(&self.query).chain(&self.post_filter) {
+            named.find(clause, &settings.limits)?;
+        }
+        Ok(named)
+    }
+
+    /// Returns the question that the aggregations are of, where that is more than the hits. A filter for hits alone is one
+    /// for both where there are no aggregations.
+    fn aggregated(
+        &self,
+        question: &Question,
+        settings: &ApiSettings,
+    ) -> Result<Option<Question>, SearchError> {
+        let (Some(_), Some(aggs)) = (&self.post_filter, &self.aggs) else {
+            return Ok(None);
+        };
+        let query = GivenQuery::of(&self.query)?;
+        let aggregated = Question {
+            query: query.parse(settings.now_ms, &settings.limits)?,
+            max_hits: 0,
+            start_offset: 0,
+            search_after: Vec::new(),
+            form: http_form(false),
+            ..question.clone()
+        };
+        let aggregated = finish(aggregated, Some(aggs.clone()), Budget::default(), settings)?;
+        Ok(Some(aggregated.question))
+    }
+}
+
+/// `timeout: 10s`
+fn budget(body: &mut Body, params: &mut UrlParams) -> Result<Budget, SearchError> {
+    let ms = match params.duration("timeout")? {
+        Some(ms) => Some(ms),
+        None => body.duration("timeout")?,
+    };
+    let Some(ms) = ms else {
+        return Ok(Budget::default());
+    };
+    Ok(Budget {
+        deadline_ms: Some(ms),
+        ..Budget::default()
+    })
+}
+
+/// What is refused unless it says what is so in any case.
+fn refuse_the_rest(body: &mut Body, params: &mut UrlParams) -> Result<(), SearchError> {
+    let off = [Value::Bool(false)];
+    let nothing = [json!({}), json!([])];
+    body.only("script_fields", &nothing, "scripts are not supported")?;
+    body.only(
+        "runtime_mappings",
+        &nothing,
+        "fields at search time are not supported",
+    )?;
+    body.only("profile", &off, "use the explanation of the command line")?;
+    body.only(
+        "terminate_after",
+        &[json!(0)],
+        "use track_total_hits instead",
+    )?;
+    body.only("stats", &nothing, "searches have no groups")?;
+    for (key, why) in [
+        ("version", "documents have no versions"),
+        ("seq_no_primary_term", "documents have no versions"),
+        ("track_scores", "sort by _score to have scores"),
+        ("explain", "scores are not explained"),
+    ] {
+        body.only(key, &off, why)?;
+        if params.flag(key)? == Some(true) {
+            return Err(wrong(key, why));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! Carrying a search out, and answers without one.
+
+use canter_protocol::Outcome;
+use futures_util::future::join;
+
+use crate::SearchError;
+use crate::exchange::Exchange;
+use crate::request::{AskedIndexes, Question};
+use crate::search::run_search;
+
+/// What is found where no index is searched.
+pub(in crate::api::elastic) fn found_nothing(counts: bool) -> &'static str {
+    match counts {
+        true => r#"{"count":0,"_shards":{"total":0,"successful":0,"skipped":0,"failed":0}}"#,
+        false => {
+            r#"{"took":0,"timed_out":false,"_shards":{"total":0,"successful":0,"skipped":0,"failed":0},"hits":{"total":{"value":0,"relation":"eq"},"max_score":0.0,"hits":[]}}"#
+        }
+    }
+}
+
+/// A search whose hits are fewer documents than its aggregations are of: both at once, and one answer.
+pub(in crate::api::elastic) async fn search_both(
+    question: Question,
+    aggregated: Question,
+    indexes: AskedIndexes,
+    exchange: Exchange,
+) -> Result<Outcome, SearchError> {
+    let hits = run_search(question, indexes.clone(), exchange.clone());
+    let aggregations = run_search(aggregated, indexes, exchange);
+    let (hits, aggregations) = join(hits, aggregations).await;
+    let (Outcome::Response(hits), Outcome::Response(aggregations)) = (hits?, aggregations?) else {
+        return Err(SearchError::internal(
+            "a search did not end with its answer",
+        ));
+    };
+    // Quotes in texts are escaped, so that these are found where they are meant.
+    const HITS: &str = ",\"hits\":{";
+    const AGGREGATIONS: &str = "\"hits\":[]},\"aggregations\":";
+    let parts = || {
+        let (head, hits) = hits.strip_suffix('}')?.split_once(HITS)?;
+        let (other, aggregations) = aggregations.split_once(AGGREGATIONS)?;
+        let (other, _) = other.split_once(HITS)?;
+        // What the aggregations lack, the answer says; the hits lack no more than that.
+        let is_whole = other.contains("\"timed_out\":false") && other.contains("\"failed\":0");
+        let head = if is_whole { head } else { other };
+        Some([head, HITS, hits, ",\"aggregations\":", aggregations].concat())
+    };
+    let both = parts().ok_or_else(|| SearchError::internal("an answer of an unknown form"));
+    both.map(Outcome::Response)
+}

@@ -1,0 +1,239 @@
+//! `sort`, and `search_after` that goes on behind a hit.
+//!
+//! See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/sort-search-results>.
+
+use canter_aggregations::{check_name, resolve_date};
+use serde_json::Value;
+
+use crate::SearchError;
+use crate::request::{DateFormat, MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget, SortValue};
+
+/// The order of hits, with the formats of dates.
+#[derive(Default)]
+pub(in crate::api::elastic) struct Sort {
+    pub(in crate::api::elastic) keys: Vec<SortKeySpec>,
+    pub(in crate::api::elastic) formats: Vec<DateFormat>,
+}
+
+const MILLISECOND_NS: i64 = 1_000_000;
+
+fn invalid(what: impl std::fmt::Display) -> SearchError {
+    SearchError::invalid(format!("sort: {what}"))
+}
+
+impl Sort {
+    /// Reads the value of `sort`: a key or a list of keys.
+    pub(in crate::api::elastic) fn of(json: &Value) -> Result<Self, SearchError> {
+        #[cfg(test)]
+        crate::request::parses::note(crate::request::parses::Parsed::Sort);
+        let mut sort = Self::default();
+        match json {
+            Value::Array(keys) => keys.iter().try_for_each(|key| sort.add(key))?,
+            key => sort.add(key)?,
+        }
+        if sort.keys.len() > MAX_SORT_KEYS {
+            return Err(invalid(format!("at most {MAX_SORT_KEYS} keys are allowed")));
+        }
+        Ok(sort)
+    }
+
+    /// Reads `field`, `field:desc` with commas between them, as URLs have it.
+    pub(in crate::api::elastic) fn of_url(text: &str) -> Result<Self, SearchError> {
+        let keys = text.split(',').map(|key| match key.rsplit_once(':') {
+            Some((name, order)) => serde_json::json!({name: order}),
+            None => Value::from(key),
+        });
+        Self::of(&keys.collect())
+    }
+
+    fn add(&mut self, key: &Value) -> Result<(), SearchError> {
+        match key {
+            // As URLs have it.
+            Value::String(name) if name.ends_with(":asc") || name.ends_with(":desc") => {
+                Err(invalid(format!(
+                    "No mapping found for [{name}] in order to sort on: write {{\"field\": \"desc\"}}"
+                )))
+            }
+            Value::String(name) => self.push(name, None, false, DateFormat::Usual),
+            Value::Object(keys) => {
+                // The keys of an object have no order of their own, and Grafana writes them by the alphabet: what only
+                // tells hits apart comes last.
+                let (apart, values): (Vec<_>, Vec<_>) = keys
+                    .iter()
+                    .partition(|(name, _)| matches!(name.as_str(), "_doc" | "_shard_doc"));
+                let mut keys = values.into_iter().chain(apart);
+                keys.try_for_each(|(name, how)| self.how(name, how))
+            }
+            _ => Err(invalid(
+                "a key must be a name or an object, such as {\"field\": \"desc\"}",
+            )),
+        }
+    }
+
+    fn how(&mut self, name: &str, how: &Value) -> Result<(), SearchError> {
+        let how = match how {
+            Value::String(order) => return self.push(name, Some(order), false, DateFormat::Usual),
+            Value::Object(how) => how,
+            _ => {
+                return Err(invalid(format!(
+                    "{name}: this must be asc, desc or an object"
+                )));
+            }
+        };
+        let (mut order, mut missing_first, mut format) = (None, false, DateFormat::Usual);
+        for (key, value) in how {
+            match (key.as_str(), value) {
+                ("order", Value::String(text)) => order = Some(text.as_str()),
+                ("missing", Value::String(text)) if text == "_last" => missing_first = false,
+                ("missing", Value::String(text)) if text == "_first" => missing_first = true,
+                ("missing", _) => {
+                    return Err(invalid(format!("{name}.missing must be _first or _last")));
+                }
+                ("format", Value::String(text)) => {
+                    format = match text.as_str() {
+                        "epoch_nanos_int" => DateFormat::Nanoseconds,
+                        "epoch_millis_int" => DateFormat::Milliseconds,
+                        _ => DateFormat::Named(text.clone()),
+                    }
+                }
+                // How it is written, a format says.
+                ("numeric_type", Value::String(text))
+                    if matches!(text.as_str(), "date" | "date_nanos") =>
+                {
+                    if format == DateFormat::Usual {
+                        format = match text.as_str() {
+                            "date" => DateFormat::Milliseconds,
+                            _ => DateFormat::Nanoseconds,
+                        };
+                    }
+                }
+                // Every field of the index is mapped or dynamic, so that there is nothing to stand in for.
+                ("unmapped_type", Value::String(_)) => {}
+                ("mode", Value::String(text)) => {
+                    return Err(invalid(format!(
+                        "{name}.mode: {text:?} is not supported: of several values the first counts"
+                    )));
+                }
+                (key, _) => {
+                    return Err(invalid(format!(
+                        "{name}: {key:?} is not known or has a wrong value; there are format, missing, \
+                         numeric_type, order, unmapped_type"
+                    )));
+                }
+            }
+        }
+        self.push(name, order, missing_first, format)
+    }
+
+    fn push(
+        &mut self,
+        name: &str,
+        order: Option<&str>,
+        missing_first: bool,
+        format: DateFormat,
+    ) -> Result<(), SearchError> {
+        let (target, usual) = match name {
+            "_score" => (SortTarget::Score, SortOrder::Descending),
+            "_doc" | "_shard_doc" => (SortTarget::Doc, SortOrder::Ascending),
+            name => {
+                check_name("sort", name)?;
+                (SortTarget::Field(name.to_owned()), SortOrder::Ascending)
+            }
+        };
+        let order = match order.map(str::to_ascii_lowercase).as_deref() {
+            None => usual,
+            Some("asc") => SortOrder::Ascending,
+            Some("desc") => SortOrder::Descending,
+            Some(other) => {
+                return Err(invalid(format!(
+                    "{name}: the order {other:?} is not known; there are asc and desc"
+                )));
+            }
+        };
+        self.keys.push(SortKeySpec {
+            target,
+            order,
+            missing_first,
+        });
+        self.formats.push(format);
+        Ok(())
+    }
+
+    /// With what tells all hits apart behind the other keys, if `_doc` stands there, or if `always`.
+    pub(in crate::api::elastic) fn told_apart(mut self, always: bool) -> Self {
+        let first = self
+            .keys
+            .iter()
+            .position(|key| key.target == SortTarget::Doc);
+        let order = match first {
+            // By itself, it is the order of the index.
+            Some(0) if !always => return self,
+            None if !always => return self,
+            Some(at) => {
+                self.formats.truncate(at);
+                let keys = self.keys.split_off(at);
+                keys.first().map_or(SortOrder::Ascending, |key| key.order)
+            }
+            None => SortOrder::Ascending,
+        };
+        self.keys.push(SortKeySpec {
+            target: SortTarget::SplitDoc,
+            order,
+            missing_first: false,
+        });
+        self.formats.push(DateFormat::Usual);
+        self
+    }
+
+    /// Reads `search_after`: one value for each key.
+    pub(in crate::api::elastic) fn after(
+        &self,
+        json: &Value,
+    ) -> Result<Vec<SortValue>, SearchError> {
+        let invalid = |what: &str| SearchError::invalid(format!("search_after: {what}"));
+        let Value::Array(values) = json else {
+            return Err(invalid("this must be a list"));
+        };
+        if values.len() != self.keys.len() || values.is_empty() {
+            return Err(invalid("there must be one value for each key of sort"));
+        }
+        let keys = self.keys.iter().zip(&self.formats).zip(values);
+        keys.map(|((key, format), value)| {
+            if key.target == SortTarget::Doc {
+                return Err(invalid(
+                    "_doc by itself cannot be gone on from: use scroll, or put a field before it",
+                ));
+            }
+            Ok(match (value, format) {
+                (Value::Null, _) => SortValue::Missing,
+                (Value::Bool(flag), _) => SortValue::Bool(*flag),
+                (Value::Number(number), DateFormat::Nanoseconds) if number.is_i64() => {
+                    SortValue::Date(number.as_i64().unwrap_or_default())
+                }
+                (Value::Number(number), DateFormat::Milliseconds) if number.is_i64() => {
+                    let ms = number.as_i64().unwrap_or_default();
+                    SortValue::Date(ms.saturating_mul(MILLISECOND_NS))
+                }
+                (Value::Number(number), DateFormat::Named(format)) => {
+                    let text = number.to_string();
+                    let time = resolve_date(&text, Some(format), None, 0, false);
+                    SortValue::Date(time.map_err(|what| invalid(&what))?)
+                }
+                (Value::Number(number), _) => match (number.as_i64(), number.as_u64()) {
+                    (Some(integer), _) => SortValue::Integer(integer.into()),
+                    (_, Some(integer)) => SortValue::Integer(integer.into()),
+                    _ => SortValue::Number(number.as_f64().unwrap_or_default()),
+                },
+                (Value::String(text), DateFormat::Named(format)) => {
+                    let time = resolve_date(text, Some(format), None, 0, false);
+                    SortValue::Date(time.map_err(|what| invalid(&what))?)
+                }
+                (Value::String(text), _) => SortValue::Text(text.clone()),
+                (Value::Array(_) | Value::Object(_), _) => {
+                    return Err(invalid("a value must be text, a number, a flag or null"));
+                }
+            })
+        })
+        .collect()
+    }
+}

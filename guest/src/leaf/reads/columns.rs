@@ -1,0 +1,61 @@
+//! The columns that splits have, whether a mapping names them or not, and how long they are.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::try_join_all;
+use tantivy::SegmentReader;
+use tantivy::columnar::{ColumnType, ColumnarReader};
+use tantivy::index::SegmentComponent;
+
+use super::rerun::rerun_on_gaps;
+use crate::SearchError;
+use crate::exchange::Exchange;
+use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guarded};
+
+/// Returns how many bytes the columns of a field take; `None` if where they are is not known here.
+pub(in crate::leaf) fn column_len(segment: &SegmentReader, field: &str) -> Option<u64> {
+    let handles = segment.fast_fields().dynamic_column_handles(field).ok()?;
+    let lens = handles.iter().map(|handle| handle.num_bytes().get_bytes());
+    Some(lens.fold(0, u64::saturating_add))
+}
+
+/// The names of all columns of these splits, which are of one index, and the types that each has. Parts of a name stand on
+/// either side of a character 1. Heads say it all, so that it takes one wave.
+///
+/// # Errors
+/// If a split cannot be opened.
+pub(crate) async fn list_columns(
+    index: SearchedIndex,
+    splits: Vec<HeadSource>,
+    exchange: &Exchange,
+) -> Result<BTreeMap<String, Vec<ColumnType>>, SearchError> {
+    let indexes = Indexes::new(&[index], exchange);
+    let interrupt = exchange.interrupt();
+    let lists = splits.into_iter().map(async |split| {
+        let split_id = split.entry.id.clone();
+        let listing = async {
+            let split = indexes.open(split).await?;
+            rerun_on_gaps(&split, &interrupt, || Ok(columns_of(&split)?)).await
+        };
+        guarded(&split_id, listing).await
+    });
+    let mut columns: BTreeMap<String, Vec<ColumnType>> = BTreeMap::new();
+    for (name, column_type) in try_join_all(lists).await?.into_iter().flatten() {
+        let types = columns.entry(name).or_default();
+        if !types.contains(&column_type) {
+            types.push(column_type);
+        }
+    }
+    Ok(columns)
+}
+
+fn columns_of(split: &OpenSplit) -> tantivy::Result<Vec<(String, ColumnType)>> {
+    let segments = split.searcher.index().searchable_segments()?;
+    let mut found = Vec::new();
+    for segment in segments {
+        let columns = ColumnarReader::open(segment.open_read(SegmentComponent::FastFields)?)?;
+        let columns = columns.list_columns()?.into_iter();
+        found.extend(columns.map(|(name, column)| (name, column.column_type())));
+    }
+    Ok(found)
+}

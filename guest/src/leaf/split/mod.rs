@@ -1,0 +1,9 @@
+//! What is found in one split: which documents match, the best of them, and their aggregations.
+
+pub(super) mod aggregate;
+pub(super) mod search;
+pub(super) mod statistics;
+mod term_docs;
+mod term_scores;
+pub(super) mod times;
+mod windows;

@@ -1,0 +1,393 @@
+//! Searching one open split whose bytes have been warmed up. Pure computation.
+
+use std::ops::Range;
+
+use canter_aggregations::{Aggregations, Collector, FromHead, Partial, Ranked, Split};
+use canter_matching::{Bits, Matcher, PostingList, WINDOW_LEN};
+use canter_split_format::DeletedDocs;
+use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Scorer};
+use tantivy::{DocId, Score, TERMINATED, Term};
+
+use super::aggregate::matching;
+use super::statistics::Statistics;
+use super::term_docs::TermDocs;
+use super::term_scores::TermScores;
+use super::windows::Windows;
+use crate::exchange::Interrupt;
+use crate::leaf::hits::{HitOrder, TopHits, rounded};
+use crate::leaf::partial::PartialHit;
+use crate::query::{BuiltQuery, QueryShape};
+use crate::split::OpenSplit;
+
+/// What to do with one split.
+pub(in crate::leaf) struct SplitTask<'a> {
+    pub(in crate::leaf) split: &'a OpenSplit,
+    pub(in crate::leaf) split_ord: u32,
+    pub(in crate::leaf) built: &'a BuiltQuery,
+    /// Clauses of which hits say whether they match.
+    pub(in crate::leaf) named: &'a [BuiltQuery],
+    /// Documents within the time filter.
+    pub(in crate::leaf) docs: Range<DocId>,
+    pub(in crate::leaf) order: &'a HitOrder,
+    pub(in crate::leaf) window: usize,
+    /// What its documents are aggregated by, and the filters of that by slot.
+    pub(in crate::leaf) aggregations: Option<(&'a Aggregations, &'a [BuiltQuery])>,
+    /// What of that the head has said already.
+    pub(in crate::leaf) from_head: &'a FromHead,
+    pub(in crate::leaf) statistics: Option<&'a Statistics>,
+    /// Whether to say which documents match.
+    pub(in crate::leaf) lists_documents: bool,
+    /// The least score of a hit, where scores are computed.
+    pub(in crate::leaf) min_score: Option<f64>,
+    /// When to stop.
+    pub(in crate::leaf) interrupt: &'a Interrupt,
+}
+
+/// What one split answers.
+#[derive(Debug, Default)]
+pub(in crate::leaf) struct SplitResult {
+    pub(in crate::leaf) num_hits: u64,
+    pub(in crate::leaf) hits: Vec<PartialHit>,
+    pub(in crate::leaf) aggregations: Option<Partial>,
+    /// The documents that match, if they are to be listed.
+    pub(in crate::leaf) listed: Option<DeletedDocs>,
+}
+
+/// Where matching documents go.
+struct Collectors {
+    num_hits: u64,
+    top_hits: TopHits,
+    aggregations: Option<Collector>,
+    listed: Option<DeletedDocs>,
+    /// Documents for the aggregations, which take more of them at once.
+    waiting: Vec<DocId>,
+    /// Those of the window that is taken.
+    window_docs: Vec<DocId>,
+}
+
+/// So many documents go to the aggregations at once.
+const AGGREGATED_AT_ONCE: usize = 4096;
+
+/// So many documents are taken at once with their scores.
+const SCORED_AT_ONCE: usize = 128;
+
+/// So many documents of a term are taken at once.
+const TERM_AT_ONCE: u32 = 4096;
+
+impl Collectors {
+    /// Takes the documents of a window.
+    fn collect_window(&mut self, first: DocId, found: &Bits) -> canter_aggregations::Result<()> {
+        if found.is_empty() {
+            return Ok(());
+        }
+        self.num_hits += u64::from(found.count());
+        self.top_hits.collect_window(first, found)?;
+        if self.listed.is_some() || self.aggregations.is_some() {
+            let mut docs = std::mem::take(&mut self.window_docs);
+            found.list(first, &mut docs);
+            self.list(&docs);
+            self.aggregate(&docs)?;
+            self.window_docs = docs;
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, docs: &[DocId]) {
+        if let Some(listed) = &mut self.listed {
+            let ranges = docs.iter().map(|doc| *doc..doc.saturating_add(1));
+            ranges.for_each(|range| listed.push(range));
+        }
+    }
+
+    fn aggregate(&mut self, docs: &[DocId]) -> canter_aggregations::Result<()> {
+        if self.aggregations.is_some() {
+            self.waiting.extend_from_slice(docs);
+            if self.waiting.len() >= AGGREGATED_AT_ONCE {
+                return self.flush();
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> canter_aggregations::Result<()> {
+        if let Some(aggregations) = &mut self.aggregations {
+            aggregations.collect_list(&self.waiting)?;
+        }
+        self.waiting.clear();
+        Ok(())
+    }
+}
+
+impl SplitTask<'_> {
+    /// Runs the query.
+    ///
+    /// # Errors
+    /// What tantivy says; a read that missed is an error whose range is noted in the split's body. What the
+    /// aggregations say: buckets beyond the limits.
+    pub(in crate::leaf) fn run(&self) -> canter_aggregations::Result<SplitResult> {
+        let aggregations = match self.aggregations {
+            None => None,
+            Some((request, filters)) => {
+                let filters = filters.iter();
+                let filters = filters.map(|filter| matching(self.split, filter, self.interrupt));
+                let filters = filters.collect::<tantivy::Result<Vec<_>>>()?;
+                let split = Split {
+                    segment: self.split.segment(),
+                    mapper: &self.split.mapper,
+                    sort_field: self.split.metadata.sort_field.as_deref(),
+                    time_index: self.split.time_index.as_ref(),
+                    filters: &filters,
+                };
+                Some(Collector::open(request, &split, self.from_head)?)
+            }
+        };
+        let mut collectors = Collectors {
+            num_hits: 0,
+            top_hits: TopHits::open(self.split, self.order, self.window)?,
+            aggregations,
+            listed: self.lists_documents.then(DeletedDocs::default),
+            waiting: Vec::new(),
+            window_docs: Vec::new(),
+        };
+        if self.order.needs_scores() {
+            self.run_scored(&mut collectors)?;
+        } else if self.built.shape == QueryShape::All {
+            self.run_all(&mut collectors)?;
+        } else if self.run_ranked(&mut collectors)? {
+            // No document had to be looked at.
+        } else {
+            self.run_unscored(&mut collectors)?;
+        }
+        self.interrupt.check_tantivy()?;
+        collectors.flush()?;
+        let mut hits = collectors.top_hits.into_hits(self.split_ord)?;
+        self.note_names(&mut hits)?;
+        Ok(SplitResult {
+            num_hits: collectors.num_hits,
+            hits,
+            aggregations: match collectors.aggregations {
+                None => None,
+                Some(collector) => Some(collector.finish()?),
+            },
+            listed: collectors.listed,
+        })
+    }
+
+    /// Notes which of the clauses with names each hit matches.
+    fn note_names(&self, hits: &mut [PartialHit]) -> tantivy::Result<()> {
+        if self.named.is_empty() || hits.is_empty() {
+            return Ok(());
+        }
+        let docs = hits.iter().enumerate().map(|(place, hit)| (hit.doc, place));
+        let mut docs: Vec<(DocId, usize)> = docs.collect();
+        // A matcher goes forward only.
+        canter_sorting::sort(&mut docs);
+        let (mut wanted, mut found) = (Bits::default(), Bits::default());
+        for (ord, clause) in self.named.iter().enumerate() {
+            let mut matcher = self.split.compile(clause.query.as_ref())?;
+            let mut left = docs.as_slice();
+            while let Some((doc, _)) = left.first() {
+                self.interrupt.check_tantivy()?;
+                let first = doc / u64::BITS * u64::BITS;
+                let len = left.partition_point(|(doc, _)| doc - first < WINDOW_LEN);
+                let (window, rest) = left.split_at_checked(len).unwrap_or_default();
+                wanted.clear();
+                for (doc, _) in window {
+                    wanted.insert(doc - first);
+                }
+                matcher.find(first, &wanted, &mut found)?;
+                for (doc, place) in window {
+                    let (word, bit) = ((doc - first) / u64::BITS, doc % u64::BITS);
+                    let word = found.words().get(word as usize).copied();
+                    if let (true, Some(hit)) = (
+                        (word.unwrap_or_default() >> bit) & 1 == 1,
+                        hits.get_mut(*place),
+                    ) {
+                        hit.names |= 1 << ord;
+                    }
+                }
+                left = rest;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every document in the range matches that is not deleted.
+    fn run_all(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
+        match &self.split.deleted {
+            None => self.run_range(self.docs.clone(), collectors),
+            Some(deleted) => deleted
+                .left_of(self.docs.clone())
+                .try_for_each(|docs| self.run_range(docs, collectors)),
+        }
+    }
+
+    /// Every document of these matches.
+    fn run_range(
+        &self,
+        docs: Range<DocId>,
+        collectors: &mut Collectors,
+    ) -> canter_aggregations::Result<()> {
+        const BLOCK: u32 = 65_536;
+        collectors
+            .top_hits
+            .collect_range(docs.clone(), self.interrupt)?;
+        let mut from = docs.start;
+        while from < docs.end {
+            self.interrupt.check_tantivy()?;
+            let to = from.saturating_add(BLOCK).min(docs.end);
+            collectors.num_hits += u64::from(to - from);
+            if let Some(listed) = &mut collectors.listed {
+                listed.push(from..to);
+            }
+            if let Some(aggregations) = &mut collectors.aggregations {
+                aggregations.collect_range(from, to)?;
+            }
+            from = to;
+        }
+        Ok(())
+    }
+
+    /// Counts the documents of one term without looking at each. `false` if that is not all that is asked for.
+    fn run_ranked(&self, collectors: &mut Collectors) -> canter_aggregations::Result<bool> {
+        let (QueryShape::Term(term), 0) = (&self.built.shape, self.window) else {
+            return Ok(false);
+        };
+        let Some(aggregations) = &mut collectors.aggregations else {
+            return Ok(false);
+        };
+        // A skip list counts deleted documents too.
+        if self.split.deleted.is_some() {
+            return Ok(false);
+        }
+        let mut docs = TermDocs::open(self.split, term)?;
+        if !aggregations.collect_ranked(&self.docs, &mut docs)? {
+            return Ok(false);
+        }
+        docs.restart()?;
+        let (before, _) = docs.seek(self.docs.start);
+        let (until, _) = docs.seek(self.docs.end);
+        collectors.num_hits = u64::from(until.saturating_sub(before));
+        Ok(true)
+    }
+
+    fn run_unscored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
+        let mut matcher = self.split.compile(self.built.query.as_ref())?;
+        if let Matcher::Term(list) = &mut matcher
+            && self.split.deleted.is_none()
+            && collectors.top_hits.is_in_order()
+        {
+            return self.run_term(list, collectors);
+        }
+        let docs = self.docs.clone();
+        let mut windows = Windows::of(matcher, self.split, docs, self.interrupt);
+        let mut found = Bits::default();
+        while let Some(first) = windows.next(&mut found)? {
+            collectors.collect_window(first, &found)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the documents of one term, as its list has them.
+    fn run_term(
+        &self,
+        list: &mut PostingList,
+        collectors: &mut Collectors,
+    ) -> canter_aggregations::Result<()> {
+        let ranks = list.rank(self.docs.start)..list.rank(self.docs.end);
+        collectors.num_hits += u64::from(ranks.end.saturating_sub(ranks.start));
+        let mut docs = Vec::new();
+        list.docs_by_rank(collectors.top_hits.ranks_of(&ranks), &mut docs);
+        collectors.top_hits.collect(&docs)?;
+        if collectors.listed.is_none() && collectors.aggregations.is_none() {
+            return Ok(());
+        }
+        let mut from = ranks.start;
+        while from < ranks.end {
+            self.interrupt.check_tantivy()?;
+            // Blocks of the list, as many as the aggregations take at once.
+            let to = (from / TERM_AT_ONCE + 1).saturating_mul(TERM_AT_ONCE);
+            list.docs_by_rank(from..to.min(ranks.end), &mut docs);
+            collectors.list(&docs);
+            collectors.aggregate(&docs)?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    fn run_scored(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
+        let statistics = self.statistics.map(|all| all.of_split(self.split));
+        let statistics: &dyn Bm25StatisticsProvider = match &statistics {
+            Some(statistics) => statistics,
+            None => &self.split.searcher,
+        };
+        if let QueryShape::Term(term) = &self.built.shape {
+            return self.run_scored_term(term, statistics, collectors);
+        }
+        let searcher = &self.split.searcher;
+        let scoring = EnableScoring::enabled_from_statistics_provider(statistics, searcher);
+        let mut scorer = self.scorer(scoring)?;
+        let mut scored = Vec::new();
+        while scorer.doc() < self.docs.end {
+            scored.clear();
+            while scorer.doc() < self.docs.end && scored.len() < SCORED_AT_ONCE {
+                scored.push((scorer.doc(), scorer.score()));
+                scorer.advance();
+            }
+            self.collect_scored(&mut scored, collectors)?;
+        }
+        Ok(())
+    }
+
+    fn run_scored_term(
+        &self,
+        term: &Term,
+        statistics: &dyn Bm25StatisticsProvider,
+        collectors: &mut Collectors,
+    ) -> canter_aggregations::Result<()> {
+        let scores = TermScores::open(self.split, term, statistics, &self.docs)?;
+        let Some(mut scores) = scores else {
+            return Ok(());
+        };
+        let mut scored = Vec::new();
+        loop {
+            scores.next_block(&mut scored);
+            if scored.is_empty() {
+                return Ok(());
+            }
+            self.collect_scored(&mut scored, collectors)?;
+        }
+    }
+
+    /// Takes documents with their scores, of which it leaves those that are hits.
+    fn collect_scored(
+        &self,
+        scored: &mut Vec<(DocId, Score)>,
+        collectors: &mut Collectors,
+    ) -> canter_aggregations::Result<()> {
+        self.interrupt.check_tantivy()?;
+        if self.split.deleted.is_some() {
+            scored.retain(|(doc, _)| self.split.is_live(*doc));
+        }
+        if let Some(least) = self.min_score {
+            scored.retain(|(_, score)| f64::from(rounded(*score)) >= least);
+        }
+        collectors.num_hits += scored.len() as u64;
+        collectors.top_hits.collect_scored(scored)?;
+        if collectors.aggregations.is_some() {
+            let docs: Vec<DocId> = scored.iter().map(|(doc, _)| *doc).collect();
+            collectors.aggregate(&docs)?;
+        }
+        Ok(())
+    }
+
+    /// A scorer that stands on the first matching document of the range.
+    fn scorer(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Scorer>> {
+        let weight = self.built.query.weight(scoring)?;
+        let mut scorer = weight.scorer(self.split.segment(), 1.0)?;
+        if scorer.doc() != TERMINATED && scorer.doc() < self.docs.start {
+            scorer.seek(self.docs.start);
+        }
+        Ok(scorer)
+    }
+}

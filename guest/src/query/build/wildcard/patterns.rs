@@ -1,0 +1,245 @@
+//! Wildcards (`wor*`, `w?rd`) and regular expressions (`/wor.*/`), both automata over a dictionary.
+
+use canter_doc_mapper::tokenizers::Letters;
+use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField, check_classes};
+use tantivy::query::{EmptyQuery, Query};
+
+use super::compiled::compiled;
+use crate::SearchError;
+use crate::query::build::Builder;
+use crate::query::build::automaton::{AutomatonQuery, TermAutomaton};
+use crate::query::build::literal::{has_nothing, resolve};
+use crate::query::build::value::json_base_term;
+use crate::query::scan::Wanted;
+
+/// Any number of characters.
+pub(in crate::query::build) const ANY_TEXT: &str = "(.|\n)*";
+
+/// A part of a bare word.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    Literal(char),
+    /// `?`
+    AnyCharacter,
+    /// `*`
+    AnyText,
+}
+
+/// The parts of a bare word: `*` and `?` are wildcards unless an odd number of backslashes stands before
+/// them, and half of those backslashes are literal. A backslash before anything else is one.
+fn parts(word: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let mut num_backslashes = 0_usize;
+    for character in word.chars() {
+        let is_wildcard = matches!(character, '*' | '?');
+        if character == '\\' {
+            num_backslashes += 1;
+            continue;
+        }
+        let is_escaped = is_wildcard && num_backslashes % 2 == 1;
+        let num_literal = match is_wildcard {
+            true => num_backslashes / 2,
+            false => num_backslashes,
+        };
+        parts.extend(std::iter::repeat_n(Part::Literal('\\'), num_literal));
+        num_backslashes = 0;
+        parts.push(match character {
+            // Twice in a row says no more than once.
+            '*' if !is_escaped && parts.last() == Some(&Part::AnyText) => continue,
+            '*' if !is_escaped => Part::AnyText,
+            '?' if !is_escaped => Part::AnyCharacter,
+            literal => Part::Literal(literal),
+        });
+    }
+    parts.extend(std::iter::repeat_n(Part::Literal('\\'), num_backslashes));
+    parts
+}
+
+/// A bare word as it is meant: a pattern, or text whose wildcards were all escaped.
+#[derive(Debug, PartialEq)]
+pub(in crate::query::build) enum BareWord {
+    Text(String),
+    Pattern(Pattern),
+}
+
+/// A bare word with wildcards.
+#[derive(Debug, PartialEq)]
+pub(in crate::query::build) struct Pattern(Vec<Part>);
+
+impl BareWord {
+    pub(in crate::query::build) fn of(word: &str) -> Self {
+        let parts = parts(word);
+        let literals = parts.iter().map(|part| match part {
+            Part::Literal(character) => Some(*character),
+            Part::AnyCharacter | Part::AnyText => None,
+        });
+        match literals.collect::<Option<String>>() {
+            Some(text) => Self::Text(text),
+            None => Self::Pattern(Pattern(parts)),
+        }
+    }
+}
+
+impl Pattern {
+    /// As Lucene writes it: a backslash takes the meaning of the character behind it, whatever that is.
+    pub(in crate::query::build) fn of_lucene(text: &str) -> Self {
+        let mut parts = Vec::new();
+        let mut characters = text.chars();
+        while let Some(character) = characters.next() {
+            parts.push(match character {
+                '*' if parts.last() == Some(&Part::AnyText) => continue,
+                '*' => Part::AnyText,
+                '?' => Part::AnyCharacter,
+                '\\' => Part::Literal(characters.next().unwrap_or('\\')),
+                literal => Part::Literal(literal),
+            });
+        }
+        Self(parts)
+    }
+
+    /// A text in which nothing stands for anything else.
+    pub(in crate::query::build) fn literal(text: &str) -> Self {
+        Self(text.chars().map(Part::Literal).collect())
+    }
+
+    /// The expression that takes what is written, letter for letter.
+    pub(in crate::query::build) fn plain(&self) -> String {
+        self.expression(&Letters::default())
+    }
+
+    /// The expression that terms of this tokenizer must match.
+    ///
+    /// The literal parts go through what the tokenizer does to letters, character by character, so
+    /// that a capital sigma has become `σ` wherever it stood; one that was written small at the end of a
+    /// word is `ς` in the dictionary, and a pattern's capital stands for both. What cannot be done to a
+    /// part of a word is not done: `en_stem` keeps stems, so its patterns meet stems (`runn*` does not
+    /// meet `running`, which is kept as `run`), and a character at which the tokenizer cuts is in no term.
+    pub(in crate::query::build) fn expression(&self, letters: &Letters) -> String {
+        let lowercases = letters.lowercases();
+        let mut expression = String::new();
+        for part in &self.0 {
+            match part {
+                Part::AnyText => expression.push_str(ANY_TEXT),
+                Part::AnyCharacter => expression.push_str("(.|\n)"),
+                Part::Literal('Σ') if lowercases => expression.push_str("(σ|ς)"),
+                Part::Literal(character) => {
+                    let text = letters.apply(character.encode_utf8(&mut [0; 4]));
+                    for character in text.chars() {
+                        push_escaped(&mut expression, character);
+                    }
+                }
+            }
+        }
+        expression
+    }
+}
+
+pub(in crate::query::build) fn build_wildcard(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    pattern: &Pattern,
+) -> Result<Box<dyn Query>, SearchError> {
+    automaton(builder, field, &pattern.expression(field.letters))
+}
+
+/// An expression that takes capitals for small letters and the other way round.
+pub(in crate::query::build) fn expression_of(expression: &str, case_insensitive: bool) -> String {
+    match case_insensitive {
+        true => format!("(?i:{expression})"),
+        false => expression.to_owned(),
+    }
+}
+
+/// All terms that begin with `start`, which is as the tokenizer left it.
+pub(in crate::query::build) fn build_prefix(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    start: &str,
+) -> Result<Box<dyn Query>, SearchError> {
+    let mut expression = String::new();
+    for character in start.chars() {
+        push_escaped(&mut expression, character);
+    }
+    automaton(builder, field, &(expression + ANY_TEXT))
+}
+
+pub(in crate::query::build) fn build_regex(
+    builder: &mut Builder<'_>,
+    name: &str,
+    pattern: &str,
+) -> Result<Box<dyn Query>, SearchError> {
+    let field = resolve(builder.mapper, name)?;
+    if has_nothing(&field, builder.mapper) {
+        return Ok(Box::new(EmptyQuery));
+    }
+    let is_searched = field.indexed || field.scanned;
+    if !is_searched || !matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_)) {
+        return Err(SearchError::invalid(format!(
+            "the field {name:?} is no indexed text, so a regular expression cannot search it"
+        )));
+    }
+    automaton(builder, &field, &any_character(pattern)?)
+}
+
+/// The expression in which `.` is any character, a line break too, as in Lucene.
+///
+/// # Errors
+/// If it names classes of characters that are not known.
+pub(in crate::query::build) fn any_character(pattern: &str) -> Result<String, SearchError> {
+    check_classes(pattern)
+        .map_err(|what| SearchError::invalid(format!("the pattern {pattern:?} {what}")))?;
+    Ok(format!("(?s:{pattern})"))
+}
+
+pub(in crate::query::build) fn automaton(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    pattern: &str,
+) -> Result<Box<dyn Query>, SearchError> {
+    let pattern = match field.kind {
+        FieldKind::Json(json) => {
+            // Terms of a JSON field start with their path and type.
+            let mut base = json_base_term(field, json);
+            base.append_type_and_str("");
+            let path = String::from_utf8_lossy(base.serialized_value_bytes()).into_owned();
+            let mut full = String::new();
+            for character in path.chars() {
+                push_escaped(&mut full, character);
+            }
+            full + pattern
+        }
+        _ => pattern.to_owned(),
+    };
+    let regex = TermAutomaton::Regex(compiled(&pattern)?);
+    Ok(find_automaton(builder, field, regex))
+}
+
+/// The documents with a term of a field that an automaton takes.
+pub(in crate::query::build) fn find_automaton(
+    builder: &mut Builder<'_>,
+    field: &ResolvedField<'_>,
+    automaton: TermAutomaton,
+) -> Box<dyn Query> {
+    if field.scanned {
+        return builder.scan(ScannedField::of(field), Wanted::Automaton(automaton));
+    }
+    builder
+        .needs
+        .automata
+        .push((field.field, automaton.clone()));
+    Box::new(AutomatonQuery {
+        field: field.field,
+        automaton,
+    })
+}
+
+pub(in crate::query::build) fn push_escaped(pattern: &mut String, character: char) {
+    // With a backslash `<` and `>` would be the edges of a word.
+    if character.is_ascii_punctuation() && !matches!(character, '<' | '>') {
+        pattern.push('\\');
+    }
+    pattern.push(character);
+}
+
+#[cfg(test)]
+mod tests;

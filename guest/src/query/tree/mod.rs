@@ -1,0 +1,17 @@
+//! A query as a tree, whichever language it was written in: the query string (`grammar`) or Elasticsearch's query
+//! DSL (`dsl`). Pruning, limits, cache keys and the query itself (`build`) come from this tree, so they are the same
+//! for both. It also travels between sessions.
+
+mod depth;
+mod leaf;
+mod min_should;
+mod node;
+mod text;
+
+pub(crate) use leaf::INDEX;
+pub(super) use leaf::{
+    AUTO, Edits, End, Fuzziness, Given, ID, Leaf, Match, PatternKind, Range, Words,
+};
+pub(super) use min_should::{MinShould, Share};
+pub(super) use node::{BoolNode, Combine, InFields, Role};
+pub(crate) use node::{Factor, QueryNode};

@@ -1,0 +1,160 @@
+//! A search as it comes in as JSON, by Quickwit's names: what is read here is text, and becomes a [`Question`] once.
+
+use canter_names::read_json;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+use super::DEFAULT_MAX_HITS;
+use super::aggregations::AskedAggregations;
+use super::counting::{Counting, read_counting};
+use super::queries::{GivenQuery, parse_filters, read_filters, texts};
+use super::question::{AnswerForm, Question};
+use super::sort::parse_sort_by;
+use crate::SearchError;
+use crate::limits::{Limits, TimeFilter};
+use crate::query::QueryNode;
+
+/// A search as it comes in. Unknown keys are refused by name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchRequest {
+    /// The query string (`*` matches everything), or a query of Elasticsearch's query DSL.
+    #[serde(default)]
+    query: GivenQuery,
+    /// Fields for words that name none; the index config's default search fields if absent.
+    #[serde(default, alias = "search_fields", deserialize_with = "one_or_many")]
+    search_field: Vec<String>,
+    /// Elasticsearch aggregations.
+    #[serde(default, alias = "aggregations")]
+    aggs: Option<Value>,
+    /// How many hits to return.
+    #[serde(default = "default_max_hits")]
+    max_hits: u64,
+    /// How many hits to skip before those.
+    #[serde(default)]
+    start_offset: u64,
+    /// Fields, `_score` or `_doc`, comma-separated; `-` in front means ascending.
+    #[serde(default, alias = "sort_by_field")]
+    sort_by: Option<String>,
+    /// Seconds since 1970, included.
+    #[serde(default)]
+    start_timestamp: Option<i64>,
+    /// Seconds since 1970, excluded.
+    #[serde(default)]
+    end_timestamp: Option<i64>,
+    /// How many hits are counted.
+    #[serde(default, alias = "count_all", deserialize_with = "read_counting")]
+    track_total_hits: Counting,
+    /// Fields of which hits show the passages that match, besides the documents themselves.
+    #[serde(default, deserialize_with = "one_or_many")]
+    snippet_fields: Vec<String>,
+    /// Queries that every hit must match besides, whatever the other asks for: what a caller may see. One stands for itself,
+    /// and several in a list.
+    #[serde(default, deserialize_with = "read_filters")]
+    forced_filter: Option<Vec<String>>,
+    /// Only says what the search would look at, and why.
+    #[serde(default)]
+    explain: bool,
+    /// Lists the ids of all documents that match, split by split: what a deletion goes by. The API does not know it.
+    #[serde(default)]
+    list_documents: bool,
+    /// By which name the index goes, where its host knows it by none. The API does not know it.
+    #[serde(default)]
+    index_name: Option<String>,
+    /// What `now` is in dates: milliseconds since 1970. A host gives its clock's time where the request has none.
+    #[serde(default)]
+    pub(crate) now_ms: Option<i64>,
+}
+
+fn default_max_hits() -> u64 {
+    DEFAULT_MAX_HITS
+}
+
+/// `"a,b"`, `["a", "b"]` or nothing.
+fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let texts = match Value::deserialize(deserializer)? {
+        Value::String(fields) => {
+            let fields = fields.split(',').map(str::trim);
+            return Ok(fields
+                .filter(|field| !field.is_empty())
+                .map(str::to_owned)
+                .collect());
+        }
+        json => texts(json),
+    };
+    texts.ok_or_else(|| {
+        D::Error::custom("fields must be a text with commas between them, or a list of texts")
+    })
+}
+
+impl SearchRequest {
+    /// Reads a request from JSON, and checks it against the limits.
+    ///
+    /// # Errors
+    /// If it is no request, has a key twice, or asks for more than the limits allow.
+    pub(crate) fn parse(
+        json: &str,
+        limits: &Limits,
+        form: AnswerForm,
+    ) -> Result<Question, SearchError> {
+        const WHAT: &str = "search request";
+        // What is read by types has each key once already, but for what may be any JSON in it.
+        read_json(json.as_bytes()).map_err(|error| SearchError::invalid(error.of(WHAT)))?;
+        let request: Self = serde_json::from_str(json)
+            .map_err(|error| SearchError::invalid(format!("{WHAT}: {error}")))?;
+        let filters = request.forced_filter.as_ref();
+        let filters = filters.map(|filters| parse_filters(filters, limits));
+        request.read(filters.transpose()?, limits, form)
+    }
+
+    /// Reads what is text in a request. `forced_filter` is what the caller may see, instead of what the request says of it.
+    ///
+    /// # Errors
+    /// If something cannot be read, contradicts itself, or is more than the limits allow.
+    pub(crate) fn read(
+        self,
+        forced_filter: Option<Vec<QueryNode>>,
+        limits: &Limits,
+        form: AnswerForm,
+    ) -> Result<Question, SearchError> {
+        self.check_times()?;
+        let mut question = Question {
+            search_field: self.search_field,
+            max_hits: self.max_hits,
+            start_offset: self.start_offset,
+            sort: parse_sort_by(self.sort_by.as_deref().unwrap_or_default())?,
+            time: TimeFilter::of_seconds(self.start_timestamp, self.end_timestamp),
+            track_total_hits: self.track_total_hits,
+            snippet_fields: self.snippet_fields,
+            explain: self.explain,
+            list_documents: self.list_documents,
+            index_name: self.index_name,
+            ..Question::of_all(forced_filter, limits.clone(), form)
+        };
+        question.check()?;
+        let aggregations = self.aggs.map(|given| {
+            AskedAggregations::read(given, self.now_ms, question.is_filtered(), limits)
+        });
+        question.aggregations = aggregations.transpose()?.flatten();
+        let wants_more =
+            question.window() > 0 || question.aggregations.is_some() || question.explain;
+        if question.list_documents && wants_more {
+            return Err(SearchError::invalid(
+                "list_documents goes with neither hits, aggregations nor explain: set max_hits to 0 and leave the \
+                 others out",
+            ));
+        }
+        question.query = self.query.parse(self.now_ms, limits)?;
+        Ok(question)
+    }
+
+    fn check_times(&self) -> Result<(), SearchError> {
+        match (self.start_timestamp, self.end_timestamp) {
+            (Some(start), Some(end)) if start > end => Err(SearchError::invalid(format!(
+                "start_timestamp {start} is later than end_timestamp {end}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}

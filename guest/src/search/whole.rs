@@ -1,0 +1,63 @@
+//! A search in one session.
+
+use std::collections::BTreeMap;
+
+use canter_protocol::Outcome;
+
+use super::errors::shown;
+use super::planning::{Plan, Planned, exchange_of, make_plan, sources_of};
+use crate::SearchError;
+use crate::exchange::Exchange;
+use crate::leaf::search_leaf;
+use crate::request::{AskedIndexes, Question};
+use crate::root::{Merged, RootSearch};
+
+/// Searches these indexes. No index stands for the one that the host knows.
+pub(crate) async fn run_search(
+    question: Question,
+    indexes: AskedIndexes,
+    exchange: Exchange,
+) -> Result<Outcome, SearchError> {
+    let end = search_all(&question, indexes, exchange.clone()).await;
+    end.map_err(|error| shown(error, question.is_filtered(), &exchange))
+}
+
+async fn search_all(
+    question: &Question,
+    mut indexes: AskedIndexes,
+    exchange: Exchange,
+) -> Result<Outcome, SearchError> {
+    let exchange = exchange_of(&mut indexes, exchange);
+    match make_plan(question, &indexes, &exchange).await? {
+        Planned::Answered(answer) => Ok(Outcome::Response(answer)),
+        Planned::Open(plan) => carry_out(*plan, question, &exchange).await,
+    }
+}
+
+/// Carries a plan out in this one session.
+pub(super) async fn carry_out(
+    plan: Plan,
+    question: &Question,
+    exchange: &Exchange,
+) -> Result<Outcome, SearchError> {
+    let Plan {
+        search,
+        resolved,
+        facts,
+    } = plan;
+    let leaf = search.leaf(question, &resolved);
+    let sources = sources_of(search.splits);
+    let mut opened = BTreeMap::new();
+    let mut merged = Merged::default();
+    merged.add(search.known)?;
+    merged.add(search_leaf(leaf, exchange, &mut opened).await?)?;
+    let root = RootSearch {
+        question,
+        resolved: &resolved,
+        facts: &facts,
+        sources: &sources,
+        exchange,
+    };
+    let answer = root.answer(merged, &mut opened).await;
+    answer.map(Outcome::Response)
+}
