@@ -15,6 +15,8 @@ use crate::render::{ColourChoice, Screen};
 
 const AFTER_HELP: &str = "\
 Examples:
+  canter search --input access.log.gz 'status:404'
+  canter index ingest --index ./app --input app.log.gz
   canter demo
   canter index ingest --index ./web --preset access-log --input access.log.gz
   canter index suggest --input app.ndjson > logs.yaml
@@ -225,7 +227,7 @@ mod tests {
         );
         check("index ingest --index i --input-format yaml", false);
         check("index ingest --index i --multiline-start ^A", true);
-        check("index suggest --input f --records 10", true);
+        check("index suggest --input f --input g --records 10", true);
         check("presets alb", true);
         check("index ingest --index i --split-num-docs 0", false);
         check(
@@ -250,6 +252,15 @@ mod tests {
         check("search --index i --query q", true);
         check("search --index i", false);
         check("search --query q", false);
+        check("search --index i q", true);
+        check("search --index i q --query q", false);
+        check(
+            "search --input f.gz --input g status:404 --max-hits 1",
+            true,
+        );
+        check("search --input f --index i q", false);
+        check("search --input f", false);
+        check("search --input - --time-zone +02:00 q", true);
         check("search --index i --query -a --sort-by -timestamp", true);
         check("search --index i --query q --start-timestamp -5", true);
         check(

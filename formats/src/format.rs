@@ -102,6 +102,58 @@ impl Format {
         }
     }
 
+    /// What it is, and what one document of it is, in Markdown: the rows of docs/formats.md.
+    #[must_use]
+    pub fn about(self) -> (&'static str, &'static str) {
+        match self {
+            Format::Ndjson => ("one JSON object a line", "a line"),
+            Format::Json => (
+                "JSON objects one after another, with nothing, white space or commas between them (Firehose), over any \
+                 number of lines",
+                "an object",
+            ),
+            Format::JsonArray => ("arrays of objects", "an element"),
+            Format::CloudTrail => ("`{\"Records\": [ … ]}`", "an element"),
+            Format::OtlpJson => (
+                "`{\"resourceLogs\": [ … ]}`, as the OpenTelemetry Collector writes it",
+                "a log record, with what its resource and scope say",
+            ),
+            Format::Csv => (
+                "[tables](encodings.md#tables) with any delimiter; the first line names values, or `--columns a,b,c` does",
+                "a row; quotes hold lines together",
+            ),
+            Format::Tsv => ("the same with tabs", "a row"),
+            Format::Zeek => ("Zeek's logs, with `#fields`", "a line"),
+            Format::PostgresCsv => ("Postgres' csvlog", "a row"),
+            Format::AccessLog => (
+                "Apache and Nginx, common, combined, with virtual hosts",
+                "a line",
+            ),
+            Format::Alb => ("AWS's Application Load Balancer", "a line"),
+            Format::W3c => (
+                "CloudFront's standard logs, and others with a line `#Fields:` (IIS)",
+                "a line",
+            ),
+            Format::CloudFrontJson => ("CloudFront's standard logs as JSON", "a line"),
+            Format::VpcFlow => ("AWS's VPC flow logs, with their first line", "a line"),
+            Format::Syslog => ("RFC 5424, RFC 3164, and rsyslog's files", "a line"),
+            Format::Logfmt => ("`key=value key=\"another value\"`", "a line"),
+            Format::Log => (
+                "[lines with a time](log-lines.md), however it is written",
+                "a line, and those after it without a time",
+            ),
+            Format::Container => (
+                "containers' lines: CRI (Kubernetes), Docker's `json-file`",
+                "a line, read in its own format",
+            ),
+            Format::Plain => ("anything else", "a line, in `message`"),
+            Format::Parquet => (
+                "Parquet files, with any of its compressions but LZO",
+                "a row",
+            ),
+        }
+    }
+
     /// Whether each line is a record, so that a rule for records of several lines makes sense.
     #[must_use]
     pub fn is_of_lines(self) -> bool {

@@ -311,3 +311,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_table_of_the_documentation_is_that_of_the_code() {
+    const DOCS: &str = include_str!("../../docs/formats.md");
+    const BEGIN: &str = "<!-- Made from the code: `cargo test -p canter-formats the_table` says how it should be. -->\n\n";
+    let mut table = "| name | what it is | what one document is |\n|---|---|---|\n".to_string();
+    for format in Format::ALL {
+        let (what, doc) = format.about();
+        assert!(preset_of(format).is_some(), "{format} has no preset");
+        table += &format!("| `{format}` | {what} | {doc} |\n");
+    }
+    let shown = DOCS.split_once(BEGIN).map_or("", |(_, rest)| rest);
+    let shown = shown.split("\n\n").next().unwrap_or_default();
+    assert_eq!(
+        shown.trim_end(),
+        table.trim_end(),
+        "docs/formats.md should have:\n{table}"
+    );
+}

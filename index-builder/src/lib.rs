@@ -40,7 +40,9 @@ pub use arrivals::{
     remove_spooled, spool, spooled, spooled_source, unbuildable, withdraw_spooled,
 };
 pub use canter_stores::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
-pub use catalog::{Catalog, CatalogEntry, Creation, NewIndex, Templates};
+pub use catalog::{
+    CachedIndexes, Catalog, CatalogEntry, Creation, NewIndex, RoomMade, Spooled, Templates,
+};
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{
     Counters, IngestOptions, IngestReport, IngestWarning, InputReport, Phase, Progress, Receipt,
@@ -52,11 +54,13 @@ pub use merge::{
     plan_merges,
 };
 pub use packager::{PackagedSplit, SplitFacts, StoredDocuments, package_split};
-pub use preview::{Preview, PreviewDoc, PreviewRecord, preview, suggest};
+pub use preview::{
+    Preview, PreviewDoc, PreviewRecord, Sampled, Suggestion, preview, sample, suggest,
+};
 pub use publisher::{
     ConfigChange, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement,
     UpdateReport, create_index, create_index_with, forget_sources, open_or_create_index,
-    open_or_create_index_with, update_index,
+    open_or_create_index_with, open_or_start_index_with, update_index,
 };
 #[cfg(feature = "parquet")]
 pub use source::ArrowTables;

@@ -3,6 +3,7 @@
 mod args;
 mod cache;
 mod explain;
+mod inputs;
 mod limits;
 mod missing;
 mod output;
@@ -32,7 +33,11 @@ use run::{OpenIndex, request_of};
 
 /// Searches and shows the answer.
 pub(crate) fn run(args: &SearchArgs, screen: &Screen) -> Result<()> {
-    let index = OpenIndex::open(args)?;
+    let uri = match args.index() {
+        Some(uri) => uri.to_owned(),
+        None => args.inputs.index()?,
+    };
+    let index = OpenIndex::open(args, &uri)?;
     let done = match args.explain.is_asked_for() {
         true => explain::run(&index, args, screen),
         false => answer(&index, args, screen),
@@ -52,7 +57,7 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
     let simulated = index.simulation().map(Simulation::line);
     let mut facts = vec![cost_line(&answer.response.json)];
     facts.extend(simulated.clone());
-    let chart = Chart::of_response(&answer.response, &attempts).titled(&args.query, facts);
+    let chart = Chart::of_response(&answer.response, &attempts).titled(args.query(), facts);
     let is_answered = missing::check_answered(&answer.response.json);
     let mut out = BufWriter::new(io::stdout().lock());
     let is_json = matches!(args.format.on(screen), Format::Json);
@@ -80,10 +85,10 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
         // Without a profile the JSON does not say it.
         simulated.into_iter().for_each(note);
     }
-    args.simulate.write_timeline(&args.query, &chart)?;
+    args.simulate.write_timeline(args.query(), &chart)?;
     if let Some(file) = &args.chart {
         let asked = args.aggs.as_ref().unwrap_or(&Value::Null);
-        file.write(&args.query, &response.json["aggregations"], asked)?;
+        file.write(args.query(), &response.json["aggregations"], asked)?;
         note(format_args!("chart: {}", file.path().display()));
     }
     missing::warn_of(&response.json);

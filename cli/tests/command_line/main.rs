@@ -15,6 +15,7 @@ mod inputs;
 mod mcp;
 mod mcp_limits;
 mod nowhere;
+mod one_command;
 mod serve;
 mod serve_cache;
 mod serve_hosts;

@@ -140,7 +140,7 @@ fn a_config_is_suggested_for_what_a_program_makes() {
     ];
     let (stdout, _) = run(folder.path(), &args, 0);
     assert!(
-        stdout.contains("name: \"answer\"") && !stdout.contains("level"),
+        stdout.contains("name: \"answer\"") && !stdout.contains("\"level\""),
         "{stdout}"
     );
 }

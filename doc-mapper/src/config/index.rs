@@ -72,6 +72,10 @@ pub struct DocMapping {
     pub store_document_size: bool,
     /// Whether each document is stored verbatim in the field `_source`.
     pub store_source: bool,
+    /// Whether a value that its field does not take is left out of the index, and shown as it was written, instead of
+    /// having the document refused. As Elasticsearch's `index.mapping.ignore_malformed`. Quickwit does not know it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub ignore_malformed: bool,
 }
 
 /// Treatment of unmapped fields.

@@ -67,7 +67,7 @@ fn check_index_id(id: &str) -> std::result::Result<(), String> {
 }
 
 fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
-    const KEYS: [&str; 14] = [
+    const KEYS: [&str; 15] = [
         "mode",
         "field_mappings",
         "added_fields",
@@ -82,6 +82,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         "store_source",
         "tokenizers",
         "doc_mapping_uid",
+        "ignore_malformed",
     ];
     const MODES: [(&str, Mode); 3] = [
         ("dynamic", Mode::Dynamic),
@@ -122,6 +123,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         store_document_size: map
             .bool("store_document_size", map.bool("document_length", false)?)?,
         store_source: map.bool("store_source", false)?,
+        ignore_malformed: map.bool("ignore_malformed", false)?,
     })
 }
 

@@ -52,7 +52,7 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
     let keys: Vec<&str> = entries.iter().map(|e| e.key.as_str()).collect();
     let map = MapReader::new(node, path, "a field mapping", &keys)?;
     let name = map.required_str("name", "a field mapping")?;
-    check_field_name(&name).map_err(|message| map.error("name", message))?;
+    check_field_name(&name, depth == 0).map_err(|message| map.error("name", message))?;
     let what = format!("field mapping {name:?}");
     let type_id = map.required_str("type", &what)?;
     let inner = type_id
@@ -311,27 +311,26 @@ fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
     })
 }
 
-/// Checks a name by Quickwit's rule, `^[@$_\-a-zA-Z][@$_/\.\-a-zA-Z0-9]{0,254}$`, and against the
-/// reserved names.
+/// Checks that a field may have a name: any text of 1 to 255 bytes without control characters (columns end their names
+/// with one) and no reserved name. That of a field which is in no object does not begin with `-`, which a query would take
+/// for a negation. Quickwit allows fewer: `^[@$_\-a-zA-Z][@$_/\.\-a-zA-Z0-9]{0,254}$`.
 ///
 /// # Errors
-/// The name is invalid; returns the problem.
-pub fn check_field_name(name: &str) -> std::result::Result<(), String> {
+/// Says what is wrong with the name.
+pub fn check_field_name(name: &str, is_top_level: bool) -> std::result::Result<(), String> {
     if RESERVED_NAMES.contains(&name) {
         return Err(format!(
             "field name {name:?} is reserved, as are {}",
             RESERVED_NAMES.join(", ")
         ));
     }
-    let mut bytes = name.bytes();
-    let first = bytes
-        .next()
-        .is_some_and(|b| b.is_ascii_alphabetic() || b"@$_-".contains(&b));
-    let others = bytes.all(|b| b.is_ascii_alphanumeric() || b"@$_/.-".contains(&b));
-    if first && others && name.len() <= 255 {
+    let is_allowed = (1..=255).contains(&name.len())
+        && !(is_top_level && name.starts_with('-'))
+        && !name.chars().any(char::is_control);
+    if is_allowed {
         return Ok(());
     }
     Err(format!(
-        "field name {name:?} is not allowed: 1 to 255 ASCII letters, digits and @ $ _ - / ., and the first is no digit, dot or slash"
+        "field name {name:?} is not allowed: 1 to 255 bytes without control characters, of which the first is no `-`"
     ))
 }

@@ -217,7 +217,9 @@ fn default_search_field(mapping: &DocMapping, path: &str) -> std::result::Result
         )),
         Some((field, 1)) if field.has_variant(segments.last()) => Ok(()),
         Some((field, rest)) if rest == 0 || matches!(field.kind, FieldKind::Json(_)) => {
-            if field.is_searched() {
+            // A whole value of no words is found in a column as well.
+            let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
+            if field.is_searched() || (field.fast.is_some() && !is_text) {
                 Ok(())
             } else {
                 not_indexed()

@@ -1,5 +1,6 @@
 //! Conversion of a JSON scalar to a field's value.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::num::IntErrorKind;
 
@@ -24,6 +25,17 @@ pub(super) enum Scalar<'a> {
 }
 
 impl Scalar<'_> {
+    /// The value as it is searched for in text.
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Scalar::Str(text) => Cow::Borrowed(text),
+            Scalar::Bool(b) => Cow::Borrowed(if *b { "true" } else { "false" }),
+            Scalar::I64(n) => Cow::Owned(n.to_string()),
+            Scalar::U64(n) => Cow::Owned(n.to_string()),
+            Scalar::F64(n) => Cow::Owned(positive_zero(*n).to_string()),
+        }
+    }
+
     fn describe(&self) -> String {
         match self {
             Scalar::Bool(b) => format!("the boolean {b}"),
@@ -39,6 +51,18 @@ type Result<T> = std::result::Result<T, DocErrorReason>;
 
 /// Maximum integer up to which doubles are exact, so that `5.0` means 5.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+impl<'m> Walk<'m> {
+    /// Leaves out a value that its field does not take; a text field has it as text. A hit shows it as it was written.
+    #[cold]
+    pub(super) fn ignore_scalar(&mut self, leaf: &'m Leaf, scalar: Scalar<'_>) {
+        self.ignored.push(&leaf.path);
+        if matches!(leaf.kind, FieldKind::Text(_)) {
+            // Text is what a text field takes.
+            let _ = self.add_scalar(leaf, Scalar::Str(&scalar.text()));
+        }
+    }
+}
 
 impl Walk<'_> {
     /// Adds the value to the document.
@@ -90,13 +114,7 @@ impl Walk<'_> {
             self.presence.push(hash);
         }
         if !leaf.copies.is_empty() {
-            match scalar {
-                Scalar::Str(text) => self.add_copies(leaf, text),
-                Scalar::Bool(b) => self.add_copies(leaf, if b { "true" } else { "false" }),
-                Scalar::I64(n) => self.add_copies(leaf, &n.to_string()),
-                Scalar::U64(n) => self.add_copies(leaf, &n.to_string()),
-                Scalar::F64(n) => self.add_copies(leaf, &positive_zero(n).to_string()),
-            }
+            self.add_copies(leaf, &scalar.text());
         }
         Ok(())
     }

@@ -12,6 +12,8 @@
 //! - A key at the root that the index uses itself (`_dynamic`) refuses the document
 //!   (`reserved_name`): queries would not find its value.
 //! - Only `array<…>` and `json` fields accept an array.
+//! - With `ignore_malformed`, a value that its field does not accept is shown as written and not searched; a number or
+//!   boolean in a text field is searched as text.
 //! - The first error decides; no part of a refused document is indexed.
 
 use std::borrow::Cow;
@@ -23,7 +25,7 @@ use tantivy::schema::document::Document;
 use tantivy::{DateTime, TantivyDocument};
 
 use super::json_value::{Entries, JsonValue, MAX_COLUMN_DEPTH, flattened};
-use super::parse_json::{JsonSeed, PathLink, SkipSeed};
+use super::parse_json::{JsonSeed, PathLink, SkipSeed, skip_seq};
 use super::parse_leaf::LeafSeed;
 use super::presence::{PathHasher, object_hashes};
 use super::schema::DocMapper;
@@ -45,8 +47,8 @@ const MAX_DOC_BYTES: usize = 1 << 28;
 pub struct ParsedDoc {
     /// Document that can be added to an index with the mapper's schema.
     pub document: TantivyDocument,
-    /// Value of the timestamp field as in its fast field: truncated to `fast_precision`. Present if
-    /// the mapping has a timestamp field.
+    /// Value of the timestamp field as in its fast field: truncated to `fast_precision`. Absent if the mapping has no
+    /// timestamp field, or if malformed values are ignored and the document has no valid one.
     pub timestamp: Option<DateTime>,
 }
 
@@ -60,6 +62,8 @@ pub(super) struct Walk<'m> {
     pub(super) deepest: u32,
     /// Total length of the paths of values in fields of any shape.
     num_path_bytes: u64,
+    /// Paths of the fields whose values were ignored as malformed.
+    pub(super) ignored: Vec<&'m str>,
     /// Error to return: serde's errors only carry text.
     error: Option<DocError>,
 }
@@ -74,6 +78,7 @@ impl<'m> Walk<'m> {
             presence: Vec::new(),
             deepest: 0,
             num_path_bytes: 0,
+            ignored: Vec::new(),
             error: None,
         }
     }
@@ -102,14 +107,17 @@ impl DocMapper {
     }
 
     /// Parses a JSON object, and appends the encoded document to `out`. Returns the value of the
-    /// timestamp field, as [`ParsedDoc::timestamp`].
+    /// timestamp field, as [`ParsedDoc::timestamp`]. A document without one, where that is
+    /// allowed, needs [`add_timestamp`](DocMapper::add_timestamp).
     ///
     /// # Errors
     /// As [`DocMapper::parse_doc`]; nothing is appended then.
     pub fn encode_doc(&self, line: &[u8], out: &mut Vec<u8>) -> Result<Option<DateTime>, DocError> {
         let before = out.len();
         let timestamp = self.encode_without_timestamp(line, true, out)?;
-        if let (Some((_, path)), None) = (self.timestamp_field(), timestamp) {
+        if let (Some((_, path)), None, false) =
+            (self.timestamp_field(), timestamp, self.ignores_malformed)
+        {
             out.truncate(before);
             let message = "the document has no value for the timestamp field";
             return Err(DocError::new(
@@ -225,7 +233,7 @@ impl Walk<'_> {
             self.add_json(dynamic, &JsonValue::Object(extra));
         }
         if let Some(field) = mapper.verbatim
-            && let Some(parts) = mapper.verbatim_parts(text)
+            && let Some(parts) = mapper.verbatim_parts(text, &self.ignored)
         {
             self.document.add_text(field, parts);
         }
@@ -294,17 +302,22 @@ impl<'de> DeserializeSeed<'de> for ObjectSeed<'_, '_> {
 }
 
 impl ObjectSeed<'_, '_> {
-    fn no_object<E: Error>(self, got: &str) -> E {
+    /// Nothing, where a value that is no object is ignored.
+    fn no_object<'de, E: Error>(self, got: &str) -> Result<Entries<'de>, E> {
         let path = self.node.path.as_str();
         let reason = match path {
             "" => DocErrorReason::NotAnObject,
+            _ if self.walk.mapper.ignores_malformed => {
+                self.walk.ignored.push(path);
+                return Ok(Vec::new());
+            }
             _ => DocErrorReason::WrongType,
         };
-        self.walk.fail(DocError::new(
+        Err(self.walk.fail(DocError::new(
             reason,
             path,
             format!("expected an object, got {got}"),
-        ))
+        )))
     }
 }
 
@@ -413,34 +426,37 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
 
     fn visit_unit<E: Error>(self) -> Result<Entries<'de>, E> {
         if self.node.path.is_empty() {
-            Err(self.no_object("null"))
+            self.no_object("null")
         } else {
             Ok(Vec::new())
         }
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<Entries<'de>, A::Error> {
-        Err(self.no_object("an array"))
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Entries<'de>, A::Error> {
+        if self.walk.mapper.ignores_malformed {
+            skip_seq(self.walk, &self.node.path, self.depth, seq)?;
+        }
+        self.no_object("an array")
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Entries<'de>, E> {
-        Err(self.no_object(&format!("the boolean {value}")))
+        self.no_object(&format!("the boolean {value}"))
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Entries<'de>, E> {
-        Err(self.no_object(&format!("the number {value}")))
+        self.no_object(&format!("the number {value}"))
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Entries<'de>, E> {
-        Err(self.no_object(&format!("the number {value}")))
+        self.no_object(&format!("the number {value}"))
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Entries<'de>, E> {
-        Err(self.no_object(&format!("the number {value}")))
+        self.no_object(&format!("the number {value}"))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Entries<'de>, E> {
-        Err(self.no_object(&format!("the string {:?}", shorten(value))))
+        self.no_object(&format!("the string {:?}", shorten(value)))
     }
 }
 

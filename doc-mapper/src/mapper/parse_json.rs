@@ -241,31 +241,49 @@ impl<'de> Visitor<'de> for SkipSeed<'_, '_, '_> {
         Ok(())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        let SkipSeed { walk, key, depth } = self;
-        if depth >= MAX_DEPTH {
-            return Err(walk.fail(too_deep(escape_segment(key))));
-        }
-        while let Some(()) = seq.next_element_seed(SkipSeed {
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
+        skip_seq(self.walk, self.key, self.depth, seq)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        skip_map(self.walk, self.key, self.depth, map)
+    }
+}
+
+/// Goes past an array whose bracket has been read, at `depth`.
+pub(super) fn skip_seq<'de, A: SeqAccess<'de>>(
+    walk: &mut Walk<'_>,
+    key: &str,
+    depth: u32,
+    mut seq: A,
+) -> Result<(), A::Error> {
+    if depth >= MAX_DEPTH {
+        return Err(walk.fail(too_deep(escape_segment(key))));
+    }
+    while let Some(()) = seq.next_element_seed(SkipSeed {
+        walk,
+        key,
+        depth: depth + 1,
+    })? {}
+    Ok(())
+}
+
+/// The same for an object.
+pub(super) fn skip_map<'de, A: MapAccess<'de>>(
+    walk: &mut Walk<'_>,
+    key: &str,
+    depth: u32,
+    mut map: A,
+) -> Result<(), A::Error> {
+    if depth >= MAX_DEPTH {
+        return Err(walk.fail(too_deep(escape_segment(key))));
+    }
+    while let Some(IgnoredAny) = map.next_key()? {
+        map.next_value_seed(SkipSeed {
             walk,
             key,
             depth: depth + 1,
-        })? {}
-        Ok(())
+        })?;
     }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let SkipSeed { walk, key, depth } = self;
-        if depth >= MAX_DEPTH {
-            return Err(walk.fail(too_deep(escape_segment(key))));
-        }
-        while let Some(IgnoredAny) = map.next_key()? {
-            map.next_value_seed(SkipSeed {
-                walk,
-                key,
-                depth: depth + 1,
-            })?;
-        }
-        Ok(())
-    }
+    Ok(())
 }

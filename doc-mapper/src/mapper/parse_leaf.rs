@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 
 use super::leaf::{Scalar, refuse};
 use super::parse::Walk;
-use super::parse_json::{JsonSeed, PathLink};
+use super::parse_json::{JsonSeed, PathLink, skip_map, skip_seq};
 use super::tree::Leaf;
 use crate::config::FieldKind;
 use crate::doc_error::DocErrorReason;
@@ -31,17 +31,27 @@ impl<'de> DeserializeSeed<'de> for LeafSeed<'_, '_> {
 impl LeafSeed<'_, '_> {
     #[inline]
     fn add<E: Error>(self, scalar: Scalar<'_>) -> Result<(), E> {
-        self.walk
-            .add_scalar(self.leaf, scalar)
-            .map_err(|error| self.walk.fail(error))
+        match self.walk.add_scalar(self.leaf, scalar) {
+            Ok(()) => Ok(()),
+            Err(_) if self.walk.mapper.ignores_malformed => {
+                self.walk.ignore_scalar(self.leaf, scalar);
+                Ok(())
+            }
+            Err(error) => Err(self.walk.fail(error)),
+        }
     }
 
-    fn no_scalar<E: Error>(self, got: &str) -> E {
+    /// Notes that a value is ignored that was skipped, or refuses it.
+    fn no_scalar<E: Error>(self, got: &str) -> Result<(), E> {
+        if self.walk.mapper.ignores_malformed {
+            self.walk.ignored.push(&self.leaf.path);
+            return Ok(());
+        }
         let reason = match &self.leaf.kind {
             FieldKind::Date(_) if self.leaf.is_timestamp => DocErrorReason::BadTimestamp,
             _ => DocErrorReason::WrongType,
         };
-        self.walk.fail(refuse(self.leaf, reason, got))
+        Err(self.walk.fail(refuse(self.leaf, reason, got)))
     }
 }
 
@@ -80,7 +90,10 @@ impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
         let LeafSeed { walk, leaf, depth } = self;
         if !leaf.multi_valued {
             let got = "an array (arrays need the type array<…>)";
-            return Err(LeafSeed { walk, leaf, depth }.no_scalar(got));
+            if walk.mapper.ignores_malformed {
+                skip_seq(walk, &leaf.path, depth, seq)?;
+            }
+            return LeafSeed { walk, leaf, depth }.no_scalar(got);
         }
         // A nested array would be flattened, so it is refused.
         while let Some(()) = seq.next_element_seed(ElementSeed(LeafSeed {
@@ -94,7 +107,10 @@ impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
         let LeafSeed { walk, leaf, depth } = self;
         if !matches!(leaf.kind, FieldKind::Json(_)) {
-            return Err(LeafSeed { walk, leaf, depth }.no_scalar("an object"));
+            if walk.mapper.ignores_malformed {
+                skip_map(walk, &leaf.path, depth, map)?;
+            }
+            return LeafSeed { walk, leaf, depth }.no_scalar("an object");
         }
         let link = PathLink {
             parent: None,
@@ -154,8 +170,12 @@ impl<'de> Visitor<'de> for ElementSeed<'_, '_> {
         self.0.visit_str(value)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<(), A::Error> {
-        Err(self.0.no_scalar("an array in an array"))
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
+        let LeafSeed { walk, leaf, depth } = self.0;
+        if walk.mapper.ignores_malformed {
+            skip_seq(walk, &leaf.path, depth, seq)?;
+        }
+        LeafSeed { walk, leaf, depth }.no_scalar("an array in an array")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {

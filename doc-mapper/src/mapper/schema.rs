@@ -58,6 +58,8 @@ pub struct DocMapper {
     timestamp: Option<(Field, String)>,
     /// Whether the mapper belongs to one segment rather than to an index.
     is_of_segment: bool,
+    /// Whether a value that its field does not accept is ignored rather than refusing the document.
+    pub(super) ignores_malformed: bool,
     /// Whether documents may have values in `_dynamic` that are mapped now.
     has_former_dynamic: bool,
     tag_fields: Vec<String>,
@@ -115,7 +117,8 @@ impl DocMapper {
             source: mapping.store_source,
             presence: mapping.index_field_presence,
             document_size: mapping.store_document_size,
-            verbatim: has_verbatim(&mapping.field_mappings)
+            verbatim: mapping.ignore_malformed
+                || has_verbatim(&mapping.field_mappings)
                 || dynamic_mapping.is_some_and(is_kept_verbatim),
         });
         let mut compiler = Compiler {
@@ -154,6 +157,7 @@ impl DocMapper {
             verbatim: own.verbatim,
             timestamp,
             is_of_segment: false,
+            ignores_malformed: mapping.ignore_malformed,
             has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
             tag_fields: mapping.tag_fields.clone(),
             default_search_fields: config.search_settings.default_search_fields.clone(),

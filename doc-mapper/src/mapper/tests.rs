@@ -8,6 +8,7 @@ use crate::{DocErrorReason, FieldKind};
 
 mod fuzz;
 mod index;
+mod malformed;
 mod numbering;
 mod speed;
 mod terms;

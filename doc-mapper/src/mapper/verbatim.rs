@@ -1,6 +1,6 @@
-//! Verbatim parts of a line: values of `json` fields, and unmapped values in dynamic mode. They are
-//! stored as text, so that hits show them as written, such as `1e3` or `2024-01-01T12:00:00+02:00`,
-//! however they are indexed.
+//! Verbatim parts of a line: values of `json` fields, unmapped values in dynamic mode, and values ignored as malformed.
+//! They are stored as text, so that hits show them as written, such as `1e3` or `2024-01-01T12:00:00+02:00`, however
+//! they are indexed.
 //!
 //! ```text
 //! {"ts": 17145, "obj": {"mapped": 1, "new": 1e3}, "attrs": {"a": [1, 2]}}     the line
@@ -173,15 +173,22 @@ fn push_compact(json: &str, out: &mut String) {
 }
 
 impl DocMapper {
-    /// Returns the verbatim parts of an accepted line; `None` if hits show none.
-    pub(super) fn verbatim_parts(&self, line: &str) -> Option<String> {
+    /// Returns the verbatim parts of an accepted line; `None` if hits show none. `ignored` lists the paths of fields whose
+    /// values were ignored.
+    pub(super) fn verbatim_parts(&self, line: &str, ignored: &[&str]) -> Option<String> {
         let mut parts = String::new();
         let mut scanner = Scanner::new(line);
-        self.push_parts(&self.root, &mut scanner, &mut parts);
+        self.push_parts(&self.root, &mut scanner, ignored, &mut parts);
         (parts.len() > "{}".len()).then_some(parts)
     }
 
-    fn push_parts(&self, node: &ObjectNode, scanner: &mut Scanner<'_>, out: &mut String) {
+    fn push_parts(
+        &self,
+        node: &ObjectNode,
+        scanner: &mut Scanner<'_>,
+        ignored: &[&str],
+        out: &mut String,
+    ) {
         let shows_unmapped = self.dynamic.as_ref().is_some_and(|dynamic| dynamic.stored);
         scanner.pass(b'{');
         out.push('{');
@@ -198,7 +205,7 @@ impl DocMapper {
             let is_kept = match position.and_then(|position| node.child(position)) {
                 Some(Child::Object(child)) if scanner.peek() == Some(b'{') => {
                     let start = out.len();
-                    self.push_parts(child, scanner, out);
+                    self.push_parts(child, scanner, ignored, out);
                     out.len() > start + "{}".len()
                 }
                 Some(Child::Leaf(leaf)) if matches!(leaf.kind, FieldKind::Json(_)) => {
@@ -207,9 +214,16 @@ impl DocMapper {
                     // `null` is equivalent to absent in a mapped field.
                     leaf.stored && value != "null"
                 }
-                Some(_) => {
-                    scanner.value();
-                    false
+                Some(child) => {
+                    let value = scanner.value();
+                    let is_ignored = match child {
+                        Child::Leaf(leaf) => leaf.stored && ignored.contains(&leaf.path.as_str()),
+                        Child::Object(object) => ignored.contains(&object.path.as_str()),
+                    };
+                    if is_ignored {
+                        push_compact(value, out);
+                    }
+                    is_ignored
                 }
                 None => {
                     let value = scanner.value();

@@ -24,6 +24,7 @@
 //!
 //! The meaning of templates and the permissions of callers are defined elsewhere.
 
+mod cached;
 mod file;
 mod indexes;
 #[cfg(test)]
@@ -33,6 +34,7 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
+pub use cached::{CachedIndexes, RoomMade, Spooled};
 pub use file::CatalogEntry;
 pub(crate) use file::CatalogFile;
 pub use indexes::{Catalog, Creation, NewIndex};

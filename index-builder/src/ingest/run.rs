@@ -52,6 +52,7 @@ pub fn ingest(
         ..
     } = &built;
     let sources = &built.sources;
+    publisher::create_new(store)?;
     let published = publisher::publish_from(manifest, store, Some(&config), splits, sources);
     let published = blocking::run(published)?;
     checkpoints.remove();

@@ -21,7 +21,7 @@ pub(super) enum LocalBody {
     /// Copy in a file without a name, which is removed when it is closed.
     Copied(Mutex<File>),
     /// Body in its store: each read is a request.
-    Stored(StoredBody),
+    Stored(Box<StoredBody>),
 }
 
 /// Body of a split in its store.
@@ -91,12 +91,12 @@ pub(super) fn open_stored(
     entry: &SplitEntry,
 ) -> Result<(Head, LocalBody), BuildError> {
     let head = blocking::run(fetch_head(store, entry))?;
-    let body = LocalBody::Stored(StoredBody {
+    let body = LocalBody::Stored(Box::new(StoredBody {
         store: store.clone(),
         split_id: entry.id.clone(),
         head_len: entry.head_len,
         checksums: head.block_checksums.clone(),
-    });
+    }));
     Ok((head, body))
 }
 

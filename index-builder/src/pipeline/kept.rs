@@ -1,4 +1,4 @@
-//! Documents made of records with which something is wrong, and the time they get.
+//! Documents made of records with which something is wrong, and the time that documents without one get.
 
 use super::parser::ParsedBatch;
 use canter_doc_mapper::{DocMapper, Kept};
@@ -56,25 +56,25 @@ impl LastTimes {
         }
     }
 
-    /// Gives documents that were kept the time of the one before them in their source, where they most
+    /// Gives documents without a time that of the one before them in their source, where they most
     /// likely belong; the first of a source that of the next one in the batch; else 1970.
     pub(super) fn fill_in(&mut self, mapper: &DocMapper, batch: &mut ParsedBatch) {
         let Some(last) = self.0.get_mut(batch.source_ord) else {
             return;
         };
         let (docs, encoded) = (&mut batch.docs, &mut batch.encoded);
-        let first = docs.iter().find(|doc| doc.kept_for.is_none());
+        let first = docs.iter().find(|doc| !doc.lacks_time);
         let mut time = last.or(first.map(|doc| doc.timestamp_ns)).unwrap_or(0);
         for doc in docs {
-            match doc.kept_for {
-                Some(_) => {
+            match doc.lacks_time {
+                true => {
                     // Once more, with its time behind it.
                     let start = encoded.len();
                     encoded.extend_from_within(doc.range.clone());
                     doc.timestamp_ns = mapper.add_timestamp(time, encoded);
                     doc.range = start..encoded.len();
                 }
-                None => {
+                false => {
                     time = doc.timestamp_ns;
                     *last = Some(time);
                 }

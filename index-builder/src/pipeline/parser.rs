@@ -24,6 +24,8 @@ pub(super) struct PendingDoc {
     /// Why it is no ordinary document, if it was kept although something is wrong with it. It has no time
     /// of its own.
     pub(super) kept_for: Option<&'static str>,
+    /// Whether it has no time of its own although documents of the index have one.
+    pub(super) lacks_time: bool,
     /// Whether it was ingested before: it is not built again.
     pub(super) is_known: bool,
 }
@@ -174,6 +176,7 @@ impl Parser<'_> {
                     raw_num_bytes: 0,
                     range: start..parsed.encoded.len(),
                     kept_for: None,
+                    lacks_time: timestamp.is_none() && self.mapper.timestamp_field().is_some(),
                     is_known: false,
                 });
             }
@@ -242,6 +245,7 @@ impl Parser<'_> {
                 raw_num_bytes: 0,
                 range,
                 kept_for: Some(reason),
+                lacks_time: true,
                 is_known: false,
             });
             return;

@@ -30,12 +30,18 @@ pub(crate) fn try_to_build(
             let Ok(timestamp) = mapper.encode_doc(json, &mut encoded) else {
                 continue;
             };
+            let timestamp_ns = match timestamp {
+                Some(time) => time.into_timestamp_nanos(),
+                // In a split it has that of another.
+                None => mapper.add_timestamp(0, &mut encoded),
+            };
             let doc = PendingDoc {
-                timestamp_ns: timestamp.map_or(0, |time| time.into_timestamp_nanos()),
+                timestamp_ns,
                 identity: DocIdentity { source, position },
                 raw_num_bytes: json.len() as u64,
                 range: 0..encoded.len(),
                 kept_for: None,
+                lacks_time: false,
                 is_known: false,
             };
             splitter.add(&doc, &encoded)?;

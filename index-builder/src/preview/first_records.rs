@@ -92,37 +92,47 @@ fn preview_here(
         times: reader.times(),
         records: Vec::new(),
     };
-    let mut looker = Looker {
-        mapper: &mapper,
-        runner: options.transform.as_ref().map(Runner::new),
-        scratch: Vec::new(),
-    };
+    let mut looker = Looker::new(&mapper, options);
     while preview.records.len() < num_records
         && let Some(batch) = reader.next_batch()?
     {
         for record in batch.iter().take(num_records - preview.records.len()) {
-            let (docs, dropped) = looker.look(&batch, &record);
-            let len = record.bytes.len().min(4096);
-            preview.records.push(PreviewRecord {
-                line_num: record.line_num,
-                byte_offset: record.byte_offset,
-                bytes: record.bytes[..len].to_vec(),
-                docs,
-                dropped,
-            });
+            preview.records.push(looker.look_at(&batch, &record));
         }
     }
     Ok(preview)
 }
 
 /// What becomes of records.
-struct Looker<'m> {
+pub(super) struct Looker<'m> {
     mapper: &'m DocMapper,
     runner: Option<Runner>,
     scratch: Vec<u8>,
 }
 
+impl<'m> Looker<'m> {
+    pub(super) fn new(mapper: &'m DocMapper, options: &IngestOptions) -> Looker<'m> {
+        Looker {
+            mapper,
+            runner: options.transform.as_ref().map(Runner::new),
+            scratch: Vec::new(),
+        }
+    }
+}
+
 impl Looker<'_> {
+    pub(super) fn look_at(&mut self, batch: &RecordBatch, record: &Record<'_>) -> PreviewRecord {
+        let (docs, dropped) = self.look(batch, record);
+        let len = record.bytes.len().min(4096);
+        PreviewRecord {
+            line_num: record.line_num,
+            byte_offset: record.byte_offset,
+            bytes: record.bytes[..len].to_vec(),
+            docs,
+            dropped,
+        }
+    }
+
     /// The documents of a record, and why some were dropped.
     fn look(&mut self, batch: &RecordBatch, record: &Record<'_>) -> (Vec<PreviewDoc>, Vec<String>) {
         let refused = match record.extent {

@@ -1,11 +1,16 @@
 //! Looking at a source without an index: what its first records become, and which config would suit them.
 
+mod excerpt;
+mod field;
 mod first_records;
+mod sample;
 mod shape;
 mod suggest;
 #[cfg(test)]
 mod tests;
 mod times;
+mod write;
 
 pub use first_records::{Preview, PreviewDoc, PreviewRecord, preview};
-pub use suggest::suggest;
+pub use sample::{Sampled, sample};
+pub use suggest::{Suggestion, suggest};

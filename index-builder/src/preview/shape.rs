@@ -1,12 +1,14 @@
 //! What the values of a field look like, over many documents.
 
 use super::times::Times;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 /// Distinct values are counted up to here.
 const MAX_DISTINCT: usize = 1_000;
+/// Whole numbers up to here are exact as floating-point numbers.
+const MAX_EXACT: u64 = 1 << 53;
 
 /// The fields of an object, in the order in which they were first seen.
 #[derive(Debug, Default)]
@@ -22,17 +24,23 @@ pub(super) struct Shape {
     pub(super) num_docs: u64,
     pub(super) num_integers: u64,
     pub(super) num_negative: u64,
+    /// Integers that only an unsigned type holds.
+    pub(super) num_large: u64,
+    /// Integers that a floating-point type would round.
+    pub(super) num_inexact: u64,
     pub(super) num_fractions: u64,
     pub(super) num_booleans: u64,
     pub(super) num_objects: u64,
     pub(super) num_strings: u64,
     /// Of the strings.
     pub(super) num_ips: u64,
+    /// Strings that stand for no value: `""`, `-`.
+    pub(super) num_blank: u64,
     /// How far strings and numbers look like times.
     pub(super) times: Times,
     /// Lists of anything above: values are counted one by one.
     pub(super) num_lists: u64,
-    /// Lists of lists, numbers that fit no type.
+    /// Lists of lists.
     pub(super) num_others: u64,
     pub(super) num_spaces: u64,
     pub(super) max_len: usize,
@@ -94,6 +102,11 @@ impl Shape {
             + self.num_others
     }
 
+    /// Values that are neither objects nor lists in lists.
+    pub(super) fn num_scalars(&self) -> u64 {
+        self.num_values() - self.num_objects - self.num_others
+    }
+
     pub(super) fn is_distinct_known(&self) -> bool {
         self.distinct.len() < MAX_DISTINCT
     }
@@ -102,19 +115,10 @@ impl Shape {
         match value {
             Value::Null => {}
             Value::Bool(_) => self.num_booleans += 1,
-            Value::Number(number) => {
-                self.times.add_number(number);
-                match (number.as_u64(), number.as_i64()) {
-                    (Some(_), _) => self.num_integers += 1,
-                    (None, Some(_)) => {
-                        self.num_integers += 1;
-                        self.num_negative += 1;
-                    }
-                    (None, None) => self.num_fractions += 1,
-                }
-            }
+            Value::Number(number) => self.add_number(number),
             Value::String(text) => {
                 self.num_strings += 1;
+                self.num_blank += u64::from(is_blank(text));
                 self.times.add_text(text);
                 self.num_ips += u64::from(text.parse::<IpAddr>().is_ok());
                 self.num_spaces += memchr::memchr_iter(b' ', text.as_bytes()).count() as u64;
@@ -130,4 +134,26 @@ impl Shape {
             Value::Array(_) => self.num_others += 1,
         }
     }
+
+    fn add_number(&mut self, number: &Number) {
+        self.times.add_number(number);
+        match (number.as_u64(), number.as_i64()) {
+            (Some(value), signed) => {
+                self.num_integers += 1;
+                self.num_large += u64::from(signed.is_none());
+                self.num_inexact += u64::from(value > MAX_EXACT);
+            }
+            (None, Some(value)) => {
+                self.num_integers += 1;
+                self.num_negative += 1;
+                self.num_inexact += u64::from(value.unsigned_abs() > MAX_EXACT);
+            }
+            (None, None) => self.num_fractions += 1,
+        }
+    }
+}
+
+/// Whether a text stands for no value.
+fn is_blank(text: &str) -> bool {
+    matches!(text.trim_ascii(), "" | "-")
 }

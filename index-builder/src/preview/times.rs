@@ -8,6 +8,8 @@ use serde_json::Number;
 pub(super) struct Times {
     /// Texts that each form reads: those of [`FORMS`].
     num_texts: [u64; FORMS.len()],
+    /// Texts that say that there is no time: `""`, `0001-01-01T00:00:00Z`, `9999-12-31`, `0000-00-00 00:00:00`.
+    num_never: u64,
     /// Numbers, or texts of digits, that are seconds of our days, or parts of them.
     num_unix: u64,
     /// Of those, the ones with a fraction of a second.
@@ -32,6 +34,10 @@ const YEAR_S: f64 = 366.0 * 86_400.0;
 
 impl Times {
     pub(super) fn add_text(&mut self, text: &str) {
+        if is_never(text) {
+            self.num_never += 1;
+            return;
+        }
         if text.len() <= 20
             && text
                 .bytes()
@@ -76,8 +82,9 @@ impl Times {
         self.max_s = Some(self.max_s.map_or(seconds, |max| max.max(seconds)));
     }
 
-    /// The forms that together read all of so many texts: the first alone, if it does.
+    /// The forms that together read all of `num_texts` that say a time: the first alone, if it does.
     pub(super) fn forms_of(&self, num_texts: u64) -> Option<&'static str> {
+        let num_texts = num_texts.saturating_sub(self.num_never);
         let all = |form: usize| num_texts > 0 && self.num_texts.get(form) == Some(&num_texts);
         match () {
             () if all(0) => Some("[rfc3339]"),
@@ -87,7 +94,12 @@ impl Times {
         }
     }
 
-    /// Whether so many values, all there are, are Unix times.
+    /// Texts that say that there is no time.
+    pub(super) fn num_never(&self) -> u64 {
+        self.num_never
+    }
+
+    /// Whether `num_values` values, all there are, are Unix times.
     pub(super) fn are_unix(&self, num_values: u64, name: &str) -> bool {
         if num_values == 0 || self.num_unix != num_values {
             return false;
@@ -107,6 +119,33 @@ impl Times {
             }
         }
     }
+}
+
+/// Whether a text stands where a time would, and says that there is none: it is blank, or a year that stands for "not
+/// yet" or "for ever".
+fn is_never(text: &str) -> bool {
+    let text = text.trim_ascii();
+    if matches!(text, "" | "-") {
+        return true;
+    }
+    let (Some(year), Some(rest)) = (text.get(..4), text.get(4..)) else {
+        return false;
+    };
+    let [b'-', month @ .., b'-', _, _] = rest.as_bytes().get(..6).unwrap_or_default() else {
+        return false;
+    };
+    // Fields hold times of 1677 to 2262.
+    month.iter().all(u8::is_ascii_digit) && matches!(year.parse::<u16>(), Ok(..=1677 | 2262..))
+}
+
+/// Whether a name says that its values tell things apart: they are looked for one by one, and never added up.
+pub(super) fn is_id(name: &str) -> bool {
+    const IDS: [&str; 9] = [
+        "id", "ids", "uid", "uuid", "guid", "key", "serial", "account", "phone",
+    ];
+    words(name)
+        .last()
+        .is_some_and(|word| IDS.contains(&word.as_str()))
 }
 
 /// Whether a name says that its values are times, or that they are something else. A name is its words: `accounts_id`
@@ -206,6 +245,26 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(what_name_says(name), expect, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_text_may_say_that_there_is_no_time() {
+        for (text, expect) in [
+            ("", true),
+            ("-", true),
+            ("0001-01-01T00:00:00Z", true),
+            ("0000-00-00 00:00:00", true),
+            ("0000-00-00", true),
+            ("9999-12-31T23:59:59.999Z", true),
+            ("2262-12-31", true),
+            ("2024-05-01T10:00:00Z", false),
+            ("0001", false),
+            ("9999-order", false),
+            ("0001-0002-0003", false),
+            ("日本語の文字列", false),
+        ] {
+            assert_eq!(is_never(text), expect, "{text:?}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Capacity of an index: builders only write manifests that searches can read by default.
 
-use super::create::{LoadedManifest, config_of, load};
+use super::create::{LoadedManifest, config_of, load, load_held};
 use super::sources::SourcesReader;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
@@ -29,7 +29,20 @@ const MAX_AGE: Duration = Duration::from_secs(10);
 /// and the errors of [`IndexStore::load_config`].
 pub(crate) fn prepare(store: &IndexStore) -> Result<Prepared, BuildError> {
     blocking::run(async {
-        let loaded = load(store).await?;
+        let loaded = match (load_held(store).await, store.new_config()) {
+            (Ok(loaded), _) => loaded,
+            (Err(error), Some(config)) if error.kind() == ErrorKind::Invalid => {
+                store.ensure_conditional_writes().await?;
+                return Ok(Prepared {
+                    config: config.clone(),
+                    sources: Sources::default(),
+                    reader: Mutex::default(),
+                    read_at: Instant::now(),
+                    manifest: None,
+                });
+            }
+            (Err(error), _) => return Err(error),
+        };
         let config = config_of(store, &loaded.file)?;
         check_capacity(store, loaded.len)?;
         store.ensure_conditional_writes_of(&loaded.version).await?;

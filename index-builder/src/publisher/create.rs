@@ -55,32 +55,66 @@ pub fn open_or_create_index_with(
     config: &IndexConfig,
     options: WriteOptions,
 ) -> Result<(IndexStore, bool), BuildError> {
-    let find = || {
-        let known = IndexStore::open(uri).and_then(|store| {
-            let store = store.with_write_options(options);
-            Ok((store.load_config()?, store))
-        });
-        match known {
-            Ok((known, store)) if is_config_of(&known, config) => Ok(Some(store)),
-            Ok(_) => Err(BuildError::invalid(format!(
-                "the index at `{uri}` has another config: leave the config out to ingest into it as it is, \
-                 change it with `canter index update`, or choose another URI"
-            ))),
-            // There is no index. `create_index` reports any other problem of the store.
-            Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
-            Err(error) => Err(error),
-        }
-    };
-    if let Some(store) = find()? {
+    if let Some(store) = find_same(uri, config, options)? {
         return Ok((store, false));
     }
     create_index_with(uri, config, options)
         .map(|store| (store, true))
-        .or_else(|error| match find() {
+        .or_else(|error| match find_same(uri, config, options) {
             // Another process has created the same index in the meantime.
             Ok(Some(store)) => Ok((store, false)),
             _ => Err(error),
         })
+}
+
+/// Opens the index at `uri`, or a store in which an ingest makes it with `config` when it publishes: one that fails before
+/// that leaves no index behind. Says whether there is none yet.
+///
+/// # Errors
+/// As [`open_or_create_index`].
+pub fn open_or_start_index_with(
+    uri: &str,
+    config: &IndexConfig,
+    options: WriteOptions,
+) -> Result<(IndexStore, bool), BuildError> {
+    if let Some(store) = find_same(uri, config, options)? {
+        return Ok((store, false));
+    }
+    let store = IndexStore::open_or_make(uri)?.with_write_options(options);
+    Ok((store.starting_with(config.clone()), true))
+}
+
+/// The index at `uri`, if there is one.
+fn find_same(
+    uri: &str,
+    config: &IndexConfig,
+    options: WriteOptions,
+) -> Result<Option<IndexStore>, BuildError> {
+    let known = IndexStore::open(uri).and_then(|store| {
+        let store = store.with_write_options(options);
+        Ok((store.load_config()?, store))
+    });
+    match known {
+        Ok((known, store)) if is_config_of(&known, config) => Ok(Some(store)),
+        Ok(_) => Err(BuildError::invalid(format!(
+            "the index at `{uri}` has another config: leave the config out to ingest into it as it is, \
+             change it with `canter index update`, or choose another URI"
+        ))),
+        // There is no index; whatever else it may be, making one says.
+        Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes the index that an ingest is to begin with, if it is still not there.
+///
+/// # Errors
+/// As [`create_index`]; whether an index that another has made meanwhile is the same, publishing asks.
+pub(crate) fn create_new(store: &IndexStore) -> Result<(), BuildError> {
+    match store.new_config() {
+        Some(config) if !store.exists()? => store.create_manifest(config),
+        _ => Ok(()),
+    }
 }
 
 impl IndexStore {
@@ -173,7 +207,23 @@ pub(crate) struct LoadedManifest {
 }
 
 pub(crate) async fn load(store: &IndexStore) -> Result<LoadedManifest, BuildError> {
-    let Some((bytes, version)) = store.get(MANIFEST_OBJECT).await? else {
+    let found = store.get(MANIFEST_OBJECT).await?;
+    loaded_of(store, found)
+}
+
+/// The same, with what [`IndexStore::has_index`] read if that was the last that was asked.
+pub(crate) async fn load_held(store: &IndexStore) -> Result<LoadedManifest, BuildError> {
+    match store.take_held_manifest() {
+        Some(held) => loaded_of(store, Some(held)),
+        None => load(store).await,
+    }
+}
+
+fn loaded_of(
+    store: &IndexStore,
+    found: Option<(Bytes, Version)>,
+) -> Result<LoadedManifest, BuildError> {
+    let Some((bytes, version)) = found else {
         return Err(no_index(store.name()));
     };
     let file = ManifestFile::from_bytes(&bytes).map_err(|error| {

@@ -19,9 +19,10 @@ pub(crate) mod tests;
 mod update;
 
 pub(crate) use capacity::{ADVICE, Prepared, prepare};
-pub(crate) use create::{LoadedManifest, config_of, load, manifest_bytes};
+pub(crate) use create::{LoadedManifest, config_of, create_new, load, manifest_bytes};
 pub use create::{
     create_index, create_index_with, open_or_create_index, open_or_create_index_with,
+    open_or_start_index_with,
 };
 pub(crate) use delete::{Deleted, delete, read_deletes};
 pub use description::IndexDescription;

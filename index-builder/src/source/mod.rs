@@ -10,6 +10,7 @@ mod fit;
 mod input;
 mod next_record;
 mod object;
+mod once;
 mod open;
 mod opened;
 #[cfg(feature = "parquet")]

@@ -7,8 +7,11 @@ use super::local_lock::LocalLock;
 use super::own_names::{LOCK_NAME, PROBE_FOLDER, is_own};
 use super::uri::{Location, parse_uri};
 use super::write_probe::WriteProbe;
+use crate::blocking;
 use crate::error::{BuildError, ErrorKind, Shows};
 use bytes::Bytes;
+use canter_doc_mapper::IndexConfig;
+use canter_split_format::MANIFEST_OBJECT;
 use canter_stores::{Answer, Misbehaviour, NotImplemented, StoreFault, redact_urls};
 use futures_util::StreamExt;
 use object_store::local::LocalFileSystem;
@@ -20,7 +23,7 @@ use object_store::{
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Minimum length in bytes of an object that is uploaded in parts.
@@ -53,6 +56,10 @@ pub struct IndexStore {
     pauses: &'static [Duration],
     /// Result of the probe of conditional writes, which a store only needs once.
     probed: Arc<OnceLock<WriteProbe>>,
+    /// The config with which an index is made when an ingest publishes, if there is none.
+    new_config: Option<Arc<IndexConfig>>,
+    /// The manifest as it was read a moment ago, for the ingest that follows.
+    held_manifest: Arc<Mutex<Option<(Bytes, Version)>>>,
 }
 
 /// Options for writes to an index.
@@ -136,7 +143,45 @@ impl IndexStore {
             options: WriteOptions::default(),
             pauses: &[],
             probed: Arc::default(),
+            new_config: None,
+            held_manifest: Arc::default(),
         }
+    }
+
+    /// Whether there is an index. Its manifest, which says so, is held for the ingest that follows, which saves a request.
+    ///
+    /// # Errors
+    /// `Unavailable` if storage does not answer.
+    pub fn has_index(&self) -> Result<bool, BuildError> {
+        let found = blocking::run(self.get(MANIFEST_OBJECT))?;
+        let is_there = found.is_some();
+        *self.held() = found;
+        Ok(is_there)
+    }
+
+    /// The manifest that was held.
+    pub(crate) fn take_held_manifest(&self) -> Option<(Bytes, Version)> {
+        self.held().take()
+    }
+
+    fn held(&self) -> MutexGuard<'_, Option<(Bytes, Version)>> {
+        let held = self.held_manifest.lock();
+        held.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the next ingest make the index with `config`, if there is none, when it publishes: one that fails before leaves
+    /// no index.
+    #[must_use]
+    pub fn starting_with(self, config: IndexConfig) -> IndexStore {
+        IndexStore {
+            new_config: Some(Arc::new(config)),
+            ..self
+        }
+    }
+
+    /// The config with which an index is made, if there is none.
+    pub(crate) fn new_config(&self) -> Option<&IndexConfig> {
+        self.new_config.as_deref()
     }
 
     /// Sets the write options.

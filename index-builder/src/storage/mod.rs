@@ -22,5 +22,6 @@ pub(crate) use own_names::{
     CHECKPOINTS_FOLDER, SPOOL_FOLDER, checkpoint_object, is_checkpoint, rejected_object,
     spooled_id, spooled_object,
 };
+pub(crate) use removal::remove_index_files;
 pub(crate) use uri::open_bucket_of_inputs;
 pub use write_probe::{Condition, WriteProbe};

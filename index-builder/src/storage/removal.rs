@@ -44,6 +44,19 @@ struct Found {
     folders: BTreeSet<String>,
 }
 
+/// Deletes the index in a folder of `root`, as [`remove_files`] does.
+///
+/// # Errors
+/// As [`remove_files`].
+pub(crate) fn remove_index_files(root: &Path, folder: &IndexFolder) -> Result<(), BuildError> {
+    remove_files(&Subject {
+        root,
+        folder,
+        shown: folder.as_str(),
+    })
+    .map(drop)
+}
+
 /// Deletes the files of an index, the manifest first, and the folders that are empty afterwards.
 /// Returns the files relative to the root, with their lengths.
 pub(super) fn remove_files(subject: &Subject<'_>) -> Result<Vec<(String, u64)>, BuildError> {

@@ -32,7 +32,7 @@ fn times_in_every_form_become_the_timestamp_of_a_suggestion() {
         let any = IndexConfig::from_yaml(ANY, |_| None).unwrap();
         let options = IngestOptions::default();
         let first = preview(&any, &options, source(&lines), 1_000).unwrap();
-        let yaml = suggest(&first, "suggested");
+        let yaml = suggest(&[first], "suggested", None).yaml;
         let config =
             IndexConfig::from_yaml(&yaml, |_| None).unwrap_or_else(|e| panic!("{e}\n{yaml}"));
         let timestamp = config.doc_mapping.timestamp_field.as_deref();

@@ -37,7 +37,7 @@ fn packed(family: &Family, num: u64, seed: u64) -> Vec<u8> {
 fn suggested(bytes: &[u8]) -> String {
     let any = IndexConfig::from_yaml(ANY, |_| None).unwrap();
     let first = preview(&any, &options(), source(bytes), 1_000).unwrap();
-    suggest(&first, "suggested")
+    suggest(&[first], "suggested", None).yaml
 }
 
 #[test]

@@ -8,4 +8,5 @@ mod json_times;
 mod log_lines;
 mod pipelines;
 mod quickwit_settings;
+mod suggestions;
 mod transforms;

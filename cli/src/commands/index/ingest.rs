@@ -1,20 +1,22 @@
 //! `canter index ingest`: logs and other records into published splits.
 
+use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_doc_mapper::DocMapper;
 use canter_index_builder::{
     FindOptions, IndexStore, IngestOptions, IngestReport, LeftOut, MergeIndexOptions, MergeReport,
-    Source, WriteOptions, ingest, may_be_several, merge_index, open_or_create_index_with, preview,
-    unix_time_ms,
+    Source, WriteOptions, ingest, may_be_several, merge_index, open_or_create_index_with,
+    open_or_start_index_with, preview, unix_time_ms,
 };
 use clap::Args;
 use serde::Serialize;
 
 use super::reading::{ConfigArgs, ReadArgs};
+use super::suggest::deciding::{decide, index_id_of};
 use crate::amounts::parse_some_bytes;
 use crate::cli::Format;
 use crate::exit::{WrongUse, note, warn};
@@ -46,6 +48,9 @@ An input may be a glob (in quotes), a folder, or in a bucket: s3://bucket/key, s
 the environment, as for the index. An object that was ingested to its end is read again only if it
 changes, so repeating the same command reads only new data.
 
+Where there is no index, one is made: with the config given, or with one that suits a sample of the
+inputs, as `canter index suggest` prints it. A run that fails leaves no index behind.
+
 Examples:
   canter index ingest --index ./logs --input a.ndjson --input b.ndjson.gz
   zstd -dc logs.zst | canter index ingest --index s3://bucket/logs --ingest-id logs-2026-11-22
@@ -74,7 +79,8 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ingest_id: Option<String>,
 
-    /// The config from which the index is created first, if it does not exist.
+    /// The config from which the index is created first, if it does not exist. Without one, a config is made that suits
+    /// the input.
     #[command(flatten)]
     config: ConfigArgs,
 
@@ -164,12 +170,22 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     })?;
     let left_out = found.left_out;
     let sources = with_ids(found.sources, args)?;
-    let store = open_index(args)?;
+    let Opened {
+        store,
+        sources,
+        new_id,
+    } = open_for(args, &options, sources)?;
     let progress = IngestProgress::on_stderr(None);
     let started = Instant::now();
     let result = ingest(&store, &options, sources, &progress);
     progress.finish();
+    if new_id.is_some() && result.is_err() {
+        remove_empty_folder(&args.index);
+    }
     let report = result?;
+    if let Some(id) = new_id {
+        note(format_args!("created index `{id}` at {}", args.index));
+    }
     let elapsed = started.elapsed();
     let merged = args.merge.then(|| merge_some(args, &store));
     let mut out = io::stdout().lock();
@@ -248,6 +264,61 @@ fn text_of_merge(merged: &Merged) -> String {
     }
 }
 
+/// Where an ingest goes.
+struct Opened {
+    store: IndexStore,
+    /// The inputs, from which nothing is missing.
+    sources: Vec<Source>,
+    /// The name of the index, if the ingest makes it when it publishes.
+    new_id: Option<String>,
+}
+
+/// Opens the index. One that is not there begins with the config that is named, or else with one that suits the inputs.
+fn open_for(args: &IngestArgs, options: &IngestOptions, sources: Vec<Source>) -> Result<Opened> {
+    let write_options = WriteOptions {
+        unsafe_single_writer: args.unsafe_single_writer,
+    };
+    let (config, sources) = match args.config.read()? {
+        Some(config) => (config, sources),
+        None => {
+            if let Some(store) = existing(&args.index)? {
+                return Ok(Opened {
+                    store: store.with_write_options(write_options),
+                    sources,
+                    new_id: None,
+                });
+            }
+            let decision = decide(sources, options, &index_id_of(&args.index))?;
+            decision.tell(&args.index);
+            (decision.config, decision.sources)
+        }
+    };
+    let (store, is_new) = open_or_start_index_with(&args.index, &config, write_options)?;
+    Ok(Opened {
+        store,
+        sources,
+        new_id: is_new.then_some(config.index_id),
+    })
+}
+
+/// The index at a URI, if there is one.
+fn existing(uri: &str) -> Result<Option<IndexStore>> {
+    let is_folder = !uri.contains("://");
+    if is_folder && !Path::new(uri).exists() {
+        return Ok(None);
+    }
+    let store = IndexStore::open(uri)?;
+    Ok(store.has_index()?.then_some(store))
+}
+
+/// Removes the folder that was made for an index which did not come to be, if nothing is in it.
+fn remove_empty_folder(uri: &str) {
+    if !uri.contains("://") {
+        // Of a folder with anything in it this is an error, and nothing else.
+        let _ = fs::remove_dir(uri);
+    }
+}
+
 /// Opens the index; with a config, makes it if it is not there.
 pub(crate) fn open_index(args: &IngestArgs) -> Result<IndexStore> {
     let uri = &args.index;
@@ -294,15 +365,20 @@ pub(crate) fn options_of(args: &IngestArgs) -> Result<IngestOptions> {
 
 /// Shows what the first records become.
 fn show(args: &IngestArgs, num_records: u32) -> Result<()> {
+    let options = options_of(args)?;
     let config = match args.config.read()? {
         Some(config) => config,
-        None => {
-            let manifest = IndexStore::open(&args.index)?.load_manifest()?;
-            serde_json::from_value::<IndexConfig>(manifest.manifest.index_config)?
-        }
+        None => match existing(&args.index)? {
+            Some(store) => store.load_config()?,
+            None => {
+                let found = args.reading.find(FindOptions::default())?;
+                let decision = decide(found.sources, &options, &index_id_of(&args.index))?;
+                decision.tell(&args.index);
+                decision.config
+            }
+        },
     };
     let mapper = DocMapper::new(&config)?;
-    let options = options_of(args)?;
     let mut out = io::stdout().lock();
     let found = args.reading.find(FindOptions {
         first: Some(SHOWN_INPUTS),

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::cache::CacheArgs;
 use super::explain::ExplainArgs;
+use super::inputs::InputArgs;
 use super::limits::LimitArgs;
 use crate::cli::FormatArg;
 use crate::observe::MetricsArg;
@@ -24,6 +25,8 @@ Queries:
   a AND (b OR c) AND NOT d    all of them together;  *  every document
 
 Examples:
+  canter search --input access.log.gz 'status:404'
+  canter search --input './logs/**/*.gz' 'timeout' --start-timestamp 2026-11-01
   canter search --index ./logs --query 'severity_text:ERROR' --sort-by timestamp --max-hits 5
   canter search --index s3://bucket/logs --query '*' --max-hits 0 --format json \\
     --aggs '{\"days\":{\"date_histogram\":{\"field\":\"timestamp\",\"fixed_interval\":\"1d\"}}}'
@@ -38,19 +41,29 @@ With --explain the object has: plan (whether and why each split is searched), pr
 planning), planned (the next requests), num_waves, num_requests and num_bytes (the least that an
 answer takes), max_documents (the most documents to fetch for its hits), prices_as_of and prices.
 
-Without --cache, every run starts with an empty cache.";
+Without --cache, every run starts with an empty cache.
+
+With --input, the inputs are indexed first, into your cache folder and as `canter index ingest` does
+without a config. The next search of the same inputs finds the index there; inputs that have changed
+are indexed anew. Above 2 GiB, make an index with `canter index ingest`.";
 
 /// Arguments of `canter search`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
+#[command(group(clap::ArgGroup::new("what").args(["index", "input"]).required(true)))]
+#[command(group(clap::ArgGroup::new("which_query").args(["query", "bare_query"]).required(true)))]
 pub(crate) struct SearchArgs {
     /// Index: a folder, s3://…, gs://…, az://… or https://….
     #[arg(long, value_name = "URI")]
-    pub(super) index: String,
+    index: Option<String>,
 
     /// Query to run; see Queries below.
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
-    pub(super) query: String,
+    query: Option<String>,
+
+    /// The same without a name in front.
+    #[arg(value_name = "QUERY", id = "bare_query")]
+    bare_query: Option<String>,
 
     /// Elasticsearch aggregations as JSON, or @FILE that contains the JSON.
     #[arg(long, value_name = "JSON|@FILE", value_parser = parse_aggs)]
@@ -118,6 +131,22 @@ pub(crate) struct SearchArgs {
 
     #[command(flatten)]
     pub(super) metrics: MetricsArg,
+
+    #[command(flatten)]
+    pub(super) inputs: InputArgs,
+}
+
+impl SearchArgs {
+    /// The query.
+    pub(super) fn query(&self) -> &str {
+        let query = self.query.as_deref().or(self.bare_query.as_deref());
+        query.unwrap_or_default()
+    }
+
+    /// The index that is named, if no input is.
+    pub(super) fn index(&self) -> Option<&str> {
+        self.index.as_deref()
+    }
 }
 
 fn parse_aggs(text: &str) -> Result<Value, String> {

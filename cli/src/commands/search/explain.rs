@@ -40,7 +40,7 @@ pub(super) fn run(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Resu
     let prices = Prices::read(args.explain.prices.as_deref())?;
     let (explained, attempts) = index.explain(&request_of(args))?;
     let simulated = index.simulation().map(Simulation::line);
-    let title = format!("The plan of {}", args.query);
+    let title = format!("The plan of {}", args.query());
     let chart = Chart::of_profile(&explained.profile, 0, &attempts)
         .titled(&title, simulated.clone().into_iter().collect());
     let usage = usage_of(&explained);

@@ -28,7 +28,7 @@ pub(super) struct OpenIndex {
 
 impl OpenIndex {
     /// Starts the engine and opens the store and the cache. Reads nothing of the index yet.
-    pub(super) fn open(args: &SearchArgs) -> Result<Self> {
+    pub(super) fn open(args: &SearchArgs, uri: &str) -> Result<Self> {
         let metrics = Arc::new(Metrics::new());
         let mut builder = Searcher::builder()
             .metrics(Arc::clone(&metrics))
@@ -37,9 +37,9 @@ impl OpenIndex {
                 max_memory_bytes: args.limits.max_memory_bytes(),
                 max_idle_bytes: None,
             })?)
-            .uri(&args.index, &OpenOptions::default())
-            .map_err(about_index(&args.index))?;
-        let simulation = args.simulate.start(&args.index)?;
+            .uri(uri, &OpenOptions::default())
+            .map_err(about_index(uri))?;
+        let simulation = args.simulate.start(uri)?;
         if let Some(simulation) = &simulation {
             builder = simulation.attach(builder);
         }
@@ -55,7 +55,7 @@ impl OpenIndex {
             builder = builder.max_concurrent_requests(usize::from(max));
         }
         Ok(Self {
-            uri: args.index.clone(),
+            uri: uri.to_owned(),
             searcher: builder.build()?,
             cache,
             limits: args.limits.of_search(),
@@ -121,7 +121,7 @@ impl OpenIndex {
 pub(super) fn request_of(args: &SearchArgs) -> Value {
     let mut request = Map::new();
     let mut put = |key: &str, value: Value| request.insert(key.to_owned(), value);
-    put("query", args.query.as_str().into());
+    put("query", args.query().into());
     put("max_hits", args.max_hits.into());
     put("start_offset", args.start_offset.into());
     // Always: the cost line and the exit code need it.

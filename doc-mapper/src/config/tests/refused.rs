@@ -153,17 +153,34 @@ fn names_follow_the_rules() {
         r#"line 5: field name "_source" is reserved, as are _doc_length, _dynamic, _field_presence, _source, _verbatim"#,
     );
     check_fields(
-        "name: .a, type: text",
+        "name: -a, type: text",
         "",
-        r#"line 5: field name ".a" is not allowed: 1 to 255 ASCII letters, digits and @ $ _ - / ., and the first is no digit, dot or slash"#,
+        r#"line 5: field name "-a" is not allowed: 1 to 255 bytes without control characters, of which the first is no `-`"#,
+    );
+    check_fields(
+        r#"name: "a\tb", type: text"#,
+        "",
+        r#"line 5: field name "a\tb" is not allowed: 1 to 255 bytes without control characters, of which the first is no `-`"#,
     );
     check_fields(
         "name: a, type: text\nname: b, type: u64\nname: a, type: u64",
         "",
         r#"line 7: field "a" is mapped twice"#,
     );
-    for allowed in ["@timestamp", "$a", "_a", "-a", "a/b.c-d"] {
-        load(&format!("version: 0.8\nindex_id: abc\ndoc_mapping: {{field_mappings: [{{name: '{allowed}', type: text}}]}}\n")).unwrap();
+    let odd = [
+        "Start Time",
+        ".a",
+        "1",
+        "größe",
+        "日本",
+        "x[0]",
+        "a:b",
+        "*",
+        " ",
+    ];
+    for allowed in ["@timestamp", "$a", "_a", "a/b.c-d"].into_iter().chain(odd) {
+        let config = load(&format!("version: 0.8\nindex_id: abc\ndoc_mapping: {{field_mappings: [{{name: '{allowed}', type: text}}]}}\n")).unwrap();
+        crate::DocMapper::new(&config).unwrap();
     }
 }
 

@@ -1,5 +1,6 @@
 //! The same text in several fields: their scores in one, or their words as if they were one field's.
 
+use canter_doc_mapper::FieldKind;
 use canter_names::matches_pattern;
 use tantivy::query::{BoostQuery, EmptyQuery, Query};
 
@@ -154,7 +155,9 @@ impl Builder<'_> {
                 continue;
             }
             for field in self.mapper.fields() {
-                let is_searched = field.indexed || field.scanned;
+                let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
+                // Whole values of no words are found in columns.
+                let is_searched = field.indexed || field.scanned || (field.is_fast() && !is_text);
                 let path = field.fast_field_name();
                 let is_new = !names.iter().any(|(known, _)| *known == path);
                 if is_searched && is_new && matches_pattern(name, &path) {

@@ -1,0 +1,325 @@
+//! Indexes of inputs that searches make by themselves, in a cache folder: found again by what they were made of, and deleted,
+//! the least recently used first, when they take too much space.
+//!
+//! ```text
+//!   <root>/input/<id>/…    an index; the id is a hash of its inputs and of how they are read
+//!   <root>/used/<id>       empty; its time of modification is that of the last use
+//!   <root>/spool/<id>      what came through a pipe, while it is indexed
+//! ```
+//!
+//! Nothing is deleted but files of names that an index has, in folders of such ids, and files of the two other folders whose
+//! names are such ids; no link is followed.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use canter_split_format::{MANIFEST_OBJECT, SourceId};
+
+use crate::error::BuildError;
+use crate::source::Source;
+use crate::storage::{IndexFolder, remove_index_files};
+
+/// Folders of the root.
+const INPUT: &str = "input";
+const USED: &str = "used";
+const SPOOL: &str = "spool";
+/// What was spooled so long ago belongs to a process that is gone.
+const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+/// What was used so short a time ago may still be searched.
+const IN_USE: Duration = Duration::from_secs(60);
+const CHUNK_NUM_BYTES: usize = 1 << 20;
+
+/// The indexes of a cache folder.
+#[derive(Debug)]
+pub struct CachedIndexes {
+    root: PathBuf,
+}
+
+/// What was deleted to make room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoomMade {
+    /// Indexes that were deleted.
+    pub num_indexes: u64,
+    /// Their bytes.
+    pub num_bytes: u64,
+    /// Indexes that could not be deleted, because there is something in their folders that is no index's.
+    pub num_foreign: u64,
+}
+
+/// A file with what came through a pipe. It is deleted with this value.
+#[derive(Debug)]
+pub struct Spooled {
+    path: PathBuf,
+    /// A hash of the content.
+    pub content: SourceId,
+}
+
+impl Spooled {
+    /// The content as a source of this name.
+    #[must_use]
+    pub fn source(&self, name: &str) -> Source {
+        Source::file(&self.path).named(name)
+    }
+}
+
+impl Drop for Spooled {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl CachedIndexes {
+    /// Opens the folder `root`, and makes it if it is not there: only its owner may read what inputs say.
+    ///
+    /// # Errors
+    /// `Unavailable` if it cannot be made.
+    pub fn open(root: &Path) -> Result<CachedIndexes, BuildError> {
+        for folder in [root.to_path_buf(), root.join(USED), root.join(SPOOL)] {
+            make_private(&folder).map_err(|error| failed("make the folder", &folder, error))?;
+        }
+        Ok(CachedIndexes {
+            root: root.to_path_buf(),
+        })
+    }
+
+    /// The folder of an index.
+    ///
+    /// # Errors
+    /// `Internal` for a folder whose name is no text.
+    pub fn uri(&self, id: SourceId) -> Result<String, BuildError> {
+        let path = self.root.join(INPUT).join(id.to_string());
+        match path.to_str() {
+            Some(path) => Ok(path.to_string()),
+            None => Err(BuildError::invalid(format!(
+                "the cache folder `{}` has a name that is no text: name another",
+                self.root.display()
+            ))),
+        }
+    }
+
+    /// Whether the index is there and whole: its manifest is written last.
+    #[must_use]
+    pub fn has(&self, id: SourceId) -> bool {
+        let folder = self.root.join(INPUT).join(id.to_string());
+        folder.join(MANIFEST_OBJECT).is_file()
+    }
+
+    /// Notes that an index is used now.
+    pub fn touch(&self, id: SourceId) {
+        let path = self.root.join(USED).join(id.to_string());
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        // Without it the index counts as old, and no more.
+        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+    }
+
+    /// Writes a source that can be read once into a file.
+    ///
+    /// # Errors
+    /// `Limit` for one of more than `max_num_bytes`, `Unavailable` if it cannot be read, or the file not be written.
+    pub fn spool(&self, source: Source, max_num_bytes: u64) -> Result<Spooled, BuildError> {
+        let (mut stream, source) = source.into_reader()?;
+        let name = source.name();
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        let nanos = since.unwrap_or_default().as_nanos().to_le_bytes();
+        let id = SourceId::of(&nanos, &std::process::id().to_le_bytes());
+        let path = self.root.join(SPOOL).join(id.to_string());
+        let file = File::create_new(&path);
+        let mut file = file.map_err(|error| failed("write", &path, error))?;
+        let mut spooled = Spooled {
+            path,
+            content: SourceId::of(b"spooled", &[]),
+        };
+        let (mut chunk, mut num_bytes) = (Vec::new(), 0_u64);
+        loop {
+            chunk.clear();
+            let mut some = stream.by_ref().take(CHUNK_NUM_BYTES as u64);
+            some.read_to_end(&mut chunk).map_err(|error| {
+                BuildError::unavailable(format!("cannot read `{name}`")).caused_by(error)
+            })?;
+            if chunk.is_empty() {
+                return Ok(spooled);
+            }
+            num_bytes += chunk.len() as u64;
+            if num_bytes > max_num_bytes {
+                return Err(BuildError::limit(format!(
+                    "`{name}` has more than {max_num_bytes} bytes"
+                )));
+            }
+            io::Write::write_all(&mut file, &chunk)
+                .map_err(|error| failed("write", &spooled.path, error))?;
+            spooled.content = SourceId::of(spooled.content.to_string().as_bytes(), &chunk);
+        }
+    }
+
+    /// Deletes indexes until the others take at most `max_num_bytes`: those first that were not used for longest, and none
+    /// that was used in the last minute.
+    ///
+    /// # Errors
+    /// `Unavailable` if the folder cannot be listed.
+    pub fn make_room(&self, max_num_bytes: u64) -> Result<RoomMade, BuildError> {
+        self.remove_stale(SPOOL, STALE);
+        let mut found = Vec::new();
+        for id in ids_in(&self.root.join(INPUT))? {
+            let folder = self.root.join(INPUT).join(&id);
+            let used = modified(&self.root.join(USED).join(&id)).or_else(|| modified(&folder));
+            found.push((used.unwrap_or(UNIX_EPOCH), num_bytes_of(&folder), id));
+        }
+        found.sort();
+        let mut num_bytes: u64 = found.iter().map(|(_, num_bytes, _)| num_bytes).sum();
+        let mut room = RoomMade::default();
+        for (used, index_num_bytes, id) in found {
+            if num_bytes <= max_num_bytes || used.elapsed().is_ok_and(|age| age < IN_USE) {
+                break;
+            }
+            match remove_index_files(&self.root, &IndexFolder::new(INPUT, &id)?) {
+                Ok(()) => {
+                    room.num_indexes += 1;
+                    room.num_bytes += index_num_bytes;
+                    num_bytes -= index_num_bytes;
+                    let _ = fs::remove_file(self.root.join(USED).join(&id));
+                }
+                Err(_) => room.num_foreign += 1,
+            }
+        }
+        Ok(room)
+    }
+
+    /// Deletes files of a folder that have ids as names and are older than `age`.
+    fn remove_stale(&self, folder: &str, age: Duration) {
+        let folder = self.root.join(folder);
+        for id in ids_in(&folder).unwrap_or_default() {
+            let path = folder.join(id);
+            let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
+            let is_stale = modified(&path)
+                .and_then(|time| time.elapsed().ok())
+                .is_some_and(|elapsed| elapsed > age);
+            if is_file && is_stale {
+                let _ = fs::remove_file(path);
+            }
+        }
+    }
+}
+
+fn failed(verb: &str, path: &Path, error: io::Error) -> BuildError {
+    BuildError::unavailable(format!("cannot {verb} `{}`", path.display())).caused_by(error)
+}
+
+fn make_private(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// The entries of a folder whose names are ids; none of a folder that is not there.
+fn ids_in(folder: &Path) -> Result<Vec<String>, BuildError> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| failed("list", folder, error))?,
+    };
+    let names = entries
+        .filter_map(Result::ok)
+        .filter_map(|entry| entry.file_name().into_string().ok());
+    Ok(names
+        .filter(|name| SourceId::parse(name).is_some())
+        .collect())
+}
+
+/// When a file or folder was changed last; of a link, the link.
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::symlink_metadata(path).ok()?.modified().ok()
+}
+
+/// Bytes of the files in a folder and in its folders; links count nothing.
+fn num_bytes_of(folder: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return 0;
+    };
+    let sizes = entries.filter_map(Result::ok).map(|entry| {
+        let kind = entry.file_type();
+        match kind {
+            Ok(kind) if kind.is_dir() => num_bytes_of(&entry.path()),
+            Ok(kind) if kind.is_file() => entry.metadata().map_or(0, |found| found.len()),
+            _ => 0,
+        }
+    });
+    sizes.sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::publisher::create_index;
+    use canter_doc_mapper::IndexConfig;
+
+    fn id(number: u8) -> SourceId {
+        SourceId::of(&[number], &[])
+    }
+
+    /// An index that was used `hours` ago.
+    fn add(cache: &CachedIndexes, number: u8, hours: u64) {
+        let config = IndexConfig::from_json(br#"{"version": "0.8", "index_id": "abc"}"#).unwrap();
+        create_index(&cache.uri(id(number)).unwrap(), &config).unwrap();
+        cache.touch(id(number));
+        let path = cache.root.join(USED).join(id(number).to_string());
+        let used = SystemTime::now() - Duration::from_secs(hours * 3600);
+        let file = OpenOptions::new().append(true).open(path).unwrap();
+        file.set_modified(used).unwrap();
+    }
+
+    #[test]
+    fn the_least_recently_used_make_room_and_nothing_that_is_not_an_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let outside = folder.path().join("outside");
+        fs::write(&outside, "precious").unwrap();
+        let cache = CachedIndexes::open(&folder.path().join("cache")).unwrap();
+        for (number, hours) in [(1, 5), (2, 9), (3, 1), (4, 0)] {
+            add(&cache, number, hours);
+        }
+        let input = cache.root.join(INPUT);
+        fs::write(input.join("notes.txt"), "mine").unwrap();
+        fs::create_dir(input.join("other")).unwrap();
+        fs::write(input.join("other").join("file"), "mine").unwrap();
+        // In the index that is deleted first: a file of another's.
+        fs::write(input.join(id(2).to_string()).join("photo.jpg"), "mine").unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(folder.path(), input.join(id(9).to_string())).unwrap();
+        let one = num_bytes_of(&input.join(id(1).to_string()));
+        let all = cache.make_room(u64::MAX).unwrap();
+        assert_eq!(all, RoomMade::default());
+        let room = cache.make_room(one * 2).unwrap();
+        assert_eq!((room.num_indexes, room.num_bytes), (2, one * 2));
+        assert!(room.num_foreign >= 1);
+        assert!(!cache.has(id(1)) && !cache.has(id(3)) && cache.has(id(4)));
+        assert!(!input.join(id(1).to_string()).exists());
+        assert_eq!(fs::read_to_string(&outside).unwrap(), "precious");
+        let photo = input.join(id(2).to_string()).join("photo.jpg");
+        for mine in [photo, input.join("notes.txt"), input.join("other/file")] {
+            assert_eq!(fs::read_to_string(&mine).unwrap(), "mine", "{mine:?}");
+        }
+    }
+
+    #[test]
+    fn a_stream_is_known_by_its_content_and_is_gone_with_its_use() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = CachedIndexes::open(folder.path()).unwrap();
+        let text = vec![b'a'; CHUNK_NUM_BYTES + 7];
+        let spool = |text: &[u8], max_num_bytes| {
+            let source = Source::reader("-", io::Cursor::new(text.to_vec()));
+            cache.spool(source, max_num_bytes)
+        };
+        let first = spool(&text, u64::MAX).unwrap();
+        let again = spool(&text, u64::MAX).unwrap();
+        assert_eq!(first.content, again.content);
+        let other = spool(&text[1..], u64::MAX).unwrap();
+        assert_ne!(first.content, other.content);
+        let error = spool(&text, 100).unwrap_err();
+        assert_eq!(error.kind(), crate::ErrorKind::Limit);
+        assert_eq!(fs::read(&first.path).unwrap(), text);
+        drop((first, again, other));
+        assert_eq!(fs::read_dir(folder.path().join(SPOOL)).unwrap().count(), 0);
+    }
+}

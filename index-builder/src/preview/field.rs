@@ -1,0 +1,361 @@
+//! What a field is for, by what its values look like and by its name.
+
+use super::shape::{Shape, Shapes};
+use super::times::is_id;
+use canter_doc_mapper::config::check_field_name;
+use canter_doc_mapper::escape_segment;
+use std::fmt::Write;
+
+/// More fields in an object are its keys' own business: it is left to the dynamic mode.
+const MAX_INSIDE: usize = 30;
+/// More fields of documents are left to the dynamic mode.
+const MAX_MAPPED: usize = 500;
+/// Fields of documents that are left to the dynamic mode and looked at all the same, for their words.
+const MAX_DYNAMIC_WORDS: usize = 100;
+
+/// What logs call their messages, as the last part of a name: they are full text, however few of them differ.
+const MESSAGES: [&str; 22] = [
+    "message",
+    "msg",
+    "log",
+    "text",
+    "body",
+    "content",
+    "description",
+    "error",
+    "err",
+    "errormessage",
+    "error_message",
+    "exception",
+    "stack",
+    "stacktrace",
+    "stack_trace",
+    "backtrace",
+    "reason",
+    "detail",
+    "details",
+    "title",
+    "summary",
+    "short_message",
+];
+
+const MESSAGE: Kind = Kind::Words {
+    is_message: true,
+    is_repeated: false,
+};
+
+/// A mapped field as it is to be written.
+pub(super) struct Field {
+    /// Names from the root on.
+    pub(super) path: Vec<String>,
+    pub(super) kind: Kind,
+    pub(super) is_list: bool,
+    pub(super) comment: String,
+    pub(super) inside: Vec<Field>,
+    /// Documents that have it.
+    num_docs: u64,
+    /// Values that are times, of a field of times.
+    pub(super) num_timed: u64,
+    /// Whether it has no text but blank ones.
+    pub(super) is_blank: bool,
+    /// Whether every document has it.
+    pub(super) is_everywhere: bool,
+    /// Paths of texts in it that are left to the dynamic mode.
+    pub(super) dynamic_words: Vec<Vec<String>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Texts, with the forms that read them.
+    Date(&'static str),
+    /// Numbers, or texts of digits.
+    UnixTime,
+    Ip,
+    Bool,
+    U64 {
+        is_id: bool,
+    },
+    I64 {
+        is_id: bool,
+    },
+    F64,
+    Words {
+        is_message: bool,
+        /// Whether most values come again and again, as names of browsers do.
+        is_repeated: bool,
+    },
+    Word {
+        is_tag: bool,
+        is_needle: bool,
+    },
+    /// How grave a line of a log is.
+    Level {
+        is_tag: bool,
+    },
+    /// What stands before the message of a line: words, of which the order says nothing.
+    Head,
+    /// Shown, and found by other fields.
+    Shown,
+    Object,
+    /// Left to the dynamic mode, which takes anything: objects of many shapes, lists of objects, values of several
+    /// types, names that a mapping may not have.
+    Dynamic(&'static str),
+}
+
+impl Kind {
+    pub(super) fn is_tag(self) -> bool {
+        matches!(
+            self,
+            Kind::Word { is_tag: true, .. } | Kind::Level { is_tag: true }
+        )
+    }
+
+    pub(super) fn is_time(self) -> bool {
+        matches!(self, Kind::Date(_) | Kind::UnixTime)
+    }
+}
+
+impl Field {
+    /// The field as queries and configs name it.
+    pub(super) fn name(&self) -> String {
+        joined(&self.path)
+    }
+}
+
+/// A path as queries and configs write it.
+pub(super) fn joined(path: &[String]) -> String {
+    let parts: Vec<String> = path.iter().map(|part| escape_segment(part)).collect();
+    parts.join(".")
+}
+
+/// The fields that objects have, each with what it is for.
+pub(super) fn fields_of(shapes: &Shapes, parent: &[String], num_docs: u64) -> Vec<Field> {
+    let field = |(name, shape): (&str, &Shape)| {
+        let path = [parent, &[name.to_string()]].concat();
+        let (mut kind, mut inside) = (kind_of(&path, shape, num_docs), Vec::new());
+        if kind == Kind::Object {
+            inside = fields_of(&shape.inside, &path, num_docs);
+            let is_dynamic = |field: &Field| matches!(field.kind, Kind::Dynamic(_));
+            if inside.iter().all(is_dynamic) {
+                (kind, inside) = (Kind::Dynamic("an object"), Vec::new());
+            }
+        }
+        let mut dynamic_words = Vec::new();
+        if let Kind::Dynamic(_) = kind {
+            add_words(shape, &path, &mut dynamic_words);
+        }
+        Field {
+            comment: comment_of(shape, kind, num_docs),
+            is_list: shape.num_lists > 0,
+            num_docs: shape.num_docs,
+            num_timed: shape
+                .num_values()
+                .saturating_sub(shape.num_blank.max(shape.times.num_never())),
+            is_blank: shape.num_blank == shape.num_strings,
+            is_everywhere: shape.num_docs == num_docs,
+            path,
+            kind,
+            inside,
+            dynamic_words,
+        }
+    };
+    let mut fields: Vec<Field> = shapes.iter().map(field).collect();
+    leave_rare(&mut fields);
+    fields
+}
+
+/// Leaves the rarest of very many fields to the dynamic mode: their names are values, such as users.
+fn leave_rare(fields: &mut [Field]) {
+    let mut counts: Vec<u64> = fields.iter().map(|field| field.num_docs).collect();
+    counts.sort_unstable_by(|left, right| right.cmp(left));
+    let Some(most_of_rare) = counts.get(MAX_MAPPED) else {
+        return;
+    };
+    for field in fields {
+        if field.num_docs <= *most_of_rare {
+            field.kind = Kind::Dynamic("one of very many fields");
+            field.inside = Vec::new();
+        }
+    }
+}
+
+/// The fields that have values of their own, those in objects among them.
+pub(super) fn leaves(fields: &[Field]) -> Vec<&Field> {
+    let mut all = Vec::new();
+    for field in fields {
+        match field.kind {
+            Kind::Object => all.extend(leaves(&field.inside)),
+            _ => all.push(field),
+        }
+    }
+    all
+}
+
+/// What the fields are for that the reader of lines makes; others are what they look like.
+pub(super) fn kind_in_lines(field: &Field, shapes: &Shapes) -> Kind {
+    let Some(name) = field.path.last() else {
+        return field.kind;
+    };
+    match (name.as_str(), field.kind) {
+        ("message", Kind::Words { .. } | Kind::Word { .. }) => MESSAGE,
+        ("head", Kind::Words { .. } | Kind::Word { .. }) => Kind::Head,
+        ("original", Kind::Words { .. } | Kind::Word { .. }) => Kind::Shown,
+        ("level", Kind::Word { .. }) => Kind::Level {
+            is_tag: field.is_everywhere && shapes.num_distinct(name) <= 20,
+        },
+        (_, kind) => kind,
+    }
+}
+
+/// Texts below a value that is not mapped.
+fn add_words(shape: &Shape, path: &[String], words: &mut Vec<Vec<String>>) {
+    if words.len() >= MAX_DYNAMIC_WORDS {
+        return;
+    }
+    if shape.num_strings > shape.num_blank {
+        words.push(path.to_vec());
+    }
+    for (name, inside) in shape.inside.iter() {
+        add_words(inside, &[path, &[name.to_string()]].concat(), words);
+    }
+}
+
+/// Whether a field is called as messages are: by the last part of its name, or as ECS calls the whole record.
+pub(super) fn is_message(path: &[String]) -> bool {
+    let mut parts = path
+        .iter()
+        .flat_map(|name| name.split('.'))
+        .map(|part| part.trim_start_matches(['@', '_']).to_ascii_lowercase());
+    let last = parts.next_back().unwrap_or_default();
+    match (parts.next_back().as_deref(), last.as_str()) {
+        (Some("event" | "log"), "original") => true,
+        (_, last) => MESSAGES.contains(&last),
+    }
+}
+
+fn kind_of(path: &[String], shape: &Shape, num_docs: u64) -> Kind {
+    let name = path.last().map_or("", String::as_str);
+    if check_field_name(name, path.len() == 1).is_err() {
+        return Kind::Dynamic("a name that a mapping may not have");
+    }
+    // A blank text is no value of a field that holds other things.
+    let all = |num: u64| num > 0 && num + shape.num_blank == shape.num_values();
+    let num_strings = shape.num_strings;
+    let is_message = is_message(path);
+    let is_text = num_strings > 0 && num_strings == shape.num_values();
+    let is_scalar = shape.num_scalars() == shape.num_values();
+    if is_message && is_scalar && num_strings * 2 > shape.num_values() && !has_times(shape) {
+        return MESSAGE;
+    }
+    if is_text && let Some(forms) = shape.times.forms_of(num_strings) {
+        return Kind::Date(forms);
+    }
+    if shape
+        .times
+        .are_unix(shape.num_values() - shape.num_blank, name)
+    {
+        return Kind::UnixTime;
+    }
+    if all(shape.num_integers) {
+        let is_id = is_id(name);
+        return match (shape.num_negative, shape.num_large) {
+            (0, _) => Kind::U64 { is_id },
+            (_, 0) => Kind::I64 { is_id },
+            _ => Kind::Dynamic("numbers of more than one type"),
+        };
+    }
+    if all(shape.num_integers + shape.num_fractions) {
+        return match shape.num_inexact {
+            0 => Kind::F64,
+            _ => Kind::Dynamic("numbers that one type would round"),
+        };
+    }
+    if all(shape.num_booleans) {
+        return Kind::Bool;
+    }
+    if all(shape.num_ips) {
+        return Kind::Ip;
+    }
+    if shape.num_objects > 0 && shape.num_objects == shape.num_values() {
+        return kind_of_objects(path, shape);
+    }
+    match is_text {
+        true => kind_of_texts(shape, num_docs),
+        false => Kind::Dynamic("values of several types"),
+    }
+}
+
+fn has_times(shape: &Shape) -> bool {
+    shape.times.forms_of(shape.num_strings).is_some()
+}
+
+fn kind_of_objects(path: &[String], shape: &Shape) -> Kind {
+    let num_inside = shape.inside.len();
+    let is_regular = shape
+        .inside
+        .iter()
+        .all(|(_, inside)| inside.num_docs * 4 >= shape.num_objects);
+    match () {
+        () if shape.num_lists > 0 => Kind::Dynamic("a list of objects"),
+        () if num_inside == 0 => Kind::Dynamic("an object that is always empty"),
+        () if path.len() == 1 && num_inside <= MAX_INSIDE && is_regular => Kind::Object,
+        () => Kind::Dynamic("an object"),
+    }
+}
+
+fn kind_of_texts(shape: &Shape, num_docs: u64) -> Kind {
+    let num_distinct = shape.distinct.len() as u64;
+    let is_varied = num_distinct * 3 >= shape.num_strings || !shape.is_distinct_known();
+    let has_words = match is_varied {
+        // Names of people and places.
+        true => shape.num_spaces * 4 >= shape.num_strings,
+        false => shape.num_spaces >= shape.num_strings * 2,
+    };
+    if has_words || shape.max_len > 200 {
+        return Kind::Words {
+            is_message: false,
+            is_repeated: !is_varied,
+        };
+    }
+    Kind::Word {
+        is_tag: shape.is_distinct_known()
+            && shape.num_docs == num_docs
+            && (2..=20).contains(&num_distinct)
+            && !shape.distinct.contains("")
+            && shape.num_strings >= num_distinct * 10,
+        is_needle: shape.max_len >= 16
+            && shape.num_spaces == 0
+            && (num_distinct * 10 >= shape.num_strings * 9 || !shape.is_distinct_known()),
+    }
+}
+
+fn comment_of(shape: &Shape, kind: Kind, num_docs: u64) -> String {
+    let mut comment = match shape.num_docs == num_docs {
+        true => "in every document".to_string(),
+        false => format!("in {} of {num_docs}", shape.num_docs),
+    };
+    if let Kind::Dynamic(why) = kind {
+        let _ = write!(comment, "; {why}");
+    }
+    if let Kind::Word { .. } = kind {
+        let shown: Vec<String> = shape
+            .distinct
+            .iter()
+            .take(3)
+            .map(|value| value.chars().take(24).collect())
+            .collect();
+        let more = match (shape.is_distinct_known(), shape.distinct.len()) {
+            (false, _) => "many values, such as ".to_string(),
+            (_, 1) if shape.distinct.contains("") => "always empty".to_string(),
+            (_, 1) => "one value: ".to_string(),
+            (_, num) => format!("{num} values: "),
+        };
+        let dots = if shape.distinct.len() > shown.len() {
+            ", …"
+        } else {
+            ""
+        };
+        let _ = write!(comment, "; {more}{}{dots}", shown.join(", "));
+    }
+    comment
+}

@@ -1,0 +1,288 @@
+//! A suggested config as YAML.
+
+use super::field::{Field, Kind, leaves};
+use std::fmt::Write;
+
+/// More fields than this would make a search for a word without a field slow.
+const MAX_DEFAULT_FIELDS: usize = 12;
+const MAX_TAGS: usize = 3;
+/// Fields that are left to the dynamic mode and named in comments.
+const MAX_COMMENTS: usize = 100;
+
+/// A config before it is text.
+pub(super) struct Draft<'f> {
+    /// Lines of the comment above it.
+    pub(super) comment: String,
+    pub(super) index_id: &'f str,
+    pub(super) fields: &'f [Field],
+    /// The path of the timestamp field.
+    pub(super) timestamp: Option<&'f [String]>,
+    /// Whether documents are packed more densely, which takes longer: worth it for small indexes.
+    pub(super) is_dense: bool,
+}
+
+impl Draft<'_> {
+    pub(super) fn yaml(&self) -> String {
+        let mut yaml = self.comment.clone();
+        // Writing to a string cannot fail.
+        let _ = write!(
+            yaml,
+            "version: 0.8\n\
+             index_id: {}\n\
+             doc_mapping:\n  \
+               mode: dynamic             # fields that are not listed are indexed too\n  \
+               dynamic_mapping: {{tokenizer: default, record: position, fast: true}}\n  \
+               ignore_malformed: true    # a value that does not fit its field is shown, and not searched\n",
+            self.index_id
+        );
+        match self.timestamp {
+            Some(path) => {
+                let name = super::field::joined(path);
+                let _ = writeln!(yaml, "  timestamp_field: {}", quoted(&name));
+            }
+            None => yaml.push_str(
+                "  # No field has a time in most documents: name one in timestamp_field if you know better.\n",
+            ),
+        }
+        let tags = self.tags();
+        if !tags.is_empty() {
+            let _ = writeln!(
+                yaml,
+                "  tag_fields: [{}]   # few values each: a query on one skips splits without it",
+                tags.join(", ")
+            );
+        }
+        let is_mapped = |field: &Field| !matches!(field.kind, Kind::Dynamic(_));
+        match self.fields.iter().any(is_mapped) {
+            false => yaml.push_str("  field_mappings: []\n"),
+            true => yaml.push_str("  field_mappings:\n"),
+        }
+        let ordered = self.needs_order();
+        let (dynamic, mapped): (Vec<&Field>, Vec<&Field>) = self
+            .fields
+            .iter()
+            .partition(|field| matches!(field.kind, Kind::Dynamic(_)));
+        let shown = dynamic.into_iter().take(MAX_COMMENTS);
+        for field in mapped.into_iter().chain(shown) {
+            self.write_field(&mut yaml, field, 4, &ordered);
+        }
+        let words: Vec<String> = self
+            .default_fields()
+            .iter()
+            .map(|name| quoted(name))
+            .collect();
+        let _ = write!(
+            yaml,
+            "search_settings:\n  default_search_fields: [{}]\nindexing_settings:\n  \
+             split_num_docs_target: 10000000   # maximum number of documents in a split\n",
+            words.join(", ")
+        );
+        if self.is_dense {
+            yaml.push_str(
+                "  # For little input: documents take less space, and more time. Leave both out for gigabytes.\n  \
+                 docstore_compression_level: 9\n  docstore_blocksize: 524288\n",
+            );
+        }
+        yaml.push_str(
+            "ingest_settings:\n  # `keep` stores a record that cannot be parsed as a document with its text in `_raw`.\n  \
+             on_error: keep\n",
+        );
+        yaml
+    }
+
+    /// Three fields with few values; what is a level for sure comes first.
+    fn tags(&self) -> Vec<String> {
+        let mut tags = leaves(self.fields);
+        tags.retain(|field| field.kind.is_tag() && !field.is_list);
+        tags.sort_by_key(|field| !matches!(field.kind, Kind::Level { .. }));
+        let names = tags.into_iter().map(|field| quoted(&field.name()));
+        names.take(MAX_TAGS).collect()
+    }
+
+    /// The fields in which words are looked for that name no field: messages first, then other texts, so that a word that
+    /// somebody sees in a record finds it. Where there is no text, whatever has values.
+    pub(super) fn default_fields(&self) -> Vec<String> {
+        let rank = |field: &Field| match field.kind {
+            _ if field.is_blank => None,
+            Kind::Words {
+                is_message: true, ..
+            } => Some(0),
+            Kind::Words { .. } => Some(1),
+            Kind::Head => Some(2),
+            Kind::Level { .. }
+            | Kind::Word {
+                is_needle: false, ..
+            } => Some(3),
+            Kind::Word { .. } => Some(4),
+            _ => None,
+        };
+        let leaves = leaves(self.fields);
+        let mut ranked: Vec<(u32, String)> = Vec::new();
+        for field in &leaves {
+            ranked.extend(rank(field).map(|rank| (rank, field.name())));
+            for path in &field.dynamic_words {
+                let rank = match super::field::is_message(path) {
+                    true => 0,
+                    false => 5,
+                };
+                ranked.push((rank, super::field::joined(path)));
+            }
+        }
+        if ranked.is_empty() {
+            let others = leaves.iter().filter(|field| {
+                !matches!(field.kind, Kind::Shown | Kind::Dynamic(_))
+                    && self.timestamp != Some(&field.path)
+            });
+            ranked.extend(others.map(|field| (6, field.name())));
+        }
+        if ranked.is_empty() {
+            // Of numbers and booleans in lists and objects of any shape: each has its own name.
+            ranked.extend(leaves.iter().map(|field| (7, field.name())));
+        }
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let names = ranked.into_iter().map(|(_, name)| name);
+        names
+            .filter(|name| is_default_field(name))
+            .take(MAX_DEFAULT_FIELDS)
+            .collect()
+    }
+
+    /// The texts whose words keep their places, so that phrases are found: messages, and texts that differ. The places
+    /// of words in values that come again and again take more room than all else; only where there is no other text, the
+    /// first has them.
+    fn needs_order(&self) -> Vec<&[String]> {
+        let leaves = leaves(self.fields);
+        let words = |is_repeated: bool| {
+            let words = leaves.iter().filter(move |field| {
+                matches!(field.kind, Kind::Words { is_repeated: repeated, .. } if repeated == is_repeated)
+            });
+            words.map(|field| field.path.as_slice())
+        };
+        let ordered: Vec<&[String]> = words(false).collect();
+        match ordered.is_empty() {
+            true => words(true).take(1).collect(),
+            false => ordered,
+        }
+    }
+
+    fn write_field(&self, yaml: &mut String, field: &Field, indent: usize, ordered: &[&[String]]) {
+        let name = field.path.last().map_or("", String::as_str);
+        let comment = in_comment(&field.comment);
+        if let Kind::Dynamic(_) = field.kind {
+            let _ = writeln!(yaml, "{:indent$}# {}: {comment}", "", quoted(name));
+            return;
+        }
+        if field.kind == Kind::Object {
+            let _ = writeln!(
+                yaml,
+                "{:indent$}- name: {}   # {comment}\n{:indent$}  type: object\n{:indent$}  field_mappings:",
+                "",
+                quoted(name),
+                "",
+                "",
+            );
+            for inside in &field.inside {
+                self.write_field(yaml, inside, indent + 4, ordered);
+            }
+            return;
+        }
+        let (kind, options) = type_of(field, ordered);
+        let kind = match field.is_list {
+            true => format!("array<{kind}>"),
+            false => kind.to_string(),
+        };
+        let precision = match self.timestamp == Some(&field.path) {
+            true => ", fast_precision: milliseconds",
+            false => "",
+        };
+        let _ = writeln!(
+            yaml,
+            "{:indent$}- {{name: {}, type: {kind}, {options}{precision}}}   # {comment}",
+            "",
+            quoted(name),
+        );
+    }
+}
+
+/// The type of a field, and its options.
+fn type_of(field: &Field, ordered: &[&[String]]) -> (&'static str, String) {
+    let (kind, options) = match field.kind {
+        Kind::Date(forms) => return ("datetime", format!("input_formats: {forms}, fast: true")),
+        Kind::UnixTime => (
+            "datetime",
+            "input_formats: [unix_timestamp, rfc3339], fast: true",
+        ),
+        Kind::Ip => ("ip", "fast: true"),
+        Kind::Bool => ("bool", "fast: true"),
+        // Columns answer ranges and equal values: terms beside them would be most of a small index.
+        Kind::U64 { is_id: false } => ("u64", "fast: true, indexed: false"),
+        Kind::I64 { is_id: false } => ("i64", "fast: true, indexed: false"),
+        Kind::F64 => ("f64", "fast: true, indexed: false"),
+        Kind::U64 { .. } => ("u64", "fast: true"),
+        Kind::I64 { .. } => ("i64", "fast: true"),
+        Kind::Words { .. } if ordered.contains(&field.path.as_slice()) => {
+            ("text", "record: position")
+        }
+        Kind::Words { .. } | Kind::Head => ("text", "record: basic"),
+        Kind::Shown => ("text", "indexed: false"),
+        Kind::Word {
+            is_needle: true, ..
+        } => ("text", "tokenizer: raw, fast: true, needle: true"),
+        Kind::Level { .. } | Kind::Word { .. } | Kind::Object | Kind::Dynamic(_) => {
+            ("text", "tokenizer: raw, fast: true")
+        }
+    };
+    (kind, options.to_owned())
+}
+
+/// Whether a config may name a path as a default search field: no part of it is empty, and it is no field of the index.
+fn is_default_field(name: &str) -> bool {
+    let segments = canter_doc_mapper::split_path(name);
+    let is_own = |first: &String| {
+        [
+            "_doc_length",
+            "_dynamic",
+            "_field_presence",
+            "_source",
+            "_verbatim",
+        ]
+        .contains(&first.as_str())
+    };
+    let is_odd = |segment: &String| segment.is_empty() || segment.contains(char::is_control);
+    !segments.iter().any(is_odd) && !segments.first().is_some_and(is_own)
+}
+
+/// A text as YAML reads it back: quoted, with nothing in it that ends a line, stands for a variable or is no character.
+fn quoted(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    let mut quoted = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '$' => quoted.push_str("\\u0024"),
+            c if is_odd(c) => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted
+}
+
+/// A text as it may stand behind `#`.
+fn in_comment(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '$' => '＄',
+            c if c.is_control() || is_odd(c) => ' ',
+            c => c,
+        })
+        .collect()
+}
+
+/// What YAML takes for the end of a line, or for no character.
+fn is_odd(c: char) -> bool {
+    matches!(
+        c,
+        '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+    )
+}
