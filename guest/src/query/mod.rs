@@ -15,7 +15,7 @@ mod tree;
 
 pub(crate) use build::{BuiltQuery, QueryShape, TermAutomaton, build_query, is_metadata};
 pub(crate) use dsl::{NAME, parse_dsl, parse_named};
-pub(crate) use grammar::parse_query;
+pub(crate) use grammar::{parse_query, parse_query_at};
 pub(crate) use matching::{ListFiles, ListKind, POSITIONS, POSTINGS, TermInfos, compile};
 pub(crate) use needs::{Needs, TermRange};
 pub(crate) use required_tags::{RequiredTag, required_tags};

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tantivy_query_grammar::UserInputLeaf;
-
-use super::tree::{Leaf, QueryNode, Role};
+use super::tree::{Leaf, QueryNode, Role, TextLeaf};
 
 /// One requirement: a matching document has one of these values in this field.
 pub(crate) type RequiredTag = (String, BTreeSet<String>);
@@ -70,12 +68,12 @@ fn of_alternatives<'n>(
 
 fn of_leaf(leaf: &Leaf, tag_fields: &[&str]) -> Option<RequiredTag> {
     let (field, values): (&String, Vec<&String>) = match leaf {
-        Leaf::Text(UserInputLeaf::Literal(literal))
-            if !literal.prefix && !is_pattern(&literal.phrase) =>
+        Leaf::Text(TextLeaf::Literal(literal))
+            if !literal.is_prefix && !is_pattern(&literal.phrase) =>
         {
-            (literal.field_name.as_ref()?, vec![&literal.phrase])
+            (literal.field.as_ref()?, vec![&literal.phrase])
         }
-        Leaf::Text(UserInputLeaf::Set { field, elements }) => {
+        Leaf::Text(TextLeaf::Set { field, elements }) => {
             (field.as_ref()?, elements.iter().collect())
         }
         Leaf::Term {

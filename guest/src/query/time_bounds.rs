@@ -7,11 +7,10 @@
 //! scores depends on all splits.
 
 use canter_doc_mapper::DocMapper;
-use tantivy_query_grammar::UserInputLeaf;
 
 use super::build::build_query;
 use super::columns::ColumnQuery;
-use super::tree::{BoolNode, Leaf, QueryNode, Role};
+use super::tree::{BoolNode, Leaf, QueryNode, Role, TextLeaf};
 use crate::limits::{Limits, TimeFilter};
 
 /// The times between which every hit lies, by the clauses of `node` over `field`, which is the timestamp field; `None`
@@ -95,7 +94,7 @@ fn collect<'n>(node: &'n QueryNode, field: &str, ranges: &mut Vec<&'n Leaf>) {
 fn is_range_of(leaf: &Leaf, field: &str) -> bool {
     match leaf {
         Leaf::Range(range) => range.field == field,
-        Leaf::Text(UserInputLeaf::Range { field: of, .. }) => of.as_deref() == Some(field),
+        Leaf::Text(TextLeaf::Range { field: of, .. }) => of.as_deref() == Some(field),
         _ => false,
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::SearchError;
 use crate::limits::Limits;
-use crate::query::{QueryNode, parse_dsl, parse_query};
+use crate::query::{QueryNode, parse_dsl, parse_query, parse_query_at};
 
 /// A query string, or a query of Elasticsearch's query DSL.
 #[derive(Debug)]
@@ -78,12 +78,9 @@ pub(crate) fn parse_filters(
 /// If it is not in the query language, or if a part of it names no field: the caller's `search_field`
 /// would then decide what it means.
 fn parse_filter(filter: &str, limits: &Limits) -> Result<QueryNode, SearchError> {
-    let named = |mut error: SearchError| {
-        error.message = format!("forced_filter: {}", error.message);
-        error
-    };
-    let ast = GivenQuery::Text(filter.to_owned());
-    let ast = ast.parse(None, limits).map_err(named)?;
+    #[cfg(test)]
+    super::parses::note(super::parses::Parsed::Query);
+    let ast = parse_query_at("forced_filter", filter, limits)?;
     if !ast.names_its_fields() {
         return Err(SearchError::invalid(
             "forced_filter: each of its terms needs a field in front, such as tenant_id:7",

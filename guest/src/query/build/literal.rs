@@ -4,7 +4,6 @@ use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
-use tantivy_query_grammar::{Delimiter, UserInputLiteral};
 
 use super::default_fields::in_default_fields;
 use super::range::{build_equal, build_second, is_timestamp};
@@ -15,12 +14,13 @@ use crate::SearchError;
 use crate::query::matching::{PhraseOf, PhrasePrefix};
 use crate::query::needs::TermRange;
 use crate::query::scan::Wanted;
+use crate::query::tree::Literal;
 
 pub(super) fn build_literal(
     builder: &mut Builder<'_>,
-    literal: &UserInputLiteral,
+    literal: &Literal,
 ) -> Result<Box<dyn Query>, SearchError> {
-    if let Some(name) = &literal.field_name {
+    if let Some(name) = &literal.field {
         return one_field(builder, name, &resolve(builder.mapper, name)?, literal);
     }
     let hint = format!("write field:{}", literal.phrase);
@@ -70,19 +70,19 @@ fn one_field(
     builder: &mut Builder<'_>,
     name: &str,
     field: &ResolvedField<'_>,
-    literal: &UserInputLiteral,
+    literal: &Literal,
 ) -> Result<Box<dyn Query>, SearchError> {
     if has_nothing(field, builder.mapper) {
         return Ok(Box::new(EmptyQuery));
     }
-    let word = match literal.delimiter {
-        Delimiter::None => BareWord::of(&literal.phrase),
-        Delimiter::SingleQuotes | Delimiter::DoubleQuotes => BareWord::Text(literal.phrase.clone()),
+    let word = match literal.is_quoted {
+        true => BareWord::Text(literal.phrase.clone()),
+        false => BareWord::of(&literal.phrase),
     };
     if !field.indexed && !field.scanned {
         let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
         return match &word {
-            BareWord::Text(value) if !(is_text && literal.prefix) => {
+            BareWord::Text(value) if !(is_text && literal.is_prefix) => {
                 build_equal(builder, name, field, value)
             }
             BareWord::Pattern(_) if !is_text => build_equal(builder, name, field, &literal.phrase),
@@ -165,7 +165,7 @@ pub(super) fn words(
     builder: &mut Builder<'_>,
     name: &str,
     field: &ResolvedField<'_>,
-    literal: &UserInputLiteral,
+    literal: &Literal,
     mut terms: Vec<(usize, Term)>,
     record: IndexRecordOption,
 ) -> Result<Box<dyn Query>, SearchError> {
@@ -176,13 +176,13 @@ pub(super) fn words(
         let Some((_, term)) = terms.pop() else {
             return Ok(Box::new(EmptyQuery));
         };
-        return match literal.prefix {
+        return match literal.is_prefix {
             true => build_prefix(builder, field, text_of(field, &term)),
             false => Ok(find_term(builder, field, term)),
         };
     }
     if !record.has_positions() {
-        if literal.delimiter == Delimiter::None {
+        if !literal.is_quoted {
             // A bare word that the tokenizer cuts up: all parts, in any order.
             let parts = terms
                 .into_iter()
@@ -202,7 +202,7 @@ pub(super) fn words(
     if builder.scoring {
         builder.needs.fieldnorms.insert(field.field);
     }
-    if literal.prefix
+    if literal.is_prefix
         && let Some(prefix) = terms.pop()
     {
         return Ok(phrase_prefix(builder, terms, prefix));
@@ -241,11 +241,11 @@ fn phrase_prefix(
 fn scanned_phrase(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
-    literal: &UserInputLiteral,
+    literal: &Literal,
     terms: Vec<(usize, Term)>,
 ) -> Result<Box<dyn Query>, SearchError> {
     let field = ScannedField::of(field);
-    if literal.prefix {
+    if literal.is_prefix {
         return Ok(builder.scan(field, Wanted::PhrasePrefix { terms }));
     }
     refuse_repeated(literal, &terms)?;
@@ -254,7 +254,7 @@ fn scanned_phrase(
 }
 
 /// tantivy takes one word of a document for both.
-fn refuse_repeated(literal: &UserInputLiteral, terms: &[(usize, Term)]) -> Result<(), SearchError> {
+fn refuse_repeated(literal: &Literal, terms: &[(usize, Term)]) -> Result<(), SearchError> {
     if literal.slop == 0 || !repeats_a_word(terms) {
         return Ok(());
     }

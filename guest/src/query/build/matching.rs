@@ -3,14 +3,13 @@
 use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, Occur, Query};
-use tantivy_query_grammar::{Delimiter, UserInputLiteral};
 
 use super::literal::{find_term, has_nothing, resolve, text_of, tokenize, words};
 use super::value::{json_base_term, json_value_term};
 use super::wildcard::build_prefix;
 use super::{Builder, all_of, any_of};
 use crate::SearchError;
-use crate::query::tree::{Given, Match, MinShould, Words};
+use crate::query::tree::{Given, Literal, Match, MinShould, Words};
 
 impl Builder<'_> {
     /// The documents in which the words of a text are.
@@ -145,15 +144,15 @@ pub(super) fn so_many_of(
 }
 
 /// Returns a text whose words stand one behind the other.
-fn phrase_of(wanted: &Match) -> UserInputLiteral {
-    UserInputLiteral {
-        field_name: None,
+fn phrase_of(wanted: &Match) -> Literal {
+    Literal {
+        field: None,
         phrase: wanted.text.clone(),
-        delimiter: Delimiter::DoubleQuotes,
+        is_quoted: true,
         slop: match wanted.words {
             Words::Phrase { slop } => slop,
             _ => 0,
         },
-        prefix: wanted.words == Words::PhrasePrefix,
+        is_prefix: wanted.words == Words::PhrasePrefix,
     }
 }

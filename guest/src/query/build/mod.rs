@@ -25,7 +25,6 @@ use tantivy::Term;
 use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query,
 };
-use tantivy_query_grammar::UserInputLeaf;
 
 use self::best::Best;
 use self::default_fields::in_default_fields;
@@ -36,7 +35,7 @@ use self::wildcard::build_regex;
 use super::grammar::too_many_clauses;
 use super::needs::Needs;
 use super::scan::{Clause, Scan};
-use super::tree::{BoolNode, ID, INDEX, Leaf, PatternKind, QueryNode, Role};
+use super::tree::{BoolNode, ID, INDEX, Leaf, PatternKind, QueryNode, Role, TextLeaf};
 use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
 
@@ -331,11 +330,11 @@ impl Builder<'_> {
             Leaf::Term { value, .. } => vec![&value.text],
             Leaf::Terms { values, .. } => values.iter().map(|value| &*value.text).collect(),
             Leaf::Match(matched) => vec![&matched.text],
-            Leaf::Text(UserInputLeaf::Literal(literal)) => vec![&literal.phrase],
-            Leaf::Text(UserInputLeaf::Set { elements, .. }) => {
+            Leaf::Text(TextLeaf::Literal(literal)) => vec![&literal.phrase],
+            Leaf::Text(TextLeaf::Set { elements, .. }) => {
                 elements.iter().map(String::as_str).collect()
             }
-            Leaf::Text(UserInputLeaf::Exists { .. }) => return Ok(Box::new(AllQuery)),
+            Leaf::Text(TextLeaf::Exists { .. }) => return Ok(Box::new(AllQuery)),
             Leaf::Pattern {
                 kind: PatternKind::Wildcard,
                 pattern,
@@ -358,11 +357,10 @@ impl Builder<'_> {
         })
     }
 
-    fn text_leaf(&mut self, leaf: &UserInputLeaf) -> Result<Box<dyn Query>, SearchError> {
+    fn text_leaf(&mut self, leaf: &TextLeaf) -> Result<Box<dyn Query>, SearchError> {
         match leaf {
-            UserInputLeaf::All => Ok(Box::new(AllQuery)),
-            UserInputLeaf::Literal(literal) => build_literal(self, literal),
-            UserInputLeaf::Range {
+            TextLeaf::Literal(literal) => build_literal(self, literal),
+            TextLeaf::Range {
                 field,
                 lower,
                 upper,
@@ -375,7 +373,7 @@ impl Builder<'_> {
                     &mut |builder, name| build_range(builder, name, lower, upper),
                 ),
             },
-            UserInputLeaf::Set { field, elements } => match field {
+            TextLeaf::Set { field, elements } => match field {
                 Some(name) => build_set(self, name, elements),
                 None => in_default_fields(
                     self,
@@ -384,8 +382,8 @@ impl Builder<'_> {
                     &mut |builder, name| build_set(builder, name, elements),
                 ),
             },
-            UserInputLeaf::Exists { field } => build_exists(self, field),
-            UserInputLeaf::Regex { field, pattern } => {
+            TextLeaf::Exists { field } => build_exists(self, field),
+            TextLeaf::Regex { field, pattern } => {
                 build_regex(self, named(field, "a regular expression")?, pattern)
             }
         }

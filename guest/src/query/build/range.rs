@@ -8,7 +8,6 @@ use tantivy::Term;
 use tantivy::query::{
     AllQuery, ConstScoreQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query,
 };
-use tantivy_query_grammar::UserInputBound;
 
 use super::literal::{find_term, has_nothing, no_such_field, not_indexed, resolve, term_query};
 use super::value::{json_base_term, json_value_term, scalar_term};
@@ -23,11 +22,12 @@ use crate::query::scan::Wanted;
 pub(super) fn build_range(
     builder: &mut Builder<'_>,
     name: &str,
-    lower: &UserInputBound,
-    upper: &UserInputBound,
+    lower: &Bound<String>,
+    upper: &Bound<String>,
 ) -> Result<Box<dyn Query>, SearchError> {
     let field = resolve(builder.mapper, name)?;
-    let (lower, upper) = (bound(lower), bound(upper));
+    let lower = lower.as_ref().map(String::as_str);
+    let upper = upper.as_ref().map(String::as_str);
     refuse_boost(lower, upper)?;
     if matches!((lower, upper), (Bound::Unbounded, Bound::Unbounded)) {
         return build_exists(builder, name);
@@ -72,14 +72,6 @@ fn refuse_boost(lower: Bound<&str>, upper: Bound<&str>) -> Result<(), SearchErro
             )))
         }
         _ => Ok(()),
-    }
-}
-
-fn bound(bound: &UserInputBound) -> Bound<&str> {
-    match bound {
-        UserInputBound::Unbounded => Bound::Unbounded,
-        UserInputBound::Inclusive(text) => Bound::Included(text),
-        UserInputBound::Exclusive(text) => Bound::Excluded(text),
     }
 }
 

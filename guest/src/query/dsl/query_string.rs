@@ -4,7 +4,7 @@
 //! refused. Where a query string stands alone, words side by side must all match; here one is enough, as in
 //! Elasticsearch, unless `default_operator` says otherwise.
 
-use tantivy_query_grammar::{Delimiter, UserInputBound, UserInputLeaf};
+use std::ops::Bound;
 
 use super::Reader;
 use super::params::{Params, wrong};
@@ -14,7 +14,7 @@ use crate::SearchError;
 use crate::query::grammar::parse_words;
 use crate::query::tree::{
     AUTO, BoolNode, Combine, Edits, Factor, Fuzziness, Given, InFields, Leaf, Match, QueryNode,
-    Range, Role,
+    Range, Role, TextLeaf,
 };
 
 /// What applies to all parts of a query string.
@@ -151,9 +151,9 @@ impl Scope<'_> {
         }
     }
 
-    fn leaf(&self, mut leaf: UserInputLeaf) -> Result<QueryNode, SearchError> {
-        if let UserInputLeaf::Literal(literal) = &mut leaf {
-            let is_word = literal.delimiter == Delimiter::None;
+    fn leaf(&self, mut leaf: TextLeaf) -> Result<QueryNode, SearchError> {
+        if let TextLeaf::Literal(literal) = &mut leaf {
+            let is_word = !literal.is_quoted;
             let phrase = literal.phrase.as_str();
             if is_word && (matches!(phrase, "&&" | "||" | "!") || phrase.starts_with('!')) {
                 return Err(wrong(
@@ -171,22 +171,22 @@ impl Scope<'_> {
                     ),
                 ));
             }
-            if !is_word && literal.slop == 0 && !literal.prefix {
+            if !is_word && literal.slop == 0 && !literal.is_prefix {
                 literal.slop = self.phrase_slop;
             }
         }
         let name = match &leaf {
-            UserInputLeaf::Literal(literal) => literal.field_name.clone(),
-            UserInputLeaf::Range { field, .. }
-            | UserInputLeaf::Set { field, .. }
-            | UserInputLeaf::Regex { field, .. } => field.clone(),
-            UserInputLeaf::Exists { .. } | UserInputLeaf::All => {
+            TextLeaf::Literal(literal) => literal.field.clone(),
+            TextLeaf::Range { field, .. }
+            | TextLeaf::Set { field, .. }
+            | TextLeaf::Regex { field, .. } => field.clone(),
+            TextLeaf::Exists { .. } => {
                 return Ok(QueryNode::text(leaf));
             }
         };
         if let (
             Some(field),
-            UserInputLeaf::Range {
+            TextLeaf::Range {
                 lower,
                 upper,
                 field: _,
@@ -212,14 +212,14 @@ impl Scope<'_> {
     fn range(
         &self,
         field: &str,
-        lower: &UserInputBound,
-        upper: &UserInputBound,
+        lower: &Bound<String>,
+        upper: &Bound<String>,
     ) -> Result<QueryNode, SearchError> {
-        let end = |bound: &UserInputBound, is_lower: bool| {
+        let end = |bound: &Bound<String>, is_lower: bool| {
             let (text, is_included) = match bound {
-                UserInputBound::Unbounded => return Ok(None),
-                UserInputBound::Inclusive(text) => (text, true),
-                UserInputBound::Exclusive(text) => (text, false),
+                Bound::Unbounded => return Ok(None),
+                Bound::Included(text) => (text, true),
+                Bound::Excluded(text) => (text, false),
             };
             let given = Given {
                 text: text.clone(),

@@ -1,7 +1,6 @@
 //! Clauses for whole values and terms.
 
 use serde_json::Value;
-use tantivy_query_grammar::UserInputLeaf;
 
 use canter_aggregations::{check_name, resolve_date};
 
@@ -11,7 +10,7 @@ use super::settings::{fuzziness, rewrite};
 use super::{Reader, leaf};
 use crate::SearchError;
 use crate::query::tree::{
-    AUTO, End, Factor, Fuzziness, Given, Leaf, PatternKind, QueryNode, Range,
+    AUTO, End, Factor, Fuzziness, Given, Leaf, PatternKind, QueryNode, Range, TextLeaf,
 };
 
 const MILLISECOND_NS: i64 = 1_000_000;
@@ -90,7 +89,7 @@ impl Reader<'_> {
         check_name(&params.path, &field)?;
         let boost = params.boost()?;
         params.finish()?;
-        let exists = Leaf::Text(UserInputLeaf::Exists { field });
+        let exists = Leaf::Text(TextLeaf::Exists { field });
         Ok(QueryNode::Constant(
             Box::new(leaf(exists, 1.0)),
             Factor(boost),

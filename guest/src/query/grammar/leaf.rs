@@ -1,12 +1,13 @@
 //! Leaves: `word`, `wor*`, `word~1`, `"a phrase"~2`, `"a phra"*`, `[a TO "b c"}`, `>=a`, `IN [a b]`, `/wor.*/` and `*`; and
 //! the name of a field in front of one.
 
+use std::ops::Bound;
+
 use canter_aggregations::check_name;
-use tantivy_query_grammar::{Delimiter, UserInputBound, UserInputLeaf, UserInputLiteral};
 
 use super::parser::Parser;
 use crate::query::tree::{
-    AUTO, Combine, Edits, Fuzziness, InFields, Leaf, Match, QueryNode, Words,
+    AUTO, Combine, Edits, Fuzziness, InFields, Leaf, Literal, Match, QueryNode, TextLeaf, Words,
 };
 use crate::{ErrorKind, SearchError};
 
@@ -88,12 +89,12 @@ impl Parser<'_> {
             Some('"' | '\'') => self.phrase(field)?,
             // A star alone; more is a pattern.
             Some('*') if self.cursor.eat_before("*", ends_word) => match field {
-                Some(field) => UserInputLeaf::Exists { field },
-                None => UserInputLeaf::All,
+                Some(field) => TextLeaf::Exists { field },
+                None => return Ok(QueryNode::All),
             },
             Some('I') if self.eat_in() => self.set(field)?,
             _ => match self.regex() {
-                Some(pattern) => UserInputLeaf::Regex { field, pattern },
+                Some(pattern) => TextLeaf::Regex { field, pattern },
                 None => return self.word_or_near(field),
             },
         };
@@ -101,7 +102,7 @@ impl Parser<'_> {
     }
 
     /// Reads `[a TO b}`.
-    fn range(&mut self, field: Option<String>) -> Result<UserInputLeaf, SearchError> {
+    fn range(&mut self, field: Option<String>) -> Result<TextLeaf, SearchError> {
         let is_lower_included = self.cursor.bump() == Some('[');
         self.cursor.skip_whitespace();
         let lower = self.bound()?;
@@ -116,7 +117,7 @@ impl Parser<'_> {
         if !is_upper_included && !self.cursor.eat('}') {
             return Err(self.expected("the \"]\" or \"}\" of a range"));
         }
-        Ok(UserInputLeaf::Range {
+        Ok(TextLeaf::Range {
             field,
             lower: bound_of(lower, is_lower_included),
             upper: bound_of(upper, is_upper_included),
@@ -124,7 +125,7 @@ impl Parser<'_> {
     }
 
     /// Reads `>=a`.
-    fn half_range(&mut self, field: Option<String>) -> Result<UserInputLeaf, SearchError> {
+    fn half_range(&mut self, field: Option<String>) -> Result<TextLeaf, SearchError> {
         let is_lower = self.cursor.bump() == Some('>');
         let is_included = self.cursor.eat('=');
         self.cursor.skip_whitespace();
@@ -134,10 +135,10 @@ impl Parser<'_> {
             return Err(self.expected("a space behind a value in quotes"));
         }
         let (lower, upper) = match is_lower {
-            true => (bound, UserInputBound::Unbounded),
-            false => (UserInputBound::Unbounded, bound),
+            true => (bound, Bound::Unbounded),
+            false => (Bound::Unbounded, bound),
         };
-        Ok(UserInputLeaf::Range {
+        Ok(TextLeaf::Range {
             field,
             lower,
             upper,
@@ -157,15 +158,11 @@ impl Parser<'_> {
     }
 
     /// Reads `"a phrase"` with the `~2` or `*` behind it.
-    fn phrase(&mut self, field: Option<String>) -> Result<UserInputLeaf, SearchError> {
-        let delimiter = match self.cursor.peek() {
-            Some('"') => Delimiter::DoubleQuotes,
-            _ => Delimiter::SingleQuotes,
-        };
+    fn phrase(&mut self, field: Option<String>) -> Result<TextLeaf, SearchError> {
         let phrase = self.quoted()?;
-        let prefix = self.cursor.eat('*');
+        let is_prefix = self.cursor.eat('*');
         let mut slop = 0;
-        if !prefix && self.cursor.eat('~') {
+        if !is_prefix && self.cursor.eat('~') {
             let before = self.cursor;
             let number = self.cursor.take_while(|c| c.is_ascii_digit());
             slop = number.parse().map_err(|_| {
@@ -173,12 +170,12 @@ impl Parser<'_> {
                 self.expected("the number of places that words may move by, behind ~")
             })?;
         }
-        Ok(UserInputLeaf::Literal(UserInputLiteral {
-            field_name: field,
+        Ok(TextLeaf::Literal(Literal {
+            field,
             phrase,
-            delimiter,
+            is_quoted: true,
             slop,
-            prefix,
+            is_prefix,
         }))
     }
 
@@ -208,7 +205,7 @@ impl Parser<'_> {
     }
 
     /// Reads `[a "b c"]`.
-    fn set(&mut self, field: Option<String>) -> Result<UserInputLeaf, SearchError> {
+    fn set(&mut self, field: Option<String>) -> Result<TextLeaf, SearchError> {
         let start = self.cursor;
         self.cursor.bump();
         self.cursor.skip_whitespace();
@@ -227,7 +224,7 @@ impl Parser<'_> {
                 return Err(self.expected("a space or \"]\""));
             }
         }
-        Ok(UserInputLeaf::Set { field, elements })
+        Ok(TextLeaf::Set { field, elements })
     }
 
     /// Reads `/wor.*/`. Reads nothing of what only begins with a slash, such as a path: that is a word.
@@ -272,14 +269,14 @@ impl Parser<'_> {
         }
         if field.as_deref() == Some(EXISTS) {
             check_name("", &text).or_else(|_| check_name(&self.place_of(start), &text))?;
-            return Ok(QueryNode::text(UserInputLeaf::Exists { field: text }));
+            return Ok(QueryNode::text(TextLeaf::Exists { field: text }));
         }
-        Ok(QueryNode::text(UserInputLeaf::Literal(UserInputLiteral {
-            field_name: field,
+        Ok(QueryNode::text(TextLeaf::Literal(Literal {
+            field,
             phrase: text,
-            delimiter: Delimiter::None,
+            is_quoted: false,
             slop: 0,
-            prefix: false,
+            is_prefix: false,
         })))
     }
 
@@ -333,11 +330,11 @@ impl Parser<'_> {
     }
 }
 
-fn bound_of(text: Option<String>, is_included: bool) -> UserInputBound {
+fn bound_of(text: Option<String>, is_included: bool) -> Bound<String> {
     match (text, is_included) {
-        (None, _) => UserInputBound::Unbounded,
-        (Some(text), true) => UserInputBound::Inclusive(text),
-        (Some(text), false) => UserInputBound::Exclusive(text),
+        (None, _) => Bound::Unbounded,
+        (Some(text), true) => Bound::Included(text),
+        (Some(text), false) => Bound::Excluded(text),
     }
 }
 

@@ -11,5 +11,5 @@ mod parser;
 mod tests;
 
 pub(super) use cursor::Cursor;
-pub(crate) use parser::parse_query;
+pub(crate) use parser::{parse_query, parse_query_at};
 pub(super) use parser::{parse_words, too_many_clauses};

@@ -13,13 +13,25 @@ use crate::{ErrorKind, SearchError};
 /// If it is too long, has too many terms or nests too deep, or is not in the query language: with the column where that
 /// shows.
 pub(crate) fn parse_query(query: &str, limits: &Limits) -> Result<QueryNode, SearchError> {
-    parse_words("query", query, Role::Must, limits)
+    parse_query_at("query", query, limits)
+}
+
+/// Parses a query string that is at `path` in a request.
+///
+/// # Errors
+/// As [`parse_query`], with the path.
+pub(crate) fn parse_query_at(
+    path: &str,
+    query: &str,
+    limits: &Limits,
+) -> Result<QueryNode, SearchError> {
+    parse_words(path, query, Role::Must, limits)
 }
 
 /// Parses a query string that is at `path` in a request, and in which words side by side have this role.
 ///
 /// # Errors
-/// As [`parse_query`], with the path.
+/// As [`parse_query_at`].
 pub(in crate::query) fn parse_words(
     path: &str,
     query: &str,

@@ -1,11 +1,13 @@
 //! Query strings as the trees that they mean, and the errors of those that mean nothing.
 
+use std::ops::Bound;
+
 use proptest::prelude::*;
 use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputBound, UserInputLeaf};
 
 use super::{parse_query, parse_words};
 use crate::limits::Limits;
-use crate::query::tree::{InFields, Leaf, Match, QueryNode, Role};
+use crate::query::tree::{InFields, Leaf, Literal, Match, QueryNode, Role, TextLeaf};
 use crate::{ErrorKind, SearchError};
 
 /// Shows a tree: `+` must match, `-` must not, `#` is a filter, and nothing stands before what may match.
@@ -41,39 +43,36 @@ fn shown_near(near: &Match) -> String {
     format!("{}{}~{edits:?}", field.unwrap_or_default(), near.text)
 }
 
-fn shown_leaf(leaf: &UserInputLeaf) -> String {
+fn shown_leaf(leaf: &TextLeaf) -> String {
     let of = |field: &Option<String>| {
-        field
-            .as_ref()
-            .map(|name| format!("{name}:"))
-            .unwrap_or_default()
+        let field = field.as_ref().map(|name| format!("{name}:"));
+        field.unwrap_or_default()
     };
-    let bound = |bound: &UserInputBound| match bound {
-        UserInputBound::Unbounded => "*".to_owned(),
-        UserInputBound::Inclusive(text) => format!("={text:?}"),
-        UserInputBound::Exclusive(text) => format!("{text:?}"),
+    let bound = |bound: &Bound<String>| match bound {
+        Bound::Unbounded => "*".to_owned(),
+        Bound::Included(text) => format!("={text:?}"),
+        Bound::Excluded(text) => format!("{text:?}"),
     };
     match leaf {
-        UserInputLeaf::All => "*".to_owned(),
-        UserInputLeaf::Exists { field } => format!("{field}:*"),
-        UserInputLeaf::Regex { field, pattern } => format!("{}/{pattern}/", of(field)),
-        UserInputLeaf::Set { field, elements } => format!("{}{elements:?}", of(field)),
-        UserInputLeaf::Range {
+        TextLeaf::Exists { field } => format!("{field}:*"),
+        TextLeaf::Regex { field, pattern } => format!("{}/{pattern}/", of(field)),
+        TextLeaf::Set { field, elements } => format!("{}{elements:?}", of(field)),
+        TextLeaf::Range {
             field,
             lower,
             upper,
         } => format!("{}<{} {}>", of(field), bound(lower), bound(upper)),
-        UserInputLeaf::Literal(literal) => {
-            let text = match literal.delimiter {
-                Delimiter::None => literal.phrase.clone(),
-                _ => format!("{:?}", literal.phrase),
+        TextLeaf::Literal(literal) => {
+            let text = match literal.is_quoted {
+                true => format!("{:?}", literal.phrase),
+                false => literal.phrase.clone(),
             };
             let slop = match literal.slop {
                 0 => String::new(),
                 slop => format!("~{slop}"),
             };
-            let star = if literal.prefix { "*" } else { "" };
-            format!("{}{text}{slop}{star}", of(&literal.field_name))
+            let star = if literal.is_prefix { "*" } else { "" };
+            format!("{}{text}{slop}{star}", of(&literal.field))
         }
     }
 }
@@ -442,10 +441,44 @@ fn a_long_query_uses_neither_the_stack_nor_quadratic_time() {
     }
 }
 
+/// Returns a leaf of Quickwit's grammar as one of ours; `None` for `*`.
+fn leaf_of(leaf: &UserInputLeaf) -> Option<TextLeaf> {
+    let bound_of = |bound: UserInputBound| match bound {
+        UserInputBound::Unbounded => Bound::Unbounded,
+        UserInputBound::Inclusive(text) => Bound::Included(text),
+        UserInputBound::Exclusive(text) => Bound::Excluded(text),
+    };
+    Some(match leaf.clone() {
+        UserInputLeaf::All => return None,
+        UserInputLeaf::Exists { field } => TextLeaf::Exists { field },
+        UserInputLeaf::Regex { field, pattern } => TextLeaf::Regex { field, pattern },
+        UserInputLeaf::Set { field, elements } => TextLeaf::Set { field, elements },
+        UserInputLeaf::Range {
+            field,
+            lower,
+            upper,
+        } => TextLeaf::Range {
+            field,
+            lower: bound_of(lower),
+            upper: bound_of(upper),
+        },
+        UserInputLeaf::Literal(literal) => TextLeaf::Literal(Literal {
+            field: literal.field_name,
+            phrase: literal.phrase,
+            is_quoted: literal.delimiter != Delimiter::None,
+            slop: literal.slop,
+            is_prefix: literal.prefix,
+        }),
+    })
+}
+
 /// Shows what Quickwit's grammar makes of a query in the part of the language that it shares.
 fn shown_ast(ast: &UserInputAst) -> String {
     match ast {
-        UserInputAst::Leaf(leaf) => shown_leaf(leaf),
+        UserInputAst::Leaf(leaf) => match leaf_of(leaf) {
+            Some(leaf) => shown_leaf(&leaf),
+            None => "*".to_owned(),
+        },
         UserInputAst::Boost(ast, boost) => format!("{}^{boost}", shown_ast(ast)),
         UserInputAst::Clause(clauses) => {
             let mut shown: Vec<String> = clauses

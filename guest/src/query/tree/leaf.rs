@@ -2,7 +2,6 @@
 
 use canter_split_format::DocIdentity;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tantivy_query_grammar::UserInputLeaf;
 
 use super::depth::one_deeper;
 use super::min_should::MinShould;
@@ -18,7 +17,7 @@ pub(crate) const INDEX: &str = "_index";
 #[serde(remote = "Self")]
 pub(crate) enum Leaf {
     /// As the query string says it.
-    Text(#[serde(with = "TextLeaf")] UserInputLeaf),
+    Text(TextLeaf),
     /// A text, as the field's tokenizer cuts it.
     Match(Match),
     /// A value, as it is in the field.
@@ -172,12 +171,11 @@ impl Leaf {
     pub(crate) fn field(&self) -> Option<&str> {
         match self {
             Self::Text(leaf) => match leaf {
-                UserInputLeaf::All => None,
-                UserInputLeaf::Exists { field } => Some(field),
-                UserInputLeaf::Literal(literal) => literal.field_name.as_deref(),
-                UserInputLeaf::Range { field, .. }
-                | UserInputLeaf::Set { field, .. }
-                | UserInputLeaf::Regex { field, .. } => field.as_deref(),
+                TextLeaf::Exists { field } => Some(field),
+                TextLeaf::Literal(literal) => literal.field.as_deref(),
+                TextLeaf::Range { field, .. }
+                | TextLeaf::Set { field, .. }
+                | TextLeaf::Regex { field, .. } => field.as_deref(),
             },
             Self::Match(matched) => matched.field.as_deref(),
             Self::Range(range) => Some(&range.field),
@@ -195,8 +193,7 @@ impl Leaf {
         match self {
             Self::Ids(_) => true,
             Self::Metadata(leaf) => {
-                leaf.field() == Some(ID)
-                    && !matches!(**leaf, Self::Text(UserInputLeaf::Exists { .. }))
+                leaf.field() == Some(ID) && !matches!(**leaf, Self::Text(TextLeaf::Exists { .. }))
             }
             _ => false,
         }
@@ -205,11 +202,11 @@ impl Leaf {
     pub(super) fn names_its_field(&self) -> bool {
         match self {
             Self::Text(leaf) => match leaf {
-                UserInputLeaf::All | UserInputLeaf::Exists { .. } => true,
-                UserInputLeaf::Literal(literal) => literal.field_name.is_some(),
-                UserInputLeaf::Range { field, .. }
-                | UserInputLeaf::Set { field, .. }
-                | UserInputLeaf::Regex { field, .. } => field.is_some(),
+                TextLeaf::Exists { .. } => true,
+                TextLeaf::Literal(literal) => literal.field.is_some(),
+                TextLeaf::Range { field, .. }
+                | TextLeaf::Set { field, .. }
+                | TextLeaf::Regex { field, .. } => field.is_some(),
             },
             Self::Match(matched) => matched.field.is_some(),
             _ => true,
@@ -220,11 +217,11 @@ impl Leaf {
     pub(crate) fn in_field(&self, name: &str) -> Self {
         let mut leaf = self.clone();
         let field = match &mut leaf {
-            Self::Text(UserInputLeaf::Literal(literal)) => &mut literal.field_name,
+            Self::Text(TextLeaf::Literal(literal)) => &mut literal.field,
             Self::Text(
-                UserInputLeaf::Range { field, .. }
-                | UserInputLeaf::Set { field, .. }
-                | UserInputLeaf::Regex { field, .. },
+                TextLeaf::Range { field, .. }
+                | TextLeaf::Set { field, .. }
+                | TextLeaf::Regex { field, .. },
             ) => field,
             Self::Match(matched) => &mut matched.field,
             _ => return leaf,

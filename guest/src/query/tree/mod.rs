@@ -15,3 +15,4 @@ pub(super) use leaf::{
 pub(super) use min_should::{MinShould, Share};
 pub(super) use node::{BoolNode, Combine, InFields, Role};
 pub(crate) use node::{Factor, QueryNode};
+pub(super) use text::{Literal, TextLeaf};

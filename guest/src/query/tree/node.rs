@@ -1,11 +1,11 @@
 //! Nodes of a query's tree.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use tantivy_query_grammar::UserInputLeaf;
 
 use super::depth::one_deeper;
 use super::leaf::{ID, INDEX, Leaf};
 use super::min_should::MinShould;
+use super::text::TextLeaf;
 
 /// A part of a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -95,11 +95,8 @@ pub(crate) enum Combine {
 
 impl QueryNode {
     /// A leaf of a query string.
-    pub(crate) fn text(leaf: UserInputLeaf) -> Self {
-        match leaf {
-            UserInputLeaf::All => Self::All,
-            leaf => Self::Leaf(Leaf::Text(leaf)),
-        }
+    pub(crate) fn text(leaf: TextLeaf) -> Self {
+        Self::Leaf(Leaf::Text(leaf))
     }
 
     /// All of these must match.
