@@ -220,7 +220,7 @@ fn what_a_mapping_cannot_have_is_left_to_the_dynamic_mode() {
     let docs: Vec<Value> = (0..30)
         .map(|n| {
             json!({
-                "list": [{"name": "x", "value": n}], "lists": [[1, 2], [n]], "empty": {}, "of_odd": {"\u{1}": 1, "-x": 2},
+                "list": [{"name": "x", "value": n}], "lists": [[1, 2], [n]], "empty": {}, "of_odd": {"\u{1}": 1, "\u{2}": 2},
                 "big": if n % 2 == 0 { json!(u64::MAX) } else { json!(-1) },
                 "exact": if n % 2 == 0 { json!(9_007_199_254_740_993_u64) } else { json!(0.5) },
                 "Start Time": format!("2024-05-01T10:00:{n:02}Z"), "größe": n, "x[0]": true, "a.b": "c", "-m": 1,
@@ -358,11 +358,11 @@ fn numbers_that_are_no_ids_are_in_columns_alone() {
         .doc_mapping
         .field_mappings
         .iter()
+        .filter(|field| !field.name.starts_with('_'))
         .map(|field| {
             assert!(field.fast.is_some(), "{}", field.name);
             (field.name.as_str(), field.indexed)
         })
-        .filter(|(name, _)| !name.starts_with('_'))
         .collect();
     assert_eq!(
         indexed,
