@@ -15,9 +15,9 @@ use anyhow::{Context, Result};
 use canter_benches::process_cpu_seconds;
 use canter_doc_mapper::IndexConfig;
 use canter_formats::presets::preset_of;
-use canter_formats::samples::{LAYOUTS, sample};
 use canter_formats::{Cut, Cutter, Directive, Failure, Format, Hints, Layout, Recognised};
 use canter_index_builder::{IngestOptions, Source, Transform, create_index, ingest};
+use canter_samples::{LAYOUTS, sample};
 
 /// Programs of `examples/transforms`.
 const TRANSFORMS: [(Format, &str); 6] = [

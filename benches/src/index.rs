@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
 use canter_index_builder::{IngestOptions, Source, create_index, ingest};
 use canter_runtime::fetch::{MemoryFetcher, OpenOptions};
 use canter_runtime::{Engine, Searcher};
+use canter_samples::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
 
 use crate::{SEED, Settings};
 

@@ -1,7 +1,7 @@
-//! The commands and what they share.
+//! The commands.
 
 use anyhow::Result;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand};
 
 #[cfg(feature = "doctor")]
 use crate::commands::doctor;
@@ -156,33 +156,6 @@ impl Cli {
             Command::Presets(args) => presets::run(args),
             Command::Prices => prices::run(),
         }
-    }
-}
-
-/// The format of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// One JSON object.
-    Json,
-    /// Aligned text for people.
-    Table,
-}
-
-/// The argument of every command with an answer.
-#[derive(Debug, Args)]
-pub(crate) struct FormatArg {
-    /// Format of the answer [default: a table on a terminal, JSON elsewhere].
-    #[arg(long, value_name = "FORMAT")]
-    format: Option<Format>,
-}
-
-impl FormatArg {
-    /// Returns the format that was given, or else the one that suits the screen.
-    pub(crate) fn on(&self, screen: &Screen) -> Format {
-        self.format.unwrap_or(match screen.is_terminal {
-            true => Format::Table,
-            false => Format::Json,
-        })
     }
 }
 

@@ -5,7 +5,7 @@
 //!
 //! Exit codes: 0 an answer, 1 a failure, 2 wrong use (see `exit.rs`).
 
-mod amounts;
+mod args;
 mod cli;
 mod commands;
 mod exit;

@@ -11,9 +11,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use canter_lab::{LatencyModel, SimulatedStore};
 use canter_runtime::clock::{Clock, CpuTime, SystemClock, VirtualClock};
 use canter_runtime::fetch::{OpenOptions, open_uri};
-use canter_runtime::lab::{LatencyModel, SimulatedStore};
 use canter_runtime::{SearchError, SearchText, SearcherBuilder};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub(crate) struct SimulateArgs {
     )]
     simulate_cpu: Option<CpuChoice>,
 
-    /// Draw the requests over time to FILE.svg, or to FILE.html with a table.
+    /// Draw the requests over time to FILE.svg.
     #[arg(long, value_name = "FILE")]
     timeline: Option<TimelineFile>,
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use anyhow::{Result, ensure};
 use canter_formats::Format;
-use canter_formats::samples::sample;
 use canter_runtime::Searcher;
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::OpenOptions;
+use canter_samples::sample;
 use canter_tests::{SECRET_KEY, put_objects, run, with_s3};
 use serde_json::{Value, json};
 

@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use canter_index_builder::corpus::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
+use canter_lab::LatencyModel;
+use canter_lab::proxy::Proxy;
 use canter_runtime::fetch::{OpenOptions, open_uri};
-use canter_runtime::lab::LatencyModel;
-use canter_runtime::lab::proxy::Proxy;
+use canter_samples::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use canter_index_builder::corpus::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
+use canter_samples::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
 
 /// Answers requests until one with traces has come; returns its request line and body.
 fn receive(listener: &TcpListener) -> (String, Vec<u8>) {

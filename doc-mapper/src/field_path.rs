@@ -1,5 +1,8 @@
 //! Paths of fields: segments joined by `.`, where a dot inside a name is written `\.`.
 
+use tantivy::schema::Value;
+use tantivy::schema::document::ReferenceValue;
+
 /// Splits a path at its dots; `\` escapes the next character.
 ///
 /// `k8s.node\.id` has the segments `k8s` and `node.id`. A trailing `\` stands for itself.
@@ -37,6 +40,23 @@ pub(crate) fn join_path<S: AsRef<str>>(segments: &[S]) -> String {
         .map(|s| escape_segment(s.as_ref()))
         .collect();
     escaped.join(".")
+}
+
+/// Returns the total length of the paths of all scalars of a value: the keys on the way to each.
+pub(crate) fn num_path_bytes<'v, V: Value<'v>>(value: V) -> u64 {
+    fn below<'v, V: Value<'v>>(value: V, path_num_bytes: u64) -> u64 {
+        let sum = |sum: u64, below: u64| sum.saturating_add(below);
+        match value.as_value() {
+            ReferenceValue::Leaf(_) => path_num_bytes,
+            ReferenceValue::Array(items) => {
+                items.map(|item| below(item, path_num_bytes)).fold(0, sum)
+            }
+            ReferenceValue::Object(entries) => entries
+                .map(|(key, item)| below(item, path_num_bytes + key.len() as u64 + 1))
+                .fold(0, sum),
+        }
+    }
+    below(value, 0)
 }
 
 #[cfg(test)]

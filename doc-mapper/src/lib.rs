@@ -12,25 +12,25 @@
 mod classes;
 pub mod config;
 pub mod datetime;
-mod doc_error;
-mod encoded;
+pub(crate) mod documents;
 pub mod evolution;
 mod field_path;
 pub mod mapper;
-mod stored;
+mod read_only;
 pub mod tokenizers;
 
 pub use classes::check_classes;
 pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
 pub use datetime::{DateInput, infer_date, infer_rfc3339, parse_datetime_literal};
-pub use doc_error::{DocError, DocErrorReason};
-pub use encoded::{DocShape, EncodedDoc, EncodedDocs};
+pub use documents::doc_error::{DocError, DocErrorReason};
+pub use documents::encoded::{DocShape, EncodedDoc, EncodedDocs};
+pub use documents::stored::{
+    StoredContent, StoredError, StoredValue, read_stored, read_stored_as, stored_values,
+    write_stored,
+};
 pub use field_path::{escape_segment, split_path};
 pub use mapper::{
     DYNAMIC_FIELD, DocMapper, DocstoreSettings, Kept, ParsedDoc, ResolvedField, ScannedField,
     StoredDoc,
 };
-pub use stored::{
-    StoredContent, StoredError, StoredValue, read_stored, read_stored_as, stored_values,
-    write_stored,
-};
+pub use read_only::{ReadOnlyDirectory, SegmentFiles};

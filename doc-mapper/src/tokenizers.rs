@@ -5,11 +5,10 @@ use tantivy::tokenizer::{
     TokenizerManager, WhitespaceTokenizer,
 };
 
-use crate::config::{CustomTokenizer, Normalizer, TokenizerFilter};
-
 mod chinese;
 mod column_text;
 mod custom;
+mod definition;
 mod english;
 mod source_code;
 
@@ -18,6 +17,8 @@ use column_text::Shorten;
 pub use column_text::{MAX_COLUMN_TEXT_BYTES, column_text};
 pub use custom::Letters;
 pub(crate) use custom::check_pattern;
+pub(crate) use definition::FILTERS;
+pub use definition::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
 use english::EnglishStemmer;
 use source_code::SourceCodeTokenizer;
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
 use canter_index_builder::{IngestOptions, Source, create_index, ingest};
+use canter_samples::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
 use canter_tests::LambdaFunction;
 use serde_json::{Value, json};
 

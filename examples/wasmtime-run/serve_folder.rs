@@ -4,9 +4,9 @@
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
+use canter_lab::LatencyModel;
+use canter_lab::proxy::Proxy;
 use canter_runtime::fetch::{OpenOptions, open_uri};
-use canter_runtime::lab::LatencyModel;
-use canter_runtime::lab::proxy::Proxy;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {

@@ -10,7 +10,7 @@
 //! documents of what comes back. It never holds a stream: a cutter sees each byte once.
 //!
 //! Read in this order: [`Format`] (their names), [`recognise`], [`Cutter`], [`Layout`]; then
-//! [`presets`], the index configs that fit them, and [`samples`], which generates records of each.
+//! [`presets`], the index configs that fit them.
 
 #![cfg_attr(
     not(test),
@@ -22,6 +22,10 @@
         clippy::cast_possible_truncation
     )
 )]
+
+// The samples are a crate above this one, which names this one; unit tests here read them all the same.
+#[cfg(test)]
+extern crate self as canter_formats;
 
 mod container;
 mod cut;
@@ -35,6 +39,8 @@ mod nesting;
 mod parse;
 pub mod presets;
 mod recognise;
+#[cfg(test)]
+#[path = "../../samples/src/lib.rs"]
 pub mod samples;
 #[cfg(test)]
 mod tests;

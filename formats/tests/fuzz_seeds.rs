@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use canter_formats::Format;
-use canter_formats::samples::{families, sample};
+use canter_samples::{families, sample};
 use proptest::prelude::*;
 
 #[expect(unreachable_pub, reason = "it is a crate of its own, too")]

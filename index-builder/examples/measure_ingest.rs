@@ -9,10 +9,8 @@
 //! the figures, unless `CANTER_MEASURE_INPUT` names a file that has the lines. `CANTER_MEASURE_CONFIG` names another
 //! config than the one of these lines.
 
-use canter_index_builder::corpus::{
-    CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs,
-};
 use canter_index_builder::{IngestOptions, Source, create_index, ingest};
+use canter_samples::{CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs};
 use canter_split_format::{Head, head_len_of, split_object};
 use std::collections::BTreeMap;
 use std::io::Read;

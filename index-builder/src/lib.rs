@@ -19,7 +19,6 @@
 mod arrivals;
 mod blocking;
 mod catalog;
-pub mod corpus;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;

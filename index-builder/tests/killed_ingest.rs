@@ -4,11 +4,11 @@
 //! process says of its progress decides when it is killed, and not a clock.
 
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
 use canter_index_builder::{
     Counters, IndexStore, IngestOptions, IngestReport, Phase, Progress, Source, create_index,
     ingest,
 };
+use canter_samples::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
 use canter_split_format::split_object;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

@@ -18,21 +18,20 @@
 //!
 //! HTTP and access control are left to the caller.
 
-mod batch;
 mod bulk;
-mod commit;
-mod lane;
+pub(crate) mod lanes;
 mod mappings;
 mod otlp;
 mod refusal;
-mod room;
 mod upkeep;
 
 #[cfg(test)]
 mod tests;
 
 pub use bulk::{Action, Actions, BulkError, Verb, parse_bulk};
-pub use lane::{Acknowledge, Admitted, Lane, LaneSettings};
+pub use lanes::lane::{Acknowledge, Admitted, Lane};
+pub use lanes::queue::LaneSettings;
+pub use lanes::room::Room;
 pub use mappings::{
     IndexParts, MappingError, TemplateKind, TemplateSet, Templated, check_template, index_config,
     index_id_of,
@@ -41,5 +40,4 @@ pub use otlp::{
     Logs, LogsEncoding, LogsError, LogsLimits, read_logs, write_logs_answer, write_logs_error,
 };
 pub use refusal::Refusal;
-pub use room::Room;
 pub use upkeep::{FailingIndex, Upkeep, UpkeepSettings};

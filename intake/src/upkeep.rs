@@ -16,7 +16,7 @@ use canter_index_builder::{
 };
 
 use self::attempts::Attempts;
-use crate::lane::Lane;
+use crate::lanes::lane::Lane;
 
 /// Settings for the maintenance of indexes.
 #[derive(Clone, Copy, Debug)]

@@ -12,6 +12,10 @@
 //!      each session:  step ─→ demand ─→ cache ─→ join, coalesce ─→ fetch ─→ supplies ─→ step …
 //! ```
 
+// The laboratory is a crate above this one, which names this one; some unit tests here search over its store all the same.
+#[cfg(test)]
+extern crate self as canter_runtime;
+
 mod error;
 pub mod session;
 
@@ -21,6 +25,8 @@ pub mod clock;
 pub mod doctor;
 pub mod engine;
 pub mod fetch;
+#[cfg(test)]
+#[path = "../../lab/src/lib.rs"]
 pub mod lab;
 pub mod observe;
 

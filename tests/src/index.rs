@@ -9,11 +9,11 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::{CorpusReader, HdfsLogs};
 use canter_index_builder::{IngestOptions, IngestReport, Source, create_index, ingest};
 use canter_runtime::engine::{Engine, NativeEngine};
 use canter_runtime::fetch::MemoryFetcher;
 use canter_runtime::{Limits, SearchError, SearchResponse, Searcher};
+use canter_samples::{CorpusReader, HdfsLogs};
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
 use serde_json::Value;
 

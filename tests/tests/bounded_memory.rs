@@ -4,9 +4,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::{Limits, SearchError, SearchResponse};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{TestIndex, hdfs_lines, run_with};
 use serde_json::{Value, json};
 

@@ -18,16 +18,13 @@ use wasmparser::{Parser, Payload};
 use wit_component::ComponentEncoder;
 
 use crate::step::{run, run_quietly, step};
-use crate::workspace::Workspace;
+use crate::workspace::{PRECOMPILE, Workspace};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Maximum size of the component after gzip -9, as edge platforms store and load it.
 /// ARCHITECTURE.md describes its contents under "What is in the component".
 const MAX_GZIP_LEN: usize = 1_620_000;
-
-/// Program that compiles the component ahead of time.
-pub(crate) const PRECOMPILE: &str = "canter-precompile";
 
 /// Builds `<target>/guest/canter-guest.wasm` and `canter-guest.cwasm`. Unchanged inputs are not
 /// processed again.

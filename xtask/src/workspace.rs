@@ -5,7 +5,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{guest, lints};
+use crate::lints;
+
+/// Program that compiles the component ahead of time.
+pub(crate) const PRECOMPILE: &str = "canter-precompile";
 
 /// Folders of the workspace.
 pub(crate) struct Workspace {
@@ -83,7 +86,7 @@ impl Workspace {
             "--bin",
             "canter",
             "--bin",
-            guest::PRECOMPILE,
+            PRECOMPILE,
             "--no-default-features",
             "--features",
             "canter-runtime/compile",

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use canter_lab::{LatencyModel, SimulatedStore};
 use canter_runtime::clock::{Clock, CpuTime, VirtualClock};
 use canter_runtime::fetch::{CoalesceOptions, HedgeOptions, OpenOptions, open_uri};
-use canter_runtime::lab::{LatencyModel, SimulatedStore};
 use canter_runtime::{Engine, Limits, RangeCache, RangeFetcher, Searcher};
 use serde_json::json;
 use tempfile::TempDir;

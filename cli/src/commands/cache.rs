@@ -9,7 +9,7 @@ use canter_runtime::session::ByteClass;
 use clap::Args;
 use serde_json::{Map, Value, json};
 
-use crate::cli::{Format, FormatArg};
+use crate::args::{Format, FormatArg};
 use crate::exit::WrongUse;
 use crate::render::{Align, Cell, Column, Screen, Table, numbers};
 

@@ -17,8 +17,8 @@ use self::asked::Asked;
 use self::figures::{figures, named_numbers};
 pub(crate) use self::picture::ChartFile;
 use self::rows::{Row, Stack, buckets_of, push_rows};
-use super::bars::{bar, stacked_bar};
-use super::palette::{Fill, fills_of};
+use super::terminal::{Fill, fills_of};
+use super::terminal::{bar, stacked_bar};
 use super::{Align, Cell, Colour, Column, Screen, Table, numbers};
 
 /// More keys than this do not make a readable stack.

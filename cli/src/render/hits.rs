@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::palette::colour_of_level;
+use super::terminal::colour_of_level;
 use super::{Align, Cell, Colour, Column, Screen, Table};
 
 /// A table of more columns is hard to read.

@@ -3,19 +3,13 @@
 
 mod aggregations;
 mod answer;
-mod bars;
 mod cache;
-pub(crate) mod dates;
 #[cfg(feature = "doctor")]
 mod doctor;
 mod explain;
 mod hits;
-pub(crate) mod numbers;
-mod palette;
-mod progress;
-mod screen;
 mod split;
-mod table;
+mod terminal;
 mod timeline;
 
 pub(crate) use aggregations::{ChartFile, aggregations};
@@ -25,8 +19,9 @@ pub(crate) use cache::cache_line;
 pub(crate) use doctor::doctor;
 pub(crate) use explain::explanation;
 pub(crate) use hits::hits;
-pub(crate) use progress::IngestProgress;
-pub(crate) use screen::{Colour, ColourChoice, Screen};
 pub(crate) use split::{InspectedSplit, split_json, split_table};
-pub(crate) use table::{Align, Cell, Column, Table, clean as clean_text};
+pub(crate) use terminal::{
+    Align, Cell, Colour, ColourChoice, Column, IngestProgress, Screen, Table, clean_text, dates,
+    numbers,
+};
 pub(crate) use timeline::{Attempts, Chart, TimelineFile, timeline};

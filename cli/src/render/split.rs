@@ -3,7 +3,7 @@
 use canter_split_format::Head;
 use serde_json::{Value, json};
 
-use super::dates::date_of;
+use super::terminal::dates::date_of;
 use super::{Align, Cell, Colour, Column, Screen, Table, numbers};
 
 /// A head, and what reading it took.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use canter_index_builder::corpus::{Corpus, HdfsLogs};
+use canter_samples::{Corpus, HdfsLogs};
 use serde_json::Value;
 
 use crate::support::{NUM_DOCS, canter, indexed, run, search, texts};

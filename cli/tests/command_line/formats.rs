@@ -4,8 +4,8 @@ use std::path::Path;
 
 use canter_formats::Format;
 use canter_formats::presets::PRESETS;
-use canter_formats::samples::sample;
 use canter_index_builder::IndexStore;
+use canter_samples::sample;
 use serde_json::Value;
 
 use crate::support::{run, search};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-use canter_index_builder::corpus::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
+use canter_samples::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
 use canter_tests::S3Lookalike;
 use serde_json::Value;
 use tempfile::TempDir;

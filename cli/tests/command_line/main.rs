@@ -41,7 +41,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::Stdio;
 
-use canter_index_builder::corpus::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
+use canter_samples::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
 use serde_json::Value;
 
 use support::{NUM_BAD_LINES, NUM_DOCS, canter, indexed, run, search, splits_of, texts};

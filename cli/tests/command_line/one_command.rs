@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use canter_formats::Format;
-use canter_formats::samples::sample;
+use canter_samples::sample;
 use serde_json::Value;
 use tempfile::TempDir;
 

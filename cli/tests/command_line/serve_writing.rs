@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_samples::HDFS_LOGS_YAML;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use reqwest::Method;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_samples::HDFS_LOGS_YAML;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use canter_index_builder::corpus::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
+use canter_samples::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use canter_index_builder::corpus::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
+use canter_samples::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
 use serde_json::Value;
 use tempfile::TempDir;
 

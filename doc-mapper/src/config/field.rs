@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use tantivy::schema::{DateTimePrecision, IndexRecordOption};
 
 use crate::datetime::{DateInput, DateOutput};
+use crate::tokenizers::Normalizer;
 
 /// Entry of `field_mappings`, with Quickwit's defaults filled in.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,25 +31,6 @@ pub struct FieldMapping {
     pub needle: bool,
     /// Type, and the options of this type.
     pub kind: FieldKind,
-}
-
-/// Conversion of text for a fast field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Normalizer {
-    /// Unchanged.
-    Raw,
-    /// Lowercased.
-    Lowercase,
-}
-
-impl Normalizer {
-    /// Returns the name in an index config. Splits use another name: see `tokenizers::of_column`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Normalizer::Raw => "raw",
-            Normalizer::Lowercase => "lowercase",
-        }
-    }
 }
 
 /// Type of a field, and the options of this type.

@@ -1,12 +1,10 @@
-//! Index config as plain data. `read.rs` parses it, and `validate.rs` checks it.
+//! Index config as plain data. `read/load.rs` parses it, and `validate.rs` checks it.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 
 use super::field::serialize_dynamic;
-use super::node::Node;
-use super::{
+use crate::config::{
     ConfigError, CustomTokenizer, FieldMapping, IndexingSettings, IngestSettings, RetentionPolicy,
-    kept_fields, read, validate,
 };
 
 /// Index config. Reading one always validates it.
@@ -99,65 +97,11 @@ pub struct SearchSettings {
 }
 
 impl IndexConfig {
-    pub(super) fn from_node(node: &Node) -> Result<IndexConfig, ConfigError> {
-        let mut config = read::index_config(node)?;
-        kept_fields::add(&mut config)?;
-        validate::index_config(&config)?;
-        // Sorted last, because errors refer to positions in the list.
-        canter_sorting::sort(&mut config.doc_mapping.tag_fields);
-        config.doc_mapping.tag_fields.dedup();
-        Ok(config)
-    }
-
-    /// Parses a config from JSON.
-    ///
-    /// # Errors
-    /// The text is not JSON or has a duplicate key, a key or value is not allowed, or fields
-    /// contradict each other.
-    pub fn from_json(json: &[u8]) -> Result<IndexConfig, ConfigError> {
-        let value = canter_names::read_json(json)
-            .map_err(|e| ConfigError::new("", e.of("index config")))?;
-        IndexConfig::from_written(&Node::from_json(&value))
-    }
-
-    /// Reads a config written by a user, which must satisfy more than that of an existing index.
-    fn from_written(node: &Node) -> Result<IndexConfig, ConfigError> {
-        let mut config = IndexConfig::from_node(node)?;
-        validate::written_config(&config)?;
-        // A config copied from an index contains that index's history, which a new index does not
-        // have.
-        config.doc_mapping.added_fields.clear();
-        Ok(config)
-    }
-
     /// Serializes the config to its canonical JSON: equal configs give equal bytes.
     ///
     /// # Errors
     /// Never in practice: every config can be serialized.
     pub fn to_canonical_json(&self) -> Result<Vec<u8>, ConfigError> {
         serde_json::to_vec(self).map_err(|e| ConfigError::new("", e.to_string()))
-    }
-
-    /// Parses a config from YAML. `env` resolves `${NAME}`; it may always return `None`.
-    ///
-    /// # Errors
-    /// As [`IndexConfig::from_json`], with the line; or a variable is unset and has no default.
-    #[cfg(feature = "yaml")]
-    pub fn from_yaml(
-        yaml: &str,
-        env: impl Fn(&str) -> Option<String>,
-    ) -> Result<IndexConfig, ConfigError> {
-        let node = super::yaml::parse(&super::yaml::substitute(yaml, env)?)?;
-        IndexConfig::from_written(&node).map_err(|mut error| {
-            error.line = error.line.or(Some(node.line_of(&error.key_path)));
-            error
-        })
-    }
-}
-
-impl<'de> Deserialize<'de> for IndexConfig {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<IndexConfig, D::Error> {
-        let value = serde_json::Value::deserialize(deserializer)?;
-        IndexConfig::from_node(&Node::from_json(&value)).map_err(serde::de::Error::custom)
     }
 }

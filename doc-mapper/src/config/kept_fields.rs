@@ -3,7 +3,7 @@
 
 use tantivy::schema::IndexRecordOption;
 
-use super::node::Result;
+use super::read::node::Result;
 use super::{
     ConfigError, FieldKind, FieldMapping, IndexConfig, IngestSettings, Normalizer, OnError,
     TextKind,

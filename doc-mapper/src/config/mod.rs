@@ -13,32 +13,25 @@ mod error;
 mod field;
 mod index;
 mod kept_fields;
-mod node;
 mod read;
-mod read_field;
-mod read_settings;
-mod read_text;
 mod settings;
-mod tokenizer;
 mod units;
 mod validate;
 mod validate_text;
-#[cfg(feature = "yaml")]
-mod yaml;
 
 pub use error::ConfigError;
 pub use field::{
     BytesFormat, BytesKind, ConcatenateKind, DateKind, FieldKind, FieldMapping, JsonKind,
-    Normalizer, NumericKind, TextKind, TextVariant,
+    NumericKind, TextKind, TextVariant,
 };
 pub use index::{DocMapping, IndexConfig, Mode, SearchSettings};
-pub use read_field::check_field_name;
+pub use read::read_field::check_field_name;
 pub use settings::{
     DEFAULT_DOCSTORE_BLOCKSIZE, IndexingResources, IndexingSettings, IngestSettings, MergePolicy,
     OnError, RetentionPolicy, TermLimits,
 };
 
-pub use tokenizer::{CustomTokenizer, TokenizerCut, TokenizerFilter};
+pub use crate::tokenizers::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
 
 #[cfg(test)]
 mod tests;

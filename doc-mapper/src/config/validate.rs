@@ -1,8 +1,10 @@
 //! Validation of references between the parts of a config: named fields exist and have a suitable
 //! type.
 
-use super::node::Result;
-use super::{ConfigError, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode, TokenizerCut};
+use super::read::node::Result;
+use crate::config::{
+    ConfigError, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode, TokenizerCut,
+};
 use crate::field_path::split_path;
 use crate::mapper::{DYNAMIC_FIELD, RESERVED_NAMES};
 
@@ -10,7 +12,7 @@ use crate::mapper::{DYNAMIC_FIELD, RESERVED_NAMES};
 /// mapping has.
 const MAX_FIELDS: usize = 10_000;
 
-pub(super) fn index_config(config: &IndexConfig) -> Result<()> {
+pub(in crate::config) fn index_config(config: &IndexConfig) -> Result<()> {
     let mapping = &config.doc_mapping;
     let num_fields = count_leaves(&mapping.field_mappings);
     if num_fields > MAX_FIELDS {
@@ -34,7 +36,7 @@ pub(super) fn index_config(config: &IndexConfig) -> Result<()> {
 /// Validates a config written by a user further than that of an existing index: default search
 /// fields must be able to contain values. An index without such fields works, and must stay
 /// readable.
-pub(super) fn written_config(config: &IndexConfig) -> Result<()> {
+pub(in crate::config) fn written_config(config: &IndexConfig) -> Result<()> {
     each_default_search_field(config, can_hold_something)?;
     grams(config)
 }
@@ -136,7 +138,7 @@ fn count_leaves(fields: &[FieldMapping]) -> usize {
 }
 
 /// Returns the mapped field on a path, and the number of remaining segments (inside a JSON field).
-pub(super) fn find<'m>(
+pub(in crate::config) fn find<'m>(
     fields: &'m [FieldMapping],
     path: &[String],
 ) -> Option<(&'m FieldMapping, usize)> {

@@ -1,14 +1,14 @@
 //! Validation of text: tokenizers exist, variants have unique names, and `concatenate` names
 //! suitable fields.
 
-use super::node::Result;
-use super::read_text::{MAX_WAYS, no_such_tokenizer};
+use super::read::node::Result;
 use super::validate::find;
-use super::{ConfigError, DocMapping, FieldKind, FieldMapping, Mode};
+use crate::config::read::read_text::{MAX_WAYS, no_such_tokenizer};
+use crate::config::{ConfigError, DocMapping, FieldKind, FieldMapping, Mode};
 use crate::field_path::split_path;
 use crate::tokenizers;
 
-pub(super) fn text_fields(mapping: &DocMapping) -> Result<()> {
+pub(in crate::config) fn text_fields(mapping: &DocMapping) -> Result<()> {
     if let Some(dynamic) = &mapping.dynamic_mapping {
         tokenizer_of(
             mapping,

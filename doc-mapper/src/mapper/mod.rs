@@ -11,31 +11,19 @@
 //! which are empty unless the config uses them. The mapped leaves follow in the order of the
 //! config, named by their path (a dot inside a name is written `\.`); `numbering.rs` explains why.
 
-mod concatenate;
-mod field_options;
-mod json_value;
-mod kept;
-mod leaf;
-mod numbering;
 mod parse;
-mod parse_json;
-mod parse_leaf;
-mod presence;
 mod resolve;
 mod schema;
-mod stored_terms;
+mod stored;
 mod terms;
-mod to_json;
 mod tree;
-mod verbatim;
 
-pub(crate) use json_value::JsonValue;
-pub use kept::Kept;
-pub use parse::{MAX_DEPTH, ParsedDoc};
+pub(crate) use parse::json_value::JsonValue;
+pub use parse::walk::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
-pub use schema::{DocMapper, DocstoreSettings};
-pub use stored_terms::{ScannedField, StoredDoc};
-pub(crate) use terms::num_path_bytes;
+pub use schema::doc_mapper::{DocMapper, DocstoreSettings};
+pub use stored::kept::Kept;
+pub use stored::stored_terms::{ScannedField, StoredDoc};
 
 /// JSON field of unmapped values, in dynamic mode.
 pub const DYNAMIC_FIELD: &str = "_dynamic";

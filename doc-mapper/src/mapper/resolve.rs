@@ -3,8 +3,8 @@
 use tantivy::DateTime;
 use tantivy::schema::Field;
 
-use super::presence::PathHasher;
-use super::schema::DocMapper;
+use super::parse::presence::PathHasher;
+use super::schema::doc_mapper::DocMapper;
 use super::tree::{Child, Leaf, ObjectNode};
 use crate::config::{FieldKind, Normalizer};
 use crate::datetime;

@@ -15,8 +15,8 @@ use tantivy::schema::{Field, FieldType, Schema, Value};
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 
 use crate::config::{CustomTokenizer, TermLimits, TokenizerCut};
-use crate::doc_error::{DocError, DocErrorReason};
-use crate::encoded::{DocShape, EncodedValue, values_of};
+use crate::documents::doc_error::{DocError, DocErrorReason};
+use crate::documents::encoded::{DocShape, EncodedValue, values_of};
 
 /// Number of bytes of a numeric term, including its type.
 const NUMBER_NUM_BYTES: u64 = 16;
@@ -287,21 +287,4 @@ fn each_leaf<'v, V: Value<'v>>(
         ReferenceValue::Array(mut items) => items.all(|item| each_leaf(item, take)),
         ReferenceValue::Object(mut entries) => entries.all(|(_, item)| each_leaf(item, take)),
     }
-}
-
-/// Returns the total length of the paths of all scalars of a value: the keys on the way to each.
-pub(crate) fn num_path_bytes<'v, V: Value<'v>>(value: V) -> u64 {
-    fn below<'v, V: Value<'v>>(value: V, path_num_bytes: u64) -> u64 {
-        let sum = |sum: u64, below: u64| sum.saturating_add(below);
-        match value.as_value() {
-            ReferenceValue::Leaf(_) => path_num_bytes,
-            ReferenceValue::Array(items) => {
-                items.map(|item| below(item, path_num_bytes)).fold(0, sum)
-            }
-            ReferenceValue::Object(entries) => entries
-                .map(|(key, item)| below(item, path_num_bytes + key.len() as u64 + 1))
-                .fold(0, sum),
-        }
-    }
-    below(value, 0)
 }

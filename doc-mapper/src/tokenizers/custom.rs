@@ -6,10 +6,10 @@ use tantivy::tokenizer::{
     SimpleTokenizer, TextAnalyzer, TextAnalyzerBuilder, TokenStream as _,
 };
 
+use super::definition::{CustomTokenizer, TokenizerCut, TokenizerFilter};
 use super::source_code::SourceCodeTokenizer;
 use super::{MAX_WHITESPACE_TOKEN_BYTES, remove_long};
 use crate::classes::check_classes;
-use crate::config::{CustomTokenizer, TokenizerCut, TokenizerFilter};
 
 /// Maximum memory of a compiled pattern in bytes.
 const MAX_COMPILED_BYTES: usize = 1 << 20;

@@ -1,19 +1,17 @@
-//! A split as a read-only tantivy directory: hot ranges and resident blocks answer at once, an
+//! The files of a split, for tantivy: hot ranges and resident blocks answer at once, an
 //! asynchronous read brings what is missing, a synchronous one that misses is a warmup gap.
 
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
+use canter_doc_mapper::SegmentFiles;
 use canter_protocol::ByteClass;
 use canter_split_format::{FileTable, LISTS_FILE};
 use tantivy::HasLen;
-use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
-use tantivy::directory::{
-    Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr,
-};
+use tantivy::directory::{FileHandle, OwnedBytes};
 
 use super::body::SplitBody;
 use crate::query::{POSITIONS, POSTINGS};
@@ -21,17 +19,14 @@ use crate::query::{POSITIONS, POSTINGS};
 /// The id that every packaged segment carries, as it stands in file names.
 const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";
 
-/// What ends each file that tantivy opens; it reads that without looking whether it is there.
-const MIN_FILE_LEN: usize = 8;
-
 /// One split's files.
 #[derive(Clone)]
-pub(crate) struct SplitDirectory {
+pub(crate) struct SplitFiles {
     body: Arc<SplitBody>,
     files: Arc<FileTable>,
 }
 
-impl SplitDirectory {
+impl SplitFiles {
     pub(crate) fn new(body: Arc<SplitBody>, files: FileTable) -> Self {
         Self {
             body,
@@ -66,9 +61,9 @@ fn class_of(name: &str) -> ByteClass {
     }
 }
 
-impl fmt::Debug for SplitDirectory {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("SplitDirectory")
+impl SegmentFiles for SplitFiles {
+    fn open(&self, path: &Path) -> Option<Arc<dyn FileHandle>> {
+        Some(Arc::new(self.find(path)?))
     }
 }
 
@@ -141,64 +136,4 @@ impl FileHandle for SplitFile {
             .resident(&in_body)
             .ok_or_else(|| io::Error::other("loaded bytes are not resident"))
     }
-}
-
-impl Directory for SplitDirectory {
-    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        match self.find(path) {
-            Some(file) if file.len < MIN_FILE_LEN => {
-                let what = "a file of its segment is too short to be one";
-                let error = io::Error::new(io::ErrorKind::InvalidData, what);
-                Err(OpenReadError::wrap_io_error(error, path.to_path_buf()))
-            }
-            Some(file) => Ok(Arc::new(file)),
-            None => Err(OpenReadError::FileDoesNotExist(path.to_path_buf())),
-        }
-    }
-
-    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        Ok(self.find(path).is_some())
-    }
-
-    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        let file = self
-            .find(path)
-            .ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_path_buf()))?;
-        let bytes = file
-            .read_bytes(0..file.len)
-            .map_err(|error| OpenReadError::wrap_io_error(error, path.to_path_buf()))?;
-        Ok(bytes.to_vec())
-    }
-
-    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        Err(DeleteError::FileDoesNotExist(path.to_path_buf()))
-    }
-
-    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        Err(OpenWriteError::wrap_io_error(
-            read_only(),
-            PathBuf::from(path),
-        ))
-    }
-
-    fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
-        Err(read_only())
-    }
-
-    fn sync_directory(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // Nothing can change under a reader of an immutable object.
-        Ok(DirectoryLock::from(Box::new(())))
-    }
-
-    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
-        Ok(WatchHandle::empty())
-    }
-}
-
-fn read_only() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "a split is never written to")
 }

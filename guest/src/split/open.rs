@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_doc_mapper::{DocMapper, IndexConfig, ReadOnlyDirectory};
 use canter_matching::{Matcher, check_columns, check_fields};
 use canter_protocol::{ByteClass, FetchErrorKind};
 use canter_split_format::{
@@ -19,7 +19,7 @@ use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
 
 use super::body::SplitBody;
 use super::deleted::read_deleted;
-use super::directory::SplitDirectory;
+use super::directory::SplitFiles;
 use super::documents::DocumentFiles;
 use super::identities::IdentityFile;
 use crate::SearchError;
@@ -246,8 +246,8 @@ fn from_head(
     let identities = IdentityFile::of(&head.files)?;
     let identity_range = head.metadata.identities.ok_or_else(|| TOO_OLD.to_owned())?;
     let document_files = DocumentFiles::of(&head.files)?;
-    let directory = SplitDirectory::new(Arc::clone(&body), head.files);
-    let mut index = Index::open(directory).map_err(|error| error.to_string())?;
+    let files = SplitFiles::new(Arc::clone(&body), head.files);
+    let mut index = Index::open(ReadOnlyDirectory(files)).map_err(|error| error.to_string())?;
     check_layout(index.directory(), head.metadata.num_docs)?;
     let mapper = mappers.get(&index.schema())?;
     index.set_tokenizers(mapper.tokenizers());

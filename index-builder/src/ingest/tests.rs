@@ -1,12 +1,12 @@
 //! A whole ingest: counts add up, results repeat, failures change nothing.
 
 use super::*;
-use crate::corpus::{Corpus, CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs};
 use crate::error::{BuildError, ErrorKind};
 use crate::publisher::create_index;
 use crate::source::Source;
 use crate::storage::IndexStore;
 use canter_doc_mapper::IndexConfig;
+use canter_samples::{Corpus, CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs};
 use proptest::prelude::*;
 use serde_json::Value;
 use std::io::{Cursor, Write};

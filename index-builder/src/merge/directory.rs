@@ -1,4 +1,4 @@
-//! Split on this machine as a read-only tantivy directory.
+//! Files of a split on this machine, for tantivy.
 //!
 //! A merge reads each file from start to end in pieces of a few bytes (such as one posting list
 //! after another). Every open file therefore keeps a window of it, and memory usage does not depend
@@ -7,15 +7,13 @@
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use canter_doc_mapper::SegmentFiles;
 use canter_split_format::{FileTable, LISTS_FILE};
 use tantivy::HasLen;
-use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
-use tantivy::directory::{
-    Directory, DirectoryLock, FileHandle, Lock, OwnedBytes, WatchCallback, WatchHandle, WritePtr,
-};
+use tantivy::directory::{FileHandle, OwnedBytes};
 
 use super::local_copy::LocalBody;
 use crate::packager::{POSITIONS, POSTINGS, SEGMENT_ID};
@@ -23,18 +21,15 @@ use crate::packager::{POSITIONS, POSTINGS, SEGMENT_ID};
 /// Default size in bytes of a file's window.
 const WINDOW_NUM_BYTES: usize = 128 << 10;
 
-/// Length of the footer of each file that tantivy opens, which it reads without a check.
-const MIN_FILE_LEN: usize = 8;
-
 /// Files of a split.
 #[derive(Clone)]
-pub(crate) struct SplitDirectory {
+pub(crate) struct SplitFiles {
     body: Arc<LocalBody>,
     files: Arc<FileTable>,
     window_num_bytes: usize,
 }
 
-impl SplitDirectory {
+impl SplitFiles {
     pub(super) fn new(body: LocalBody, files: FileTable) -> Self {
         Self {
             body: Arc::new(body),
@@ -83,9 +78,9 @@ impl SplitDirectory {
     }
 }
 
-impl fmt::Debug for SplitDirectory {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("SplitDirectory")
+impl SegmentFiles for SplitFiles {
+    fn open(&self, path: &Path) -> Option<Arc<dyn FileHandle>> {
+        Some(Arc::new(self.find(path)?))
     }
 }
 
@@ -138,64 +133,4 @@ impl FileHandle for SplitFile {
         let (start, bytes) = &*window;
         Ok(bytes.slice(range.start - start..range.end - start))
     }
-}
-
-impl Directory for SplitDirectory {
-    fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        match self.find(path) {
-            Some(file) if file.len < MIN_FILE_LEN => {
-                let what = "a file of its segment is too short to be one";
-                let error = io::Error::new(io::ErrorKind::InvalidData, what);
-                Err(OpenReadError::wrap_io_error(error, path.to_path_buf()))
-            }
-            Some(file) => Ok(Arc::new(file)),
-            None => Err(OpenReadError::FileDoesNotExist(path.to_path_buf())),
-        }
-    }
-
-    fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        Ok(self.find(path).is_some())
-    }
-
-    fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        let file = self
-            .find(path)
-            .ok_or_else(|| OpenReadError::FileDoesNotExist(path.to_path_buf()))?;
-        let bytes = file
-            .read_bytes(0..file.len)
-            .map_err(|error| OpenReadError::wrap_io_error(error, path.to_path_buf()))?;
-        Ok(bytes.to_vec())
-    }
-
-    fn delete(&self, path: &Path) -> Result<(), DeleteError> {
-        Err(DeleteError::FileDoesNotExist(path.to_path_buf()))
-    }
-
-    fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        Err(OpenWriteError::wrap_io_error(
-            read_only(),
-            PathBuf::from(path),
-        ))
-    }
-
-    fn atomic_write(&self, _path: &Path, _data: &[u8]) -> io::Result<()> {
-        Err(read_only())
-    }
-
-    fn sync_directory(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // Splits never change.
-        Ok(DirectoryLock::from(Box::new(())))
-    }
-
-    fn watch(&self, _callback: WatchCallback) -> tantivy::Result<WatchHandle> {
-        Ok(WatchHandle::empty())
-    }
-}
-
-fn read_only() -> io::Error {
-    io::Error::new(io::ErrorKind::Unsupported, "this directory is read-only")
 }

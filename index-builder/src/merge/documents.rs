@@ -12,7 +12,7 @@ use tantivy::directory::FileHandle;
 use zstd::bulk::Decompressor;
 use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
-use super::directory::SplitDirectory;
+use super::directory::SplitFiles;
 
 /// Stored documents of a split. Successive reads from one block cost one read of the file.
 pub(crate) struct StoredReader {
@@ -41,7 +41,7 @@ fn damaged(problem: impl fmt::Display) -> io::Error {
 impl StoredReader {
     /// # Errors
     /// The split does not have documents in a supported form, or they cannot be read.
-    pub(crate) fn open(split: &SplitDirectory) -> io::Result<Self> {
+    pub(crate) fn open(split: &SplitFiles) -> io::Result<Self> {
         let index = split.read(DOCUMENT_INDEX_FILE)?;
         let file = split.file(DOCUMENTS_FILE);
         let (Some(index), Some(file)) = (index, file) else {

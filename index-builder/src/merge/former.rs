@@ -6,7 +6,7 @@
 //! the first such field.
 
 use canter_doc_mapper::mapper::DYNAMIC_FIELD;
-use canter_doc_mapper::{IndexConfig, Mode};
+use canter_doc_mapper::{IndexConfig, Mode, ReadOnlyDirectory};
 use canter_split_format::SplitEntry;
 use tantivy::Index;
 use tantivy::columnar::ColumnarReader;
@@ -14,7 +14,7 @@ use tantivy::directory::Directory;
 use tantivy::index::SegmentComponent;
 use tantivy::{SegmentReader, TantivyError};
 
-use super::directory::SplitDirectory;
+use super::directory::SplitFiles;
 use super::fields::has_values;
 use super::local_copy::open_stored;
 use crate::BuildError;
@@ -48,7 +48,7 @@ pub(crate) fn num_fields_it_may_get(
     if own == *added {
         return Ok(added.len());
     }
-    let found = first_with_values(SplitDirectory::new(body, head.files), added);
+    let found = first_with_values(SplitFiles::new(body, head.files), added);
     let found = found.map_err(|error| {
         BuildError::data(format!(
             "split {}: {error}: restore the object or build the split again",
@@ -61,10 +61,10 @@ pub(crate) fn num_fields_it_may_get(
 /// Returns the position of the first field that the segment lacks although its documents have
 /// values of it.
 fn first_with_values(
-    directory: SplitDirectory,
+    directory: SplitFiles,
     added: &[String],
 ) -> Result<Option<usize>, TantivyError> {
-    let index = Index::open(directory)?;
+    let index = Index::open(ReadOnlyDirectory(directory))?;
     let schema = index.schema();
     let dynamic = schema.get_field(DYNAMIC_FIELD)?;
     let segments = index.searchable_segments()?;

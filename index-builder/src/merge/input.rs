@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use canter_doc_mapper::DocMapper;
+use canter_doc_mapper::{DocMapper, ReadOnlyDirectory};
 use canter_matching::{ColumnKind, check_column, check_columns, check_fields};
 use canter_split_format::{
     DocIdentity, FormatError, IDENTITIES_FILE, Identities, SplitEntry, TOO_OLD,
@@ -13,7 +13,7 @@ use tantivy::index::SegmentComponent;
 use tantivy::schema::Field;
 use tantivy::{BitSet, DateTime, Index, SegmentReader};
 
-use super::directory::SplitDirectory;
+use super::directory::SplitFiles;
 use super::documents::StoredReader;
 use super::fields::FieldMap;
 use super::local_copy::fetch_split;
@@ -40,7 +40,7 @@ pub(super) struct OpenInput {
     lists: CompositeFile,
     pub(super) fields: FieldMap,
     pub(super) deleted: Option<BitSet>,
-    files: SplitDirectory,
+    files: SplitFiles,
     identities: Identities<OwnedBytes>,
     timestamps: Option<Column<DateTime>>,
 }
@@ -101,7 +101,7 @@ impl OpenInput {
             let what = format!("split {}: {TOO_OLD}", entry.id);
             return Err(BuildError::invalid(what));
         }
-        let directory = SplitDirectory::new(body, head.files);
+        let directory = SplitFiles::new(body, head.files);
         let ids = directory.read(IDENTITIES_FILE).map_err(|e| named(&e))?;
         let ids = ids.ok_or_else(|| named(&"it has no identities"))?;
         let identities = Identities::open(ids).map_err(|error| named(&error))?;
@@ -112,7 +112,8 @@ impl OpenInput {
                 entry.id, head.metadata.sort_field
             )));
         }
-        let index = Index::open(directory.clone()).map_err(|error| named(&error))?;
+        let index =
+            Index::open(ReadOnlyDirectory(directory.clone())).map_err(|error| named(&error))?;
         check_layout(index.directory(), num_docs).map_err(|error| named(&error))?;
         let segments = index.searchable_segments().map_err(|error| named(&error))?;
         let [segment] = segments.as_slice() else {

@@ -21,7 +21,7 @@ mod policy;
 mod run;
 mod segment;
 
-pub(crate) use directory::SplitDirectory;
+pub(crate) use directory::SplitFiles;
 pub(crate) use documents::StoredReader;
 pub(crate) use former::num_fields_it_may_get;
 pub use input::MergeInput;
@@ -42,7 +42,7 @@ pub(crate) fn open_split(
     store: &IndexStore,
     entry: &SplitEntry,
     window_num_bytes: usize,
-) -> Result<SplitDirectory, BuildError> {
+) -> Result<SplitFiles, BuildError> {
     let (head, body) = local_copy::open_stored(store, entry)?;
-    Ok(SplitDirectory::new(body, head.files).with_window(window_num_bytes))
+    Ok(SplitFiles::new(body, head.files).with_window(window_num_bytes))
 }

@@ -37,14 +37,14 @@ struct Cursor<'i> {
     input: &'i OpenInput,
     identities: Box<dyn Iterator<Item = Result<DocIdentity, FormatError>> + 'i>,
     next_doc: u32,
-    last: Option<Place>,
+    last: Option<SortKey>,
 }
 
-type Place = (i64, DocIdentity);
+type SortKey = (i64, DocIdentity);
 
 impl Cursor<'_> {
     /// Returns the next document and its place.
-    fn next(&mut self) -> Result<Option<(Place, u32)>, BuildError> {
+    fn next(&mut self) -> Result<Option<(SortKey, u32)>, BuildError> {
         while let Some(identity) = self.identities.next() {
             let identity = identity.map_err(|error| self.input.damaged(error))?;
             let doc = self.next_doc;

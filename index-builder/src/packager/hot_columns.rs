@@ -15,7 +15,7 @@ use tantivy::index::SegmentComponent;
 use tantivy::schema::Schema;
 use tantivy::{Index, SegmentReader, TantivyError};
 
-use super::recording_directory::RecordingDirectory;
+use super::recording_directory::Recorder;
 
 /// Maximum number of columns whose locations are in the head.
 const MAX_HEAD_COLUMNS: usize = 1_000;
@@ -31,7 +31,7 @@ const TINY_COLUMNS_BUDGET_BYTES: u64 = 64 * 1024;
 pub(super) fn touch_columns(
     index: &Index,
     segment: &SegmentReader,
-    directory: &RecordingDirectory,
+    directory: &Recorder,
 ) -> tantivy::Result<u64> {
     let columnar = columnar_of(index)?;
     let (listed, reads) = directory.observe(|| columnar.list_columns());
@@ -83,7 +83,7 @@ fn choose(
     columnar: &ColumnarReader,
     schema: &Schema,
     mut listed: Vec<(String, DynamicColumnHandle)>,
-    directory: &RecordingDirectory,
+    directory: &Recorder,
 ) -> tantivy::Result<Vec<DynamicColumnHandle>> {
     let is_mapped = |name: &str| schema.get_field(name).is_ok();
     // Ties are resolved by name, since the list is sorted by name.

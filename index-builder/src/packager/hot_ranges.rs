@@ -10,14 +10,14 @@
 use std::ops::{Bound, Range};
 use std::path::Path;
 
-use canter_doc_mapper::DocMapper;
+use canter_doc_mapper::{DocMapper, ReadOnlyDirectory};
 use canter_split_format::{DOCUMENT_INDEX_FILE, IDENTITIES_FILE, Identities, LISTS_FILE};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
 
 use super::dictionaries::SMALL_DICTIONARY_NUM_BYTES;
 use super::hot_columns::touch_columns;
-use super::recording_directory::RecordingDirectory;
+use super::recording_directory::Recorder;
 use super::segment_files::{META, POSITIONS, POSTINGS, SegmentFiles};
 use crate::BuildError;
 
@@ -34,7 +34,7 @@ const MAX_DIRECTORY_BYTES: u64 = 32 * 1024;
 
 /// Segment that was opened like a guest opens it, with a record of all reads.
 pub(crate) struct Trial {
-    directory: RecordingDirectory,
+    directory: Recorder,
     pub(crate) segment: SegmentReader,
     hot: Vec<(u32, Range<usize>)>,
     /// Number of columns whose locations are not in the head because there are too many.
@@ -80,8 +80,8 @@ pub(crate) fn open_recording(
         })
         .collect();
     let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-    let directory = RecordingDirectory::new(files, &paths);
-    let mut index = Index::open(directory.clone())?;
+    let directory = Recorder::new(files, &paths);
+    let mut index = Index::open(ReadOnlyDirectory(directory.clone()))?;
     index.set_tokenizers(mapper.tokenizers());
     index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
     let reader = index

@@ -2,7 +2,7 @@
 //! reason, or in an index that keeps everything a document of its own kind.
 
 use super::kept::encode_kept;
-use super::standing::Place;
+use super::standing::Position;
 use crate::ingest::Reject;
 use crate::source::{Extent, Record, RecordBatch, is_blank};
 use crate::transform::{Outcome, Runner, Transform};
@@ -33,7 +33,7 @@ pub(super) struct PendingDoc {
 /// What became of a batch of records.
 pub(super) struct ParsedBatch {
     pub(super) source_ord: usize,
-    pub(super) place: Place,
+    pub(super) place: Position,
     /// Of the documents.
     doc_source: SourceId,
     pub(super) docs: Vec<PendingDoc>,
@@ -71,7 +71,7 @@ impl Parser<'_> {
     /// Turns each record into documents and rejects.
     pub(super) fn parse(
         &self,
-        place: Place,
+        place: Position,
         batch: &RecordBatch,
         scratch: &mut Scratch,
     ) -> ParsedBatch {

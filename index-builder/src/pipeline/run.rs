@@ -4,7 +4,7 @@ use super::collector::Collector;
 use super::indexer::{BuiltSegment, SegmentsBuilder};
 use super::parser::{ParsedBatch, Parser, Scratch};
 use super::splitter::CollectedSplit;
-use super::standing::{Place, fingerprint};
+use super::standing::{Position, fingerprint};
 use super::uploader::{Numbered, upload_all};
 use crate::error::{BuildError, ErrorKind};
 use crate::ingest::{CheckpointWriter, Checkpoints, IngestOptions, Meter, RejectsFile, Resumed};
@@ -244,13 +244,13 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, BuildError>>) -> Result<T, B
 }
 
 /// A batch of records, and where it begins.
-type PlacedBatch = (Place, RecordBatch);
+type PlacedBatch = (Position, RecordBatch);
 
 /// Gives batches to the parsers in turn, from `resume_at` on. Nothing if the input does not come to that.
 fn read(
     plan: &Plan<'_>,
     sources: Vec<Source>,
-    mut resume_at: Option<Place>,
+    mut resume_at: Option<Position>,
     parsers: &[SyncSender<PlacedBatch>],
 ) -> Result<Option<Vec<Came>>, BuildError> {
     let mut all_read = Vec::with_capacity(sources.len());
@@ -294,7 +294,7 @@ fn read(
                 }
                 Err(error) => return Err(error),
             };
-            let place = Place::new(source_ord, batch.first_record, before, so_far);
+            let place = Position::new(source_ord, batch.first_record, before, so_far);
             match resume_at {
                 Some(wanted) if place == wanted => resume_at = None,
                 Some(wanted) if place.is_beyond(&wanted) => return Ok(None),

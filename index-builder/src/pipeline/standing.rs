@@ -10,7 +10,7 @@ use crate::source::SourceRead;
 
 /// Where a batch of records begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Place {
+pub(crate) struct Position {
     /// Which source, by its place in the list of sources.
     source_ord: usize,
     /// Which record of it, from 1.
@@ -19,15 +19,15 @@ pub(crate) struct Place {
     fingerprint: u64,
 }
 
-impl Place {
+impl Position {
     /// The place of a source's record. `before` is what the sources before it come to, and `hash` what its own records do.
     pub(super) fn new(
         source_ord: usize,
         first_record: u64,
         before: u64,
         source: (SourceId, Option<SourceProgress>, LinesHash),
-    ) -> Place {
-        Place {
+    ) -> Position {
+        Position {
             source_ord,
             first_record,
             fingerprint: fingerprint(before, source),
@@ -35,7 +35,7 @@ impl Place {
     }
 
     /// Whether this is so far in the input that `other` is never reached.
-    pub(super) fn is_beyond(&self, other: &Place) -> bool {
+    pub(super) fn is_beyond(&self, other: &Position) -> bool {
         (self.source_ord, self.first_record) >= (other.source_ord, other.first_record)
     }
 }
@@ -58,7 +58,7 @@ pub(super) fn fingerprint(
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Standing {
     /// Of the batch.
-    pub(super) place: Place,
+    pub(super) place: Position,
     /// New documents of the batch that are in splits.
     pub(super) num_taken: u64,
     /// What was counted before the batch, by the place of the source in the list; of sources that ended before the

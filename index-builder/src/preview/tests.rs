@@ -5,7 +5,7 @@ use crate::ingest::IngestOptions;
 use crate::source::Source;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
-use canter_formats::samples::{LAYOUTS, sample as sample_of};
+use canter_samples::{LAYOUTS, sample as sample_of};
 use serde_json::{Map, Value, json};
 use std::io::Cursor;
 

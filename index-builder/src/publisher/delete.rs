@@ -22,7 +22,7 @@ use super::capacity::check_capacity;
 use super::create::{LoadedManifest, load, manifest_bytes};
 use super::pages::{add_pages, read_page, settle_ledger};
 use super::publish::{MAX_ATTEMPTS, is_outdated, pause};
-use super::replace::{PageEntries, Place};
+use super::replace::{PageEntries, PageId};
 use super::spare::{spare, spare_what_is_referenced};
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};
@@ -45,7 +45,7 @@ pub(crate) struct Deleted {
 
 /// Change of a split.
 struct Change {
-    place: Place,
+    place: PageId,
     /// `None` if no document is left.
     deletes: Option<(DeletesRef, Vec<u8>)>,
 }

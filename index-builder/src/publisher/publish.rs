@@ -3,7 +3,7 @@
 use super::capacity::check_capacity;
 use super::create::{LoadedManifest, config_of, load, manifest_bytes};
 use super::pages::{LedgerReader, move_overflow};
-use super::sources::{Found, SourceStep, SourcesReader, advance};
+use super::sources::{Advance, SourceStep, SourcesReader, advance};
 use super::spare::spare_what_is_referenced;
 use super::update::may_become;
 use crate::blocking;
@@ -133,12 +133,12 @@ pub(crate) async fn publish_from(
             let mut known = ledger.known(store, &loaded.file, &ids).await?;
             let reader = &mut sources_reader;
             let found = advance(store, &mut loaded.file, sources, reader).await?;
-            if found == Found::Done {
+            if found == Advance::Done {
                 known.clone_from(&ids);
             }
             // Lines without documents alone are not worth a write.
             let is_worth_it = !splits.is_empty() || sources.iter().any(|step| step.marks_whole);
-            let is_new = found == Found::Advanced && !sources.is_empty() && is_worth_it;
+            let is_new = found == Advance::Advanced && !sources.is_empty() && is_worth_it;
             let before = &mut published_before;
             publish_once(store, splits, loaded, (known, is_new), num_attempts, before).await
         };

@@ -130,13 +130,13 @@ async fn is_uploaded(store: &IndexStore, replacement: &Replacement) -> Result<bo
 }
 
 /// Location of a split: `None` for the manifest itself, or the name of a page.
-pub(super) type Place = Option<String>;
+pub(super) type PageId = Option<String>;
 
 /// Applies replacements to a manifest, and rewrites the pages that lose splits.
 async fn apply(
     store: &IndexStore,
     file: &mut ManifestFile,
-    replacements: Vec<(&Replacement, Vec<Place>)>,
+    replacements: Vec<(&Replacement, Vec<PageId>)>,
 ) -> Result<(), BuildError> {
     let mut removed: BTreeSet<&str> = BTreeSet::new();
     let mut changed: BTreeSet<String> = BTreeSet::new();
@@ -187,7 +187,7 @@ impl PageEntries {
         store: &IndexStore,
         file: &ManifestFile,
         wanted: &[SplitEntry],
-    ) -> Result<Option<Vec<Place>>, BuildError> {
+    ) -> Result<Option<Vec<PageId>>, BuildError> {
         let mut places = Vec::new();
         for entry in wanted {
             match self.find(store, file, entry).await? {
@@ -221,7 +221,7 @@ impl PageEntries {
         store: &IndexStore,
         file: &ManifestFile,
         wanted: &SplitEntry,
-    ) -> Result<Option<Place>, BuildError> {
+    ) -> Result<Option<PageId>, BuildError> {
         let is_it = |entry: &SplitEntry| entry.id == wanted.id && entry.deletes == wanted.deletes;
         let found = self.find_where(store, file, wanted.time_range, is_it);
         Ok(found.await?.map(|(place, _)| place))
@@ -234,7 +234,7 @@ impl PageEntries {
         file: &ManifestFile,
         time_range: Option<TimeRange>,
         is_it: impl Fn(&SplitEntry) -> bool,
-    ) -> Result<Option<(Place, SplitEntry)>, BuildError> {
+    ) -> Result<Option<(PageId, SplitEntry)>, BuildError> {
         let mut newest = file.manifest.splits.iter();
         if let Some(entry) = newest.find(|entry| is_it(entry)) {
             return Ok(Some((None, entry.clone())));

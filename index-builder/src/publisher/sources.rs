@@ -148,7 +148,7 @@ async fn read_sources(
 
 /// State of the sources of a publication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Advance {
     /// The sources had not advanced since the publication began, and are advanced now.
     Advanced,
     /// The sources have already advanced: by this publication, in a swap with a lost answer, or by
@@ -166,7 +166,7 @@ pub(super) async fn advance(
     file: &mut ManifestFile,
     steps: &[SourceStep],
     reader: &mut SourcesReader,
-) -> Result<Found, BuildError> {
+) -> Result<Advance, BuildError> {
     let mut num_done = 0;
     for step in steps {
         let now = reader.find(store, &file.sources, step.source).await?;
@@ -180,13 +180,13 @@ pub(super) async fn advance(
     }
     match num_done {
         0 => {}
-        num if num == steps.len() => return Ok(Found::Done),
+        num if num == steps.len() => return Ok(Advance::Done),
         // Another list of sources had some of these.
         _ => return Err(elsewhere(store)),
     }
     let new = steps.iter().map(|step| (step.source.to_u128(), step.to));
     add_sources(&mut file.sources.recent, new);
-    Ok(Found::Advanced)
+    Ok(Advance::Advanced)
 }
 
 fn elsewhere(store: &IndexStore) -> BuildError {

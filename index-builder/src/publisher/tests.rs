@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub(crate) fn config() -> IndexConfig {
-    IndexConfig::from_yaml(crate::corpus::HDFS_LOGS_YAML, |_| None).unwrap()
+    IndexConfig::from_yaml(canter_samples::HDFS_LOGS_YAML, |_| None).unwrap()
 }
 
 /// Returns the config of the tests with an additional field and other settings.

@@ -2,11 +2,13 @@
 
 mod below;
 mod conditions;
+mod write_probe;
+
+pub use write_probe::{Condition, WriteProbe};
 
 use super::local_lock::LocalLock;
 use super::own_names::{LOCK_NAME, PROBE_FOLDER, is_own};
 use super::uri::{Location, parse_uri};
-use super::write_probe::WriteProbe;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind, Shows};
 use bytes::Bytes;

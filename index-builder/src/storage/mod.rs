@@ -13,9 +13,9 @@ pub(crate) mod scheduled;
 #[cfg(test)]
 mod tests;
 mod uri;
-mod write_probe;
 
 pub use index_folder::{IndexFolder, check_index_name};
+pub use index_store::{Condition, WriteProbe};
 pub use index_store::{IndexStore, WriteOptions};
 pub(crate) use index_store::{Swap, Version, no_index};
 pub(crate) use own_names::{
@@ -24,4 +24,3 @@ pub(crate) use own_names::{
 };
 pub(crate) use removal::remove_index_files;
 pub(crate) use uri::open_bucket_of_inputs;
-pub use write_probe::{Condition, WriteProbe};

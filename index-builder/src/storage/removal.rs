@@ -37,7 +37,7 @@ pub(super) struct Subject<'a> {
 
 /// Content of an index's folder.
 #[derive(Default)]
-struct Found {
+struct FolderContents {
     /// Files relative to the index's folder, with their lengths.
     files: Vec<(String, u64)>,
     /// Subfolders.
@@ -126,11 +126,11 @@ impl Subject<'_> {
     ///
     /// # Errors
     /// `Data` if there is anything that does not belong to an index.
-    fn look(&self, of_index: &Path) -> Result<Option<Found>, BuildError> {
+    fn look(&self, of_index: &Path) -> Result<Option<FolderContents>, BuildError> {
         let Some(entries) = self.entries(of_index, self.shown)? else {
             return Ok(None);
         };
-        let mut found = Found::default();
+        let mut found = FolderContents::default();
         for entry in entries {
             let name = self.name_of(&entry, "")?;
             if self.kind_of(&entry, &name)?.is_dir() && is_own_folder(&name) {

@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::vec;
 
-use canter_doc_mapper::{DocMapper, IndexConfig, read_stored};
+use canter_doc_mapper::{DocMapper, IndexConfig, ReadOnlyDirectory, read_stored};
 use canter_split_format::{FormatError, ListedSplit, SplitEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -124,7 +124,8 @@ impl Documents {
             false => LONG_READ_NUM_BYTES,
         };
         let directory = open_split(store, entry, window)?;
-        let index = Index::open(directory.clone()).map_err(|error| named(&error))?;
+        let index =
+            Index::open(ReadOnlyDirectory(directory.clone())).map_err(|error| named(&error))?;
         let config: IndexConfig = serde_json::from_value(part.index_config.clone())
             .map_err(|error| BuildError::data(format!("index config: {error}")))?;
         let mapper = DocMapper::of_segment(&config, &index.schema())

@@ -88,14 +88,14 @@ pub(super) async fn collect(
         ..GcReport::default()
     };
     if options.dry_run {
-        let found = Found::look(store, options.now_ms).await?;
+        let found = Candidates::look(store, options.now_ms).await?;
         let (mut doomed, mut report) = (BTreeSet::new(), new_report());
         found.judge(options, &mut doomed, &mut report);
         return Ok(report);
     }
     store.ensure_conditional_writes().await?;
     for num_attempts in 1..=MAX_ATTEMPTS {
-        let mut found = Found::look(store, options.now_ms).await?;
+        let mut found = Candidates::look(store, options.now_ms).await?;
         let (mut doomed, mut report) = (BTreeSet::new(), new_report());
         let condemned = found.judge(options, &mut doomed, &mut report);
         if condemned != found.file.condemned {
@@ -190,7 +190,7 @@ async fn forget(store: &IndexStore, deleted: &BTreeSet<ObjectName>) -> Result<()
 
 /// State of an index: first the manifest is read, then the objects are listed. Objects that are
 /// uploaded in between have no references yet, and are not older than the manifest.
-struct Found {
+struct Candidates {
     file: ManifestFile,
     version: crate::storage::Version,
     references: References,
@@ -200,7 +200,7 @@ struct Found {
     checkpoints: FoundCheckpoints,
 }
 
-impl Found {
+impl Candidates {
     async fn look(store: &IndexStore, now_ms: u64) -> Result<Self, BuildError> {
         let (loaded, mut references) = References::load(store).await?;
         // An ingest that ends in between changes the manifest, and then the swap with these results

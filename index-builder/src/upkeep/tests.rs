@@ -201,7 +201,7 @@ fn splits_older_than_the_retention_leave_the_index_and_stay_known() {
     let store = store_on(&bucket);
     let yaml = format!(
         "{}\nretention:\n  period: 1 hour\n",
-        crate::corpus::HDFS_LOGS_YAML
+        canter_samples::HDFS_LOGS_YAML
     );
     let config = canter_doc_mapper::IndexConfig::from_yaml(&yaml, |_| None).unwrap();
     store.create_manifest(&config).unwrap();

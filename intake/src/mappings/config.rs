@@ -3,12 +3,12 @@
 use canter_doc_mapper::IndexConfig;
 use serde_json::{Map, Value, json};
 
-use super::dynamic::{Dynamic, strings_of};
 use super::error::{MappingError, Result};
+use super::fields::properties::Fields;
 use super::merge::{expanded, merge_into};
 use super::options::{Options, object};
-use super::properties::Fields;
 use super::settings::{self, Settings};
+use crate::mappings::fields::dynamic::{Dynamic, strings_of};
 
 /// Default name of the timestamp field.
 const TIMESTAMP: &str = "@timestamp";

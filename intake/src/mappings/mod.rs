@@ -9,15 +9,11 @@
 //! refused by name; none is ignored silently. This module performs no I/O.
 
 mod config;
-mod dates;
-mod dynamic;
 mod error;
-mod field;
+mod fields;
 mod merge;
-mod multi_fields;
 mod options;
 mod patterns;
-mod properties;
 mod settings;
 mod template;
 #[cfg(test)]

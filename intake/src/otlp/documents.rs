@@ -15,18 +15,18 @@ const MAX_SHARED_BYTES: usize = 128 << 20;
 const MAX_TOLD: usize = 100;
 
 /// Resource or scope as JSON (`null` if absent), or the problem that makes it unreadable.
-pub(super) type Part<'b> = Result<Cow<'b, [u8]>, Problem>;
+pub(super) type Encoded<'b> = Result<Cow<'b, [u8]>, Problem>;
 
 /// Resource and scope of the records of one scope.
 pub(super) struct Shared<'p> {
-    resource: &'p Part<'p>,
-    scope: &'p Part<'p>,
+    resource: &'p Encoded<'p>,
+    scope: &'p Encoded<'p>,
     /// Resource and scope as members of a document, computed for the first record that needs them.
     members: Option<Vec<u8>>,
 }
 
 impl<'p> Shared<'p> {
-    pub(super) fn new(resource: &'p Part<'p>, scope: &'p Part<'p>) -> Self {
+    pub(super) fn new(resource: &'p Encoded<'p>, scope: &'p Encoded<'p>) -> Self {
         Self {
             resource,
             scope,

@@ -12,7 +12,7 @@ use serde::de::{
 use serde_json::value::RawValue;
 
 use super::LogsError;
-use super::documents::{Documents, Part, Shared};
+use super::documents::{Documents, Encoded, Shared};
 use super::nesting::{AROUND_RECORD, AROUND_RESOURCE, AROUND_SCOPE, check};
 
 /// Reads a request.
@@ -68,7 +68,7 @@ fn read_resource(resource_logs: &RawValue, documents: &mut Documents<'_>) -> Res
     })
 }
 
-fn part(value: Option<&RawValue>, num_around: usize) -> Part<'_> {
+fn part(value: Option<&RawValue>, num_around: usize) -> Encoded<'_> {
     let value = value.map_or("null", RawValue::get).as_bytes();
     check(value, num_around).map(|()| Cow::Borrowed(value))
 }

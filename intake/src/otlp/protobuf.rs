@@ -11,7 +11,7 @@ use prost::{DecodeError, Message};
 use serde::Serialize;
 
 use super::LogsError;
-use super::documents::{Documents, Part, Shared};
+use super::documents::{Documents, Encoded, Shared};
 use super::nesting::{AROUND_RECORD, AROUND_RESOURCE, AROUND_SCOPE, MAX_VALUES, Problem, check};
 
 /// `ExportLogsServiceRequest.resource_logs`.
@@ -105,7 +105,7 @@ fn part<M: Message + Default + Serialize>(
     kind: Kind,
     owner: &[u8],
     num_around: usize,
-) -> Result<Part<'static>, LogsError> {
+) -> Result<Encoded<'static>, LogsError> {
     let mut json = Vec::new();
     let written = write_json::<M>(kind, named(owner, OWNER), num_around, &mut json);
     apart(written.map(|()| Cow::Owned(json)))

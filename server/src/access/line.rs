@@ -17,7 +17,7 @@ use canter_access::{Denied, Grant};
 use tokio::sync::{OnceCell, Semaphore};
 
 /// What a check says, once it is done.
-type Outcome = Arc<OnceCell<Result<Grant, Denied>>>;
+type SharedCheck = Arc<OnceCell<Result<Grant, Denied>>>;
 
 /// Secrets that wait, by the names of their keys.
 pub(super) struct Line {
@@ -36,18 +36,18 @@ struct OfSecret {
     num_requests: usize,
     /// How often the keys had changed when the outcome was asked for.
     num_changes: u64,
-    outcome: Outcome,
+    outcome: SharedCheck,
 }
 
 /// A request's place, until it is dropped.
-pub(super) struct Place<'l> {
+pub(super) struct Turn<'l> {
     line: &'l Line,
     key: String,
     secret: String,
     /// To be held while the secret is checked.
     pub(super) turn: Arc<Semaphore>,
     /// To be filled by the first that holds it.
-    pub(super) outcome: Outcome,
+    pub(super) outcome: SharedCheck,
 }
 
 impl Line {
@@ -61,7 +61,7 @@ impl Line {
 
     /// A place for a request with this secret; nothing if all are taken. `num_changes` says how often the keys had changed when
     /// it came.
-    pub(super) fn place(&self, key: &str, secret: &str, num_changes: u64) -> Option<Place<'_>> {
+    pub(super) fn place(&self, key: &str, secret: &str, num_changes: u64) -> Option<Turn<'_>> {
         let mut keys = self.keys();
         let of_key = keys.entry(key.to_owned()).or_insert_with(|| OfKey {
             turn: Arc::new(Semaphore::new(1)),
@@ -83,7 +83,7 @@ impl Line {
             of_secret.outcome = Arc::default();
         }
         of_secret.num_requests += 1;
-        Some(Place {
+        Some(Turn {
             line: self,
             key: key.to_owned(),
             secret: secret.to_owned(),
@@ -97,7 +97,7 @@ impl Line {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut keys = self.line.keys();
         let Some(of_key) = keys.get_mut(&self.key) else {

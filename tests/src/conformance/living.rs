@@ -17,7 +17,6 @@ use std::sync::Arc;
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{
     IndexStore, IngestOptions, MergeIndexOptions, Source, create_index, delete_documents, ingest,
     merge_index,
@@ -25,6 +24,7 @@ use canter_index_builder::{
 use canter_runtime::Searcher;
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::{OpenOptions, open_uri};
+use canter_samples::HDFS_LOGS_YAML;
 use serde_json::{Value, json};
 
 use crate::index::read_folder;

@@ -63,11 +63,23 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("living.toml", include_str!("requests/living.toml")),
     ("stores.toml", include_str!("requests/stores.toml")),
-    ("audit_d2.toml", include_str!("requests/audit_d2.toml")),
-    ("audit_b2.toml", include_str!("requests/audit_b2.toml")),
-    ("audit_b1.toml", include_str!("requests/audit_b1.toml")),
-    ("audit_a1.toml", include_str!("requests/audit_a1.toml")),
-    ("audit_c.toml", include_str!("requests/audit_c.toml")),
+    (
+        "hostile_manifest.toml",
+        include_str!("requests/hostile_manifest.toml"),
+    ),
+    (
+        "patterns_and_dates.toml",
+        include_str!("requests/patterns_and_dates.toml"),
+    ),
+    (
+        "edges_of_types.toml",
+        include_str!("requests/edges_of_types.toml"),
+    ),
+    ("ties.toml", include_str!("requests/ties.toml")),
+    (
+        "hostile_requests.toml",
+        include_str!("requests/hostile_requests.toml"),
+    ),
     ("elastic.toml", include_str!("requests/elastic.toml")),
     (
         "elastic_strict.toml",

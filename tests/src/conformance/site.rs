@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Result;
 use bytes::Bytes;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_samples::HDFS_LOGS_YAML;
 
 use super::faults::{Fault, broken_stores, flipped, hostile};
 use super::living::living;

@@ -2,7 +2,7 @@
 //!
 //! All of them are one program, because linking takes most of the build time of a test program.
 
-mod aggregation_findings;
+mod aggregation_edges;
 mod aggregation_page;
 mod aggregation_values;
 mod anomalies;

@@ -11,7 +11,7 @@ use canter_tests::{
 };
 use serde_json::{Value, json};
 
-const HDFS_CONFIG: &str = canter_index_builder::corpus::HDFS_LOGS_YAML;
+const HDFS_CONFIG: &str = canter_samples::HDFS_LOGS_YAML;
 
 /// Index with its oracle and both engines.
 struct Bench {

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::cache::{CacheOptions, MemoryCache};
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, HttpAnswer, Limits, RangeCache, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{CATALOGUE_CONFIG, TestIndex, catalogue, hdfs_lines, run};
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::{Engine, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{CATALOGUE_CONFIG, TestIndex, catalogue, hdfs_lines, run};
 use serde_json::{Value, json};
 

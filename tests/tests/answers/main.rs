@@ -6,7 +6,7 @@ mod answers;
 mod api;
 mod counting;
 mod dsl_differences;
-mod dsl_findings;
+mod dsl_edges;
 mod elastic_hits;
 mod exact_values;
 mod many_searches;

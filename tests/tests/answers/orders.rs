@@ -229,7 +229,7 @@ fn what_a_document_is_can_be_read_from_its_split() {
 #[test]
 fn identities_cost_nothing_where_documents_stand_in_the_order_of_their_source() {
     let lines = canter_tests::hdfs_lines(6_000, 9).unwrap();
-    let config = canter_index_builder::corpus::HDFS_LOGS_YAML;
+    let config = canter_samples::HDFS_LOGS_YAML;
     let index = TestIndex::build(config, &lines, 1_000).unwrap();
     for (name, bytes) in &index.objects {
         if !name.ends_with(".split") {

@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{Documents, DocumentsPart, ErrorKind, IndexStore, locate_documents};
 use canter_runtime::Searcher;
 use canter_runtime::engine::NativeEngine;
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{TestIndex, hdfs_lines, list, run};
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::Engine;
 use canter_runtime::engine::{NativeEngine, WasmEngine, WasmOptions};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{TestIndex, hdfs_lines, run};
 use serde_json::{Value, json};
 

@@ -5,8 +5,8 @@ use std::io::{Cursor, Write};
 
 use canter_formats::Format;
 use canter_formats::presets::preset_of;
-use canter_formats::samples::{LAYOUTS, sample};
 use canter_index_builder::{IngestOptions, Source};
+use canter_samples::{LAYOUTS, sample};
 use canter_tests::TestIndex;
 use serde_json::{Map, Value, json};
 

@@ -4,8 +4,8 @@
 use std::io::{Cursor, Write};
 
 use canter_doc_mapper::IndexConfig;
-use canter_formats::samples::{Family, families};
 use canter_index_builder::{IngestOptions, Source, preview, suggest};
+use canter_samples::{Family, families};
 use canter_tests::TestIndex;
 use serde_json::{Value, json};
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use canter_doc_mapper::IndexConfig;
 use canter_formats::Format;
-use canter_formats::samples::{LAYOUTS, sample as sample_of};
 use canter_index_builder::{IngestOptions, Source, Suggestion, sample, suggest};
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, Limits, Searcher};
+use canter_samples::{LAYOUTS, sample as sample_of};
 use canter_tests::TestIndex;
 use serde_json::{Value, json};
 

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use canter_formats::Format;
 use canter_formats::presets::preset_of;
-use canter_formats::samples::{LAYOUTS, sample};
 use canter_index_builder::{
     IngestOptions, Source, Transform, VerifyOptions, build_part, create_index, publish_receipts,
 };
+use canter_samples::{LAYOUTS, sample};
 use canter_tests::TestIndex;
 use serde_json::{Map, Value, json};
 

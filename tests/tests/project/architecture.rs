@@ -97,7 +97,7 @@ fn imports_go_down_only() {
             "bitpacking",
             "datasketches",
         ],
-        &["canter-doc-mapper", "canter-waves"],
+        &["canter-doc-mapper", "canter-samples", "canter-waves"],
         &["canter-aggregations", "canter-matching"],
         &["canter-guest", "canter-kernels"],
         &[
@@ -106,7 +106,7 @@ fn imports_go_down_only() {
             "canter-runtime",
             "canter-edge-io",
         ],
-        &["canter-intake"],
+        &["canter-intake", "canter-lab"],
         &["canter-server"],
         &["canter-cli"],
         &[

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use canter_guest::session::{Interrupt, Session};
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_protocol::{
     ByteClass, Demand, HostReport, Outcome, Progress, SearchError, Supply, SupplyResult,
 };
@@ -16,6 +15,7 @@ use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::{ByteRange, FetchError, FetchedRange, RangeFetcher};
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, ErrorKind, HttpAnswer, Limits, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{TestIndex, hdfs_lines, run};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::{Explanation, Limits, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::split_object;
 use canter_tests::{TestIndex, hdfs_lines, run};
 use serde_json::{Value, json};

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_lab::{Attempt, LatencyModel, SimulatedStore};
 use canter_runtime::cache::MemoryCache;
 use canter_runtime::clock::{CpuTime, VirtualClock};
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::{CoalesceOptions, HedgeOptions};
-use canter_runtime::lab::{Attempt, LatencyModel, SimulatedStore};
 use canter_runtime::{Limits, SearchResponse, Searcher, SearcherBuilder};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::MANIFEST_OBJECT;
 use canter_tests::{End, TestIndex, Truth, hdfs_lines};
 use futures_util::future::join_all;

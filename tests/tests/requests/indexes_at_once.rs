@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use canter_lab::{LatencyModel, SimulatedStore};
 use canter_runtime::clock::{Clock, CpuTime, VirtualClock};
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::fetch::HedgeOptions;
-use canter_runtime::lab::{LatencyModel, SimulatedStore};
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, Limits, Searcher};
 use canter_tests::TestIndex;

@@ -5,13 +5,13 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{
     GcOptions, IngestOptions, Source, VerifyOptions, collect_garbage, create_index, ingest,
     verify_index,
 };
 use canter_runtime::Limits;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::{
     FILTER_FILE, Head, MANIFEST_OBJECT, ManifestFile, Needle, PageSplit, SplitFilter, split_object,
     write_page,

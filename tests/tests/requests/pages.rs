@@ -4,10 +4,10 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, Limits, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{TestIndex, hdfs_lines, run, run_with};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Splits that a search skips: those outside the time filter, those without a required tag, and
 //! those that cannot hold a better hit. `answers.rs` compares the answers.
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{CATALOGUE_CONFIG, TestIndex, catalogue, hdfs_lines};
 use serde_json::{Value, json};
 

@@ -5,9 +5,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::{ErrorKind, Limits, Profile};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{TestIndex, hdfs_lines, run_with};
 use serde_json::{Value, json};
 

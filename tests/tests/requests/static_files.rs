@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{IngestOptions, Source, create_index, ingest};
+use canter_lab::LatencyModel;
+use canter_lab::proxy::Proxy;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::fetch::{OpenOptions, open_uri};
-use canter_runtime::lab::LatencyModel;
-use canter_runtime::lab::proxy::Proxy;
 use canter_runtime::{Limits, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{End, TestIndex, Truth, hdfs_lines};
 use serde_json::{Value, json};
 

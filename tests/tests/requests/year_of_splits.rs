@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{IngestOptions, Source, ingest};
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::{Limits, Profile, SearchError, SearchResponse};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::{
     MANIFEST_OBJECT, ManifestFile, PageSplit, Rollup, SplitFilter, TimeRange, split_object,
     write_page,

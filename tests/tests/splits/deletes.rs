@@ -3,9 +3,9 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{IngestOptions, Source, ingest, stored_splits, verify_index};
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile, SplitEntry};
 use canter_tests::{TestIndex, hdfs_lines, list, run, run_divided};
 use serde_json::{Value, json};

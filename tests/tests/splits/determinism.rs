@@ -1,7 +1,7 @@
 //! Determinism: the same documents and config result in the same bytes, and the steps do not depend
 //! on the order of supplies.
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{CATALOGUE_CONFIG, TestIndex, catalogue, hdfs_lines};
 
 #[test]

@@ -4,11 +4,9 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use canter_index_builder::corpus::{
-    Corpus, CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs,
-};
 use canter_index_builder::{Documents, locate_documents};
 use canter_runtime::engine::NativeEngine;
+use canter_samples::{Corpus, CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs};
 use canter_tests::{CATALOGUE_CONFIG, Oracle, TestIndex, catalogue, list};
 use serde_json::{Value, json};
 

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{
     ErrorKind, GcOptions, IndexStore, IngestOptions, IngestReport, MergeIndexOptions, Source,
     VerifyOptions, collect_garbage, create_index, ingest, merge_index, verify_index,
@@ -13,6 +12,7 @@ use canter_index_builder::{
 use canter_runtime::Searcher;
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::{OpenOptions, open_uri};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{hdfs_lines, run};
 use serde_json::{Value, json};
 

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{
     BuildError, ErrorKind, IndexStore, MergeInput, MergeOptions, PackagedSplit, merge_splits,
 };
 use canter_runtime::engine::NativeEngine;
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::{
     DocIdentity, Head, IDENTITIES_FILE, Identities, MANIFEST_OBJECT, ManifestFile, SourceId,
     SplitEntry,

@@ -5,11 +5,11 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{
     BuildError, Condition, ErrorKind, IndexStore, IngestOptions, IngestReport, Source,
     WriteOptions, ingest,
 };
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::ManifestFile;
 use canter_tests::{Flaw, S3Lookalike, hdfs_lines};
 

@@ -4,8 +4,8 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::{DOCUMENTS_FILE, Head, MANIFEST_OBJECT, split_object};
 use canter_tests::{TestIndex, hdfs_lines, run};
 use proptest::prelude::*;

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_lab::{LatencyModel, SimulatedStore};
 use canter_runtime::cache::{CacheOptions, ClassOptions, MIN_BLOCK_LEN, MemoryCache};
 use canter_runtime::clock::{Clock, CpuTime, VirtualClock};
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
-use canter_runtime::lab::{LatencyModel, SimulatedStore};
 use canter_runtime::session::ByteClass;
 use canter_runtime::{Limits, RangeCache, SearchError, SearchResponse, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::MANIFEST_OBJECT;
 use canter_tests::{End, TestIndex, Truth, hdfs_lines};
 use serde_json::{Value, json};

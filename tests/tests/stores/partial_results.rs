@@ -5,11 +5,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::cache::{CacheOptions, CachedPiece, MemoryCache};
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::session::ByteClass;
 use canter_runtime::{RangeCache, SearchResponse, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{TestIndex, hdfs_lines, run_divided};
 use futures_util::future::{BoxFuture, FutureExt};
 use serde_json::{Value, json};

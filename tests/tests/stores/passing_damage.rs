@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::cache::MemoryCache;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::fetch::{ByteRange, FetchError, FetchedRange, HedgeOptions, MemoryFetcher};
 use canter_runtime::{RangeFetcher, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{TestIndex, hdfs_lines, run};
 use futures_util::future::{BoxFuture, FutureExt};
 use serde_json::json;

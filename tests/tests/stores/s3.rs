@@ -10,7 +10,6 @@ use std::{fs, thread};
 
 use anyhow::{Context, Result, bail, ensure};
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_index_builder::{BuildError, IndexStore, IngestOptions, IngestReport, Source};
 use canter_index_builder::{create_index, ingest};
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
@@ -19,6 +18,7 @@ use canter_runtime::fetch::{
     RetryOptions, open_uri,
 };
 use canter_runtime::{ErrorKind, Limits, Searcher, SearcherBuilder};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile, split_object};
 use canter_tests::{End, Fate, S3Server, SECRET_KEY, TestIndex, Truth, hdfs_lines, run, with_s3};
 use object_store::RetryConfig;

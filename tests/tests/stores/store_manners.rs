@@ -6,13 +6,13 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::{
     ByteRange, FetchError, FetchErrorKind, FetchedRange, OpenOptions, RangeFetcher, RetryOptions,
     Settings, StoreFault, open_uri,
 };
 use canter_runtime::{Limits, Searcher};
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{Quirk, TestIndex, WebServer, hdfs_lines};
 use serde_json::{Value, json};
 

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use canter_doc_mapper::IndexConfig;
-use canter_index_builder::corpus::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
 use canter_index_builder::{IndexStore, IngestOptions, IngestReport, Source, create_index, ingest};
+use canter_samples::{CorpusReader, HDFS_LOGS_YAML, HdfsLogs};
 use canter_split_format::MANIFEST_OBJECT;
 
-use super::{DemoArgs, say};
+use super::run::{DemoArgs, say};
 use crate::exit::WrongUse;
 use crate::render::{IngestProgress, numbers};
 

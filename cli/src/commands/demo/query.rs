@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use canter_lab::LatencyModel;
 use canter_runtime::cache::MemoryCache;
 use canter_runtime::fetch::OpenOptions;
-use canter_runtime::lab::LatencyModel;
 use canter_runtime::{Engine, Limits, SearchResponse, Searcher};
 use serde_json::{Value, json};
 

@@ -13,10 +13,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::delete::{Lister, num_docs};
-use crate::open::EngineArgs;
+use crate::args::{EngineArgs, Format, parse_duration};
 
-use crate::amounts::parse_duration;
-use crate::cli::Format;
 use crate::render::numbers;
 
 const AFTER_HELP: &str = "\

@@ -17,8 +17,7 @@ use serde::Serialize;
 
 use super::reading::{ConfigArgs, ReadArgs};
 use super::suggest::deciding::{decide, index_id_of};
-use crate::amounts::parse_some_bytes;
-use crate::cli::Format;
+use crate::args::{Format, parse_some_bytes};
 use crate::exit::{WrongUse, note, warn};
 use crate::render::{IngestProgress, numbers};
 

@@ -10,8 +10,7 @@ use canter_index_builder::{
 };
 use clap::Args;
 
-use crate::amounts::parse_some_duration;
-use crate::cli::Format;
+use crate::args::{Format, parse_some_duration};
 use crate::exit::{note, warn};
 use crate::render::numbers;
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::amounts::parse_some_bytes;
+use crate::args::parse_some_bytes;
 use crate::commands::presets;
 use crate::exit::{WrongUse, note, warn};
 use crate::open::read_index_config;

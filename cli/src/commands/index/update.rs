@@ -7,7 +7,7 @@ use anyhow::Result;
 use canter_index_builder::{IndexStore, UpdateReport, WriteOptions, update_index};
 use clap::Args;
 
-use crate::cli::Format;
+use crate::args::Format;
 use crate::open::read_index_config;
 
 const AFTER_HELP: &str = "\

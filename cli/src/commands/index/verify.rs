@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use canter_index_builder::{IndexStore, VerifyOptions, VerifyReport, verify_index};
 use clap::Args;
 
-use crate::cli::Format;
+use crate::args::Format;
 use crate::render::numbers;
 
 /// Arguments of `canter index verify`.

@@ -14,8 +14,9 @@ use canter_runtime::{
 use serde_json::{Map, Value};
 
 use super::args::McpArgs;
+use crate::args::InstanceCaps;
 use crate::exit::WrongUse;
-use crate::open::{InstanceCaps, about_index};
+use crate::open::about_index;
 
 /// Longest message of a call that failed. One may quote a query.
 const MAX_MESSAGE_BYTES: usize = 4 << 10;
@@ -66,12 +67,8 @@ pub(super) struct Reply {
 impl App {
     /// Starts the engine and opens the indexes and the cache. Reads nothing yet.
     pub(super) fn open(args: &McpArgs) -> Result<Self> {
-        let engine = args.engine.start(InstanceCaps {
-            max_instances: None,
-            max_memory_bytes: args.limits.max_memory_bytes(),
-            max_idle_bytes: None,
-        })?;
-        let cache = args.cache.open()?;
+        let engine = args.searcher.start_engine(InstanceCaps::default())?;
+        let cache = args.searcher.cache.open()?;
         let mut builder = searcher_builder(args, &engine, cache.as_ref());
         let mut planners = BTreeMap::new();
         for (name, uri) in &args.indexes {
@@ -94,7 +91,7 @@ impl App {
                 forced_filter: args.forced_filter.clone(),
             },
             indexes: args.indexes.iter().map(|(name, _)| name.clone()).collect(),
-            limits: args.limits.of_search(),
+            limits: args.searcher.limits.of_search(),
             max_hits: args.calls.max_hits,
             max_answer_bytes: args.calls.max_answer_bytes,
         })
@@ -206,19 +203,9 @@ fn searcher_builder(
     engine: &Arc<dyn Engine>,
     cache: Option<&Arc<dyn RangeCache>>,
 ) -> SearcherBuilder {
-    let mut builder = Searcher::builder()
-        .engine(Arc::clone(engine))
-        .manifest(args.cache.manifest());
-    if let Some(cache) = cache {
-        builder = builder.cache(Arc::clone(cache));
-    }
-    if let Some(threads) = args.threads {
-        builder = builder.max_parallel_leaves(threads);
-    }
-    if let Some(max) = args.limits.max_concurrent_requests {
-        builder = builder.max_concurrent_requests(usize::from(max));
-    }
-    builder
+    let builder = Searcher::builder().engine(Arc::clone(engine));
+    args.searcher
+        .apply(builder, args.searcher.cache.manifest(), cache)
 }
 
 /// `a, b, c and 4 more`.

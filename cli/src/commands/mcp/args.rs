@@ -2,10 +2,7 @@
 
 use clap::Args;
 
-use crate::amounts::parse_bytes;
-use crate::commands::search::{LimitArgs, ServingCacheArgs};
-use crate::commands::serve::parse_index;
-use crate::open::EngineArgs;
+use crate::args::{SearcherArgs, ServingCacheArgs, parse_bytes, parse_index};
 
 /// An answer is never too short to say what it lacks.
 const MIN_ANSWER_BYTES: u64 = 8 << 10;
@@ -47,22 +44,12 @@ pub(crate) struct McpArgs {
     pub(super) indexes: Vec<(String, String)>,
 
     #[command(flatten)]
-    pub(super) engine: EngineArgs,
+    pub(super) searcher: SearcherArgs<ServingCacheArgs>,
 
     /// Query that every hit must match, whatever the request; each of its terms must name its field. Costs, plans and
     /// index sizes are then hidden, because they reveal other documents.
     #[arg(long, value_name = "QUERY")]
     pub(super) forced_filter: Option<String>,
-
-    /// Number of parts of a search that run at once, each in a guest of its own [default: one per core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub(super) threads: Option<u32>,
-
-    #[command(flatten)]
-    pub(super) cache: ServingCacheArgs,
-
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
 
     #[command(flatten)]
     pub(super) calls: CallArgs,

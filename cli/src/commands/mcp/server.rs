@@ -16,8 +16,7 @@ use tokio::sync::Semaphore;
 
 use super::app::{App, Failure};
 use super::args::McpArgs;
-use super::arguments::{DescribeArguments, ListArguments, SearchArguments};
-use super::{explain, fields, indexes, schema, search, tools};
+use super::tools::{self, DescribeArguments, ListArguments, SearchArguments};
 
 const NO_ROOM: &str = "too many calls are waiting already: wait for the answers of others and call again (or start the \
                        server with a higher --max-concurrent-calls or --max-waiting-calls)";
@@ -53,7 +52,7 @@ impl Call {
         let schema = Value::Object((*tool.input_schema).clone());
         let wrong =
             |message: String| ErrorData::invalid_params(format!("{}: {message}", tool.name), None);
-        schema::check(&schema, &arguments, "").map_err(wrong)?;
+        tools::check(&schema, &arguments, "").map_err(wrong)?;
         Ok(match &*tool.name {
             tools::LIST_INDEXES => Self::ListIndexes(typed(arguments).map_err(wrong)?),
             tools::DESCRIBE_FIELDS => Self::DescribeFields(typed(arguments).map_err(wrong)?),
@@ -65,11 +64,11 @@ impl Call {
 
     async fn answer(self, app: &App) -> Result<Value, Failure> {
         match self {
-            Self::ListIndexes(arguments) => indexes::list(app, arguments).await,
-            Self::DescribeFields(arguments) => fields::describe(app, arguments).await,
-            Self::Search(arguments) => search::search(app, arguments).await,
-            Self::Aggregate(arguments) => search::aggregate(app, arguments).await,
-            Self::ExplainCost(arguments) => explain::explain(app, arguments).await,
+            Self::ListIndexes(arguments) => tools::list(app, arguments).await,
+            Self::DescribeFields(arguments) => tools::describe(app, arguments).await,
+            Self::Search(arguments) => tools::search(app, arguments).await,
+            Self::Aggregate(arguments) => tools::aggregate(app, arguments).await,
+            Self::ExplainCost(arguments) => tools::explain(app, arguments).await,
         }
     }
 }

@@ -5,13 +5,10 @@ use std::fs;
 use clap::Args;
 use serde_json::Value;
 
-use super::cache::CacheArgs;
 use super::explain::ExplainArgs;
 use super::inputs::InputArgs;
-use super::limits::LimitArgs;
-use crate::cli::FormatArg;
+use crate::args::{CacheArgs, FormatArg, SearcherArgs, parse_time};
 use crate::observe::MetricsArg;
-use crate::open::EngineArgs;
 use crate::render::ChartFile;
 use crate::simulate::SimulateArgs;
 
@@ -100,7 +97,7 @@ pub(crate) struct SearchArgs {
     pub(super) end_timestamp: Option<i64>,
 
     #[command(flatten)]
-    pub(super) engine: EngineArgs,
+    pub(super) searcher: SearcherArgs<CacheArgs>,
 
     #[command(flatten)]
     pub(super) format: FormatArg,
@@ -115,16 +112,6 @@ pub(crate) struct SearchArgs {
 
     #[command(flatten)]
     pub(super) explain: ExplainArgs,
-
-    /// Parts of the search that run at once, each in a guest of its own [default: one per core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub(super) threads: Option<u32>,
-
-    #[command(flatten)]
-    pub(super) cache: CacheArgs,
-
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
 
     #[command(flatten)]
     pub(super) simulate: SimulateArgs,
@@ -158,39 +145,5 @@ fn parse_aggs(text: &str) -> Result<Value, String> {
         Ok(aggs @ Value::Object(_)) => Ok(aggs),
         Ok(_) => Err("aggregations are a JSON object: {\"name\":{\"terms\":{…}}}".to_owned()),
         Err(error) => Err(error.of("the value")),
-    }
-}
-
-/// Seconds since 1970, from a number or a date; a date without a time is its midnight in UTC.
-pub(crate) fn parse_time(text: &str) -> Result<i64, String> {
-    if let Ok(seconds) = text.parse() {
-        return Ok(seconds);
-    }
-    let midnight = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>();
-    text.parse::<jiff::Timestamp>()
-        .or_else(|_| midnight())
-        .map(jiff::Timestamp::as_second)
-        .map_err(|_| {
-            "neither seconds since 1970 nor a date such as 2016-04-13T08:00:00Z".to_owned()
-        })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_seconds_or_dates() {
-        let check = |text: &str, expect: Option<i64>| {
-            assert_eq!(parse_time(text).ok(), expect, "{text}");
-        };
-        check("0", Some(0));
-        check("-5", Some(-5));
-        check("1460505600", Some(1_460_505_600));
-        check("2016-04-13", Some(1_460_505_600));
-        check("2016-04-13T01:00:00Z", Some(1_460_509_200));
-        check("2016-04-13T01:00:00+01:00", Some(1_460_505_600));
-        check("yesterday", None);
-        check("", None);
     }
 }

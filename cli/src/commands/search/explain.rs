@@ -8,10 +8,11 @@ use canter_runtime::Explanation;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::args::SearchArgs;
+use super::output::write_json;
 use super::run::{OpenIndex, request_of};
-use super::{SearchArgs, write_json};
-use crate::cli::Format;
-use crate::prices::{Prices, Usage, prices_json};
+use crate::args::Format;
+use crate::prices::{Prices, Usage, prices_json, usage_of};
 use crate::render::{Chart, Colour, Screen, explanation, timeline};
 use crate::simulate::Simulation;
 
@@ -66,20 +67,6 @@ pub(super) fn run(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Resu
     }
     out.flush()?;
     args.simulate.write_timeline(&title, &chart)
-}
-
-/// What the search is sure to use: what the plan has used, and what comes next.
-pub(crate) fn usage_of(explained: &Explanation) -> Usage {
-    let Explanation {
-        profile, planned, ..
-    } = explained;
-    let num_planned_bytes: u64 = planned.iter().map(|read| read.length).sum();
-    Usage {
-        num_requests: profile.num_requests + planned.len() as u64,
-        num_bytes: profile.num_bytes + num_planned_bytes,
-        num_waves: profile.num_waves + u64::from(!planned.is_empty()),
-        max_documents: explained.max_documents,
-    }
 }
 
 fn json_of(explained: &Explanation, usage: &Usage, prices: &Prices) -> Value {

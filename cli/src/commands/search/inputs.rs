@@ -18,7 +18,7 @@ use canter_index_builder::{
 use canter_split_format::SourceId;
 use clap::Args;
 
-use crate::amounts::parse_some_bytes;
+use crate::args::parse_some_bytes;
 use crate::commands::index::reading::ReadArgs;
 use crate::commands::index::suggest::deciding::decide;
 use crate::exit::{WrongUse, note, warn};

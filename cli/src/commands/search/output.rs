@@ -97,6 +97,14 @@ pub(super) fn table_of(shown: &Shown<'_>, screen: &Screen) -> String {
     text
 }
 
+/// One JSON object on a line, or on many for a person.
+pub(super) fn write_json(out: &mut impl Write, json: &Value, screen: &Screen) -> io::Result<()> {
+    match screen.is_terminal {
+        true => writeln!(out, "{json:#}"),
+        false => writeln!(out, "{json}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use canter_runtime::Profile;

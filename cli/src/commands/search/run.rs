@@ -10,8 +10,9 @@ use canter_runtime::{Explanation, Limits, Metrics, RangeCache, SearchText, Searc
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
-use super::SearchArgs;
-use crate::open::{InstanceCaps, about_index, tokio_runtime};
+use super::args::SearchArgs;
+use crate::args::InstanceCaps;
+use crate::open::{about_index, tokio_runtime};
 use crate::render::Attempts;
 use crate::simulate::Simulation;
 
@@ -32,33 +33,23 @@ impl OpenIndex {
         let metrics = Arc::new(Metrics::new());
         let mut builder = Searcher::builder()
             .metrics(Arc::clone(&metrics))
-            .engine(args.engine.start(InstanceCaps {
-                max_instances: None,
-                max_memory_bytes: args.limits.max_memory_bytes(),
-                max_idle_bytes: None,
-            })?)
+            .engine(args.searcher.start_engine(InstanceCaps::default())?)
             .uri(uri, &OpenOptions::default())
             .map_err(about_index(uri))?;
         let simulation = args.simulate.start(uri)?;
         if let Some(simulation) = &simulation {
             builder = simulation.attach(builder);
         }
-        builder = builder.manifest(args.cache.manifest());
-        let cache = args.cache.open_once()?;
-        if let Some(cache) = &cache {
-            builder = builder.cache(Arc::clone(cache));
-        }
-        if let Some(threads) = args.threads {
-            builder = builder.max_parallel_leaves(threads);
-        }
-        if let Some(max) = args.limits.max_concurrent_requests {
-            builder = builder.max_concurrent_requests(usize::from(max));
-        }
+        let caching = &args.searcher.cache;
+        let cache = caching.open_once()?;
+        builder = args
+            .searcher
+            .apply(builder, caching.manifest(), cache.as_ref());
         Ok(Self {
             uri: uri.to_owned(),
             searcher: builder.build()?,
             cache,
-            limits: args.limits.of_search(),
+            limits: args.searcher.limits.of_search(),
             simulation,
             metrics,
             runtime: tokio_runtime()?,

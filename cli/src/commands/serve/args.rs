@@ -5,16 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use canter_access::{AccessSettings, JwtSettings, Source};
-use canter_runtime::observe::redact_urls;
 use canter_server::{BodyLimits, ConnectionLimits, Identity, ServerError, parse_allowed_host};
 use clap::Args;
 
 use super::managing::ManagingArgs;
 use super::writing::WritingArgs;
-use crate::amounts::{parse_bytes, parse_some_duration};
-use crate::commands::search::{LimitArgs, ServingCacheArgs};
+use crate::args::{SearcherArgs, ServingCacheArgs, parse_bytes, parse_index, parse_some_duration};
 use crate::exit::WrongUse;
-use crate::open::EngineArgs;
 
 /// Requests have a kilobyte; so many of the longest at once are no searches.
 const DEFAULT_MAX_HELD_BYTES: u64 = 16 << 20;
@@ -66,7 +63,7 @@ pub(crate) struct ServeArgs {
     pub(super) listen: String,
 
     #[command(flatten)]
-    pub(super) engine: EngineArgs,
+    pub(super) searcher: SearcherArgs<ServingCacheArgs>,
 
     /// Query that every hit must match, whatever the request; each of its terms must name its field. With tokens,
     /// each token has a filter of its own instead.
@@ -91,16 +88,6 @@ pub(crate) struct ServeArgs {
     /// Private key of the certificate, in PEM.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-
-    /// Number of parts of a search that run at once, each in a guest of its own [default: one per core].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub(super) threads: Option<u32>,
-
-    #[command(flatten)]
-    pub(super) cache: ServingCacheArgs,
-
-    #[command(flatten)]
-    pub(super) limits: LimitArgs,
 
     #[command(flatten)]
     pub(super) access: AccessArgs,
@@ -255,54 +242,5 @@ impl ServerArgs {
             header_timeout: self.header_timeout,
             answer_timeout: self.answer_timeout,
         }
-    }
-}
-
-/// `NAME=URI`, or a URI that ends in the name.
-pub(crate) fn parse_index(text: &str) -> Result<(String, String), String> {
-    let is_name = |name: &str| {
-        let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        !name.is_empty() && name.chars().all(is_good)
-    };
-    if let Some((name, uri)) = text.split_once('=').filter(|(name, _)| is_name(name)) {
-        return match uri.is_empty() {
-            true => Err(format!("{name:?} has no URI")),
-            false => Ok((name.to_owned(), uri.to_owned())),
-        };
-    }
-    let path = text.split(['?', '#']).next().unwrap_or_default();
-    let last = path.trim_end_matches('/').rsplit('/').next();
-    let last = last.unwrap_or_default();
-    match is_name(last) && last != "." && last != ".." {
-        true => Ok((last.to_owned(), text.to_owned())),
-        false => Err(format!(
-            "{last:?} cannot be a name; put one in front, such as logs={}",
-            redact_urls(text)
-        )),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_index_has_a_name_of_its_own_or_its_uris_last_part() {
-        let check = |text: &str, expect: Option<(&str, &str)>| {
-            let parsed = parse_index(text).ok();
-            let parsed = parsed
-                .as_ref()
-                .map(|(name, uri)| (name.as_str(), uri.as_str()));
-            assert_eq!(parsed, expect, "{text}");
-        };
-        check("./logs", Some(("logs", "./logs")));
-        check("s3://b/x/logs/", Some(("logs", "s3://b/x/logs/")));
-        check("logs=s3://b/2026", Some(("logs", "s3://b/2026")));
-        check("https://h/a?sig=b", Some(("a", "https://h/a?sig=b")));
-        check("l=https://h/a?sig=b", Some(("l", "https://h/a?sig=b")));
-        check("logs=", None);
-        check("..", None);
-        check("./my logs", None);
-        check("mine=./my logs", Some(("mine", "./my logs")));
     }
 }

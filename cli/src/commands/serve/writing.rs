@@ -5,7 +5,7 @@ use std::time::Duration;
 use canter_server::WritingSettings;
 use clap::Args;
 
-use crate::amounts::{parse_bytes, parse_some_duration};
+use crate::args::{parse_bytes, parse_some_duration};
 
 /// Options of `canter serve --writable`.
 #[derive(Debug, Args)]

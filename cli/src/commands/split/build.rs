@@ -39,7 +39,7 @@ pub(crate) struct BuildArgs {
     /// Part of the inputs to build: I of N, counted from 0. Part I takes the inputs I, I + N, I + 2 N, … of the list.
     /// What a folder, glob or prefix finds is divided among the parts by name.
     #[arg(long, value_name = "I/N", value_parser = parse_part, default_value = "0/1")]
-    part: Part,
+    part: PartOrd,
 
     /// File or object for the receipt, such as s3://bucket/receipts/3.json [default: standard output].
     #[arg(long, value_name = "FILE|URI")]
@@ -48,22 +48,22 @@ pub(crate) struct BuildArgs {
 
 /// One of N parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Part {
+struct PartOrd {
     index: usize,
     of: usize,
 }
 
-fn parse_part(text: &str) -> Result<Part, String> {
+fn parse_part(text: &str) -> Result<PartOrd, String> {
     let part = text.split_once('/').and_then(|(index, of)| {
         let (index, of) = (index.parse().ok()?, of.parse().ok()?);
-        (index < of).then_some(Part { index, of })
+        (index < of).then_some(PartOrd { index, of })
     });
     part.ok_or_else(|| "write I/N with I from 0 to N - 1, such as 0/4".to_owned())
 }
 
 /// Builds and uploads, and writes the receipt.
 pub(crate) fn run(args: &BuildArgs) -> Result<()> {
-    let Part { index, of } = args.part;
+    let PartOrd { index, of } = args.part;
     let inputs = listed(&args.ingest.reading.input)?;
     if of > 1 && inputs.is_empty() {
         bail!(WrongUse(
@@ -158,12 +158,12 @@ fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Part, parse_part};
+    use super::{PartOrd, parse_part};
 
     #[test]
     fn parts_are_counted_from_zero() {
-        assert_eq!(parse_part("0/1"), Ok(Part { index: 0, of: 1 }));
-        assert_eq!(parse_part("15/16"), Ok(Part { index: 15, of: 16 }));
+        assert_eq!(parse_part("0/1"), Ok(PartOrd { index: 0, of: 1 }));
+        assert_eq!(parse_part("15/16"), Ok(PartOrd { index: 15, of: 16 }));
         for wrong in ["16/16", "1", "-1/2", "0/0", "a/b", "1/2/3"] {
             assert!(parse_part(wrong).is_err(), "{wrong}");
         }

@@ -11,7 +11,7 @@ use canter_runtime::observe::redact_urls;
 use canter_split_format::{HEAD_PREFIX_LEN, Head, SPECULATIVE_HEAD_LEN, head_len_of};
 use clap::Args;
 
-use crate::cli::{Format, FormatArg};
+use crate::args::{Format, FormatArg};
 use crate::exit::WrongUse;
 use crate::open::tokio_runtime;
 use crate::render::{InspectedSplit, Screen, numbers, split_json, split_table};

@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::build::uri_of;
-use crate::cli::{Format, FormatArg};
+use crate::args::{Format, FormatArg};
 use crate::exit::WrongUse;
 use crate::render::{Screen, numbers};
 

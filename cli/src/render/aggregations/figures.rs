@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::bars::bar;
+use super::super::terminal::bar;
 use super::asked::One;
 use super::rows::key_text;
 use super::{Align, Cell, Colour, Column, MAX_BAR_WIDTH, MIN_BAR_WIDTH, Screen, Table, numbers};

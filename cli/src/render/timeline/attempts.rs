@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use canter_runtime::lab::{Attempt, AttemptEnd};
+use canter_lab::{Attempt, AttemptEnd};
 use canter_runtime::{Profile, RequestRecord};
 
 use super::chart::Bar;

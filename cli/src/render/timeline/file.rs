@@ -1,4 +1,4 @@
-//! The file that a timeline is written to; its extension decides what it becomes.
+//! The file that a timeline is written to.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,11 @@ use std::str::FromStr;
 use anyhow::{Context, Result};
 
 use super::chart::Chart;
-use super::{html, svg};
+use super::svg;
 
-/// A file for a picture, or for a page with the picture and a table.
+/// A file for a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TimelineFile {
-    path: PathBuf,
-    kind: Kind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Svg,
-    Html,
-}
+pub(crate) struct TimelineFile(PathBuf);
 
 impl FromStr for TimelineFile {
     type Err = String;
@@ -31,38 +22,28 @@ impl FromStr for TimelineFile {
 }
 
 impl TimelineFile {
-    /// An error if the extension is neither `svg` nor `html`.
+    /// Takes a name that ends in `.svg`.
+    ///
+    /// # Errors
+    /// The name ends otherwise.
     pub(crate) fn new(path: &Path) -> Result<Self, String> {
-        let extension = path.extension().unwrap_or_default().to_string_lossy();
-        let kind = match extension.to_ascii_lowercase().as_str() {
-            "svg" => Kind::Svg,
-            "html" | "htm" => Kind::Html,
-            _ => {
-                return Err(
-                    "a timeline is written as a picture or as a page: end the name in .svg or .html"
-                        .to_owned(),
-                );
-            }
-        };
-        Ok(Self {
-            path: path.to_owned(),
-            kind,
-        })
+        let extension = path.extension().unwrap_or_default();
+        match extension.eq_ignore_ascii_case("svg") {
+            true => Ok(Self(path.to_owned())),
+            false => Err("a timeline is written as a picture: end the name in .svg".to_owned()),
+        }
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub(crate) fn path(&self) -> &Path {
-        &self.path
+        &self.0
     }
 
     /// Writes charts, one below the other and on the same scale, over what the file held.
     pub(crate) fn write(&self, title: &str, charts: &[Chart]) -> Result<()> {
-        let text = match self.kind {
-            Kind::Svg => svg::picture(title, charts),
-            Kind::Html => html::page(title, charts),
-        };
-        text.and_then(|text| fs::write(&self.path, text))
-            .with_context(|| format!("cannot write the timeline `{}`", self.path.display()))
+        svg::picture(title, charts)
+            .and_then(|text| fs::write(&self.0, text))
+            .with_context(|| format!("cannot write the timeline `{}`", self.0.display()))
     }
 }
 
@@ -71,21 +52,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_extension_decides() {
-        let check = |name: &str, expect: Option<Kind>| {
-            let parsed = name.parse::<TimelineFile>();
-            assert_eq!(parsed.as_ref().ok().map(|file| file.kind), expect, "{name}");
-            if let Err(message) = parsed {
-                assert!(message.contains(".svg or .html"), "{message}");
-            }
-        };
-        check("t.svg", Some(Kind::Svg));
-        check("a.b/t.SVG", Some(Kind::Svg));
-        check("t.html", Some(Kind::Html));
-        check("t.htm", Some(Kind::Html));
-        check("t.png", None);
-        check("svg", None);
-        check(".svg", None);
-        check("", None);
+    fn a_timeline_is_an_svg() {
+        for (name, is_right) in [
+            ("t.svg", true),
+            ("a.b/t.SVG", true),
+            ("t.html", false),
+            ("svg", false),
+            (".svg", false),
+            ("", false),
+        ] {
+            assert_eq!(name.parse::<TimelineFile>().is_ok(), is_right, "{name}");
+        }
     }
 }

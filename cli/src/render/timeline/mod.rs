@@ -2,8 +2,7 @@
 //!
 //! ```text
 //!   SearchResponse + attempts ──▶ Chart ─┬─▶ text    rows for a terminal
-//!                                        ├─▶ svg     a picture ─┐
-//!                                        └─▶ html    the picture and a table
+//!                                        └─▶ svg     a picture
 //! ```
 //!
 //! [`Chart`] decides what is shown; the others only how. A wave's phase is told by what it reads:
@@ -12,7 +11,6 @@
 mod attempts;
 mod chart;
 mod file;
-mod html;
 mod markup;
 mod scale;
 mod svg;

@@ -7,7 +7,7 @@
 
 use std::io;
 
-use canter_runtime::lab::AttemptEnd;
+use canter_lab::AttemptEnd;
 use canter_runtime::session::ByteClass;
 
 use super::super::numbers;
@@ -17,9 +17,9 @@ use super::scale::Scale;
 use super::words::{class_name, outcome, shortest_name, tooltip};
 
 /// Colours and type, shared with the page.
-pub(super) const STYLE: &str = include_str!("style/picture.css");
+const STYLE: &str = include_str!("style/picture.css");
 /// Rows drawn at most, over all charts; the rest is counted.
-pub(super) const MAX_ROWS: usize = 2_000;
+const MAX_ROWS: usize = 2_000;
 
 const WIDTH: f64 = 960.0;
 const MARGIN: f64 = 16.0;
@@ -42,17 +42,12 @@ const NUM_TICKS: usize = 8;
 /// The charts one below the other, on one scale.
 pub(super) fn picture(title: &str, charts: &[Chart]) -> io::Result<String> {
     let mut markup = Markup::new();
-    write_picture(&mut markup, title, charts, true)?;
+    write_picture(&mut markup, title, charts)?;
     Ok(markup.finish())
 }
 
-/// The `svg` element; with its style if it stands alone.
-pub(super) fn write_picture(
-    markup: &mut Markup,
-    title: &str,
-    charts: &[Chart],
-    is_alone: bool,
-) -> io::Result<()> {
+/// The `svg` element, with its style.
+fn write_picture(markup: &mut Markup, title: &str, charts: &[Chart]) -> io::Result<()> {
     let picture = Picture::new(charts);
     let (width, height) = (px(WIDTH), px(picture.height));
     let view_box = format!("0 0 {width} {height}");
@@ -67,9 +62,7 @@ pub(super) fn write_picture(
     markup.element("svg", &attributes, |svg| {
         svg.text("title", &[("id", "timeline-title")], title)?;
         svg.text("desc", &[("id", "timeline-text")], &described(charts))?;
-        if is_alone {
-            svg.text("style", &[], STYLE)?;
-        }
+        svg.text("style", &[], STYLE)?;
         let all = [
             ("class", "ground"),
             ("width", width.as_str()),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use canter_lab::{Attempt, AttemptEnd};
 use canter_runtime::fetch::ByteRange;
-use canter_runtime::lab::{Attempt, AttemptEnd};
 use canter_runtime::session::ByteClass;
 use canter_runtime::{Profile, RequestRecord, Wave};
 use quick_xml::XmlVersion;
@@ -11,7 +11,7 @@ use quick_xml::events::Event;
 
 use super::super::Screen;
 use super::chart::{Chart, What};
-use super::{Attempts, html, svg, timeline};
+use super::{Attempts, svg, timeline};
 
 fn request(object: &str, class: ByteClass, start_us: u64, end_us: u64) -> RequestRecord {
     RequestRecord {
@@ -192,10 +192,8 @@ fn too_many_requests_are_counted() {
     let chart = chart(&profile(vec![many.collect()]), &Attempts::default());
     let shown = timeline(&chart, &Screen::plain(80, true), "");
     assert!(shown.contains("and 2,920 more requests\n"), "{shown}");
-    let drawn = picture(std::slice::from_ref(&chart));
+    let drawn = picture(&[chart]);
     assert!(drawn.contains("and 1,000 more requests"));
-    let page = html::page("many", &[chart]).unwrap();
-    assert!(page.contains("and 1,000 more requests"));
 }
 
 /// The picture of charts, after a look at its structure.
@@ -262,26 +260,4 @@ fn bars_stay_inside_the_picture() {
         assert!((16.0..=808.01).contains(&end), "{bar}");
         assert!(number(bar, "height") > 0.0, "{bar}");
     }
-}
-
-#[test]
-fn a_page_has_the_picture_and_the_figures() {
-    let mut profile = usual();
-    profile.waves[0].requests[0].object = "<script>alert(1)</script>".to_owned();
-    profile.waves[0].requests[0].error = Some("503 & more".to_owned());
-    let page = html::page("<b>", &[chart(&profile, &seen())]).unwrap();
-    assert!(page.starts_with("<!DOCTYPE html>"), "{page}");
-    assert!(!page.contains("<script>") && !page.contains("<b>"));
-    assert!(page.contains("failed: 503 &amp; more"));
-    assert_eq!(page.matches("<svg").count(), 1);
-    assert_eq!(page.matches("<tr>").count(), 1 + 10);
-    check_page_style(&page);
-}
-
-/// In a page, unlike in a picture, the text of a style is taken as it stands: nothing may be escaped.
-fn check_page_style(page: &str) {
-    let from = page.find("<style>").unwrap();
-    let until = page.rfind("</style>").unwrap();
-    assert!(!page[from..until].contains('&'));
-    assert!(!page.contains("url("));
 }

@@ -1,7 +1,7 @@
 //! The timeline in a terminal: a row per request, in the order of time.
 
+use canter_lab::AttemptEnd;
 use canter_runtime::RequestRecord;
-use canter_runtime::lab::AttemptEnd;
 use canter_runtime::session::ByteClass;
 
 use super::super::{Align, Cell, Colour, Column, Screen, Table, numbers};

@@ -1,7 +1,7 @@
 //! What the rows of a timeline say, on a screen as in a picture.
 
+use canter_lab::AttemptEnd;
 use canter_runtime::RequestRecord;
-use canter_runtime::lab::AttemptEnd;
 use canter_runtime::session::ByteClass;
 
 use super::super::numbers;
@@ -72,7 +72,7 @@ pub(super) fn tooltip(row: &Row) -> String {
 }
 
 /// What did not go as usual.
-pub(super) fn remarks(request: &RequestRecord) -> Vec<String> {
+fn remarks(request: &RequestRecord) -> Vec<String> {
     let mut remarks = Vec::new();
     if request.num_reads > 1 {
         let reads = numbers::count(request.num_reads.into());

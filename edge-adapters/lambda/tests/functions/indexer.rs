@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{LambdaFunction, S3Server, SECRET_KEY, hdfs_lines, with_s3};
 use flate2::Compression;
 use flate2::write::GzEncoder;

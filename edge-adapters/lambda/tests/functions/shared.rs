@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use canter_index_builder::corpus::HDFS_LOGS_YAML;
+use canter_samples::HDFS_LOGS_YAML;
 use canter_tests::{LambdaFunction, TestIndex, hdfs_lines};
 use serde_json::{Value, json};
 use tempfile::TempDir;

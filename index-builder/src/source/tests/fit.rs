@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use canter_doc_mapper::IndexConfig;
 use canter_formats::presets::{PRESETS, preset};
-use canter_formats::samples::{LAYOUTS, sample};
+use canter_samples::{LAYOUTS, sample};
 
 use crate::ingest::IngestOptions;
 use crate::source::{ReadSettings, RecordReader, Source};

@@ -88,7 +88,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 /// Hard to compress, so that cutting the compressed form loses lines and not only the trailer.
 fn many_lines() -> Vec<u8> {
     let mut bytes = Vec::new();
-    crate::corpus::Corpus::write_to(&mut crate::corpus::HdfsLogs::new(5_000, 1), &mut bytes)
+    canter_samples::Corpus::write_to(&mut canter_samples::HdfsLogs::new(5_000, 1), &mut bytes)
         .unwrap();
     bytes
 }

@@ -3,7 +3,7 @@
 use super::{records_of, settings};
 use crate::source::*;
 use canter_formats::Format;
-use canter_formats::samples::{LAYOUTS, sample};
+use canter_samples::{LAYOUTS, sample};
 use proptest::prelude::*;
 use std::io::Cursor;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Permission to write to a store: the result of a probe of conditional writes, and the caller's
 //! guarantee.
 
-use super::super::write_probe::{Condition, WriteProbe, probe, refuses};
+use super::write_probe::{Condition, WriteProbe, probe, refuses};
 use super::{IndexStore, Version};
 use crate::error::BuildError;
 

@@ -44,7 +44,7 @@ struct Writer {
     items: Items,
     filter: Option<FilterPath>,
     is_pretty: bool,
-    place: Place,
+    place: Cursor,
     /// Whether an entry of the answer was written.
     has_entry: bool,
     /// Whether the list of items was begun, and whether it has one.
@@ -55,7 +55,7 @@ struct Writer {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Cursor {
     Begin,
     /// Before an item.
     Item(usize),
@@ -79,7 +79,7 @@ impl Writer {
             items,
             filter,
             is_pretty,
-            place: Place::Begin,
+            place: Cursor::Begin,
             has_entry: false,
             has_list: false,
             has_item: false,
@@ -89,7 +89,7 @@ impl Writer {
     }
 
     fn is_over(&self) -> bool {
-        self.place == Place::Over
+        self.place == Cursor::Over
     }
 
     fn begin(&mut self, out: &mut Vec<u8>) {
@@ -161,23 +161,23 @@ impl Iterator for Writer {
 
     fn next(&mut self) -> Option<Bytes> {
         let mut out = Vec::with_capacity(PART_BYTES + 1024);
-        while out.len() < PART_BYTES && self.place != Place::Over {
+        while out.len() < PART_BYTES && self.place != Cursor::Over {
             self.place = match self.place {
-                Place::Begin => {
+                Cursor::Begin => {
                     self.begin(&mut out);
-                    Place::Item(0)
+                    Cursor::Item(0)
                 }
-                Place::Item(ord) => match self.items.answer(ord) {
+                Cursor::Item(ord) => match self.items.answer(ord) {
                     Some(item) => {
                         self.write_item(item, &mut out);
-                        Place::Item(ord + 1)
+                        Cursor::Item(ord + 1)
                     }
                     None => {
                         self.end(&mut out);
-                        Place::Over
+                        Cursor::Over
                     }
                 },
-                Place::Over => Place::Over,
+                Cursor::Over => Cursor::Over,
             };
         }
         (!out.is_empty()).then(|| out.into())

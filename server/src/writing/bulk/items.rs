@@ -32,11 +32,11 @@ struct Item {
     index: u32,
     /// The id that the sender gives.
     id: Option<Box<str>>,
-    outcome: Outcome,
+    outcome: ItemOutcome,
 }
 
 #[derive(Clone, Copy)]
-enum Outcome {
+enum ItemOutcome {
     /// Which document of those that were added to its index.
     Added(u32),
     /// The place of its problem.
@@ -65,7 +65,7 @@ impl Items {
 
     /// One more action, with an index, of which nothing is known.
     pub(super) fn push(&mut self, verb: Verb, index: u32, id: Option<Box<str>>) {
-        let outcome = Outcome::Added(0);
+        let outcome = ItemOutcome::Added(0);
         self.list.push(Item {
             verb,
             index,
@@ -93,7 +93,7 @@ impl Items {
     /// An action was done: its document is one of those of its index.
     pub(super) fn added(&mut self, ord: u32, place: usize) {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
-        self.list[ord as usize].outcome = Outcome::Added(place);
+        self.list[ord as usize].outcome = ItemOutcome::Added(place);
     }
 
     /// Who the documents of an index are.
@@ -104,35 +104,35 @@ impl Items {
     /// An action was not done.
     pub(super) fn failed(&mut self, ord: u32, problem: Problem) {
         let place = self.problems.place_of(problem);
-        self.list[ord as usize].outcome = Outcome::Failed(place);
+        self.list[ord as usize].outcome = ItemOutcome::Failed(place);
     }
 
     /// None of these was done.
     pub(super) fn all_failed(&mut self, ords: impl IntoIterator<Item = u32>, problem: Problem) {
         let place = self.problems.place_of(problem);
         for ord in ords {
-            self.list[ord as usize].outcome = Outcome::Failed(place);
+            self.list[ord as usize].outcome = ItemOutcome::Failed(place);
         }
     }
 
     pub(super) fn is_added(&self, ord: u32) -> bool {
-        matches!(self.list[ord as usize].outcome, Outcome::Added(_))
+        matches!(self.list[ord as usize].outcome, ItemOutcome::Added(_))
     }
 
     /// Whether any action was not done.
     pub(super) fn has_errors(&self) -> bool {
-        let is_failed = |item: &Item| matches!(item.outcome, Outcome::Failed(_));
+        let is_failed = |item: &Item| matches!(item.outcome, ItemOutcome::Failed(_));
         self.list.iter().any(is_failed)
     }
 
     /// Why no action was done, if that is for want of room.
     pub(super) fn all_busy(&self) -> Option<&Problem> {
         let busy = |item: &Item| match item.outcome {
-            Outcome::Failed(place) => {
+            ItemOutcome::Failed(place) => {
                 let problem = self.problems.get(place);
                 Some(problem).filter(|problem| problem.status == StatusCode::TOO_MANY_REQUESTS)
             }
-            Outcome::Added(_) => None,
+            ItemOutcome::Added(_) => None,
         };
         let first = self.list.first().and_then(busy);
         first.filter(|_| self.list.iter().all(|item| busy(item).is_some()))
@@ -142,11 +142,11 @@ impl Items {
     pub(super) fn outcome(&self, ord: usize) -> Result<String, &Problem> {
         let Item { index, outcome, .. } = &self.list[ord];
         match outcome {
-            Outcome::Added(place) => {
+            ItemOutcome::Added(place) => {
                 let ids = self.indexes[*index as usize].ids;
                 Ok(ids.map_or_else(String::new, |ids| ids.nth(u64::from(*place))))
             }
-            Outcome::Failed(place) => Err(self.problems.get(*place)),
+            ItemOutcome::Failed(place) => Err(self.problems.get(*place)),
         }
     }
 

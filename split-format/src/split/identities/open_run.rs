@@ -18,7 +18,7 @@ impl SourceTable<'_> {
 }
 
 /// Part of a run: documents of one source.
-struct Part {
+struct SourceRun {
     /// `None` for a source that is not listed, which makes its documents an error.
     source: Option<SourceId>,
     base: i64,
@@ -29,7 +29,7 @@ struct Part {
 /// Run with its directory of parts.
 pub(super) struct OpenRun<'b> {
     num_docs: u32,
-    parts: Vec<Part>,
+    parts: Vec<SourceRun>,
     part_width: u32,
     part_ords: &'b [u8],
     width: u32,
@@ -57,7 +57,7 @@ impl<'b> OpenRun<'b> {
         let mut parts = Vec::with_capacity(num_parts);
         for _ in 0..num_parts {
             let source_ord = usize::try_from(reader.varint_u32()?).unwrap_or(usize::MAX);
-            parts.push(Part {
+            parts.push(SourceRun {
                 source: sources.get(source_ord),
                 base: reader.varint_signed()?,
                 num_passed: 0,
@@ -89,7 +89,12 @@ impl<'b> OpenRun<'b> {
     }
 
     /// Returns the identity of a document with `num_before` earlier documents of its part.
-    fn identity(&self, doc: u32, part: &Part, num_before: u64) -> Result<DocIdentity, FormatError> {
+    fn identity(
+        &self,
+        doc: u32,
+        part: &SourceRun,
+        num_before: u64,
+    ) -> Result<DocIdentity, FormatError> {
         let residual = bits_at(self.residuals, u64::from(doc), self.width).ok_or_else(cut)?;
         let position = part
             .base

@@ -13,7 +13,8 @@ use canter_split_format::{ListedSplit, MANIFEST_OBJECT};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
-use crate::open::{EngineArgs, InstanceCaps, about_index, tokio_runtime};
+use crate::args::{EngineArgs, InstanceCaps};
+use crate::open::{about_index, tokio_runtime};
 
 /// Splits that an error names.
 const MAX_NAMED: usize = 3;

@@ -4,7 +4,8 @@ use anyhow::{Result, bail};
 use canter_index_builder::{IndexStore, Problem, stored_splits};
 use serde::Serialize;
 
-use super::{DeleteArgs, Lister, num_docs, show};
+use super::lister::Lister;
+use super::run::{DeleteArgs, num_docs, show};
 use crate::render::{Screen, numbers};
 
 /// What is left.

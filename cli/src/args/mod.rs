@@ -1,0 +1,25 @@
+//! Arguments that several commands have, and how their values are read.
+
+mod amounts;
+mod cache;
+mod engine;
+mod format;
+#[cfg(feature = "serve")]
+mod index_name;
+mod limits;
+mod searcher;
+#[cfg(feature = "serve")]
+mod serving_cache;
+mod time;
+
+pub(crate) use amounts::{parse_bytes, parse_duration, parse_some_bytes, parse_some_duration};
+pub(crate) use cache::CacheArgs;
+pub(crate) use engine::{EngineArgs, InstanceCaps};
+pub(crate) use format::{Format, FormatArg};
+#[cfg(feature = "serve")]
+pub(crate) use index_name::parse_index;
+pub(crate) use limits::LimitArgs;
+pub(crate) use searcher::SearcherArgs;
+#[cfg(feature = "serve")]
+pub(crate) use serving_cache::ServingCacheArgs;
+pub(crate) use time::parse_time;

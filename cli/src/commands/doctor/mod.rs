@@ -1,0 +1,6 @@
+//! `canter doctor`: examines a store or web server, and says what to change.
+
+mod run;
+mod writing;
+
+pub(crate) use run::{DoctorArgs, run};

@@ -1,0 +1,342 @@
+//! Reader of field mappings: the type determines the allowed keys and their defaults.
+
+use tantivy::schema::DateTimePrecision;
+
+use crate::config::read::node::{MapReader, Node, NodeValue, Result};
+use crate::config::read::read_text::{
+    Search, concatenate, only_if_indexed, search, text_indexing, text_options,
+};
+use crate::config::{
+    BytesFormat, BytesKind, ConfigError, DateKind, FieldKind, FieldMapping, JsonKind, Normalizer,
+    NumericKind,
+};
+use crate::datetime::{DateInput, DateOutput};
+use crate::mapper::RESERVED_NAMES;
+
+/// Maximum nesting of objects in a config. Documents may nest deeper inside `json` fields.
+const MAX_OBJECT_DEPTH: usize = 32;
+
+const TYPES: &str =
+    "text, i64, u64, f64, bool, datetime, ip, bytes, json, array<…> of these, object, concatenate";
+
+pub(in crate::config) fn field_mappings(
+    nodes: &[Node],
+    path: &str,
+    depth: usize,
+) -> Result<Vec<FieldMapping>> {
+    if depth > MAX_OBJECT_DEPTH {
+        let message = format!("objects nest deeper than {MAX_OBJECT_DEPTH} levels");
+        return Err(ConfigError::at(
+            nodes.first().map_or(0, |n| n.line),
+            path,
+            message,
+        ));
+    }
+    let mut fields: Vec<FieldMapping> = Vec::with_capacity(nodes.len());
+    for (i, node) in nodes.iter().enumerate() {
+        let at = format!("{path}[{i}]");
+        let field = field_mapping(node, &at, depth)?;
+        if fields.iter().any(|other| other.name == field.name) {
+            let message = format!("field {:?} is mapped twice", field.name);
+            return Err(ConfigError::at(node.line, format!("{at}.name"), message));
+        }
+        fields.push(field);
+    }
+    Ok(fields)
+}
+
+fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> {
+    let NodeValue::Map(entries) = &node.value else {
+        let message = format!("a field mapping must be a map, got {}", node.describe());
+        return Err(ConfigError::at(node.line, path, message));
+    };
+    // The type determines the allowed keys, so name and type are read before the keys are checked.
+    let keys: Vec<&str> = entries.iter().map(|e| e.key.as_str()).collect();
+    let map = MapReader::new(node, path, "a field mapping", &keys)?;
+    let name = map.required_str("name", "a field mapping")?;
+    check_field_name(&name, depth == 0).map_err(|message| map.error("name", message))?;
+    let what = format!("field mapping {name:?}");
+    let type_id = map.required_str("type", &what)?;
+    let inner = type_id
+        .strip_prefix("array<")
+        .and_then(|t| t.strip_suffix('>'));
+    let type_name = inner.unwrap_or(&type_id);
+    let Some(own_keys) =
+        keys_of(type_name).filter(|_| !matches!(inner, Some("object" | "concatenate")))
+    else {
+        let message = format!("\"type\" in {what} must be one of {TYPES}; got {type_id:?}");
+        return Err(map.error("type", message));
+    };
+    let mut allowed = vec!["name", "type", "description"];
+    allowed.extend(own_keys);
+    let map = MapReader::new(node, path, &what, &allowed)?;
+    let search = search(&map, &what, type_name)?;
+    let kind = kind(type_name, &map, &what, &search, depth)?;
+    let fast = fast(&map)?.filter(|_| !matches!(kind, FieldKind::Object(_)));
+    if fast.is_some() && inner.is_some() && matches!(kind, FieldKind::Bytes(_)) {
+        return Err(map.error(
+            "fast",
+            format!("{what}: \"fast\" is not allowed for array<bytes>"),
+        ));
+    }
+    let needle = map.bool("needle", false)?;
+    if needle && !search.indexed {
+        return Err(only_if_indexed(&map, "needle", &what));
+    }
+    Ok(FieldMapping {
+        name,
+        description: map.str("description")?,
+        multi_valued: inner.is_some(),
+        stored: map.bool("stored", !matches!(kind, FieldKind::Concatenate(_)))?,
+        indexed: search.indexed,
+        scanned: search.scanned,
+        fast,
+        needle,
+        kind,
+    })
+}
+
+fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
+    Some(match type_name {
+        "text" => &[
+            "stored",
+            "indexed",
+            "strategy",
+            "tokenizer",
+            "record",
+            "fieldnorms",
+            "fields",
+            "fast",
+            "needle",
+        ],
+        "i64" | "u64" | "f64" => &[
+            "stored",
+            "indexed",
+            "strategy",
+            "fast",
+            "needle",
+            "coerce",
+            "output_format",
+        ],
+        "bool" => &["stored", "indexed", "strategy", "fast"],
+        "ip" => &["stored", "indexed", "strategy", "fast", "needle"],
+        "datetime" => &[
+            "stored",
+            "indexed",
+            "strategy",
+            "fast",
+            "input_formats",
+            "output_format",
+            "fast_precision",
+            "precision",
+        ],
+        "bytes" => &[
+            "stored",
+            "indexed",
+            "strategy",
+            "fast",
+            "needle",
+            "input_format",
+            "output_format",
+        ],
+        "json" => &[
+            "stored",
+            "indexed",
+            "strategy",
+            "tokenizer",
+            "record",
+            "expand_dots",
+            "fast",
+            "needle",
+        ],
+        "concatenate" => &[
+            "concatenate_fields",
+            "include_dynamic_fields",
+            "tokenizer",
+            "record",
+            "fieldnorms",
+        ],
+        // Quickwit accepts `fast` here without any effect, since each inner field has its own.
+        "object" => &["field_mappings", "fast"],
+        _ => return None,
+    })
+}
+
+fn kind(
+    type_name: &str,
+    map: &MapReader<'_>,
+    what: &str,
+    search: &Search,
+    depth: usize,
+) -> Result<FieldKind> {
+    Ok(match type_name {
+        "text" => FieldKind::Text(text_options(map, what, search)?),
+        "concatenate" => FieldKind::Concatenate(concatenate(map)?),
+        "i64" => FieldKind::I64(numeric(map)?),
+        "u64" => FieldKind::U64(numeric(map)?),
+        "f64" => FieldKind::F64(numeric(map)?),
+        "bool" => FieldKind::Bool,
+        "ip" => FieldKind::Ip,
+        "datetime" => FieldKind::Date(date(map, what)?),
+        "bytes" => {
+            let formats = [("base64", BytesFormat::Base64), ("hex", BytesFormat::Hex)];
+            FieldKind::Bytes(BytesKind {
+                input_format: map.choice("input_format", &formats, BytesFormat::Base64)?,
+                output_format: map.choice("output_format", &formats, BytesFormat::Base64)?,
+            })
+        }
+        "json" => FieldKind::Json(json_options(map, what, search)?),
+        _ => {
+            let fields = field_mappings(
+                map.seq("field_mappings")?,
+                &map.at("field_mappings"),
+                depth + 1,
+            )?;
+            if fields.is_empty() {
+                let message =
+                    format!("{what}: an object needs at least one entry in \"field_mappings\"");
+                return Err(map.error("field_mappings", message));
+            }
+            FieldKind::Object(fields)
+        }
+    })
+}
+
+fn numeric(map: &MapReader<'_>) -> Result<NumericKind> {
+    Ok(NumericKind {
+        coerce: map.bool("coerce", true)?,
+        output_as_string: map.choice(
+            "output_format",
+            &[("number", false), ("string", true)],
+            false,
+        )?,
+    })
+}
+
+pub(in crate::config) fn json_options(
+    map: &MapReader<'_>,
+    what: &str,
+    search: &Search,
+) -> Result<JsonKind> {
+    let (tokenizer, record) = text_indexing(map, what, search, "raw")?;
+    Ok(JsonKind {
+        tokenizer,
+        record,
+        expand_dots: map.bool("expand_dots", true)?,
+    })
+}
+
+/// Reads `true`, `false`, `{normalizer: lowercase}`, and for text the list `[{tokenizer:
+/// lowercase}]` of the first example in Quickwit's documentation.
+pub(in crate::config) fn fast(map: &MapReader<'_>) -> Result<Option<Normalizer>> {
+    let Some(node) = map.get("fast") else {
+        return Ok(None);
+    };
+    let is_text = map.has("tokenizer")
+        || map
+            .str("type")?
+            .is_none_or(|t| t.contains("text") || t.contains("json"));
+    let normalizers = [
+        ("raw", Normalizer::Raw),
+        ("lowercase", Normalizer::Lowercase),
+    ];
+    let at = map.at("fast");
+    match &node.value {
+        NodeValue::Bool(on) => Ok(on.then_some(Normalizer::Raw)),
+        NodeValue::Map(_) if is_text => {
+            let options = MapReader::new(node, &at, "fast", &["normalizer"])?;
+            options
+                .choice("normalizer", &normalizers, Normalizer::Raw)
+                .map(Some)
+        }
+        NodeValue::Seq(items) if is_text => match items.as_slice() {
+            [item] => {
+                let options = MapReader::new(item, &format!("{at}[0]"), "fast", &["tokenizer"])?;
+                options
+                    .choice("tokenizer", &normalizers, Normalizer::Raw)
+                    .map(Some)
+            }
+            _ => Err(map.error("fast", "\"fast\" may hold one tokenizer, not several")),
+        },
+        _ if is_text => {
+            let message = format!(
+                "\"fast\" must be true, false or {{normalizer: raw | lowercase}}, got {}",
+                node.describe()
+            );
+            Err(map.error("fast", message))
+        }
+        _ => map.bool("fast", false).map(|_| None),
+    }
+}
+
+fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
+    const PRECISIONS: [(&str, DateTimePrecision); 4] = [
+        ("seconds", DateTimePrecision::Seconds),
+        ("milliseconds", DateTimePrecision::Milliseconds),
+        ("microseconds", DateTimePrecision::Microseconds),
+        ("nanoseconds", DateTimePrecision::Nanoseconds),
+    ];
+    let mut input_formats = Vec::new();
+    for (i, text) in map.str_list("input_formats")?.iter().enumerate() {
+        let format = DateInput::parse(text).map_err(|message| {
+            let line = map
+                .seq("input_formats")
+                .ok()
+                .and_then(|s| s.get(i))
+                .map_or(0, |n| n.line);
+            let message = format!("\"input_formats\" in {what}: {message}");
+            ConfigError::at(line, format!("{}[{i}]", map.at("input_formats")), message)
+        })?;
+        if !input_formats.contains(&format) {
+            input_formats.push(format);
+        }
+    }
+    if input_formats.is_empty() {
+        input_formats = vec![DateInput::Rfc3339, DateInput::UnixTimestamp];
+    }
+    let output_format = match map.str("output_format")? {
+        None => DateOutput::Rfc3339,
+        Some(text) => DateOutput::parse(&text).map_err(|message| {
+            map.error(
+                "output_format",
+                format!("\"output_format\" in {what}: {message}"),
+            )
+        })?,
+    };
+    // `precision` was the name of `fast_precision` before Quickwit 0.6.
+    let key = if map.has("precision") {
+        "precision"
+    } else {
+        "fast_precision"
+    };
+    let precision = map.choice(key, &PRECISIONS, DateTimePrecision::Seconds)?;
+    Ok(DateKind {
+        input_formats,
+        output_format,
+        precision,
+    })
+}
+
+/// Checks that a field may have a name: any text of 1 to 255 bytes without control characters (columns end their names
+/// with one) and no reserved name. That of a field which is in no object does not begin with `-`, which a query would take
+/// for a negation. Quickwit allows fewer: `^[@$_\-a-zA-Z][@$_/\.\-a-zA-Z0-9]{0,254}$`.
+///
+/// # Errors
+/// Says what is wrong with the name.
+pub fn check_field_name(name: &str, is_top_level: bool) -> std::result::Result<(), String> {
+    if RESERVED_NAMES.contains(&name) {
+        return Err(format!(
+            "field name {name:?} is reserved, as are {}",
+            RESERVED_NAMES.join(", ")
+        ));
+    }
+    let is_allowed = (1..=255).contains(&name.len())
+        && !(is_top_level && name.starts_with('-'))
+        && !name.chars().any(char::is_control);
+    if is_allowed {
+        return Ok(());
+    }
+    Err(format!(
+        "field name {name:?} is not allowed: 1 to 255 bytes without control characters, of which the first is no `-`"
+    ))
+}

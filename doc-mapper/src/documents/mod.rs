@@ -1,0 +1,5 @@
+//! Documents between mapper and split: encoded, stored, refused.
+
+pub(crate) mod doc_error;
+pub(crate) mod encoded;
+pub(crate) mod stored;

@@ -1,0 +1,262 @@
+//! Conversion of a JSON scalar to a field's value.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::num::IntErrorKind;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use tantivy::DateTime;
+
+use super::walk::Walk;
+use crate::config::{BytesFormat, FieldKind};
+use crate::datetime::{self, DateInput, DateParseError, Number};
+use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
+use crate::mapper::tree::Leaf;
+
+/// JSON scalar. `U64` is only used above `i64::MAX`.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::mapper) enum Scalar<'a> {
+    Bool(bool),
+    I64(i64),
+    U64(u64),
+    F64(f64),
+    Str(&'a str),
+}
+
+impl Scalar<'_> {
+    /// The value as it is searched for in text.
+    fn text(&self) -> Cow<'_, str> {
+        match self {
+            Scalar::Str(text) => Cow::Borrowed(text),
+            Scalar::Bool(b) => Cow::Borrowed(if *b { "true" } else { "false" }),
+            Scalar::I64(n) => Cow::Owned(n.to_string()),
+            Scalar::U64(n) => Cow::Owned(n.to_string()),
+            Scalar::F64(n) => Cow::Owned(positive_zero(*n).to_string()),
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Scalar::Bool(b) => format!("the boolean {b}"),
+            Scalar::I64(n) => format!("the number {n}"),
+            Scalar::U64(n) => format!("the number {n}"),
+            Scalar::F64(n) => format!("the number {n}"),
+            Scalar::Str(text) => format!("the string {:?}", shorten(text)),
+        }
+    }
+}
+
+type Result<T> = std::result::Result<T, DocErrorReason>;
+
+/// Maximum integer up to which doubles are exact, so that `5.0` means 5.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+
+impl<'m> Walk<'m> {
+    /// Leaves out a value that its field does not take; a text field has it as text. A hit shows it as it was written.
+    #[cold]
+    pub(in crate::mapper) fn ignore_scalar(&mut self, leaf: &'m Leaf, scalar: Scalar<'_>) {
+        self.ignored.push(&leaf.path);
+        if matches!(leaf.kind, FieldKind::Text(_)) {
+            // Text is what a text field takes.
+            let _ = self.add_scalar(leaf, Scalar::Str(&scalar.text()));
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// Adds the value to the document.
+    #[inline]
+    pub(in crate::mapper) fn add_scalar(
+        &mut self,
+        leaf: &Leaf,
+        scalar: Scalar<'_>,
+    ) -> std::result::Result<(), DocError> {
+        self.try_add_scalar(leaf, scalar)
+            .map_err(|reason| refuse(leaf, reason, &scalar.describe()))
+    }
+
+    #[inline]
+    fn try_add_scalar(&mut self, leaf: &Leaf, scalar: Scalar<'_>) -> Result<()> {
+        let (field, doc) = (leaf.field, &mut self.document);
+        match (&leaf.kind, scalar) {
+            (FieldKind::Text(_), Scalar::Str(text)) => doc.add_text(field, text),
+            (FieldKind::I64(n), _) => doc.add_i64(field, to_i64(scalar, n.coerce)?),
+            (FieldKind::U64(n), _) => doc.add_u64(field, to_u64(scalar, n.coerce)?),
+            (FieldKind::F64(n), _) => doc.add_f64(field, to_f64(scalar, n.coerce)?),
+            (FieldKind::Bool, Scalar::Bool(b)) => doc.add_bool(field, b),
+            (FieldKind::Date(date), _) => {
+                let value = to_date(scalar, &date.input_formats).map_err(|error| match error {
+                    DateParseError::Range => DocErrorReason::OutOfRange,
+                    DateParseError::Format if leaf.is_timestamp => DocErrorReason::BadTimestamp,
+                    DateParseError::Format => DocErrorReason::BadDatetime,
+                })?;
+                doc.add_date(field, value);
+                if leaf.is_timestamp {
+                    self.timestamp = Some(value.truncate(date.precision));
+                }
+            }
+            (FieldKind::Ip, Scalar::Str(text)) => {
+                let ip: IpAddr = text.parse().map_err(|_| DocErrorReason::WrongType)?;
+                let ip = match ip {
+                    IpAddr::V4(v4) => v4.to_ipv6_mapped(),
+                    IpAddr::V6(v6) => v6,
+                };
+                doc.add_ip_addr(field, ip);
+            }
+            (FieldKind::Bytes(bytes), Scalar::Str(text)) => {
+                let bytes = decode(text, bytes.input_format).ok_or(DocErrorReason::WrongType)?;
+                doc.add_bytes(field, &bytes);
+            }
+            _ => return Err(DocErrorReason::WrongType),
+        }
+        if let Some(hash) = leaf.presence {
+            self.presence.push(hash);
+        }
+        if !leaf.copies.is_empty() {
+            self.add_copies(leaf, &scalar.text());
+        }
+        Ok(())
+    }
+
+    /// Adds a value to the fields that receive copies of it.
+    pub(in crate::mapper) fn add_copies(&mut self, leaf: &Leaf, text: &str) {
+        for copied in &leaf.copies {
+            self.document.add_text(copied.field, text);
+            self.presence.extend(copied.presence);
+        }
+    }
+}
+
+fn to_i64(scalar: Scalar<'_>, coerce: bool) -> Result<i64> {
+    match scalar {
+        Scalar::I64(n) => Ok(n),
+        Scalar::U64(_) => Err(DocErrorReason::OutOfRange),
+        Scalar::F64(n) => whole(n, coerce).map(|n| n as i64),
+        Scalar::Str(text) if coerce => text.parse().map_err(int_error),
+        _ => Err(DocErrorReason::WrongType),
+    }
+}
+
+fn to_u64(scalar: Scalar<'_>, coerce: bool) -> Result<u64> {
+    match scalar {
+        Scalar::I64(n) => u64::try_from(n).map_err(|_| DocErrorReason::OutOfRange),
+        Scalar::U64(n) => Ok(n),
+        Scalar::F64(n) => {
+            let n = whole(n, coerce)?;
+            if n < 0.0 {
+                Err(DocErrorReason::OutOfRange)
+            } else {
+                Ok(n as u64)
+            }
+        }
+        // Rust parses no sign in an unsigned number, but `-1` is a number too.
+        Scalar::Str(text) if coerce => text.parse().map_err(|error| match text.parse::<i64>() {
+            Ok(_) => DocErrorReason::OutOfRange,
+            Err(_) => int_error(error),
+        }),
+        _ => Err(DocErrorReason::WrongType),
+    }
+}
+
+/// Converts a JSON number with a fraction or an exponent, or beyond 64 bits, to an integer.
+fn whole(n: f64, coerce: bool) -> Result<f64> {
+    match n {
+        // The JSON number `-0`.
+        0.0 => Ok(0.0),
+        _ if n.fract() != 0.0 => Err(DocErrorReason::WrongType),
+        _ if n.abs() > MAX_EXACT => Err(DocErrorReason::OutOfRange),
+        _ if coerce => Ok(n),
+        _ => Err(DocErrorReason::WrongType),
+    }
+}
+
+fn int_error(error: std::num::ParseIntError) -> DocErrorReason {
+    match error.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => DocErrorReason::OutOfRange,
+        _ => DocErrorReason::WrongType,
+    }
+}
+
+/// Removes the sign of zero: terms, columns and their orders distinguish -0.0 from 0.0, which are
+/// equal.
+pub(crate) fn positive_zero(n: f64) -> f64 {
+    n + 0.0
+}
+
+fn to_f64(scalar: Scalar<'_>, coerce: bool) -> Result<f64> {
+    let n = match scalar {
+        Scalar::I64(n) => n as f64,
+        Scalar::U64(n) => n as f64,
+        Scalar::F64(n) => n,
+        Scalar::Str(text) if coerce => text.parse().map_err(|_| DocErrorReason::WrongType)?,
+        _ => return Err(DocErrorReason::WrongType),
+    };
+    if n.is_finite() {
+        Ok(positive_zero(n))
+    } else {
+        Err(DocErrorReason::OutOfRange)
+    }
+}
+
+fn to_date(
+    scalar: Scalar<'_>,
+    formats: &[DateInput],
+) -> std::result::Result<DateTime, DateParseError> {
+    match scalar {
+        Scalar::Str(text) => datetime::parse_str(text, formats),
+        Scalar::I64(n) => datetime::parse_number(Number::Int(n), formats),
+        Scalar::F64(n) => datetime::parse_number(Number::Float(n), formats),
+        Scalar::U64(_) => Err(DateParseError::Range),
+        Scalar::Bool(_) => Err(DateParseError::Format),
+    }
+}
+
+fn decode(text: &str, format: BytesFormat) -> Option<Vec<u8>> {
+    match format {
+        BytesFormat::Base64 => BASE64_STANDARD.decode(text).ok(),
+        BytesFormat::Hex => {
+            let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+            let digit = |b: u8| char::from(b).to_digit(16);
+            let bytes = pairs
+                .iter()
+                .map(|&[high, low]| u8::try_from(digit(high)? * 16 + digit(low)?).ok());
+            if rest.is_empty() {
+                bytes.collect()
+            } else {
+                None
+            }
+        }
+    }
+}
+
+/// Creates an error for a value, which names the type that the field expects.
+pub(in crate::mapper) fn refuse(leaf: &Leaf, reason: DocErrorReason, got: &str) -> DocError {
+    let expected = expected(leaf);
+    DocError::new(
+        reason,
+        leaf.path.as_str(),
+        format!("expected {expected}, got {got}"),
+    )
+}
+
+fn expected(leaf: &Leaf) -> String {
+    let coerced = |what: &str, coerce: bool| match coerce {
+        true => format!("{what}, or a string with one"),
+        false => what.to_string(),
+    };
+    match &leaf.kind {
+        FieldKind::Text(_) | FieldKind::Concatenate(_) => "a string".to_string(),
+        FieldKind::I64(n) => coerced("an integer from -2^63 to 2^63-1 (i64)", n.coerce),
+        FieldKind::U64(n) => coerced("an integer from 0 to 2^64-1 (u64)", n.coerce),
+        FieldKind::F64(n) => coerced("a finite number (f64)", n.coerce),
+        FieldKind::Bool => "true or false".to_string(),
+        FieldKind::Date(date) => {
+            let formats: Vec<&str> = date.input_formats.iter().map(DateInput::as_str).collect();
+            format!("a date ({})", formats.join(", "))
+        }
+        FieldKind::Ip => "an IPv4 or IPv6 address".to_string(),
+        FieldKind::Bytes(bytes) => format!("a {} string", bytes.input_format.as_str()),
+        FieldKind::Json(_) | FieldKind::Object(_) => "an object".to_string(),
+    }
+}

@@ -1,0 +1,8 @@
+//! From a JSON line to an encoded document.
+
+pub(super) mod json_value;
+pub(super) mod leaf;
+pub(super) mod parse_json;
+pub(super) mod parse_leaf;
+pub(super) mod presence;
+pub(super) mod walk;

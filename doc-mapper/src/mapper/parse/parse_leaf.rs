@@ -1,0 +1,184 @@
+//! Parser of the value of a mapped field: a scalar, an array of scalars, or the object of a `json`
+//! field.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use super::walk::Walk;
+use crate::config::FieldKind;
+use crate::documents::doc_error::DocErrorReason;
+use crate::mapper::parse::leaf::{Scalar, refuse};
+use crate::mapper::parse::parse_json::{JsonSeed, PathLink, skip_map, skip_seq};
+use crate::mapper::tree::Leaf;
+
+/// Seed for the value of a mapped field.
+pub(in crate::mapper) struct LeafSeed<'w, 'm> {
+    pub(in crate::mapper) walk: &'w mut Walk<'m>,
+    pub(in crate::mapper) leaf: &'m Leaf,
+    /// Depth of the containing object.
+    pub(in crate::mapper) depth: u32,
+}
+
+impl<'de> DeserializeSeed<'de> for LeafSeed<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl LeafSeed<'_, '_> {
+    #[inline]
+    fn add<E: Error>(self, scalar: Scalar<'_>) -> Result<(), E> {
+        match self.walk.add_scalar(self.leaf, scalar) {
+            Ok(()) => Ok(()),
+            Err(_) if self.walk.mapper.ignores_malformed => {
+                self.walk.ignore_scalar(self.leaf, scalar);
+                Ok(())
+            }
+            Err(error) => Err(self.walk.fail(error)),
+        }
+    }
+
+    /// Notes that a value is ignored that was skipped, or refuses it.
+    fn no_scalar<E: Error>(self, got: &str) -> Result<(), E> {
+        if self.walk.mapper.ignores_malformed {
+            self.walk.ignored.push(&self.leaf.path);
+            return Ok(());
+        }
+        let reason = match &self.leaf.kind {
+            FieldKind::Date(_) if self.leaf.is_timestamp => DocErrorReason::BadTimestamp,
+            _ => DocErrorReason::WrongType,
+        };
+        Err(self.walk.fail(refuse(self.leaf, reason, got)))
+    }
+}
+
+impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.add(Scalar::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.add(Scalar::I64(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.add(i64::try_from(value).map_or(Scalar::U64(value), Scalar::I64))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        self.add(Scalar::F64(value))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+        self.add(Scalar::Str(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let LeafSeed { walk, leaf, depth } = self;
+        if !leaf.multi_valued {
+            let got = "an array (arrays need the type array<…>)";
+            if walk.mapper.ignores_malformed {
+                skip_seq(walk, &leaf.path, depth, seq)?;
+            }
+            return LeafSeed { walk, leaf, depth }.no_scalar(got);
+        }
+        // A nested array would be flattened, so it is refused.
+        while let Some(()) = seq.next_element_seed(ElementSeed(LeafSeed {
+            walk,
+            leaf,
+            depth: depth + 1,
+        }))? {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        let LeafSeed { walk, leaf, depth } = self;
+        if !matches!(leaf.kind, FieldKind::Json(_)) {
+            if walk.mapper.ignores_malformed {
+                skip_map(walk, &leaf.path, depth, map)?;
+            }
+            return LeafSeed { walk, leaf, depth }.no_scalar("an object");
+        }
+        let link = PathLink {
+            parent: None,
+            root: &leaf.path,
+            key: "",
+        };
+        let value = JsonSeed {
+            walk,
+            path: &link,
+            depth,
+        }
+        .visit_map(map)?;
+        walk.add_json(leaf, &value);
+        Ok(())
+    }
+}
+
+/// Seed for an element of an `array<…>`.
+struct ElementSeed<'w, 'm>(LeafSeed<'w, 'm>);
+
+impl<'de> DeserializeSeed<'de> for ElementSeed<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ElementSeed<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an element")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
+        self.0.visit_bool(value)
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
+        self.0.visit_i64(value)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
+        self.0.visit_u64(value)
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        self.0.visit_f64(value)
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<(), E> {
+        self.0.visit_str(value)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
+        let LeafSeed { walk, leaf, depth } = self.0;
+        if walk.mapper.ignores_malformed {
+            skip_seq(walk, &leaf.path, depth, seq)?;
+        }
+        LeafSeed { walk, leaf, depth }.no_scalar("an array in an array")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.0.visit_map(map)
+    }
+}

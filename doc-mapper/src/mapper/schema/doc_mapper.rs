@@ -1,0 +1,417 @@
+//! Compilation of a config into a schema and a mapping tree.
+
+use std::fmt;
+
+use tantivy::IndexSettings;
+use tantivy::schema::{Field, FieldEntry, Schema};
+use tantivy::store::Compressor;
+use tantivy::tokenizer::TokenizerManager;
+
+use super::concatenate::concatenate;
+use crate::config::{
+    ConfigError, CustomTokenizer, FieldKind, FieldMapping, IndexConfig, Mode, Normalizer,
+    NumericKind,
+};
+use crate::field_path::{escape_segment, join_path, split_path};
+use crate::mapper::parse::presence::PathHasher;
+use crate::mapper::schema::field_options::{
+    as_mapping, bytes_options, date_options, ip_options, json_options, numeric_options,
+    text_options,
+};
+use crate::mapper::schema::numbering::{Numbering, OwnFields, in_order_of_addition};
+use crate::mapper::terms::TermBounds;
+use crate::mapper::tree::{Child, Leaf, ObjectNode};
+use crate::mapper::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD};
+use crate::tokenizers::{self, Letters};
+
+/// Tokenizers of an index, each built once.
+pub(in crate::mapper) struct Analyzers(pub(in crate::mapper) TokenizerManager);
+
+impl fmt::Debug for Analyzers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Analyzers")
+    }
+}
+
+/// Settings of the doc store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocstoreSettings {
+    /// Number of bytes of documents that are compressed together.
+    pub block_num_bytes: usize,
+    /// Compression level of zstd.
+    pub compression_level: i32,
+}
+
+/// Compiled index config.
+#[derive(Debug)]
+pub struct DocMapper {
+    index_name: String,
+    pub(in crate::mapper) schema: Schema,
+    pub(in crate::mapper) root: ObjectNode,
+    pub(in crate::mapper) mode: Mode,
+    /// Field of unmapped values, in dynamic mode.
+    pub(in crate::mapper) dynamic: Option<Leaf>,
+    pub(in crate::mapper) source: Option<Field>,
+    pub(in crate::mapper) presence: Option<Field>,
+    pub(in crate::mapper) document_size: Option<Leaf>,
+    pub(in crate::mapper) verbatim: Option<Field>,
+    timestamp: Option<(Field, String)>,
+    /// Whether the mapper belongs to one segment rather than to an index.
+    is_of_segment: bool,
+    /// Whether a value that its field does not accept is ignored rather than refusing the document.
+    pub(in crate::mapper) ignores_malformed: bool,
+    /// Whether documents may have values in `_dynamic` that are mapped now.
+    has_former_dynamic: bool,
+    tag_fields: Vec<String>,
+    default_search_fields: Vec<String>,
+    docstore: DocstoreSettings,
+    pub(in crate::mapper) analyzers: Analyzers,
+    pub(in crate::mapper) term_bounds: TermBounds,
+}
+
+impl DocMapper {
+    /// Compiles a config.
+    ///
+    /// # Errors
+    /// Never for a config that was read, because reading validates it. One built by hand may lack
+    /// its timestamp field.
+    pub fn new(config: &IndexConfig) -> Result<DocMapper, ConfigError> {
+        let mapper = Self::numbered(config, Numbering::New(Schema::builder()))?;
+        let added = &config.doc_mapping.added_fields;
+        if added.is_empty() {
+            return Ok(mapper);
+        }
+        let schema = in_order_of_addition(&mapper.schema, added);
+        Self::numbered(config, Numbering::Given(&schema, None))
+    }
+
+    /// Compiles an index's config for one of its segments with this schema. An earlier version,
+    /// with another order of fields, may have built the segment, or it may be from before some
+    /// fields were added.
+    ///
+    /// # Errors
+    /// The segment has a field with another type.
+    pub fn of_segment(config: &IndexConfig, schema: &Schema) -> Result<DocMapper, ConfigError> {
+        let mapper = Self::numbered(config, Numbering::Given(schema, None))?;
+        Ok(DocMapper {
+            is_of_segment: true,
+            ..mapper
+        })
+    }
+
+    fn numbered(
+        config: &IndexConfig,
+        mut numbering: Numbering<'_>,
+    ) -> Result<DocMapper, ConfigError> {
+        let mapping = &config.doc_mapping;
+        let timestamp_path = mapping
+            .timestamp_field
+            .as_deref()
+            .map(|p| join_path(&split_path(p)));
+        let dynamic_mapping = mapping
+            .dynamic_mapping
+            .as_ref()
+            .filter(|_| mapping.mode == Mode::Dynamic);
+        let own = numbering.own(OwnFields {
+            dynamic: dynamic_mapping.map(json_options),
+            source: mapping.store_source,
+            presence: mapping.index_field_presence,
+            document_size: mapping.store_document_size,
+            verbatim: mapping.ignore_malformed
+                || has_verbatim(&mapping.field_mappings)
+                || dynamic_mapping.is_some_and(is_kept_verbatim),
+        });
+        let mut compiler = Compiler {
+            numbering: &mut numbering,
+            timestamp_path: timestamp_path.as_deref(),
+            index_field_presence: mapping.index_field_presence,
+            custom: &mapping.tokenizers,
+        };
+        let mut root = compiler.object(String::new(), &mapping.field_mappings);
+        let mut dynamic = own.dynamic.zip(dynamic_mapping).map(|(field, mapping)| {
+            compiler.numbered_leaf(DYNAMIC_FIELD.to_string(), mapping, Some(field))
+        });
+        concatenate(&mut root, dynamic.as_mut(), &mapping.field_mappings);
+        let has_dynamic = dynamic.is_some();
+        let timestamp = root
+            .leaves()
+            .iter()
+            .find(|leaf| leaf.is_timestamp && !leaf.is_absent)
+            .map(|leaf| (leaf.field, leaf.path.clone()));
+        if timestamp.is_none() && mapping.timestamp_field.is_some() {
+            let message = "the timestamp field is not a mapped field, or the segment has none";
+            return Err(ConfigError::new("doc_mapping.timestamp_field", message));
+        }
+        let schema = numbering.finish()?;
+        let limits = config.indexing_settings.term_limits;
+        Ok(DocMapper {
+            index_name: config.index_id.clone(),
+            term_bounds: TermBounds::new(limits, &schema, &mapping.tokenizers),
+            schema,
+            root,
+            mode: mapping.mode,
+            dynamic,
+            source: own.source,
+            presence: own.presence,
+            document_size: own.document_size.map(document_size_leaf),
+            verbatim: own.verbatim,
+            timestamp,
+            is_of_segment: false,
+            ignores_malformed: mapping.ignore_malformed,
+            has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
+            tag_fields: mapping.tag_fields.clone(),
+            default_search_fields: config.search_settings.default_search_fields.clone(),
+            docstore: DocstoreSettings {
+                block_num_bytes: config.indexing_settings.docstore_blocksize,
+                compression_level: config.indexing_settings.docstore_compression_level,
+            },
+            analyzers: Analyzers(tokenizers::tokenizers_with(&mapping.tokenizers)),
+        })
+    }
+
+    /// Sets the name of the index, if it differs from that in its config. An empty name is ignored.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        if !name.is_empty() {
+            name.clone_into(&mut self.index_name);
+        }
+        self
+    }
+
+    /// Returns the name of the index.
+    pub fn index_name(&self) -> &str {
+        &self.index_name
+    }
+
+    /// Returns the tantivy schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Returns the settings of a tantivy index. tantivy's own doc store stays empty: documents are
+    /// stored by [`write_stored`](crate::write_stored).
+    pub fn index_settings(&self) -> IndexSettings {
+        IndexSettings {
+            docstore_compression: Compressor::None,
+            docstore_compress_dedicated_thread: false,
+            ..IndexSettings::default()
+        }
+    }
+
+    /// Returns the block size and compression level of stored documents.
+    pub fn docstore_settings(&self) -> DocstoreSettings {
+        self.docstore
+    }
+
+    /// Returns the tokenizers of text and JSON fields.
+    pub fn tokenizers(&self) -> TokenizerManager {
+        self.analyzers.0.clone()
+    }
+
+    /// Returns the normalizers of text in fast fields.
+    pub fn fast_field_tokenizers(&self) -> TokenizerManager {
+        tokenizers::fast_field_tokenizers()
+    }
+
+    /// Returns the treatment of unmapped fields.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Returns the timestamp field and its path.
+    pub fn timestamp_field(&self) -> Option<(Field, &str)> {
+        self.timestamp
+            .as_ref()
+            .map(|(field, path)| (*field, path.as_str()))
+    }
+
+    /// Returns the paths of the tag fields, sorted.
+    pub fn tag_fields(&self) -> &[String] {
+        &self.tag_fields
+    }
+
+    /// Returns the schema names of the fields for which splits keep a filter because of their
+    /// mapping.
+    pub fn needle_fields(&self) -> Vec<&str> {
+        let leaves = self.root.leaves().into_iter();
+        leaves
+            .filter(|leaf| leaf.is_needle)
+            .map(|leaf| leaf.path.as_str())
+            .collect()
+    }
+
+    /// Returns the paths that a query without a field searches.
+    pub fn default_search_fields(&self) -> &[String] {
+        &self.default_search_fields
+    }
+
+    /// Returns whether [`DocMapper::of_segment`] made this mapper.
+    pub fn is_of_segment(&self) -> bool {
+        self.is_of_segment
+    }
+
+    /// Returns whether older segments may have values in `_dynamic` for fields that were mapped
+    /// later.
+    pub fn has_former_dynamic(&self) -> bool {
+        self.has_former_dynamic
+    }
+
+    /// Returns the `_source` field, with `store_source`: each line verbatim, as text.
+    pub fn source_field(&self) -> Option<Field> {
+        self.source
+    }
+
+    /// Returns the `_dynamic` field, in dynamic mode.
+    pub fn dynamic_field(&self) -> Option<Field> {
+        self.dynamic.as_ref().map(|leaf| leaf.field)
+    }
+
+    /// Returns the `_field_presence` field, with `index_field_presence`.
+    pub fn field_presence_field(&self) -> Option<Field> {
+        self.presence
+    }
+
+    /// Returns the `_doc_length` field, with `store_document_size`.
+    pub fn document_size_field(&self) -> Option<Field> {
+        self.document_size.as_ref().map(|leaf| leaf.field)
+    }
+}
+
+/// Returns the field `_doc_length` for queries, sort keys and aggregations: a number with only a
+/// column.
+fn document_size_leaf(field: Field) -> Leaf {
+    Leaf {
+        field,
+        is_absent: false,
+        path: DOCUMENT_SIZE_FIELD.to_string(),
+        kind: FieldKind::U64(NumericKind {
+            coerce: false,
+            output_as_string: false,
+        }),
+        multi_valued: false,
+        stored: false,
+        indexed: false,
+        scanned: false,
+        fast: Some(Normalizer::Raw),
+        is_timestamp: false,
+        is_needle: false,
+        presence: None,
+        letters: Letters::default(),
+        is_computed: false,
+        variants: Vec::new(),
+        copies: Vec::new(),
+    }
+}
+
+/// Returns whether `_verbatim` stores the original text of a field.
+fn is_kept_verbatim(mapping: &FieldMapping) -> bool {
+    mapping.stored && matches!(mapping.kind, FieldKind::Json(_))
+}
+
+fn has_verbatim(fields: &[FieldMapping]) -> bool {
+    fields.iter().any(|mapping| match &mapping.kind {
+        FieldKind::Object(fields) => has_verbatim(fields),
+        _ => is_kept_verbatim(mapping),
+    })
+}
+
+struct Compiler<'b, 's> {
+    numbering: &'b mut Numbering<'s>,
+    timestamp_path: Option<&'b str>,
+    index_field_presence: bool,
+    custom: &'b [CustomTokenizer],
+}
+
+impl Compiler<'_, '_> {
+    fn object(&mut self, path: String, fields: &[FieldMapping]) -> ObjectNode {
+        let children = fields
+            .iter()
+            .filter_map(|mapping| {
+                let name = escape_segment(&mapping.name);
+                let child_path = if path.is_empty() {
+                    name
+                } else {
+                    format!("{path}.{name}")
+                };
+                let child = match &mapping.kind {
+                    FieldKind::Object(fields) => Child::Object(self.object(child_path, fields)),
+                    _ => Child::Leaf(Box::new(self.leaf(child_path, mapping)?)),
+                };
+                Some((mapping.name.clone(), child))
+            })
+            .collect();
+        ObjectNode::new(path, children)
+    }
+
+    /// Adds a leaf to the schema; returns `None` for an object.
+    fn leaf(&mut self, path: String, mapping: &FieldMapping) -> Option<Leaf> {
+        let name = path.clone();
+        let entry = match &mapping.kind {
+            FieldKind::Text(text) => FieldEntry::new_text(name, text_options(mapping, text)),
+            FieldKind::Concatenate(concatenate) => {
+                FieldEntry::new_text(name, text_options(mapping, &concatenate.text))
+            }
+            FieldKind::I64(_) => FieldEntry::new_i64(name, numeric_options(mapping)),
+            FieldKind::U64(_) => FieldEntry::new_u64(name, numeric_options(mapping)),
+            FieldKind::F64(_) => FieldEntry::new_f64(name, numeric_options(mapping)),
+            FieldKind::Bool => FieldEntry::new_bool(name, numeric_options(mapping)),
+            FieldKind::Date(_) => {
+                let is_timestamp = self.timestamp_path == Some(path.as_str());
+                FieldEntry::new_date(name, date_options(mapping, is_timestamp))
+            }
+            FieldKind::Ip => FieldEntry::new_ip_addr(name, ip_options(mapping)),
+            FieldKind::Bytes(_) => FieldEntry::new_bytes(name, bytes_options(mapping)),
+            FieldKind::Json(_) => FieldEntry::new_json(name, json_options(mapping)),
+            FieldKind::Object(_) => return None,
+        };
+        let field = self.numbering.mapped(entry);
+        let mut leaf = self.numbered_leaf(path, mapping, field);
+        if let FieldKind::Text(text) = &mapping.kind {
+            for variant in &text.variants {
+                let path = format!("{}.{}", leaf.path, variant.name);
+                let variant_leaf = self.leaf(path, &as_mapping(mapping, variant))?;
+                if !variant_leaf.is_absent {
+                    leaf.copies.push(variant_leaf.as_copy());
+                }
+                leaf.variants.push((variant.name.clone(), variant_leaf));
+            }
+        }
+        Some(leaf)
+    }
+
+    fn numbered_leaf(&self, path: String, mapping: &FieldMapping, field: Option<Field>) -> Leaf {
+        let name = path.as_str();
+        let has_presence = self.index_field_presence && mapping.indexed && mapping.fast.is_none();
+        let concatenated = match &mapping.kind {
+            FieldKind::Concatenate(concatenate) => Some(&concatenate.text),
+            _ => None,
+        };
+        let tokenizer = match (&mapping.kind, concatenated) {
+            (FieldKind::Text(text), _) | (_, Some(text)) => Some(&text.tokenizer),
+            (FieldKind::Json(json), None) => Some(&json.tokenizer),
+            _ => None,
+        };
+        let letters = tokenizer.map(|name| tokenizers::letters(name, self.custom));
+        Leaf {
+            is_absent: field.is_none(),
+            field: field.unwrap_or(Field::from_field_id(u32::MAX)),
+            presence: has_presence.then(|| PathHasher::new(name).finish()),
+            is_timestamp: self.timestamp_path == Some(name),
+            is_needle: mapping.needle,
+            path,
+            kind: concatenated.map_or_else(
+                || mapping.kind.clone(),
+                |text| FieldKind::Text(text.clone()),
+            ),
+            multi_valued: mapping.multi_valued || concatenated.is_some(),
+            stored: mapping.stored,
+            indexed: mapping.indexed,
+            scanned: mapping.scanned,
+            fast: mapping.fast,
+            letters: letters.unwrap_or_default(),
+            is_computed: concatenated.is_some(),
+            variants: Vec::new(),
+            copies: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Conversion of field mappings to the options of tantivy fields.
+
+use tantivy::schema::{
+    BytesOptions, DateOptions, IpAddrOptions, JsonObjectOptions, NumericOptions, TextFieldIndexing,
+    TextOptions,
+};
+
+use crate::config::{FieldKind, FieldMapping, TextKind, TextVariant};
+use crate::tokenizers;
+
+/// Returns a variant of a text field as a field mapping.
+pub(in crate::mapper) fn as_mapping(mapping: &FieldMapping, variant: &TextVariant) -> FieldMapping {
+    FieldMapping {
+        name: variant.name.clone(),
+        description: None,
+        multi_valued: mapping.multi_valued,
+        stored: false,
+        indexed: true,
+        scanned: false,
+        fast: None,
+        needle: false,
+        kind: FieldKind::Text(TextKind {
+            tokenizer: variant.tokenizer.clone(),
+            record: variant.record,
+            fieldnorms: variant.fieldnorms,
+            variants: Vec::new(),
+        }),
+    }
+}
+
+pub(in crate::mapper) fn text_options(mapping: &FieldMapping, text: &TextKind) -> TextOptions {
+    let mut options = TextOptions::default();
+    if mapping.stored {
+        options = options.set_stored();
+    }
+    if let Some(normalizer) = mapping.fast {
+        options = options.set_fast(tokenizers::of_column(normalizer));
+    }
+    if mapping.indexed {
+        let indexing = TextFieldIndexing::default()
+            .set_tokenizer(&text.tokenizer)
+            .set_index_option(text.record)
+            .set_fieldnorms(text.fieldnorms);
+        options = options.set_indexing_options(indexing);
+    }
+    options
+}
+
+pub(in crate::mapper) fn json_options(mapping: &FieldMapping) -> JsonObjectOptions {
+    // Never stored: hits show the text of `_verbatim`.
+    let mut options = JsonObjectOptions::default();
+    if let Some(normalizer) = mapping.fast {
+        options = options.set_fast(tokenizers::of_column(normalizer));
+    }
+    if let FieldKind::Json(json) = &mapping.kind {
+        if json.expand_dots {
+            options = options.set_expand_dots_enabled();
+        }
+        if mapping.indexed {
+            let indexing = TextFieldIndexing::default()
+                .set_tokenizer(&json.tokenizer)
+                .set_index_option(json.record);
+            options = options.set_indexing_options(indexing);
+        }
+    }
+    options
+}
+
+/// Sets the options of any type: tantivy has one builder for each, with the same three setters.
+macro_rules! set_options {
+    ($mapping:expr, $options:expr) => {{
+        let mut options = $options;
+        if $mapping.stored {
+            options = options.set_stored();
+        }
+        if $mapping.indexed {
+            options = options.set_indexed();
+        }
+        if $mapping.fast.is_some() {
+            options = options.set_fast();
+        }
+        options
+    }};
+}
+
+pub(in crate::mapper) fn numeric_options(mapping: &FieldMapping) -> NumericOptions {
+    set_options!(mapping, NumericOptions::default())
+}
+
+pub(in crate::mapper) fn ip_options(mapping: &FieldMapping) -> IpAddrOptions {
+    set_options!(mapping, IpAddrOptions::default())
+}
+
+pub(in crate::mapper) fn bytes_options(mapping: &FieldMapping) -> BytesOptions {
+    set_options!(mapping, BytesOptions::default())
+}
+
+/// Returns the options of a date field. The timestamp field has no terms: documents are sorted by
+/// it, so its column finds single times as fast, and nearly every second would be a term.
+pub(in crate::mapper) fn date_options(mapping: &FieldMapping, is_timestamp: bool) -> DateOptions {
+    let mapping = &FieldMapping {
+        indexed: mapping.indexed && !is_timestamp,
+        ..mapping.clone()
+    };
+    let options = set_options!(mapping, DateOptions::default());
+    match &mapping.kind {
+        FieldKind::Date(date) => options.set_precision(date.precision),
+        _ => options,
+    }
+}

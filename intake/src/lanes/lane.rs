@@ -1,0 +1,327 @@
+//! Lane of one index: documents wait here until one thread publishes them.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use canter_index_builder::{
+    BuildError, DocumentCheck, DocumentProblem, IndexStore, LineIds, spool, withdraw_spooled,
+};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use uuid::Uuid;
+
+use super::batch::Part;
+use super::commit::Committer;
+use super::queue::{LaneSettings, Shared};
+use super::room::Room;
+use crate::otlp::LogsLimits;
+use crate::refusal::Refusal;
+
+/// Maximum age of the index config before it is read again.
+const CHECK_AGE: Duration = Duration::from_secs(30);
+
+/// Point at which a client is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledge {
+    /// When its documents are stored durably. Searches find them about one interval later.
+    Durable,
+    /// When searches find its documents.
+    Published,
+    /// As `Published`, but without waiting for further documents.
+    PublishedNow,
+}
+
+/// Entry for documents of one index.
+pub struct Lane {
+    shared: Arc<Shared>,
+    check: RwLock<Option<(Arc<DocumentCheck>, Instant)>>,
+    /// Permits for waiting bytes, shared by all lanes.
+    room: Room,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// Copy of documents that have room to wait.
+pub struct Admitted {
+    lines: Vec<u8>,
+    /// Share of the memory for waiting documents.
+    room: OwnedSemaphorePermit,
+}
+
+/// Object that is being written to the spool.
+struct Arriving<'a> {
+    shared: &'a Shared,
+    id: Option<String>,
+}
+
+impl<'a> Arriving<'a> {
+    fn new(shared: &'a Shared, id: &str) -> Self {
+        shared.lock().arriving.insert(id.to_owned());
+        let id = Some(id.to_owned());
+        Self { shared, id }
+    }
+
+    /// Marks the object as queued; the committer removes its id later.
+    fn has_arrived(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Arriving<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = &self.id {
+            self.shared.lock().arriving.remove(id);
+        }
+    }
+}
+
+impl Lane {
+    /// Starts the thread, which first publishes what an earlier process left in the spool. Waiting
+    /// documents take `room`.
+    pub fn start(store: IndexStore, settings: LaneSettings, room: Room) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::new(store, settings));
+        let mut committer = Committer::new(Arc::clone(&shared));
+        let thread = thread::Builder::new().name("canter-commit".into());
+        let thread = thread.spawn(move || committer.run())?;
+        Ok(Self {
+            shared,
+            check: RwLock::default(),
+            room,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// Returns the index's store.
+    pub fn store(&self) -> &IndexStore {
+        &self.shared.store
+    }
+
+    /// Returns the number of publications.
+    pub fn num_commits(&self) -> u64 {
+        self.shared.lock().num_commits
+    }
+
+    /// Returns the limits for an OpenTelemetry log request with a body of `body_len` bytes, within
+    /// which its documents can be accepted.
+    pub fn logs_limits(&self, body_len: usize, max_records: usize) -> LogsLimits {
+        LogsLimits {
+            max_records,
+            max_document_bytes: self.shared.settings.max_document_bytes,
+            max_bytes: self.room.max_bytes(),
+            ..LogsLimits::of_body(body_len)
+        }
+    }
+
+    /// Checks each document, and passes its problem, if any, to `told`, in order. Blocks: the index
+    /// config may have to be read. Problems are not collected here, since half a million documents
+    /// may each have their own.
+    ///
+    /// # Errors
+    /// The config cannot be read; then `told` was not called.
+    pub fn check_each<'d>(
+        &self,
+        documents: impl IntoIterator<Item = &'d [u8]>,
+        told: &mut dyn FnMut(Option<DocumentProblem>),
+    ) -> Result<(), Refusal> {
+        let check = self.check().map_err(|error| self.shared.refuse(&error))?;
+        let max = self.shared.settings.max_document_bytes;
+        let mut scratch = Vec::new();
+        for document in documents {
+            told(match document.len() > max {
+                true => Some(DocumentProblem {
+                    reason: "line_too_long",
+                    message: format!("the document has {} bytes, more than {max}", document.len()),
+                }),
+                false => check.problem(document, &mut scratch),
+            });
+        }
+        Ok(())
+    }
+
+    fn check(&self) -> Result<Arc<DocumentCheck>, BuildError> {
+        let known = self.check.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some((check, read_at)) = &*known
+            && read_at.elapsed() < CHECK_AGE
+        {
+            return Ok(Arc::clone(check));
+        }
+        drop(known);
+        let check = Arc::new(DocumentCheck::open(&self.shared.store)?);
+        let mut known = self.check.write().unwrap_or_else(PoisonError::into_inner);
+        *known = Some((Arc::clone(&check), Instant::now()));
+        Ok(check)
+    }
+
+    /// Adds documents that have passed the check, and waits until they are as safe as `acknowledge`
+    /// asks.
+    ///
+    /// Returns their ids, as searches will show them; `None` if there are no documents.
+    ///
+    /// # Errors
+    /// The documents were not accepted. None of them is stored then, unless the store failed while
+    /// they were being published.
+    pub async fn add(
+        &self,
+        documents: &[&[u8]],
+        acknowledge: Acknowledge,
+    ) -> Result<Option<LineIds>, Refusal> {
+        if documents.is_empty() {
+            return match acknowledge {
+                Acknowledge::Durable => Ok(None),
+                _ => self.publish_now().await.map(|()| None),
+            };
+        }
+        let admitted = self.admit(documents).await?;
+        self.add_admitted(admitted, acknowledge).await
+    }
+
+    /// Waits for room, and copies documents that have passed the check. The caller need not keep
+    /// them.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub async fn admit(&self, documents: &[&[u8]]) -> Result<Admitted, Refusal> {
+        let len: usize = documents.iter().map(|document| document.len() + 1).sum();
+        let room = self.room.take(len).await?;
+        let lines = beside_others(|| joined(documents, len));
+        Ok(Admitted { lines, room })
+    }
+
+    /// Adds documents that have room, as [`Lane::add`] does.
+    ///
+    /// # Errors
+    /// As [`Lane::add`].
+    pub async fn add_admitted(
+        &self,
+        admitted: Admitted,
+        acknowledge: Acknowledge,
+    ) -> Result<Option<LineIds>, Refusal> {
+        let Admitted { lines, room } = admitted;
+        let room = Some(room);
+        if acknowledge == Acknowledge::Durable {
+            let id = Uuid::new_v4().simple().to_string();
+            // If this function is cancelled, the id is dropped, and another process may take the
+            // object.
+            let arriving = Arriving::new(&self.shared, &id);
+            let lines = self.spool(&id, lines).await?;
+            let ids = Some(LineIds::of_spooled(&id, &lines));
+            let part = Part {
+                lines: Some(lines),
+                spooled: Some(id),
+                waiter: None,
+                ids,
+                room,
+                left_out: BTreeSet::new(),
+            };
+            self.shared.add(part, false)?;
+            arriving.has_arrived();
+            return Ok(ids);
+        }
+        let (waiter, told) = oneshot::channel();
+        let part = Part {
+            lines: Some(lines),
+            spooled: None,
+            waiter: Some(waiter),
+            ids: None,
+            room,
+            left_out: BTreeSet::new(),
+        };
+        self.shared
+            .add(part, acknowledge == Acknowledge::PublishedNow)?;
+        told.await.unwrap_or(Err(Refusal::Stopping))
+    }
+
+    /// Writes documents to the spool, and returns them.
+    async fn spool(&self, id: &str, lines: Vec<u8>) -> Result<Vec<u8>, Refusal> {
+        let (shared, id) = (Arc::clone(&self.shared), id.to_owned());
+        let written = tokio::task::spawn_blocking(move || {
+            let store = &shared.store;
+            spool(store, &id, &lines).map_err(|error| shared.refuse(&error))?;
+            // The check follows the write: an index deleted later takes the object with it, and in
+            // one deleted before, the object would never be published.
+            match store.exists() {
+                Ok(true) => Ok(lines),
+                Ok(false) => {
+                    // Nothing would look for the object there.
+                    if let Err(error) = withdraw_spooled(store, &id) {
+                        let (index, error) = (store.uri(), error.with_causes());
+                        tracing::warn!(target: "canter::intake", index, error, "documents that were not taken stay in the folder of a deleted index");
+                    }
+                    Err(Refusal::Gone)
+                }
+                Err(error) => Err(shared.refuse(&error)),
+            }
+        });
+        match written.await {
+            Ok(written) => written,
+            Err(error) => Err(Refusal::Internal(error.to_string())),
+        }
+    }
+
+    /// Waits until all documents added so far are searchable.
+    ///
+    /// # Errors
+    /// They could not be published. Durable ones will be published later.
+    pub async fn publish_now(&self) -> Result<(), Refusal> {
+        let (waiter, told) = oneshot::channel();
+        let nothing = Part {
+            lines: None,
+            spooled: None,
+            waiter: Some(waiter),
+            ids: None,
+            room: None,
+            left_out: BTreeSet::new(),
+        };
+        self.shared.add(nothing, true)?;
+        let told = told.await.unwrap_or(Err(Refusal::Stopping));
+        told.map(|_| ())
+    }
+
+    /// Stops accepting documents, and returns when all earlier ones are published or have failed.
+    /// Blocks.
+    pub fn stop(&self) {
+        self.shared.lock().is_stopping = true;
+        self.shared.changed.notify_all();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread {
+            // A panic has already been logged.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.shared.lock().is_stopping = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+/// Runs CPU-bound work of milliseconds without blocking other tasks, if the runtime has several
+/// threads.
+fn beside_others<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}
+
+/// Joins documents into lines of `len` bytes together. Line feeds between the tokens of a document
+/// become spaces; its strings cannot contain any.
+fn joined(documents: &[&[u8]], len: usize) -> Vec<u8> {
+    let mut lines = Vec::with_capacity(len);
+    for document in documents {
+        let plain = document.iter().map(|byte| match byte {
+            b'\n' | b'\r' => b' ',
+            byte => *byte,
+        });
+        lines.extend(plain);
+        lines.push(b'\n');
+    }
+    lines
+}

@@ -1,0 +1,7 @@
+//! From documents of many requests to one split: a lane for each index, whose thread publishes what waits.
+
+pub(crate) mod batch;
+pub(crate) mod commit;
+pub(crate) mod lane;
+pub(crate) mod queue;
+pub(crate) mod room;

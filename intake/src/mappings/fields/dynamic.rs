@@ -1,0 +1,174 @@
+//! Handling of unmapped fields: `dynamic` and `dynamic_templates`.
+
+use serde_json::{Map, Value, json};
+
+use crate::mappings::error::{MappingError, Result};
+use crate::mappings::options::{Options, object};
+
+/// Value of `dynamic`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mappings) enum Dynamic {
+    /// `true`: unmapped fields are indexed by the type of their values.
+    Indexed,
+    /// `false`: unmapped fields are only shown in hits.
+    Kept,
+    /// `strict`: documents with unmapped fields are refused.
+    Refused,
+}
+
+impl Dynamic {
+    pub(in crate::mappings) fn take(options: &mut Options) -> Result<Option<Self>> {
+        let Some(value) = options.take("dynamic") else {
+            return Ok(None);
+        };
+        Ok(Some(match &value {
+            Value::Bool(true) => Self::Indexed,
+            Value::Bool(false) => Self::Kept,
+            Value::String(text) if text == "true" => Self::Indexed,
+            Value::String(text) if text == "false" => Self::Kept,
+            Value::String(text) if text == "strict" => Self::Refused,
+            other => {
+                let problem = format!("is true, false or strict, and not [{other}]");
+                return Err(options.wrong("dynamic", &problem));
+            }
+        }))
+    }
+
+    /// Returns the `mode` of an index config.
+    pub(in crate::mappings) fn mode(self) -> &'static str {
+        match self {
+            Self::Indexed => "dynamic",
+            Self::Kept => "lenient",
+            Self::Refused => "strict",
+        }
+    }
+}
+
+/// Indexing of unmapped texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::mappings) enum Strings {
+    /// By words and phrases.
+    Words,
+    /// By the whole value.
+    Whole,
+}
+
+impl Strings {
+    pub(in crate::mappings) fn tokenizer(self) -> &'static str {
+        match self {
+            Self::Words => "default",
+            Self::Whole => "raw",
+        }
+    }
+
+    pub(in crate::mappings) fn record(self) -> &'static str {
+        match self {
+            Self::Words => "position",
+            Self::Whole => "basic",
+        }
+    }
+
+    /// Returns the `dynamic_mapping` of an index config.
+    pub(in crate::mappings) fn dynamic_mapping(self) -> Value {
+        json!({
+            "stored": false, "fast": true, "tokenizer": self.tokenizer(), "record": self.record(), "expand_dots": true,
+        })
+    }
+}
+
+/// Numeric types of Elasticsearch. Numbers are indexed as numbers, whichever one a template names.
+const NUMBERS: [&str; 9] = [
+    "long",
+    "integer",
+    "short",
+    "byte",
+    "unsigned_long",
+    "double",
+    "float",
+    "half_float",
+    "scaled_float",
+];
+
+/// Returns how `dynamic_templates` index texts. All unmapped fields are indexed alike, so templates
+/// that ask for anything else are refused by name.
+pub(in crate::mappings) fn strings_of(templates: Option<&Value>) -> Result<Strings> {
+    let templates = match templates {
+        None | Some(Value::Null) => return Ok(Strings::Words),
+        Some(Value::Array(templates)) => templates,
+        Some(other) => {
+            return Err(MappingError::mapper(format!(
+                "[dynamic_templates] is a list, and not [{other}]"
+            )));
+        }
+    };
+    let mut found: Option<Strings> = None;
+    for template in templates {
+        let template = object(template, "an entry of [dynamic_templates]")?;
+        for (name, template) in template {
+            let template = object(template, &format!("[dynamic_templates] [{name}]"))?;
+            let Some(own) = strings_of_one(name, template)? else {
+                continue;
+            };
+            match found {
+                Some(before) if before != own => {
+                    return Err(refused(
+                        name,
+                        "makes other texts of what is not mapped than the templates before it",
+                    ));
+                }
+                _ => found = Some(own),
+            }
+        }
+    }
+    Ok(found.unwrap_or(Strings::Words))
+}
+
+fn refused(name: &str, problem: &str) -> MappingError {
+    MappingError::mapper(format!(
+        "[dynamic_templates] [{name}] {problem}, and all of that is indexed in one way here: map those fields under \
+         [properties], or leave this template out"
+    ))
+}
+
+fn strings_of_one(name: &str, template: &Map<String, Value>) -> Result<Option<Strings>> {
+    let mut options = Options::of(template, name, "dynamic_templates");
+    options.ignore(&[
+        "match",
+        "unmatch",
+        "path_match",
+        "path_unmatch",
+        "match_pattern",
+        "unmatch_mapping_type",
+    ]);
+    let of = options.take("match_mapping_type");
+    let mapping = options.take("mapping").unwrap_or_else(|| json!({}));
+    options.finish()?;
+    let what = format!("[mapping] of [dynamic_templates] [{name}]");
+    let mapping = object(&mapping, &what)?;
+    let mut own = Options::of(mapping, name, "dynamic_templates");
+    own.ignore(&["ignore_above", "norms", "meta", "eager_global_ordinals"]);
+    // An unmapped field is indexed in one way only, under its own name.
+    own.ignore(&["fields", "scaling_factor", "format"]);
+    own.only(
+        "index",
+        true,
+        "what is not mapped is indexed, or with [dynamic: false] not",
+    )?;
+    own.flag("doc_values", true)?;
+    own.finish()?;
+    let of = of.as_ref().and_then(Value::as_str).unwrap_or("*");
+    let kind = mapping.get("type").and_then(Value::as_str);
+    match (of, kind.unwrap_or("{dynamic_type}")) {
+        (_, "{dynamic_type}") => Ok(None),
+        ("string", "keyword" | "wildcard") => Ok(Some(Strings::Whole)),
+        ("string", "text" | "match_only_text") => Ok(Some(Strings::Words)),
+        ("long" | "double", kind) if NUMBERS.contains(&kind) => Ok(None),
+        ("boolean", "boolean")
+        | ("date", "date")
+        | ("object", "object" | "nested" | "flattened") => Ok(None),
+        (of, kind) => {
+            let problem = format!("makes [{kind}] of [{of}]");
+            Err(refused(name, &problem))
+        }
+    }
+}

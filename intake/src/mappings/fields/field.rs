@@ -1,0 +1,301 @@
+//! One leaf field: its type and parameters → a field mapping.
+
+use serde_json::{Map, Value, json};
+
+use super::dates::input_formats;
+use super::dynamic::Strings;
+use super::multi_fields::multi_fields;
+use super::properties::Fields;
+use crate::mappings::error::{MappingError, Result};
+use crate::mappings::options::Options;
+
+/// Parameters of all types that change no answer.
+const MEANS_NOTHING: [&str; 4] = ["meta", "store", "eager_global_ordinals", "on_script_error"];
+
+/// Reads a field whose type is not `object`.
+pub(in crate::mappings) fn leaf(
+    fields: &mut Fields,
+    name: &str,
+    path: &str,
+    kind: &str,
+    mut options: Options,
+) -> Result<Value> {
+    options.ignore(&MEANS_NOTHING);
+    options.only(
+        "time_series_dimension",
+        false,
+        "there are no time series here",
+    )?;
+    if options.take("copy_to").is_some_and(|to| !is_nothing(&to)) {
+        return Err(options.wrong(
+            "copy_to",
+            "is not supported: create the index from an index config, with a field of type concatenate",
+        ));
+    }
+    let mut field = match kind {
+        "text" | "match_only_text" => text(fields, path, kind, &mut options)?,
+        "keyword" | "wildcard" | "constant_keyword" => keyword(path, kind, &mut options)?,
+        "long" | "integer" | "short" | "byte" => number("array<i64>", &mut options)?,
+        "unsigned_long" => number("array<u64>", &mut options)?,
+        "double" | "float" | "half_float" | "scaled_float" => number("array<f64>", &mut options)?,
+        "boolean" => plain("array<bool>", &mut options)?,
+        "ip" => plain("array<ip>", &mut options)?,
+        "date" | "date_nanos" => {
+            let is_timestamp = fields.timestamp.as_deref() == Some(path);
+            date(path, kind, is_timestamp, &mut options)?
+        }
+        "binary" => {
+            options.flag("doc_values", false)?;
+            json!({"type": "array<bytes>", "stored": false, "indexed": false})
+        }
+        other => {
+            return Err(MappingError::mapper(format!(
+                "No handler for type [{other}] declared on field [{path}]: this type is not supported here"
+            )));
+        }
+    };
+    options.finish()?;
+    field["name"] = name.into();
+    Ok(field)
+}
+
+/// Returns how a text in a list of objects is indexed; `None` for a field that is no text.
+///
+/// # Errors
+/// The type is unknown.
+pub(in crate::mappings) fn strings_of_leaf(
+    definition: &Map<String, Value>,
+    path: &str,
+) -> Result<Option<Strings>> {
+    match definition.get("type").and_then(Value::as_str) {
+        Some("text" | "match_only_text") => Ok(Some(Strings::Words)),
+        Some("keyword" | "wildcard" | "constant_keyword" | "flattened") => Ok(Some(Strings::Whole)),
+        Some(
+            "long" | "integer" | "short" | "byte" | "unsigned_long" | "double" | "float"
+            | "half_float" | "scaled_float" | "boolean" | "date" | "date_nanos" | "ip" | "object"
+            | "nested" | "geo_point",
+        )
+        | None => Ok(None),
+        Some(other) => Err(MappingError::mapper(format!(
+            "No handler for type [{other}] declared on field [{path}]: this type is not supported here"
+        ))),
+    }
+}
+
+fn is_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Array(items) => items.is_empty(),
+        _ => false,
+    }
+}
+
+fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> Result<Value> {
+    let is_indexed = options.flag("index", true)?;
+    let tokenizer = analyzer(options)?;
+    let has_norms = options.flag("norms", kind == "text")?;
+    let record = record(options, "position")?;
+    let is_aggregated = options.flag("fielddata", false)?;
+    options.ignore(&[
+        "fielddata_frequency_filter",
+        "index_phrases",
+        "index_prefixes",
+        "position_increment_gap",
+        "term_vector",
+    ]);
+    similarity(options)?;
+    let others = multi_fields(options, path)?;
+    let mut field = json!({"type": "array<text>", "stored": true, "indexed": is_indexed});
+    if is_aggregated {
+        field["fast"] = true.into();
+    } else if let Some(normalizer) = others.normalizer {
+        // Sorting and aggregating use the field itself: its multi-fields have no columns.
+        field["fast"] = json!({"normalizer": normalizer});
+    }
+    if is_indexed {
+        field["tokenizer"] = tokenizer.into();
+        field["record"] = record.into();
+        field["fieldnorms"] = has_norms.into();
+        fields.words.push(path.to_owned());
+    }
+    if !others.ways.is_empty() {
+        field["fields"] = others.ways.into();
+    }
+    Ok(field)
+}
+
+fn keyword(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
+    if kind == "constant_keyword" && options.take("value").is_some() {
+        return Err(options.wrong(
+            "value",
+            "is not supported: documents without it would not be found; leave it out, and have documents say it",
+        ));
+    }
+    let is_indexed = options.flag("index", true)?;
+    let is_fast = options.flag("doc_values", true)?;
+    let (tokenizer, normalizer) = normalizer(options)?;
+    let has_norms = options.flag("norms", false)?;
+    let record = record(options, "basic")?;
+    options.ignore(&["ignore_above"]);
+    options.only(
+        "split_queries_on_whitespace",
+        false,
+        "a query's text is one value",
+    )?;
+    refuse_null_value(options)?;
+    similarity(options)?;
+    let others = multi_fields(options, path)?;
+    let mut field = json!({"type": "array<text>", "stored": false, "indexed": is_indexed});
+    field["fast"] = match is_fast {
+        true => json!({"normalizer": normalizer}),
+        false => false.into(),
+    };
+    if is_indexed {
+        field["tokenizer"] = tokenizer.into();
+        field["record"] = record.into();
+        field["fieldnorms"] = has_norms.into();
+    }
+    if !others.ways.is_empty() {
+        field["fields"] = others.ways.into();
+    }
+    Ok(field)
+}
+
+fn number(type_id: &str, options: &mut Options) -> Result<Value> {
+    let coerces = options.flag("coerce", true)?;
+    options.ignore(&["scaling_factor"]);
+    refuse_null_value(options)?;
+    if let Some(metric) = options.text("time_series_metric")? {
+        let problem = format!("is not supported: [{metric}]");
+        return Err(options.wrong("time_series_metric", &problem));
+    }
+    let mut field = plain(type_id, options)?;
+    field["coerce"] = coerces.into();
+    Ok(field)
+}
+
+/// Reads a field of a type that needs only an index and a column.
+fn plain(type_id: &str, options: &mut Options) -> Result<Value> {
+    let is_indexed = options.flag("index", true)?;
+    let is_fast = options.flag("doc_values", true)?;
+    refuse_null_value(options)?;
+    options.only(
+        "ignore_malformed",
+        false,
+        "a document with a value of another type is refused",
+    )?;
+    no_multi_fields(options)?;
+    Ok(json!({"type": type_id, "stored": false, "indexed": is_indexed, "fast": is_fast}))
+}
+
+fn date(path: &str, kind: &str, is_timestamp: bool, options: &mut Options) -> Result<Value> {
+    let formats = input_formats(options.text("format")?.as_deref(), path)?;
+    let locale = options.text("locale")?.unwrap_or_default();
+    let is_english = locale.is_empty() || locale == "ROOT" || locale.starts_with("en");
+    if !is_english {
+        return Err(options.wrong("locale", "can only be [en]"));
+    }
+    let mut field = plain("array<datetime>", options)?;
+    field["input_formats"] = formats.into();
+    field["fast_precision"] = match kind {
+        "date" => "milliseconds",
+        _ => "nanoseconds",
+    }
+    .into();
+    if is_timestamp {
+        field["type"] = "datetime".into();
+        // Hits sorted by time show their timestamps.
+        field["stored"] = true.into();
+        field["fast"] = true.into();
+        field["indexed"] = true.into();
+    }
+    Ok(field)
+}
+
+/// Returns the tokenizer for an analyzer.
+pub(in crate::mappings) fn analyzer(options: &mut Options) -> Result<&'static str> {
+    let name = options.text("analyzer")?;
+    for of_queries in ["search_analyzer", "search_quote_analyzer"] {
+        if let Some(other) = options.text(of_queries)?
+            && Some(&other) != name.as_ref()
+        {
+            let problem = "can only be that of [analyzer]: a query is cut as documents are";
+            return Err(options.wrong(of_queries, problem));
+        }
+    }
+    match name.as_deref() {
+        None | Some("standard" | "default") => Ok("default"),
+        Some("keyword") => Ok("raw"),
+        Some("whitespace") => Ok("whitespace"),
+        Some("english") => Ok("en_stem"),
+        Some(other) => Err(options.wrong(
+            "analyzer",
+            &format!(
+                "is [{other}], which is not configured here: there are standard, keyword, whitespace and english; \
+                 other tokenizers are made with an index config"
+            ),
+        )),
+    }
+}
+
+/// Returns the tokenizer and the normalizer of the column for a keyword's `normalizer`.
+pub(in crate::mappings) fn normalizer(
+    options: &mut Options,
+) -> Result<(&'static str, &'static str)> {
+    match options.text("normalizer")?.as_deref() {
+        None => Ok(("raw", "raw")),
+        Some("lowercase") => Ok(("lowercase", "lowercase")),
+        Some(other) => Err(options.wrong(
+            "normalizer",
+            &format!("is [{other}], which is not configured here: there is lowercase"),
+        )),
+    }
+}
+
+/// Returns the contents of the postings.
+pub(in crate::mappings) fn record(
+    options: &mut Options,
+    default: &'static str,
+) -> Result<&'static str> {
+    Ok(match options.text("index_options")?.as_deref() {
+        None => default,
+        Some("docs") => "basic",
+        Some("freqs") => "freq",
+        Some("positions" | "offsets") => "position",
+        Some(other) => {
+            let problem = format!("is docs, freqs, positions or offsets, and not [{other}]");
+            return Err(options.wrong("index_options", &problem));
+        }
+    })
+}
+
+pub(in crate::mappings) fn similarity(options: &mut Options) -> Result<()> {
+    match options.text("similarity")?.as_deref() {
+        None | Some("BM25") => Ok(()),
+        Some(other) => Err(options.wrong(
+            "similarity",
+            &format!("can only be BM25, and not [{other}]"),
+        )),
+    }
+}
+
+fn refuse_null_value(options: &mut Options) -> Result<()> {
+    match options.take("null_value") {
+        None | Some(Value::Null) => Ok(()),
+        Some(_) => Err(options.wrong(
+            "null_value",
+            "is not supported: null is the same as no value",
+        )),
+    }
+}
+
+fn no_multi_fields(options: &mut Options) -> Result<()> {
+    let fields = options.take("fields");
+    match fields.as_ref().and_then(Value::as_object) {
+        Some(fields) if !fields.is_empty() => Err(options.wrong(
+            "fields",
+            "is not supported: only texts can be indexed in several ways",
+        )),
+        _ => Ok(()),
+    }
+}

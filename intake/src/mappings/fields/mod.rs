@@ -1,0 +1,7 @@
+//! Fields of a mapping, and dynamic templates, as fields of an index config.
+
+pub(super) mod dates;
+pub(super) mod dynamic;
+pub(super) mod field;
+pub(super) mod multi_fields;
+pub(super) mod properties;

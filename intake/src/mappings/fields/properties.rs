@@ -1,0 +1,207 @@
+//! `properties` → `field_mappings`: objects and their substitutes.
+
+use serde_json::{Map, Value, json};
+
+use crate::mappings::error::{MappingError, Result};
+use crate::mappings::fields::dynamic::{Dynamic, Strings};
+use crate::mappings::fields::field::{leaf, strings_of_leaf};
+use crate::mappings::merge::expanded;
+use crate::mappings::options::{Options, object};
+
+/// State shared by all fields of a mapping.
+pub(in crate::mappings) struct Fields {
+    /// Handling of unmapped fields.
+    pub(in crate::mappings) dynamic: Dynamic,
+    /// Path of the timestamp field.
+    pub(in crate::mappings) timestamp: Option<String>,
+    /// Paths of texts that are indexed by words.
+    pub(in crate::mappings) words: Vec<String>,
+}
+
+/// Types whose values are stored unchanged, because their own kinds of queries are unsupported.
+const AS_IT_COMES: [&str; 4] = ["geo_point", "geo_shape", "point", "shape"];
+
+impl Fields {
+    /// Reads the fields of the object at `path`.
+    pub(in crate::mappings) fn read(
+        &mut self,
+        properties: &Map<String, Value>,
+        path: &str,
+    ) -> Result<Vec<Value>> {
+        let mut fields = Vec::new();
+        for (name, definition) in &expanded(properties)? {
+            let path = match path {
+                "" => name.clone(),
+                path => format!("{path}.{name}"),
+            };
+            let what = format!("the mapping of field [{path}]");
+            let definition = object(definition, &what)?;
+            fields.extend(self.field(name, &path, definition)?);
+        }
+        Ok(fields)
+    }
+
+    /// Reads one field; returns `None` if it is indexed like an unmapped one.
+    fn field(
+        &mut self,
+        name: &str,
+        path: &str,
+        definition: &Map<String, Value>,
+    ) -> Result<Option<Value>> {
+        let kind = match definition.get("type") {
+            None => "object",
+            Some(Value::String(kind)) => kind.as_str(),
+            Some(other) => {
+                return Err(MappingError::mapper(format!(
+                    "[type] of field [{path}] is a text, and not [{other}]"
+                )));
+            }
+        };
+        let options = Options::of(definition, path, kind);
+        match kind {
+            "object" => self.object(name, path, options),
+            "nested" => self.nested(name, path, options).map(Some),
+            "flattened" => flattened(name, options).map(Some),
+            kind if AS_IT_COMES.contains(&kind) => self.as_it_comes(kind, path, options),
+            kind => leaf(self, name, path, kind, options).map(Some),
+        }
+    }
+
+    fn object(&mut self, name: &str, path: &str, mut options: Options) -> Result<Option<Value>> {
+        let properties = options.take("properties");
+        let dynamic = Dynamic::take(&mut options)?;
+        let is_enabled = options.flag("enabled", true)?;
+        options.only("subobjects", true, "names with dots are objects in objects")?;
+        if !is_enabled {
+            options.finish()?;
+            return Ok(Some(kept_only(name)));
+        }
+        let properties = match &properties {
+            None | Some(Value::Null) => Map::new(),
+            Some(value) => object(value, &format!("[properties] of field [{path}]"))?.clone(),
+        };
+        let own = dynamic.unwrap_or(self.dynamic);
+        if properties.is_empty() {
+            options.finish()?;
+            return match own {
+                // It is treated as one more unmapped object.
+                Dynamic::Indexed if self.dynamic == Dynamic::Indexed => Ok(None),
+                Dynamic::Indexed => Ok(Some(any_object(name, Strings::Words))),
+                Dynamic::Kept => Ok(Some(kept_only(name))),
+                Dynamic::Refused => Err(MappingError::mapper(format!(
+                    "the object [{path}] has no [properties] and takes no others ([dynamic: strict]): leave it out"
+                ))),
+            };
+        }
+        if own != self.dynamic {
+            return Err(options.wrong(
+                "dynamic",
+                "differs from that of the index: all objects with [properties] are alike here",
+            ));
+        }
+        options.finish()?;
+        let fields = self.read(&properties, path)?;
+        let is_empty = fields.is_empty();
+        Ok((!is_empty).then(|| json!({"name": name, "type": "object", "field_mappings": fields})))
+    }
+
+    /// Reads objects in a list: their values are found by path and value, in all of them at once.
+    fn nested(&mut self, name: &str, path: &str, mut options: Options) -> Result<Value> {
+        let properties = options.take("properties");
+        // Nested objects are stored flat, so their fields are in the parent too.
+        options.flag("include_in_parent", false)?;
+        options.flag("include_in_root", false)?;
+        Dynamic::take(&mut options)?;
+        options.finish()?;
+        let strings = match &properties {
+            None | Some(Value::Null) => None,
+            Some(value) => {
+                let what = format!("[properties] of field [{path}]");
+                strings_in(object(value, &what)?, path)?
+            }
+        };
+        Ok(any_object(name, strings.unwrap_or(Strings::Whole)))
+    }
+
+    /// Reads a field that stays among the unmapped ones.
+    fn as_it_comes(&self, kind: &str, path: &str, mut options: Options) -> Result<Option<Value>> {
+        if self.dynamic != Dynamic::Indexed {
+            return Err(MappingError::mapper(format!(
+                "[{path}] has the type [{kind}], which is kept as documents have it, among the fields that are not mapped: \
+                 with [dynamic: false] or [strict] there are none; leave it out, or map it as an object"
+            )));
+        }
+        options.ignore(&[
+            "ignore_malformed",
+            "ignore_z_value",
+            "index",
+            "doc_values",
+            "coerce",
+            "orientation",
+            "store",
+        ]);
+        options.finish()?;
+        Ok(None)
+    }
+}
+
+/// Returns how the texts in a list of objects are indexed, if there are any.
+fn strings_in(properties: &Map<String, Value>, path: &str) -> Result<Option<Strings>> {
+    let mut found: Option<Strings> = None;
+    for (name, definition) in &expanded(properties)? {
+        let path = format!("{path}.{name}");
+        let definition = object(definition, &format!("the mapping of field [{path}]"))?;
+        let inner = match definition.get("properties") {
+            Some(properties) => strings_in(
+                object(properties, &format!("[properties] of field [{path}]"))?,
+                &path,
+            )?,
+            None => strings_of_leaf(definition, &path)?,
+        };
+        match (found, inner) {
+            (Some(one), Some(other)) if one != other => {
+                return Err(MappingError::mapper(format!(
+                    "[{path}] is searched in another way than other texts of its [nested] field, and those are indexed \
+                     alike here: map all of them as [keyword] or all as [text]"
+                )));
+            }
+            (None, Some(_)) => found = inner,
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+fn flattened(name: &str, mut options: Options) -> Result<Value> {
+    let is_indexed = options.flag("index", true)?;
+    let is_fast = options.flag("doc_values", true)?;
+    options.ignore(&[
+        "depth_limit",
+        "ignore_above",
+        "eager_global_ordinals",
+        "index_options",
+        "similarity",
+        "split_queries_on_whitespace",
+    ]);
+    options.finish()?;
+    let mut field = json!({
+        "name": name, "type": "array<json>", "stored": false, "indexed": is_indexed, "fast": is_fast,
+    });
+    if is_indexed {
+        field["tokenizer"] = "raw".into();
+    }
+    Ok(field)
+}
+
+/// Returns the mapping of an object of any shape.
+fn any_object(name: &str, strings: Strings) -> Value {
+    json!({
+        "name": name, "type": "array<json>", "stored": false, "fast": true,
+        "tokenizer": strings.tokenizer(), "record": strings.record(),
+    })
+}
+
+/// Returns the mapping of a field that is only shown in hits.
+fn kept_only(name: &str) -> Value {
+    json!({"name": name, "type": "array<json>", "stored": false, "indexed": false, "fast": false})
+}
