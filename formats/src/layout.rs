@@ -7,7 +7,7 @@ use crate::container::Container;
 use crate::dialect::{Dialect, named_delimiter};
 use crate::failure::Failure;
 use crate::format::Format;
-use crate::log_line::time::Reference;
+use crate::log_line::time::{Reference, Zone};
 use crate::log_line::{self, LineLayout};
 use crate::parse::{self, zeek};
 use crate::recognise::{Recognised, recognise, sample_lines};
@@ -23,16 +23,16 @@ pub struct Hints {
     pub ended: Option<MonthDay>,
     /// The year of times that have none, whenever the source ended.
     pub year: Option<u16>,
-    /// The zone of times that name none, in minutes east of Greenwich.
-    pub zone_minutes: i16,
+    /// The zone of times that name none.
+    pub zone: Zone,
 }
 
 impl Hints {
-    pub(crate) fn reference(&self) -> Reference {
+    pub(crate) fn reference(&self) -> Reference<'_> {
         Reference {
             year: self.year,
             ended: self.ended,
-            zone_minutes: self.zone_minutes,
+            zone: &self.zone,
         }
     }
 }
@@ -165,6 +165,32 @@ impl Layout {
             Learned::Lines(lines) => !lines.is_empty() && !lines.begins_record(without_nuls(line)),
             Learned::Container(container) => container.continues(record, line),
         }
+    }
+
+    /// The layout of lines that belong to a record and are read without it: they have its time.
+    #[must_use]
+    pub fn with_time_of(&self, record: &[u8]) -> Layout {
+        let mut layout = self.clone();
+        if let Learned::Lines(lines) = &self.learned
+            && let Some(lines) = lines.with_time_of(record)
+        {
+            layout.learned = Learned::Lines(Arc::new(lines));
+        }
+        layout
+    }
+
+    /// Whether a record ends where it does, whatever follows: a whole JSON object, where each line is one.
+    #[must_use]
+    pub fn ends_itself(&self, record: &[u8]) -> bool {
+        let last = match self.format {
+            Format::Ndjson | Format::CloudFrontJson => record,
+            Format::Container => record.rsplit(|b| *b == b'\n').next().unwrap_or_default(),
+            _ => return false,
+        };
+        let last = last.trim_ascii();
+        last.starts_with(b"{")
+            && last.ends_with(b"}")
+            && serde_json::from_slice::<serde_json::Value>(last).is_ok()
     }
 
     /// What is to be known of its times, in a sentence without an end; nothing if they say everything themselves.

@@ -51,6 +51,6 @@ pub use dialect::Dialect;
 pub use failure::Failure;
 pub use format::Format;
 pub use layout::{Directive, Hints, Layout, MonthDay, Sink, ValueKind};
-pub use log_line::time::zone_minutes;
+pub use log_line::time::Zone;
 pub use nesting::JsonNesting;
 pub use recognise::{BEGINNING_LEN, Recognised, recognise};

@@ -107,7 +107,7 @@ fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Option<Recognis
                 ..dialect
             },
         };
-        if is_table(&rows, dialect) {
+        if is_table(&rows, is_whole, dialect) {
             return Some(recognised(None));
         }
         // `#id,name`.
@@ -118,7 +118,7 @@ fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Option<Recognis
         })?;
         let num_names = u16::try_from(parse::csv::names(names, dialect).len()).ok()?;
         let with_names = [&[names], rows.as_slice()].concat();
-        is_table(&with_names, dialect).then(|| recognised(Some(num_names)))
+        is_table(&with_names, is_whole, dialect).then(|| recognised(Some(num_names)))
     })
 }
 
@@ -327,7 +327,7 @@ fn is_postgres(record: &[u8]) -> bool {
 }
 
 /// A first record of names, and others with as many values.
-fn is_table(records: &[&[u8]], dialect: Dialect) -> bool {
+fn is_table(records: &[&[u8]], is_whole: bool, dialect: Dialect) -> bool {
     let Some((header, others)) = records.split_first() else {
         return false;
     };
@@ -342,7 +342,8 @@ fn is_table(records: &[&[u8]], dialect: Dialect) -> bool {
     names.len() >= 2
         && sorted.len() == names.len()
         && names.iter().all(|name| is_name(name))
-        && !others.is_empty()
+        // Of a file that is being written there may be the names only.
+        && (!others.is_empty() || !is_whole)
         && (num_alike * 10 >= others.len() * 9 || (num_alike >= 2 && num_alike + 1 >= others.len()))
 }
 

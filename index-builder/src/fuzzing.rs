@@ -88,7 +88,7 @@ fn count(source: Source, settings: &ReadSettings) -> u64 {
     let Ok(input) = source.open(Arc::default(), settings) else {
         return 0;
     };
-    let Ok(mut reader) = RecordReader::new(input, 0, b"fuzz", settings, &|_| Ok(None)) else {
+    let Ok(mut reader) = RecordReader::new(input, 0, settings) else {
         return 0;
     };
     let mut num_records = 0;

@@ -148,6 +148,9 @@ pub struct IngestSettings {
     /// Regular expression for the first line of a record, if records have several lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multiline_start: Option<String>,
+    /// The time zone of log times that name none: a name or an offset. Whoever reads such times knows which there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_zone: Option<String>,
 }
 
 /// Treatment of records that cannot be parsed as documents.
@@ -217,6 +220,7 @@ impl Default for IngestSettings {
             validate_docs: true,
             on_error: OnError::default(),
             multiline_start: None,
+            time_zone: None,
         }
     }
 }

@@ -105,12 +105,16 @@ impl Container {
             head.push_str(record.get(..start).unwrap_or_default());
         }
         let is_coloured = matches!(plain, Cow::Owned(_));
+        let mut is_changed = is_coloured && self.inner.lines().is_some();
         match self.inner.lines() {
-            Some(lines) => head.push_str(lines.add_members(&plain, object)),
+            Some(lines) => {
+                let around = lines.add_members(&plain, object);
+                head.push_str(around.head);
+                is_changed |= !around.is_whole;
+            }
             None if self.add_spliced(text, object) => {}
             None => object.string("message", text),
         }
-        let is_changed = is_coloured && self.inner.lines().is_some();
         match first.text_start {
             Some(_) if envelope.is_none() || is_changed => object.string("original", record),
             Some(_) => object.string("head", &head),

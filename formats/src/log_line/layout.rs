@@ -60,11 +60,14 @@ impl LineLayout {
 
     /// What its times do not say themselves, and where that is taken from.
     pub(crate) fn times(&self, hints: &Hints) -> Option<String> {
-        let reading = self.first?;
-        let Reading::Time(stamp) = reading else {
-            return Some(
-                "its times are seconds since the start, without a day: no timestamp".into(),
-            );
+        let stamp = match self.first? {
+            Reading::Time(stamp) => stamp,
+            Reading::Uptime { .. } => {
+                return Some(
+                    "its times are seconds since the start, without a day: no timestamp".into(),
+                );
+            }
+            Reading::Nothing => return Some("its lines say no time: no timestamp".into()),
         };
         let Some(date) = stamp.date else {
             return Some("its lines say a time of day, but no day: no timestamp".into());
@@ -80,10 +83,9 @@ impl LineLayout {
                 Some("its times have no year, and 1970 is none: say --year".into())
             }
         };
-        let zone = match (stamp.zone, hints.zone_minutes) {
-            (Some(_), _) => None,
-            (None, 0) => Some("its times name no zone: UTC".to_string()),
-            (None, minutes) => Some(format!("its times name no zone: {}", zone_name(minutes))),
+        let zone = match stamp.zone {
+            Some(_) => None,
+            None => Some(format!("its times name no zone: {}", hints.zone.name())),
         };
         let said: Vec<String> = year.into_iter().chain(zone).collect();
         (!said.is_empty()).then(|| said.join("; "))
@@ -91,9 +93,21 @@ impl LineLayout {
 
     /// Whether its times have a day.
     pub(crate) fn is_dated(&self) -> bool {
-        self.variants
-            .first()
-            .is_some_and(|variant| !matches!(variant.form, TimeForm::Clock | TimeForm::Uptime))
+        self.variants.first().is_some_and(|variant| {
+            !matches!(
+                variant.form,
+                TimeForm::Clock | TimeForm::Uptime | TimeForm::Untimed
+            )
+        })
+    }
+
+    /// The same for lines that are read without the record that they belong to, and have its time.
+    pub(crate) fn with_time_of(&self, record: &[u8]) -> Option<LineLayout> {
+        let reading = self.head(record)?.reading;
+        Some(LineLayout {
+            first: Some(reading),
+            ..self.clone()
+        })
     }
 
     pub(super) fn head(&self, record: &[u8]) -> Option<Head> {
@@ -121,7 +135,10 @@ impl Variant {
             let letter = letter.and_then(|place| record.get(place).copied());
             found.level = letter.and_then(super::level::of_letter);
         }
-        let mut place = after_time(record, end);
+        let mut place = match self.form {
+            TimeForm::Untimed => end,
+            _ => after_time(record, end),
+        };
         let is_invocation = lambda::is_invocation(record, place);
         for step in self.after.iter().filter(|_| !is_invocation) {
             if let Some(next) = take(*step, record, place, &mut found) {
@@ -159,11 +176,4 @@ pub(super) fn after_time(line: &[u8], place: usize) -> usize {
         )
     };
     after_space(line, place + rest.iter().take_while(closes).count())
-}
-
-/// `+02:00`.
-fn zone_name(minutes: i16) -> String {
-    let sign = if minutes < 0 { '-' } else { '+' };
-    let minutes = minutes.unsigned_abs();
-    format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }

@@ -61,7 +61,11 @@ fn places(line: &[u8]) -> Vec<Place> {
         for form in TimeForm::all() {
             let may =
                 form.may_begin(first) || (!first.is_ascii_alphanumeric() && form.may_begin(inner));
-            let is_near = num_before <= 1 || !matches!(form, TimeForm::Clock | TimeForm::Uptime);
+            let is_near = match form {
+                TimeForm::Clock | TimeForm::Uptime => num_before <= 1,
+                TimeForm::Untimed => num_before == 0,
+                _ => true,
+            };
             if !may || !is_near || place < behind {
                 continue;
             }
@@ -89,6 +93,7 @@ fn rank(form: TimeForm) -> u8 {
         TimeForm::Dated(_) => 1,
         TimeForm::Uptime => 3,
         TimeForm::Clock => 4,
+        TimeForm::Untimed => 5,
     }
 }
 
@@ -186,6 +191,7 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
         }
         TimeForm::Epoch => is(80) && num >= 2,
         TimeForm::Clock => is(70) && num >= 2,
+        TimeForm::Untimed => is(80),
     }
 }
 
@@ -234,7 +240,10 @@ fn variant(place: Place, lines: &[&[u8]]) -> Variant {
     variant.before = votes::before(&texts, place.0);
     let behind: Vec<(&[u8], usize)> = records
         .iter()
-        .map(|(text, end)| (text.as_slice(), after_time(text, *end)))
+        .map(|(text, end)| match place.1 {
+            TimeForm::Untimed => (text.as_slice(), *end),
+            _ => (text.as_slice(), after_time(text, *end)),
+        })
         .collect();
     // A line that has nothing but its time is no head of what follows it.
     let num_alone = records.iter().filter(|(text, end)| is_alone(text, *end));

@@ -16,6 +16,16 @@ impl Values {
     }
 }
 
+impl Values {
+    /// Whether all are one name: a log is of one node, and what is told has many.
+    fn are_of_one_node(&self) -> bool {
+        let first = self.0.first();
+        self.0.len() >= 2
+            && first.is_some_and(|first| is_group_logger(first))
+            && self.0.iter().all(|value| Some(value) == first)
+    }
+}
+
 /// What each part is for.
 pub(super) fn meanings(parts: &[(Shape, Class, &Values)]) -> Vec<Meaning> {
     let logger = logger(parts);
@@ -36,6 +46,17 @@ pub(super) fn meanings(parts: &[(Shape, Class, &Values)]) -> Vec<Meaning> {
             }
             _ if *shape == Shape::Any && values.are(90, is_role) => Meaning::Ids,
             _ => Meaning::Nothing,
+        };
+        let is_behind_logger = *class == Class::Group
+            && place > 0
+            && logger == Some(place - 1)
+            && parts
+                .get(place - 1)
+                .is_some_and(|part| part.1 == Class::Group);
+        let meaning = match meaning {
+            // `[o.e.n.Node] [node-1]`.
+            Meaning::Nothing if is_behind_logger && values.are_of_one_node() => Meaning::Node,
+            meaning => meaning,
         };
         // The first process id is one of a process, a second one of a thread.
         let meaning = match meaning {

@@ -1,51 +1,80 @@
 //! A record of a known layout → a JSON object.
 //!
-//! `head` and `message` together are the record's text, byte for byte. Where they are not, because colours were
+//! `head`, `message` and `tail` together are the record's text, byte for byte. Where they are not, because colours were
 //! taken out, `original` is.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::lambda;
 use super::layout::{Head, LineLayout};
 use super::learn::logger_at_end;
+use super::level;
 use super::step::Field;
 use super::time::{Reading, Reference};
 use crate::json::Object;
 
 impl LineLayout {
     /// Writes the object of a record.
-    pub(crate) fn parse(&self, record: &str, reference: &Reference, out: &mut Vec<u8>) {
+    pub(crate) fn parse(&self, record: &str, reference: &Reference<'_>, out: &mut Vec<u8>) {
         let text = without_colours(record);
         let head = self.head(text.as_bytes());
         let mut object = Object::begin(out);
         if let Some(reading) = head.as_ref().map(|head| head.reading).or(self.first) {
             add_time(&text, reading, head.is_some(), reference, &mut object);
         }
-        let before = add_rest(&text, head.as_ref(), &mut object);
+        let around = add_rest(&text, head.as_ref(), &mut object);
         match text {
-            Cow::Borrowed(_) if before.is_empty() => {}
-            Cow::Borrowed(_) => object.string("head", before),
-            Cow::Owned(_) => object.string("original", record),
+            Cow::Borrowed(_) if around.is_whole && around.head.is_empty() => {}
+            Cow::Borrowed(_) if around.is_whole => object.string("head", around.head),
+            _ => object.string("original", record),
         }
         object.end();
     }
 
-    /// Adds what a text without colours says beside its time, and gives back its head.
-    pub(crate) fn add_members<'t>(&self, text: &'t str, object: &mut Object<'_>) -> &'t str {
+    /// Adds what a text without colours says beside its time, and gives back what stands around its message.
+    pub(crate) fn add_members<'t>(&self, text: &'t str, object: &mut Object<'_>) -> Around<'t> {
         let head = self.head(text.as_bytes());
         add_rest(text, head.as_ref(), object)
     }
 }
 
+/// What stands around the message of a record, and is told beside it.
+pub(crate) struct Around<'t> {
+    /// Before the message.
+    pub(crate) head: &'t str,
+    /// Whether head, message and `tail` are the text.
+    pub(crate) is_whole: bool,
+}
+
 /// Adds the fields and the message, and gives back what stands before that.
-fn add_rest<'t>(text: &'t str, head: Option<&Head>, object: &mut Object<'_>) -> &'t str {
+fn add_rest<'t>(text: &'t str, head: Option<&Head>, object: &mut Object<'_>) -> Around<'t> {
     let end = head.map_or(0, |head| head.end);
     let (before, message) = text.split_at_checked(end).unwrap_or(("", text));
-    if let Some(head) = head {
-        add_found(text, head, message, object);
+    let logger = head.and_then(|head| add_found(text, head, message, object));
+    // ` (kafka.server.KafkaServer)` at the end of the first line is no part of what is told.
+    let tail = logger.map(|range| {
+        let start = message.get(..range.start).unwrap_or_default();
+        start.trim_end_matches('(').trim_end().len()..range.end + 1
+    });
+    let mut is_whole = true;
+    match tail.and_then(|tail| Some((message.get(..tail.start)?, message.get(tail)?))) {
+        Some((told, tail)) => match message.get(told.len() + tail.len()..) {
+            None | Some("") => {
+                object.string("message", told);
+                object.string("tail", tail);
+            }
+            Some(others) => {
+                object.string("message", &[told, others].concat());
+                is_whole = false;
+            }
+        },
+        None => object.string("message", message),
     }
-    object.string("message", message);
-    before
+    Around {
+        head: before,
+        is_whole,
+    }
 }
 
 /// Adds the time of a record, or of the first one if it has none itself.
@@ -53,7 +82,7 @@ fn add_time(
     text: &str,
     reading: Reading,
     is_own: bool,
-    reference: &Reference,
+    reference: &Reference<'_>,
     object: &mut Object<'_>,
 ) {
     match reading {
@@ -75,11 +104,17 @@ fn add_time(
         Reading::Uptime { start, end } if is_own => {
             object.number("uptime_seconds", text.get(start..end).unwrap_or_default());
         }
-        Reading::Time(_) | Reading::Uptime { .. } => {}
+        Reading::Time(_) | Reading::Uptime { .. } | Reading::Nothing => {}
     }
 }
 
-fn add_found(text: &str, head: &Head, message: &str, object: &mut Object<'_>) {
+/// Adds fields; gives back where the message names the logger, if it does.
+fn add_found(
+    text: &str,
+    head: &Head,
+    message: &str,
+    object: &mut Object<'_>,
+) -> Option<Range<usize>> {
     let mut has_logger = false;
     let mut has_request = false;
     for (field, name) in Field::ALL {
@@ -92,18 +127,24 @@ fn add_found(text: &str, head: &Head, message: &str, object: &mut Object<'_>) {
         let Some(value) = head.found.get(field).and_then(|range| text.get(range)) else {
             continue;
         };
+        if field == Field::Level {
+            object.string(name, &level::normal(value));
+            continue;
+        }
         has_logger |= field == Field::Logger;
         has_request |= field == Field::RequestId;
         object.string(name, value);
     }
+    let mut at_end = None;
     if head.has_logger_at_end && !has_logger {
         let line = message.split('\n').next().unwrap_or_default();
-        let name = logger_at_end(line.as_bytes()).and_then(|range| line.get(range));
-        if let Some(name) = name {
+        at_end = logger_at_end(line.as_bytes());
+        if let Some(name) = at_end.clone().and_then(|range| line.get(range)) {
             object.string("logger", name);
         }
     }
     lambda::add(message, has_request, object);
+    at_end
 }
 
 /// Begins a sequence that colours what follows it on a terminal.

@@ -42,6 +42,8 @@ pub(super) enum Meaning {
     /// A sign of Redis.
     Sign,
     Logger,
+    /// The name of a node of a cluster.
+    Node,
     /// `sshd[42]`: a logger and a process.
     LoggerAndProcess,
     Thread,
@@ -62,6 +64,7 @@ pub(super) enum Meaning {
 pub(super) enum Field {
     Level,
     Logger,
+    Node,
     Thread,
     ProcessId,
     ThreadId,
@@ -74,9 +77,10 @@ pub(super) enum Field {
 }
 
 impl Field {
-    pub(super) const ALL: [(Field, &'static str); 11] = [
+    pub(super) const ALL: [(Field, &'static str); 12] = [
         (Field::Level, "level"),
         (Field::Logger, "logger"),
+        (Field::Node, "node"),
         (Field::Thread, "thread"),
         (Field::ProcessId, "process_id"),
         (Field::ThreadId, "thread_id"),
@@ -161,6 +165,7 @@ fn note(meaning: Meaning, text: &[u8], element: &Element, found: &mut Found) {
         Meaning::Level => note_level(word, inside, found),
         Meaning::Sign => found.level = word.first().and_then(|sign| level::of_sign(*sign)),
         Meaning::Logger => found.set(Field::Logger, inside),
+        Meaning::Node => found.set(Field::Node, inside),
         Meaning::LoggerAndProcess => {
             let (name, process) = tagged(word);
             found.set(Field::Logger, within(name));

@@ -62,7 +62,11 @@ pub(crate) fn has_tag(line: &str) -> bool {
         && after.starts_with(':')
 }
 
-pub(crate) fn parse(text: &str, reference: &Reference, out: &mut Vec<u8>) -> Result<(), Failure> {
+pub(crate) fn parse(
+    text: &str,
+    reference: &Reference<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
     let mut object = Object::begin(out);
     let (priority, rest) = priority(text)?;
     if let Some(priority) = priority {
@@ -232,7 +236,7 @@ fn value(text: &str) -> Option<(Cow<'_, str>, &str)> {
     Some((value, rest))
 }
 
-fn rfc3164(text: &str, reference: &Reference, object: &mut Object<'_>) -> Result<(), Failure> {
+fn rfc3164(text: &str, reference: &Reference<'_>, object: &mut Object<'_>) -> Result<(), Failure> {
     let expected = || Failure::format("expected a time such as `Oct 11 22:14:15` before the host");
     let (timestamp, rest) = old_header(text, reference).ok_or_else(expected)?;
     object.string("timestamp", &timestamp);
@@ -269,7 +273,7 @@ fn rfc3164(text: &str, reference: &Reference, object: &mut Object<'_>) -> Result
 }
 
 /// The time of a header, and what follows it: `Oct 11 22:14:15` with its year, or RFC 3339.
-fn old_header<'t>(text: &'t str, reference: &Reference) -> Option<(Cow<'t, str>, &'t str)> {
+fn old_header<'t>(text: &'t str, reference: &Reference<'_>) -> Option<(Cow<'t, str>, &'t str)> {
     if let Some((timestamp, rest)) = text.split_once(' ')
         && time::is_rfc3339(timestamp)
     {

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
+use canter_formats::Zone;
 use canter_split_format::{SplitEntry, object_id, split_object};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
@@ -339,7 +340,7 @@ fn name_of(
         format,
         columns,
         year,
-        zone_minutes,
+        zone,
         multiline_start,
         transform,
         max_line_num_bytes,
@@ -358,7 +359,7 @@ fn name_of(
             format.map(|format| format.name()),
             columns,
             year,
-            zone_minutes,
+            zone.as_ref().map(Zone::name),
             multiline_start,
         ),
     );

@@ -2,7 +2,7 @@
 
 use crate::error::BuildError;
 use crate::transform::Transform;
-use canter_formats::Format;
+use canter_formats::{Format, Zone};
 use std::path::PathBuf;
 use std::thread;
 
@@ -32,11 +32,14 @@ pub struct IngestOptions {
     /// The year of times that have none (RFC 3164). Without it the latest in which they are no more than a day after
     /// the last change of their file, or after [`IngestOptions::ingested_at_ms`] if that is not known.
     pub year: Option<u16>,
-    /// The zone of times that name none, in minutes east of Greenwich (0).
-    pub zone_minutes: i16,
+    /// The zone of times that name none. Without it `ingest_settings.time_zone` of the index config counts, or else UTC.
+    pub zone: Option<Zone>,
     /// A regular expression for the first line of a record, where records have several lines. Without it
     /// `ingest_settings.multiline_start` of the index config counts.
     pub multiline_start: Option<String>,
+    /// Takes the last record of a file although nothing ends it. Otherwise it waits, since it may be a part of a record that
+    /// is being written.
+    pub is_final: bool,
     /// A program that every document goes through before the doc mapping.
     pub transform: Option<Transform>,
     /// A longer line, or record, is rejected, and never held whole (1 MiB; a batch of OTLP may have 64).
@@ -77,8 +80,9 @@ impl Default for IngestOptions {
             delimiter: None,
             max_expansion: 2_000,
             year: None,
-            zone_minutes: 0,
+            zone: None,
             multiline_start: None,
+            is_final: false,
             transform: None,
             max_line_num_bytes: 1 << 20,
             max_parquet_num_bytes: 512 << 20,

@@ -165,7 +165,7 @@ pub fn publish_receipts(
         // A part that is published, or that stands here twice, is left out as a whole: its sources are where it would
         // take them.
         let mut is_known = !receipt.sources.is_empty();
-        for step in &receipt.sources {
+        for step in receipt.sources.iter().filter(|step| !step.is_note) {
             let now = prepared.find_source(store, step.source)?;
             is_known &= step.is_done(now) || steps.iter().any(|other| other.is_same(step));
         }

@@ -81,6 +81,13 @@ pub struct InputReport {
     /// What is wrong with it, if it broke off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken_off: Option<String>,
+    /// Why it is another source than was ingested under its name before, or why nothing of it was taken: it is a copy, or
+    /// has less than was ingested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Why its last record, or what is missing of it, waits for a later ingest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<String>,
 }
 
 impl InputReport {
@@ -93,6 +100,8 @@ impl InputReport {
             num_rejected_docs: input.num_rejects,
             num_dropped_docs: input.num_dropped,
             broken_off: input.broken_off,
+            note: input.note,
+            waiting: input.waiting,
         }
     }
 }

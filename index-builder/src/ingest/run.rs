@@ -10,11 +10,12 @@ use crate::blocking;
 use crate::error::BuildError;
 use crate::pipeline::{self, Built, Plan};
 use crate::publisher::{self, LoadedManifest};
-use crate::source::{ReadSettings, Source, TakenApart, take_apart};
+use crate::source::{Ledger, ReadSettings, Source, TakenApart, take_apart};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
-use canter_split_format::SourceId;
+use canter_split_format::{SourceEntries, SourceId, SourceProgress};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 
 /// Ingests `sources`, one after the other, into the index at `store`.
@@ -147,6 +148,10 @@ pub(super) fn build<'a>(
     let TakenApart { sources, notes } = take_apart(sources, options.max_expansion)?;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
     let mut checkpoints = Checkpoints::new(store, options, config, &sources)?;
+    let known = KnownSources {
+        store,
+        prepared: &prepared,
+    };
     let attempt = |sources: Vec<Source>, checkpoints: &mut Checkpoints<'_>, resumed| {
         let meter = Meter::new(sources.len() as u64, total_stored_bytes, progress);
         let mut rejects = RejectsFile::new(
@@ -162,7 +167,7 @@ pub(super) fn build<'a>(
             settings: &settings,
             split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
             meter: &meter,
-            lookup: &|source| prepared.find_source(store, source),
+            ledger: &known,
         };
         let built = pipeline::run(&plan, sources, &mut rejects, checkpoints, resumed);
         // What was rejected before a failure helps to understand it.
@@ -204,6 +209,22 @@ pub(super) fn build<'a>(
         manifest: prepared.take_manifest(),
         config: prepared.config,
     })
+}
+
+/// The sources that the index knew when the ingest began.
+struct KnownSources<'a> {
+    store: &'a IndexStore,
+    prepared: &'a publisher::Prepared,
+}
+
+impl Ledger for KnownSources<'_> {
+    fn find(&self, source: SourceId) -> Result<Option<SourceProgress>, BuildError> {
+        self.prepared.find_source(self.store, source)
+    }
+
+    fn within(&self, range: &RangeInclusive<u128>) -> Result<SourceEntries, BuildError> {
+        self.prepared.sources_within(self.store, range)
+    }
 }
 
 /// The sources of which the index does not say that all of them is ingested.

@@ -57,6 +57,8 @@ pub struct FoundInputs {
     pub sources: Vec<Source>,
     /// What was found and is not among them.
     pub left_out: LeftOut,
+    /// The names of the first pipes, sockets and devices that were left out.
+    pub special: Vec<String>,
 }
 
 /// How many inputs were found and left out, by the reason.
@@ -202,6 +204,11 @@ impl Sink<'_> {
     pub(super) fn left_out(&mut self) -> &mut LeftOut {
         self.has_found = true;
         &mut self.found.left_out
+    }
+
+    /// Takes note of the names of what is neither a file nor a link.
+    pub(super) fn name_special(&mut self, names: Vec<String>) {
+        self.found.special.extend(names);
     }
 
     fn take_file(&mut self, path: PathBuf) -> Result<(), BuildError> {

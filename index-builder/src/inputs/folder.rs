@@ -37,11 +37,13 @@ pub(super) fn list_folder(
         files: BTreeMap::new(),
         linked_files: BTreeMap::new(),
         left_out: LeftOut::default(),
+        special: Vec::new(),
     };
     walk.enter_all(folder.to_path_buf())?;
     let files = walk.all_files();
     if walk.left_out.num_all() > 0 {
         sink.left_out().add(&walk.left_out);
+        sink.name_special(walk.special);
     }
     for (path, found) in files {
         let name = path.display().to_string();
@@ -68,7 +70,12 @@ struct Walk<'g> {
     /// The same of links to files.
     linked_files: BTreeMap<PathBuf, Metadata>,
     left_out: LeftOut,
+    /// The first pipes, sockets and devices.
+    special: Vec<String>,
 }
+
+/// Names of pipes, sockets and devices that are told.
+const MAX_NAMED: usize = 10;
 
 impl Walk<'_> {
     fn enter_all(&mut self, first: PathBuf) -> Result<(), BuildError> {
@@ -129,7 +136,15 @@ impl Walk<'_> {
             Ok(found) if kind.is_file() => drop(self.files.insert(path, found)),
             // What is gone by now is no input.
             Err(_) if kind.is_file() => {}
-            _ => self.left_out.num_special += 1,
+            _ => self.leave_special(&path),
+        }
+    }
+
+    /// Leaves a pipe, a socket or a device out.
+    fn leave_special(&mut self, path: &Path) {
+        self.left_out.num_special += 1;
+        if self.special.len() < MAX_NAMED {
+            self.special.push(path.display().to_string());
         }
     }
 
@@ -156,7 +171,7 @@ impl Walk<'_> {
         } else if is_outside && !self.follow_links {
             self.left_out.num_links_outside += 1;
         } else if !found.is_file() {
-            self.left_out.num_special += 1;
+            self.leave_special(&path);
         } else {
             self.linked_files.insert(path, found);
         }

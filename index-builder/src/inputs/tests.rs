@@ -260,6 +260,8 @@ mod links {
             let found = find(&path.join(pattern), true);
             assert_eq!(names(&found, path), ["a.log"], "{pattern}");
             assert_eq!(found.left_out.num_special, 3, "{pattern}");
+            let names = found.special.iter().map(|name| name.ends_with("pipe.log"));
+            assert_eq!(names.filter(|is_pipe| *is_pipe).count(), 1, "{found:?}");
         }
         // A pipe is a stream, and nothing has opened it when it is checked.
         named(&pipe).unwrap();

@@ -17,6 +17,7 @@ mod collector;
 mod indexer;
 mod kept;
 mod parser;
+mod reader;
 mod run;
 mod sorter;
 mod splitter;

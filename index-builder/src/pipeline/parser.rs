@@ -39,6 +39,8 @@ pub(super) struct ParsedBatch {
     pub(super) docs: Vec<PendingDoc>,
     /// The documents, as the doc mapper encodes them.
     pub(super) encoded: Vec<u8>,
+    /// Whether the positions of documents are those of their lines, and do not count from the beginning of the batch.
+    pub(super) has_line_positions: bool,
     /// The last record that is a document, by its place in the source from 1; 0 if none is.
     pub(super) last_doc_record: u64,
     pub(super) rejects: Vec<Reject>,
@@ -94,9 +96,11 @@ impl Parser<'_> {
             broken_off: None,
             num_docs_at_break: None,
             last_doc_record: 0,
+            // A program may make more documents of a record than that has lines.
+            has_line_positions: batch.counts_lines && self.transform.is_none(),
         };
-        for (ord, record) in (batch.first_record..).zip(batch.iter()) {
-            let first_doc = parsed.docs.len();
+        for record in batch.iter() {
+            let (ord, first_doc) = (record.place, parsed.docs.len());
             if record.extent == Extent::BrokenOff && ord == batch.num_known_records + 1 {
                 parsed.num_docs_at_break = Some(batch.num_known_docs);
             }
@@ -105,6 +109,12 @@ impl Parser<'_> {
                 false => self.parse_record(batch, &record, scratch, &mut parsed),
             }
             if let Some(docs) = parsed.docs.get_mut(first_doc..) {
+                if parsed.has_line_positions {
+                    let positions = docs.iter_mut().map(|doc| &mut doc.identity.position);
+                    (ord..)
+                        .zip(positions)
+                        .for_each(|(line, position)| *position = line);
+                }
                 share(record.raw_num_bytes, docs);
                 if ord <= batch.num_known_records {
                     docs.iter_mut().for_each(|doc| doc.is_known = true);

@@ -3,22 +3,21 @@
 use super::collector::Collector;
 use super::indexer::{BuiltSegment, SegmentsBuilder};
 use super::parser::{ParsedBatch, Parser, Scratch};
+use super::reader::{Came, PlacedBatch, read};
 use super::splitter::CollectedSplit;
-use super::standing::{Position, fingerprint};
+use super::standing::notes_of;
 use super::uploader::{Numbered, upload_all};
-use crate::error::{BuildError, ErrorKind};
+use crate::error::BuildError;
 use crate::ingest::{CheckpointWriter, Checkpoints, IngestOptions, Meter, RejectsFile, Resumed};
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
 use crate::publisher::{NewSplit, SourceStep};
-use crate::source::{
-    Lookup, ReadAhead, ReadSettings, RecordBatch, RecordReader, Source, SourceRead,
-};
+use crate::source::{Ledger, ReadSettings, Source};
 use crate::storage::IndexStore;
 use crate::transform::spawn_with_large_stack;
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_formats::Format;
 use canter_split_format::SourceId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 
@@ -35,7 +34,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) split_num_docs: u64,
     pub(crate) meter: &'a Meter<'a>,
     /// How much of which source was ingested before.
-    pub(crate) lookup: &'a Lookup<'a>,
+    pub(crate) ledger: &'a dyn Ledger,
 }
 
 /// What came of the sources.
@@ -74,6 +73,10 @@ pub(crate) struct ReadInput {
     pub(crate) broken_off: Option<String>,
     /// Lines that came to its last known record after that was ingested.
     pub(crate) num_late_lines: u64,
+    /// Why it is taken for another source than before, or why nothing of it is taken.
+    pub(crate) note: Option<String>,
+    /// Why its end, or all of it, waits.
+    pub(crate) waiting: Option<String>,
 }
 
 /// Builds and uploads the splits of `sources`, from where an interrupted run came to. Nothing if the input is not what
@@ -149,7 +152,7 @@ pub(crate) fn run(
         let Some(read) = read else {
             return Ok(None);
         };
-        let (mut steps, mut num_rejected_before) = (Vec::new(), 0);
+        let (mut steps, mut num_rejected_before) = (Steps::default(), 0);
         let (mut inputs, mut gone) = (Vec::with_capacity(read.len()), Vec::new());
         let mut no_logs = Vec::new();
         let sources = names.into_iter().zip(kept).zip(read);
@@ -166,18 +169,26 @@ pub(crate) fn run(
                 }
             };
             let at_ms = plan.options.ingested_at_ms;
-            steps.extend(kept.whole_id.map(|id| count.mark_of(id, read, at_ms)));
+            let whole = kept.whole_id.filter(|_| said.is_taken);
+            let whole = whole.map(|id| count.mark_of(id, read.as_ref(), at_ms));
+            steps.marks.extend(whole);
             if let Some(read) = read {
                 let num_known = read.known.map_or(0, |known| known.num_docs);
                 num_rejected_before += count.num_known_docs.saturating_sub(num_known);
-                let step = count.step_of(read, at_ms);
-                steps.extend(step.filter(|_| kept.is_kept));
+                if let Some(step) = count.step_of(&read, at_ms).filter(|_| kept.is_kept) {
+                    let origin = kept.origin.as_ref();
+                    let notes = origin.map(|origin| notes_of(&step, &read, origin));
+                    steps.notes.extend(notes.into_iter().flatten());
+                    steps.add(step);
+                }
             }
             inputs.push(ReadInput {
                 name,
                 format: said.format,
                 times: said.times,
                 num_late_lines: said.num_late_lines,
+                note: said.note,
+                waiting: said.waiting,
                 num_docs: count.num_docs,
                 num_rejects: count.num_rejects,
                 num_dropped: count.num_dropped,
@@ -194,17 +205,48 @@ pub(crate) fn run(
             splits: uploaded?,
             kept_by_reason: collected.kept_by_reason,
             dropped_by_reason: collected.dropped_by_reason,
-            sources: steps,
+            sources: steps.all(),
             num_rejected_before,
             num_resumed_splits: num_already,
         }))
     })
 }
 
+/// How far sources are ingested, of which two inputs may be one: a file and its copy.
+#[derive(Default)]
+struct Steps {
+    steps: Vec<SourceStep>,
+    places: BTreeMap<SourceId, usize>,
+    /// Of whole objects.
+    marks: Vec<SourceStep>,
+    notes: Vec<SourceStep>,
+}
+
+impl Steps {
+    fn add(&mut self, step: SourceStep) {
+        let place = *self.places.entry(step.source).or_insert(self.steps.len());
+        match self.steps.get_mut(place) {
+            // From where the first one of them began.
+            Some(before) => before.to = step.to,
+            None => self.steps.push(step),
+        }
+    }
+
+    fn all(mut self) -> Vec<SourceStep> {
+        let mut seen = BTreeSet::new();
+        self.notes.retain(|note| seen.insert(note.source));
+        self.steps.extend(self.marks);
+        self.steps.extend(self.notes);
+        self.steps
+    }
+}
+
 /// What the ledger can say of a source.
 struct Kept {
     is_kept: bool,
     whole_id: Option<SourceId>,
+    /// Of a file that is known by its content.
+    origin: Option<Vec<u8>>,
 }
 
 impl Kept {
@@ -212,23 +254,9 @@ impl Kept {
         Kept {
             is_kept: source.is_kept(),
             whole_id: source.whole_id(),
+            origin: source.log_name().map(|_| source.origin()),
         }
     }
-}
-
-/// What became of a source when it was to be read.
-enum Came {
-    Read(Said, Option<SourceRead>),
-    Gone,
-    /// A pattern, a folder or an archive has it, and it cannot be read for what it is, or the index would keep nothing of it.
-    NoLog(BuildError),
-}
-
-/// What its reader says of a source.
-struct Said {
-    format: Format,
-    times: Option<String>,
-    num_late_lines: u64,
 }
 
 type Channels<T> = (Vec<SyncSender<T>>, Vec<Receiver<T>>);
@@ -241,84 +269,6 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, BuildError>>) -> Result<T, B
     thread
         .join()
         .unwrap_or_else(|panic| Err(BuildError::of_panic(&*panic)))
-}
-
-/// A batch of records, and where it begins.
-type PlacedBatch = (Position, RecordBatch);
-
-/// Gives batches to the parsers in turn, from `resume_at` on. Nothing if the input does not come to that.
-fn read(
-    plan: &Plan<'_>,
-    sources: Vec<Source>,
-    mut resume_at: Option<Position>,
-    parsers: &[SyncSender<PlacedBatch>],
-) -> Result<Option<Vec<Came>>, BuildError> {
-    let mut all_read = Vec::with_capacity(sources.len());
-    let objects = sources.iter().filter_map(Source::as_object).cloned();
-    let mut ahead = ReadAhead::start(objects.collect())?;
-    let mut in_turn = parsers.iter().cycle();
-    let mut before = 0;
-    'sources: for (source_ord, source) in sources.into_iter().enumerate() {
-        let origin = source.origin();
-        let object = match source.as_object() {
-            None => None,
-            Some(_) => {
-                let object = ahead.next()?;
-                if object.is_none() {
-                    all_read.push(Came::Gone);
-                    continue;
-                }
-                object
-            }
-        };
-        let num_stored_bytes = plan.meter.tally.num_stored_bytes.clone();
-        let is_found = source.is_found();
-        let input = match source.open_with(object, num_stored_bytes, plan.settings) {
-            // Nobody asked for this very one.
-            Err(error) if is_found && error.kind() == ErrorKind::Invalid => {
-                all_read.push(Came::NoLog(error));
-                continue;
-            }
-            opened => opened?,
-        };
-        let (settings, lookup) = (plan.settings, plan.lookup);
-        let mut records = RecordReader::new(input, source_ord, &origin, settings, lookup)?;
-        loop {
-            let so_far = records.so_far();
-            let batch = match records.next_batch() {
-                Ok(Some(batch)) => batch,
-                Ok(None) => break,
-                Err(error) if is_found && records.is_misfit() => {
-                    all_read.push(Came::NoLog(error));
-                    continue 'sources;
-                }
-                Err(error) => return Err(error),
-            };
-            let place = Position::new(source_ord, batch.first_record, before, so_far);
-            match resume_at {
-                Some(wanted) if place == wanted => resume_at = None,
-                Some(wanted) if place.is_beyond(&wanted) => return Ok(None),
-                // Its documents are in splits.
-                Some(_) => continue,
-                None => {}
-            }
-            let is_received = in_turn
-                .next()
-                .is_some_and(|parser| parser.send((place, batch)).is_ok());
-            if !is_received {
-                return Ok(Some(all_read));
-            }
-        }
-        before = fingerprint(before, records.so_far());
-        let said = Said {
-            format: records.format(),
-            times: records.times(),
-            num_late_lines: records.num_late_lines(),
-        };
-        all_read.push(Came::Read(said, records.finish()?));
-        plan.meter.add(&plan.meter.tally.num_inputs, 1);
-    }
-    Ok(resume_at.is_none().then_some(all_read))
 }
 
 fn parse(

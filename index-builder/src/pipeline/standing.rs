@@ -6,7 +6,7 @@ use canter_split_format::{LinesHash, SourceId, SourceProgress};
 use serde::{Deserialize, Serialize};
 
 use crate::publisher::SourceStep;
-use crate::source::SourceRead;
+use crate::source::{SourceRead, mark_of, name_of, open_end_of};
 
 /// Where a batch of records begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -107,11 +107,11 @@ pub(crate) struct Count {
 impl Count {
     /// How far the source is ingested when its documents are published; `None` if that is no further than before. A last
     /// record that is no document, and that nothing ends, does not count: what was written of it may be a part.
-    pub(super) fn step_of(&self, read: SourceRead, at_ms: u64) -> Option<SourceStep> {
-        let is_part = self.last_doc_record < read.num_records;
-        let (num_lines, hash) = match read.hash_before_open_record.filter(|_| is_part) {
-            Some(before) => (read.num_records - 1, before),
-            None => (read.num_records, read.hash),
+    pub(super) fn step_of(&self, read: &SourceRead, at_ms: u64) -> Option<SourceStep> {
+        let is_part = self.last_doc_record < read.last_record;
+        let (num_lines, hash) = match read.before_open_record.filter(|_| is_part) {
+            Some(before) => before,
+            None => (read.num_lines, read.hash),
         };
         let num_known = read.known.map_or(0, |known| known.num_lines);
         (num_lines > num_known).then_some(SourceStep {
@@ -124,6 +124,7 @@ impl Count {
                 at_ms,
             },
             marks_whole: false,
+            is_note: false,
         })
     }
 
@@ -132,19 +133,48 @@ impl Count {
     pub(super) fn mark_of(
         &self,
         whole_id: SourceId,
-        read: Option<SourceRead>,
+        read: Option<&SourceRead>,
         at_ms: u64,
     ) -> SourceStep {
         SourceStep {
             source: whole_id,
             from: None,
             to: SourceProgress {
-                num_lines: read.map_or(0, |read| read.num_records),
+                num_lines: read.map_or(0, |read| read.num_lines),
                 num_docs: self.num_docs,
                 hash: read.map_or_else(LinesHash::default, |read| read.hash),
                 at_ms,
             },
             marks_whole: true,
+            is_note: false,
         }
     }
+}
+
+/// What the ledger says of a file beside how far it is ingested, so that it is known again: its name, what its first lines
+/// come to, and whether nothing ends the last one.
+pub(super) fn notes_of(step: &SourceStep, read: &SourceRead, origin: &[u8]) -> Vec<SourceStep> {
+    let note = |source: SourceId, num_lines: u64, hash: LinesHash| SourceStep {
+        source,
+        from: None,
+        to: SourceProgress {
+            num_lines,
+            num_docs: 0,
+            hash,
+            at_ms: step.to.at_ms,
+        },
+        marks_whole: false,
+        is_note: true,
+    };
+    let num_known = step.from.map_or(0, |known| known.num_lines);
+    let is_new = |(num_lines, _): &&(u64, LinesHash)| {
+        num_known < *num_lines && *num_lines <= step.to.num_lines
+    };
+    let marks = read.marks.iter().filter(is_new);
+    let marks = marks.map(|(num, hash)| note(mark_of(read.source_id, *num), *num, *hash));
+    let is_open = read.is_open_at_end && step.to.num_lines == read.num_lines;
+    let open = open_end_of(read.source_id, step.to.num_lines);
+    let open = is_open.then(|| note(open, step.to.num_lines, step.to.hash));
+    let name = note(name_of(origin), 1, LinesHash::default());
+    marks.chain(open).chain([name]).collect()
 }

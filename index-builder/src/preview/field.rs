@@ -198,7 +198,7 @@ pub(super) fn kind_in_lines(field: &Field, shapes: &Shapes) -> Kind {
     };
     match (name.as_str(), field.kind) {
         ("message", Kind::Words { .. } | Kind::Word { .. }) => MESSAGE,
-        ("head", Kind::Words { .. } | Kind::Word { .. }) => Kind::Head,
+        ("head" | "tail", Kind::Words { .. } | Kind::Word { .. }) => Kind::Head,
         ("original", Kind::Words { .. } | Kind::Word { .. }) => Kind::Shown,
         ("level", Kind::Word { .. }) => Kind::Level {
             is_tag: field.is_everywhere && shapes.num_distinct(name) <= 20,

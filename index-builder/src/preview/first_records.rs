@@ -77,7 +77,7 @@ fn preview_here(
 ) -> Result<Preview, BuildError> {
     let mapper = DocMapper::new(config)
         .map_err(|error| BuildError::invalid("the doc mapping cannot be used").caused_by(error))?;
-    let settings = ReadSettings::new(options, config)?;
+    let settings = ReadSettings::new(options, config)?.taking_all();
     source.check()?;
     let taken = take_apart(vec![source], options.max_expansion)?;
     let Some(source) = taken.sources.into_iter().next() else {
@@ -85,7 +85,7 @@ fn preview_here(
     };
     let name = source.name().to_string();
     let input = source.open(Arc::new(AtomicU64::new(0)), &settings)?;
-    let mut reader = RecordReader::new(input, 0, &[], &settings, &|_| Ok(None))?;
+    let mut reader = RecordReader::new(input, 0, &settings)?;
     let mut preview = Preview {
         name,
         format: reader.format(),

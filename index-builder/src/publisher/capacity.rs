@@ -6,8 +6,9 @@ use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::storage::IndexStore;
 use canter_doc_mapper::IndexConfig;
-use canter_split_format::{MAX_MANIFEST_BYTES, SourceId, SourceProgress, Sources};
+use canter_split_format::{MAX_MANIFEST_BYTES, SourceEntries, SourceId, SourceProgress, Sources};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -94,6 +95,32 @@ impl Prepared {
                 Err(error) if error.kind() == ErrorKind::Data => {
                     let now = load(store).await?.file.sources;
                     reader.find(store, &now, source).await
+                }
+                found => found,
+            }
+        })
+    }
+
+    /// The sources whose numbers are in a range, and how far they were ingested then.
+    ///
+    /// # Errors
+    /// As [`Prepared::find_source`].
+    pub(crate) fn sources_within(
+        &self,
+        store: &IndexStore,
+        range: &RangeInclusive<u128>,
+    ) -> Result<SourceEntries, BuildError> {
+        if self.sources.is_empty() {
+            return Ok(SourceEntries::new());
+        }
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        let reader = &mut *reader;
+        blocking::run(async {
+            match reader.within(store, &self.sources, range).await {
+                // A ledger that was rewritten since, and whose old parts are gone.
+                Err(error) if error.kind() == ErrorKind::Data => {
+                    let now = load(store).await?.file.sources;
+                    reader.within(store, &now, range).await
                 }
                 found => found,
             }

@@ -3,6 +3,7 @@
 use super::update::{is_config_of, may_become};
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
+use crate::source::zone_named;
 use crate::storage::{IndexStore, Swap, Version, WriteOptions, no_index};
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
@@ -80,8 +81,15 @@ pub fn open_or_start_index_with(
     if let Some(store) = find_same(uri, config, options)? {
         return Ok((store, false));
     }
+    check_zone(config)?;
     let store = IndexStore::open_or_make(uri)?.with_write_options(options);
     Ok((store.starting_with(config.clone()), true))
+}
+
+/// Refuses a config that names a time zone which is not known.
+fn check_zone(config: &IndexConfig) -> Result<(), BuildError> {
+    let zone = config.ingest_settings.time_zone.as_deref();
+    zone.map_or(Ok(()), |name| zone_named(name).map(drop))
 }
 
 /// The index at `uri`, if there is one.
@@ -123,6 +131,7 @@ impl IndexStore {
     /// # Errors
     /// Same as for [`create_index`].
     pub fn create_manifest(&self, config: &IndexConfig) -> Result<(), BuildError> {
+        check_zone(config)?;
         let manifest = ManifestFile::new(Manifest::new(config_value(config)?));
         let bytes = manifest_bytes(&manifest)?;
         blocking::run(create(self, config, bytes))

@@ -4,6 +4,7 @@
 //! since, another process has ingested the same input, and nothing is published.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use bytes::Bytes;
 use canter_split_format::{
@@ -36,6 +37,9 @@ pub(crate) struct SourceStep {
     /// new documents, because the object need not be read again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) marks_whole: bool,
+    /// Whether it says something beside how far a source is ingested: by what it is known again. It may be there already.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_note: bool,
 }
 
 impl SourceStep {
@@ -109,6 +113,36 @@ impl SourcesReader {
         Ok(ids.iter().filter(is_known).copied().collect())
     }
 
+    /// The entries in a range of numbers.
+    ///
+    /// # Errors
+    /// As [`SourcesReader::find`].
+    pub(crate) async fn within(
+        &mut self,
+        store: &IndexStore,
+        sources: &Sources,
+        range: &RangeInclusive<u128>,
+    ) -> Result<SourceEntries, BuildError> {
+        let may_have =
+            |object: &&SourcesRef| object.first <= *range.end() && *range.start() <= object.last;
+        let objects: Vec<&SourcesRef> = sources.objects.iter().filter(may_have).collect();
+        for object in &objects {
+            if !self.read.contains_key(&object.id) {
+                let entries = read_sources(store, object).await?;
+                self.read.insert(object.id.clone(), entries);
+            }
+        }
+        let mut found = SourceEntries::new();
+        let read = objects
+            .iter()
+            .filter_map(|object| self.read.get(&object.id));
+        for entries in read.chain([&sources.recent]) {
+            let entries = entries.range(range.clone());
+            add_sources(&mut found, entries.map(|(id, progress)| (*id, *progress)));
+        }
+        Ok(found)
+    }
+
     /// Reads the parts of the ledger that can contain one of these sources.
     async fn read_for(
         &mut self,
@@ -167,9 +201,16 @@ pub(super) async fn advance(
     steps: &[SourceStep],
     reader: &mut SourcesReader,
 ) -> Result<Advance, BuildError> {
-    let mut num_done = 0;
+    let (mut num_done, mut num_steps) = (0, 0);
+    let mut new = Vec::with_capacity(steps.len());
     for step in steps {
         let now = reader.find(store, &file.sources, step.source).await?;
+        if step.is_note {
+            new.extend(now.is_none().then_some(step));
+            continue;
+        }
+        num_steps += 1;
+        new.push(step);
         // The ingestion time does not matter.
         let how_far = |progress: SourceProgress| (progress.num_lines, progress.hash);
         if now.map(how_far) == Some(how_far(step.to)) {
@@ -180,11 +221,11 @@ pub(super) async fn advance(
     }
     match num_done {
         0 => {}
-        num if num == steps.len() => return Ok(Advance::Done),
+        num if num == num_steps => return Ok(Advance::Done),
         // Another list of sources had some of these.
         _ => return Err(elsewhere(store)),
     }
-    let new = steps.iter().map(|step| (step.source.to_u128(), step.to));
+    let new = new.iter().map(|step| (step.source.to_u128(), step.to));
     add_sources(&mut file.sources.recent, new);
     Ok(Advance::Advanced)
 }

@@ -14,9 +14,11 @@ pub(crate) struct RecordBatch {
     pub(crate) source_ord: usize,
     /// Which source, for ever.
     pub(crate) source_id: SourceId,
-    /// Which record of the source the first one is, from 1.
+    /// Which record of the source the first one is, from 1; or which line, as [`Record::place`].
     pub(crate) first_record: u64,
-    /// So many records of the source were ingested before.
+    /// Whether places are those of lines.
+    pub(crate) counts_lines: bool,
+    /// So many records of the source were ingested before, or lines.
     pub(crate) num_known_records: u64,
     /// Which became so many documents, with the kept rest of a record in which the source broke off.
     pub(crate) num_known_docs: u64,
@@ -45,6 +47,12 @@ pub(super) struct RecordSpan {
     pub(super) extent: Extent,
     /// Whether something ends it, and not the source.
     pub(super) is_ended: bool,
+    /// The same, or its last line has its end. Otherwise it may be a part of a record that is being written.
+    pub(super) has_end: bool,
+    /// Lines of the source that it takes.
+    pub(super) num_lines: u64,
+    /// See [`Record::place`].
+    pub(super) place: u64,
 }
 
 /// How much of a record there is.
@@ -71,6 +79,8 @@ pub(crate) struct Record<'a> {
     /// The length in the source, with its ending.
     pub(crate) raw_num_bytes: u64,
     pub(crate) extent: Extent,
+    /// Which record of the source it is, from 1; where records may have several lines, which line its first one is.
+    pub(crate) place: u64,
 }
 
 impl RecordBatch {
@@ -81,6 +91,7 @@ impl RecordBatch {
             bytes: &self.bytes[span.range.clone()],
             raw_num_bytes: span.raw_num_bytes,
             extent: span.extent,
+            place: span.place,
         })
     }
 

@@ -1,6 +1,7 @@
 //! Where records come from, and who a source is. How it is opened is in `open.rs`.
 
 use super::decoding::ArchiveMember;
+use super::identity::LogName;
 use super::object::ObjectPlace;
 use super::open::{is_pipe, open_file};
 use crate::error::BuildError;
@@ -17,10 +18,11 @@ use std::sync::{Arc, Mutex};
 /// UTF-16 are recognised by their first bytes, whatever the name says. Of an archive (tar, zip) each member is a source.
 ///
 /// Documents are known by their source and their place in it ([`DocIdentity`]), so a source that is
-/// ingested again is found to be, and equal lines of two sources are two documents. A file is where
-/// it is: its path, with all links resolved; an object of a bucket is its URI. Any other stream is the one that its caller says
-/// ([`Source::with_id`]), or else one that never was before. To both belongs how they begin, so a
-/// file that is replaced by another (logs are rotated) is another source, and one that grew is not.
+/// ingested again is found to be, and equal lines of two sources are two documents. A file is what it begins with: one
+/// that has all that was ingested of a source, at its beginning, is that source, whatever it is called now (logs are
+/// rotated and compressed), unless another file of the same ingest is. An object of a bucket is its URI, and any other
+/// stream the one that its caller says ([`Source::with_id`]), or else one that never was before; to both belongs how they
+/// begin.
 ///
 /// [`DocIdentity`]: canter_split_format::DocIdentity
 pub struct Source {
@@ -257,6 +259,14 @@ impl Source {
             (None, Origin::Stdin | Origin::Reader(_) | Origin::Lines(_)) => None,
         }
         .unwrap_or_else(never_before)
+    }
+
+    /// Of a file without an id of its own, the log that it belongs to: such a file is known by its content, too.
+    pub(crate) fn log_name(&self) -> Option<LogName> {
+        match (&self.id, &self.origin) {
+            (None, Origin::File(path)) => path.canonicalize().ok().map(|path| LogName::of(&path)),
+            _ => None,
+        }
     }
 
     /// Whether it can be told when it comes again.

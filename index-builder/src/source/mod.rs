@@ -4,9 +4,9 @@
 //! Where a record ends, `canter-formats` says; nothing here knows what is in one.
 
 mod batch;
-mod beginning;
 mod decoding;
 mod fit;
+mod identity;
 mod input;
 mod next_record;
 mod object;
@@ -25,9 +25,11 @@ mod tests;
 #[cfg(feature = "parquet")]
 pub use self::parquet::ArrowTables;
 pub(crate) use batch::{Extent, Record, RecordBatch, is_blank};
-pub(crate) use beginning::id_of_lines;
 pub(crate) use decoding::{TakenApart, take_apart};
+pub(crate) use identity::{
+    Identities, Identity, Ledger, Place as InputPlace, id_of_lines, mark_of, name_of, open_end_of,
+};
 pub use input::Source;
 pub(crate) use object::{ObjectPlace, ReadAhead};
-pub(crate) use records::{Lookup, RecordReader, SourceRead};
-pub(crate) use settings::ReadSettings;
+pub(crate) use records::{RecordReader, SourceRead};
+pub(crate) use settings::{ReadSettings, zone_named};

@@ -2,6 +2,7 @@
 
 use super::batch::{Extent, RecordSpan};
 use super::records::RecordReader;
+use crate::error::ErrorKind;
 use canter_formats::Cut;
 use std::io::{self, BufRead};
 
@@ -67,6 +68,9 @@ impl RecordReader {
             raw_num_bytes,
             extent: Extent::Whole,
             is_ended,
+            has_end: is_ended,
+            num_lines: 1,
+            place: 0,
         };
         let is_whole = raw_num_bytes <= keep as u64;
         if is_whole {
@@ -142,11 +146,16 @@ impl RecordReader {
                 Err(error) => {
                     // The lines so far are a record, and what came of the next one breaks off.
                     let broken = self.broken_off(error, &mut line, 0);
+                    record.has_end &= self.waiting().is_none();
                     self.next_line = broken.map(|span| (line, span));
                     return Ok(Some(self.end_record(record, bytes)));
                 }
             };
-            let begins = self.begins_record(&bytes[record.range.clone()], &line);
+            // What is known ends with a record, whatever follows.
+            let num_known = self.known.map_or(0, |known| known.num_lines);
+            let is_behind_known =
+                self.counts_lines && num_known == self.num_lines + record.num_lines;
+            let begins = is_behind_known || self.begins_record(&bytes[record.range.clone()], &line);
             let is_too_long = record.range.len() + 1 + line.len() > self.max_num_bytes;
             let is_part = span.extent == Extent::Part;
             if begins || is_part || (is_too_long && self.settings.keeps_all) {
@@ -158,6 +167,8 @@ impl RecordReader {
                 return Ok(Some(self.end_record(record, bytes)));
             }
             record.raw_num_bytes += span.raw_num_bytes;
+            record.num_lines += 1;
+            record.has_end = span.has_end;
             if is_too_long || span.extent == Extent::Shortened {
                 shorten(&mut record, self.max_num_bytes);
                 self.skip_to_next(&mut record)?;
@@ -175,6 +186,7 @@ impl RecordReader {
         self.is_continued = record.extent == Extent::Part;
         // Only the line that begins the next one ends a record.
         record.is_ended = self.next_line.is_some();
+        record.has_end |= record.is_ended;
         record
     }
 
@@ -195,6 +207,8 @@ impl RecordReader {
                 break;
             }
             record.raw_num_bytes += span.raw_num_bytes;
+            record.num_lines += 1;
+            record.has_end = span.has_end;
             line.clear();
         }
         Ok(())
@@ -210,6 +224,9 @@ impl RecordReader {
             raw_num_bytes: 0,
             extent: Extent::Whole,
             is_ended: true,
+            has_end: true,
+            num_lines: 1,
+            place: 0,
         };
         loop {
             let available = match self.input.reader.fill_buf() {
@@ -218,6 +235,7 @@ impl RecordReader {
             };
             let is_at_end = available.is_empty();
             span.is_ended = !is_at_end;
+            span.has_end = span.is_ended;
             // In small steps, so that little has to be given back.
             let available = &available[..available.len().min(64 * 1024)];
             let cut = match is_at_end {
@@ -248,7 +266,9 @@ impl RecordReader {
                 continue;
             }
             let is_over = bytes.len() - start > self.max_num_bytes.saturating_add(2);
-            if (is_over || is_at_end)
+            // A quote may still be closed in what is being written.
+            let is_open = is_at_end && self.input.may_grow && !self.settings.takes_open();
+            if (is_over || (is_at_end && !is_open))
                 && self.cutter.is_in_quotes()
                 && self.end_at_line(bytes, &mut span)
             {
@@ -297,6 +317,50 @@ impl RecordReader {
         }
         bytes.truncate(span.range.end);
         true
+    }
+
+    /// Ends the source: a damaged one with a record that says so, one that cannot be read with a
+    /// failure of the whole.
+    pub(super) fn broken_off(
+        &mut self,
+        error: io::Error,
+        bytes: &mut Vec<u8>,
+        start: usize,
+    ) -> Option<RecordSpan> {
+        let may_grow = self.input.may_grow && !self.settings.takes_open();
+        if may_grow && self.input.is_cut_short(&error) {
+            let num_lines = self.line_num.saturating_sub(1);
+            self.waiting.get_or_insert_with(|| {
+                format!(
+                    "it is compressed and ends in the middle, behind {num_lines} lines: what follows waits for the rest; \
+                     --final takes what there is"
+                )
+            });
+            bytes.truncate(start);
+            self.end = Some(Ok(()));
+            return None;
+        }
+        let failure = self.input.failure(error, self.line_num.saturating_sub(1));
+        if failure.kind() != ErrorKind::Data {
+            bytes.truncate(start);
+            self.end = Some(Err(failure));
+            return None;
+        }
+        self.end = Some(Ok(()));
+        self.damage = Some(failure.to_string());
+        let len = bytes.len() - start;
+        bytes.truncate(start + len.min(self.max_num_bytes));
+        Some(RecordSpan {
+            range: start..bytes.len(),
+            line_num: self.line_num,
+            byte_offset: self.byte_offset.saturating_sub(len as u64),
+            raw_num_bytes: (bytes.len() - start) as u64,
+            extent: Extent::BrokenOff,
+            is_ended: false,
+            has_end: false,
+            num_lines: 0,
+            place: self.num_lines + 1,
+        })
     }
 }
 

@@ -48,6 +48,7 @@ impl Source {
                 ..Input::lines(self.name, lines)
             });
         }
+        let may_grow = self.path().is_some_and(Path::is_file);
         let is_parquet = settings.may_be_parquet();
         let name = self.name.clone();
         let raw = match self.raw(object, num_stored_bytes, is_parquet)? {
@@ -70,6 +71,7 @@ impl Source {
             path_fields: raw.path_fields,
             left_out: raw.left_out,
             layers,
+            may_grow,
             ..input
         })
     }

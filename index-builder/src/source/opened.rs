@@ -36,6 +36,8 @@ pub(crate) struct Input {
     pub(super) parquet: Option<u64>,
     /// Whether each line is a JSON document, whatever anybody says of other sources.
     pub(super) has_document_lines: bool,
+    /// Whether it is a file, which may be written to at this moment. The end of anything else is the end.
+    pub(super) may_grow: bool,
 }
 
 impl Input {
@@ -77,6 +79,7 @@ impl Input {
             layers: Vec::new(),
             parquet: None,
             has_document_lines: false,
+            may_grow: false,
         }
     }
 
@@ -86,6 +89,14 @@ impl Input {
             has_document_lines: true,
             ..Input::as_it_is(name, Box::new(Cursor::new(lines)))
         }
+    }
+
+    /// Whether reading stopped because the end of what is compressed is missing, which may still be written.
+    pub(super) fn is_cut_short(&self, error: &io::Error) -> bool {
+        let is_missing = error.kind() == io::ErrorKind::UnexpectedEof
+            // As flate2 says it of the middle of a stream.
+            || error.to_string() == "incomplete deflate stream";
+        !self.layers.is_empty() && error.raw_os_error().is_none() && is_missing
     }
 
     /// What to say when reading stopped with `error` after `num_lines` whole lines.

@@ -1,48 +1,63 @@
 //! Cutting a source into records, a batch at a time.
 
 use super::batch::{Extent, RecordBatch, RecordSpan};
-use super::beginning::known_by;
+use super::identity::{Growth, Known, MARKS, Probe, known_by};
 use super::opened::Input;
 use super::path_fields::PathFields;
 use super::settings::ReadSettings;
-use crate::error::{BuildError, ErrorKind};
+use crate::error::BuildError;
 use canter_formats::{Cutter, Directive, Format, Layout, Recognised, recognise};
 use canter_split_format::{LinesHash, SourceId, SourceProgress};
 use std::collections::BTreeSet;
-use std::io;
+use std::io::BufRead;
 use std::sync::Arc;
 
 /// A batch is full when it holds this many bytes.
 const BATCH_NUM_BYTES: usize = 256 * 1024;
-/// A record that is known to have so many lines at the most may have got others since.
-const MAX_LATE_LINES: usize = 1_000;
 /// A record that holds many documents may have so many bytes, if no more are allowed for each.
 const MANY_DOCS_NUM_BYTES: usize = 64 << 20;
 
 /// What was read of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceRead {
     /// Which source, for ever.
     pub(crate) source_id: SourceId,
     /// How much of it was ingested before.
     pub(crate) known: Option<SourceProgress>,
-    /// All of its records.
-    pub(crate) num_records: u64,
+    /// All of its records; where a record may have several lines, all lines of its records. What that is depends on
+    /// nothing but the source's own beginning, however a sample divides its lines among records.
+    pub(crate) num_lines: u64,
     pub(crate) hash: LinesHash,
-    /// The hash without the last record, if nothing ends that: more of it may come.
-    pub(crate) hash_before_open_record: Option<LinesHash>,
+    /// The same without the last record, if nothing ends that: more of it may come.
+    pub(crate) before_open_record: Option<(u64, LinesHash)>,
+    /// The place of the last record, as lines are counted.
+    pub(crate) last_record: u64,
+    /// Whether the last record may be a part of one: nothing ends it, neither a line's end nor its own.
+    pub(crate) is_open_at_end: bool,
+    /// What the first lines come to, for some numbers of lines ([`MARKS`]).
+    pub(crate) marks: Vec<(u64, LinesHash)>,
 }
-
-/// Says how much of a source was ingested before.
-pub(crate) type Lookup<'a> =
-    dyn Fn(SourceId) -> Result<Option<SourceProgress>, BuildError> + Sync + 'a;
 
 /// Reads the records of one source.
 pub(crate) struct RecordReader {
-    known: Option<SourceProgress>,
-    num_records: u64,
+    pub(super) known: Option<SourceProgress>,
+    /// Whether the last known line may have grown.
+    is_known_open: bool,
+    /// Whether a source is known that ends otherwise than this one.
+    is_another: bool,
+    /// Records, or their lines.
+    pub(super) num_lines: u64,
+    pub(super) counts_lines: bool,
     hash: LinesHash,
-    hash_before_open_record: Option<LinesHash>,
+    before_open_record: Option<(u64, LinesHash)>,
+    last_record: u64,
+    /// Whether nothing ends the last record that was counted.
+    is_open_at_end: bool,
+    /// The last record that is known.
+    last_known: Vec<u8>,
+    marks: Vec<(u64, LinesHash)>,
+    probe: Option<Probe>,
+    known_by: Vec<u8>,
     pub(super) input: Input,
     source_ord: usize,
     source_id: SourceId,
@@ -62,23 +77,29 @@ pub(crate) struct RecordReader {
     pub(super) byte_offset: u64,
     pub(super) end: Option<Result<(), BuildError>>,
     /// What is wrong with the source, if it breaks off.
-    damage: Option<String>,
-    /// Lines that came to a record after it was ingested.
+    pub(super) damage: Option<String>,
+    /// Lines that came to a record after it was ingested, and are of no document.
     num_late_lines: u64,
     is_misfit: bool,
+    /// What is said of the last record if it waits until it is whole.
+    pub(super) waiting: Option<String>,
 }
 
 impl RecordReader {
-    /// Reads `input`, which comes from `origin`. `lookup` says how much of that is known.
+    /// Reads `input`, of which nobody has said yet which source it is ([`RecordReader::is_source`]).
     pub(crate) fn new(
         input: Input,
         source_ord: usize,
-        origin: &[u8],
         settings: &ReadSettings,
-        lookup: &Lookup<'_>,
     ) -> Result<RecordReader, BuildError> {
         let settings = settings.for_source(&input);
         let (beginning, is_whole) = input.reader.beginning();
+        // A line that is half-written says nothing of the format of the others.
+        let is_cut = input.may_grow && !beginning.ends_with(b"\n") && beginning.contains(&b'\n');
+        // Nor does one line: it may be the names of columns.
+        let is_one_line = memchr::memchr_iter(b'\n', beginning).nth(1).is_none();
+        let may_go_on = input.may_grow && !settings.takes_open() && is_one_line;
+        let is_whole = is_whole && !is_cut && !(may_go_on && beginning.ends_with(b"\n"));
         let recognised = match settings.format {
             _ if input.parquet.is_some() => {
                 Recognised::forced(Format::Parquet, beginning, is_whole)
@@ -111,25 +132,37 @@ impl RecordReader {
             true => settings.max_record_num_bytes.max(MANY_DOCS_NUM_BYTES),
             false => settings.max_record_num_bytes,
         };
-        let source_id = match input.parquet {
+        let known_by = match input.parquet {
             // How its rows are written depends on the index.
-            Some(footer) => SourceId::of(origin, &footer.to_le_bytes()),
-            None => SourceId::of(
-                origin,
-                known_by(beginning, &layout, &cutter, settings.max_record_num_bytes),
-            ),
+            Some(footer) => footer.to_le_bytes().to_vec(),
+            None => known_by(beginning, &layout, &cutter, settings.max_record_num_bytes).to_vec(),
         };
+        let is_table = matches!(format, Format::Csv | Format::Tsv);
+        let waiting = (may_go_on && is_table && settings.format.is_none()).then(|| {
+            "its only line may be the names of columns, and waits for others; --final takes it as a record"
+                .to_owned()
+        });
+        let has_rule = settings.multiline_start.is_some();
         Ok(RecordReader {
-            known: lookup(source_id)?,
-            num_records: 0,
+            known: None,
+            is_known_open: false,
+            is_another: false,
+            num_lines: 0,
+            counts_lines: cutter.is_of_lines() && (has_rule || layout.has_continuations()),
             hash: LinesHash::default(),
-            hash_before_open_record: None,
+            before_open_record: None,
+            last_record: 0,
+            is_open_at_end: false,
+            last_known: Vec::new(),
+            marks: Vec::new(),
+            probe: None,
+            source_id: SourceId::of(&[], &known_by),
+            known_by,
             byte_offset: input.first_byte_offset,
             path_fields: Arc::new(settings.path_fields(&input)),
             left_out: Arc::clone(&input.left_out),
             input,
             source_ord,
-            source_id,
             layout: Arc::new(layout),
             cutter,
             settings,
@@ -142,7 +175,55 @@ impl RecordReader {
             damage: None,
             num_late_lines: 0,
             is_misfit: false,
+            waiting,
         })
+    }
+
+    /// Says which source it is. Gives back what is to be said of that.
+    pub(crate) fn is_source(&mut self, identity: Known) -> Option<String> {
+        self.source_id = identity.id;
+        self.known = identity.known;
+        self.is_known_open = identity.is_open;
+        self.counts_lines &= !identity.counts_records;
+        identity.note
+    }
+
+    /// Its place in the list of sources.
+    pub(crate) fn source_ord(&self) -> usize {
+        self.source_ord
+    }
+
+    pub(super) fn counts_lines(&self) -> bool {
+        self.counts_lines
+    }
+
+    pub(super) fn is_parquet(&self) -> bool {
+        self.input.parquet.is_some()
+    }
+
+    /// Compares what is read with some sources.
+    pub(super) fn probe_for(&mut self, probe: Probe, counts_records: bool) {
+        self.probe = Some(probe);
+        self.counts_lines &= !counts_records;
+    }
+
+    pub(super) fn is_past_probe(&self) -> bool {
+        let num_lines = self.num_lines;
+        self.probe
+            .as_ref()
+            .is_none_or(|probe| probe.is_past(num_lines))
+    }
+
+    /// What came of the comparison, the lines that were read and ended, and their marks.
+    pub(super) fn into_probe(self) -> (Probe, u64, Vec<(u64, LinesHash)>) {
+        let before = self.before_open_record.filter(|_| self.is_open_at_end);
+        let num_lines = before.map_or(self.num_lines, |(num_lines, _)| num_lines);
+        (self.probe.unwrap_or_default(), num_lines, self.marks)
+    }
+
+    /// How the source begins: the same as long as it is the same.
+    pub(crate) fn known_by(&self) -> Vec<u8> {
+        self.known_by.clone()
     }
 
     /// What the source was recognised as, or said to be.
@@ -170,7 +251,8 @@ impl RecordReader {
         let mut batch = RecordBatch {
             source_ord: self.source_ord,
             source_id: self.source_id,
-            first_record: self.num_records + 1,
+            first_record: self.num_lines + 1,
+            counts_lines: self.counts_lines,
             num_known_records: self.known.map_or(0, |known| known.num_lines),
             num_known_docs: self.known.map_or(0, |known| known.num_docs),
             layout: Arc::clone(&self.layout),
@@ -185,7 +267,13 @@ impl RecordReader {
         while batch.bytes.len() < BATCH_NUM_BYTES {
             let start = batch.bytes.len();
             match self.next_record(&mut batch.bytes) {
-                Ok(Some(span)) => {
+                Ok(Some(span)) if self.waits(&batch.bytes[span.range.clone()], &span) => {
+                    self.byte_offset -= span.raw_num_bytes;
+                    batch.bytes.truncate(start);
+                    self.end = Some(Ok(()));
+                    break;
+                }
+                Ok(Some(mut span)) => {
                     let record = &batch.bytes[span.range.clone()];
                     if self.layout.may_be_directive(record) {
                         let mut layout = (*self.layout).clone();
@@ -199,8 +287,19 @@ impl RecordReader {
                             break;
                         }
                     }
-                    self.count(&batch.bytes[span.range.clone()], &span)?;
+                    let record = &batch.bytes[span.range.clone()];
+                    let late = self
+                        .late_layout(record)
+                        .filter(|_| batch.records.is_empty());
+                    let is_late = late.is_some();
+                    batch.layout = late.unwrap_or(batch.layout);
+                    span.place = self.num_lines + 1;
+                    self.count(record, &span)?;
+                    let is_last_known = self.is_last_known(record);
                     batch.records.push(span);
+                    if is_late || is_last_known {
+                        break;
+                    }
                 }
                 Ok(None) => {
                     self.end.get_or_insert(Ok(()));
@@ -215,7 +314,7 @@ impl RecordReader {
         }
         batch.failure.clone_from(&self.damage);
         // A line that was looked at ahead counts with the batch that looked.
-        batch.raw_num_bytes = self.byte_offset - first_offset;
+        batch.raw_num_bytes = self.byte_offset.saturating_sub(first_offset);
         if batch.records.is_empty() && batch.raw_num_bytes == 0 {
             return match self.end.take() {
                 Some(Err(failure)) => Err(failure),
@@ -238,41 +337,113 @@ impl RecordReader {
         if span.extent == Extent::BrokenOff {
             return Ok(());
         }
-        // Of one that is shortened the rest counts by its length; rows of Parquet are what its footer says.
-        let (record, len) = match span.extent {
-            _ if self.input.parquet.is_some() => (&[][..], 0),
-            Extent::Shortened => (record, span.raw_num_bytes),
-            _ => (record, record.len() as u64),
-        };
-        let before = self.hash;
-        self.num_records += 1;
-        self.hash = before.with(record, len);
-        self.hash_before_open_record = (!span.is_ended).then_some(before);
-        match self.known {
-            Some(known) if known.num_lines == self.num_records && known.hash != self.hash => {
-                if let Some(num) = self.late_lines(record, before, known.hash) {
-                    self.num_late_lines = num;
-                    return Ok(());
+        let before = (self.num_lines, self.hash);
+        self.last_record = self.num_lines + 1;
+        match span.extent {
+            // What its footer says.
+            _ if self.input.parquet.is_some() => self.count_line(&[], 0, 1)?,
+            // The rest counts by its length.
+            Extent::Shortened => {
+                let num_lines = match self.counts_lines {
+                    true => span.num_lines,
+                    false => 1,
+                };
+                self.count_line(record, span.raw_num_bytes, num_lines)?;
+            }
+            _ if self.counts_lines => {
+                let mut start = 0;
+                let ends = memchr::memchr_iter(b'\n', record).chain([record.len()]);
+                for end in ends {
+                    let line = record.get(start..end).unwrap_or_default();
+                    self.count_line(line, line.len() as u64, 1)?;
+                    start = end + 1;
                 }
-                Err(self.is_another(&format!(
+            }
+            _ => self.count_line(record, record.len() as u64, 1)?,
+        }
+        self.before_open_record = (!span.is_ended).then_some(before);
+        self.is_open_at_end = !span.has_end && !self.layout.ends_itself(record);
+        Ok(())
+    }
+
+    fn count_line(&mut self, line: &[u8], len: u64, num_lines: u64) -> Result<(), BuildError> {
+        let before = self.hash;
+        self.num_lines += num_lines;
+        self.hash = before.with(line, len);
+        if MARKS.contains(&self.num_lines) {
+            self.marks.push((self.num_lines, self.hash));
+        }
+        if let Some(probe) = &mut self.probe {
+            probe.see(self.num_lines, (before, self.hash), line);
+        }
+        let Some(known) = self.known.filter(|known| known.num_lines == self.num_lines) else {
+            return Ok(());
+        };
+        match Growth::of(before, self.hash, line, known.hash) {
+            Some(Growth::Same) => Ok(()),
+            Some(Growth::Longer) if self.is_known_open => {
+                self.num_late_lines = 1;
+                Ok(())
+            }
+            _ => {
+                self.is_another = true;
+                Err(self.another(&format!(
                     "its first {} records are not those that were ingested before",
                     known.num_lines
                 )))
             }
-            _ => Ok(()),
         }
     }
 
-    /// How many lines the last record that is known has got since then: a stack trace that was being written. Nothing
-    /// if it is another record.
-    fn late_lines(&self, record: &[u8], before: LinesHash, known: LinesHash) -> Option<u64> {
-        if !self.layout.has_continuations() {
-            return None;
+    /// Whether the last record is no whole one, because its end may still be written. It waits then.
+    fn waits(&mut self, record: &[u8], span: &RecordSpan) -> bool {
+        let may_grow = self.input.may_grow && !self.settings.takes_open();
+        if !may_grow || span.has_end || span.extent == Extent::BrokenOff || !self.is_at_end() {
+            return false;
         }
-        // Each is hashed from the beginning: more are not tried.
-        let mut ends = memchr::memchr_iter(b'\n', record).take(MAX_LATE_LINES);
-        let end = ends.find(|end| before.with(&record[..*end], *end as u64) == known)?;
-        Some(memchr::memchr_iter(b'\n', &record[end..]).count() as u64)
+        if self.layout.ends_itself(record) {
+            return false;
+        }
+        let len = span.raw_num_bytes;
+        self.waiting.get_or_insert_with(|| {
+            format!("its last record ({len} bytes so far) has no end, and waits for it; --final takes it as it is")
+        });
+        true
+    }
+
+    /// Takes note of the last record that is known: lines that come to it later are a record of their own.
+    fn is_last_known(&mut self, record: &[u8]) -> bool {
+        let num_known = self.known.map_or(0, |known| known.num_lines);
+        let is_it = self.counts_lines && num_known == self.num_lines;
+        if is_it {
+            self.last_known = record.to_vec();
+        }
+        is_it
+    }
+
+    /// How a record is read that belongs to the last known one: with the time of that.
+    fn late_layout(&self, record: &[u8]) -> Option<Arc<Layout>> {
+        let known = self.known?;
+        let line = record.split(|byte| *byte == b'\n').next()?;
+        let is_late = self.counts_lines
+            && known.num_lines == self.num_lines
+            && self.layout.continues(&self.last_known, line);
+        is_late.then(|| Arc::new(self.layout.with_time_of(&self.last_known)))
+    }
+
+    fn is_at_end(&mut self) -> bool {
+        // What cannot be read is told when it is read.
+        self.next_line.is_none() && self.input.reader.fill_buf().is_ok_and(<[u8]>::is_empty)
+    }
+
+    /// Why the last record is not taken, or the rest of the source.
+    pub(crate) fn waiting(&self) -> Option<&str> {
+        self.waiting.as_deref()
+    }
+
+    /// Whether another source of the same id was ingested before, as a failure has said.
+    pub(crate) fn is_another(&self) -> bool {
+        self.is_another
     }
 
     /// Returns whether reading ended because the index would keep nothing but the time of its records.
@@ -285,7 +456,7 @@ impl RecordReader {
         self.num_late_lines
     }
 
-    fn is_another(&self, problem: &str) -> BuildError {
+    fn another(&self, problem: &str) -> BuildError {
         BuildError::invalid(format!(
             "`{}` begins as a source that was ingested before, but {problem}: nothing was published; if it is another \
              one, give it another name, leave it out, or ingest it by itself with --ingest-id",
@@ -297,49 +468,26 @@ impl RecordReader {
     ///
     /// # Errors
     /// `Invalid` if there is less than was ingested before.
-    pub(crate) fn finish(self) -> Result<Option<SourceRead>, BuildError> {
-        if let Some(known) = self.known
-            && known.num_lines > self.num_records
+    pub(crate) fn finish(&mut self) -> Result<Option<SourceRead>, BuildError> {
+        // Of a file it was looked at before, and what waits now may have been taken as it was once.
+        if let Some(known) = self.known.filter(|_| !self.input.may_grow)
+            && known.num_lines > self.num_lines
         {
-            return Err(self.is_another(&format!(
+            self.is_another = true;
+            return Err(self.another(&format!(
                 "it has {} records, and {} of that one were ingested",
-                self.num_records, known.num_lines
+                self.num_lines, known.num_lines
             )));
         }
-        Ok((self.num_records > 0).then_some(SourceRead {
+        Ok((self.num_lines > 0).then_some(SourceRead {
             source_id: self.source_id,
             known: self.known,
-            num_records: self.num_records,
+            num_lines: self.num_lines,
             hash: self.hash,
-            hash_before_open_record: self.hash_before_open_record,
+            before_open_record: self.before_open_record,
+            is_open_at_end: self.is_open_at_end,
+            last_record: self.last_record,
+            marks: std::mem::take(&mut self.marks),
         }))
-    }
-
-    /// Ends the source: a damaged one with a record that says so, one that cannot be read with a
-    /// failure of the whole.
-    pub(super) fn broken_off(
-        &mut self,
-        error: io::Error,
-        bytes: &mut Vec<u8>,
-        start: usize,
-    ) -> Option<RecordSpan> {
-        let failure = self.input.failure(error, self.line_num.saturating_sub(1));
-        if failure.kind() != ErrorKind::Data {
-            bytes.truncate(start);
-            self.end = Some(Err(failure));
-            return None;
-        }
-        self.end = Some(Ok(()));
-        self.damage = Some(failure.to_string());
-        let len = bytes.len() - start;
-        bytes.truncate(start + len.min(self.max_num_bytes));
-        Some(RecordSpan {
-            range: start..bytes.len(),
-            line_num: self.line_num,
-            byte_offset: self.byte_offset.saturating_sub(len as u64),
-            raw_num_bytes: (bytes.len() - start) as u64,
-            extent: Extent::BrokenOff,
-            is_ended: false,
-        })
     }
 }

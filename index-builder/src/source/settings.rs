@@ -10,7 +10,7 @@ use crate::error::BuildError;
 use crate::ingest::IngestOptions;
 use canter_doc_mapper::config::OnError;
 use canter_doc_mapper::{FieldKind, IndexConfig, Mode};
-use canter_formats::{Format, Hints, MonthDay, ValueKind};
+use canter_formats::{Format, Hints, MonthDay, ValueKind, Zone};
 use regex::bytes::Regex;
 use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
@@ -29,6 +29,8 @@ pub(crate) struct ReadSettings {
     pub(super) max_parquet_num_bytes: u64,
     /// A record over the limit is given in parts, and none of them is lost.
     pub(crate) keeps_all: bool,
+    /// Whether the last record of a file is taken although nothing ends it.
+    takes_open: bool,
     /// What the first line of a record looks like, if records have several.
     pub(super) multiline_start: Option<Regex>,
     hints: Hints,
@@ -47,6 +49,19 @@ fn day_of_ingest(options: &IngestOptions) -> Option<MonthDay> {
     (!since.is_zero()).then(|| day_of(UNIX_EPOCH + since))?
 }
 
+/// The zone that a config names.
+///
+/// # Errors
+/// `Invalid` if there is none of this name.
+pub(crate) fn zone_named(name: &str) -> Result<Zone, BuildError> {
+    Zone::parse(name).ok_or_else(|| {
+        BuildError::invalid(format!(
+            "there is no time zone `{name}` (`ingest_settings.time_zone` of the index config): write a name such as \
+             Europe/Berlin, or an offset such as +02:00"
+        ))
+    })
+}
+
 impl ReadSettings {
     pub(crate) fn new(
         options: &IngestOptions,
@@ -60,6 +75,11 @@ impl ReadSettings {
         let multiline_start = multiline_start.map_err(|error| {
             BuildError::invalid("multiline_start is no regular expression").caused_by(error)
         })?;
+        let zone = match (&options.zone, &config.ingest_settings.time_zone) {
+            (Some(zone), _) => zone.clone(),
+            (None, Some(name)) => zone_named(name)?,
+            (None, None) => Zone::default(),
+        };
         let fields = config.doc_mapping.field_mappings.iter();
         let fields = fields.filter_map(|field| {
             let kind = match &field.kind {
@@ -92,6 +112,7 @@ impl ReadSettings {
             #[cfg(feature = "parquet")]
             max_parquet_num_bytes: options.max_parquet_num_bytes,
             keeps_all: config.ingest_settings.on_error == OnError::Keep,
+            takes_open: options.is_final,
             multiline_start,
             fit: Fit::of(config, options.transform.is_some()),
             hints: Hints {
@@ -99,7 +120,7 @@ impl ReadSettings {
                 columns: options.columns.clone(),
                 ended: day_of_ingest(options),
                 year: options.year,
-                zone_minutes: options.zone_minutes,
+                zone,
             },
         })
     }
@@ -114,6 +135,19 @@ impl ReadSettings {
             settings.max_record_num_bytes = usize::MAX;
         }
         settings
+    }
+
+    /// The same, for a look at a source: the last record is taken as it is.
+    pub(crate) fn taking_all(&self) -> ReadSettings {
+        ReadSettings {
+            takes_open: true,
+            ..self.clone()
+        }
+    }
+
+    /// Whether the last record of a file is taken although nothing ends it.
+    pub(super) fn takes_open(&self) -> bool {
+        self.takes_open
     }
 
     /// The hints for one source.

@@ -17,6 +17,7 @@
 //! paths of the machine that built it.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -30,6 +31,15 @@ pub use read::Identities;
 
 /// Length of a source id in bytes.
 const SOURCE_ID_LEN: usize = 16;
+
+/// The first bytes of a hash.
+fn first_bytes(bytes: &[u8], len: usize) -> impl Iterator<Item = u8> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"canter file 1\0");
+    hasher.update(bytes);
+    let hash: [u8; 32] = hasher.finalize().into();
+    hash.into_iter().take(len)
+}
 
 /// Id of a source, the same wherever the source is read: a hash of its location and its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +57,46 @@ impl SourceId {
         hasher.update(origin);
         hasher.update(beginning);
         Self::first_half(hasher.finalize().as_bytes())
+    }
+
+    /// The id of a file that has no id of its own: how it begins stands first, so that the ids of all files that begin
+    /// alike, wherever they are, lie in one range ([`SourceId::range_of_beginning`]). A file that was renamed, or
+    /// compressed, is found by that.
+    ///
+    /// ```text
+    ///   8 bytes                 4 bytes             4 bytes
+    ///   hash of the beginning │ hash of the log │ hash of path, beginning and number
+    /// ```
+    ///
+    /// `log` is what the names of a log and of its rotated files have in common. `number` tells files apart that had the
+    /// same path one after the other and begin alike.
+    pub fn of_file(path: &[u8], log: &[u8], beginning: &[u8], number: u32) -> Self {
+        let mut id = [0; SOURCE_ID_LEN];
+        let last = [path, b"\0", &number.to_le_bytes()].concat();
+        let last = Self::of(&last, beginning).0;
+        let parts = first_bytes(beginning, 8).chain(first_bytes(log, 4));
+        let parts = parts.chain(last.into_iter().take(4));
+        id.iter_mut()
+            .zip(parts)
+            .for_each(|(into, byte)| *into = byte);
+        Self(id)
+    }
+
+    /// The numbers of all ids of files that begin so ([`SourceId::of_file`]).
+    pub fn range_of_beginning(beginning: &[u8]) -> RangeInclusive<u128> {
+        let bytes = first_bytes(beginning, 8);
+        let first = bytes.fold(0_u128, |number, byte| (number << 8) | u128::from(byte)) << 64;
+        first..=first | u128::from(u64::MAX)
+    }
+
+    /// Whether it may be the id of a file of this log ([`SourceId::of_file`]).
+    pub fn may_be_of_log(self, log: &[u8]) -> bool {
+        first_bytes(log, 4).eq(self.0.into_iter().skip(8).take(4))
+    }
+
+    /// The id with this number ([`SourceId::to_u128`]).
+    pub fn from_u128(number: u128) -> Self {
+        Self(number.to_be_bytes())
     }
 
     fn first_half(hash: &[u8; 32]) -> Self {

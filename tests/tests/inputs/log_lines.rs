@@ -152,7 +152,7 @@ fn years_and_zones_that_are_not_written_are_taken_from_what_is_said_of_the_input
     );
     let (found, said) = times(&IngestOptions {
         year: Some(2020),
-        zone_minutes: 120,
+        zone: canter_formats::Zone::parse("+02:00"),
         ..new_year
     });
     assert_eq!(
@@ -163,4 +163,80 @@ fn years_and_zones_that_are_not_written_are_taken_from_what_is_said_of_the_input
         said,
         "its times have no year: 2020 was said; its times name no zone: +02:00"
     );
+}
+
+#[test]
+fn lines_whose_time_lies_before_that_of_earlier_lines_are_found_by_it() {
+    // Every seventh line is late, the later the further behind; splits of ten documents, whose times overlap.
+    let second = |n: i64| if n % 7 == 6 { n - 3 * n / 4 } else { n };
+    let mut lines = String::new();
+    for n in 0..120 {
+        let at = second(n);
+        lines += &format!(
+            "2024-05-01 10:{:02}:{:02} INFO [main] a.B - line number{n}\n",
+            at / 60,
+            at % 60
+        );
+    }
+    let yaml = suggested(lines.as_bytes());
+    let options = IngestOptions {
+        split_num_docs_target: Some(10),
+        ..options()
+    };
+    let index = TestIndex::of_sources(&yaml, vec![source(lines.as_bytes())], &options).unwrap();
+    assert_eq!(index.report.splits.len(), 12);
+    let ten = 1_714_557_600;
+    for n in 0..120 {
+        let at = ten + second(n);
+        let request = |query: String| {
+            let request = json!({"query": query, "start_timestamp": at, "end_timestamp": at + 1});
+            index.search(&request).unwrap().json["num_hits"].clone()
+        };
+        let num_there = (0..120).filter(|other| second(*other) == second(n)).count();
+        assert_eq!(request("*".to_owned()), num_there, "{n}");
+        assert_eq!(request(format!("number{n}")), 1, "{n}");
+    }
+}
+
+#[test]
+fn a_config_may_name_the_zone_of_times() {
+    let config = |zone: &str| {
+        format!(
+            "{{version: 0.8, index_id: lines, ingest_settings: {{time_zone: {zone}}}, doc_mapping: {{mode: dynamic, \
+             timestamp_field: timestamp, field_mappings: [{{name: timestamp, type: datetime, fast: true}}]}}}}"
+        )
+    };
+    let lines = "2024-01-01 10:00:00 INFO winter\n2024-07-01 10:00:00 INFO summer\n";
+    let first = |zone: &str, options: &IngestOptions| {
+        let sources = vec![source(lines.as_bytes())];
+        let index = TestIndex::of_sources(&config(zone), sources, options).unwrap();
+        let answer = index
+            .search(&json!({"query": "*", "sort_by": "timestamp"}))
+            .unwrap();
+        let hits = answer.json["hits"].as_array().unwrap();
+        let times = hits.iter().map(|hit| hit["timestamp"].clone());
+        let mut times: Vec<Value> = times.collect();
+        times.sort_by_key(|time| time.as_str().unwrap().to_owned());
+        (json!(times), index.report.inputs[0].times.clone().unwrap())
+    };
+    assert_eq!(
+        first("Europe/Berlin", &options()),
+        (
+            json!(["2024-01-01T09:00:00Z", "2024-07-01T08:00:00Z"]),
+            "its times name no zone: Europe/Berlin".to_owned()
+        )
+    );
+    // What is said for an ingest counts more.
+    let in_new_york = IngestOptions {
+        zone: canter_formats::Zone::parse("America/New_York"),
+        ..options()
+    };
+    let (times, _) = first("Europe/Berlin", &in_new_york);
+    assert_eq!(
+        times,
+        json!(["2024-01-01T15:00:00Z", "2024-07-01T14:00:00Z"])
+    );
+    let error = TestIndex::of_sources(&config("Europe/Bonn"), Vec::new(), &options());
+    let error = error.err().unwrap().to_string();
+    assert!(error.contains("Europe/Bonn"), "{error}");
 }

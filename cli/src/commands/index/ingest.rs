@@ -19,7 +19,7 @@ use super::reading::{ConfigArgs, ReadArgs};
 use super::suggest::deciding::{decide, index_id_of};
 use crate::args::{Format, parse_some_bytes};
 use crate::exit::{WrongUse, note, warn};
-use crate::render::{IngestProgress, numbers};
+use crate::render::{IngestProgress, clean_text, numbers};
 
 mod dry_run;
 mod report;
@@ -38,9 +38,11 @@ a document or a reject. Rejects go to the rejects file with their line, place an
 
 Ingesting the same list of inputs again, after a failure or by mistake, changes nothing: documents
 that were published before are reported and skipped, whatever the options are. A file is
-identified by its path and its first line, so a copy is another input, and equal lines of two
-files are all kept. If a file has grown, only the new lines are added. Standard input is
-identified by --ingest-id alone; without it, every ingest adds all lines.
+identified by its content: one that begins with all that was ingested of another is that file,
+renamed or compressed, unless both are inputs; so logs may be rotated. Equal lines of two files are
+all kept. If a file has grown, only the new lines are added; a last line that is half-written waits
+(--final takes it). Standard input is identified by --ingest-id alone; without it, every ingest
+adds all lines.
 
 An input may be a glob (in quotes), a folder, or in a bucket: s3://bucket/key, s3://bucket/prefix/
 (all objects below it), s3://bucket/prefix/**/*.gz, also gs:// and az://. Credentials come from
@@ -86,6 +88,11 @@ pub(crate) struct IngestArgs {
     /// Only show the documents of the first N records of each input, field by field, and write nothing.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) dry_run: Option<u32>,
+
+    /// Take the last record of each file as it is, although nothing ends it. By default a last line without a line feed, and
+    /// any other record that may be half-written, waits for a later ingest.
+    #[arg(long = "final")]
+    is_final: bool,
 
     /// File to which rejected lines are appended; created when the first line is rejected.
     #[arg(long, value_name = "FILE", default_value = "canter.rejects.ndjson")]
@@ -167,7 +174,13 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
         index_uri: Some(args.index.clone()),
         ..FindOptions::default()
     })?;
-    let left_out = found.left_out;
+    let (left_out, special) = (found.left_out, found.special);
+    if !special.is_empty() {
+        note(format_args!(
+            "left out, because they are pipes, sockets or devices: {}",
+            clean_text(&special.join(", "))
+        ));
+    }
     let sources = with_ids(found.sources, args)?;
     let Opened {
         store,
@@ -346,6 +359,7 @@ pub(crate) fn options_of(args: &IngestArgs) -> Result<IngestOptions> {
         max_line_num_bytes: args
             .max_line_bytes
             .map_or(defaults.max_line_num_bytes, |len| len as usize),
+        is_final: args.is_final,
         rejects_path: Some(args.rejects.clone()),
         max_rejects_num_bytes: args
             .max_rejects_bytes

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use canter_doc_mapper::IndexConfig;
-use canter_formats::{Format, zone_minutes};
+use canter_formats::{Format, Zone};
 use canter_index_builder::{FindOptions, FoundInputs, IngestOptions, Transform, find_inputs};
 use clap::Args;
 use jiff::Timestamp;
@@ -86,10 +86,10 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
     max_parquet_bytes: Option<u64>,
 
-    /// Zone of log times that name none, as an offset: +02:00, -0730, UTC.
-    #[arg(long, value_name = "OFFSET", default_value = "UTC", value_parser = parse_zone)]
-    #[arg(allow_hyphen_values = true)]
-    time_zone: i16,
+    /// Zone of log times that name none: a name (Europe/Berlin) or an offset (+02:00, -0730) [default: as in the index
+    /// config, else UTC].
+    #[arg(long, value_name = "ZONE", value_parser = parse_zone, allow_hyphen_values = true)]
+    time_zone: Option<Zone>,
 
     /// Program in VRL, Vector's language, that is run on every document before indexing. It can change, drop or
     /// reject a document, or turn it into several. See docs/transforms.md.
@@ -111,7 +111,7 @@ impl ReadArgs {
             multiline_start: self.multiline_start.clone(),
             transform: self.transform.as_deref().map(read_transform).transpose()?,
             year: self.year,
-            zone_minutes: self.time_zone,
+            zone: self.time_zone.clone(),
             ingested_at_ms: match defaults.ingested_at_ms {
                 0 => Timestamp::now().as_millisecond().try_into().unwrap_or(0),
                 said => said,
@@ -159,11 +159,9 @@ fn parse_delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Minutes east of Greenwich.
-fn parse_zone(text: &str) -> Result<i16, String> {
-    zone_minutes(text).ok_or_else(|| {
-        "write an offset such as +02:00, or UTC: rules of daylight saving time are not known here".to_owned()
-    })
+fn parse_zone(text: &str) -> Result<Zone, String> {
+    Zone::parse(text)
+        .ok_or_else(|| "write a name such as Europe/Berlin, or an offset such as +02:00".to_owned())
 }
 
 /// A day, which begins at midnight, or a time; in seconds since 1970.

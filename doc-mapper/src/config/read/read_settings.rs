@@ -212,7 +212,13 @@ pub(in crate::config) fn ingest_settings(node: Option<&Node>) -> Result<IngestSe
         node,
         "ingest_settings",
         "ingest_settings",
-        &["min_shards", "validate_docs", "on_error", "multiline_start"],
+        &[
+            "min_shards",
+            "validate_docs",
+            "on_error",
+            "multiline_start",
+            "time_zone",
+        ],
     )?;
     let on_error = [("rejects", OnError::Rejects), ("keep", OnError::Keep)];
     Ok(IngestSettings {
@@ -220,6 +226,7 @@ pub(in crate::config) fn ingest_settings(node: Option<&Node>) -> Result<IngestSe
         validate_docs: map.bool("validate_docs", default.validate_docs)?,
         on_error: map.choice("on_error", &on_error, default.on_error)?,
         multiline_start: map.str("multiline_start")?,
+        time_zone: map.str("time_zone")?,
     })
 }
 

@@ -64,7 +64,7 @@ fn two_layouts_in_one_file_are_both_read() {
     let docs = docs(&text);
     assert_eq!(docs.len(), 40);
     assert_eq!(docs[0]["logger"], "a.B", "{}", docs[0]);
-    assert_eq!(docs[1]["level"], "error");
+    assert_eq!(docs[1]["level"], "ERROR");
     assert_eq!(docs[1]["timestamp"], "2024-05-01T10:00:10Z");
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum TimeForm {
     Uptime,
     /// A time of day alone.
     Clock,
+    /// No time: `info: Microsoft.Hosting.Lifetime[14]`, as .NET's console begins a record.
+    Untimed,
 }
 
 /// What a time says.
@@ -32,6 +34,8 @@ pub(crate) enum Reading {
         start: usize,
         end: usize,
     },
+    /// No time.
+    Nothing,
 }
 
 impl TimeForm {
@@ -43,6 +47,7 @@ impl TimeForm {
             TimeForm::Epoch,
             TimeForm::Uptime,
             TimeForm::Clock,
+            TimeForm::Untimed,
         ])
     }
 
@@ -55,6 +60,7 @@ impl TimeForm {
             TimeForm::Dated(DateForm::DayNameYear) => first.is_ascii_alphanumeric(),
             TimeForm::Glog => matches!(first, b'I' | b'W' | b'E' | b'F'),
             TimeForm::Uptime => first == b'[',
+            TimeForm::Untimed => matches!(first, b't' | b'd' | b'i' | b'w' | b'f' | b'c'),
             TimeForm::Dated(_) | TimeForm::Epoch | TimeForm::Clock => first.is_ascii_digit(),
         }
     }
@@ -67,6 +73,7 @@ pub(crate) fn read(form: TimeForm, text: &[u8], place: usize) -> Option<(Reading
         TimeForm::Glog => glog(text, place)?,
         TimeForm::Epoch => epoch(text, place)?,
         TimeForm::Uptime => return uptime(text, place),
+        TimeForm::Untimed => return untimed(text, place),
         TimeForm::Clock => {
             let (clock, end) = clock::read(text, place, false, false)?;
             let has_half = end.checked_sub(1).and_then(|last| at(text, last));
@@ -216,10 +223,30 @@ fn uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {
 }
 
 /// Minutes east of Greenwich of `+02:00`, `-0730`, `UTC`, `Z`; nothing for other names.
-#[must_use]
-pub fn zone_minutes(text: &str) -> Option<i16> {
+pub(super) fn zone_minutes(text: &str) -> Option<i16> {
     let (zone, end) = clock::zone(text.as_bytes(), 0);
     zone.filter(|_| end == text.len() && !text.starts_with(' '))
+}
+
+/// A level of .NET's console, and a category with the number of an event, which nothing follows in the line.
+/// `https://learn.microsoft.com/en-us/dotnet/core/extensions/console-log-formatter`
+fn untimed(text: &[u8], place: usize) -> Option<(Reading, usize)> {
+    const LEVELS: [&[u8]; 6] = [b"trce", b"dbug", b"info", b"warn", b"fail", b"crit"];
+    let line = text.get(place..)?;
+    let line = line.get(..memchr::memchr(b'\n', line).unwrap_or(line.len()))?;
+    let (level, rest) = (line.get(..4)?, line.get(4..)?);
+    let number = rest
+        .strip_prefix(b": ")?
+        .trim_ascii_end()
+        .strip_suffix(b"]")?;
+    let open = number.iter().rposition(|byte| *byte == b'[')?;
+    let (category, event) = (number.get(..open)?, number.get(open + 1..)?);
+    let is_event = !event.is_empty() && event.iter().all(u8::is_ascii_digit);
+    let is_it = is_event
+        && LEVELS.contains(&level)
+        && category.first().is_some_and(u8::is_ascii_alphabetic)
+        && !category.iter().any(u8::is_ascii_whitespace);
+    is_it.then_some((Reading::Nothing, place))
 }
 
 /// The day of a time, from 1970-01-01 on: within a year that is not said, of 2000.

@@ -11,8 +11,9 @@ mod form;
 mod stamp;
 #[cfg(test)]
 mod tests;
+mod zone;
 
 pub(crate) use date::DateForm;
-pub use form::zone_minutes;
 pub(crate) use form::{Reading, TimeForm, days_of, read};
 pub(crate) use stamp::Reference;
+pub use zone::Zone;

@@ -3,17 +3,28 @@
 use super::calendar::latest_year;
 use super::clock::Clock;
 use super::date::Date;
+use super::zone::{UTC, Zone};
 use crate::layout::MonthDay;
 
 /// What a time does not say itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reference {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reference<'h> {
     /// The year of times without one, if somebody says it.
     pub(crate) year: Option<u16>,
     /// The last day of the source: the year follows from it else.
     pub(crate) ended: Option<MonthDay>,
-    /// Minutes east of Greenwich, for times without a zone.
-    pub(crate) zone_minutes: i16,
+    /// Of times without a zone.
+    pub(crate) zone: &'h Zone,
+}
+
+impl Default for Reference<'_> {
+    fn default() -> Self {
+        Reference {
+            year: None,
+            ended: None,
+            zone: &UTC,
+        }
+    }
 }
 
 /// A time as it was read.
@@ -30,7 +41,7 @@ const NO_YEAR: u16 = 1970;
 
 impl Stamp {
     /// Appends `2024-05-01T10:00:00.123Z`, or nothing of a time without a day.
-    pub(crate) fn write(&self, reference: &Reference, out: &mut Vec<u8>) -> Option<()> {
+    pub(crate) fn write(&self, reference: &Reference<'_>, out: &mut Vec<u8>) -> Option<()> {
         let date = self.date?;
         let year = match (date.year, reference.year, reference.ended) {
             (Some(year), _, _) => year,
@@ -45,7 +56,11 @@ impl Stamp {
         push(out, u32::from(date.day), 2);
         out.push(b'T');
         self.write_clock(out);
-        let minutes = self.zone.unwrap_or(reference.zone_minutes);
+        let of_zone = || {
+            let day = (date.month, date.day);
+            reference.zone.minutes_at(year, day, &self.clock)
+        };
+        let minutes = self.zone.unwrap_or_else(of_zone);
         if minutes == 0 {
             out.push(b'Z');
             return Some(());

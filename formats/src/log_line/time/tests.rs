@@ -4,7 +4,7 @@ use super::*;
 use crate::layout::MonthDay;
 use proptest::prelude::*;
 
-fn written(text: &str, reference: &Reference) -> Vec<String> {
+fn written(text: &str, reference: &Reference<'_>) -> Vec<String> {
     let read = |form| match read(form, text.as_bytes(), 0) {
         Some((Reading::Time(stamp), end)) if end == text.len() => {
             let mut out = Vec::new();
@@ -135,7 +135,7 @@ fn a_year_that_is_not_written_is_the_latest_that_is_no_more_than_a_day_ahead() {
         let (year, month, day) = end;
         let reference = Reference {
             ended: Some(MonthDay { year, month, day }),
-            zone_minutes: -90,
+            zone: &Zone::east(-90),
             ..Reference::default()
         };
         assert_eq!(written(text, &reference), [expect], "{text} before {end:?}");
@@ -176,7 +176,7 @@ fn zones_are_offsets() {
         ("+2", None),
         ("+24:00", None),
     ] {
-        assert_eq!(zone_minutes(text), expect, "{text}");
+        assert_eq!(super::form::zone_minutes(text), expect, "{text}");
     }
 }
 

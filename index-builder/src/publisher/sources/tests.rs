@@ -19,6 +19,7 @@ pub(crate) fn step(source: u64, num_lines: u64) -> SourceStep {
         from: None,
         to: progress(num_lines),
         marks_whole: false,
+        is_note: false,
     }
 }
 
@@ -159,6 +160,7 @@ fn many_objects_are_looked_up_in_few_requests_and_a_version_without_documents_is
     store.create_manifest(&config()).unwrap();
     let mark = |source: u64| SourceStep {
         marks_whole: true,
+        is_note: false,
         ..step(source, 1)
     };
     let marks: Vec<SourceStep> = (0..10_000).map(mark).collect();

@@ -104,7 +104,7 @@ fn read_with(
 ) -> Result<(Vec<String>, Option<String>), BuildError> {
     let settings = settings(options);
     let input = source.open(Arc::default(), &settings)?;
-    let mut reader = RecordReader::new(input, 0, b"test", &settings, &|_| Ok(None))?;
+    let mut reader = RecordReader::new(input, 0, &settings)?;
     let (mut lines, mut failure) = (Vec::new(), None);
     while let Some(batch) = reader.next_batch()? {
         for record in batch.iter() {

@@ -16,7 +16,7 @@ fn read_into(yaml: &str, bytes: &[u8]) -> Result<u64, String> {
     let settings = ReadSettings::new(&IngestOptions::default(), &config).unwrap();
     let source = Source::reader("some.log", Cursor::new(bytes.to_vec()));
     let input = source.open(Arc::default(), &settings).unwrap();
-    let mut reader = RecordReader::new(input, 0, b"test", &settings, &|_| Ok(None)).unwrap();
+    let mut reader = RecordReader::new(input, 0, &settings).unwrap();
     let mut num_records = 0;
     while let Some(batch) = reader.next_batch().map_err(|error| error.to_string())? {
         num_records += batch.len() as u64;
@@ -123,6 +123,6 @@ fn what_an_index_keeps_or_rejects_is_no_misfit() {
     let settings = ReadSettings::new(&IngestOptions::default(), &config).unwrap();
     let lines = Source::lines("sent", b"{\"ts\":1,\"b\":1}\n".to_vec());
     let input = lines.open(Arc::default(), &settings).unwrap();
-    let mut reader = RecordReader::new(input, 0, b"test", &settings, &|_| Ok(None)).unwrap();
+    let mut reader = RecordReader::new(input, 0, &settings).unwrap();
     assert!(reader.next_batch().unwrap().is_some());
 }

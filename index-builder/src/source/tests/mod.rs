@@ -1,5 +1,6 @@
 //! Every line of every kind of input arrives, and damage is named.
 
+mod families;
 mod fit;
 mod records;
 
@@ -26,7 +27,7 @@ fn settings(max_line_num_bytes: usize, on_error: &str) -> ReadSettings {
 
 fn records_of(source: Source, settings: &ReadSettings) -> Vec<RecordBatch> {
     let input = source.open(Arc::new(AtomicU64::new(0)), settings).unwrap();
-    let mut reader = RecordReader::new(input, 0, b"test", settings, &|_| Ok(None)).unwrap();
+    let mut reader = RecordReader::new(input, 0, settings).unwrap();
     let mut batches = Vec::new();
     while let Some(batch) = reader.next_batch().unwrap() {
         batches.push(batch);
@@ -230,7 +231,7 @@ fn what_cannot_be_read_fails_the_whole() {
         let source = Source::reader("failing", Failing(Cursor::new(bytes)));
         let settings = settings(100, "rejects");
         let input = source.open(Arc::new(AtomicU64::new(0)), &settings).unwrap();
-        let mut reader = RecordReader::new(input, 0, b"test", &settings, &|_| Ok(None)).unwrap();
+        let mut reader = RecordReader::new(input, 0, &settings).unwrap();
         let mut num = 0;
         let failure = loop {
             match reader.next_batch() {

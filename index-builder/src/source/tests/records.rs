@@ -4,6 +4,7 @@ use super::{records_of, settings};
 use crate::source::*;
 use canter_formats::Format;
 use canter_samples::{LAYOUTS, sample};
+use canter_split_format::SourceId;
 use proptest::prelude::*;
 use std::io::Cursor;
 use std::sync::Arc;
@@ -205,8 +206,8 @@ fn lines_of_documents_are_lines_whatever_they_begin_with() {
 
             let origin = source().origin();
             let input = source().open(Arc::default(), &settings).unwrap();
-            let reader = RecordReader::new(input, 0, &origin, &settings, &|_| Ok(None));
-            let (source_id, ..) = reader.unwrap().so_far();
+            let reader = RecordReader::new(input, 0, &settings);
+            let source_id = SourceId::of(&origin, &reader.unwrap().known_by());
             assert_eq!(source_id, id_of_lines("id", &lines));
         }
     }

@@ -86,7 +86,7 @@ pub(super) const LANGUAGES: &[Family] = &[
         "[{Y}-{m}-{d}T{H}:{M}:{S},{ms}][{L5}][o.e.n.Node               ] [node-1] {msg}",
         WORDS,
         "logger" = "o.e.n.Node",
-        "message" = "[node-1] {msg}"
+        "node" = "node-1"
     ),
     family!(
         "tomcat",
@@ -100,11 +100,7 @@ pub(super) const LANGUAGES: &[Family] = &[
         "java.util.logging",
         "docs.oracle.com SimpleFormatter",
         "{b} {d}, {Y} {I}:{M}:{S} {p} org.example.Server start\n{L}: {msg}",
-        &[
-            ("INFO", "INFO"),
-            ("WARNING", "WARNING"),
-            ("SEVERE", "SEVERE")
-        ],
+        &[("INFO", "INFO"), ("WARNING", "WARN"), ("SEVERE", "ERROR")],
         "logger" = "org.example.Server"
     ),
     family!(
@@ -126,8 +122,7 @@ pub(super) const LANGUAGES: &[Family] = &[
         "kafka.apache.org config/log4j.properties",
         "[{Y}-{m}-{d} {H}:{M}:{S},{ms}] {L} {msg} (kafka.server.KafkaServer)",
         WORDS,
-        "logger" = "kafka.server.KafkaServer",
-        "message" = "{msg} (kafka.server.KafkaServer)"
+        "logger" = "kafka.server.KafkaServer"
     ),
     family!(
         "cassandra",
@@ -283,7 +278,14 @@ pub(super) const LANGUAGES: &[Family] = &[
         ".NET's console with a time",
         "learn.microsoft.com console-log-formatter",
         "{Y}-{m}-{d} {H}:{M}:{S} {L}: Microsoft.Hosting.Lifetime[14]\n      {msg}",
-        &[("info", "info"), ("warn", "warn"), ("fail", "fail")],
+        &[("info", "INFO"), ("warn", "WARN"), ("fail", "ERROR")],
+        "logger" = "Microsoft.Hosting.Lifetime[14]"
+    ),
+    family!(
+        ".NET's console",
+        "learn.microsoft.com console-log-formatter",
+        "{L}: Microsoft.Hosting.Lifetime[14]\n      {msg}",
+        &[("info", "INFO"), ("warn", "WARN"), ("fail", "ERROR")],
         "logger" = "Microsoft.Hosting.Lifetime[14]"
     ),
     family!(
@@ -304,9 +306,9 @@ pub(super) const LANGUAGES: &[Family] = &[
         "php.net error_log",
         "[{d}-{b}-{Y} {H}:{M}:{S} UTC] PHP {L}:  {msg}",
         &[
-            ("Warning", "Warning"),
-            ("Fatal error", "Fatal error"),
-            ("Notice", "Notice")
+            ("Warning", "WARN"),
+            ("Fatal error", "FATAL"),
+            ("Notice", "NOTICE")
         ]
     ),
     family!(
@@ -315,7 +317,7 @@ pub(super) const LANGUAGES: &[Family] = &[
         "[{d}-{b}-{Y} {H}:{M}:{S}] {L}: {msg}",
         &[
             ("NOTICE", "NOTICE"),
-            ("WARNING", "WARNING"),
+            ("WARNING", "WARN"),
             ("ERROR", "ERROR")
         ]
     ),

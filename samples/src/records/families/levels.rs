@@ -9,21 +9,21 @@ pub(super) const WORDS: Levels = &[
     ("DEBUG", "DEBUG"),
 ];
 pub(super) const LOWER: Levels = &[
-    ("info", "info"),
-    ("warn", "warn"),
-    ("error", "error"),
-    ("debug", "debug"),
+    ("info", "INFO"),
+    ("warn", "WARN"),
+    ("error", "ERROR"),
+    ("debug", "DEBUG"),
 ];
 pub(super) const LONG: Levels = &[
     ("INFO", "INFO"),
-    ("WARNING", "WARNING"),
+    ("WARNING", "WARN"),
     ("ERROR", "ERROR"),
     ("CRITICAL", "CRITICAL"),
 ];
 pub(super) const LETTERS: Levels = &[("I", "INFO"), ("W", "WARN"), ("E", "ERROR")];
 pub(super) const THREE: Levels = &[
-    ("INF", "INF"),
-    ("WRN", "WRN"),
-    ("ERR", "ERR"),
-    ("DBG", "DBG"),
+    ("INF", "INFO"),
+    ("WRN", "WARN"),
+    ("ERR", "ERROR"),
+    ("DBG", "DEBUG"),
 ];

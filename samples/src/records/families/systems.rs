@@ -88,10 +88,10 @@ pub(super) const SYSTEMS: &[Family] = &[
         "dev.mysql.com error-log-format",
         "{Y}-{m}-{d}T{H}:{M}:{S}.{us}Z 0 [{L}] [MY-010116] [Server] {msg}",
         &[
-            ("System", "System"),
-            ("Warning", "Warning"),
+            ("System", "SYSTEM"),
+            ("Warning", "WARN"),
             ("ERROR", "ERROR"),
-            ("Note", "Note")
+            ("Note", "NOTICE")
         ],
         "process_id" = "0",
         "code" = "MY-010116",
@@ -101,7 +101,7 @@ pub(super) const SYSTEMS: &[Family] = &[
         "mysql 5.5",
         "dev.mysql.com error-log",
         "{y}{m}{d} {k}:{M}:{S} [{L}] InnoDB: {msg}",
-        &[("Note", "Note"), ("Warning", "Warning"), ("ERROR", "ERROR")],
+        &[("Note", "NOTICE"), ("Warning", "WARN"), ("ERROR", "ERROR")],
         "logger" = "InnoDB"
     ),
     family!(
@@ -116,10 +116,10 @@ pub(super) const SYSTEMS: &[Family] = &[
         "redis.io/docs server.log",
         "{pid}:M {d} {b} {Y} {H}:{M}:{S}.{ms} {L} {msg}",
         &[
-            ("*", "notice"),
-            ("#", "warning"),
-            ("-", "verbose"),
-            (".", "debug")
+            ("*", "NOTICE"),
+            ("#", "WARN"),
+            ("-", "DEBUG"),
+            (".", "DEBUG")
         ],
         "process_id" = "{pid}"
     ),
@@ -135,23 +135,23 @@ pub(super) const SYSTEMS: &[Family] = &[
         "rabbitmq",
         "rabbitmq.com/docs/logging",
         "{Y}-{m}-{d} {H}:{M}:{S}.{us}+00:00 [{L}] <0.{n}.0> {msg}",
-        &[("info", "info"), ("warning", "warning"), ("error", "error")],
+        &[("info", "INFO"), ("warning", "WARN"), ("error", "ERROR")],
         "process_id" = "0.{n}.0"
     ),
     family!(
         "rabbitmq before 3.7",
         "rabbitmq.com sasl reports",
         "={L} REPORT==== {-d}-{b}-{Y}::{H}:{M}:{S} ===\n{msg}",
-        &[("INFO", "INFO"), ("WARNING", "WARNING"), ("ERROR", "ERROR")]
+        &[("INFO", "INFO"), ("WARNING", "WARN"), ("ERROR", "ERROR")]
     ),
     family!(
         "clickhouse",
         "clickhouse.com/docs server settings logger",
         "{Y}.{m}.{d} {H}:{M}:{S}.{us} [ {pid} ] {{uuid}} <{L}> executeQuery: {msg}",
         &[
-            ("Debug", "Debug"),
-            ("Information", "Information"),
-            ("Error", "Error")
+            ("Debug", "DEBUG"),
+            ("Information", "INFO"),
+            ("Error", "ERROR")
         ],
         "process_id" = "{pid}",
         "logger" = "executeQuery"
@@ -166,7 +166,7 @@ pub(super) const SYSTEMS: &[Family] = &[
             ("I", "INFO"),
             ("W", "WARN"),
             ("E", "ERROR"),
-            ("V", "VERBOSE")
+            ("V", "TRACE")
         ],
         "process_id" = "{pid}",
         "thread_id" = "{tid}",
@@ -176,14 +176,14 @@ pub(super) const SYSTEMS: &[Family] = &[
         "windows cbs",
         "learn.microsoft.com cbs.log",
         "{Y}-{m}-{d} {H}:{M}:{S}, {L21} CBS    {msg}",
-        &[("Info", "Info"), ("Warning", "Warning"), ("Error", "Error")],
+        &[("Info", "INFO"), ("Warning", "WARN"), ("Error", "ERROR")],
         "logger" = "CBS"
     ),
     family!(
         "macos, log show",
         "developer.apple.com man log",
         "{Y}-{m}-{d} {H}:{M}:{S}.{us}+0200 0x1a2b     {L21} 0x0                  {pid}    0    kernel: {msg}",
-        &[("Default", "Default"), ("Error", "Error"), ("Info", "Info")],
+        &[("Default", "NOTICE"), ("Error", "ERROR"), ("Info", "INFO")],
         "process_id" = "{pid}",
         "logger" = "kernel"
     ),

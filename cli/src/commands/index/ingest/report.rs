@@ -50,6 +50,9 @@ pub(super) fn text_of(
     for text in texts_of_times(report) {
         line(format_args!("{text}"));
     }
+    for text in texts_of_inputs(report) {
+        line(format_args!("{text}"));
+    }
     if report.num_kept_docs > 0 {
         let reasons = counted_reasons(&report.kept_by_reason);
         line(format_args!(
@@ -169,6 +172,25 @@ fn texts_of_times(report: &IngestReport) -> Vec<String> {
         ),
     });
     texts.collect()
+}
+
+/// Inputs of which this says something one by one.
+const MAX_SHOWN: usize = 10;
+
+/// What is not as it was, and what waits.
+fn texts_of_inputs(report: &IngestReport) -> Vec<String> {
+    let said = report.inputs.iter().flat_map(|input| {
+        let all = [&input.note, &input.waiting].into_iter().flatten();
+        all.map(move |text| format!("{}: {text}", clean_text(&input.name)))
+    });
+    let mut texts: Vec<String> = said.collect();
+    let num_others = texts.len().saturating_sub(MAX_SHOWN) as u64;
+    if num_others > 0 {
+        texts.truncate(MAX_SHOWN);
+        let others = numbers::counted(num_others, "other line");
+        texts.push(format!("and {others} of this kind (--format json has all)"));
+    }
+    texts
 }
 
 fn text_of_formats(report: &IngestReport) -> Option<String> {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::input::origin_of;
-use super::next_record::{KEPT_OF_LONG_RECORD, without_ending};
+use super::super::input::origin_of;
+use super::super::next_record::{KEPT_OF_LONG_RECORD, without_ending};
 use canter_formats::{Cut, Cutter, Directive, Format, Hints, Layout};
 use canter_split_format::SourceId;
 
@@ -14,7 +14,7 @@ const FIRST_RECORD_LEN: usize = 4096;
 
 /// The first line; where many files begin with the same one, everything up to the end of the first record. It has to
 /// stay the same when a file grows.
-pub(super) fn known_by<'b>(
+pub(in crate::source) fn known_by<'b>(
     beginning: &'b [u8],
     layout: &Layout,
     cutter: &Cutter,
@@ -57,7 +57,7 @@ pub(super) fn known_by<'b>(
     &beginning[..beginning.len().min(start + FIRST_RECORD_LEN)]
 }
 
-/// The id of a source that is made of these lines (see [`super::Source::lines`]) and was given an id of its own.
+/// The id of a source that is made of these lines (see [`crate::Source::lines`]) and was given an id of its own.
 pub(crate) fn id_of_lines(id: &str, lines: &[u8]) -> SourceId {
     let hints = Arc::new(Hints::default());
     let layout = Layout::new(Format::Ndjson, b',', hints);

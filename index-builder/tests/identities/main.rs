@@ -1,5 +1,8 @@
 //! Two equal lines are two documents; one source ingested again is not.
 
+mod feeding;
+mod rotation;
+
 use canter_doc_mapper::IndexConfig;
 use canter_index_builder::{
     BuildError, ErrorKind, IndexStore, IngestOptions, IngestReport, Source, create_index, ingest,
@@ -164,11 +167,11 @@ fn of_a_file_that_grew_the_new_lines_are_taken_once() {
     }
     assert_eq!(bench.num_docs(), 13);
 
-    // A line that is still being written is a reject, and a document when it is whole.
+    // A line that is still being written waits, and is a document when it is whole.
     let (begun, rest) = LINE.split_at(LINE.len() / 2);
     let path = bench.file("app.log", &format!("{text}{begun}"));
     let report = bench.ingest(10, &[&path]);
-    assert_eq!((counts(&report), report.num_rejected_docs), ((0, 13), 1));
+    assert_eq!((counts(&report), report.num_rejected_docs), ((0, 13), 0));
     let path = bench.file("app.log", &format!("{text}{begun}{rest}"));
     assert_eq!(counts(&bench.ingest(10, &[&path])), (1, 13));
     // One that is whole but for its line feed is a document, once.
@@ -180,25 +183,25 @@ fn of_a_file_that_grew_the_new_lines_are_taken_once() {
 }
 
 #[test]
-fn a_file_that_begins_as_one_that_is_known_and_is_another_is_refused() {
+fn a_file_that_begins_as_one_that_is_known_and_is_another_is_a_new_one() {
     let bench = Bench::new();
     let path = bench.file("app.log", &LINE.repeat(4));
     assert_eq!(counts(&bench.ingest(10, &[&path])), (4, 0));
     let other = LINE.replace("beat", "other");
-    for (text, problem) in [
-        (LINE.repeat(3), "it has 3 records, and 4"),
+    for (text, num_new, said) in [
+        (LINE.repeat(3), 0, "it has 3 of the 4 lines"),
         (
             format!("{LINE}{other}{}", LINE.repeat(5)),
-            "its first 4 records are not",
+            7,
+            "it is another one",
         ),
     ] {
         let path = bench.file("app.log", &text);
-        let error = bench
-            .try_ingest(10, vec![Source::file(&path)])
-            .expect_err("a refusal");
-        assert_eq!(error.kind(), ErrorKind::Invalid);
-        assert!(error.to_string().contains(problem), "{error}");
-        assert_eq!(bench.num_docs(), 4);
+        let report = bench.ingest(10, &[&path]);
+        assert_eq!(counts(&report), (num_new, 0));
+        let note = report.inputs[0].note.as_ref().expect("a note");
+        assert!(note.contains(said), "{note}");
+        assert_eq!(bench.num_docs(), 4 + num_new);
     }
     // By another id it is another source.
     let source = Source::file(&path).with_id("after the rotation");
