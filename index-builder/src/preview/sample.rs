@@ -66,7 +66,7 @@ fn sample_here(
     let mapper = DocMapper::new(config)
         .map_err(|error| BuildError::invalid("the doc mapping cannot be used").caused_by(error))?;
     let mut looker = Looker::new(&mapper, options);
-    let settings = ReadSettings::new(options, config)?;
+    let settings = ReadSettings::new(options, config)?.taking_all();
     let twice: Vec<Source> = sources.iter().filter_map(Source::again).collect();
     // Members of archives are inputs like others.
     let twice = take_apart(twice, options.max_expansion)?.sources;
@@ -164,7 +164,7 @@ fn spread(
 ) -> Result<Preview, BuildError> {
     let name = source.name().to_string();
     let input = source.open(Arc::new(AtomicU64::new(0)), settings)?;
-    let mut reader = RecordReader::new(input, 0, &[], settings, &|_| Ok(None))?;
+    let mut reader = RecordReader::new(input, 0, settings)?;
     let mut preview = Preview {
         name,
         format: reader.format(),
