@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, Write as _};
 
-use canter_formats::samples::{Family, families};
+use canter_samples::{Family, families};
 use serde_json::{Map, Value};
 
 use super::*;
