@@ -145,15 +145,18 @@ fn what_is_kept_of_a_file_that_breaks_off_is_there_once() {
         serde_json::from_str(&stdout).unwrap()
     };
     fs::write(&file, &whole[..whole.len() / 3]).unwrap();
+    // What breaks off within a record waits, and nothing of it is kept.
     let first = ingest();
-    assert_eq!(first["num_kept_docs"], 1, "{first}");
+    assert_eq!(first["num_kept_docs"], 0, "{first}");
+    let waiting = first["inputs"][0]["waiting"].as_str().unwrap();
+    assert!(waiting.contains("ends in the middle"), "{first}");
     for _ in 0..2 {
         let again = ingest();
         assert_eq!(again["num_ingested_docs"], 0, "{again}");
         assert_eq!(again["num_known_docs"], first["num_lines"]);
     }
     assert_eq!(num_hits(folder.path(), "index", "*"), first["num_lines"]);
-    // Further on, another rest is kept, and the records between them.
+    // Further on, another rest waits, and the records between them are there.
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let further = ingest();
     assert!(
@@ -162,6 +165,12 @@ fn what_is_kept_of_a_file_that_breaks_off_is_there_once() {
     );
     let again = ingest();
     assert_eq!(again["num_ingested_docs"], 0, "{again}");
+    // A file of which nothing more comes is taken as it is.
+    let mut final_args = args.clone();
+    final_args.push("--final");
+    let (stdout, _) = run(folder.path(), &final_args, 0);
+    let last: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(last["num_kept_docs"], 1, "{last}");
 }
 
 #[test]

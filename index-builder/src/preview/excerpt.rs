@@ -26,7 +26,8 @@ pub(super) fn excerpt(path: &Path) -> io::Result<Option<Box<dyn Read + Send>>> {
     }
     let mut excerpt: Box<dyn Read + Send> = Box::new(io::empty());
     for place in 0..=NUM_PLACES {
-        let start = (len - PLACE_NUM_BYTES) / NUM_PLACES * place;
+        // The last place ends where the file does.
+        let start = (len - PLACE_NUM_BYTES).saturating_mul(place) / NUM_PLACES;
         excerpt = Box::new(excerpt.chain(Cursor::new(lines_at(&mut file, start)?)));
     }
     Ok(Some(excerpt))
@@ -35,8 +36,9 @@ pub(super) fn excerpt(path: &Path) -> io::Result<Option<Box<dyn Read + Send>>> {
 /// Whole lines from the first that begins at `start` or behind it, up to the limit.
 fn lines_at(file: &mut File, start: u64) -> io::Result<Vec<u8>> {
     // The line that ends right before `start` is one of others.
-    file.seek(SeekFrom::Start(start.saturating_sub(1)))?;
-    let mut reader = BufReader::new(file).take(PLACE_NUM_BYTES);
+    let before = start.saturating_sub(1);
+    file.seek(SeekFrom::Start(before))?;
+    let mut reader = BufReader::new(file).take(start - before + PLACE_NUM_BYTES);
     if start > 0 {
         reader.skip_until(b'\n')?;
     }

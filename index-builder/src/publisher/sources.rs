@@ -286,9 +286,9 @@ pub(crate) async fn forget(
     for num_attempts in 1..=MAX_ATTEMPTS {
         let loaded = load(store).await?;
         match forget_once(store, loaded.file, before_ms).await {
-            Ok((_, 0)) => return Ok(num_attempted),
-            Ok((_, num_forgotten)) if is_dry_run => return Ok(num_forgotten),
-            Ok((file, num_forgotten)) => {
+            Ok(None) => return Ok(num_attempted),
+            Ok(Some((_, num_forgotten))) if is_dry_run => return Ok(num_forgotten),
+            Ok(Some((file, num_forgotten))) => {
                 store.ensure_conditional_writes_of(&loaded.version).await?;
                 let bytes = manifest_bytes(&file)?;
                 let swap = store.replace(MANIFEST_OBJECT, bytes, &loaded.version);
@@ -311,21 +311,26 @@ pub(crate) async fn forget(
 }
 
 /// Returns a manifest without the forgotten sources, whose objects are uploaded, and the number of
-/// forgotten sources.
+/// forgotten sources that gave documents; `None` if there is nothing to forget. Other entries only say by what else a
+/// source is known.
 async fn forget_once(
     store: &IndexStore,
     mut file: ManifestFile,
     before_ms: u64,
-) -> Result<(ManifestFile, u64), BuildError> {
+) -> Result<Option<(ManifestFile, u64)>, BuildError> {
     let mut all = file.sources.recent.clone();
     for object in &file.sources.objects {
         add_sources(&mut all, read_sources(store, object).await?);
     }
-    let num_all = all.len() as u64;
-    all.retain(|_, progress| progress.at_ms >= before_ms);
-    let num_forgotten = num_all - all.len() as u64;
-    if num_forgotten == 0 {
-        return Ok((file, 0));
+    let num_all = all.len();
+    let mut num_forgotten = 0;
+    all.retain(|_, progress| {
+        let is_kept = progress.at_ms >= before_ms;
+        num_forgotten += u64::from(!is_kept && progress.num_docs > 0);
+        is_kept
+    });
+    if num_all == all.len() {
+        return Ok(None);
     }
     for written in file.sources.rewrite(all) {
         let name = written.object.object();
@@ -342,7 +347,7 @@ async fn forget_once(
     };
     settle_ledger(store, &mut file).await?;
     spare_what_is_referenced(store, &mut file, std::iter::empty())?;
-    Ok((file, num_forgotten))
+    Ok(Some((file, num_forgotten)))
 }
 
 #[cfg(test)]
