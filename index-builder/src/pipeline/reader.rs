@@ -102,7 +102,7 @@ pub(super) fn read(
             }
         };
         let num_stored_bytes = plan.meter.tally.num_stored_bytes.clone();
-        let is_found = source.is_found();
+        let (is_found, is_in_memory) = (source.is_found(), source.is_in_memory());
         let input = match source.open_with(object, num_stored_bytes, plan.settings) {
             // Nobody asked for this very one.
             Err(error) if is_found && error.kind() == ErrorKind::Invalid => {
@@ -120,7 +120,8 @@ pub(super) fn read(
                 all_read.push(Came::NoLog(error));
                 continue;
             }
-            Err(error) if records.is_another() => {
+            // Lines in memory were acknowledged to a client: they may not be taken for ingested.
+            Err(error) if records.is_another() && !is_in_memory => {
                 let said = Said::of(&records, Some(error.to_string()), false);
                 all_read.push(Came::Read(said, None));
                 failure.get_or_insert(error);

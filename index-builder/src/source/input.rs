@@ -134,6 +134,11 @@ impl Source {
         self
     }
 
+    /// Returns whether the lines are the caller's, which nothing else has.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        matches!(self.origin, Origin::Lines(_))
+    }
+
     /// Rejects these records, by their places from 1, without looking at them. The source and all its other documents stay
     /// who they are.
     #[must_use]
