@@ -111,7 +111,7 @@ impl CachedIndexes {
         let path = self.root.join(USED).join(id.to_string());
         let file = OpenOptions::new().create(true).append(true).open(path);
         // Without it the index counts as old, and no more.
-        let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
+        let _ = file.and_then(|file| file.set_modified(now()));
     }
 
     /// Writes a source that can be read once into a file.
@@ -121,8 +121,7 @@ impl CachedIndexes {
     pub fn spool(&self, source: Source, max_num_bytes: u64) -> Result<Spooled, BuildError> {
         let (mut stream, source) = source.into_reader()?;
         let name = source.name();
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        let nanos = since.unwrap_or_default().as_nanos().to_le_bytes();
+        let nanos = canter_stores::unix_time().as_nanos().to_le_bytes();
         let id = SourceId::of(&nanos, &std::process::id().to_le_bytes());
         let path = self.root.join(SPOOL).join(id.to_string());
         let file = File::create_new(&path);
@@ -228,7 +227,11 @@ fn ids_in(folder: &Path) -> Result<Vec<String>, BuildError> {
         .collect())
 }
 
-/// When a file or folder was changed last; of a link, the link.
+fn now() -> SystemTime {
+    UNIX_EPOCH + canter_stores::unix_time()
+}
+
+/// Returns when a file or folder was changed last; of a link, the link.
 fn modified(path: &Path) -> Option<SystemTime> {
     fs::symlink_metadata(path).ok()?.modified().ok()
 }
@@ -265,7 +268,7 @@ mod tests {
         create_index(&cache.uri(id(number)).unwrap(), &config).unwrap();
         cache.touch(id(number));
         let path = cache.root.join(USED).join(id(number).to_string());
-        let used = SystemTime::now() - Duration::from_secs(hours * 3600);
+        let used = now() - Duration::from_secs(hours * 3600);
         let file = OpenOptions::new().append(true).open(path).unwrap();
         file.set_modified(used).unwrap();
     }
