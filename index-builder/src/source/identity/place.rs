@@ -43,7 +43,10 @@ impl Place {
             name: source.name().to_owned(),
             origin: source.origin(),
             log: source.log_name(),
-            again: source.is_kept().then(|| source.again()).flatten(),
+            // Lines of a client are who it says that they are: other lines under that name are an error.
+            again: (source.is_kept() && !source.is_in_memory())
+                .then(|| source.again())
+                .flatten(),
             may_grow: source.path().is_some(),
             path: source.path().and_then(|path| path.canonicalize().ok()),
         }
