@@ -132,7 +132,7 @@ test("a filter that the guest refuses is the guest's own error, and disturbs no 
   for (const forcedFilter of ['status:"500', "7"]) {
     await assert.rejects(canter.search({ query: "*" }, { forcedFilter }), (error) => {
       assert.deepEqual([error.kind, error.status], ["invalid", 400]);
-      assert.match(error.message, /^forced_filter: /);
+      assert.match(error.message, /^forced_filter(: |, column )/);
       return true;
     });
   }
@@ -167,7 +167,7 @@ test("the filter of a call cannot lift that of the host", async () => {
     for (let time = 0; time < 2; time++) {
       await assert.rejects(count("*", forcedFilter), (error) => {
         assert.deepEqual([error.kind, error.status], ["invalid", 400], forcedFilter);
-        assert.match(error.message, /^forced_filter: /);
+        assert.match(error.message, /^forced_filter(: |, column )/);
         return true;
       });
     }
