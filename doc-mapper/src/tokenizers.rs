@@ -1,8 +1,10 @@
 //! Tokenizers by name, the same in builder and guest, so that each finds the other's terms.
 
+use std::ops::Range;
+
 use tantivy::tokenizer::{
     AsciiFoldingFilter, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, TextAnalyzer,
-    TokenizerManager, WhitespaceTokenizer,
+    Token, TokenizerManager, WhitespaceTokenizer,
 };
 
 mod chinese;
@@ -151,6 +153,14 @@ pub(crate) fn of_column(normalizer: Normalizer) -> &'static str {
 /// must be too.
 pub fn lowercases(tokenizer: &str) -> bool {
     !matches!(tokenizer, "raw" | "whitespace")
+}
+
+/// Makes a token the one behind it: the bytes of this range of `text`.
+fn set_next(token: &mut Token, text: &str, range: Range<usize>) {
+    token.position = token.position.wrapping_add(1);
+    (token.offset_from, token.offset_to) = (range.start, range.end);
+    token.text.clear();
+    token.text.push_str(text.get(range).unwrap_or_default());
 }
 
 #[cfg(test)]

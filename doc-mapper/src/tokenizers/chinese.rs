@@ -6,6 +6,8 @@ use std::str::CharIndices;
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
+use super::set_next;
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Han,
@@ -64,11 +66,7 @@ impl TokenStream for ChineseTokens<'_> {
             {}
         }
         let end = self.chars.peek().map_or(self.text.len(), |(at, _)| *at);
-        self.token.position = self.token.position.wrapping_add(1);
-        (self.token.offset_from, self.token.offset_to) = (start, end);
-        self.token.text.clear();
-        let text = self.text.get(start..end).unwrap_or_default();
-        self.token.text.push_str(text);
+        set_next(self.token, self.text, start..end);
         true
     }
 
