@@ -1,4 +1,4 @@
-//! Where the guest meets its host: futures leave demands here, and supplies wake them.
+//! The boundary between the guest and its host: futures leave demands here, and supplies wake them.
 //!
 //! ```text
 //!   future ──read──▶ ┌──────────┐ ──demand──▶ host
@@ -25,7 +25,7 @@ use crate::{ErrorKind, SearchError};
 #[derive(Clone, Default)]
 pub(crate) struct Exchange {
     state: Arc<Mutex<State>>,
-    /// Begins the name of every object and cache key: which of the host's indexes is meant.
+    /// Prefix of the name of every object and cache key: selects one of the host's indexes.
     prefix: Arc<str>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct FetchFailure {
 }
 
 impl FetchFailure {
-    /// What the failure means to the person who asked.
+    /// Converts the failure into an error for the caller.
     pub(crate) fn into_search_error(self, what: &str) -> SearchError {
         let kind = match self.kind {
             FetchErrorKind::NotFound | FetchErrorKind::Truncated => ErrorKind::Data,
@@ -66,7 +66,7 @@ impl FetchFailure {
 }
 
 impl Exchange {
-    /// The same exchange for another index: what is asked for through it has this name in front.
+    /// Returns the same exchange for another index: its name is put before everything requested.
     pub(crate) fn of_index(&self, name: &str) -> Self {
         Self {
             state: Arc::clone(&self.state),
@@ -74,7 +74,7 @@ impl Exchange {
         }
     }
 
-    /// The same exchange, with a prefix that [`Exchange::prefix`] gave.
+    /// Returns the same exchange, with a prefix from [`Exchange::prefix`].
     pub(crate) fn with_prefix(&self, prefix: &str) -> Self {
         Self {
             state: Arc::clone(&self.state),
@@ -82,22 +82,22 @@ impl Exchange {
         }
     }
 
-    /// What stands in front of the names of objects and cache keys.
+    /// Returns the prefix of the names of objects and cache keys.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
     }
 
-    /// The name of the index that is asked for; empty where the host knows one index only.
+    /// Returns the name of the index; empty where the host knows only one.
     pub(crate) fn index_name(&self) -> &str {
         self.prefix.strip_suffix('/').unwrap_or(&self.prefix)
     }
 
-    /// What the host last said of the search.
+    /// Returns the host's latest report on the search.
     pub(crate) fn report(&self) -> HostReport {
         self.lock().report.clone()
     }
 
-    /// What tells the session to stop.
+    /// Returns the flag that tells the session to stop.
     pub(crate) fn interrupt(&self) -> Interrupt {
         self.lock().interrupt.clone()
     }
@@ -110,7 +110,7 @@ impl Exchange {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a read into the next demand and names it.
+    /// Adds a read to the next demand and returns its id.
     pub(crate) fn request(
         &self,
         object: &str,
@@ -130,7 +130,7 @@ impl Exchange {
         id
     }
 
-    /// Takes what arrived for a read or lookup; otherwise the task is woken when it does.
+    /// Takes the result of a read or lookup; otherwise registers the task to be woken when it arrives.
     pub(crate) fn poll_take(&self, id: u64, context: &mut Context<'_>) -> Poll<SupplyResult> {
         let mut state = self.lock();
         let Some(slot) = state.slots.get_mut(&id) else {
@@ -209,7 +209,7 @@ impl Exchange {
         }
     }
 
-    /// Hands out what was asked for, even if that is nothing, and goes on in the next step: with the
+    /// Yields the pending demand, even if it is empty, and continues in the next step with the
     /// host's latest report.
     pub(crate) async fn yield_to_host(&self) {
         let mut has_yielded = false;
@@ -224,7 +224,7 @@ impl Exchange {
         .await;
     }
 
-    /// Hands what arrived to whoever waits for it. Unknown ids are ignored.
+    /// Hands supplies to the tasks that wait for them. Unknown ids are ignored.
     pub(crate) fn accept(&self, supplies: Vec<Supply>, report: HostReport) {
         let mut wakers = Vec::new();
         {
@@ -242,7 +242,7 @@ impl Exchange {
         }
     }
 
-    /// Everything asked for since the last call.
+    /// Takes everything requested since the last call.
     pub(crate) fn take_demand(&self) -> Demand {
         std::mem::take(&mut self.lock().demand)
     }

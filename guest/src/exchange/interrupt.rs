@@ -1,30 +1,29 @@
-//! How a host stops a step from outside: a flag that the engine's loops look at.
+//! Stopping a step from outside: a flag that the engine's loops check.
 //!
-//! A wasm host needs none, for it can stop an instance anywhere. A host that links the guest as a library
-//! cannot stop a thread; it sets the flag, and the step ends soon after.
+//! A wasm host does not need it, because it can stop an instance anywhere. A host that links the guest as
+//! a library cannot stop a thread; it sets the flag, and the step ends soon after.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{ErrorKind, SearchError};
 
-/// A flag that a session looks at while it computes; clones share it. Looking costs one atomic load.
+/// A flag that a session checks while it computes; clones share it. A check costs one atomic load.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// An interrupt that fires when `flag` is set.
+    /// Creates an interrupt that fires when `flag` is set.
     pub fn new(flag: Arc<AtomicBool>) -> Self {
         Self(flag)
     }
 
-    /// Whether to stop.
+    /// Returns whether the session is to stop.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// # Errors
-    /// If it is time to stop.
+    /// If the session is to stop.
     pub(crate) fn check(&self) -> Result<(), SearchError> {
         match self.is_set() {
             true => Err(SearchError::new(ErrorKind::Limit, MESSAGE)),
@@ -32,10 +31,9 @@ impl Interrupt {
         }
     }
 
-    /// As [`Interrupt::check`], for code between tantivy's. What becomes of it is told by the flag.
+    /// As [`Interrupt::check`], for code inside tantivy. The flag tells the caller the cause.
     ///
-    /// # Errors
-    /// If it is time to stop.
+    /// If the session is to stop.
     pub(crate) fn check_tantivy(&self) -> tantivy::Result<()> {
         match self.is_set() {
             true => Err(tantivy::TantivyError::InternalError(MESSAGE.to_owned())),

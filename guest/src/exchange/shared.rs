@@ -1,4 +1,4 @@
-//! Bytes of a host in the same program.
+//! Bytes of a host in the same process.
 
 use std::ops::Deref;
 
@@ -20,7 +20,7 @@ impl Deref for Shared {
     }
 }
 
-// SAFETY: what moves is a pointer. The bytes stay where they are, and nobody writes to them as long as somebody has them.
+// SAFETY: only a pointer moves. The bytes stay where they are, and nothing writes to them while they are shared.
 #[allow(
     unsafe_code,
     reason = "tantivy's bytes want this promise of their owner"

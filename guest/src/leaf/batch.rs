@@ -1,5 +1,4 @@
-//! What a leaf does at once: which splits it opens together, which it searches together, and which of the counted ones
-//! come next.
+//! Batches of a leaf search: the splits to open together, to search together, and to search next.
 
 use std::ops::Range;
 
@@ -13,12 +12,12 @@ use crate::SearchError;
 use crate::request::SortOrder;
 use crate::split::{HeadSource, OpenSplit, guard, guarded};
 
-/// Splits with their number of hits, best first.
+/// Splits with their numbers of hits, best first.
 pub(super) type Counted<'c> = Vec<(&'c Candidate, u64)>;
 
 /// Cuts `waiting` into the splits to search next and the rest. While fewer than `window` hits are
-/// `found`, as many splits as promise the missing ones; then those that may still have a hit before
-/// `worst`, the time of the last hit found; none when the hits are sure.
+/// `found`, the batch holds enough splits for the missing hits; then the splits that may still have
+/// a hit before `worst`, the time of the last hit found; none once the hits are certain.
 pub(super) fn next_batch<'c>(
     waiting: Counted<'c>,
     window: usize,
@@ -39,15 +38,15 @@ pub(super) fn next_batch<'c>(
     })
 }
 
-/// What an open split takes besides its head: tantivy's readers of its fields.
+/// Size of an open split besides its head: tantivy's readers of its fields.
 const OPEN_SPLIT_BYTES: u64 = 24 << 10;
 
-/// Cuts splits into groups that are open at once, in two fifths of `max_bytes`.
+/// Cuts splits into groups whose heads are open together, within two fifths of `max_bytes`.
 pub(super) fn groups_to_open<'s>(
     splits: &[&'s (u32, HeadSource)],
     max_bytes: u64,
 ) -> Vec<Vec<&'s (u32, HeadSource)>> {
-    // A head is there as it came, and in parts that were decoded.
+    // The head is held twice: as it was read, and decoded.
     let bytes_of = |entry: &SplitEntry| entry.head_len.saturating_mul(2) + OPEN_SPLIT_BYTES;
     let sizes = splits.iter().map(|(_, source)| bytes_of(&source.entry));
     cut(sizes.collect(), max_bytes / 5 * 2)
@@ -56,8 +55,8 @@ pub(super) fn groups_to_open<'s>(
         .collect()
 }
 
-/// Cuts splits into batches of which what the query reads is there at once, in three fifths of `max_bytes`; a split of
-/// which it is more is one by itself.
+/// Cuts splits into batches whose needed bytes fit into three fifths of `max_bytes` together; a split that needs more
+/// is a batch of its own.
 pub(super) async fn batches_by_size<'b, 'c>(
     candidates: &'b [&'c Candidate],
     max_bytes: u64,
@@ -75,7 +74,7 @@ pub(super) async fn batches_by_size<'b, 'c>(
     .await;
     let sizes = candidates.iter().map(|candidate| {
         let size = guard(&candidate.split.entry.id, || Ok(needed_bytes(candidate)));
-        // What is wrong with it the search says.
+        // The search itself reports errors.
         size.unwrap_or_default()
     });
     cut(sizes.collect(), max_bytes)
@@ -84,7 +83,7 @@ pub(super) async fn batches_by_size<'b, 'c>(
         .collect()
 }
 
-/// Ranges of items whose sizes come to no more than `most`, or of one item.
+/// Returns ranges of items whose sizes sum to at most `most`; a larger item is a range of its own.
 fn cut(sizes: Vec<u64>, most: u64) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut sum = 0u64;
@@ -106,16 +105,17 @@ fn body_len(candidate: &Candidate) -> u64 {
     entry.len.saturating_sub(entry.head_len)
 }
 
-/// Reads where the lists of documents of a query's terms are. The warmup would read it first, too, in a wave of its own.
+/// Reads the entries of the query's terms in the dictionary. The warmup would read them first too, in a wave of its
+/// own.
 async fn read_dictionary(candidate: &Candidate) -> Result<(), SearchError> {
     let needs = &candidate.built.needs;
     if !needs.term_ranges.is_empty() || !needs.automata.is_empty() {
-        // For these the warmup reads other parts of the dictionary, and a wave more would be one too many.
+        // For these clauses the warmup reads other parts of the dictionary; another wave would be one too many.
         return Ok(());
     }
     let reads = needs.terms.keys().map(async |term| {
         if let Ok(inverted_index) = candidate.split.segment().inverted_index(term.field()) {
-            // What cannot be read the warmup cannot read either, and says so.
+            // A failed read fails again in the warmup, which reports it.
             let _ = inverted_index.doc_freq_async(term).await;
         }
     });
@@ -123,11 +123,11 @@ async fn read_dictionary(candidate: &Candidate) -> Result<(), SearchError> {
     Ok(())
 }
 
-/// What a list of documents takes for each at most where its dictionary is not there yet; and with positions.
+/// Maximum size per document of a posting list whose dictionary entry is not resident; and of its positions.
 const POSTING_BYTES: u64 = 2;
 const POSITIONS_BYTES: u64 = 6;
 
-/// The bytes that the query reads of a split, as far as can be told from what is here.
+/// Estimates the number of bytes that the query reads from a split, from what is resident.
 fn needed_bytes(candidate: &Candidate) -> u64 {
     let split = candidate.split.as_ref();
     let segment = split.segment();
@@ -155,12 +155,12 @@ fn needed_bytes(candidate: &Candidate) -> u64 {
         .chain(columns)
         .chain(norms);
     let num_bytes = all.fold(0, u64::saturating_add);
-    // Nobody waits for what was missed here: the warmup reads it.
+    // Misses here need no read: the warmup reads these ranges.
     split.body.take_wanted();
     num_bytes.min(body_len(candidate))
 }
 
-/// None if the dictionary is not there.
+/// Returns `None` if the dictionary is not resident.
 fn postings_len(split: &OpenSplit, term: &Term, positions: bool) -> Option<u64> {
     let info = split.terms.get(split.segment(), term).ok()?;
     let len = |range: Range<usize>| range.len() as u64;
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_fits_together_is_done_together() {
-        // How many are in each batch.
+        // Number of splits in each batch.
         let check = |sizes: &[u64], most: u64, expected: &[usize]| {
             let batches = cut(sizes.to_vec(), most);
             assert!(batches.iter().map(|batch| batch.start).is_sorted());

@@ -1,4 +1,4 @@
-//! What single splits add to an answer, as the host's cache keeps it.
+//! Answers of single splits in the host's cache.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 use crate::partial_cache::{SplitKeys, look_up};
 use crate::split::{HeadSource, Indexes};
 
-/// What one split adds to an answer, but for hits.
+/// The answer of one split, without hits.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct SplitAnswer {
     pub(super) num_hits: u64,
     pub(super) aggregations: Option<Partial>,
 }
 
-/// The splits that the cache knows the answer of, by place.
+/// Looks up the answers of splits in the host's cache; returns those found, by place.
 pub(super) async fn look_up_splits(
     splits: &[&(u32, HeadSource)],
     keys: &SplitKeys,

@@ -18,10 +18,10 @@ use crate::query::{BuiltQuery, QueryShape, required_terms};
 use crate::request::SortOrder;
 use crate::split::OpenSplit;
 
-/// So many terms that every match needs are looked up before anything else is read.
+/// Maximum number of required terms that are looked up before anything else is read.
 const MAX_REQUIRED_TERMS: usize = 64;
 
-/// Columns of less than this are read at once: so many bytes may lie between two reads that become one request.
+/// Columns smaller than this are read at once: two reads with a gap of this size become one request.
 const MIN_COLUMN_BYTES: u64 = 128 << 10;
 
 /// One split on its way through the phases.
@@ -34,13 +34,13 @@ pub(super) struct Candidate {
     pub(super) within: Within,
     /// The filters of the aggregations, by slot, if its documents are aggregated.
     pub(super) filters: Option<Vec<BuiltQuery>>,
-    /// Clauses of which hits say whether they match.
+    /// Named clauses: hits list the ones that they match.
     pub(super) named: Vec<BuiltQuery>,
-    /// When to stop.
+    /// Flag that stops the search.
     pub(super) interrupt: Interrupt,
-    /// What the head says of the aggregations.
+    /// Aggregations as far as the head answers them.
     pub(super) from_head: FromHead,
-    /// Their result, if that is all.
+    /// The result of the aggregations, if the head answers them completely.
     pub(super) whole: Option<Partial>,
 }
 
@@ -49,32 +49,34 @@ impl Candidate {
         self.within.least() == (0..self.split.segment().max_doc())
     }
 
-    /// Whether clauses are to be answered from elsewhere than postings and columns.
+    /// Returns whether clauses are to be answered from elsewhere than postings and columns.
     pub(super) fn needs_scan(&self) -> bool {
         self.queries().any(|query| !query.scan.is_empty())
     }
 
-    /// Whether stored documents must be looked at to know which match.
+    /// Returns whether stored documents must be read to find the matches.
     pub(super) fn looks_at_documents(&self) -> bool {
         self.queries().any(|query| query.scan.looks_at_documents())
     }
 
-    /// All that is asked of its documents.
+    /// Returns all queries of this split: the main query, filters and named clauses.
     fn queries(&self) -> impl Iterator<Item = &BuiltQuery> {
         std::iter::once(&self.built).chain(self.other_queries())
     }
 
-    /// What is asked of documents that match.
+    /// Returns the queries that are evaluated on matching documents.
     pub(super) fn other_queries(&self) -> impl Iterator<Item = &BuiltQuery> {
         self.filters.iter().flatten().chain(&self.named)
     }
 
-    /// Why no document of it can match, if that is known before documents are looked at: terms that every match needs
-    /// never meet, or its dictionaries lack one of them. Nothing else is read of it then.
+    /// Returns the reason why no document can match, if that is known before documents are read: terms that every match
+    /// needs never occur together, or the dictionaries lack one of them. The search then reads nothing else of the
+    /// split.
     ///
-    /// No wave is lost by asking the dictionaries first: the lists of these terms are found in them, and can be read no
-    /// earlier. Where other parts of dictionaries are wanted too, nothing waits for these, and so they say nothing; and
-    /// columns of a few bytes come sooner and in fewer reads beside the dictionary than beside postings.
+    /// Asking the dictionaries first costs no wave: the posting lists of these terms are found through them, and cannot
+    /// be read earlier. Where other parts of dictionaries are needed too, nothing waits for the required terms, so this
+    /// check is skipped; small columns are read sooner, and in fewer reads, together with the dictionary than with the
+    /// postings.
     pub(super) async fn excluded(&self) -> Result<Option<&'static str>, SearchError> {
         let needs = &self.built.needs;
         let required = required_terms(self.built.query.as_ref(), MAX_REQUIRED_TERMS);
@@ -93,7 +95,7 @@ impl Candidate {
         let columns = needs.fast_fields.iter();
         let columns = columns.filter_map(|field| column_len(split.segment(), field));
         let num_bytes = columns.fold(0, u64::saturating_add);
-        // Nobody waits for what was missed here.
+        // Misses here need no read.
         split.body.take_wanted();
         if !needs.fast_fields.is_empty() && num_bytes < MIN_COLUMN_BYTES {
             return Ok(None);
@@ -111,8 +113,8 @@ impl Candidate {
             .then_some("its dictionary lacks a term that every hit has, so nothing else is read"))
     }
 
-    /// How many documents match, for shapes that are countable. Which documents a term is in is read only where
-    /// some are deleted.
+    /// Counts the documents that match, for countable shapes. Reads the posting list of a term only where
+    /// documents are deleted.
     pub(super) async fn count(&self) -> Result<u64, SearchError> {
         match &self.built.shape {
             QueryShape::All => {
@@ -131,7 +133,7 @@ impl Candidate {
         }
     }
 
-    /// How many documents with this term are not deleted.
+    /// Counts the documents with this term that are not deleted.
     async fn count_live(&self, term: &Term) -> Result<u64, SearchError> {
         let split = self.split.as_ref();
         let error = |error: tantivy::TantivyError| split.error(error);
@@ -154,18 +156,18 @@ impl Candidate {
         .await
     }
 
-    /// See [`search_rank`].
+    /// Returns [`search_rank`] of this split.
     pub(super) fn search_rank(&self, direction: SortOrder) -> (i64, u32) {
         search_rank(self.split.metadata.time_range, self.split_ord, direction)
     }
 
-    /// See [`may_beat`].
+    /// Calls [`may_beat`] for this split.
     pub(super) fn may_beat(&self, worst_ns: Option<i64>, direction: SortOrder) -> bool {
         may_beat(self.split.metadata.time_range, worst_ns, direction)
     }
 }
 
-/// Sorts splits so that the one with the best possible hit is first.
+/// Returns a sort key that puts the split with the best possible hit first.
 pub(super) fn search_rank(
     range: Option<TimeRange>,
     split_ord: u32,
@@ -177,7 +179,7 @@ pub(super) fn search_rank(
     }
 }
 
-/// Whether a document of a split with such times may come before a hit of that time.
+/// Returns whether a document of a split with this time range may come before a hit with this time.
 pub(super) fn may_beat(
     range: Option<TimeRange>,
     worst_ns: Option<i64>,

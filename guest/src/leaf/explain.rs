@@ -1,4 +1,4 @@
-//! What a leaf search would do with each split, found out without looking at documents.
+//! Explanation of a leaf search: what it would do with each split, found without reading documents.
 
 use std::collections::BTreeMap;
 
@@ -14,23 +14,23 @@ use crate::query::QueryShape;
 use crate::request::SortOrder;
 use crate::split::guarded;
 
-/// What becomes of a split.
+/// The treatment of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// Its documents are looked at.
+    /// Its documents are searched.
     Search,
     /// Its head (and the dictionary) have the answer.
     Head,
-    /// The host's cache has the answer.
+    /// The host's cache has its answer.
     Cached,
-    /// It is searched only if those that are do not hold enough hits.
+    /// It is searched only if the others do not hold enough hits.
     Later,
     /// It cannot be opened.
     Failed,
 }
 
 impl Decision {
-    /// The name in answers.
+    /// Returns the name used in answers.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Search => "search",
@@ -42,7 +42,7 @@ impl Decision {
     }
 }
 
-/// What becomes of one split, and why.
+/// The treatment of one split, and the reason.
 #[derive(Clone, Debug)]
 pub(crate) struct SplitFate {
     pub(crate) decision: Decision,
@@ -58,9 +58,9 @@ impl SplitFate {
     }
 }
 
-/// What becomes of each of a leaf's splits, by place, and the most documents there can be to fetch.
+/// Returns the treatment of each split of a leaf, by place, and the maximum number of documents to fetch.
 ///
-/// Heads are read, and the dictionary where a count comes from it: that is what decides.
+/// Reads heads, and the dictionary where a count comes from it.
 ///
 /// # Errors
 /// If the request itself is wrong.
@@ -87,7 +87,7 @@ pub(crate) async fn explain_leaf(
         let reason = "searched if others hold too few hits, since not all are to be counted";
         fates.insert(*split_ord, SplitFate::new(Decision::Later, reason));
     }
-    // What is left was never opened: the cache had it, or it failed.
+    // The remaining splits were never opened: the cache had them, or they failed.
     for (split_ord, source) in &leaf.splits {
         let mut failures = search.result.failed_splits.iter();
         let failure = failures.find(|failed| failed.split_id == source.entry.id);
@@ -103,7 +103,7 @@ pub(crate) async fn explain_leaf(
     Ok((fates, max_documents))
 }
 
-/// Splits that are counted first: only those are searched that have the hits.
+/// Explains splits that are counted first: only those with the hits of the page are searched.
 async fn explain_counted(
     search: &mut LeafSearch<'_>,
     candidates: &[Candidate],
@@ -132,7 +132,7 @@ async fn explain_counted(
     (fates, num_matches.min(window as u64))
 }
 
-/// Splits that must all be searched, but for those of which it is known before that they cannot hold a hit.
+/// Explains splits that must all be searched, except those that are known to hold no hit.
 async fn explain_searched(
     search: &mut LeafSearch<'_>,
     candidates: &[Candidate],

@@ -1,4 +1,4 @@
-//! Running a query over the splits of one leaf.
+//! Search of the splits of one leaf.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct Leaf<'a> {
     pub(crate) splits: Vec<(u32, HeadSource)>,
     /// Time ranges of all splits of the plan, by place.
     pub(crate) time_ranges: Vec<Option<TimeRange>>,
-    /// The indexes that the splits are of.
+    /// The indexes of the splits.
     pub(crate) indexes: Vec<SearchedIndex>,
 }
 
@@ -86,13 +86,13 @@ pub(super) struct LeafSearch<'a> {
     pub(super) leaf: &'a Leaf<'a>,
     pub(super) indexes: Indexes,
     pub(super) interrupt: Interrupt,
-    /// Hits that each split must give; 0 while splits are only counted.
+    /// Number of hits that each split must return; 0 while splits are only counted.
     pub(super) window: usize,
-    /// Keys of what single splits add to the answer, if the host keeps that.
+    /// Cache keys of the answers of single splits, if the host keeps them.
     split_keys: Option<SplitKeys>,
     pub(super) result: PartialResult,
     aggregations: Merger,
-    /// Of the splits that are open, by place.
+    /// Identities of the open splits, by place.
     pub(super) identities: BTreeMap<u32, IdentityRange>,
     scan_budget: ScanBudget,
 }
@@ -112,17 +112,17 @@ impl<'a> LeafSearch<'a> {
         })
     }
 
-    /// Adds what one split has to say. Hits are merged apart from this.
+    /// Adds the answer of one split. Hits are merged separately.
     fn add(&mut self, answer: SplitAnswer) {
         self.result.num_hits += answer.num_hits;
         if let Some(aggregations) = answer.aggregations {
-            // All of them are of one request.
+            // All of them belong to one request.
             let is_added = self.aggregations.add(aggregations);
             debug_assert!(is_added);
         }
     }
 
-    /// Adds what one split was found to say, and offers it to the host's cache.
+    /// Adds the answer of a searched split, and offers it to the host's cache.
     pub(super) fn add_found(&mut self, candidate: &Candidate, answer: SplitAnswer) {
         let source = self.source_of(candidate.split_ord);
         if let Some(keys) = &self.split_keys
@@ -140,7 +140,7 @@ impl<'a> LeafSearch<'a> {
         splits.get(place.ok()?).map(|(_, source)| source)
     }
 
-    /// Notes which documents of a split match.
+    /// Records the matching documents of a split.
     fn list(&mut self, candidate: &Candidate, listed: &DeletedDocs) -> Result<(), SearchError> {
         if listed.num_docs() == 0 {
             return Ok(());
@@ -156,8 +156,8 @@ impl<'a> LeafSearch<'a> {
             .push(FailedSplit::new(&candidate.split.entry.id, error));
     }
 
-    /// The splits that the cache has no answer of. Those that are wanted first come first, and so they go through all
-    /// that follows: a budget that does not reach for all of them is spent on the best.
+    /// Returns the splits whose answers are not in the cache, most wanted first, so that a limited budget is spent on
+    /// the best.
     pub(super) async fn uncached(&mut self) -> Vec<&'a (u32, HeadSource)> {
         let leaf = self.leaf;
         let mut splits: Vec<&(u32, HeadSource)> = leaf.splits.iter().collect();
@@ -175,7 +175,7 @@ impl<'a> LeafSearch<'a> {
         splits
     }
 
-    /// Searches all of these splits, as many at once as the memory allows.
+    /// Searches all of these splits, as many at a time as memory allows.
     pub(super) async fn search_splits(
         &mut self,
         splits: &[&'a (u32, HeadSource)],
@@ -188,20 +188,20 @@ impl<'a> LeafSearch<'a> {
                 self.result.warmup_gaps += candidate.split.body.num_gaps();
                 opened.insert(candidate.split_ord, candidate.split);
             }
-            // Of the others no document is fetched.
+            // The other splits have no document to fetch.
             let hits = &self.result.hits;
             opened.retain(|split_ord, _| hits.iter().any(|hit| hit.split_ord == *split_ord));
         }
         Ok(())
     }
 
-    /// Searches split after split until the page is full, and as much is counted as is asked for.
+    /// Searches one split after another until the page is full and enough hits are counted.
     async fn search_in_order(
         &mut self,
         splits: &[&'a (u32, HeadSource)],
         opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
     ) -> Result<(), SearchError> {
-        /// Most splits that are searched together.
+        /// Maximum number of splits that are searched together.
         const MOST_AT_ONCE: usize = 8;
         let mut waiting = splits.iter().copied();
         let mut at_once = 1;
@@ -226,7 +226,7 @@ impl<'a> LeafSearch<'a> {
         }
     }
 
-    /// Counts, and aggregates, splits of which no hit is shown: all at once, and none of which the manifest says enough.
+    /// Counts, and aggregates, splits whose hits are not shown: all together, without hits.
     async fn count_rest(
         &mut self,
         splits: impl Iterator<Item = &'a (u32, HeadSource)>,
@@ -244,7 +244,7 @@ impl<'a> LeafSearch<'a> {
                 false => unknown.push(split),
             }
         }
-        // The hits so far stay, and so do the splits that are open for them.
+        // The hits so far stay, and so do the open splits that hold them.
         let hits = std::mem::take(&mut self.result.hits);
         let window = std::mem::take(&mut self.window);
         let counted = self.search_splits(&unknown, &mut BTreeMap::new()).await;
@@ -253,17 +253,18 @@ impl<'a> LeafSearch<'a> {
         counted
     }
 
-    /// After how many hits the search may stop counting, if it may.
+    /// Returns the number of hits after which the search may stop counting, if it may.
     pub(super) fn enough_hits(&self) -> Option<u64> {
         self.leaf.question.enough_hits()
     }
 
-    /// Whether the query is `*`.
+    /// Returns whether the query is `*`.
     pub(super) fn matches_all(&self) -> bool {
         self.leaf.resolved.query == QueryNode::All
     }
 
-    /// The order of hits by what the index says; a split of before it had a timestamp field may know another.
+    /// Returns the order of hits according to the index; a split from before the index had a timestamp field may have
+    /// another.
     pub(super) fn planned_order(&self) -> HitOrder {
         let config = self.leaf.indexes.first().map(|index| &index.config);
         let timestamp_field =
@@ -271,7 +272,7 @@ impl<'a> LeafSearch<'a> {
         self.leaf.order(timestamp_field.and_then(Value::as_str))
     }
 
-    /// Splits that are open at once. Scores need the statistics of all of them.
+    /// Returns groups of splits that are open together. Scores need the statistics of all of them.
     fn groups(&self, splits: &[&'a (u32, HeadSource)]) -> Vec<Vec<&'a (u32, HeadSource)>> {
         let needs_all = self.leaf.order(None).needs_scores();
         match needs_all || splits.is_empty() {
@@ -293,7 +294,7 @@ impl<'a> LeafSearch<'a> {
         }
     }
 
-    /// First the dictionaries of all splits, for statistics that hold for all of them; then the rest.
+    /// Reads the dictionaries of all splits first, for statistics that cover all of them; then searches.
     async fn run_scored(&mut self, candidates: &[Candidate]) -> Result<(), SearchError> {
         let warmups = candidates.iter().map(|candidate| {
             let split = candidate.split.as_ref();
@@ -372,8 +373,8 @@ impl<'a> LeafSearch<'a> {
                     };
                     self.add_found(candidate, answer);
                 }
-                // More buckets than allowed, or an aggregation of what cannot be aggregated, is about the
-                // request, not about this split.
+                // Too many buckets, or an aggregation of a field that cannot be aggregated, is an error
+                // of the request, not of this split.
                 Err(error)
                     if matches!(error.kind, ErrorKind::Limit | ErrorKind::Invalid)
                         && candidate.split.body.failure().is_none() =>
@@ -386,7 +387,7 @@ impl<'a> LeafSearch<'a> {
         Ok(())
     }
 
-    /// Warms one split up and searches it, if a document of it can match.
+    /// Warms up and searches one split, unless no document of it can match.
     pub(super) async fn search(
         &self,
         candidate: &Candidate,
@@ -405,7 +406,7 @@ impl<'a> LeafSearch<'a> {
         if let Some(after) = scroll.and_then(|scroll| scroll.after.as_ref())
             && let Some(doc) = after.doc_in(&split.index, &split.entry)
         {
-            // Those before are on earlier pages.
+            // Documents before this one are on earlier pages.
             docs.start = docs.start.max(doc.saturating_add(1)).min(docs.end);
         }
         if candidate.needs_scan() {
@@ -439,15 +440,15 @@ impl<'a> LeafSearch<'a> {
         };
         let result = rerun_on_gaps(split, &self.interrupt, || task.run()).await;
         if work.window == 0 {
-            // Nothing more is read of it. What arrives for the next split takes the same memory, which the processor
-            // has at hand.
+            // Nothing more is read from this split. The next split then reuses memory that is still in the
+            // processor's cache.
             split.body.release();
         }
         result
     }
 
-    /// Ends the search of a batch of splits: hits get their places (a split of which they cannot be read
-    /// fails), and bytes are let go.
+    /// Ends the search of a batch of splits: settles the places of hits (a split whose places cannot be
+    /// read fails) and releases bytes.
     pub(super) async fn finish_batch(
         &self,
         candidates: &[&Candidate],
@@ -460,7 +461,7 @@ impl<'a> LeafSearch<'a> {
             let elsewhere = self.elsewhere(candidates);
             let window = match first.order.collapse() {
                 None => self.window,
-                // Those that come before may be of one group.
+                // Hits that come before may belong to one group.
                 Some(_) => usize::MAX,
             };
             let last = self.leaf.question.sort.last();
@@ -480,7 +481,7 @@ impl<'a> LeafSearch<'a> {
         }
     }
 
-    /// All splits of the plan but these.
+    /// Returns all splits of the plan except `here`.
     fn elsewhere(&self, here: &[&Candidate]) -> Vec<Elsewhere> {
         let here = canter_sorting::set_of(here.iter().map(|candidate| candidate.split_ord));
         (0..)
@@ -503,7 +504,7 @@ impl<'a> LeafSearch<'a> {
     }
 }
 
-/// What to find in one split.
+/// What to compute for one split.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub(super) window: usize,

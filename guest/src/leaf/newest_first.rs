@@ -1,4 +1,4 @@
-//! Lists in the order of time: which splits need not be searched, since others have the first hits.
+//! Search in time order: skips splits once other splits hold the first hits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -15,16 +15,17 @@ use crate::query::QueryShape;
 use crate::request::SortOrder;
 use crate::split::{HeadSource, OpenSplit, guarded};
 
-/// A first round takes the splits with so many documents: of most queries they hold the hits of a page.
+/// Number of documents in the splits of the first round: for most queries they hold the hits of a page.
 const FIRST_DOCS: u64 = 100_000;
-/// But no more splits than these.
+/// Maximum number of splits in the first round.
 const FIRST_SPLITS: usize = 8;
-/// Where the splits so far have no hit at all, so many times their documents come next.
+/// Growth of the next round, in documents, while no hit is found.
 const GROWTH: u64 = 8;
-/// Hits do not lie evenly: so many times the documents that should hold the missing ones come next.
+/// Safety factor of the next round: hits are not evenly distributed, so it covers this many times the documents that
+/// should hold the missing hits.
 const MARGIN: u64 = 2;
 
-/// What a search that need not count all hits has found so far.
+/// Progress of a search that need not count all hits.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
     /// Hits that can be shown.
@@ -35,19 +36,19 @@ struct Progress {
     worst_time: Option<i64>,
 }
 
-/// Splits that are not open, each with its place among all of the plan.
+/// Splits that are not open, each with its place in the plan.
 type Splits<'s> = Vec<&'s (u32, HeadSource)>;
 
-/// Splits in rounds, for a search that stops when it has found and counted enough: those with the best hits first, and
-/// none is opened before its round.
+/// Rounds of a search that stops when it has found and counted enough: splits with the best hits come first, and each
+/// split is opened in its round.
 pub(super) struct Rounds<'s> {
     waiting: VecDeque<&'s (u32, HeadSource)>,
     direction: SortOrder,
-    /// Hits to show.
+    /// Number of hits to show.
     window: u64,
-    /// Hits to count.
+    /// Number of hits to count.
     enough_hits: u64,
-    /// Documents of the rounds before.
+    /// Number of documents in the previous rounds.
     docs_before: u64,
 }
 
@@ -71,13 +72,13 @@ impl<'s> Rounds<'s> {
         }
     }
 
-    /// The splits of the first round, and those that follow where they are not enough.
+    /// Divides the splits into the first round and the rest.
     pub(super) fn divide(mut self) -> (Splits<'s>, Splits<'s>) {
         let first = self.next(Progress::default());
         (first, self.waiting.into())
     }
 
-    /// The splits of the next round; none if no other is needed.
+    /// Returns the splits of the next round; none if the hits are certain.
     fn next(&mut self, so_far: Progress) -> Vec<&'s (u32, HeadSource)> {
         let missing = (self.window.saturating_sub(so_far.num_shown))
             .max(self.enough_hits.saturating_sub(so_far.num_hits));
@@ -118,11 +119,11 @@ impl<'s> Rounds<'s> {
 }
 
 impl<'a> LeafSearch<'a> {
-    /// The rounds in which these splits are searched, if not all of them may be needed.
+    /// Returns the rounds in which these splits are searched, if some may not be needed.
     pub(super) fn rounds<'s>(&self, splits: &[&'s (u32, HeadSource)]) -> Option<Rounds<'s>> {
         let enough_hits = self.enough_hits()?;
         if self.matches_all() {
-            // How many these are is known without a read.
+            // Their number is known without a read.
             return None;
         }
         match self.planned_order() {
@@ -134,7 +135,7 @@ impl<'a> LeafSearch<'a> {
         }
     }
 
-    /// Searches splits round by round until the hits are sure and enough of them are counted.
+    /// Searches splits round by round until the hits are certain and enough of them are counted.
     pub(super) async fn search_until_enough(
         &mut self,
         mut rounds: Rounds<'a>,
@@ -156,8 +157,8 @@ impl<'a> LeafSearch<'a> {
         Ok(())
     }
 
-    /// Whether every split can say how many hits it has before its documents are looked at, and
-    /// aggregations need none of them.
+    /// Returns whether every split can count its hits before its documents are read, and
+    /// aggregations need none of the documents.
     pub(super) fn countable(&self, candidates: &[Candidate]) -> bool {
         let is_listing = self.leaf.question.list_documents;
         !is_listing
@@ -226,8 +227,8 @@ impl<'a> LeafSearch<'a> {
         Ok(())
     }
 
-    /// The splits with their number of hits, the one with the best possible hit first. A split that
-    /// cannot be counted has failed.
+    /// Counts splits; returns them with their numbers of hits, best possible hit first. A split
+    /// that cannot be counted has failed.
     pub(super) async fn count_all<'c>(
         &mut self,
         candidates: &'c [Candidate],
@@ -249,7 +250,7 @@ impl<'a> LeafSearch<'a> {
         counted
     }
 
-    /// The time of the last hit so far, or the start of its time bucket.
+    /// Returns the time of the last hit so far, or the start of its time bucket.
     fn worst_time(&self) -> Option<i64> {
         Some(self.result.hits.last()?.place.time_ns)
     }
@@ -261,7 +262,7 @@ mod tests {
 
     use super::*;
 
-    /// A split that begins and ends at these times.
+    /// Returns a split with this time range.
     fn split(ord: u32, start_ns: i64, end_ns: i64, num_docs: u64) -> (u32, HeadSource) {
         let entry = serde_json::from_value(json!({
             "id": format!("{ord:032x}"),
@@ -282,7 +283,7 @@ mod tests {
         (ord, source)
     }
 
-    /// Places of the splits of the next round, when so much is found.
+    /// Returns the places of the splits of the next round, given the progress so far.
     fn next(rounds: &mut Rounds<'_>, num_shown: u64, num_hits: u64, worst: i64) -> Vec<u32> {
         let so_far = Progress {
             num_shown,
@@ -300,7 +301,7 @@ mod tests {
         let splits: Vec<&(u32, HeadSource)> = splits.iter().collect();
         let rounds = |window, enough| Rounds::new(&splits, SortOrder::Descending, window, enough);
 
-        // Enough at once.
+        // Enough in the first round.
         let mut newest = rounds(10, 0);
         assert_eq!(next(&mut newest, 0, 0, 0), [39, 38]);
         assert_eq!(next(&mut newest, 10, 17, 392), [0; 0]);
@@ -323,7 +324,7 @@ mod tests {
         assert_eq!(next(&mut none, 0, 0, 0).len(), 22);
         assert_eq!(next(&mut none, 0, 0, 0), [0; 0]);
 
-        // Hits are to be counted further than they are shown.
+        // More hits are counted than shown.
         let mut counting = rounds(10, 100);
         assert_eq!(next(&mut counting, 0, 0, 0).len(), 2);
         assert_eq!(next(&mut counting, 10, 50, 392).len(), 4);

@@ -1,4 +1,4 @@
-//! Opening splits, and finding out what the query comes to in each.
+//! Opening splits, and building the query for each.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::query::{QueryShape, build_query};
 use crate::split::{HeadSource, OpenSplit, guarded};
 
 impl<'a> LeafSearch<'a> {
-    /// Opens these splits at once, and builds the query for each; what one split must read for that is read together
-    /// with what the others must.
+    /// Opens these splits at once, and builds the query for each. Reads that the query needs are shared by all
+    /// splits in one wave.
     pub(super) async fn open(&mut self, splits: Vec<&'a (u32, HeadSource)>) -> Vec<Candidate> {
         let search = &*self;
         let opens = splits.iter().map(|(split_ord, source)| {
@@ -45,7 +45,7 @@ impl<'a> LeafSearch<'a> {
 
     fn prepare(&self, split_ord: u32, mut split: OpenSplit) -> Result<Candidate, SearchError> {
         if self.leaf.question.is_filtered() {
-            // It is of all documents, and what a search reads would tell of those that are not the caller's.
+            // The table covers all documents; the reads of a search would reveal those that the caller may not see.
             split.co_occurrence = None;
         }
         let Leaf {
@@ -57,7 +57,7 @@ impl<'a> LeafSearch<'a> {
         let mut built = build_query(&resolved.query, &split.mapper, fields, has_scores, limits)?;
         let within = Within::of(&split, resolved.time);
         if !within.is_exact() {
-            // Read along with everything else: no round trip of its own.
+            // Read together with everything else, without a round trip of its own.
             let times = split.metadata.sort_field.clone();
             built.needs.fast_fields.extend(times);
         }

@@ -1,4 +1,4 @@
-//! What a leaf hands to the root.
+//! The result that a leaf hands to the root.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,20 +11,20 @@ use super::hits::HitOrder;
 use crate::request::SortValue;
 use crate::{ErrorKind, SearchError};
 
-/// A document's place in the index, which decides between hits whose sort keys are equal: its time,
-/// then who it is (its source, and its position there).
+/// Place of a document in the index, which decides between hits with equal sort keys: its time, then its identity (its
+/// source, and its position there).
 ///
-/// Documents stand in this order within every split, and it does not depend on which split a document
-/// is in. So it never matters how documents were divided. Until it is settled (see
-/// [`settle_places`](super::hits::settle_places)) it is empty; and where no document of another split
-/// can come in between, a value that compares alike stands for the true one.
+/// Documents are in this order within every split, and the order does not depend on the split that a document is in.
+/// The division of documents into splits therefore does not matter. Until it is settled (see
+/// [`settle_places`](super::hits::settle_places)) the place is empty; and where no document of another split can come
+/// in between, a value that compares alike stands for the true one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct HitPlace {
     /// Nanoseconds since 1970; 0 in an index without a timestamp field.
     pub(crate) time_ns: i64,
     /// The id of its source.
     pub(crate) source: u128,
-    /// Its position there.
+    /// Its position in the source.
     pub(crate) position: u64,
 }
 
@@ -35,19 +35,19 @@ pub(crate) struct PartialHit {
     pub(crate) split_ord: u32,
     /// Its document id in the split.
     pub(crate) doc: u32,
-    /// Its sort values, one per sort key; none if hits are ordered by their places alone. Behind them the value of which
-    /// only one hit is wanted, if that is so.
+    /// Its sort values, one per sort key; empty if hits are ordered by their places alone. With collapsing, the
+    /// collapse value follows.
     pub(crate) keys: Vec<SortValue>,
     /// Its place in the index.
     pub(crate) place: HitPlace,
-    /// Which of the request's clauses with names it matches: a bit for each.
+    /// The named clauses of the request that it matches, one bit each.
     pub(crate) names: u64,
 }
 
-/// From here on, columns have no integers.
+/// Columns have no integers from here on.
 const MANY: f64 = 18_446_744_073_709_551_616.0;
 
-/// Keeps the first of hits with the same value, where only one of them is wanted. They must be in their order.
+/// Keeps the first hit of each value, for collapsing. The hits must be in order.
 pub(crate) fn collapse(hits: &mut Vec<PartialHit>, order: &HitOrder) {
     if order.collapse().is_none() {
         return;
@@ -56,7 +56,7 @@ pub(crate) fn collapse(hits: &mut Vec<PartialHit>, order: &HitOrder) {
     hits.retain(|hit| seen.insert(group_of(hit)));
 }
 
-/// A text that is the same for values that compare as equal: numbers of another type are, too.
+/// Returns a text that is equal for values that compare as equal, including numbers of different types.
 fn group_of(hit: &PartialHit) -> String {
     match hit.keys.last() {
         #[expect(
@@ -79,11 +79,11 @@ pub(crate) fn compare_keys(left: &PartialHit, right: &PartialHit, order: &HitOrd
         .unwrap_or(Ordering::Equal)
 }
 
-/// The one order of hits, which is total and does not depend on how documents are divided into splits:
-/// by sort keys, then by place in the index (time, source, position), which runs like the first key.
+/// Compares hits in their total order, which does not depend on the division of documents into splits: by sort keys,
+/// then by place in the index (time, source, position), in the direction of the first key.
 ///
-/// The split and the document number come last. They decide only between two copies of a document that
-/// was ingested twice, with other limits of splits.
+/// The split and the document number come last. They only decide between two copies of a document that was ingested
+/// twice with different split boundaries.
 pub(crate) fn compare_hits(left: &PartialHit, right: &PartialHit, order: &HitOrder) -> Ordering {
     compare_keys(left, right, order).then_with(|| {
         let place = |hit: &PartialHit| (hit.place, hit.split_ord, hit.doc);
@@ -108,8 +108,8 @@ impl FailedSplit {
         }
     }
 
-    /// What a caller may know of these who may see a part of the documents only: that there are some, and why in general.
-    /// Which they are, how many, and where in them something went wrong would tell of the other documents.
+    /// Reduces failures to what a caller with a forced filter may know: that there are some, and the general reason.
+    /// Names, numbers and positions of the failed splits would reveal other documents.
     pub(crate) fn without_places(failed: Vec<Self>) -> Vec<Self> {
         let kinds = canter_sorting::set_of(failed.into_iter().map(|failed| failed.kind));
         let shown = kinds.into_iter().map(|kind| Self {
@@ -123,18 +123,18 @@ impl FailedSplit {
         shown.collect()
     }
 
-    /// What went wrong, in words.
+    /// Returns the failure in words.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
 
-    /// Whether it was left out because a budget was used up; nothing is wrong with it.
+    /// Returns whether the split was left out because a budget was used up; the split itself is sound.
     pub(crate) fn is_skipped(&self) -> bool {
         self.kind == kind_name(ErrorKind::Limit)
     }
 }
 
-/// The name of an error kind in answers.
+/// Returns the name of an error kind in answers.
 pub(crate) fn kind_name(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Invalid => "invalid",
@@ -146,8 +146,7 @@ pub(crate) fn kind_name(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// Why there is no answer of a part of an index, or none at all, by the name of the error's kind: without a word of
-/// where.
+/// Returns the general reason for a missing answer, by the name of the error's kind, without naming a place.
 pub(crate) fn general_reason(kind: &str) -> &'static str {
     match kind {
         "limit" => "the time or the reads that the search may take were used up",
@@ -158,7 +157,8 @@ pub(crate) fn general_reason(kind: &str) -> &'static str {
     }
 }
 
-/// Most bytes of a list of documents: a list of 100,000,000 documents, one in eight of which matches, is shorter.
+/// Maximum size of a list of documents, in bytes: a list of 100,000,000 documents of which one in eight matches is
+/// smaller.
 const MAX_LISTED_BYTES: usize = 32 << 20;
 
 /// Refuses a list of documents that is too long for an answer.
@@ -183,22 +183,23 @@ pub(crate) fn check_listed(listed: &[ListedSplit]) -> Result<(), SearchError> {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct PartialResult {
     pub(crate) num_hits: u64,
-    /// Sorted, at most as many as the request's window.
+    /// Sorted; at most the request's window.
     pub(crate) hits: Vec<PartialHit>,
-    /// Of all its splits together.
+    /// The aggregations of all its splits.
     pub(crate) aggregations: Option<Partial>,
     pub(crate) failed_splits: Vec<FailedSplit>,
-    /// Which documents match, if the request is to list them.
+    /// The matching documents, if the request asks for a list.
     pub(crate) listed: Vec<ListedSplit>,
-    /// Splits whose answer came from their heads alone.
+    /// Number of splits answered by their heads alone.
     pub(crate) num_splits_from_head: u64,
-    /// Splits whose answer came from the host's cache.
+    /// Number of splits answered by the host's cache.
     pub(crate) num_splits_from_cache: u64,
-    /// Splits that were left alone because there were hits enough without them: the number of hits is a lower bound.
+    /// Number of splits left unsearched because there were enough hits without them: the number of hits is a lower
+    /// bound.
     pub(crate) num_splits_not_needed: u64,
-    /// Splits whose documents were looked at.
+    /// Number of splits whose documents were searched.
     pub(crate) num_splits_searched: u64,
-    /// Documents that were looked at for fields that are not indexed.
+    /// Number of documents that were read for fields that are not indexed.
     pub(crate) docs_scanned: u64,
     pub(crate) warmup_gaps: u64,
 }

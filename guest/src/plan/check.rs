@@ -1,4 +1,4 @@
-//! What is wrong with a request, found before any split is opened.
+//! Validation of a request before any split is opened.
 
 use canter_aggregations::FromHead;
 use canter_doc_mapper::{DocMapper, FieldKind, IndexConfig};
@@ -9,10 +9,9 @@ use crate::leaf::HitOrder;
 use crate::query::{QueryShape, build_query, is_metadata};
 use crate::request::{DateFormat, Question, Resolved, SortTarget, refuse_ids};
 
-/// The config of an index that goes by this name, compiled.
+/// Returns the compiled config of the index with this name.
 ///
-/// # Errors
-/// If it is none.
+/// If the config is invalid.
 pub(super) fn mapper_of(file: &ManifestFile, name: &str) -> Result<DocMapper, SearchError> {
     let invalid = |error: String| SearchError::data(format!("manifest: index config: {error}"));
     let config: IndexConfig = serde_json::from_value(file.manifest.index_config.clone())
@@ -21,7 +20,7 @@ pub(super) fn mapper_of(file: &ManifestFile, name: &str) -> Result<DocMapper, Se
     Ok(mapper.named(name))
 }
 
-/// Finds what is wrong with a question for an index that goes by this name.
+/// Validates a question for the index with this name.
 ///
 /// # Errors
 /// As [`check_question`].
@@ -35,10 +34,9 @@ pub(crate) fn check_query(
     check_question(question, &resolved, &mapper).map(|_| ())
 }
 
-/// Finds what is wrong with a question; returns how its hits are ordered, and what kind of query it is.
+/// Validates a question; returns the order of its hits, and the shape of its query.
 ///
-/// # Errors
-/// If it is wrong for this index.
+/// If it is invalid for this index.
 pub(super) fn check_question(
     question: &Question,
     resolved: &Resolved,
@@ -75,7 +73,7 @@ pub(super) fn check_question(
     Ok((order, built.shape))
 }
 
-/// Checks the order of hits.
+/// Validates the order of hits.
 fn check_sort(question: &Question, mapper: &DocMapper) -> Result<(), SearchError> {
     for (place, key) in question.sort.iter().enumerate() {
         if let SortTarget::Field(name) = &key.target {
@@ -99,7 +97,7 @@ fn check_sort(question: &Question, mapper: &DocMapper) -> Result<(), SearchError
     Ok(())
 }
 
-/// Refuses what Elasticsearch knows of every document where a column is needed.
+/// Refuses Elasticsearch's metadata fields where a column is needed.
 fn refuse_metadata(
     question: &Question,
     mapper: &DocMapper,
@@ -129,7 +127,7 @@ fn require_fast(mapper: &DocMapper, name: &str, what: &str) -> Result<(), Search
     )))
 }
 
-/// Snippets are passages of text that hits show and queries find.
+/// Requires a text field that hits show and queries find, as snippets need.
 fn require_shown_text(mapper: &DocMapper, name: &str) -> Result<(), SearchError> {
     let invalid = |what: &str| {
         Err(SearchError::invalid(format!(

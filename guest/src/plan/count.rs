@@ -1,5 +1,5 @@
-//! Counting by what the manifest says: how many documents of a split match, and so which splits can be left
-//! unopened although they hold hits.
+//! Counting by the manifest: the number of matching documents of a split decides which splits stay unopened
+//! although they hold hits.
 
 use canter_doc_mapper::config::Normalizer;
 use canter_doc_mapper::{DocMapper, FieldKind};
@@ -9,17 +9,17 @@ use tantivy::Term;
 use crate::query::QueryShape;
 use crate::request::SortOrder;
 
-/// Longer values are in columns, and not in postings.
+/// Maximum length of an indexed value; longer ones are in columns but not in postings.
 const MAX_VALUE_LEN: usize = 255;
 
-/// A query whose hits are counted by what is known of a split.
+/// A query whose hits can be counted from what is known about a split.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Countable {
     /// Every document matches.
     All,
     /// No document matches.
     Nothing,
-    /// Those with this value of a field that heads may roll up.
+    /// Documents with this value of a field that heads may roll up.
     Value {
         /// The field's name in the schema.
         field: String,
@@ -28,7 +28,7 @@ pub(super) enum Countable {
 }
 
 impl Countable {
-    /// None if only a split itself can say.
+    /// Returns `None` if only a split itself can count the hits.
     pub(super) fn of_shape(shape: &QueryShape, mapper: &DocMapper) -> Option<Self> {
         match shape {
             QueryShape::All => Some(Self::All),
@@ -38,7 +38,8 @@ impl Countable {
         }
     }
 
-    /// How many of so many documents match, of which some may be deleted; none if that is not known.
+    /// Counts the matches among `num_docs` documents, `num_deleted` of which are deleted; `None` if the number is
+    /// unknown.
     pub(super) fn count(
         &self,
         num_docs: u64,
@@ -57,7 +58,7 @@ impl Countable {
     }
 }
 
-/// A term stands for a value if both postings and column hold values as they were written.
+/// Returns the value that a term stands for, if both postings and column hold values as they were written.
 fn value_of(term: &Term, mapper: &DocMapper) -> Option<Countable> {
     let fields = mapper.fields();
     let field = fields.iter().find(|field| field.field == term.field())?;
@@ -75,24 +76,23 @@ fn value_of(term: &Term, mapper: &DocMapper) -> Option<Countable> {
     })
 }
 
-/// Something that may hold hits, and when.
+/// A split or page that may hold hits, and its time range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
     pub(super) time_range: Option<TimeRange>,
-    /// How many, if that is known.
+    /// Number of hits, if known.
     pub(super) num_hits: Option<u64>,
 }
 
-/// Which of these must be looked at to find the first `window` hits in order of time: `true` for each that must
-/// be. What is not known to be countable must; what can hold no hit, or only later ones than there are enough of,
-/// need not.
+/// Returns `true` for each item that must be searched to find the first `window` hits in order of time. Items of
+/// unknown count must be searched; items without hits, or with only later hits than are needed, need not.
 pub(super) fn must_look_at(all: &[Counted], window: u64, direction: SortOrder) -> Vec<bool> {
     let mut best_first: Vec<(TimeRange, u64)> = all
         .iter()
         .filter_map(|one| one.time_range.zip(one.num_hits))
         .filter(|(_, num_hits)| *num_hits > 0)
         .collect();
-    // Times as they run: the least is the best.
+    // Times in the direction of the search: the smallest is the best.
     let best = |range: TimeRange| match direction {
         SortOrder::Descending => !range.end_ns,
         SortOrder::Ascending => range.start_ns,
@@ -177,7 +177,7 @@ mod tests {
         check(&all, 2, &[true, true, true], &[true, true, true]);
     }
 
-    /// Whatever is left out, the first hits are those of all.
+    /// The first hits are the same with and without the splits that were left out.
     #[test]
     fn nothing_that_is_left_out_could_have_been_shown() {
         use proptest::prelude::*;
@@ -202,7 +202,7 @@ mod tests {
                 .collect();
             let first = |chosen: &dyn Fn(usize) -> bool| {
                 let chosen = splits.iter().enumerate().filter(|(ord, _)| chosen(*ord));
-                // A hit is its time and its split: others of the same time must not take its place.
+                // A hit is identified by its time and its split: others with the same time must not take its place.
                 let mut hits: Vec<(i64, usize)> = chosen
                     .flat_map(|(ord, (_, hits))| hits.iter().map(move |at| (*at, ord)))
                     .collect();

@@ -1,6 +1,6 @@
-//! Asking the filters of pages' splits: which of them may have the terms that a query requires.
+//! Filters of the pages' splits: they rule out splits that lack the terms that a query requires.
 //!
-//! A filter that is missing, damaged or not of the field rules nothing out.
+//! A filter that is missing, damaged or of another field rules nothing out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,19 +18,19 @@ use crate::limits::TimeFilter;
 use crate::query::{RequiredTerms, build_query, required_terms};
 use crate::request::{Question, Resolved};
 
-/// Of so few splits no filter is asked: looking into them costs no more.
+/// Up to this number of splits no filter is read: searching them costs no more.
 const FEW_SPLITS: u64 = 4;
-/// More terms are not asked for: each may be a request for each page.
+/// Maximum number of terms to look up: each may be a request for each page.
 const MAX_TERMS: usize = 6;
 
-/// A term that is looked for.
+/// A required term.
 struct Wanted {
     term: Term,
     field: String,
     needle: Needle,
 }
 
-/// The terms that a query requires, as filters are asked for them.
+/// The terms that a query requires, in the form that filters look up.
 pub(super) struct Needles {
     required: RequiredTerms,
     wanted: Vec<Wanted>,
@@ -43,30 +43,29 @@ pub(super) struct FilterBlocks {
     blocks: Vec<(BlockPlace, OwnedBytes)>,
 }
 
-/// Which splits of a page may have what is required.
+/// The splits of a page that may have the required terms.
 pub(super) struct Holders<'a> {
     needles: &'a Needles,
-    /// For each block that is here and sound.
+    /// The blocks that were read and are sound.
     blocks: BTreeMap<BlockPlace, FilterBlock>,
     page: &'a PageRef,
 }
 
 impl Needles {
-    /// None if the query requires no term.
+    /// Returns `None` if the query requires no term.
     ///
-    /// # Errors
-    /// If the query is wrong for this index.
+    /// If the query is invalid for this index.
     pub(super) fn of_question(
         question: &Question,
         resolved: &Resolved,
         mapper: &DocMapper,
     ) -> Result<Option<Self>, SearchError> {
-        // Built as each split builds it, so that the terms are those that it will look up.
+        // Built as each split builds it, so that the terms are those that the split will look up.
         let (fields, limits) = (&question.search_field, &question.limits);
         let built = build_query(&resolved.query, mapper, fields, false, limits)?;
         let required = required_terms(built.query.as_ref(), MAX_TERMS);
         if mapper.has_former_dynamic() && required.has_impossible_part() {
-            // What no value of a field can be, one from before it was mapped may be.
+            // A value that the field cannot have may exist in splits from before the field was mapped.
             return Ok(None);
         }
         let wanted: Vec<Wanted> = required
@@ -91,7 +90,7 @@ impl Needles {
         }))
     }
 
-    /// Reads the blocks of a page's filters that say where the terms may be.
+    /// Reads the filter blocks of a page that cover the terms.
     pub(super) async fn read_blocks(&self, page: &PageRef, exchange: &Exchange) -> FilterBlocks {
         let Some(filters) = page.filters.as_ref().filter(|_| self.is_worth_it(page)) else {
             return FilterBlocks::default();
@@ -113,14 +112,14 @@ impl Needles {
         FilterBlocks { blocks }
     }
 
-    /// Whether more than a few splits are left when the time filter is through with them, if they are spread evenly.
+    /// Returns whether the time filter leaves more than a few splits, if they are evenly distributed.
     fn is_worth_it(&self, page: &PageRef) -> bool {
         let (numerator, denominator) = covered_share(self.time, page.time_range);
         let left = u128::from(page.num_splits).saturating_mul(numerator);
         left > u128::from(FEW_SPLITS).saturating_mul(denominator)
     }
 
-    /// What the blocks say of the splits of their page.
+    /// Applies the filter blocks to the splits of their page.
     pub(super) fn holders<'a>(
         &'a self,
         page: &'a PageRef,
@@ -143,13 +142,13 @@ impl Needles {
 }
 
 impl Holders<'_> {
-    /// Whether a split of the page may have what the query requires.
+    /// Returns whether a split of the page may have the required terms.
     pub(super) fn may_match(&self, split: &PagedSplit) -> bool {
         let required = &self.needles.required;
         required.may_be_had(&|term| self.may_have(split, term).unwrap_or(true))
     }
 
-    /// None if no filter says it.
+    /// Returns `None` if no filter covers the term.
     fn may_have(&self, split: &PagedSplit, term: &Term) -> Option<bool> {
         let place = split.filter.as_ref()?;
         let mut wanted = self.needles.wanted.iter();

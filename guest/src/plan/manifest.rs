@@ -10,8 +10,7 @@ use crate::{ErrorKind, SearchError};
 
 /// Reads the index's manifest.
 ///
-/// # Errors
-/// If it cannot be had or read.
+/// If it cannot be fetched or parsed.
 pub(crate) async fn read_manifest(
     exchange: &Exchange,
     limits: &Limits,
@@ -21,11 +20,10 @@ pub(crate) async fn read_manifest(
         .map(|(manifest, _)| manifest)
 }
 
-/// Reads the manifest and offers it to the host's cache, where [`read_pinned`] finds it when there is a newer one. Returns its
-/// hash, too.
+/// Reads the manifest and offers it to the host's cache, where [`read_pinned`] finds it once there is a newer one. Also
+/// returns its hash.
 ///
-/// # Errors
-/// If it cannot be had or read.
+/// If it cannot be fetched or parsed.
 pub(crate) async fn keep_manifest(
     exchange: &Exchange,
     limits: &Limits,
@@ -36,10 +34,9 @@ pub(crate) async fn keep_manifest(
     Ok((manifest, hash))
 }
 
-/// Puts the manifest into the host's cache, and looks whether it is there. Returns its hash.
+/// Puts the manifest into the host's cache, and checks that it is stored. Returns its hash.
 ///
-/// # Errors
-/// If it cannot be had or read, or the host keeps nothing.
+/// If it cannot be fetched or parsed, or the host has no cache.
 pub(crate) async fn pin_manifest(
     exchange: &Exchange,
     limits: &Limits,
@@ -56,10 +53,9 @@ pub(crate) async fn pin_manifest(
     }
 }
 
-/// Reads the manifest with this hash: the newest, or what the host's cache has. `None` if it is neither.
+/// Reads the manifest with this hash: the newest, or the one in the host's cache. `None` if neither has it.
 ///
-/// # Errors
-/// If the newest cannot be had or read.
+/// If the newest cannot be fetched or parsed.
 pub(crate) async fn read_pinned(
     hash: &str,
     exchange: &Exchange,
@@ -80,19 +76,19 @@ fn pinned_key(hash: &str) -> String {
     format!("pit/{hash}")
 }
 
-/// The manifest and its bytes.
+/// Reads the manifest and its bytes.
 async fn read_sound(
     exchange: &Exchange,
     limits: &Limits,
 ) -> Result<(ManifestFile, OwnedBytes), SearchError> {
     match read_once(exchange, limits).await? {
         Ok(manifest) => Ok(manifest),
-        // The host may have had it from a cache: asked once more, it passes that by.
+        // The host may have served it from a cache: a second request bypasses that.
         Err(_) => read_once(exchange, limits).await?,
     }
 }
 
-/// The manifest; the inner error is about its bytes.
+/// Reads the manifest once; the inner error concerns its bytes.
 async fn read_once(
     exchange: &Exchange,
     limits: &Limits,

@@ -1,4 +1,4 @@
-//! The plan: which splits a search must look at, and why it need not look at the others.
+//! The plan: the splits that a search must read, and the reasons for skipping the others.
 //!
 //! ```text
 //!   manifest ──▶ newest splits ─────────────┐

@@ -1,4 +1,4 @@
-//! Pages of the manifest: which are read, and what their sums answer.
+//! Pages of the manifest: the pages to read, and the answers of their sums.
 
 use canter_aggregations::Aggregations;
 use canter_protocol::ByteClass;
@@ -11,15 +11,15 @@ use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::limits::TimeFilter;
 
-/// What was read of a page, as it came: an index has many pages, and only one at a time is decoded.
+/// The bytes of a page as read: an index has many pages, and only one at a time is decoded.
 pub(super) struct ReadPage {
     bytes: OwnedBytes,
-    /// Where the entries begin, behind the summary if that was read.
+    /// Start of the entries, behind the summary if that was read.
     entries_start: usize,
 }
 
 impl ReadPage {
-    /// The sum of all its splits, if it was read and they have one.
+    /// Returns the sum of all splits of the page, if it was read and exists.
     pub(super) fn summary(&self, page: &PageRef) -> Result<Option<Rollup>, SearchError> {
         match self.bytes.get(..self.entries_start) {
             None | Some([]) => Ok(None),
@@ -29,7 +29,7 @@ impl ReadPage {
         }
     }
 
-    /// Its splits, oldest first.
+    /// Returns the splits of the page, oldest first.
     pub(super) fn splits(self, page: &PageRef) -> Result<Vec<PagedSplit>, SearchError> {
         let entries = self.bytes.get(self.entries_start..).unwrap_or_default();
         page.open_entries(entries)
@@ -41,8 +41,8 @@ fn damaged(page: &PageRef, error: &FormatError) -> SearchError {
     SearchError::data(format!("{}: {error}", page.object()))
 }
 
-/// The newest splits in these pages, so many of those that a time filter may let through. The newest page is read first, and
-/// twice as many each time, until there are enough.
+/// Returns up to `num` of the newest splits in these pages that may pass the time filter. Reads the newest page
+/// first, and twice as many pages each time, until there are enough.
 ///
 /// # Errors
 /// If a page cannot be read.
@@ -69,8 +69,8 @@ pub(crate) async fn newest_in_pages(
     Ok(found)
 }
 
-/// Reads the entries of these pages, and their summaries and what says where needles may be, if that is wanted, in
-/// one wave.
+/// Reads the entries of these pages in one wave, with their summaries and the filter blocks of the needles if
+/// wanted.
 pub(super) async fn read_pages(
     pages: &[PageRef],
     aggregations: Option<&Aggregations>,
@@ -85,7 +85,7 @@ pub(super) async fn read_pages(
         Some(needles) => needles.read_blocks(page, exchange).await,
         None => FilterBlocks::default(),
     });
-    // Entries first: if a budget does not reach for all, they are what cannot be done without.
+    // Entries come first: they are indispensable if a budget does not cover everything.
     let (read, blocks) = join(join_all(reads), join_all(blocks)).await;
     read.into_iter().zip(blocks).collect()
 }
@@ -96,7 +96,7 @@ async fn read_page(
     exchange: &Exchange,
 ) -> Result<ReadPage, SearchError> {
     match read_once(page, with_summary, exchange).await {
-        // The host may have had it from a cache: asked once more, it passes that by.
+        // The host may have served it from a cache: a second request bypasses that.
         Err(error) if error.kind == crate::ErrorKind::Data => {
             read_once(page, with_summary, exchange).await
         }
@@ -104,7 +104,7 @@ async fn read_page(
     }
 }
 
-/// The summary stands in front of the entries: together they are one read.
+/// Reads a page once. The summary precedes the entries: together they are one read.
 async fn read_once(
     page: &PageRef,
     with_summary: bool,

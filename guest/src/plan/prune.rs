@@ -1,31 +1,31 @@
-//! Pruning: splits, and pages of them, that cannot hold a hit are left out by what the manifest says of them.
+//! Pruning: skips splits, and pages of splits, that cannot hold a hit according to the manifest.
 
 use canter_split_format::{Tags, TimeRange};
 
 use crate::limits::TimeFilter;
 use crate::query::RequiredTag;
 
-/// Why a split cannot hold a hit.
+/// The reason why a split cannot hold a hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PruneReason {
-    /// It lies outside the time filter.
+    /// The split lies outside the time filter.
     Time,
-    /// It lacks a tag value that the query requires.
+    /// The split lacks a tag value that the query requires.
     Tags,
-    /// Its filter says that it lacks a term that the query requires.
+    /// The split's filter shows that it lacks a term that the query requires.
     Filter,
 }
 
-/// What a hit must have.
+/// Requirements of a hit.
 #[derive(Clone, Debug)]
 pub(super) struct Required {
     pub(super) time: TimeFilter,
-    /// For tag fields: one of these values.
+    /// For each tag field of the query: the values of which a hit has one.
     pub(super) tags: Vec<RequiredTag>,
 }
 
 impl Required {
-    /// Why nothing with this time range and these tags can be a hit, if nothing can.
+    /// Returns the reason why nothing with this time range and these tags can be a hit, if there is one.
     pub(super) fn prunes(&self, time_range: Option<TimeRange>, tags: &Tags) -> Option<PruneReason> {
         if !self.time.may_match(time_range) {
             return Some(PruneReason::Time);
@@ -37,7 +37,7 @@ impl Required {
         (!may_match).then_some(PruneReason::Tags)
     }
 
-    /// Whether the time filter lets everything within this range through.
+    /// Returns whether the time filter passes everything within this range.
     pub(super) fn covers(&self, time_range: Option<TimeRange>) -> bool {
         let TimeFilter { start_ns, end_ns } = self.time;
         match time_range {
@@ -50,7 +50,7 @@ impl Required {
     }
 }
 
-/// How much of a time range a filter lets through, as a fraction: all of one that is not known.
+/// Returns the fraction of a time range that a filter passes, as numerator and denominator: 1 for an unknown range.
 pub(super) fn covered_share(filter: TimeFilter, time_range: Option<TimeRange>) -> (u128, u128) {
     let Some(range) = time_range else {
         return (1, 1);

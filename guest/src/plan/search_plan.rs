@@ -1,4 +1,4 @@
-//! Making the plan of a search.
+//! Planning of a search.
 
 use canter_aggregations::{Aggregations, Merger};
 use canter_doc_mapper::DocMapper;
@@ -16,22 +16,22 @@ use crate::request::{Question, Resolved, Scroll, SortOrder, TimeBounds};
 use crate::split::{HeadSource, SearchedIndex};
 use crate::{ErrorKind, SearchError};
 
-/// A split that must be looked at, with its place among all of the plan, oldest first.
+/// A split that must be searched, with its place in the plan, oldest first.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedSplit {
     pub(crate) split_ord: u32,
     pub(crate) source: HeadSource,
 }
 
-/// A split, or a page of them, that needs no look.
+/// A split or a page of splits that is not opened.
 #[derive(Clone, Debug)]
 pub(crate) struct Unopened {
     /// The split's id or the page's object.
     pub(crate) name: String,
     pub(crate) num_splits: u64,
-    /// Without deleted ones.
+    /// Without deleted documents.
     pub(crate) num_docs: u64,
-    /// The object of the split's deleted documents, if there are any; a page's name says it already.
+    /// The object with the split's deleted documents, if there are any; a page's name implies it.
     pub(crate) deletes: Option<String>,
 }
 
@@ -55,36 +55,36 @@ impl Unopened {
     }
 }
 
-/// What a search will look at.
+/// The plan of a search.
 #[derive(Debug)]
 pub(crate) struct SearchPlan {
     pub(crate) splits: Vec<PlannedSplit>,
     /// Live splits of the index.
     pub(crate) num_splits: u64,
-    /// What cannot hold a hit.
+    /// Splits and pages that cannot hold a hit.
     pub(crate) pruned: Vec<(Unopened, PruneReason)>,
-    /// What the manifest and its pages said all that there is to say of.
+    /// Splits and pages that are completely answered by the manifest and its pages.
     pub(crate) answered: Vec<Unopened>,
-    /// What that comes to, and what could not be read of the manifest's pages.
+    /// The answer of those, and the pages of the manifest that could not be read.
     pub(crate) known: PartialResult,
     /// The indexes that are searched.
     pub(crate) indexes: Vec<SearchedIndex>,
-    /// The timestamp field of the index, or of several that of the first that has one.
+    /// The timestamp field of the index; of several indexes, that of the first one that has one.
     pub(crate) timestamp_field: Option<String>,
-    /// Whether one index calls its time otherwise than another, or has none.
+    /// True if the indexes differ in their timestamp field, or one has none.
     pub(crate) mixes_times: bool,
-    /// What of the query is a time filter.
+    /// The part of the query that is a time filter.
     pub(crate) time_bounds: Option<TimeBounds>,
-    /// How many splits more would have to be looked at, and are not there because there are more than may be anyway.
+    /// Number of splits to search that were dropped because the limit is exceeded anyway.
     pub(super) num_dropped: u64,
-    /// Fields without a type whose values are keys in aggregations.
+    /// Untyped fields whose values are keys in aggregations.
     pub(crate) untyped_keys: Vec<String>,
-    /// Whether the splits can be searched apart from each other with no loss.
+    /// True if the splits can be searched separately without loss.
     pub(crate) divisible: bool,
 }
 
 impl SearchPlan {
-    /// How many splits were left out for this reason.
+    /// Returns the number of splits pruned for this reason.
     pub(crate) fn num_pruned(&self, reason: PruneReason) -> u64 {
         let pruned = self.pruned.iter().filter(|(_, why)| *why == reason);
         pruned.map(|(unopened, _)| unopened.num_splits).sum()
@@ -115,9 +115,9 @@ impl SearchPlan {
 #[derive(Default)]
 struct Found {
     splits: Vec<(HeadSource, Counted)>,
-    /// Those of which nothing says how many hits they have.
+    /// Number of splits whose number of hits is unknown.
     num_unknown: u64,
-    /// Of these, how many are not there because there are more than may be opened anyway.
+    /// Number of these that were dropped because the limit is exceeded anyway.
     num_dropped: u64,
 }
 
@@ -132,19 +132,19 @@ impl Found {
     }
 }
 
-/// What decides which splits are looked at.
+/// Everything that decides which splits are searched.
 struct Asked {
     max_splits: u64,
     required: Required,
-    /// The direction in time in which hits are wanted, if that is how they are wanted.
+    /// The direction in time of the hits, if they are ordered by time.
     direction: Option<SortOrder>,
-    /// Hits that are wanted.
+    /// Number of wanted hits.
     window: u64,
-    /// How its hits are counted without opening a split, if they can be and nothing else is wanted.
+    /// How to count hits without opening a split, if that is possible and nothing else is wanted.
     countable: Option<Countable>,
-    /// The aggregations, if sums may answer them: of all documents, and without hits.
+    /// The aggregations, if sums may answer them: over all documents, and without hits.
     summed: Option<Aggregations>,
-    /// What splits' filters are asked for.
+    /// The terms to look up in the splits' filters.
     needles: Option<Needles>,
 }
 
@@ -166,7 +166,7 @@ impl Asked {
             && question.min_score.is_none()
             && (window == 0 || direction.is_some());
         let needles = match order.needs_scores() {
-            // Scores count how many documents hold a term, those that cannot be hits too.
+            // Scores depend on the number of documents with a term, including documents that cannot be hits.
             true => None,
             false => Needles::of_question(question, resolved, mapper)?,
         };
@@ -182,7 +182,7 @@ impl Asked {
             direction,
             window,
             countable: match is_counting {
-                // What no value of a field can be, one from before it was mapped may be.
+                // A value that the field cannot have may exist in splits from before the field was mapped.
                 true if shape == QueryShape::Nothing && mapper.has_former_dynamic() => None,
                 true => Countable::of_shape(&shape, mapper),
                 false => None,
@@ -192,7 +192,7 @@ impl Asked {
         Ok((asked, order))
     }
 
-    /// How many hits these documents are, if that is known.
+    /// Returns the number of hits of these documents, if it is known.
     fn counted(&self, entry: &SplitEntry, totals: Option<&Totals>) -> Counted {
         let covered = self.required.covers(entry.time_range);
         let countable = self.countable.as_ref().filter(|_| covered);
@@ -221,10 +221,9 @@ impl Asked {
     }
 }
 
-/// Leaves out the splits before the one in which the last page of a scroll ended.
+/// Skips the splits before the one in which the previous page of a scroll ended.
 ///
-/// # Errors
-/// If that split is not there any more.
+/// If that split does not exist any more.
 fn go_on(plan: &mut SearchPlan, scroll: &Scroll) -> Result<(), SearchError> {
     let Some(after) = &scroll.after else {
         return Ok(());
@@ -248,10 +247,10 @@ fn go_on(plan: &mut SearchPlan, scroll: &Scroll) -> Result<(), SearchError> {
     Ok(())
 }
 
-/// Returns what of the query is a time filter in this index, if something is.
+/// Returns the part of the query that is a time filter in this index, if there is one.
 fn bounds_of(question: &Question, file: &ManifestFile, mapper: &DocMapper) -> Option<TimeBounds> {
     let (_, field) = mapper.timestamp_field()?;
-    // Splits of before the index had a timestamp field have no times.
+    // Splits from before the index had a timestamp field have no times.
     let splits = file.manifest.splits.iter().map(|split| split.time_range);
     let mut ranges = splits.chain(file.pages.iter().map(|page| page.time_range));
     let is_scored = HitOrder::of(question, false, Some(field)).needs_scores();
@@ -267,8 +266,7 @@ fn bounds_of(question: &Question, file: &ManifestFile, mapper: &DocMapper) -> Op
 
 /// Checks the question against the index's doc mapping, reads the pages that may matter, and prunes splits.
 ///
-/// # Errors
-/// If the question is wrong for this index or needs more splits than the limit.
+/// If the question is invalid for this index or needs more splits than the limit.
 pub(crate) async fn plan_search(
     mut file: ManifestFile,
     question: &Question,
@@ -325,7 +323,7 @@ pub(crate) async fn plan_search(
 }
 
 impl SearchPlan {
-    /// Leaves out what earlier pages of a scroll had, and checks how much is left.
+    /// Skips the hits of a scroll's earlier pages, and checks the number of remaining splits.
     ///
     /// # Errors
     /// If that is more splits than the limit, or the scroll's place is gone.
@@ -339,7 +337,7 @@ impl SearchPlan {
             true => Ok(()),
             false => Err(SearchError::new(
                 ErrorKind::Limit,
-                // How many there are, a caller with a filter must not know.
+                // A caller with a forced filter must not learn the number.
                 format!(
                     "the query needs {} splits, more than the limit max_splits of {}: narrow it by \
                      start_timestamp and end_timestamp, or raise the limit",
@@ -353,7 +351,7 @@ impl SearchPlan {
         }
     }
 
-    /// The splits of the pages that may hold hits and whose sums do not answer.
+    /// Opens the splits of the pages that may hold hits and that no sum answers.
     async fn open_pages(
         &mut self,
         file: &mut ManifestFile,
@@ -367,7 +365,7 @@ impl SearchPlan {
                 None => pages.push(page),
             }
         }
-        // Splits that the manifest names itself may hold all the hits that are wanted.
+        // The splits named in the manifest itself may hold all wanted hits.
         let newest = file.manifest.splits.iter();
         let newest = newest.filter(|entry| {
             asked
@@ -407,7 +405,7 @@ impl SearchPlan {
         found
     }
 
-    /// Takes what a page says: its sum, if that is an answer, or else those of its splits that may hold hits.
+    /// Takes a page: its sum, if that is an answer, or else its splits that may hold hits.
     fn take(
         &mut self,
         page: &PageRef,
@@ -424,7 +422,7 @@ impl SearchPlan {
             && let Some(sum) = read.summary(page)?
             && let Some(sum) = aggregations.from_rollup(&sum, field)
         {
-            // All of them are of one request.
+            // All of them belong to one request.
             let is_added = sums.add(sum);
             debug_assert!(is_added);
             self.answer(Unopened::page(page), Some(page.num_docs));
@@ -444,7 +442,7 @@ impl SearchPlan {
                 continue;
             }
             let counted = asked.counted(&split.entry, Some(&split.totals));
-            // They have said what they can.
+            // Tags are not needed after pruning.
             split.entry.tags = Tags::new();
             let source = HeadSource {
                 index: 0,
@@ -457,20 +455,20 @@ impl SearchPlan {
         Ok(())
     }
 
-    /// Notes what need not be opened, because its number of hits is all that is wanted of it.
+    /// Records a split or page that need not be opened because only its number of hits is needed.
     fn answer(&mut self, unopened: Unopened, num_hits: Option<u64>) {
         self.known.num_hits += num_hits.unwrap_or(0);
         self.known.num_splits_from_head += unopened.num_splits;
         self.answered.push(unopened);
     }
 
-    /// Takes the splits that must be looked at into the plan, oldest first.
+    /// Takes the splits that must be searched into the plan, oldest first.
     fn choose(&mut self, mut found: Vec<(HeadSource, Counted)>, has_pages: bool, asked: &Asked) {
         canter_sorting::sort_by(&mut found, |(left, _), (right, _)| {
             left.entry.order().cmp(&right.entry.order())
         });
         let counted: Vec<Counted> = found.iter().map(|(_, counted)| *counted).collect();
-        // Without pages, all heads that are not at hand are one wave, which says more than this.
+        // Without pages, all missing heads are one wave, and tell more than the counts.
         let is_wanted = asked.must_look_at(&counted);
         for ((source, counted), is_wanted) in found.into_iter().zip(is_wanted) {
             if is_wanted || !has_pages {

@@ -1,4 +1,4 @@
-//! The aggregations of a question, with the queries that they are of.
+//! The aggregations of a question, with the queries inside them.
 
 use canter_aggregations::{Aggregations, Bounds, resolve_now};
 use serde::{Deserialize, Serialize};
@@ -11,20 +11,20 @@ use crate::query::QueryNode;
 
 /// The aggregations of a question.
 ///
-/// They travel as they were written, and are read once where they arrive: an aggregation that was read holds functions
-/// and tables of time zones, which are no bytes.
+/// They travel as they were written, and are parsed once on arrival: a parsed aggregation holds functions and time
+/// zone tables, which cannot be serialized.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Travelling", into = "Travelling")]
 pub(crate) struct AskedAggregations {
-    /// As they stand in the request, but for the times that `now` stands for.
+    /// The request's JSON, with `now` replaced by times.
     given: Value,
     parsed: Aggregations,
     bounds: Bounds,
-    /// The queries that they are of, by slot.
+    /// The queries inside the aggregations, by slot.
     queries: Vec<QueryNode>,
 }
 
-/// What goes from one session to another.
+/// The serialized form that travels between sessions.
 #[derive(Serialize, Deserialize)]
 struct Travelling {
     json: String,
@@ -71,7 +71,7 @@ impl TryFrom<Travelling> for AskedAggregations {
     }
 }
 
-/// Reads aggregations.
+/// Parses aggregations.
 fn parse(given: &Value, bounds: Bounds) -> Result<Aggregations, SearchError> {
     #[cfg(test)]
     super::parses::note(super::parses::Parsed::Aggregations);
@@ -79,10 +79,9 @@ fn parse(given: &Value, bounds: Bounds) -> Result<Aggregations, SearchError> {
 }
 
 impl AskedAggregations {
-    /// Reads the value of `aggs`; `None` if it asks for nothing. `now_ms` is the time that `now` stands for.
+    /// Parses the value of `aggs`; `None` if it is empty. `now_ms` is the time that `now` stands for.
     ///
-    /// # Errors
-    /// If they are not Elasticsearch aggregations that the engine knows, or a query that they are of cannot be read.
+    /// If they are not Elasticsearch aggregations that the engine knows, or a query inside them cannot be parsed.
     pub(crate) fn read(
         mut given: Value,
         now_ms: Option<i64>,
@@ -116,17 +115,17 @@ impl AskedAggregations {
         }))
     }
 
-    /// Returns them as the request has them.
+    /// Returns the aggregations as the request has them.
     pub(crate) fn given(&self) -> &Value {
         &self.given
     }
 
-    /// Returns them as they were read.
+    /// Returns the parsed aggregations.
     pub(crate) fn parsed(&self) -> &Aggregations {
         &self.parsed
     }
 
-    /// Returns the queries that they are of, by slot, each with its place in the request.
+    /// Returns the queries inside the aggregations, by slot, each with its place in the request.
     pub(crate) fn queries(&self) -> impl Iterator<Item = (&str, &QueryNode)> {
         let places = self.parsed.filters().iter();
         let places = places.map(|filter| filter.path.as_str());
@@ -134,10 +133,10 @@ impl AskedAggregations {
     }
 }
 
-/// Refuses a query by which a caller who may see some documents only would learn where these lie among the others.
+/// Refuses a query that would reveal the position of visible documents among the others to a caller with a forced
+/// filter.
 ///
-/// # Errors
-/// If it is one.
+/// If it is such a query.
 pub(crate) fn refuse_ids(query: &QueryNode, is_filtered: bool) -> Result<(), SearchError> {
     match is_filtered && query.asks_for_ids() {
         true => Err(SearchError::invalid(

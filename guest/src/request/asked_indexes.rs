@@ -1,7 +1,7 @@
-//! Which indexes a request asks for, and which of them must be there.
+//! The indexes that a request asks for, and which of them must exist.
 //!
-//! A host may allow an index that has not been created yet, or has been deleted. For a request that names it, it is missing; a
-//! pattern does not stand for it.
+//! A host may allow an index that has not been created yet, or has been deleted. A request that names it finds it
+//! missing; a pattern does not match it.
 
 use canter_names::Listed;
 
@@ -10,16 +10,17 @@ use crate::{ErrorKind, SearchError};
 /// The indexes that a request asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AskedIndexes {
-    /// Their names; none stands for the one that the host knows.
+    /// Their names; empty for the only index of the host.
     pub(crate) names: Vec<String>,
-    /// Those of them that must be there.
+    /// The indexes among them that must exist.
     required: Vec<String>,
-    /// Whether it is no error if none of them is there.
+    /// True if it is not an error that none of them exists.
     may_be_none: bool,
 }
 
 impl AskedIndexes {
-    /// Those that a list stands for. What it names must be there, unless `ignores_unavailable`; with `may_be_none`, nothing else.
+    /// Creates the set from a list. Named indexes must exist, unless `ignores_unavailable`; with `may_be_none`, the set
+    /// may be empty.
     pub(crate) fn of(listed: Vec<Listed>, ignores_unavailable: bool, may_be_none: bool) -> Self {
         let required = listed.iter().filter(|listed| listed.is_named);
         let required = required.filter(|_| !ignores_unavailable);
@@ -30,22 +31,22 @@ impl AskedIndexes {
         }
     }
 
-    /// Whether the list stands for none.
+    /// Returns whether the list is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Whether an index of this name must be there.
+    /// Returns whether an index with this name must exist.
     pub(crate) fn requires(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)
     }
 
-    /// Whether it is no error if none of them is there.
+    /// Returns whether it is not an error that none of them exists.
     pub(crate) fn may_be_none(&self) -> bool {
         self.may_be_none && self.required.is_empty()
     }
 
-    /// Whether an error says only that there is none of them, which may be so.
+    /// Returns whether an error only reports that none of them exists, which is permitted.
     pub(crate) fn allows(&self, error: &SearchError) -> bool {
         error.kind == ErrorKind::NotFound && self.may_be_none()
     }

@@ -1,19 +1,19 @@
-//! How many hits a search counts.
+//! How a search counts hits.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// How many hits a search counts: Quickwit's `count_all`, and Elasticsearch's `track_total_hits`.
+/// Limit on counting hits: Quickwit's `count_all`, and Elasticsearch's `track_total_hits`.
 ///
 /// See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/search-api#track-total-hits>.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Counting {
-    /// All of them.
+    /// Counts all hits.
     #[default]
     All,
-    /// So many. What lies behind them and behind the hits that are wanted may stay unread; the number is then a lower
-    /// bound.
+    /// Counts up to this number. Documents beyond it and beyond the wanted hits may stay unread; the number is then a
+    /// lower bound.
     UpTo(u64),
 }
 

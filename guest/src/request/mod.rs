@@ -1,5 +1,5 @@
-//! What a search asks for: a request comes in as JSON ([`SearchRequest`], or the bodies of Elasticsearch's API) and is read
-//! once, into a [`Question`]. What a plan finds out of it is [`Resolved`].
+//! Search requests: JSON ([`SearchRequest`], or the bodies of Elasticsearch's API) is parsed once into a [`Question`].
+//! The plan derives a [`Resolved`] from it.
 //!
 //! ```text
 //!   JSON ──▶ SearchRequest ──read──▶ Question ──plan──▶ Resolved
@@ -32,8 +32,8 @@ pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget, SortVal
 /// The name of an index, and the hash of its manifest.
 pub(crate) type PinnedManifest = (String, String);
 
-/// Hits that a search returns if it does not say how many.
+/// Number of hits that a search returns by default.
 const DEFAULT_MAX_HITS: u64 = 20;
 
-/// Most names in `search_field`, and most in `snippet_fields`.
+/// Maximum number of names in `search_field`, and in `snippet_fields`.
 const MAX_FIELDS: usize = 100;

@@ -1,8 +1,8 @@
-//! Counts what is parsed, for the test that each session does so once.
+//! Counters of parses, for the test that each session parses once.
 
 use std::cell::Cell;
 
-/// What is parsed.
+/// A thing that is parsed.
 #[derive(Clone, Copy)]
 pub(crate) enum Parsed {
     Query,
@@ -14,7 +14,7 @@ thread_local! {
     static COUNTS: Cell<[u32; 3]> = const { Cell::new([0; 3]) };
 }
 
-/// Counts one more.
+/// Counts one parse.
 pub(crate) fn note(parsed: Parsed) {
     let mut counts = COUNTS.get();
     counts[parsed as usize] += 1;

@@ -1,4 +1,4 @@
-//! Queries as a request gives them, and the forced filter: queries that a host adds to whatever a caller asks for.
+//! Queries in requests, and the forced filter: queries that a host adds to those of a caller.
 
 use serde::{Deserialize, Deserializer, de::Error as _};
 use serde_json::Value;
@@ -30,7 +30,6 @@ impl Default for GivenQuery {
 }
 
 impl GivenQuery {
-    /// # Errors
     /// If it is neither a text nor an object.
     pub(crate) fn of(json: &Value) -> Result<Self, SearchError> {
         match json {
@@ -42,10 +41,10 @@ impl GivenQuery {
         }
     }
 
-    /// Reads it; `now_ms` is the time that `now` stands for.
+    /// Parses it; `now_ms` is the time that `now` stands for.
     ///
-    /// # Errors
-    /// If it is longer, deeper or has more clauses than the limits allow, or is in neither language.
+    /// If it is longer, deeper or has more clauses than the limits allow, or is valid in neither
+    /// language.
     pub(crate) fn parse(
         &self,
         now_ms: Option<i64>,
@@ -60,7 +59,7 @@ impl GivenQuery {
     }
 }
 
-/// Parses forced filters, each by itself: as one text, one could end the other.
+/// Parses forced filters, each separately: in a joined text, one could close the parentheses of another.
 ///
 /// # Errors
 /// As [`parse_filter`].
@@ -89,7 +88,7 @@ fn parse_filter(filter: &str, limits: &Limits) -> Result<QueryNode, SearchError>
     Ok(ast)
 }
 
-/// Reads forced filters: a text, or a list of them.
+/// Reads forced filters: a text, or a list of texts.
 pub(crate) fn read_filters<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Vec<String>>, D::Error> {
@@ -102,7 +101,7 @@ pub(crate) fn read_filters<'de, D: Deserializer<'de>>(
     Ok((!filters.is_empty()).then_some(filters))
 }
 
-/// The texts of a list; nothing is an empty one.
+/// Returns the texts of a list; `null` is an empty list.
 pub(super) fn texts(json: Value) -> Option<Vec<String>> {
     match json {
         Value::Null => Some(Vec::new()),

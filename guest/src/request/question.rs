@@ -1,4 +1,4 @@
-//! A search as it was read: what plan, leaf and root borrow.
+//! A parsed search, borrowed by plan, leaf and root.
 
 use canter_aggregations::check_name;
 use serde::{Deserialize, Serialize};
@@ -13,19 +13,19 @@ use crate::limits::{Limits, TimeFilter};
 use crate::query::QueryNode;
 use crate::{ErrorKind, SearchError};
 
-/// How an answer is written.
+/// The form of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AnswerForm {
-    /// As an HTTP response; otherwise as the bare JSON object.
+    /// True for an HTTP response, false for the bare JSON object.
     pub(crate) is_http: bool,
-    /// With the guest's account of its own work.
+    /// Includes the guest's account of its own work.
     pub(crate) has_profile: bool,
-    /// With line breaks and indentation.
+    /// Includes line breaks and indentation.
     pub(crate) is_pretty: bool,
 }
 
 impl AnswerForm {
-    /// For a host that takes the answer apart.
+    /// The form for a host that processes the answer itself.
     pub(crate) const BARE: Self = Self {
         is_http: false,
         has_profile: true,
@@ -33,48 +33,48 @@ impl AnswerForm {
     };
 }
 
-/// A search as it was read and checked: what it asks for, what it may use, and how its answer is written. Whatever way
-/// it came in, no text in it is parsed again; between sessions it travels in postcard.
+/// A parsed and validated search: its query, its limits, and the form of its answer. No text in it is parsed again; it
+/// travels between sessions in postcard.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Question {
-    /// The query, as the caller asks it.
+    /// The query of the caller.
     pub(crate) query: QueryNode,
-    /// Queries that every hit must match besides: what the caller may see. At least one.
+    /// Additional queries that every hit must match, which limit what the caller may see. At least one.
     pub(crate) forced_filter: Option<Vec<QueryNode>>,
-    /// Fields for words that name none; the index config's default search fields if there are none.
+    /// Fields for words that name none; the index config's default search fields if empty.
     pub(crate) search_field: Vec<String>,
-    /// The times between which hits lie.
+    /// The time range of hits.
     pub(crate) time: TimeFilter,
     pub(crate) aggregations: Option<AskedAggregations>,
-    /// How many hits to return.
+    /// Number of hits to return.
     pub(crate) max_hits: u64,
-    /// How many hits to skip before those.
+    /// Number of hits to skip before those.
     pub(crate) start_offset: u64,
-    /// The order of hits; none stands for the order that the index has by itself.
+    /// The order of hits; empty for the index's default order.
     pub(crate) sort: Vec<SortKeySpec>,
     /// The sort values behind which hits are wanted, one for each key.
     pub(crate) search_after: Vec<SortValue>,
-    /// All hits page by page, as they lie in splits.
+    /// A scroll through all hits, page by page, in stored order.
     pub(crate) scroll: Option<Scroll>,
-    /// Of hits with the same value in this field only the first is wanted.
+    /// Field by which hits are collapsed: only the first hit of each value is returned.
     pub(crate) collapse: Option<String>,
-    /// Hits with a lower score are none.
+    /// Minimum score of a hit.
     pub(crate) min_score: Option<f64>,
-    /// How many hits are counted.
+    /// How hits are counted.
     pub(crate) track_total_hits: Counting,
-    /// Fields of which hits show the passages that match, besides the documents themselves.
+    /// Fields whose matching passages hits show, besides the documents themselves.
     pub(crate) snippet_fields: Vec<String>,
-    /// Clauses of which hits say whether they match: one for each name in `elastic`.
+    /// The named clauses, one for each name in `elastic`.
     pub(crate) named: Vec<QueryNode>,
-    /// What an answer in Elasticsearch's form shows of hits.
+    /// Contents of hits in Elasticsearch's form.
     pub(crate) elastic: Option<ElasticHits>,
-    /// The manifests that are searched instead of the newest.
+    /// Manifests to search instead of the newest.
     pub(crate) pinned: Vec<PinnedManifest>,
-    /// Only says what the search would look at, and why.
+    /// Explains what the search would read, and why, instead of searching.
     pub(crate) explain: bool,
-    /// Lists the ids of all documents that match, split by split: what a deletion goes by.
+    /// Lists the ids of all matching documents, split by split, for a deletion.
     pub(crate) list_documents: bool,
-    /// By which name the index goes, where its host knows it by none.
+    /// The name of the index, where its host does not name it.
     pub(crate) index_name: Option<String>,
     pub(crate) limits: Limits,
     pub(crate) form: AnswerForm,
@@ -113,7 +113,7 @@ impl Question {
         }
     }
 
-    /// Checks what can be checked without looking at an index.
+    /// Checks everything that can be checked without an index.
     ///
     /// # Errors
     /// If it asks for more than the limits allow, or contradicts itself.
@@ -149,20 +149,19 @@ impl Question {
         Ok(())
     }
 
-    /// Returns whether the caller may see some documents only.
+    /// Returns whether the caller has a forced filter, and may see only some documents.
     pub(crate) fn is_filtered(&self) -> bool {
         self.forced_filter.is_some()
     }
 
-    /// Returns the scroll of which this asks for a page.
+    /// Returns the scroll if the question asks for one of its pages.
     pub(crate) fn scroll(&self) -> Option<&Scroll> {
         let shown = self.elastic.as_ref();
         let other = shown.and_then(|shown| shown.scroll.as_ref());
         self.scroll.as_ref().or(other)
     }
 
-    /// Returns the number of hits that is enough, if the search may stop there: where it wants the first hits and nothing
-    /// else.
+    /// Returns the number of hits after which the search may stop: where it wants only the first hits.
     pub(crate) fn enough_hits(&self) -> Option<u64> {
         match self.track_total_hits {
             Counting::UpTo(most) if self.window() > 0 && self.aggregations.is_none() => Some(most),
@@ -170,13 +169,13 @@ impl Question {
         }
     }
 
-    /// Returns how many hits each split must give: those returned and those skipped.
+    /// Returns the number of hits that each split must return: those returned and those skipped.
     pub(crate) fn window(&self) -> usize {
         usize::try_from(self.start_offset.saturating_add(self.max_hits)).unwrap_or(usize::MAX)
     }
 }
 
-/// Checks a list of names of fields.
+/// Checks a list of field names.
 fn check_names(what: &str, names: &[String]) -> Result<(), SearchError> {
     if names.len() > MAX_FIELDS {
         return Err(SearchError::new(

@@ -1,4 +1,4 @@
-//! What a plan finds out of a question.
+//! The result of planning a question.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::question::Question;
 use crate::limits::TimeFilter;
 use crate::query::{Factor, QueryNode, without_time};
 
-/// A time filter that clauses of a query over a field are.
+/// A time filter that was extracted from clauses of a query over a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimeBounds {
     /// The timestamp field.
@@ -15,17 +15,17 @@ pub(crate) struct TimeBounds {
     pub(crate) filter: TimeFilter,
 }
 
-/// A question as it is answered over certain manifests: what leaf and root go by besides the question itself.
+/// A question resolved for certain manifests, as leaf and root use it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Resolved {
-    /// The query that documents are asked: with the forced filters, and without the clauses that are a time filter.
+    /// The query to run: with the forced filters, and without the clauses that are a time filter.
     pub(crate) query: QueryNode,
-    /// The times between which hits lie.
+    /// The time range of hits.
     pub(crate) time: TimeFilter,
-    /// Whether hits are of several indexes whose times are different fields or none: they are compared by their values
-    /// alone.
+    /// True if hits come from several indexes whose timestamp fields differ or are missing: they are compared by their
+    /// values alone.
     pub(crate) mixes_times: bool,
-    /// The manifests of which all pages are of a scroll that begins.
+    /// The manifests of all pages of a new scroll.
     pub(crate) pinned: Vec<PinnedManifest>,
 }
 
@@ -40,7 +40,7 @@ impl Resolved {
         let query = match &question.forced_filter {
             None => query,
             Some(filters) => {
-                // It decides what may be found, and not what is relevant.
+                // A forced filter decides what may be found, not what is relevant.
                 let filters = filters
                     .iter()
                     .map(|filter| QueryNode::Constant(Box::new(filter.clone()), Factor(0.0)));

@@ -1,4 +1,4 @@
-//! Going through all hits, page by page.
+//! Scroll through all hits, page by page.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{PinnedManifest, SortValue};
 
-/// A search that goes through all hits, page by page: in the order in which they lie in the index's splits, or in one of
-/// values.
+/// A scroll through all hits, page by page: in the stored order of the index's splits, or in an order of values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scroll {
     /// The document behind which the page begins.
@@ -16,12 +15,12 @@ pub(crate) struct Scroll {
     /// The values behind which it begins.
     #[serde(default)]
     pub(crate) keys: Vec<SortValue>,
-    /// The indexes and their manifests, of which all pages are.
+    /// The indexes and manifests of all pages.
     pub(crate) pinned: Vec<PinnedManifest>,
-    /// What `now` is on every page.
+    /// The value of `now` on every page.
     #[serde(default)]
     pub(crate) now_ms: Option<i64>,
-    /// How many hits the first page found, and whether there may be more: what every page says.
+    /// The number of hits that the first page found, and whether there may be more: every page repeats it.
     #[serde(default)]
     pub(crate) total: Option<(u64, bool)>,
     /// The parameters and the body of the request, for the next page.
@@ -29,17 +28,17 @@ pub(crate) struct Scroll {
     pub(crate) body: String,
 }
 
-/// Longest text of a scroll, in bytes: with a longest query and what is around it.
+/// Maximum length of a scroll id, in bytes: a query of maximum length and its envelope.
 const MAX_LEN: usize = 256 * 1024;
 
 impl Scroll {
-    /// Returns the text by which the next page is asked for.
+    /// Returns the id that requests the next page.
     pub(crate) fn to_id(&self) -> String {
         let json = serde_json::to_string(self).unwrap_or_default();
         BASE64_URL_SAFE_NO_PAD.encode(json)
     }
 
-    /// Reads such a text; `None` if it is none.
+    /// Parses a scroll id; `None` if it is invalid.
     pub(crate) fn of_id(id: &str) -> Option<Self> {
         if id.len() > MAX_LEN {
             return None;
@@ -49,17 +48,17 @@ impl Scroll {
     }
 }
 
-/// Where a document lies, readable with its split's entry only. A caller who may see some documents would otherwise learn
-/// how many lie between them, or find out by places of their own making.
+/// The place of a document, readable only with its split's entry. A caller with a forced filter could otherwise learn
+/// the number of documents between two places, or probe with invented places.
 ///
-/// What seals it is the checksum of the split's head, which no answer tells.
+/// The seal is derived from the checksum of the split's head, which no answer reveals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SealedPlace {
     /// The name of the index.
     index: String,
-    /// The document, hidden by what the seal comes to.
+    /// The document, masked by a value derived from the seal.
     hidden: u32,
-    /// Says that it is of this split, and was made here.
+    /// Proves that the place belongs to this split and was made here.
     seal: u64,
 }
 
@@ -74,7 +73,7 @@ impl SealedPlace {
         }
     }
 
-    /// The document, if it is one of this split.
+    /// Returns the document, if it is in this split.
     pub(crate) fn doc_in(&self, index: &str, entry: &SplitEntry) -> Option<u32> {
         if self.index != index {
             return None;
@@ -84,7 +83,7 @@ impl SealedPlace {
     }
 }
 
-/// What hides a document: another number for each.
+/// Returns the mask of a document, derived from its seal.
 fn mask(entry: &SplitEntry, seal: u64) -> u32 {
     let [a, b, c, d, ..] = digest(entry, "mask", seal).to_le_bytes();
     u32::from_le_bytes([a, b, c, d])

@@ -1,4 +1,4 @@
-//! A search as it comes in as JSON, by Quickwit's names: what is read here is text, and becomes a [`Question`] once.
+//! A search request in JSON, with Quickwit's names: its texts are parsed once, into a [`Question`].
 
 use canter_names::read_json;
 use serde::de::Error as _;
@@ -15,7 +15,7 @@ use crate::SearchError;
 use crate::limits::{Limits, TimeFilter};
 use crate::query::QueryNode;
 
-/// A search as it comes in. Unknown keys are refused by name.
+/// A search request. Unknown keys are refused by name.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchRequest {
@@ -28,10 +28,10 @@ pub(crate) struct SearchRequest {
     /// Elasticsearch aggregations.
     #[serde(default, alias = "aggregations")]
     aggs: Option<Value>,
-    /// How many hits to return.
+    /// Number of hits to return.
     #[serde(default = "default_max_hits")]
     max_hits: u64,
-    /// How many hits to skip before those.
+    /// Number of hits to skip before those.
     #[serde(default)]
     start_offset: u64,
     /// Fields, `_score` or `_doc`, comma-separated; `-` in front means ascending.
@@ -43,26 +43,26 @@ pub(crate) struct SearchRequest {
     /// Seconds since 1970, excluded.
     #[serde(default)]
     end_timestamp: Option<i64>,
-    /// How many hits are counted.
+    /// How hits are counted.
     #[serde(default, alias = "count_all", deserialize_with = "read_counting")]
     track_total_hits: Counting,
-    /// Fields of which hits show the passages that match, besides the documents themselves.
+    /// Fields whose matching passages hits show, besides the documents themselves.
     #[serde(default, deserialize_with = "one_or_many")]
     snippet_fields: Vec<String>,
-    /// Queries that every hit must match besides, whatever the other asks for: what a caller may see. One stands for itself,
-    /// and several in a list.
+    /// Additional queries that every hit must match, which limit what the caller may see. A text, or a list of texts.
     #[serde(default, deserialize_with = "read_filters")]
     forced_filter: Option<Vec<String>>,
-    /// Only says what the search would look at, and why.
+    /// Explains what the search would read, and why, instead of searching.
     #[serde(default)]
     explain: bool,
-    /// Lists the ids of all documents that match, split by split: what a deletion goes by. The API does not know it.
+    /// Lists the ids of all matching documents, split by split, for a deletion. Not part of the API.
     #[serde(default)]
     list_documents: bool,
-    /// By which name the index goes, where its host knows it by none. The API does not know it.
+    /// The name of the index, where its host does not name it. Not part of the API.
     #[serde(default)]
     index_name: Option<String>,
-    /// What `now` is in dates: milliseconds since 1970. A host gives its clock's time where the request has none.
+    /// The value of `now` in dates: milliseconds since 1970. The host supplies its clock's time where the request has
+    /// none.
     #[serde(default)]
     pub(crate) now_ms: Option<i64>,
 }
@@ -91,15 +91,14 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
 impl SearchRequest {
     /// Reads a request from JSON, and checks it against the limits.
     ///
-    /// # Errors
-    /// If it is no request, has a key twice, or asks for more than the limits allow.
+    /// If it is not a valid request, has a duplicate key, or asks for more than the limits allow.
     pub(crate) fn parse(
         json: &str,
         limits: &Limits,
         form: AnswerForm,
     ) -> Result<Question, SearchError> {
         const WHAT: &str = "search request";
-        // What is read by types has each key once already, but for what may be any JSON in it.
+        // Typed parsing rejects duplicate keys already, except inside arbitrary JSON.
         read_json(json.as_bytes()).map_err(|error| SearchError::invalid(error.of(WHAT)))?;
         let request: Self = serde_json::from_str(json)
             .map_err(|error| SearchError::invalid(format!("{WHAT}: {error}")))?;
@@ -108,10 +107,9 @@ impl SearchRequest {
         request.read(filters.transpose()?, limits, form)
     }
 
-    /// Reads what is text in a request. `forced_filter` is what the caller may see, instead of what the request says of it.
+    /// Parses the texts of a request. `forced_filter` replaces the request's own.
     ///
-    /// # Errors
-    /// If something cannot be read, contradicts itself, or is more than the limits allow.
+    /// If something cannot be parsed, contradicts itself, or exceeds the limits.
     pub(crate) fn read(
         self,
         forced_filter: Option<Vec<QueryNode>>,

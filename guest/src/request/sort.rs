@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
 
-/// Which way a sort key runs.
+/// Direction of a sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SortOrder {
     /// Smallest first.
@@ -20,7 +20,7 @@ pub(crate) enum SortOrder {
 }
 
 impl SortOrder {
-    /// An ascending order as it is in this direction.
+    /// Applies the direction to an ascending order.
     pub(crate) fn of(self, ascending: Ordering) -> Ordering {
         match self {
             Self::Ascending => ascending,
@@ -29,7 +29,7 @@ impl SortOrder {
     }
 }
 
-/// What a sort key looks at.
+/// The value that a sort key compares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SortTarget {
     /// Relevance (BM25 over the whole index).
@@ -37,8 +37,8 @@ pub(crate) enum SortTarget {
     /// The place in the index: by time, then by source and position there. Every other order ends
     /// with it.
     Doc,
-    /// Where a document lies: the id of its split, and its number there. Other than by its place in the index, hits can be
-    /// told apart by it without a read, and only until the split is merged.
+    /// The position of a document: the id of its split, and its number there. Unlike the place in the index it
+    /// distinguishes hits without a read, but only until the split is merged.
     SplitDoc,
     /// A fast field.
     Field(String),
@@ -49,12 +49,12 @@ pub(crate) enum SortTarget {
 pub(crate) struct SortKeySpec {
     pub(crate) target: SortTarget,
     pub(crate) order: SortOrder,
-    /// Whether documents without a value come first, and not last.
+    /// True if documents without a value come first instead of last.
     #[serde(default)]
     pub(crate) missing_first: bool,
 }
 
-/// At most this many sort keys.
+/// Maximum number of sort keys.
 pub(crate) const MAX_SORT_KEYS: usize = 3;
 
 /// Reads `field`, `-field`, `field1,-field2`, `_score`. As in Quickwit a bare name or a `+` sorts
@@ -95,8 +95,8 @@ pub(crate) fn parse_sort_by(text: &str) -> Result<Vec<SortKeySpec>, SearchError>
     Ok(keys)
 }
 
-/// The value of one sort key of one hit. Values of different kinds sort in this order, but for
-/// `Missing`, which is first or last as the key says, whichever way it runs.
+/// The value of one sort key of one hit. Values of different kinds sort in this order, except
+/// `Missing`, which is first or last as the key says, in either direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum SortValue {
     /// An integer of any type.
@@ -109,7 +109,7 @@ pub(crate) enum SortValue {
     Date(i64),
     /// Text.
     Text(String),
-    /// An IP address; one of version 4 in its place among those of version 6.
+    /// An IP address; an IPv4 address as its IPv4-mapped IPv6 address.
     Address(u128),
     /// Bytes.
     Bytes(#[serde(with = "serde_bytes")] Vec<u8>),
@@ -141,10 +141,10 @@ impl SortValue {
         key.order.of(ascending)
     }
 
-    /// What a request gave back, as the kind of value that it was before it became JSON.
+    /// Converts a value from a request to the kind of `value`, as it was before it became JSON.
     pub(crate) fn as_kind_of(&self, value: &Self) -> Cow<'_, Self> {
         let kind = match (self, value) {
-            // Of a field without a type, whose dates are shown in nanoseconds.
+            // An untyped field, whose dates are shown in nanoseconds.
             (Self::Integer(ns), Self::Date(_)) => i64::try_from(*ns).ok().map(Self::Date),
             (Self::Text(text), Self::Address(_)) => {
                 text.parse().ok().map(|address| match address {

@@ -18,18 +18,18 @@ use crate::split::{DocIdentities, Documents, HeadSource, Indexes, OpenSplit, gua
 pub(super) struct Document<'a> {
     pub(super) split: &'a OpenSplit,
     pub(super) document: TantivyDocument,
-    /// Who it is, if that was asked for.
+    /// The document's identity, if requested.
     pub(super) identity: Option<DocIdentity>,
 }
 
-/// What documents of a split are read with.
+/// Readers for the documents of a split.
 struct Reader<'a> {
     documents: Documents<'a>,
     identities: Option<DocIdentities<'a>>,
 }
 
-/// The documents of `hits`, in their order, and who they are if that is wanted; a split that fails has an error for each of
-/// its hits.
+/// Returns the documents of `hits`, in order, with their identities if requested; a split that fails yields an error
+/// for each of its hits.
 ///
 /// # Errors
 /// If the host stops the search.
@@ -76,7 +76,7 @@ pub(super) async fn fetch_docs<'a>(
     let interrupt = exchange.interrupt();
     let mut documents: BTreeMap<usize, Result<Document<'a>, SearchError>> = BTreeMap::new();
     for (split_ord, places) in &places {
-        // Let go of behind its documents: it has buffers to decompress with.
+        // Dropped after its documents: it owns buffers for decompression.
         let mut reader = readers.remove(split_ord);
         for (doc, place) in places {
             interrupt.check()?;
@@ -132,8 +132,8 @@ impl Reader<'_> {
     }
 }
 
-/// Documents with their places among the hits, in the order in which they lie in their split: so that a block, which
-/// holds many of them, is decompressed once and not for each.
+/// Returns documents with their places among the hits, in the order in which they are stored in their split, so that
+/// a block, which holds many of them, is decompressed only once.
 fn by_place(hits: &[PartialHit]) -> BTreeMap<u32, Vec<(u32, usize)>> {
     let mut places: BTreeMap<u32, Vec<(u32, usize)>> = BTreeMap::new();
     for (place, hit) in hits.iter().enumerate() {
@@ -148,7 +148,7 @@ fn by_place(hits: &[PartialHit]) -> BTreeMap<u32, Vec<(u32, usize)>> {
     places
 }
 
-/// Opens the splits that are not open yet; says which could not be.
+/// Opens the splits that are not open yet; returns the ones that failed.
 async fn open_missing(
     needed: &[u32],
     sources: &BTreeMap<u32, HeadSource>,
@@ -165,7 +165,7 @@ async fn open_missing(
             .get(split_ord)
             .ok_or_else(|| SearchError::internal(format!("no split {split_ord} in the plan")))?;
         let mut source = source.clone();
-        // Hits are none of the deleted documents: which those are is not asked again.
+        // Hits are never deleted documents, so the deletions are not read again.
         source.entry.deletes = None;
         let split_id = source.entry.id.clone();
         guarded(&split_id, indexes.open(source)).await
@@ -184,8 +184,8 @@ async fn open_missing(
     failures
 }
 
-/// The bytes of documents that are not here, each once, in the order of the hits that are in them: a budget that is not
-/// enough for all of them buys the documents of the first hits.
+/// Returns the missing ranges of documents, each once, in the order of hits: a budget that does not cover all of them
+/// is spent on the documents of the first hits.
 fn missing_blocks(
     hits: &[PartialHit],
     readers: &BTreeMap<u32, Reader<'_>>,
@@ -202,7 +202,7 @@ fn missing_blocks(
             }
         };
         let documents = &reader.documents;
-        // What is wrong with a document that there is not, reading it says.
+        // A document that does not exist is reported when it is read.
         if !documents.is_here(hit.doc)
             && let Ok(range) = documents.range_of(hit.doc)
         {

@@ -15,8 +15,7 @@ pub(crate) struct Merged {
 impl Merged {
     /// Adds the result of one leaf.
     ///
-    /// # Errors
-    /// If its aggregations are of another request, or the list of documents is too long.
+    /// If its aggregations belong to another request, or the list of documents is too long.
     pub(crate) fn add(&mut self, partial: PartialResult) -> Result<(), SearchError> {
         let into = &mut self.result;
         into.num_hits += partial.num_hits;
@@ -41,12 +40,12 @@ impl Merged {
         }
     }
 
-    /// The aggregations of all leaves as one; nothing if no split has any.
+    /// Takes the aggregations of all leaves as one; `None` if no split has any.
     pub(crate) fn take_aggregations(&mut self) -> Option<Partial> {
         std::mem::take(&mut self.aggregations).finish()
     }
 
-    /// Brings the hits into their order and keeps those the request asks for.
+    /// Sorts the hits and keeps those that the request asks for.
     pub(crate) fn select(&mut self, order: &HitOrder, start_offset: usize, max_hits: usize) {
         let hits = &mut self.result.hits;
         canter_sorting::sort_by(hits, |left, right| compare_hits(left, right, order));

@@ -1,6 +1,6 @@
-//! JSON with line breaks and indentation, made from JSON without: no value is read, so that none changes.
+//! JSON with line breaks and indentation, made from compact JSON without parsing values, so that none changes.
 
-/// Lays out JSON as `serde_json` does. Strings and numbers stay as they are written.
+/// Formats JSON as `serde_json` does. Strings and numbers stay as they are written.
 pub(crate) fn pretty(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let mut depth = 0_usize;

@@ -20,7 +20,7 @@ use crate::partial_cache::{look_up, store};
 use crate::request::{AnswerForm, ElasticHits, Question, Resolved, SealedPlace};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
-/// What the plan found, for the profile and the order of hits.
+/// Facts from the plan, for the profile and the order of hits.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlanFacts {
     pub(crate) num_splits: u64,
@@ -29,17 +29,17 @@ pub(crate) struct PlanFacts {
     pub(crate) num_pruned_by_filter: u64,
     pub(crate) timestamp_field: Option<String>,
     pub(crate) indexes: Vec<SearchedIndex>,
-    /// Fields without a type whose values are keys in aggregations.
+    /// Untyped fields whose values are keys in aggregations.
     pub(crate) untyped_keys: Vec<String>,
-    /// The key under which the host keeps the answer, if it keeps answers.
+    /// The cache key of the answer, if the host caches answers.
     pub(crate) answer_key: Option<String>,
 }
 
-/// An answer as the host's cache keeps it: hits and their number as JSON, and aggregations as theirs.
+/// An answer in the host's cache: hits and their number as JSON, and aggregations as separate JSON.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CachedAnswer(String, Option<String>);
 
-/// What an answer says of the documents.
+/// The part of an answer that concerns documents.
 #[derive(Serialize, Deserialize)]
 struct Body {
     /// Each as JSON text: a document's numbers need not fit any type.
@@ -51,22 +51,23 @@ struct Body {
     /// One for each hit, if the request names fields for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     snippets: Option<Vec<Snippets>>,
-    /// The best score of the hits, where they show theirs.
+    /// The best score of the hits, where scores are shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_score: Option<f64>,
-    /// Where the next page of a scroll goes on.
+    /// The position where the next page of a scroll continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scroll_id: Option<String>,
-    /// Which documents match, if the request is to list them. Such an answer is not kept.
+    /// The matching documents, if the request asks for a list. Such an answer is not cached.
     #[serde(skip)]
     listed: Option<Vec<ListedSplit>>,
-    /// JSON, which may be long: it is written as it is, and kept apart.
+    /// JSON, which may be long: it is kept separately and written verbatim.
     #[serde(skip)]
     aggregations: Option<String>,
 }
 
-/// What stands between `hits`, which are the first, and `aggregations`. The keys of an answer are documented: each is
-/// always there but `num_hits_relation`, `snippets`, `aggregations`, `profile`, and `listed_splits`, which only a builder asks for.
+/// The keys from `hits`, which comes first, up to `aggregations`. The keys of an answer are documented: all are always
+/// present except `num_hits_relation`, `snippets`, `aggregations`, `profile`, and `listed_splits`, which only a builder
+/// requests.
 #[derive(Serialize)]
 struct Beginning<'a> {
     num_hits: u64,
@@ -78,12 +79,12 @@ struct Beginning<'a> {
     snippets: Option<&'a [Snippets]>,
 }
 
-/// What stands behind `aggregations`.
+/// The keys behind `aggregations`.
 #[derive(Serialize)]
 struct Rest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     listed_splits: Option<&'a [ListedSplit]>,
-    /// What went wrong in the splits that could not be searched, in words.
+    /// Messages of the splits that could not be searched.
     errors: Vec<&'a str>,
     /// Splits that could not be searched.
     failed_splits: &'a [FailedSplit],
@@ -95,14 +96,14 @@ struct Rest<'a> {
     profile: Option<Profile>,
 }
 
-/// Splits that an answer was made without.
+/// Splits that are missing from an answer.
 #[derive(Default)]
 struct Missing {
     failed: Vec<FailedSplit>,
     skipped: Vec<FailedSplit>,
 }
 
-/// Writes an answer as the question wants it, with what the host last said of the search.
+/// Writes an answer in the form that the question asks for, with the host's latest report on the search.
 fn write_answer(
     body: &Body,
     missing: &Missing,
@@ -130,7 +131,7 @@ fn write_elastic(
     report: &HostReport,
 ) -> String {
     let missing: Vec<_> = missing.failed.iter().chain(&missing.skipped).collect();
-    // How many splits there are tells how many documents there are.
+    // The number of splits would reveal the number of documents.
     let (num_splits, num_pruned) = match question.is_filtered() {
         true => (missing.len().max(1) as u64, 0),
         false => (profile.num_splits, profile.num_splits_pruned),
@@ -199,13 +200,13 @@ fn write_quickwit(
     Ok(parts.concat())
 }
 
-/// What is between the braces of an object.
+/// Returns the text between the braces of an object.
 fn inner(json: &str) -> &str {
     let json = json.strip_prefix('{').unwrap_or(json);
     json.strip_suffix('}').unwrap_or(json)
 }
 
-/// What the guest knows of its own work.
+/// The guest's account of its own work.
 #[derive(Serialize)]
 struct Profile {
     num_splits: u64,
@@ -216,11 +217,11 @@ struct Profile {
     num_splits_searched: u64,
     num_splits_answered_from_head: u64,
     num_splits_answered_from_cache: u64,
-    /// Only of a search that need not count all hits.
+    /// Only for a search that need not count all hits.
     #[serde(skip_serializing_if = "is_none")]
     num_splits_not_needed: u64,
     warmup_gaps: u64,
-    /// Only of a search that looked at some for fields that are not indexed.
+    /// Only for a search that read documents for fields that are not indexed.
     #[serde(skip_serializing_if = "is_none")]
     docs_scanned: u64,
 }
@@ -250,7 +251,7 @@ impl Profile {
     }
 }
 
-/// The answer that the host kept, if it did. `num_splits` splits were planned.
+/// Returns the cached answer, if the host has one. `num_splits` splits were planned.
 pub(crate) async fn answer_from_cache(
     facts: &PlanFacts,
     num_splits: u64,
@@ -270,29 +271,29 @@ pub(crate) async fn answer_from_cache(
     write_answer(&body, &Missing::default(), profile, question, exchange).ok()
 }
 
-/// What an answer is made of besides the results of leaves.
+/// Inputs of an answer besides the results of leaves.
 pub(crate) struct RootSearch<'a> {
     pub(crate) question: &'a Question,
     pub(crate) resolved: &'a Resolved,
     pub(crate) facts: &'a PlanFacts,
-    /// Where the splits of hits are, by their place in the plan.
+    /// Sources of the splits of hits, by their place in the plan.
     pub(crate) sources: &'a BTreeMap<u32, HeadSource>,
     pub(crate) exchange: &'a Exchange,
 }
 
-/// Hits as an answer shows them.
+/// Hits in the form of an answer.
 #[derive(Default)]
 struct Written {
     hits: Vec<String>,
     snippets: Vec<Snippets>,
     max_score: Option<f64>,
-    /// Splits of which a document could not be fetched.
+    /// Splits with a document that could not be fetched.
     failed: Vec<(u32, SearchError)>,
 }
 
 impl RootSearch<'_> {
-    /// Puts the answer together: selects the hits, fetches their documents, finishes aggregations. A complete answer is
-    /// offered to the host's cache.
+    /// Builds the answer: selects the hits, fetches their documents, finishes aggregations. Offers a complete answer to
+    /// the host's cache.
     ///
     /// # Errors
     /// If aggregations are larger than the limits allow.
@@ -403,7 +404,7 @@ impl RootSearch<'_> {
         Ok(written)
     }
 
-    /// Returns where a hit is.
+    /// Returns the place of a hit.
     fn place_of(&self, hit: &PartialHit) -> Result<Place<'_>, SearchError> {
         let source = self.sources.get(&hit.split_ord);
         let source = source
@@ -415,8 +416,8 @@ impl RootSearch<'_> {
         })
     }
 
-    /// Returns the splits that the answer is made without: those that leaves lack, and those of which a document could not
-    /// be fetched.
+    /// Returns the splits that are missing from the answer: those that failed in leaves, and those with a document that
+    /// could not be fetched.
     fn missing(
         &self,
         mut failed_splits: Vec<FailedSplit>,
@@ -440,8 +441,8 @@ impl RootSearch<'_> {
         Missing { failed, skipped }
     }
 
-    /// Returns where the next page of a scroll goes on: behind the last hit of this one, with the `total` that all pages
-    /// have.
+    /// Returns the position of the next page of a scroll: behind the last hit of this one, with the `total` of all
+    /// pages.
     fn scroll_id(&self, hits: &[PartialHit], total: (u64, bool)) -> Option<String> {
         let mut scroll = self.question.scroll()?.clone();
         if !self.resolved.pinned.is_empty() {
@@ -459,7 +460,7 @@ impl RootSearch<'_> {
         Some(scroll.to_id())
     }
 
-    /// Returns the aggregations as the answer shows them.
+    /// Returns the aggregations in the form of an answer.
     fn final_aggregations(&self, partial: Option<&Partial>) -> Result<Option<String>, SearchError> {
         let Some(asked) = &self.question.aggregations else {
             return Ok(None);
@@ -477,10 +478,9 @@ impl RootSearch<'_> {
     }
 }
 
-/// Any value as JSON, in one line or laid out for people.
+/// Serializes a value as JSON, in one line or indented.
 ///
-/// # Errors
-/// If the value has no form in JSON.
+/// If the value cannot be represented in JSON.
 pub(crate) fn to_json<T: Serialize>(value: &T, is_pretty: bool) -> Result<String, SearchError> {
     let json = serde_json::to_string(value)
         .map_err(|error| SearchError::internal(format!("response: {error}")))?;

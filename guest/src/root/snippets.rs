@@ -13,7 +13,7 @@ use crate::query::{QueryNode, build_query};
 use crate::request::{Highlight, Marks, Question};
 use crate::split::OpenSplit;
 
-/// Longest passage, in characters.
+/// Maximum length of a passage, in characters.
 const MAX_CHARS: usize = 150;
 
 /// The passages of one hit by field, one for each value that matches: HTML, with the matches in `<b>` and
@@ -26,15 +26,15 @@ pub(super) struct Snippeter<'a> {
     /// The query, with the forced filters.
     query: &'a QueryNode,
     highlight: Option<&'a Highlight>,
-    /// By split: what finds passages in the fields of its documents.
+    /// Generators of passages for the fields of documents, by split.
     generators: BTreeMap<u32, Vec<(String, Option<FieldSnippets<'a>>)>>,
 }
 
-/// What finds passages in one field of one split.
+/// Generator of passages in one field of one split.
 struct FieldSnippets<'a> {
     field: tantivy::schema::Field,
     generator: SnippetGenerator,
-    /// How matches are marked, if not as HTML.
+    /// Markers of matches, if not HTML.
     marks: Option<&'a Marks>,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Snippeter<'a> {
         })
     }
 
-    /// The passages of one document of the split `split_ord`.
+    /// Returns the passages of one document of the split `split_ord`.
     ///
     /// # Errors
     /// If the query cannot be built for this split.
@@ -90,7 +90,7 @@ impl<'a> Snippeter<'a> {
             .map(|(name, marks)| {
                 let max_chars = marks.map_or(MAX_CHARS, |own| own.max_chars);
                 let resolved = split.mapper.resolve(&name);
-                // Unmapped fields are not stored as texts, and absent ones not at all.
+                // Unmapped fields are not stored as texts, and absent ones are not stored at all.
                 let resolved = resolved.filter(|field| !field.is_dynamic && !field.is_absent);
                 let field = resolved.map(|resolved| resolved.field);
                 let snippets = field.and_then(|field| {
@@ -99,7 +99,7 @@ impl<'a> Snippeter<'a> {
                         if term.field() == field
                             && let Some(text) = term.value().as_str()
                         {
-                            // All weigh the same: how rare a term is would have to be read.
+                            // All terms weigh the same: the frequency of a term would cost a read.
                             terms.insert(text.to_owned(), 1.0);
                         }
                     });
@@ -116,7 +116,7 @@ impl<'a> Snippeter<'a> {
             .collect())
     }
 
-    /// The fields of which passages are wanted.
+    /// Returns the fields whose passages are wanted.
     fn names(&self, split: &OpenSplit) -> Vec<(String, Option<&'a Marks>)> {
         let Some(highlight) = self.highlight else {
             let names = self.question.snippet_fields.iter();
@@ -152,7 +152,7 @@ impl FieldSnippets<'_> {
     }
 }
 
-/// A passage with the tags that a request has for matches. As in Elasticsearch, nothing is escaped.
+/// Returns a passage with the request's tags around matches. As in Elasticsearch, nothing is escaped.
 fn marked(snippet: &Snippet, marks: &Marks) -> String {
     let (text, (before, behind)) = (snippet.fragment(), &marks.tags);
     let mut marked = String::new();

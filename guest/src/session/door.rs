@@ -1,4 +1,4 @@
-//! The door: a request comes in, is read, and is then resumed step by step.
+//! The door: parses a request, then resumes it step by step.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -49,11 +49,10 @@ impl Session {
         }
     }
 
-    /// A whole search in one session. `request` and `limits` are JSON objects; empty limits stand
-    /// for the defaults.
+    /// Starts a whole search in one session. `request` and `limits` are JSON objects; empty limits
+    /// stand for the defaults.
     ///
-    /// # Errors
-    /// If either is not what it should be.
+    /// If either is invalid.
     pub fn search(request: &str, limits: &str) -> Result<Self, SearchError> {
         let question = bare_question(request, limits)?;
         Ok(Self::start(|exchange| {
@@ -61,8 +60,8 @@ impl Session {
         }))
     }
 
-    /// Reads the manifest, prunes splits and cuts the rest into at most `max_leaves` leaf requests.
-    /// Where one leaf is enough it goes on and ends with the response, as [`Session::search`] does.
+    /// Reads the manifest, prunes splits and divides the rest into at most `max_leaves` leaf requests. Where one leaf
+    /// is enough, the session continues and ends with the response, as [`Session::search`] does.
     ///
     /// # Errors
     /// As [`Session::search`].
@@ -74,14 +73,13 @@ impl Session {
     }
 
     /// Answers one request to the search API. Its objects and cache keys begin with the name of their
-    /// index and a slash. A request that is wrong is answered, and not refused here. With `max_leaves`
-    /// above 1 a large search may end with a plan, whose root then answers.
+    /// index and a slash. An invalid request is answered with an error response instead of an error
+    /// here. With `max_leaves` above 1 a large search may end with a plan, whose root then answers.
     ///
     /// `settings` is a JSON object with the keys `indexes` (required), `forced_filter`, `limits`,
     /// `keeps_partial_results` and `now_ms`.
     ///
-    /// # Errors
-    /// If the settings are not what they should be.
+    /// If the settings are invalid.
     pub fn http(
         request: &HttpRequest,
         settings: &str,
@@ -96,8 +94,7 @@ impl Session {
 
     /// Searches the splits of one leaf request.
     ///
-    /// # Errors
-    /// If the bytes are no leaf request of this version.
+    /// If the bytes are not a leaf request of this version.
     pub fn leaf(leaf_request: &[u8]) -> Result<Self, SearchError> {
         let request = LeafRequest::from_bytes(leaf_request)?;
         Ok(Self::start(|exchange| run_leaf(request, exchange)))
@@ -105,8 +102,7 @@ impl Session {
 
     /// Merges the partial results (in the plan's order) and fetches the documents of the hits.
     ///
-    /// # Errors
-    /// If the bytes are no root request or partial results of this version.
+    /// If the bytes are not a root request or partial results of this version.
     pub fn root(root: &[u8], partials: &[Vec<u8>]) -> Result<Self, SearchError> {
         let request = RootRequest::from_bytes(root)?;
         let partials = partials
@@ -125,22 +121,22 @@ impl Session {
         }))
     }
 
-    /// What the request asks its host to keep to. Known from the start.
+    /// Returns the budget that the host must keep to. Known from the start.
     pub fn budget(&self) -> Budget {
         self.budget
     }
 
-    /// Has the session look at `interrupt` while it computes. A step during which that is set ends soon, with
-    /// an error.
+    /// Makes the session check `interrupt` while it computes. A step during which the flag is set ends soon,
+    /// with an error.
     pub fn set_interrupt(&mut self, interrupt: Interrupt) {
         self.exchange.set_interrupt(interrupt);
     }
 
-    /// Resumes with what has arrived, and what the host has to say of the search so far. The first call
-    /// passes no supplies.
+    /// Resumes with what has arrived, and the host's report on the search so far. The first call passes
+    /// no supplies.
     ///
-    /// A host may also pass only part of what was asked; the session then asks for nothing new
-    /// until it can go on.
+    /// A host may also pass only a part of what was requested; the session then requests nothing
+    /// new until it can continue.
     ///
     /// # Errors
     /// If the session ends without an answer.
@@ -158,7 +154,7 @@ impl Session {
             Poll::Pending => Ok(Progress::Pending(self.exchange.take_demand())),
             Poll::Ready(result) => {
                 self.work = None;
-                // Reads fail once it is set: what came of them is no answer.
+                // Reads fail once it is set, so their result is not an answer.
                 let is_stopped = self.exchange.interrupt().check();
                 is_stopped.and(result).map(Progress::Done)
             }
@@ -166,7 +162,7 @@ impl Session {
     }
 }
 
-/// Reads a question whose answer a host takes apart itself.
+/// Parses a question whose answer the host processes itself.
 fn bare_question(request: &str, limits: &str) -> Result<Question, SearchError> {
     let limits = Limits::parse(limits)?;
     SearchRequest::parse(request, &limits, AnswerForm::BARE)

@@ -9,8 +9,8 @@
 //!                     └▶ leaf ─┘
 //! ```
 //!
-//! An HTTP session is a request to the search API: it finds out what is asked for, and is then one of the
-//! above. Inside it is ordinary `async` code. A step polls it once: whatever it then waits for is one wave.
+//! An HTTP session is a request to the search API: it is parsed, and then becomes one of the above. Inside
+//! it is ordinary `async` code. A step polls it once: everything that it then waits for is one wave.
 
 mod door;
 

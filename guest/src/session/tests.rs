@@ -1,4 +1,5 @@
-//! What a session parses: each part of a request once, at the door, however many splits, indexes and phases there are.
+//! Parse counts of a session: each part of a request once, at the door, however many splits, indexes and phases there
+//! are.
 
 use bytes::Bytes;
 use canter_protocol::{
@@ -57,7 +58,8 @@ fn missed(lookup: &CacheLookup) -> Supply {
     }
 }
 
-/// How many queries, orders and aggregations a session parsed, from its opening on, and how it ended.
+/// Runs a session; returns the numbers of queries, orders and aggregations that it parsed since it was opened, and its
+/// outcome.
 fn run(open: impl FnOnce() -> Session) -> ([u32; 3], Outcome) {
     parses::take();
     let mut session = open();
@@ -95,7 +97,7 @@ fn body_of(outcome: Outcome) -> Value {
     }
 }
 
-/// A search that wants everything at once: hits in an order, their snippets, and aggregations.
+/// Returns a search with all features at once: hits in an order, their snippets, and aggregations.
 fn everything() -> Value {
     json!({
         "query": "n:>=-1000000 OR word:a", "max_hits": 20, "sort_by": "-n", "snippet_fields": "word",
@@ -124,7 +126,7 @@ fn a_session_parses_each_part_of_its_request_once() {
     }
 }
 
-/// A query that an aggregation is of is one more, whatever the number of splits.
+/// A query inside an aggregation adds one parse, whatever the number of splits.
 #[test]
 fn the_query_of_an_aggregation_is_parsed_once() {
     let body = json!({"max_hits": 0, "query": "*", "aggs": {
@@ -139,7 +141,7 @@ fn the_query_of_an_aggregation_is_parsed_once() {
     );
 }
 
-/// Leaves and root read no query and no order; aggregations, which hold more than bytes can say, once each.
+/// Leaves and root parse no query and no order; aggregations, which cannot be serialized, once each.
 #[test]
 fn what_was_parsed_travels_to_leaves_and_root() {
     let body = everything();

@@ -1,7 +1,7 @@
-//! A split's body as far as it is here: verified blocks, and the reads under way for more.
+//! The resident part of a split's body: verified blocks, and the reads under way for more.
 //!
-//! Bytes enter only as whole blocks whose checksums match the head, so that nothing a store, cache
-//! or network did to them reaches the engine.
+//! Bytes enter only as whole blocks whose checksums match the head, so that corruption by a store,
+//! cache or network never reaches the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
@@ -34,13 +34,13 @@ pub(crate) struct SplitBody {
 struct State {
     /// Runs of verified blocks, by first block; no two overlap.
     runs: BTreeMap<u64, OwnedBytes>,
-    /// Reads under way: request id, the blocks it covers, and what they hold.
+    /// Reads under way: request id, the blocks it covers, and their class.
     pending: Vec<(u64, Range<u64>, ByteClass)>,
     /// Damaged blocks that were read again, by first block.
     reread: BTreeSet<u64>,
     /// The first thing that went wrong: the split is lost for this session.
     failure: Option<SearchError>,
-    /// Ranges that a synchronous read missed.
+    /// Ranges that synchronous reads missed.
     gaps: Vec<(Range<u64>, ByteClass)>,
     num_gaps: u64,
 }
@@ -75,7 +75,7 @@ impl SplitBody {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bytes of a file's range if the hotcache holds all of them.
+    /// Returns the bytes of a file's range if the hotcache holds all of them.
     pub(crate) fn hot(&self, file_ord: u32, range: &Range<u64>) -> Option<OwnedBytes> {
         let ((ord, start), bytes) = self.hot.range(..=(file_ord, range.start)).next_back()?;
         let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
@@ -83,12 +83,12 @@ impl SplitBody {
         (*ord == file_ord && from <= to && to <= bytes.len()).then(|| bytes.slice(from..to))
     }
 
-    /// What the hotcache holds of the beginning of a file, however much it is.
+    /// Returns the beginning of a file that the hotcache holds, whatever its length.
     pub(crate) fn hot_start(&self, file_ord: u32) -> Option<OwnedBytes> {
         self.hot.get(&(file_ord, 0)).cloned()
     }
 
-    /// The bytes of a range of the body if all its blocks are here.
+    /// Returns the bytes of a range of the body if all its blocks are resident.
     pub(crate) fn resident(&self, range: &Range<u64>) -> Option<OwnedBytes> {
         if range.is_empty() {
             return Some(OwnedBytes::empty());
@@ -122,54 +122,54 @@ impl SplitBody {
         }
     }
 
-    /// Whether it is time to stop.
+    /// Returns whether the search is to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.interrupt.is_set()
     }
 
-    /// Notes that a synchronous read missed its bytes.
+    /// Records that a synchronous read missed its bytes.
     pub(crate) fn note_gap(&self, range: Range<u64>, class: ByteClass) {
         self.lock().gaps.push((range, class));
     }
 
-    /// The missed ranges since the last call: the warmup did not foresee them.
+    /// Takes the ranges missed since the last call: the warmup did not foresee them.
     pub(crate) fn take_gaps(&self) -> Vec<(Range<u64>, ByteClass)> {
         let mut state = self.lock();
         state.num_gaps += state.gaps.len() as u64;
         std::mem::take(&mut state.gaps)
     }
 
-    /// As [`SplitBody::take_gaps`], for ranges that were missed on purpose, to find out which they are.
+    /// As [`SplitBody::take_gaps`], for ranges that were missed on purpose, to find out which ranges are needed.
     pub(crate) fn take_wanted(&self) -> Vec<(Range<u64>, ByteClass)> {
         std::mem::take(&mut self.lock().gaps)
     }
 
-    /// How many synchronous reads missed their bytes in all.
+    /// Returns the number of synchronous reads that missed their bytes.
     pub(crate) fn num_gaps(&self) -> u64 {
         self.lock().num_gaps
     }
 
-    /// Lets go of the blocks that are here; a later read brings them again.
+    /// Releases the resident blocks; a later read fetches them again.
     pub(crate) fn release(&self) {
         self.lock().runs.clear();
     }
 
-    /// The blocks that are here, by the first of each run.
+    /// Returns the resident runs of blocks, by their first block.
     pub(crate) fn runs(&self) -> BTreeSet<u64> {
         canter_sorting::set_of(self.lock().runs.keys().copied())
     }
 
-    /// Lets go of all blocks but those of these runs.
+    /// Releases all blocks except those of these runs.
     pub(crate) fn release_but(&self, kept: &BTreeSet<u64>) {
         self.lock().runs.retain(|first, _| kept.contains(first));
     }
 
-    /// What went wrong with this split, if anything did.
+    /// Returns the first failure of this split, if any.
     pub(crate) fn failure(&self) -> Option<SearchError> {
         self.lock().failure.clone()
     }
 
-    /// Brings a range of the body here.
+    /// Loads a range of the body.
     pub(crate) async fn load(
         &self,
         range: Range<u64>,
@@ -179,7 +179,7 @@ impl SplitBody {
         poll_fn(|context| self.poll_load(&blocks, class, context)).await
     }
 
-    /// Brings several ranges of the body here, all at once.
+    /// Loads several ranges of the body, all at once.
     pub(crate) async fn load_all(
         &self,
         ranges: Vec<(Range<u64>, ByteClass)>,
@@ -222,8 +222,8 @@ impl SplitBody {
             };
             match self.take_in(state, blocks.clone(), result) {
                 Ok(()) => {}
-                // The host may have had them from a cache, or from a proxy on the way: it is asked
-                // once more, and knows by that that they were no good.
+                // The host may have served them from a cache, or a proxy on the way did: a second
+                // request tells the host that they were damaged.
                 Err(Trouble::Damaged(_)) if state.reread.insert(blocks.start) => {
                     self.ask(state, blocks, class, context);
                 }
@@ -234,7 +234,7 @@ impl SplitBody {
         }
     }
 
-    /// Asks for blocks, and registers the task's waker.
+    /// Requests blocks, and registers the task's waker.
     fn ask(
         &self,
         state: &mut State,
@@ -297,7 +297,7 @@ impl SplitBody {
         Ok(())
     }
 
-    /// The parts of a block range that no run covers.
+    /// Returns the parts of a block range that no run covers.
     fn missing(&self, state: &State, blocks: &Range<u64>) -> Vec<Range<u64>> {
         let block_len = self.checksums.block_len();
         let mut missing = Vec::new();
@@ -317,15 +317,15 @@ impl SplitBody {
     }
 }
 
-/// What can be wrong with bytes that were asked for.
+/// Failure of a read.
 enum Trouble {
-    /// They came, and are not what they should be.
+    /// The bytes arrived, but are damaged.
     Damaged(SearchError),
-    /// They did not come.
+    /// The bytes did not arrive.
     Lost(SearchError),
 }
 
-/// The parts of a block range that no read under way covers.
+/// Returns the parts of a block range that no read under way covers.
 fn not_pending(state: &State, wanted: Range<u64>) -> Vec<Range<u64>> {
     let mut parts = vec![wanted];
     for (_, pending, _) in &state.pending {

@@ -6,10 +6,10 @@ use canter_split_format::{DeletedDocs, SplitEntry};
 use crate::SearchError;
 use crate::exchange::Exchange;
 
-/// Reads what is deleted of a split: nothing is read if its entry says it all.
+/// Reads the deleted documents of a split: no read if its entry lists them all.
 ///
-/// # Errors
-/// If it cannot be had, or is not what the entry says: an answer without it could show what was deleted.
+/// If they cannot be fetched, or do not match the entry: an answer without them could show deleted
+/// documents.
 pub(super) async fn read_deleted(
     entry: &SplitEntry,
     exchange: &Exchange,
@@ -31,7 +31,7 @@ pub(super) async fn read_deleted(
             .read(&object, 0, Some(deletes.len), ByteClass::Head)
             .await
             .map_err(|failure| failure.into_search_error(&what))?;
-        // The host may have had another from a cache: asked once more, it passes that by.
+        // The host may have served another version from a cache: a second request bypasses that.
         match deletes.open(&bytes, max_doc) {
             Ok(docs) => return Ok(Some(docs)),
             Err(error) => problem = error.to_string(),

@@ -16,10 +16,10 @@ use tantivy::directory::{FileHandle, OwnedBytes};
 use super::body::SplitBody;
 use crate::query::{POSITIONS, POSTINGS};
 
-/// The id that every packaged segment carries, as it stands in file names.
+/// The id of every packaged segment, as it appears in file names.
 const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";
 
-/// One split's files.
+/// The files of one split.
 #[derive(Clone)]
 pub(crate) struct SplitFiles {
     body: Arc<SplitBody>,
@@ -52,7 +52,7 @@ impl SplitFiles {
     }
 }
 
-/// What the bytes of a tantivy file are for.
+/// Returns the byte class of a tantivy file.
 fn class_of(name: &str) -> ByteClass {
     match name {
         "term" => ByteClass::Dictionary,
@@ -106,7 +106,7 @@ impl HasLen for SplitFile {
 
 #[async_trait::async_trait]
 impl FileHandle for SplitFile {
-    /// A query that opens the lists of very many terms looks at the interrupt nowhere else.
+    /// This is the only interrupt check of a query that opens the lists of very many terms.
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
         if self.body.is_stopped() {
             return Err(io::ErrorKind::TimedOut.into());

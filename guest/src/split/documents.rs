@@ -14,7 +14,7 @@ use super::body::SplitBody;
 use super::open::OpenSplit;
 use crate::SearchError;
 
-/// Where a split keeps its stored documents: bytes of the body.
+/// Position of a split's stored documents: bytes of the body.
 pub(crate) struct DocumentFiles {
     index_ord: u32,
     index: Range<u64>,
@@ -22,8 +22,7 @@ pub(crate) struct DocumentFiles {
 }
 
 impl DocumentFiles {
-    /// # Errors
-    /// If the split has none, or in another way than is known.
+    /// If the split has none, or in an unknown format.
     pub(super) fn of(files: &FileTable) -> Result<Self, String> {
         let found = files.find(DOCUMENT_INDEX_FILE);
         let (Some((index_ord, index)), Some((_, blocks))) = (found, files.find(DOCUMENTS_FILE))
@@ -38,20 +37,19 @@ impl DocumentFiles {
     }
 }
 
-/// Reads documents of one split. Those of one block cost one decompression, if they are read one after the other.
+/// Reads documents of one split. Consecutive reads from one block decompress it once.
 pub(crate) struct Documents<'a> {
     split: &'a OpenSplit,
     index: DocumentIndex,
-    /// Made when it is first needed: it takes some hundred kilobytes of memory.
+    /// Created on first use: it takes some hundred kilobytes of memory.
     decoder: Option<BlockDecoder>,
     block: Option<(DocBlock, DocumentsBlock)>,
 }
 
 impl<'a> Documents<'a> {
-    /// Reads where they stand: no request if the head says it, as the heads of our writer do.
+    /// Reads the index of the doc store: no request if the head contains it, as heads of our writer do.
     ///
-    /// # Errors
-    /// If that cannot be had.
+    /// If it cannot be fetched.
     pub(crate) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
         let files = &split.document_files;
         let len = files.index.end - files.index.start;
@@ -80,14 +78,13 @@ impl<'a> Documents<'a> {
         })
     }
 
-    /// The split's id.
+    /// Returns the split's id.
     pub(crate) fn split_id(&self) -> &'a str {
         &self.split.entry.id
     }
 
-    /// The bytes of the body that have to be here for a document to be read.
+    /// Returns the range of the body that must be resident for a document to be read.
     ///
-    /// # Errors
     /// If there is no such document.
     pub(crate) fn range_of(&self, doc: u32) -> Result<Range<u64>, SearchError> {
         let block = self.index.block_of(doc);
@@ -100,7 +97,7 @@ impl<'a> Documents<'a> {
         start + block.bytes.start..start + block.bytes.end
     }
 
-    /// Whether a document can be read now.
+    /// Returns whether a document can be read now.
     pub(crate) fn is_here(&self, doc: u32) -> bool {
         let is_open = self.block.as_ref();
         is_open.is_some_and(|(block, _)| block.docs.contains(&doc))
@@ -110,10 +107,9 @@ impl<'a> Documents<'a> {
                 .is_some_and(|block| self.split.body.resident(&self.in_body(&block)).is_some())
     }
 
-    /// A document whose bytes are here.
+    /// Reads a document whose bytes are resident.
     ///
-    /// # Errors
-    /// If they are not, or are damaged.
+    /// If they are not resident, or are damaged.
     pub(crate) fn read(&mut self, doc: u32) -> Result<TantivyDocument, SearchError> {
         let split = self.split;
         let is_open = self.block.as_ref();

@@ -1,9 +1,10 @@
-//! The door between one split and the rest of a search, for what happens behind right checksums: whoever writes a split can
-//! make them right around anything.
+//! The boundary between one split and the rest of a search, for failures behind valid checksums: whoever writes a split
+//! can compute valid checksums for any content.
 //!
-//! Our own readers answer such bytes with an error. tantivy's trust what they read (dictionaries, column codecs, its
-//! directory of files), and panic or ask for what is not there. Here that becomes an error of the split, as any damage is: a
-//! native search goes on with the others. In WebAssembly a panic is a trap, which ends the one search.
+//! Our own readers report such bytes as an error. tantivy's readers trust their input (dictionaries, column codecs, the
+//! directory of files), and panic or request bytes that do not exist. Here that becomes an error of the split, as any
+//! damage does: a native search continues with the others. In WebAssembly a panic is a trap, which ends that one
+//! search.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -17,10 +18,9 @@ fn hostile(split_id: &str) -> SearchError {
     ))
 }
 
-/// Does something with a split whose bytes are here.
+/// Runs `work` on a split whose bytes are resident.
 ///
-/// # Errors
-/// What the work says; that the split is damaged, if the work panics. Nothing more is to be done with what it had a hand in.
+/// The error of `work`; damage of the split if `work` panics. The data that `work` touched must not be used afterwards.
 pub(crate) fn guard<T>(
     split_id: &str,
     work: impl FnOnce() -> Result<T, SearchError>,
@@ -28,7 +28,7 @@ pub(crate) fn guard<T>(
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(hostile(split_id)))
 }
 
-/// As [`guard`], for work that waits for bytes.
+/// As [`guard`], for asynchronous work.
 ///
 /// # Errors
 /// As [`guard`].
@@ -39,7 +39,7 @@ pub(crate) async fn guarded<T>(
     let mut work = pin!(work);
     let step = std::future::poll_fn(|context| {
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
-        // It is ready then, and never polled again.
+        // The future is then complete, and never polled again.
         polled.unwrap_or_else(|_| Poll::Ready(Err(hostile(split_id))))
     });
     step.await

@@ -1,4 +1,4 @@
-//! Who the documents of an open split are.
+//! The identities of an open split's documents.
 
 use std::ops::Range;
 
@@ -11,15 +11,14 @@ use tantivy::directory::OwnedBytes;
 use super::open::OpenSplit;
 use crate::SearchError;
 
-/// Where a split keeps its documents' identities.
+/// Position of a split's document identities.
 pub(super) struct IdentityFile {
     file_ord: u32,
-    /// Bytes of the body.
+    /// Range of the body.
     in_body: Range<u64>,
 }
 
 impl IdentityFile {
-    /// # Errors
     /// If the split has none.
     pub(super) fn of(files: &FileTable) -> Result<Self, String> {
         let found = files.find(IDENTITIES_FILE);
@@ -40,20 +39,19 @@ impl IdentityFile {
     }
 }
 
-/// Says who the documents of a split are.
+/// Reads the identities of a split's documents.
 pub(crate) struct DocIdentities<'a> {
     split: &'a OpenSplit,
     directory: IdentityDirectory,
 }
 
 impl<'a> DocIdentities<'a> {
-    /// Reads where the file has what: no request if the head says it, as the heads of our writer mostly do.
+    /// Reads the directory of identities: no request if the head contains it, as heads of our writer mostly do.
     ///
-    /// # Errors
-    /// If that cannot be had.
+    /// If it cannot be fetched.
     pub(crate) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
         let file = &split.identities;
-        // Another writer's head may have less of the beginning than is needed.
+        // The head of another writer may contain less of the beginning than is needed.
         let hot = split.body.hot_start(file.file_ord);
         let directory = match hot.and_then(|bytes| IdentityDirectory::open(&bytes).ok()) {
             Some(directory) => directory,
@@ -66,7 +64,7 @@ impl<'a> DocIdentities<'a> {
         Ok(Self { split, directory })
     }
 
-    /// The bytes of the body that have to be brought here to know who a document is.
+    /// Returns the ranges of the body that must be loaded to identify a document.
     pub(crate) fn missing(&self, doc: u32) -> impl Iterator<Item = Range<u64>> + use<'_> {
         let ranges = self.directory.ranges_of(doc).into_iter().flatten();
         ranges
@@ -74,10 +72,9 @@ impl<'a> DocIdentities<'a> {
             .map(|range| self.split.identities.to_body(&range))
     }
 
-    /// Brings here what says who these documents are.
+    /// Loads the ranges that identify these documents.
     ///
-    /// # Errors
-    /// If that cannot be had.
+    /// If they cannot be fetched.
     pub(crate) async fn load(&self, docs: impl Iterator<Item = u32>) -> Result<(), SearchError> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for doc in docs {
@@ -90,10 +87,9 @@ impl<'a> DocIdentities<'a> {
         self.split.body.load_all(ranges.collect()).await
     }
 
-    /// Who a document is whose bytes are here.
+    /// Returns the identity of a document whose bytes are resident.
     ///
-    /// # Errors
-    /// If the split does not say it, or they are not.
+    /// If the split does not contain it, or the bytes are not resident.
     pub(crate) fn get(&self, doc: u32) -> Result<DocIdentity, SearchError> {
         let found = self.directory.get(doc, |range| self.read(range));
         found.map_err(|error| self.split.error(error))
@@ -106,7 +102,7 @@ impl<'a> DocIdentities<'a> {
     }
 }
 
-/// Refuses a directory of other documents than the split has.
+/// Refuses a directory whose number of documents is not the split's.
 fn check_len(split: &OpenSplit, directory: &IdentityDirectory) -> Result<(), SearchError> {
     let is_of_split = directory.num_docs() == split.metadata.num_docs
         && directory.num_bytes() == split.identities.len();
@@ -116,10 +112,9 @@ fn check_len(split: &OpenSplit, directory: &IdentityDirectory) -> Result<(), Sea
     }
 }
 
-/// The documents of a split that have one of these identities, which ascend, in their order.
+/// Returns the documents of a split with one of these ascending identities, in order.
 ///
-/// # Errors
-/// If what says it cannot be had.
+/// If the identities cannot be fetched.
 pub(crate) async fn find_docs(
     split: &OpenSplit,
     wanted: &[DocIdentity],

@@ -1,4 +1,4 @@
-//! The indexes that the splits of a search are of.
+//! The indexes of the splits of a search.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,15 +9,15 @@ use crate::exchange::Exchange;
 /// An index that is searched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SearchedIndex {
-    /// What stands in front of the names of its objects and cache keys: its own name and a slash, or nothing where the
-    /// host knows one index only.
+    /// Prefix of the names of its objects and cache keys: its own name and a slash, or empty where the host knows only
+    /// one index.
     pub(crate) prefix: String,
     /// Its config, as its manifest has it.
     #[serde(with = "as_text")]
     pub(crate) config: serde_json::Value,
 }
 
-/// JSON travels as text, which says of itself what it is.
+/// JSON travels as text, because it describes itself.
 mod as_text {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -36,13 +36,13 @@ mod as_text {
 }
 
 impl SearchedIndex {
-    /// Under which name it is searched; empty where the host knows one index only.
+    /// Returns the name under which the index is searched; empty where the host knows only one index.
     pub(crate) fn name(&self) -> &str {
         self.prefix.strip_suffix('/').unwrap_or(&self.prefix)
     }
 }
 
-/// What the splits of these indexes are opened with.
+/// Exchanges and mappers that open the splits.
 pub(crate) struct Indexes(Vec<(Exchange, Mappers)>);
 
 impl Indexes {
@@ -59,12 +59,12 @@ impl Indexes {
         found.ok_or_else(|| SearchError::internal("a split of an index that is not searched"))
     }
 
-    /// What the index of a split is read through; nothing if it is none of these.
+    /// Returns the exchange of a split's index; `None` if the index is not among these.
     pub(crate) fn exchange_of(&self, source: &HeadSource) -> Option<&Exchange> {
         self.get(source).ok().map(|(exchange, _)| exchange)
     }
 
-    /// Opens a split of one of these.
+    /// Opens a split of one of these indexes.
     ///
     /// # Errors
     /// As [`open_split`].

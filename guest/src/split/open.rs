@@ -26,33 +26,33 @@ use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::query::{POSTINGS, TermInfos, compile};
 
-/// A manifest entry, with the split's head if the manifest carried it, or where else it stands.
+/// A manifest entry, with the split's head if the manifest contains it, or the place of the head.
 #[derive(Clone, Debug)]
 pub(crate) struct HeadSource {
-    /// The place of its index among those that are searched.
+    /// The position of its index among the searched ones.
     pub(crate) index: usize,
     pub(crate) entry: SplitEntry,
     pub(crate) inlined: Option<Vec<u8>>,
-    /// In a page, among the heads of its neighbours.
+    /// The head in a page, among those of its neighbours.
     pub(crate) packed: Option<PackedHead>,
 }
 
 /// A split ready to be searched.
 pub(crate) struct OpenSplit {
-    /// The name of its index; empty where the host knows one index only.
+    /// The name of its index; empty where the host knows only one index.
     pub(crate) index: String,
     pub(crate) entry: SplitEntry,
     pub(crate) metadata: SplitMetadata,
     pub(crate) time_index: Option<TimeIndex>,
     pub(crate) rollup: Option<Rollup>,
-    /// Which frequent terms meet.
+    /// Co-occurrence of frequent terms.
     pub(crate) co_occurrence: Option<CoOccurrence>,
     pub(crate) mapper: Arc<DocMapper>,
     pub(crate) body: Arc<SplitBody>,
     pub(crate) searcher: Searcher,
-    /// Where the lists of terms are, as far as it was asked.
+    /// Positions of posting lists, as far as they were looked up.
     pub(crate) terms: TermInfos,
-    /// Documents that are none any more; `None` without any.
+    /// Deleted documents; `None` without any.
     pub(crate) deleted: Option<DeletedDocs>,
     pub(super) document_files: DocumentFiles,
     pub(super) identities: IdentityFile,
@@ -60,20 +60,19 @@ pub(crate) struct OpenSplit {
 }
 
 impl OpenSplit {
-    /// What finds the documents of a query. Everything that it reads must be here.
+    /// Compiles a query into a matcher. Everything that the query reads must be resident.
     ///
-    /// # Errors
-    /// What tantivy says; a read that missed.
+    /// Errors of tantivy; a read that missed.
     pub(crate) fn compile(&self, query: &dyn Query) -> tantivy::Result<Matcher> {
         compile(query, &self.searcher, &self.terms)
     }
 
-    /// The split's one segment.
+    /// Returns the split's one segment.
     pub(crate) fn segment(&self) -> &SegmentReader {
         self.searcher.segment_reader(0)
     }
 
-    /// Those of a range of documents that are not deleted, as ascending ranges.
+    /// Returns the documents of a range that are not deleted, as ascending ranges.
     pub(crate) fn live_ranges(&self, docs: Range<u32>) -> Vec<Range<u32>> {
         match &self.deleted {
             Some(deleted) => deleted.left_of(docs).collect(),
@@ -82,7 +81,7 @@ impl OpenSplit {
         }
     }
 
-    /// How many of these documents are not deleted.
+    /// Returns the number of documents of a range that are not deleted.
     pub(crate) fn num_live(&self, docs: Range<u32>) -> u64 {
         let len = |docs: Range<u32>| u64::from(docs.end.saturating_sub(docs.start));
         match &self.deleted {
@@ -91,19 +90,19 @@ impl OpenSplit {
         }
     }
 
-    /// Whether a document is not deleted.
+    /// Returns whether a document is not deleted.
     pub(crate) fn is_live(&self, doc: u32) -> bool {
         let deleted = self.deleted.as_ref();
         deleted.is_none_or(|deleted| !deleted.contains(doc))
     }
 
-    /// Between which identities its documents lie.
+    /// Returns the range of its documents' identities.
     pub(crate) fn identity_range(&self) -> IdentityRange {
         self.identity_range
     }
 
-    /// An error of this split, named. What went wrong with its bytes comes first: anything tantivy
-    /// says after that is a consequence.
+    /// Returns an error that names this split. A failure of its bytes takes precedence: any error
+    /// of tantivy after that is a consequence.
     pub(crate) fn error(&self, error: impl std::fmt::Display) -> SearchError {
         self.body
             .failure()
@@ -112,8 +111,8 @@ impl OpenSplit {
 }
 
 /// The index's config compiled for the schemas of its splits: they mostly share one, and compiling costs more than
-/// opening a split. Splits of before the index got some of its fields lack these, and earlier versions numbered
-/// fields in another order.
+/// opening a split. Splits from before a field was added lack it, and earlier versions numbered fields in another
+/// order.
 pub(super) struct Mappers {
     name: String,
     config: Result<IndexConfig, String>,
@@ -121,7 +120,7 @@ pub(super) struct Mappers {
 }
 
 impl Mappers {
-    /// `index_config` is the index's, as its manifest has it, and `name` that by which it is searched.
+    /// `index_config` comes from the index's manifest, and `name` is the name under which the index is searched.
     pub(super) fn new(index_config: &serde_json::Value, name: &str) -> Self {
         let config = serde_json::from_value(index_config.clone());
         Self {
@@ -146,11 +145,10 @@ impl Mappers {
     }
 }
 
-/// Opens a split: no read if its head was inlined and is sound, one otherwise; one more, in the same wave, if
-/// documents of it are deleted and the manifest does not say which.
+/// Opens a split: no read if its head was inlined and is sound, otherwise one; another one in the same wave
+/// if documents of it are deleted and the manifest does not list them.
 ///
-/// # Errors
-/// If the head or the deleted documents cannot be had or are not what the manifest promised.
+/// If the head or the deleted documents cannot be fetched or do not match the manifest.
 pub(super) async fn open_split(
     source: HeadSource,
     exchange: &Exchange,
@@ -176,7 +174,7 @@ pub(super) async fn open_split(
         .map_err(|message| SearchError::data(format!("{what}: {message}")))
 }
 
-/// The head from the page that has it, or else from the split.
+/// Reads the head from the page that has it, or else from the split.
 async fn read_head(
     entry: &SplitEntry,
     packed: Option<PackedHead>,
@@ -193,7 +191,7 @@ async fn read_head(
             Err(failure) if failure.kind == FetchErrorKind::Budget => {
                 return Err(failure.into_search_error(&packed.object));
             }
-            // The split has it too.
+            // The split has the head too.
             _ => {}
         }
     }
@@ -203,7 +201,7 @@ async fn read_head(
         let head = read(&object, 0)
             .await
             .map_err(|failure| failure.into_search_error(&format!("{what}: head")))?;
-        // The host may have had another from a cache: asked once more, it passes that by.
+        // The host may have served another version from a cache: a second request bypasses that.
         if entry.is_head(&head) {
             return Ok(head);
         }
@@ -214,7 +212,7 @@ async fn read_head(
     )))
 }
 
-/// Checks where things are in the files that tantivy opens.
+/// Checks the layout of the files that tantivy opens.
 fn check_layout(directory: &ManagedDirectory, num_docs: u32) -> Result<(), String> {
     let open = |name: &str| {
         let file = directory.open_read(Path::new(name));

@@ -1,4 +1,4 @@
-//! What a split's head knows of terms together: which of the frequent ones never meet.
+//! Co-occurrence of terms in a split's head: pairs of frequent terms that never occur together.
 
 use canter_split_format::TermPlace;
 use tantivy::Term;
@@ -7,8 +7,8 @@ use super::OpenSplit;
 use crate::query::RequiredTerms;
 
 impl OpenSplit {
-    /// Whether a document may have all that is required, by the table of frequent terms. It takes no read: the
-    /// dictionaries' blocks with these terms are in the head.
+    /// Returns whether a document may have all required terms, according to the table of frequent terms. It
+    /// takes no read: the dictionary blocks of these terms are in the head.
     pub(crate) fn may_have_together(&self, required: &RequiredTerms) -> bool {
         let Some(table) = &self.co_occurrence else {
             return true;
@@ -17,7 +17,7 @@ impl OpenSplit {
         let places: Vec<(&Term, TermPlace)> = terms
             .filter_map(|term| Some((term, self.place_of(term)?)))
             .collect();
-        // Others are in blocks that are not here, and nobody waits for these.
+        // Other terms are in blocks that are not resident, which nothing waits for.
         self.body.take_wanted();
         if places.len() < 2 {
             return true;
@@ -32,7 +32,7 @@ impl OpenSplit {
         })
     }
 
-    /// Where a term stands, if that is known without a read.
+    /// Returns the place of a term, if it is known without a read.
     fn place_of(&self, term: &Term) -> Option<TermPlace> {
         let inverted_index = self.segment().inverted_index(term.field()).ok()?;
         let term_ord = inverted_index

@@ -1,7 +1,7 @@
 //! The best documents by sort keys.
 //!
-//! Where the first key is a column in which every document has a value, most documents are left out by that value
-//! alone, many at a time: with as many hits as are wanted, only a value at least as good as the worst one's can
+//! Where the first key is a column in which every document has a value, most documents are discarded by that
+//! value alone, many at a time: once there are enough hits, only a value at least as good as the worst one's can
 //! change anything.
 
 use std::cmp::Ordering;
@@ -17,38 +17,38 @@ use crate::exchange::Interrupt;
 use crate::leaf::partial::{HitPlace, PartialHit};
 use crate::request::{SortKeySpec, SortOrder, SortTarget, SortValue};
 
-/// So many documents are looked at together: the better the hits already are, the fewer of these are.
+/// Number of documents that are compared together: the better the hits already are, the fewer of these are kept.
 const AT_ONCE: u32 = 4096;
 
-/// With so many documents of a window, it is faster to look at all of its values.
+/// From this number of documents of a window on, comparing all values of the window is faster.
 const MANY: u32 = WINDOW_LEN / 16;
 
 /// The best documents by sort keys.
 pub(in crate::leaf) struct BestByKeys {
     keys: Vec<(KeyReader, SortKeySpec)>,
     ties: SortOrder,
-    /// Only what comes behind these values is kept, if there are any.
+    /// Only documents behind these values are kept, if there are any.
     after: Vec<SortValue>,
-    /// The id of the split and the name of its index, where hits end with the place in it.
+    /// Id of the split and name of its index, where hits end with the place in the split.
     split: Option<(String, String)>,
-    /// Where the value is of which each is kept once.
+    /// Reader of the value by which hits are collapsed.
     group: Option<KeyReader>,
     kept: Kept,
-    /// Documents that wait until there are enough of them to be looked at.
+    /// Documents that wait until a batch is full.
     waiting: Vec<DocId>,
-    /// The same with their scores.
+    /// Waiting documents with their scores.
     scored: Vec<(DocId, Score)>,
 }
 
-/// How values are told apart that are each kept once.
+/// Sort key that tells the groups of collapsed hits apart.
 const GROUPS: SortKeySpec = SortKeySpec {
     target: SortTarget::Doc,
     order: SortOrder::Ascending,
     missing_first: false,
 };
 
-/// A score to 12 significant bits. Its last bits depend on the order in which a scorer adds up its
-/// clauses, which differs from split to split; hits must not change places for that.
+/// Rounds a score to 12 significant bits. Its last bits depend on the order in which a scorer adds
+/// up its clauses, which differs between splits; hits must not change places for that.
 pub(in crate::leaf) fn rounded(score: Score) -> Score {
     const DROPPED_BITS: u32 = 12;
     let half = 1 << (DROPPED_BITS - 1);
@@ -56,7 +56,7 @@ pub(in crate::leaf) fn rounded(score: Score) -> Score {
 }
 
 impl BestByKeys {
-    /// `window` is at least 1. Without keys, documents go by their places.
+    /// `window` is at least 1. Without keys, documents are ordered by place.
     pub(in crate::leaf) fn new(
         window: usize,
         keys: Vec<(KeyReader, SortKeySpec)>,
@@ -76,12 +76,12 @@ impl BestByKeys {
         }
     }
 
-    /// The same where hits end with their place in the split of this id, in the index of this name, if one is given.
+    /// Sets the id of the split and the name of the index that hits end with, if given.
     pub(in crate::leaf) fn placed_by(self, split: Option<(String, String)>) -> Self {
         Self { split, ..self }
     }
 
-    /// Takes documents behind all that came before, with their scores.
+    /// Takes documents behind all previous ones, with their scores.
     ///
     /// # Errors
     /// A dictionary that cannot be read.
@@ -112,7 +112,7 @@ impl BestByKeys {
         }
     }
 
-    /// Takes one that may be among the best.
+    /// Takes a document that may be among the best.
     #[inline(never)]
     fn keep(&mut self, doc: DocId, candidate: Candidate) -> tantivy::Result<()> {
         let score = candidate.score();
@@ -130,7 +130,7 @@ impl BestByKeys {
         Ok(())
     }
 
-    /// Whether a document comes behind the hits that there were before.
+    /// Returns whether a document comes behind the hits of the previous pages.
     fn is_wanted(&self, doc: DocId, score: Score) -> tantivy::Result<bool> {
         for ((key, spec), after) in self.keys.iter().zip(&self.after) {
             let value = key.value(doc, score)?;
@@ -162,7 +162,7 @@ impl BestByKeys {
         Ok(())
     }
 
-    /// Takes the documents of a window behind all that came before.
+    /// Takes the documents of a window behind all previous ones.
     ///
     /// # Errors
     /// A damaged column.
@@ -194,7 +194,7 @@ impl BestByKeys {
         Ok(())
     }
 
-    /// Takes a range of documents behind all that came before.
+    /// Takes a range of documents behind all previous ones.
     ///
     /// # Errors
     /// A damaged column, or if it is time to stop.
@@ -208,7 +208,7 @@ impl BestByKeys {
         let mut words = Vec::new();
         while !left.is_empty() {
             interrupt.check_tantivy()?;
-            // Those first that go before others with the same values.
+            // The documents that win ties go first.
             let len = AT_ONCE.min(left.end - left.start);
             let now = match self.ties {
                 SortOrder::Ascending => left.start..left.start + len,
@@ -231,7 +231,7 @@ impl BestByKeys {
         Ok(())
     }
 
-    /// The hits, best first. Their places are left to the caller.
+    /// Returns the hits, best first. The caller fills in their places.
     ///
     /// # Errors
     /// A damaged column, or a dictionary that cannot be read.
@@ -270,7 +270,7 @@ impl BestByKeys {
         kept.into_best().into_iter().map(hit).collect()
     }
 
-    /// Takes the documents that wait.
+    /// Takes the waiting documents.
     fn flush(&mut self) -> tantivy::Result<()> {
         let mut waiting = std::mem::take(&mut self.waiting);
         let (Some(first), Some(last)) = (waiting.first(), waiting.last()) else {
@@ -289,13 +289,14 @@ impl BestByKeys {
             }
             Some(_) => {}
         }
-        // Its room is used again.
+        // The allocation is reused.
         waiting.clear();
         self.waiting = waiting;
         Ok(())
     }
 
-    /// The same for those with scores. Scores are often equal: taken in another order, each document would go before the worst.
+    /// Takes the waiting documents with scores. Scores are often equal: taken in another order, each document would go
+    /// before the worst.
     fn flush_scored(&mut self) -> tantivy::Result<()> {
         let mut scored = std::mem::take(&mut self.scored);
         if self.ties == SortOrder::Descending {
@@ -308,8 +309,8 @@ impl BestByKeys {
         Ok(())
     }
 
-    /// The column of the first key and the codes in it that may change the hits, for documents of a range; `None` if
-    /// all may.
+    /// Returns the column of the first key and the range of its codes that may change the hits, for documents of a
+    /// range; `None` if all may.
     fn wanted(&mut self, docs: &Range<DocId>) -> Option<(&FullColumn, RangeInclusive<u64>)> {
         self.kept.tighten();
         let (key, SortKeySpec { order, .. }) = self.keys.first()?;
@@ -320,7 +321,7 @@ impl BestByKeys {
             SortOrder::Ascending => rank,
             SortOrder::Descending => !rank,
         });
-        // With the same value, the next key decides, or the place.
+        // For equal values, the next key or the place decides.
         let goes_before = match self.ties {
             SortOrder::Ascending => docs.start < worst_doc,
             SortOrder::Descending => docs.end > worst_doc.saturating_add(1),
@@ -338,7 +339,7 @@ impl BestByKeys {
         Some((column, wanted))
     }
 
-    /// Takes ascending documents, those first that go before others with the same values.
+    /// Takes ascending documents, those that win ties first.
     fn collect_each(
         &mut self,
         mut docs: impl DoubleEndedIterator<Item = DocId>,
@@ -349,7 +350,7 @@ impl BestByKeys {
         }
     }
 
-    /// As [`Self::collect_each`], of the documents from `first` on whose bit is set.
+    /// Takes, as [`Self::collect_each`] does, the documents whose bits are set, counted from `first`.
     fn collect_selected(&mut self, first: DocId, words: &[u64]) -> tantivy::Result<()> {
         let mut docs = Vec::new();
         list(words, first, &mut docs);
@@ -357,7 +358,8 @@ impl BestByKeys {
     }
 }
 
-/// Where a document lies, as a text that sorts like it. Two indexes of the same documents have splits of the same id.
+/// Returns the position of a document as a text that sorts like it. Two indexes of the same documents have splits with
+/// the same id.
 pub(crate) fn place_in(split_id: &str, doc: DocId, index: &str) -> String {
     format!("{split_id}{doc:08x}{index}")
 }

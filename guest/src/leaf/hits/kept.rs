@@ -1,8 +1,8 @@
-//! The best hits so far, in no order.
+//! The best hits so far, unordered.
 //!
-//! A heap would have the worst of them at hand, and be put in order for each that comes; here the worse half goes at
-//! once when there is no more room. What is moved and compared is small: nearly always the first key and the place say
-//! which of two goes first, so what there is of further keys lies beside.
+//! A heap would keep the worst hit at hand and be reordered for each new one; here the worse half is dropped at once
+//! when the buffer is full. Moves and comparisons are cheap: nearly always the first key and the place decide, so
+//! further keys are stored separately.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -12,18 +12,18 @@ use tantivy::{DocId, Score};
 use super::sort_key::Rank;
 use crate::request::{MAX_SORT_KEYS, SortOrder};
 
-/// So many more than are wanted are kept until the worst of them go.
+/// Minimum number of hits that are kept beyond the wanted ones before the worst are dropped.
 const MIN_ROOM: usize = 64;
 
 /// A document that may be among the hits.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate {
-    /// By the first key.
+    /// Rank by the first key.
     pub(super) first: Rank,
-    /// Documents go by it where their values are equal.
+    /// Decides between documents with equal values.
     pub(super) place: u32,
     score_bits: u32,
-    /// Where in `Kept::more` the rest is, if candidates have any.
+    /// Index into `Kept::more`, if candidates have further values.
     more: u32,
 }
 
@@ -42,31 +42,31 @@ impl Candidate {
     }
 }
 
-/// What few candidates have.
+/// Further values of a candidate, which few searches have.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct More {
-    /// By the other keys.
+    /// Ranks by the other keys.
     pub(super) ranks: [Rank; MAX_SORT_KEYS - 1],
-    /// Of candidates with the same one the best is kept.
+    /// Group of the candidate: the best of each group is kept.
     pub(super) group: Option<Rank>,
 }
 
 /// The best hits so far.
 pub(super) struct Kept {
     window: usize,
-    /// Whether candidates have more than a first key.
+    /// True if candidates have more than a first key.
     has_more: bool,
-    /// Whether of those of one group the best is kept.
+    /// True if only the best candidate of each group is kept.
     has_groups: bool,
     /// The best, and others that came before better ones.
     candidates: Vec<Candidate>,
     more: Vec<More>,
-    /// What does not go before it is none of the best; `None` before there are enough.
+    /// Candidates that do not go before this one are discarded; `None` before there are enough.
     worst: Option<Candidate>,
 }
 
 impl Kept {
-    /// `window` is how many are wanted, at least 1.
+    /// `window` is the number of wanted hits, at least 1.
     pub(super) fn new(window: usize, has_more_keys: bool, has_groups: bool) -> Self {
         Self {
             window,
@@ -78,13 +78,13 @@ impl Kept {
         }
     }
 
-    /// What does not go before it is none of the best, if there is such.
+    /// Returns the candidate that better ones must go before, if there is one.
     pub(super) fn worst(&self) -> Option<&Candidate> {
         self.worst.as_ref()
     }
 
-    /// Whether the first key, and the place if there is nothing between them, say that a document is none of the best,
-    /// as they do of nearly all of many.
+    /// Returns whether the first key, or the place if nothing comes between them, rules a document out; for large
+    /// inputs it rules out nearly all.
     #[inline(always)]
     pub(super) fn leaves_out(&self, candidate: &Candidate) -> bool {
         self.worst
@@ -96,7 +96,7 @@ impl Kept {
             })
     }
 
-    /// Takes a candidate with what it has more.
+    /// Takes a candidate with its further values.
     #[inline(never)]
     pub(super) fn push(&mut self, mut candidate: Candidate, more: More) {
         if self.has_more {
@@ -120,15 +120,15 @@ impl Kept {
         }
     }
 
-    /// Lets those go that are none of the best if they are many. The fewer are let in the better, but looking for the
-    /// worst is not for nothing.
+    /// Drops the worst candidates if there are many. Fewer new ones are admitted then, but finding the worst has a
+    /// cost.
     pub(super) fn tighten(&mut self) {
         if self.candidates.len() > self.window.saturating_add(self.window / 4) {
             self.drop_worst();
         }
     }
 
-    /// Lets those go that are none of the best.
+    /// Drops all but the best candidates.
     fn drop_worst(&mut self) {
         if self.has_groups {
             return self.drop_repeated();
@@ -144,7 +144,7 @@ impl Kept {
         }
     }
 
-    /// The same, and what is not the best of its group.
+    /// Drops all but the best candidates, and all but the best of each group.
     fn drop_repeated(&mut self) {
         self.sort();
         let mut seen = BTreeSet::new();
@@ -161,7 +161,7 @@ impl Kept {
         };
     }
 
-    /// Lets go of what candidates had that are gone.
+    /// Drops the further values of dropped candidates.
     fn drop_more(&mut self) {
         if !self.has_more {
             return;
@@ -179,7 +179,7 @@ impl Kept {
         canter_sorting::sort_by(&mut self.candidates, |left, right| order(more, left, right));
     }
 
-    /// The hits, best first.
+    /// Returns the hits, best first.
     pub(super) fn into_best(mut self) -> Vec<Candidate> {
         if self.has_groups {
             self.drop_repeated();
@@ -190,7 +190,7 @@ impl Kept {
     }
 }
 
-/// Which of two goes first: by the first key, then by the others, then by place.
+/// Orders two candidates: by the first key, then by the others, then by place.
 #[inline(always)]
 fn order(more: &[More], left: &Candidate, right: &Candidate) -> Ordering {
     match left.first.cmp(&right.first) {
@@ -213,8 +213,8 @@ fn more_of(more: &[More], candidate: &Candidate) -> More {
         .unwrap_or_default()
 }
 
-/// What documents of equal values go by: the document or, backwards, what it lacks to the last of all. Of a place it makes
-/// the document again.
+/// Returns the tie-breaking place of a document: the document id or, in descending order, its complement. Applied to a
+/// place it returns the document id.
 #[inline(always)]
 pub(super) fn turned(doc: DocId, ties: SortOrder) -> u32 {
     match ties {

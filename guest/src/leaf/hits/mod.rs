@@ -1,4 +1,4 @@
-//! Hits: which documents of a split are the best, and where they stand among those of others.
+//! Hits: the best documents of a split, and their places among those of other splits.
 
 mod best;
 mod kept;

@@ -2,33 +2,33 @@
 
 use crate::request::{Question, SortKeySpec, SortOrder, SortTarget, SortValue};
 
-/// The order of hits, as far as it matters how it is found.
+/// The order of hits, distinguished by how it is found.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum HitOrder {
     /// By place in an index without a timestamp field: by document id within a split.
     Place(SortOrder),
-    /// By place in an index with one, so by time first: by document id within a split.
+    /// By place in an index with a timestamp field, so by time first: by document id within a split.
     Time(SortOrder),
-    /// As they lie in splits, one split after the other: what a scroll goes by.
+    /// In stored order, one split after another: the order of a scroll.
     Stored,
-    /// By values, and where they are equal by place.
+    /// By values, and by place where they are equal.
     Keys {
         /// At least one.
         keys: Vec<SortKeySpec>,
-        /// Which way places run.
+        /// Direction of places.
         ties: SortOrder,
-        /// Only hits with values behind these are wanted, if there are any. All of them are counted.
+        /// Only hits with values behind these are returned, if there are any. All are counted.
         after: Vec<SortValue>,
-        /// Of hits with the same value in this field only the first is wanted. All of them are counted.
+        /// Only the first hit of each value of this field is returned. All are counted.
         collapse: Option<String>,
     },
 }
 
 impl HitOrder {
-    /// Returns the order that a question asks for; `mixes_times` says whether it is asked over several indexes whose times
-    /// are different fields or none. Without sort keys: newest first if there is a timestamp
-    /// field, otherwise as they stand in the index. Places are never equal, so an order ends with
-    /// `_doc` wherever it stands; without it, places run like the first key.
+    /// Returns the order that a question asks for; `mixes_times` is true for several indexes whose timestamp fields
+    /// differ or are missing. Without sort keys: newest first if there is a timestamp field, otherwise by place in the
+    /// index. Places are never equal, so an order ends with `_doc` wherever it stands; without it, places run like the
+    /// first key.
     pub(crate) fn of(
         question: &Question,
         mixes_times: bool,
@@ -62,7 +62,7 @@ impl HitOrder {
             SortTarget::Field(name) => !mixes_times && Some(name.as_str()) == timestamp_field,
             SortTarget::Score | SortTarget::Doc | SortTarget::SplitDoc => false,
         };
-        // Among hits of one time, where they lie decides then as well as their place in the index.
+        // Among hits with the same time, the position in the split then decides as well as the place in the index.
         let values = match keys.as_slice() {
             [values @ .., last] if last.target == SortTarget::SplitDoc && !values.is_empty() => {
                 values
@@ -93,7 +93,7 @@ impl HitOrder {
         }
     }
 
-    /// Which way places run.
+    /// Returns the direction of places.
     pub(crate) fn ties(&self) -> SortOrder {
         match self {
             Self::Place(order) | Self::Time(order) | Self::Keys { ties: order, .. } => *order,
@@ -101,7 +101,7 @@ impl HitOrder {
         }
     }
 
-    /// The sort keys of a partial hit.
+    /// Returns the sort keys of a partial hit.
     pub(crate) fn keys(&self) -> &[SortKeySpec] {
         match self {
             Self::Keys { keys, .. } => keys,
@@ -109,14 +109,14 @@ impl HitOrder {
         }
     }
 
-    /// Whether scores must be computed.
+    /// Returns whether scores must be computed.
     pub(crate) fn needs_scores(&self) -> bool {
         self.keys()
             .iter()
             .any(|key| key.target == SortTarget::Score)
     }
 
-    /// The field of whose values each is wanted once.
+    /// Returns the field by which hits are collapsed, if any.
     pub(crate) fn collapse(&self) -> Option<&str> {
         match self {
             Self::Keys { collapse, .. } => collapse.as_deref(),
@@ -124,7 +124,7 @@ impl HitOrder {
         }
     }
 
-    /// The fast fields that the keys look at.
+    /// Returns the fast fields that the keys read.
     pub(crate) fn fast_fields(&self) -> impl Iterator<Item = &str> {
         let of_keys = self.keys().iter().filter_map(|key| match &key.target {
             SortTarget::Field(name) => Some(name.as_str()),

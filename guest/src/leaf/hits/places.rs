@@ -1,8 +1,7 @@
-//! Where hits stand in the index, as far as it decides between them.
+//! Places of hits in the index, as far as they decide between hits.
 //!
-//! A place is a time, a source and a position in it. Within a split documents stand in the order of
-//! their places, so what is left to find out is how hits of different splits compare. Mostly that costs
-//! nothing:
+//! A place is a time, a source and a position in it. Within a split, documents are in the order of
+//! their places, so only hits of different splits have to be compared. Mostly that costs nothing:
 //!
 //! | hits of two splits | what their places come from |
 //! |---|---|
@@ -11,8 +10,8 @@
 //! | may have the same time | the timestamp column |
 //! | … and identities of one split lie between those of the other | the file of identities |
 //!
-//! The last takes splits that several sources were mixed into; where documents stand in the order of
-//! their source, the file is in the head.
+//! The last case concerns splits that several sources were mixed into; where documents are in the
+//! order of their source, the file is in the head.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -37,11 +36,11 @@ struct UnplacedHits<'a> {
     hits: &'a mut Vec<PartialHit>,
 }
 
-/// A split whose hits are not here.
+/// A split whose hits are in another batch.
 pub(in crate::leaf) struct Elsewhere {
-    /// All of time if it is not known.
+    /// All of time if unknown.
     pub(in crate::leaf) time_range: Option<TimeRange>,
-    /// Absent if it is not known.
+    /// `None` if unknown.
     pub(in crate::leaf) identities: Option<IdentityRange>,
 }
 
@@ -56,25 +55,25 @@ impl Elsewhere {
     }
 }
 
-/// What must be read to tell the places of hits apart: splits by their place in the batch.
+/// Reads that are needed to compare places of hits: splits by their place in the batch.
 #[derive(Default)]
 struct Unsure {
     times: BTreeSet<usize>,
-    /// A part of the former.
+    /// A subset of `times`.
     identities: BTreeSet<usize>,
 }
 
-/// What was read of one split.
+/// Data that was read from one split.
 #[derive(Default)]
 struct Known<'a> {
     times: Option<Column<DateTime>>,
     identities: Option<DocIdentities<'a>>,
 }
 
-/// Gives the hits of a batch of splits their places, and drops hits that cannot be among the first
-/// `window`. A split of which places cannot be read has failed, and must not have pushed out hits of
-/// the others: they are settled again without it. With `by_split`, hits of one time stand by the id of their split and their
-/// number there, and not by who they are.
+/// Gives the hits of a batch of splits their places, and drops hits that cannot be among the first `window`. A split
+/// whose places cannot be read has failed, and must not have pushed out hits of the others: they are settled again
+/// without it. With `by_split`, hits with the same time are ordered by the id of their split and their number there,
+/// not by identity.
 pub(in crate::leaf) async fn settle_places(
     candidates: &[&Candidate],
     results: &mut [Result<SplitResult, SearchError>],
@@ -117,10 +116,10 @@ pub(in crate::leaf) async fn settle_places(
 /// Gives the hits of several splits their places, and drops hits that cannot be among the first
 /// `window` of them.
 ///
-/// The start of a hit's time bucket stands for its time wherever no hit of another split that has the
+/// The start of a hit's time bucket stands for its time wherever no hit of another split with the
 /// same sort keys can lie in that bucket, and the first identity of its split stands for its own
-/// wherever none of such a hit's split can lie in between: then they compare like the true ones. Only
-/// the other splits read anything; an error belongs to the split at that place.
+/// wherever no identity of such a hit's split can lie in between: they then compare like the true
+/// values. Only the other splits read anything; an error belongs to the split at that place.
 async fn place_all(
     batch: &mut [UnplacedHits<'_>],
     order: &HitOrder,
@@ -153,7 +152,7 @@ async fn place_all(
     failures
 }
 
-/// Reads what is wanted of the hits of one split, all at once.
+/// Reads the missing places of the hits of one split, all at once.
 async fn read<'a>(
     unplaced: &UnplacedHits<'a>,
     times: bool,
@@ -215,7 +214,7 @@ fn place_hits(
     Ok(())
 }
 
-/// Drops hits that at least `window` others certainly come before.
+/// Drops hits that at least `window` others certainly precede.
 fn drop_late_hits(batch: &mut [UnplacedHits<'_>], order: &HitOrder, window: usize) {
     let mut all: Vec<(&PartialHit, Range<i64>)> = batch
         .iter()
@@ -230,7 +229,7 @@ fn drop_late_hits(batch: &mut [UnplacedHits<'_>], order: &HitOrder, window: usiz
     let Some((last, _)) = window.checked_sub(1).and_then(|place| all.get(place)) else {
         return;
     };
-    // Of the hits with the keys of the last one that may be kept, place decides.
+    // Among hits with the keys of the last one that may be kept, the place decides.
     let last = PartialHit::clone(last);
     let num_before = all.partition_point(|(hit, _)| compare_keys(hit, &last, order).is_lt());
     let mut sure_times: Vec<i64> = all
@@ -261,7 +260,7 @@ fn drop_late_hits(batch: &mut [UnplacedHits<'_>], order: &HitOrder, window: usiz
     }
 }
 
-/// The splits with a hit that a hit of another split may be as good as, but for what is not known yet.
+/// Returns the splits with a hit that may tie with a hit of another split while places are unknown.
 fn unsure_splits(batch: &[UnplacedHits<'_>], order: &HitOrder, elsewhere: &[Elsewhere]) -> Unsure {
     let ranges: Vec<IdentityRange> = batch
         .iter()
@@ -291,7 +290,7 @@ fn unsure_splits(batch: &[UnplacedHits<'_>], order: &HitOrder, elsewhere: &[Else
 type Bucket = (i64, i64, usize);
 
 impl Unsure {
-    /// Adds what hits with the same sort keys need, by their buckets.
+    /// Adds the reads that hits with the same sort keys need, by their buckets.
     fn add(
         &mut self,
         buckets: &BTreeSet<Bucket>,
@@ -302,7 +301,7 @@ impl Unsure {
             let Some(range) = ranges.get(*place) else {
                 continue;
             };
-            // A split without a time index says nothing of the time of its hits.
+            // A split without a time index does not know the times of its hits.
             if *start == i64::MIN {
                 self.times.insert(*place);
             }

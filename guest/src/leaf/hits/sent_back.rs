@@ -1,12 +1,12 @@
-//! The values of `search_after`: what an answer showed of a hit, and the request for the next page sends back.
+//! The values of `search_after`: sort values from an answer, sent back by the request for the next page.
 
 use canter_doc_mapper::{DocMapper, FieldKind};
 use tantivy::schema::DateTimePrecision;
 
 use crate::request::{SortKeySpec, SortTarget, SortValue};
 
-/// The values as columns have them. A number of a field of dates is what the answer wrote: milliseconds of a field that is
-/// not more precise, nanoseconds of others. A text is a date, too.
+/// Converts the values to those of columns. A number in a date field is what the answer wrote: milliseconds for a field
+/// of at most that precision, nanoseconds for others. A text is a date, too.
 pub(super) fn sent_back(
     values: &[SortValue],
     keys: &[SortKeySpec],
@@ -34,13 +34,13 @@ fn date_of(value: &SortValue, key: &SortKeySpec, mapper: &DocMapper) -> Option<S
         SortValue::Text(text) => field.parse_date(text)?.into_timestamp_nanos().into(),
         _ => return None,
     };
-    // A time beyond all times is the last of them.
+    // A time beyond the range is clamped to its end.
     let ns = ns.clamp(i64::MIN.into(), i64::MAX.into());
     i64::try_from(ns).ok().map(SortValue::Date)
 }
 
-/// Whether dates of this precision are shown as sort values in milliseconds, as of Elasticsearch's `date`, or in nanoseconds,
-/// as of its `date_nanos`.
+/// Returns whether sort values of dates of this precision are shown in milliseconds, as for Elasticsearch's `date`, or
+/// in nanoseconds, as for its `date_nanos`.
 pub(crate) fn shows_milliseconds(precision: DateTimePrecision) -> bool {
     matches!(
         precision,

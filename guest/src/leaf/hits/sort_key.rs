@@ -1,7 +1,7 @@
 //! Reading sort values off fast fields.
 //!
-//! Within a split, values are compared as ranks (integers that sort like the values); only the hits
-//! that remain get their real values, which is what compares across splits.
+//! Within a split, values are compared as ranks (integers that sort like the values); only the
+//! remaining hits get their real values, which compare across splits.
 
 use std::net::Ipv6Addr;
 
@@ -13,11 +13,10 @@ use tantivy::{DocId, Score, SegmentReader};
 
 use crate::request::{SortKeySpec, SortOrder, SortTarget, SortValue};
 
-/// Sorts the same way as the hit it stands for, smallest first: whether there is a value, then by class of value, then
-/// by value.
+/// Sorts like the hit it stands for, smallest first: by presence of a value, then by class of value, then by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::leaf) struct Rank {
-    /// The class of a value behind [`Self::OF_VALUES`]; something before or behind these where there is none.
+    /// The class of a value, offset by [`Self::OF_VALUES`]; before or behind these for a missing value.
     kind: u16,
     value: u64,
 }
@@ -42,18 +41,18 @@ impl Rank {
         }
     }
 
-    /// The value, in the order of the hits.
+    /// Returns the value, in the order of the hits.
     pub(in crate::leaf) fn value(self) -> u64 {
         self.value
     }
 
-    /// As a kind of key of which there is a set already.
+    /// Converts the rank to a key type that an existing set uses.
     pub(in crate::leaf) fn as_key(self) -> (i64, i64, usize) {
         (self.value.cast_signed(), i64::from(self.kind), 0)
     }
 }
 
-/// Where a sort key's values come from.
+/// Source of a sort key's values.
 pub(in crate::leaf) enum KeyReader {
     Score,
     /// The columns of a field: several for a path of a JSON field with values of several types.
@@ -62,13 +61,13 @@ pub(in crate::leaf) enum KeyReader {
 
 pub(in crate::leaf) struct SortColumn {
     values: Column<u64>,
-    /// The same, if every document has one.
+    /// The column, if every document has a value.
     full: Option<FullColumn>,
     column_type: ColumnType,
     source: ValueSource,
 }
 
-/// How a rank becomes a value again.
+/// Conversion of a rank back to a value.
 enum ValueSource {
     /// The rank is the value.
     Rank,
@@ -85,7 +84,7 @@ impl KeyReader {
     ) -> tantivy::Result<Self> {
         let name = match target {
             SortTarget::Score => return Ok(Self::Score),
-            // No key: where it stands an order ends, by the place.
+            // No key: an order ends here, with the place.
             SortTarget::Doc | SortTarget::SplitDoc => return Ok(Self::Columns(Vec::new())),
             SortTarget::Field(name) => name,
         };
@@ -113,7 +112,7 @@ impl KeyReader {
         Ok(Self::Columns(columns))
     }
 
-    /// The column that alone has the value of every document, if it is so.
+    /// Returns the column that has the value of every document, if a single one has.
     pub(in crate::leaf) fn full(&self) -> Option<&FullColumn> {
         match self {
             Self::Columns(columns) => match columns.as_slice() {
@@ -124,7 +123,7 @@ impl KeyReader {
         }
     }
 
-    /// The rank of a document.
+    /// Returns the rank of a document.
     #[inline(always)]
     pub(in crate::leaf) fn rank(&self, doc: DocId, score: Score, key: &SortKeySpec) -> Rank {
         match self {
@@ -133,7 +132,7 @@ impl KeyReader {
         }
     }
 
-    /// The real value of a document.
+    /// Returns the real value of a document.
     pub(in crate::leaf) fn value(&self, doc: DocId, score: Score) -> tantivy::Result<SortValue> {
         let columns = match self {
             Self::Score => return Ok(SortValue::Number(f64::from(score))),
@@ -162,7 +161,7 @@ fn rank_in(columns: &[SortColumn], doc: DocId, key: &SortKeySpec) -> Rank {
 }
 
 impl SortColumn {
-    /// The first value of a document, as a number within the segment.
+    /// Returns the first value of a document, as a number within the segment.
     fn rank(&self, doc: DocId) -> Option<u64> {
         match &self.full {
             Some(full) => full.code(doc).ok(),

@@ -19,9 +19,9 @@ use crate::split::OpenSplit;
 pub(in crate::leaf) enum TopHits {
     /// Nothing is wanted.
     Nothing,
-    /// The first so many documents.
+    /// The first `window` documents.
     First { window: usize, docs: Vec<DocId> },
-    /// The last so many documents.
+    /// The last `window` documents.
     Last {
         window: usize,
         docs: VecDeque<DocId>,
@@ -81,12 +81,12 @@ impl TopHits {
         })
     }
 
-    /// Whether the hits are those that stand first, or last.
+    /// Returns whether the hits are those that stand first, or last.
     pub(in crate::leaf) fn is_in_order(&self) -> bool {
         !matches!(self, Self::Best(_))
     }
 
-    /// Which documents of so many are among the hits, if that is so.
+    /// Returns the range of `ranks` whose documents are hits, where the first or last documents are the hits.
     pub(in crate::leaf) fn ranks_of(&self, ranks: &Range<u32>) -> Range<u32> {
         let most = |window: usize| u32::try_from(window).unwrap_or(u32::MAX);
         match self {
@@ -127,7 +127,7 @@ impl TopHits {
         Ok(())
     }
 
-    /// Takes the documents of a window behind all that came before.
+    /// Takes the documents of a window behind all previous ones.
     ///
     /// # Errors
     /// A damaged column.
@@ -141,7 +141,7 @@ impl TopHits {
             Self::First { window, docs } if docs.len() >= *window => Ok(()),
             Self::Best(best) => best.collect_window(first, found),
             Self::Last { window, docs } => {
-                // The last ones only, if they are enough.
+                // Only the last documents, if they are enough.
                 let words = found.words();
                 let mut num_docs = 0;
                 let is_enough = |word: &u64| {
@@ -169,7 +169,7 @@ impl TopHits {
         }
     }
 
-    /// Takes a range of documents behind all that came before.
+    /// Takes a range of documents behind all previous ones.
     ///
     /// # Errors
     /// A damaged column, or if it is time to stop.
@@ -209,7 +209,7 @@ impl TopHits {
         }
     }
 
-    /// The hits, best first. Their places are left to the caller.
+    /// Returns the hits, best first. The caller fills in their places.
     pub(in crate::leaf) fn into_hits(self, split_ord: u32) -> tantivy::Result<Vec<PartialHit>> {
         let hit = |doc| PartialHit {
             split_ord,

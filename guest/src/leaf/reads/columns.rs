@@ -1,4 +1,4 @@
-//! The columns that splits have, whether a mapping names them or not, and how long they are.
+//! The columns of splits, mapped or not, and their sizes.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guarded};
 
-/// Returns how many bytes the columns of a field take; `None` if where they are is not known here.
+/// Returns the size in bytes of the columns of a field; `None` if their position is not known without a read.
 pub(in crate::leaf) fn column_len(segment: &SegmentReader, field: &str) -> Option<u64> {
     let handles = segment.fast_fields().dynamic_column_handles(field).ok()?;
     let lens = handles.iter().map(|handle| handle.num_bytes().get_bytes());
     Some(lens.fold(0, u64::saturating_add))
 }
 
-/// The names of all columns of these splits, which are of one index, and the types that each has. Parts of a name stand on
-/// either side of a character 1. Heads say it all, so that it takes one wave.
+/// Returns the names of all columns of these splits, which belong to one index, with the types of each column. A
+/// character 1 separates the parts of a name. The heads hold this, so it takes one wave.
 ///
 /// # Errors
 /// If a split cannot be opened.

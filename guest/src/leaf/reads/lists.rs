@@ -1,7 +1,7 @@
-//! The lists of terms: of one, or of many at once: a range of terms, or all that a pattern matches.
+//! Posting lists of one term or of many: a range of terms, or all terms that a pattern matches.
 //!
-//! A dictionary's block has its postings together and its positions behind them, so what many terms need are some
-//! ranges of a file with others between. tantivy would read all from the first to the last.
+//! The postings of a dictionary's block are stored together, with their positions behind them, so many terms need
+//! some ranges of a file with gaps between. tantivy would read everything from the first to the last.
 
 use std::ops::{Bound, Range};
 
@@ -15,17 +15,17 @@ use tantivy_fst::Automaton;
 use crate::query::{ListFiles, ListKind, TermRange};
 use crate::split::OpenSplit;
 
-/// What lies between two lists is read with them if it is no longer.
+/// Maximum gap between two lists that are read together, in bytes.
 const MAX_GAP: usize = 128 << 10;
 
-/// A dictionary's blocks that may have such terms are read together if no more lies between them: as many bytes as
-/// arrive while an object store is asked. Whether a block has any, only its bytes tell.
+/// Maximum gap, in bytes, between dictionary blocks that are read together: about what arrives in the time of one
+/// request to an object store. Whether a block has any of the terms is known only from its bytes.
 const MAX_DICTIONARY_GAP: usize = 4 << 20;
 
-/// The lists of a field are read as no more ranges; what lies between those that are nearest is read with them.
+/// Maximum number of ranges that are read for the lists of a field; the ranges with the smallest gaps are joined.
 const MAX_RANGES: usize = 16;
 
-/// Loads the list of a term, if there is one.
+/// Loads the posting list of a term, if it exists.
 pub(super) async fn load_term(
     split: &OpenSplit,
     term: &Term,
@@ -39,7 +39,7 @@ pub(super) async fn load_term(
     wanted.load(split, term.field()).await
 }
 
-/// Loads the lists of a range of terms.
+/// Loads the posting lists of a range of terms.
 pub(super) async fn load_range(split: &OpenSplit, range: &TermRange) -> tantivy::Result<()> {
     let inverted_index = split.segment().inverted_index(range.field)?;
     let terms = inverted_index.terms();
@@ -69,7 +69,7 @@ fn value_of(bound: &Bound<Term>) -> Bound<&[u8]> {
     bound.as_ref().map(Term::serialized_value_bytes)
 }
 
-/// Loads the postings of the terms that an automaton takes.
+/// Loads the postings of the terms that an automaton accepts.
 pub(super) async fn load_matching<A>(
     split: &OpenSplit,
     field: Field,
@@ -84,7 +84,7 @@ where
         let terms = inverted_index.terms().search(automaton.clone());
         terms.without_keys()
     };
-    // Looking through the blocks leaves out what was read between them.
+    // Going through the blocks skips the gaps that were read with them.
     drop(
         terms()
             .into_stream_async_merging_holes(MAX_DICTIONARY_GAP)
@@ -99,7 +99,7 @@ where
     wanted.load(split, field).await
 }
 
-/// The lists of some terms of a field.
+/// Posting lists of some terms of a field.
 #[derive(Default)]
 struct Wanted {
     postings: Ranges,
@@ -130,7 +130,8 @@ impl Wanted {
     }
 }
 
-/// Those of the ranges that are in a field's lists; the others are damage, which whoever reads them finds.
+/// Returns the slices for the ranges that lie inside a field's lists; other ranges are damage, which the search finds
+/// when it reads them.
 fn reads(lists: Option<FileSlice>, ranges: Vec<Range<usize>>) -> Vec<FileSlice> {
     let Some(lists) = lists else {
         return Vec::new();
@@ -140,12 +141,12 @@ fn reads(lists: Option<FileSlice>, ranges: Vec<Range<usize>>) -> Vec<FileSlice> 
     inside.map(|range| lists.slice(range)).collect()
 }
 
-/// Ranges of a file in the order of their beginnings.
+/// Ranges of a file, by start.
 #[derive(Default)]
 struct Ranges(Vec<Range<usize>>);
 
 impl Ranges {
-    /// Adds one behind the others, or to the last if it is near.
+    /// Appends a range, or extends the last one if the gap is small.
     fn add(&mut self, range: &Range<usize>) {
         match self.0.last_mut() {
             Some(last) if range.start < last.start || range.end < range.start => {}
@@ -157,7 +158,7 @@ impl Ranges {
         }
     }
 
-    /// As few of them as are read.
+    /// Returns the ranges, joined until there are few enough.
     fn joined(self) -> Vec<Range<usize>> {
         let mut ranges = self.0;
         let mut gap = MAX_GAP;

@@ -1,5 +1,5 @@
-//! What is read of a split: what a query is known to need, what a search missed, and documents for fields that are not
-//! indexed.
+//! Reads of a split: those that a query is known to need, those that a search missed, and documents for fields that
+//! are not indexed.
 
 mod columns;
 mod lists;

@@ -4,11 +4,11 @@ use crate::SearchError;
 use crate::exchange::Interrupt;
 use crate::split::OpenSplit;
 
-/// How often a split is run again after a synchronous read missed its bytes.
+/// Maximum number of runs of one split after synchronous reads missed their bytes.
 const MAX_RERUNS: usize = 1_000;
 
 /// Runs `work` until no synchronous read misses its bytes. The warmup is meant to leave nothing to
-/// miss; this is what keeps an answer right where it does.
+/// miss; the reruns keep the answer right where it does.
 pub(in crate::leaf) async fn rerun_on_gaps<T>(
     split: &OpenSplit,
     interrupt: &Interrupt,
@@ -29,7 +29,7 @@ pub(in crate::leaf) async fn rerun_on_gaps<T>(
     )))
 }
 
-/// The request's error if an aggregation grew past its limits, or asks for what there is not.
+/// Returns the request's error if an aggregation exceeded its limits or names something that does not exist.
 fn error_of_work(split: &OpenSplit, error: canter_aggregations::Error) -> SearchError {
     use canter_aggregations::Error;
     use tantivy::TantivyError;

@@ -1,4 +1,4 @@
-//! Looking at stored documents for the clauses of a query that no index answers.
+//! Scan of stored documents for the clauses of a query that no index answers.
 //!
 //! ```text
 //!   may match ─┐
@@ -6,8 +6,8 @@
 //!   do anyway ─┘
 //! ```
 //!
-//! Only those documents are looked at that the rest of the query leaves open. Their blocks come in waves of bounded
-//! size, and are let go of before the next.
+//! Only documents that the rest of the query leaves undecided are read. Their blocks arrive in waves of bounded
+//! size, and are released before the next.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,13 +24,13 @@ use crate::query::{Answers, BuiltQuery, Clause, DocTerms, FieldClause, Scan};
 use crate::split::{Documents, OpenSplit, find_docs};
 use crate::{ErrorKind, SearchError};
 
-/// So many splits are looked through at once.
+/// Number of splits that are scanned at once.
 pub(in crate::leaf) const SPLITS_AT_ONCE: usize = 8;
 
-/// Bytes of the doc store that a wave brings of each of them.
+/// Bytes of the doc store that one wave brings for each of these splits.
 const WAVE_BYTES: u64 = 2 << 20;
 
-/// The documents that a leaf may still look at.
+/// Number of documents that a leaf may still read.
 pub(in crate::leaf) struct ScanBudget {
     limit: u64,
     spent: AtomicU64,
@@ -66,7 +66,7 @@ impl ScanBudget {
     }
 }
 
-/// Looking through one split.
+/// Scan of one split.
 pub(in crate::leaf) struct Scanner<'a> {
     pub(in crate::leaf) split: &'a OpenSplit,
     /// Documents within the time filter.
@@ -76,11 +76,10 @@ pub(in crate::leaf) struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    /// Finds what a query needs to know, and what is asked of the documents that it matches: the filters of aggregations,
-    /// and clauses with names.
+    /// Answers the clauses of a query that need a scan, then those of the filters and named clauses that apply to its
+    /// matches.
     ///
-    /// # Errors
-    /// If more documents would have to be looked at than may be, or what is read cannot be had.
+    /// If more documents would have to be read than the limit allows, or a read fails.
     pub(in crate::leaf) async fn scan_all(
         &self,
         built: &BuiltQuery,
@@ -90,7 +89,7 @@ impl Scanner<'_> {
         if filters.iter().all(|filter| filter.scan.is_empty()) {
             return Ok(());
         }
-        // A filter is asked about documents that match, and no others.
+        // A filter applies to matching documents only.
         let within = self.matching(built).await?;
         for filter in filters {
             self.scan(filter, Some(&within)).await?;
@@ -116,7 +115,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// A set for each clause: empty, or of the documents whose identities it names.
+    /// Returns a set for each clause: empty, or with the documents whose identities the clause names.
     async fn look_up(&self, scan: &Scan) -> Result<Vec<BitSet>, SearchError> {
         let max_doc = self.split.segment().max_doc();
         let mut found = Vec::with_capacity(scan.clauses.len());
@@ -132,7 +131,7 @@ impl Scanner<'_> {
         Ok(found)
     }
 
-    /// The documents that match if, and only if, the clauses say so.
+    /// Returns the documents for which the clauses decide whether they match.
     async fn candidates(
         &self,
         built: &BuiltQuery,
@@ -162,7 +161,7 @@ impl Scanner<'_> {
         .await
     }
 
-    /// Notes which of these documents, which ascend, each clause finds.
+    /// Records which of these ascending documents each clause matches.
     async fn look_at(
         &self,
         scan: &Scan,
@@ -207,11 +206,11 @@ impl Scanner<'_> {
     }
 }
 
-/// Reads documents one after another, and brings blocks ahead of them.
+/// Reads documents one after another, and fetches blocks ahead of them.
 struct DocReader<'a> {
     split: &'a OpenSplit,
     documents: Documents<'a>,
-    /// What was there before, and stays.
+    /// Blocks that were resident before, and stay.
     kept: std::collections::BTreeSet<u64>,
 }
 
@@ -226,7 +225,7 @@ impl<'a> DocReader<'a> {
         })
     }
 
-    /// Reads a document; `docs` are all that will be asked for, ascending.
+    /// Reads a document; `docs` are all documents that will be read, ascending.
     async fn read(&mut self, doc: DocId, docs: &[DocId]) -> Result<TantivyDocument, SearchError> {
         if !self.documents.is_here(doc) {
             self.bring(doc, docs).await?;
@@ -234,7 +233,7 @@ impl<'a> DocReader<'a> {
         self.documents.read(doc)
     }
 
-    /// The next wave: the block of a document, and those of the documents behind it.
+    /// Fetches the next wave: the block of a document, and those of the documents behind it.
     async fn bring(&self, doc: DocId, docs: &[DocId]) -> Result<(), SearchError> {
         let body = &self.split.body;
         body.release_but(&self.kept);

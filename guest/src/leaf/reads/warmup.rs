@@ -12,7 +12,7 @@ use super::lists::{load_matching, load_range, load_term};
 use crate::query::{Needs, TermAutomaton};
 use crate::split::OpenSplit;
 
-/// Loads all that `needs` names, everything at once.
+/// Loads everything that `needs` names, in one wave.
 ///
 /// # Errors
 /// If a range cannot be had.
@@ -66,7 +66,7 @@ pub(in crate::leaf) async fn warm_up(split: &OpenSplit, needs: &Needs) -> tantiv
 async fn warm_up_column(segment: &SegmentReader, name: &str) -> tantivy::Result<()> {
     let columns = segment.fast_fields();
     let mut handles = match columns.list_dynamic_column_handles(name).await {
-        // In a split of before the field was mapped, what stands in for it is not fast.
+        // In a split from before the field was mapped, the field's substitute is not fast.
         Err(TantivyError::InvalidArgument(_)) => return Ok(()),
         handles => handles?,
     };

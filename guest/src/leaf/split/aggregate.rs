@@ -1,5 +1,5 @@
-//! What the aggregations of a request are over one split: the columns that they read, and their filters as
-//! queries of ours.
+//! The aggregations of a request over one split: the columns that they read, and their filters as queries
+//! of our own.
 
 use canter_aggregations::{Aggregations, BitSet, FromHead};
 use canter_matching::Bits;
@@ -12,8 +12,8 @@ use crate::query::{BuiltQuery, Needs, build_query};
 use crate::request::{AskedAggregations, Question};
 use crate::split::OpenSplit;
 
-/// What the head of a split says of aggregations over the documents within a time filter, all of which match. What it
-/// leaves to the columns may reach beyond the filter, where the time index leaves its ends open.
+/// Returns the part of the aggregations that the head of a split answers, over the documents within a time filter, all
+/// of which match. The part left to the columns may reach beyond the filter, where the time index leaves its ends open.
 pub(in crate::leaf) fn said_by_head(
     split: &OpenSplit,
     aggregations: &Aggregations,
@@ -28,8 +28,8 @@ pub(in crate::leaf) fn said_by_head(
     aggregations.from_head(rollup, sort_field, num_docs, &live, &within.least())
 }
 
-/// Builds the filters of aggregations for one split, by slot. Notes what all of them read: columns, and what the
-/// filters look at.
+/// Builds the filters of aggregations for one split, by slot. Adds what they read: columns, and the documents
+/// that filters scan.
 ///
 /// # Errors
 /// If a filter cannot be built for this split.
@@ -54,10 +54,9 @@ pub(in crate::leaf) fn build_filters(
     filters.collect()
 }
 
-/// The documents that a filter matches.
+/// Returns the documents that a filter matches.
 ///
-/// # Errors
-/// What tantivy says; a read that missed.
+/// Errors of tantivy; a read that missed.
 pub(in crate::leaf) fn matching(
     split: &OpenSplit,
     filter: &BuiltQuery,

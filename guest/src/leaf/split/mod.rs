@@ -1,4 +1,4 @@
-//! What is found in one split: which documents match, the best of them, and their aggregations.
+//! Results of one split: its matching documents, the best of them, and their aggregations.
 
 pub(super) mod aggregate;
 pub(super) mod search;

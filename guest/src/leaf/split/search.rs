@@ -19,59 +19,59 @@ use crate::leaf::partial::PartialHit;
 use crate::query::{BuiltQuery, QueryShape};
 use crate::split::OpenSplit;
 
-/// What to do with one split.
+/// A task for one split.
 pub(in crate::leaf) struct SplitTask<'a> {
     pub(in crate::leaf) split: &'a OpenSplit,
     pub(in crate::leaf) split_ord: u32,
     pub(in crate::leaf) built: &'a BuiltQuery,
-    /// Clauses of which hits say whether they match.
+    /// Named clauses: hits list the ones that they match.
     pub(in crate::leaf) named: &'a [BuiltQuery],
     /// Documents within the time filter.
     pub(in crate::leaf) docs: Range<DocId>,
     pub(in crate::leaf) order: &'a HitOrder,
     pub(in crate::leaf) window: usize,
-    /// What its documents are aggregated by, and the filters of that by slot.
+    /// The aggregations, and their filters by slot.
     pub(in crate::leaf) aggregations: Option<(&'a Aggregations, &'a [BuiltQuery])>,
-    /// What of that the head has said already.
+    /// The part of the aggregations that the head has answered.
     pub(in crate::leaf) from_head: &'a FromHead,
     pub(in crate::leaf) statistics: Option<&'a Statistics>,
-    /// Whether to say which documents match.
+    /// True if the matching documents are listed.
     pub(in crate::leaf) lists_documents: bool,
     /// The least score of a hit, where scores are computed.
     pub(in crate::leaf) min_score: Option<f64>,
-    /// When to stop.
+    /// Flag that stops the search.
     pub(in crate::leaf) interrupt: &'a Interrupt,
 }
 
-/// What one split answers.
+/// The result of one split.
 #[derive(Debug, Default)]
 pub(in crate::leaf) struct SplitResult {
     pub(in crate::leaf) num_hits: u64,
     pub(in crate::leaf) hits: Vec<PartialHit>,
     pub(in crate::leaf) aggregations: Option<Partial>,
-    /// The documents that match, if they are to be listed.
+    /// The matching documents, if they are to be listed.
     pub(in crate::leaf) listed: Option<DeletedDocs>,
 }
 
-/// Where matching documents go.
+/// Consumers of matching documents.
 struct Collectors {
     num_hits: u64,
     top_hits: TopHits,
     aggregations: Option<Collector>,
     listed: Option<DeletedDocs>,
-    /// Documents for the aggregations, which take more of them at once.
+    /// Documents waiting for the aggregations, which take larger batches.
     waiting: Vec<DocId>,
-    /// Those of the window that is taken.
+    /// Documents of the current window.
     window_docs: Vec<DocId>,
 }
 
-/// So many documents go to the aggregations at once.
+/// Batch size of the aggregations, in documents.
 const AGGREGATED_AT_ONCE: usize = 4096;
 
-/// So many documents are taken at once with their scores.
+/// Number of documents that are scored together.
 const SCORED_AT_ONCE: usize = 128;
 
-/// So many documents of a term are taken at once.
+/// Number of a term's documents that are taken together.
 const TERM_AT_ONCE: u32 = 4096;
 
 impl Collectors {
@@ -121,9 +121,8 @@ impl Collectors {
 impl SplitTask<'_> {
     /// Runs the query.
     ///
-    /// # Errors
-    /// What tantivy says; a read that missed is an error whose range is noted in the split's body. What the
-    /// aggregations say: buckets beyond the limits.
+    /// Errors of tantivy; a read that missed, whose range is noted in the split's body; buckets beyond the
+    /// limits of aggregations.
     pub(in crate::leaf) fn run(&self) -> canter_aggregations::Result<SplitResult> {
         let aggregations = match self.aggregations {
             None => None,
@@ -154,7 +153,7 @@ impl SplitTask<'_> {
         } else if self.built.shape == QueryShape::All {
             self.run_all(&mut collectors)?;
         } else if self.run_ranked(&mut collectors)? {
-            // No document had to be looked at.
+            // No document had to be read.
         } else {
             self.run_unscored(&mut collectors)?;
         }
@@ -173,14 +172,14 @@ impl SplitTask<'_> {
         })
     }
 
-    /// Notes which of the clauses with names each hit matches.
+    /// Records which named clauses each hit matches.
     fn note_names(&self, hits: &mut [PartialHit]) -> tantivy::Result<()> {
         if self.named.is_empty() || hits.is_empty() {
             return Ok(());
         }
         let docs = hits.iter().enumerate().map(|(place, hit)| (hit.doc, place));
         let mut docs: Vec<(DocId, usize)> = docs.collect();
-        // A matcher goes forward only.
+        // A matcher only goes forward.
         canter_sorting::sort(&mut docs);
         let (mut wanted, mut found) = (Bits::default(), Bits::default());
         for (ord, clause) in self.named.iter().enumerate() {
@@ -212,7 +211,7 @@ impl SplitTask<'_> {
         Ok(())
     }
 
-    /// Every document in the range matches that is not deleted.
+    /// Collects every document of the range that is not deleted.
     fn run_all(&self, collectors: &mut Collectors) -> canter_aggregations::Result<()> {
         match &self.split.deleted {
             None => self.run_range(self.docs.clone(), collectors),
@@ -222,7 +221,7 @@ impl SplitTask<'_> {
         }
     }
 
-    /// Every document of these matches.
+    /// Collects every document of a range.
     fn run_range(
         &self,
         docs: Range<DocId>,
@@ -248,7 +247,7 @@ impl SplitTask<'_> {
         Ok(())
     }
 
-    /// Counts the documents of one term without looking at each. `false` if that is not all that is asked for.
+    /// Counts the documents of one term without visiting each. Returns `false` if more than the count is needed.
     fn run_ranked(&self, collectors: &mut Collectors) -> canter_aggregations::Result<bool> {
         let (QueryShape::Term(term), 0) = (&self.built.shape, self.window) else {
             return Ok(false);
@@ -288,7 +287,7 @@ impl SplitTask<'_> {
         Ok(())
     }
 
-    /// Takes the documents of one term, as its list has them.
+    /// Takes the documents of one term from its posting list.
     fn run_term(
         &self,
         list: &mut PostingList,
@@ -359,7 +358,7 @@ impl SplitTask<'_> {
         }
     }
 
-    /// Takes documents with their scores, of which it leaves those that are hits.
+    /// Takes documents with their scores, and keeps the hits.
     fn collect_scored(
         &self,
         scored: &mut Vec<(DocId, Score)>,
@@ -381,7 +380,7 @@ impl SplitTask<'_> {
         Ok(())
     }
 
-    /// A scorer that stands on the first matching document of the range.
+    /// Returns a scorer positioned on the first matching document of the range.
     fn scorer(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Scorer>> {
         let weight = self.built.query.weight(scoring)?;
         let mut scorer = weight.scorer(self.split.segment(), 1.0)?;

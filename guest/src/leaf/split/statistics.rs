@@ -1,4 +1,4 @@
-//! BM25 statistics over all splits of a search, so that a score means the same in each of them.
+//! BM25 statistics over all splits of a search, so that scores are comparable between splits.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,19 @@ use tantivy::schema::{Field, Schema};
 
 use crate::split::OpenSplit;
 
-/// What every term has where statistics may not be told: it is in one document of so many, which have so many tokens each.
+/// Statistics of every term where the real ones must stay hidden: one of `HIDDEN_NUM_DOCS` documents has it, with
+/// `HIDDEN_TOKENS_PER_DOC` tokens each.
 const HIDDEN_NUM_DOCS: u64 = 1 << 20;
 const HIDDEN_DOC_FREQ: u64 = 1;
 const HIDDEN_TOKENS_PER_DOC: u64 = 16;
 
 /// Document frequencies and token counts summed over splits.
 ///
-/// Fields go by their names: their numbers are those of a split's own schema, and splits of several indexes, or from
-/// before a field was added, number them differently.
+/// Fields are identified by name: their numbers belong to a split's own schema, and splits of several indexes, or
+/// from before a field was added, number them differently.
 ///
-/// How rare a word is and how long texts are depends on all documents. Who may see a part of them only could read it off
-/// the scores, so that under a forced filter all words count alike.
+/// The frequency of a word and the length of texts depend on all documents. A caller with a forced filter could infer
+/// hidden documents from the scores, so all words weigh the same for such a caller.
 #[derive(Debug, Default)]
 pub(in crate::leaf) struct Statistics {
     is_hidden: bool,
@@ -27,16 +28,16 @@ pub(in crate::leaf) struct Statistics {
     fields: BTreeMap<String, OfField>,
 }
 
-/// What is known of one field.
+/// Statistics of one field.
 #[derive(Debug, Default)]
 struct OfField {
     num_tokens: u64,
-    /// By term, without the field's number.
+    /// Document frequencies by term, without the field's number.
     doc_freqs: BTreeMap<Vec<u8>, u64>,
 }
 
 impl Statistics {
-    /// Of no split yet. With `is_hidden` they tell nothing of any.
+    /// Creates empty statistics. With `is_hidden` they reveal nothing about any split.
     pub(in crate::leaf) fn new(is_hidden: bool) -> Self {
         Self {
             is_hidden,
@@ -44,7 +45,7 @@ impl Statistics {
         }
     }
 
-    /// Adds a split. Its dictionaries must have been warmed up for these terms.
+    /// Adds a split. Its dictionaries must be warmed up for these terms.
     pub(in crate::leaf) fn add<'a>(
         &mut self,
         split: &OpenSplit,
@@ -72,7 +73,7 @@ impl Statistics {
         Ok(())
     }
 
-    /// As a split's scorers ask for them.
+    /// Returns the statistics in the form that a split's scorers use.
     pub(in crate::leaf) fn of_split<'a>(&'a self, split: &'a OpenSplit) -> SplitStatistics<'a> {
         SplitStatistics {
             all: self,
@@ -81,7 +82,7 @@ impl Statistics {
     }
 }
 
-/// The statistics of all splits, by the fields of one.
+/// The statistics of all splits, by the field numbers of one.
 pub(in crate::leaf) struct SplitStatistics<'a> {
     all: &'a Statistics,
     schema: &'a Schema,

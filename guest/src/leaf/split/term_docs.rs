@@ -1,5 +1,5 @@
-//! The documents of one term as a set that is counted by its posting list's skip list: blocks that no border of a
-//! bucket lies in are not decoded.
+//! The documents of one term as a set that is counted through its posting list's skip list: only blocks that
+//! contain the border of a bucket are decoded.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::split::OpenSplit;
 /// The documents of one term.
 pub(in crate::leaf) struct TermDocs {
     inverted_index: Arc<InvertedIndexReader>,
-    /// Nothing if there are none.
+    /// `None` if no document has the term.
     info: Option<TermInfo>,
     postings: BlockSegmentPostings,
 }
 
 impl TermDocs {
-    /// Opens the posting list, which has been warmed up.
+    /// Opens the posting list, which must be warmed up.
     ///
     /// # Errors
     /// A read that missed.
@@ -49,7 +49,7 @@ impl Ranked for TermDocs {
         if self.postings.doc_freq() == 0 {
             return (0, u32::MAX);
         }
-        // The second call finds the block that the first went to.
+        // The second call finds the block that the first one moved to.
         let (rank, place) = (self.postings.rank(doc), self.postings.seek(doc));
         let next = self.postings.docs().get(place).copied();
         let next = next.filter(|next| *next != TERMINATED);

@@ -1,7 +1,7 @@
 //! The scores of one term's documents, a block of its posting list at a time.
 //!
-//! tantivy's scorer is asked for one document after the other, behind a pointer. Numbers are the same: its own weight
-//! makes them of the same frequencies and lengths.
+//! tantivy's scorer returns one document at a time, through a pointer. The scores are the same: tantivy's own weight
+//! computes them from the same frequencies and lengths.
 
 use std::ops::Range;
 
@@ -13,17 +13,17 @@ use tantivy::{DocId, Score, Term};
 
 use crate::split::OpenSplit;
 
-/// The posting list of one term, and what makes scores of it.
+/// The posting list of one term, and the weight that scores it.
 pub(in crate::leaf) struct TermScores {
     postings: BlockSegmentPostings,
     lengths: FieldNormReader,
     weight: Bm25Weight,
-    /// Of which documents.
+    /// Range of the documents to score.
     docs: Range<DocId>,
 }
 
 impl TermScores {
-    /// Opens the posting list, which has been warmed up; `None` without documents.
+    /// Opens the posting list, which must be warmed up; `None` without documents.
     ///
     /// # Errors
     /// A read that missed.
@@ -51,7 +51,7 @@ impl TermScores {
         }))
     }
 
-    /// The next documents, with their scores: replaces `scored`, which is empty behind the last ones.
+    /// Replaces `scored` with the next documents and their scores; leaves it empty behind the last ones.
     #[inline(never)]
     pub(in crate::leaf) fn next_block(&mut self, scored: &mut Vec<(DocId, Score)>) {
         scored.clear();

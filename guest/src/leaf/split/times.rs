@@ -1,6 +1,6 @@
-//! Time within splits: which documents a time filter lets through, and when a document happened.
+//! Time within splits: the documents that pass a time filter, and the time of a document.
 //!
-//! Documents are sorted by time, and the head's time index says which document starts each time
+//! Documents are sorted by time, and the head's time index gives the first document of each time
 //! bucket. Only what that leaves open is read from the timestamp column.
 
 use std::ops::Range;
@@ -15,23 +15,23 @@ use crate::limits::TimeFilter;
 use crate::query::Needs;
 use crate::split::OpenSplit;
 
-/// The documents that a time filter lets through, as far as the time index says. They are sorted by time.
+/// The documents that pass a time filter, as far as the time index tells. They are sorted by time.
 #[derive(Clone, Debug)]
 pub(in crate::leaf) struct Within {
     start: Border,
     end: Border,
 }
 
-/// A time among the documents.
+/// A time in the sequence of documents.
 #[derive(Clone, Debug)]
 struct Border {
     time_ns: i64,
-    /// All documents before these are before the time, and none behind them is. Which of these are, the column tells.
+    /// All documents before this range precede the time, and none behind it does. The column decides within the range.
     open: Range<u32>,
 }
 
 impl Border {
-    /// Before a document, whatever its time.
+    /// Creates the border before a document, whatever its time.
     fn before(doc: u32) -> Self {
         Self {
             time_ns: 0,
@@ -50,7 +50,7 @@ impl Border {
         Self { time_ns, open }
     }
 
-    /// The first document that is not before the time.
+    /// Returns the first document that is not before the time.
     fn find(&self, times: &Column<DateTime>) -> u32 {
         let Range { mut start, mut end } = self.open;
         while start < end {
@@ -82,27 +82,26 @@ impl Within {
         }
     }
 
-    /// It lets no others through than these.
+    /// Returns the largest range that may pass.
     pub(in crate::leaf) fn most(&self) -> Range<u32> {
         let start = self.start.open.start;
         start..self.end.open.end.max(start)
     }
 
-    /// All of these it does.
+    /// Returns the range that certainly passes.
     pub(in crate::leaf) fn least(&self) -> Range<u32> {
         let start = self.start.open.end;
         start..self.end.open.start.max(start)
     }
 
-    /// Whether the time index says it all.
+    /// Returns whether the time index decides everything.
     pub(in crate::leaf) fn is_exact(&self) -> bool {
         self.start.open.is_empty() && self.end.open.is_empty()
     }
 
-    /// The very documents. Brings the column of times here if the index leaves an end open and it is not.
+    /// Returns the exact range. Loads the timestamp column if the index leaves an end open and it is not resident.
     ///
-    /// # Errors
-    /// If it cannot be had.
+    /// If the column cannot be read.
     pub(in crate::leaf) async fn docs(&self, split: &OpenSplit) -> Result<Range<u32>, SearchError> {
         let docs = match self.is_exact() {
             true => self.most(),
@@ -118,7 +117,7 @@ impl Within {
     }
 }
 
-/// The timestamp column, brought here if it is not.
+/// Returns the timestamp column, and loads it if it is not resident.
 pub(in crate::leaf) async fn timestamps(
     split: &OpenSplit,
 ) -> Result<Column<DateTime>, SearchError> {
@@ -137,8 +136,8 @@ pub(in crate::leaf) async fn timestamps(
         .map_err(|error| split.error(error))
 }
 
-/// The time bucket of a document, as nanoseconds from (included) and to (excluded); all of time if the
-/// split has no time index.
+/// Returns the time bucket of a document, as nanoseconds from (included) and to (excluded); all of
+/// time if the split has no time index.
 pub(in crate::leaf) fn bucket_of(split: &OpenSplit, doc: u32) -> Range<i64> {
     match &split.time_index {
         Some(index) => index.bucket_of(doc),

@@ -1,4 +1,4 @@
-//! The documents of one split that match a query without scores, a window after the other.
+//! Documents of one split that match a query without scores, one window after another.
 
 use std::ops::Range;
 
@@ -9,23 +9,23 @@ use crate::exchange::Interrupt;
 use crate::query::BuiltQuery;
 use crate::split::OpenSplit;
 
-/// Documents that match, a window after the other.
+/// Iterator over matching documents, one window after another.
 pub(in crate::leaf) struct Windows<'a> {
     matcher: Matcher,
-    /// Those that are looked at and not deleted, as ascending ranges.
+    /// The documents to search that are not deleted, as ascending ranges.
     live: Vec<Range<DocId>>,
-    /// Ranges that end before the next window.
+    /// Number of ranges that end before the next window.
     num_passed: usize,
     next: DocId,
     end: DocId,
     wanted: Bits,
-    /// Whether these are all of a window.
+    /// True if the ranges cover the whole window.
     is_whole: bool,
     interrupt: &'a Interrupt,
 }
 
 impl<'a> Windows<'a> {
-    /// Opens what the query reads, which has been warmed up.
+    /// Opens everything that the query reads, which must be warmed up.
     ///
     /// # Errors
     /// A read that missed.
@@ -39,7 +39,7 @@ impl<'a> Windows<'a> {
         Ok(Self::of(matcher, split, docs, interrupt))
     }
 
-    /// Of what has been opened.
+    /// Creates windows over an open matcher.
     pub(in crate::leaf) fn of(
         matcher: Matcher,
         split: &OpenSplit,
@@ -58,10 +58,9 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// Goes to the next window and returns its first document; `None` behind the last one that may have matches.
+    /// Moves to the next window and returns its first document; `None` behind the last one that may have matches.
     ///
-    /// # Errors
-    /// Damage, or if it is time to stop.
+    /// Damage, or if the search is to stop.
     pub(in crate::leaf) fn next(&mut self, found: &mut Bits) -> tantivy::Result<Option<DocId>> {
         self.interrupt.check_tantivy()?;
         let Some(first) = self.matcher.next_window(self.next, self.end) else {

@@ -9,10 +9,9 @@ use super::source::{elements, entries};
 use super::usual_date;
 use crate::SearchError;
 
-/// The values of fields whose names or patterns are wanted, with dates in their formats.
+/// Returns the values of fields that match the wanted names or patterns, with dates in their formats.
 ///
-/// # Errors
-/// A format that is none.
+/// An unknown format.
 pub(super) fn fields_of(
     document: &str,
     wanted: &[(String, Option<String>)],
@@ -70,7 +69,7 @@ fn collect(
     Ok(())
 }
 
-/// The time of a value of a date field.
+/// Returns the time of a value of a date field.
 fn dated(value: &Value, path: &str, mapper: &DocMapper) -> Option<i64> {
     let field = mapper.resolve(path)?;
     if !matches!(field.kind, FieldKind::Date(_)) {

@@ -26,11 +26,12 @@ use crate::request::{DateFormat, ElasticHits, Question, SortTarget, SortValue};
 
 const SOURCE_FIELD: &str = "_source";
 
-/// Digits of an id that does not tell a place: 128 bits. No key goes into it, so that it is the same wherever and whenever it is
-/// made: who can guess a source and a line can recognise the document, but cannot count those between two.
+/// Number of digits of an id that hides its place: 128 bits. The hash has no key, so the id is the same in every host
+/// and at any time: a caller who can guess a source and a line can recognize the document, but cannot count those
+/// between two.
 const HASHED_ID_LEN: usize = 32;
 
-/// Where a hit is.
+/// The place of a hit.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     /// The name of its index.
@@ -38,7 +39,7 @@ pub(super) struct Place<'a> {
     pub(super) split_id: &'a str,
 }
 
-/// What a hit is written with.
+/// Writer of hits.
 pub(super) struct HitWriter<'a> {
     pub(super) question: &'a Question,
     pub(super) shown: &'a ElasticHits,
@@ -46,7 +47,8 @@ pub(super) struct HitWriter<'a> {
 }
 
 impl HitWriter<'_> {
-    /// Who a document is, wherever it goes. Who may see some documents only must not count those between them.
+    /// Returns the id of a document, which does not depend on the split. A caller with a forced filter must not be able
+    /// to count the documents between two hits.
     fn id(&self, found: &Document<'_>) -> Value {
         let Some(identity) = found.identity else {
             return Value::Null;
@@ -60,10 +62,9 @@ impl HitWriter<'_> {
         hashed.into()
     }
 
-    /// A hit as JSON text.
+    /// Returns a hit as JSON text.
     ///
-    /// # Errors
-    /// A format of dates that is none.
+    /// An unknown date format.
     pub(super) fn write(
         &self,
         hit: &PartialHit,
@@ -116,7 +117,7 @@ impl HitWriter<'_> {
         Ok(format!("{{{}}}", parts.join(",")))
     }
 
-    /// The score of a hit, if it has one.
+    /// Returns the score of a hit, if it has one.
     pub(super) fn score(&self, hit: &PartialHit) -> Option<f64> {
         let mut keys = self.order.keys().iter().zip(&hit.keys);
         match keys.find(|(key, _)| key.target == SortTarget::Score) {
@@ -125,8 +126,8 @@ impl HitWriter<'_> {
         }
     }
 
-    /// A value of a field without a type. Whether its column has integers or numbers with a fraction depends on all
-    /// documents: who may see some only gets an integer wherever it is one.
+    /// Converts a value of an untyped field. The column has integers or floats depending on all documents: a caller
+    /// with a forced filter gets an integer wherever the value is one.
     fn untyped(&self, value: &SortValue, name: &str, mapper: &DocMapper) -> SortValue {
         const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
         let is_json = mapper
@@ -165,7 +166,7 @@ impl HitWriter<'_> {
             let format = formats.next().flatten();
             let value = match &key.target {
                 SortTarget::Doc => {
-                    // It tells how many documents lie before.
+                    // It would reveal the number of documents before this one.
                     let is_hidden = self.question.is_filtered();
                     values.push(if is_hidden { 0 } else { hit.doc }.into());
                     continue;
@@ -173,7 +174,7 @@ impl HitWriter<'_> {
                 SortTarget::SplitDoc => {
                     SortValue::Text(place_in(place.split_id, hit.doc, place.index))
                 }
-                // Hits in the order of time were found without their times.
+                // Hits in time order were found without their times.
                 SortTarget::Field(_) if matches!(self.order, HitOrder::Time(_)) => {
                     time_of(mapper, document)
                 }
@@ -193,8 +194,9 @@ impl HitWriter<'_> {
     }
 }
 
-/// How the dates of a field are written as sort values: milliseconds as of Elasticsearch's `date`, or of a field that is
-/// more precise nanoseconds as of its `date_nanos`. Nothing is lost, so that the next hits begin where these end.
+/// Returns the default format of a field's dates as sort values: milliseconds as for Elasticsearch's `date`, or
+/// nanoseconds as for its `date_nanos` if the field is more precise. It is lossless, so the next page begins where this
+/// one ends.
 fn usual(mapper: &DocMapper, name: &str) -> DateFormat {
     let precision = mapper.resolve(name).map(|field| match field.kind {
         FieldKind::Date(date) => date.precision,
@@ -207,7 +209,7 @@ fn usual(mapper: &DocMapper, name: &str) -> DateFormat {
     }
 }
 
-/// The time of a document, as precise as its column has it.
+/// Returns the time of a document, with the precision of its column.
 fn time_of(mapper: &DocMapper, document: &TantivyDocument) -> SortValue {
     let Some((field, name)) = mapper.timestamp_field() else {
         return SortValue::Missing;
@@ -235,7 +237,7 @@ fn number(number: f64) -> Value {
     serde_json::Number::from_f64(number).map_or(Value::Null, Value::Number)
 }
 
-/// A sort value as a request for the hits after it may give it back.
+/// Formats a sort value so that a request for the next hits can send it back.
 fn shown(value: &SortValue, format: &DateFormat) -> Result<Value, SearchError> {
     const MILLISECOND_NS: i64 = 1_000_000;
     Ok(match value {
@@ -269,7 +271,7 @@ fn shown(value: &SortValue, format: &DateFormat) -> Result<Value, SearchError> {
     })
 }
 
-/// A date as Elasticsearch writes it where nothing else is asked for.
+/// Formats a date in Elasticsearch's default format.
 pub(super) fn usual_date(ns: i64) -> String {
     format_date(ns, "strict_date_optional_time").unwrap_or_else(|_| {
         let date = DateTime::from_timestamp_nanos(ns).into_utc();
@@ -277,7 +279,7 @@ pub(super) fn usual_date(ns: i64) -> String {
     })
 }
 
-/// What a whole answer says of a search.
+/// Facts about the whole search for an answer.
 pub(super) struct Search<'a> {
     pub(super) took_us: u64,
     pub(super) timed_out: bool,
@@ -292,7 +294,7 @@ pub(super) struct Search<'a> {
     pub(super) scroll_id: Option<&'a str>,
 }
 
-/// Puts an answer together. `hits` are JSON.
+/// Builds an answer. `hits` are JSON.
 pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[String]) -> String {
     let shards = shards(search);
     if shown.is_count {
@@ -334,7 +336,7 @@ pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[Str
     )
 }
 
-/// Puts a value under a key of an object.
+/// Inserts a value under a key of an object.
 pub(crate) fn put(object: &mut Value, key: &str, value: Value) {
     if let Value::Object(object) = object {
         object.insert(key.to_owned(), value);

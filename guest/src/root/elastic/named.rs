@@ -1,9 +1,10 @@
-//! Aggregations as some clients want them: with the `meta` of the request, and with their types in their names.
+//! Aggregations in the form that some clients want: with the `meta` of the request, and with their types in their
+//! names.
 
 use serde_json::{Map, Value};
 
-/// Gives each aggregation of an answer its `meta`, and with `has_types` its type before its name (`sterms#levels`): what
-/// clients ask for by `typed_keys` that read answers into types. `None` if nothing of that is asked for.
+/// Adds to each aggregation of an answer its `meta`, and with `has_types` its type before its name (`sterms#levels`),
+/// as clients request by `typed_keys` to parse answers into types. Returns `None` if neither is requested.
 ///
 /// `asked` are the aggregations of the request.
 pub(in crate::root) fn named(answer: &str, asked: &Value, has_types: bool) -> Option<String> {
@@ -25,7 +26,7 @@ fn has_meta(asked: &Value) -> bool {
     all.any(|one| one.get("meta").is_some() || inside(one).is_some_and(has_meta))
 }
 
-/// Does so for those that stand in an object, which may have other keys.
+/// Renames the aggregations in an object, which may have other keys.
 fn rename(object: &mut Value, asked: &Value, has_types: bool) {
     let Value::Object(entries) = object else {
         return;
@@ -63,7 +64,7 @@ fn rename(object: &mut Value, asked: &Value, has_types: bool) {
     *entries = renamed.collect::<Map<String, Value>>();
 }
 
-/// What Elasticsearch calls the type of an aggregation's result.
+/// Returns Elasticsearch's name for the type of an aggregation's result.
 fn type_of<'a>(asked: &'a Value, result: &Value) -> &'a str {
     let kinds = asked
         .as_object()

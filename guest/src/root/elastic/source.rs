@@ -1,4 +1,4 @@
-//! Parts of a document, taken out of its JSON text: numbers need not fit any type, so nothing is read that stays.
+//! Parts of a document, cut out of its JSON text: numbers need not fit any type, so values that stay are not parsed.
 
 use canter_names::matches_pattern;
 use std::fmt;
@@ -37,27 +37,27 @@ impl<'de: 'j, 'j> Deserialize<'de> for Entries<'j> {
     }
 }
 
-/// The entries of an object; `None` of anything else.
+/// Returns the entries of an object; `None` for anything else.
 pub(super) fn entries(json: &str) -> Option<Vec<(String, &RawValue)>> {
     let is_object = json.trim_start().starts_with('{');
     let entries = is_object.then(|| serde_json::from_str::<Entries<'_>>(json));
     entries?.ok().map(|entries| entries.0)
 }
 
-/// The elements of a list; `None` of anything else.
+/// Returns the elements of a list; `None` for anything else.
 pub(super) fn elements(json: &str) -> Option<Vec<&RawValue>> {
     let is_list = json.trim_start().starts_with('[');
     is_list.then(|| serde_json::from_str(json).ok())?
 }
 
-/// The value under a key of a document.
+/// Returns the value under a key of a document.
 pub(super) fn own<'j>(document: &'j str, key: &str) -> Option<&'j str> {
     let entries = entries(document)?;
     let found = entries.into_iter().find(|(name, _)| name == key);
     found.map(|(_, value)| value.get())
 }
 
-/// What a filter leaves of a document.
+/// Returns the part of a document that a filter keeps.
 pub(super) fn filtered(document: &str, filter: &SourceFilter) -> String {
     if filter.includes.is_empty() && filter.excludes.is_empty() {
         return document.to_owned();
@@ -66,7 +66,7 @@ pub(super) fn filtered(document: &str, filter: &SourceFilter) -> String {
     part(document, "", is_in, filter).unwrap_or_else(|| "{}".to_owned())
 }
 
-/// What is left of a value; `None` if that is nothing. `is_in` says that it is asked for.
+/// Returns the part of a value that is kept; `None` if nothing is. `is_in` is true if the value itself is requested.
 fn part(json: &str, path: &str, is_in: bool, filter: &SourceFilter) -> Option<String> {
     if let Some(entries) = entries(json) {
         let mut kept = Vec::new();
@@ -84,7 +84,7 @@ fn part(json: &str, path: &str, is_in: bool, filter: &SourceFilter) -> Option<St
                 kept.push(format!("{}:{value}", Value::from(name.as_str())));
             }
         }
-        // An object that was empty stays, and one of which nothing is left does not.
+        // An object that was empty stays; one that has become empty does not.
         let is_left = !kept.is_empty() || (is_in && entries.is_empty()) || path.is_empty();
         return is_left.then(|| format!("{{{}}}", kept.join(",")));
     }
