@@ -1,5 +1,5 @@
-//! How much memory the component begins with: two large pages (`src/memory.rs`), one of which is its stack
-//! (`.cargo/config.toml`) and the other its data.
+//! Initial memory of the component: two large pages (`src/memory.rs`), one for its stack
+//! (`.cargo/config.toml`) and the other for its data.
 
 #[expect(
     clippy::disallowed_methods,

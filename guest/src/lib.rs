@@ -1,11 +1,11 @@
 //! Canter's search engine: term queries, full text, sorting and aggregations over splits.
 //!
-//! This crate performs no I/O, reads no clock, starts no thread and draws no randomness. It says
-//! which byte ranges it needs and is resumed with them; the same request and the same bytes give the
-//! same steps and the same response on every host, in whatever order the bytes arrive.
+//! This crate performs no I/O, reads no clock, starts no thread and draws no randomness. It names
+//! the byte ranges that it needs and is resumed with them; the same request and the same bytes give
+//! the same steps and the same response on every host, in whatever order the bytes arrive.
 //!
 //! Read in this order: [`session`] (how a host drives it), then the phases of a query: plan, split
-//! (opening one), leaf, root; `api` is the way in over HTTP.
+//! (opening one), leaf, root; `api` is the entry point over HTTP.
 
 #![cfg_attr(
     not(test),

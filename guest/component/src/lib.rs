@@ -1,8 +1,8 @@
 //! The thin wasm shell: `canter_guest::Session` behind the interface of `wit/canter-search.wit`.
 //!
-//! It translates types and nothing else. The component it becomes has no imports at all: no clock, no
-//! randomness, no I/O, so it runs unchanged under wasmtime and, transpiled, on every JavaScript host.
-//! Byte vectors are moved across, never copied.
+//! It only translates types. The resulting component has no imports at all: no clock, no randomness,
+//! no I/O, so it runs unchanged under wasmtime and, transpiled, on every JavaScript host. Byte
+//! vectors are moved across, never copied.
 
 mod exports;
 #[cfg(target_arch = "wasm32")]

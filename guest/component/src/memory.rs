@@ -1,11 +1,11 @@
-//! Where the guest's memory comes from: dlmalloc, as in the standard library, but grown by whole large pages.
+//! Memory of the guest: dlmalloc, as in the standard library, but grown by whole large pages.
 //!
-//! A page of memory that is touched for the first time is what costs most in a search that lives for milliseconds: a
-//! processor's large page of 2 MiB costs no more than three of its small ones. A host can only give one where all of
-//! it is the guest's, and at once. So memory begins with the large page that data ends in (`build.rs`), and from there
-//! on grows to the end of another one.
+//! The first access to each page of memory is the largest cost of a search that takes milliseconds: a processor's
+//! large page of 2 MiB costs no more than three of its small ones. A host can only provide one where all of it belongs
+//! to the guest at once. Memory therefore begins with the large page that the data ends in (`build.rs`), and from
+//! there on grows to the end of another one.
 //!
-//! Memory that is the guest's and not yet touched takes no room, on any host.
+//! Memory that the guest owns but has not touched takes no room, on any host.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::arch::wasm32::{memory_grow, memory_size};
@@ -24,13 +24,13 @@ static MEMORY: Memory = Memory(UnsafeCell::new(Dlmalloc::new_with_allocator(Larg
     has_begun: AtomicBool::new(false),
 })));
 
-/// What dlmalloc takes its memory from.
+/// Source of dlmalloc's memory.
 struct LargePages {
     has_begun: AtomicBool,
 }
 
 impl LargePages {
-    /// What is behind the data from the beginning on, once.
+    /// Returns the memory behind the initial data, once.
     fn rest_of_first(&self, num_bytes: usize) -> Option<(*mut u8, usize)> {
         unsafe extern "C" {
             static __heap_base: u8;
@@ -38,7 +38,7 @@ impl LargePages {
         if self.has_begun.swap(true, Ordering::Relaxed) {
             return None;
         }
-        // The linker's name for an address.
+        // An address, named by the linker.
         let start = (&raw const __heap_base).cast_mut();
         let end = memory_size::<0>() * PAGE_LEN;
         let len = end.checked_sub(start.addr())?;
@@ -46,7 +46,7 @@ impl LargePages {
     }
 }
 
-// SAFETY: regions are the end of memory, which was never given away before, or what the linker leaves free.
+// SAFETY: regions are the end of memory, which was never given away before, or left free by the linker.
 unsafe impl Allocator for LargePages {
     fn alloc(&self, num_bytes: usize) -> (*mut u8, usize, u32) {
         if let Some((start, len)) = self.rest_of_first(num_bytes) {
@@ -57,7 +57,7 @@ unsafe impl Allocator for LargePages {
         let end = (before + num_pages).next_multiple_of(LARGE_PAGES);
         for num_pages in [end - before, num_pages] {
             let first = memory_grow::<0>(num_pages);
-            // The last of 65,536 pages would end where no address is.
+            // The last of 65,536 pages would end beyond the address space.
             if first != usize::MAX && first + num_pages < usize::MAX / PAGE_LEN {
                 return (
                     std::ptr::without_provenance_mut(first * PAGE_LEN),
@@ -100,7 +100,7 @@ struct Memory(UnsafeCell<Dlmalloc<LargePages>>);
 // SAFETY: the component has one thread, and dlmalloc calls nothing that allocates.
 unsafe impl Sync for Memory {}
 
-// SAFETY: dlmalloc keeps these promises; there is one thread, so nobody else is inside of it.
+// SAFETY: dlmalloc keeps these promises; there is one thread, so no other call is inside it.
 unsafe impl GlobalAlloc for Memory {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

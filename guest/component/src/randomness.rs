@@ -1,4 +1,4 @@
-//! The randomness that tantivy's dependencies ask for, made deterministic.
+//! The randomness that tantivy's dependencies request, made deterministic.
 //!
 //! The guest draws no randomness of its own: hash maps are seeded and temporary names are made by
 //! crates that must link but whose output no answer depends on. A fixed sequence (SplitMix64 from a

@@ -1,4 +1,4 @@
-//! From a path to what is asked for, and doing it.
+//! Requests to the search API: from a path to a call, and running it.
 
 use canter_names::{MayBeAbsent, listed_names};
 use canter_protocol::{Budget, HttpRequest, HttpResponse, Outcome};
@@ -14,36 +14,36 @@ use crate::exchange::Exchange;
 use crate::request::{AskedIndexes, Question};
 use crate::search::{run_plan, run_search};
 
-/// What a request asks for.
+/// The call that a request makes.
 #[derive(Debug)]
 pub(crate) enum Call {
-    /// The answer is known already: the request is wrong, or nothing has to be read for it.
+    /// The answer is known already: the request is invalid, or needs no read.
     Answered(HttpResponse),
-    /// To search these indexes.
+    /// Searches these indexes.
     Search {
         indexes: AskedIndexes,
         question: Box<Question>,
         budget: Budget,
     },
-    /// The indexes with such names.
+    /// Lists the indexes with matching names.
     Indexes(IndexFilter),
-    /// What there is to say of one index.
+    /// Describes one index.
     Index {
         index: String,
         about: About,
         is_pretty: bool,
     },
-    /// Whether every index can be read.
+    /// Checks that every index can be read.
     Ready,
-    /// What Elasticsearch's API has.
+    /// A call of Elasticsearch's API.
     Elastic(ElasticCall),
 }
 
-/// The paths there are, for the one who asked for another.
+/// The existing paths, for the error about an unknown one.
 const PATHS: &str = "there are /api/v1/<index>/search, /api/v1/indexes, /api/v1/indexes/<index>, \
                      /api/v1/indexes/<index>/describe, /health/livez and /health/readyz, and of Elasticsearch's API /<index>/_search and others";
 
-/// Reads a request.
+/// Parses a request.
 pub(crate) fn read_call(request: &HttpRequest, settings: &ApiSettings) -> Call {
     Call::read(request, settings)
         .unwrap_or_else(|error| Call::Answered(error_response(&error, false)))
@@ -101,7 +101,7 @@ impl Call {
         })
     }
 
-    /// What the request asks its host to keep to.
+    /// Returns the budget that the request sets for its host.
     pub(crate) fn budget(&self) -> Budget {
         match self {
             Self::Search { budget, .. } => *budget,
@@ -110,7 +110,7 @@ impl Call {
         }
     }
 
-    /// Does it. Ends with a response, or with a plan that is still to be carried out.
+    /// Runs the call. Ends with a response, or with a plan that is still to be carried out.
     pub(crate) async fn run(
         self,
         settings: ApiSettings,
@@ -144,7 +144,7 @@ impl Call {
     }
 }
 
-/// The parts of a path, decoded. An empty last one (a slash at the end) does not count.
+/// Returns the decoded segments of a path. An empty last one (a slash at the end) is dropped.
 fn segments_of(path: &str) -> Result<Vec<String>, SearchError> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);
@@ -169,13 +169,13 @@ fn wrong_method(request: &HttpRequest, allowed: &[&str]) -> HttpResponse {
     response
 }
 
-/// Most names that a message lists.
+/// Maximum number of names that a message lists.
 const MAX_LISTED: usize = 10;
 
-/// The indexes that a list of names and patterns stands for, in order.
+/// Returns the indexes that match a list of names and patterns, in order.
 ///
 /// # Errors
-/// If one is named that the caller may not search, or they stand for none.
+/// If the list names an index that the caller may not search, or matches none.
 fn all_known(names: &str, settings: &ApiSettings) -> Result<AskedIndexes, SearchError> {
     match listed_names(names, &settings.indexes, MayBeAbsent::Nothing) {
         Ok(found) if found.is_empty() => Err(no_index(names, settings)),
@@ -184,7 +184,7 @@ fn all_known(names: &str, settings: &ApiSettings) -> Result<AskedIndexes, Search
     }
 }
 
-/// The index of that name, if the caller may search it.
+/// Returns the name of the index, if the caller may search it.
 fn known(index: &str, settings: &ApiSettings) -> Result<String, SearchError> {
     let names = &settings.indexes;
     if names.iter().any(|name| name == index) {

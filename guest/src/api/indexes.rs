@@ -1,4 +1,4 @@
-//! What the API says of indexes: their config, and how much is in them.
+//! Descriptions of indexes in the API: their config, and their totals.
 
 use canter_names::matches_pattern;
 use canter_protocol::Outcome;
@@ -14,10 +14,10 @@ use crate::plan::read_manifest;
 use crate::root::to_json;
 use crate::{ErrorKind, SearchError};
 
-/// Which indexes are asked for.
+/// Selection of indexes.
 #[derive(Debug)]
 pub(crate) struct IndexFilter {
-    /// Names in which `*` stands for anything. One of them must match.
+    /// Name patterns in which `*` matches anything. One of them must match.
     pub(super) patterns: Vec<String>,
     pub(super) is_pretty: bool,
 }
@@ -30,7 +30,7 @@ impl IndexFilter {
     }
 }
 
-/// Whether every index can be read.
+/// Checks that every index can be read.
 pub(super) async fn ready(
     settings: &ApiSettings,
     exchange: &Exchange,
@@ -44,7 +44,7 @@ pub(super) async fn ready(
     Ok(Outcome::Response("true".to_owned()))
 }
 
-/// The indexes that there are. One that is allowed and has not been created yet is not among them.
+/// Lists the existing indexes. An allowed index that has not been created yet is omitted.
 pub(super) async fn list(
     filter: &IndexFilter,
     settings: &ApiSettings,
@@ -63,7 +63,7 @@ pub(super) async fn list(
     to_json(&Value::from(indexes), filter.is_pretty).map(Outcome::Response)
 }
 
-/// What is to be said of one index.
+/// The description of one index.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum About {
     /// Its config, and its totals.
@@ -72,7 +72,7 @@ pub(crate) enum About {
     Totals,
 }
 
-/// One index.
+/// Describes one index.
 pub(super) async fn describe(
     index: &str,
     about: About,
@@ -89,7 +89,7 @@ pub(super) async fn describe(
     to_json(&answer, is_pretty).map(Outcome::Response)
 }
 
-/// The manifests of these indexes, read at once.
+/// Reads the manifests of these indexes, all at once.
 pub(super) async fn manifests<'a>(
     names: &'a [String],
     settings: &ApiSettings,
@@ -105,8 +105,8 @@ pub(super) async fn manifests<'a>(
     join_all(reads).await
 }
 
-/// An index as Quickwit's API shows it. Its id is the name under which it is searched here, which need not
-/// be the one in its config.
+/// Returns an index in the form of Quickwit's API. Its id is the name under which it is searched here,
+/// which may differ from the one in its config.
 fn metadata(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value {
     let mut config = file.manifest.index_config.clone();
     if let Value::Object(config) = &mut config {
@@ -121,7 +121,8 @@ fn metadata(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value {
     index.into()
 }
 
-/// An index in short. Where it lies only its host knows: its URI is the one in its config, or else its name.
+/// Returns a short description of an index. Only the host knows its location: the URI is the one in its config, or else
+/// its name.
 fn description(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value {
     let uri = file.manifest.index_config.get("index_uri").cloned();
     let uri = uri.filter(Value::is_string);
@@ -132,14 +133,14 @@ fn description(name: &str, file: &ManifestFile, settings: &ApiSettings) -> Value
     index.into()
 }
 
-/// What all splits of an index come to, those in pages of its manifest, too.
+/// Sums a figure over all splits of an index, including those in pages of its manifest.
 fn sum(file: &ManifestFile, of: fn(&SplitEntry) -> u64, of_page: fn(&PageRef) -> u64) -> u64 {
     let splits = file.manifest.splits.iter().map(of);
     let all = splits.chain(file.pages.iter().map(of_page));
     all.fold(0, u64::saturating_add)
 }
 
-/// Documents of an index that are not deleted, those that are, and bytes of its splits.
+/// Returns the number of documents of an index that are not deleted, of those that are, and of the bytes of its splits.
 pub(super) fn amounts(file: &ManifestFile) -> (u64, u64, u64) {
     let num_live = sum(file, SplitEntry::num_live_docs, |page| {
         page.num_docs.saturating_sub(page.num_deleted)
@@ -149,7 +150,7 @@ pub(super) fn amounts(file: &ManifestFile) -> (u64, u64, u64) {
     (num_live, num_docs.saturating_sub(num_live), num_bytes)
 }
 
-/// How much is in an index, and of which time. A caller who may see a part of the documents only learns nothing of it.
+/// Adds the size and time range of an index. A caller with a forced filter gets neither.
 fn add_totals(index: &mut Map<String, Value>, file: &ManifestFile, settings: &ApiSettings) {
     if settings.forced_filter.is_some() {
         return;

@@ -5,9 +5,9 @@
 //!                 path, parameters           manifest, splits, hits      status, headers, body
 //! ```
 //!
-//! It speaks the paths and parameters of Quickwit's REST API, and refuses what it does not know by
-//! name. It stands in the guest so that every host speaks exactly the same; a host carries requests and
-//! bytes. Who a caller is and what it may see the host finds out, and says it in the settings.
+//! It implements the paths and parameters of Quickwit's REST API, and refuses unknown ones by name. It
+//! is part of the guest so that every host behaves the same; a host transports requests and bytes. The
+//! host identifies the caller and its permissions, and passes them in the settings.
 
 mod call;
 mod elastic;

@@ -10,11 +10,11 @@ use super::settings::ApiSettings;
 use crate::SearchError;
 use crate::request::{AnswerForm, Question, SearchRequest};
 
-/// What a parameter may hold.
+/// Type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Text,
-    /// A query string, or a query of the DSL; in a URL, the former.
+    /// A query string, or a query of the DSL; in a URL, only a query string.
     Query,
     /// A whole number, 0 or more.
     Count,
@@ -23,13 +23,13 @@ enum Kind {
     Flag,
     /// A flag or a whole number, 0 or more.
     Counting,
-    /// Names: a list, or one text with commas.
+    /// Names: a list, or one text separated by commas.
     Fields,
     /// A JSON object; in a URL, its text.
     Object,
 }
 
-/// The parameters of a search: the name, the one it stands for, and what it may hold.
+/// The parameters of a search: the name, the canonical name, and the type.
 const SEARCH: [(&str, &str, Kind); 19] = [
     ("query", "query", Kind::Query),
     ("start_timestamp", "start_timestamp", Kind::Integer),
@@ -58,17 +58,17 @@ const BUDGET: &str = "budget";
 const PRETTY: &str = "pretty";
 const PATTERNS: &str = "index_id_patterns";
 
-/// The parameters of requests for indexes. Only a list takes patterns.
+/// The parameters of requests for indexes. Only a list accepts patterns.
 const INDEX: [(&str, &str, Kind); 3] = [
     ("format", FORMAT, Kind::Text),
     ("pretty", PRETTY, Kind::Flag),
     (PATTERNS, PATTERNS, Kind::Fields),
 ];
 
-/// Reads the parameters of a search.
+/// Parses the parameters of a search.
 ///
 /// # Errors
-/// If one is unknown, given twice, of another type, has a key twice, or asks for what the limits do not allow.
+/// If one is unknown, given twice, of another type, has a key twice, or exceeds the limits.
 pub(super) fn search_parameters(
     request: &HttpRequest,
     settings: &ApiSettings,
@@ -96,15 +96,15 @@ pub(super) fn search_parameters(
     Ok((question, budget))
 }
 
-/// Reads a value as the type it stands for, by its text: types are then read from text alone, and what reads them is
-/// compiled once.
+/// Parses a value as its type, through its text: every type then needs only one deserializer, which is compiled
+/// once.
 pub(super) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, SearchError> {
     serde_json::from_str(&value.to_string())
         .map_err(|error| SearchError::invalid(error.to_string()))
 }
 
-/// Refuses what would tell a caller of documents that a forced filter hides: how many splits and requests a search
-/// takes depends on what is in them, and so does whether a budget is enough.
+/// Refuses parameters that would reveal documents hidden by a forced filter: the numbers of splits and requests of
+/// a search depend on their contents, and so does whether a budget suffices.
 fn check_filtered(form: AnswerForm, budget: Budget) -> Result<(), SearchError> {
     let Budget {
         max_requests,
@@ -132,7 +132,7 @@ fn check_filtered(form: AnswerForm, budget: Budget) -> Result<(), SearchError> {
     Ok(())
 }
 
-/// Reads the parameters of a request for indexes.
+/// Parses the parameters of a request for indexes.
 ///
 /// # Errors
 /// As [`search_parameters`].
@@ -159,7 +159,7 @@ pub(super) fn index_parameters(
     })
 }
 
-/// The parameters that a request gives, by the names they stand for.
+/// The parameters of a request, by canonical name.
 struct Given {
     known: Vec<(&'static str, &'static str, Kind)>,
     values: Map<String, Value>,
@@ -177,7 +177,7 @@ impl Given {
         self.values.shift_remove(name)
     }
 
-    /// Whether the answer is to have line breaks: `format=pretty_json`, or Elasticsearch's `pretty`.
+    /// Returns whether the answer is to have line breaks: `format=pretty_json`, or Elasticsearch's `pretty`.
     fn take_is_pretty(&mut self) -> Result<bool, SearchError> {
         let is_pretty = self.take(PRETTY).is_some_and(|value| value == true);
         match self.take(FORMAT).as_ref().and_then(Value::as_str) {
@@ -222,7 +222,7 @@ impl Given {
         Ok(())
     }
 
-    /// An empty body gives nothing. A key that is null is as good as absent.
+    /// Reads the parameters in a body. An empty body has none. A key with null counts as absent.
     fn read_body(&mut self, body: &[u8]) -> Result<(), SearchError> {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(());
@@ -242,11 +242,11 @@ impl Given {
     }
 }
 
-/// Why a parameter has no value.
+/// Reason why a parameter has no value.
 enum Unread {
-    /// It is of another kind.
+    /// It has another type.
     OtherKind,
-    /// It is JSON with a key twice.
+    /// It is JSON with a duplicate key.
     Twice(JsonError),
 }
 
@@ -255,7 +255,7 @@ fn from_text(text: &str, kind: Kind) -> Result<Value, Unread> {
         Kind::Text | Kind::Query | Kind::Fields => Some(text.into()),
         Kind::Count => text.parse::<u64>().ok().map(Value::from),
         Kind::Integer => text.parse::<i64>().ok().map(Value::from),
-        // A flag that is only named is meant.
+        // A flag without a value is set.
         Kind::Flag => match text {
             "true" | "" => Some(true.into()),
             "false" => Some(false.into()),

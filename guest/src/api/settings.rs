@@ -1,4 +1,4 @@
-//! What a host decides for all requests of a caller.
+//! Settings of a host for all requests of a caller.
 
 use serde::Deserialize;
 
@@ -22,26 +22,26 @@ struct GivenSettings {
     now_ms: Option<i64>,
 }
 
-/// The settings of one HTTP session, as they were read.
+/// The parsed settings of one HTTP session.
 #[derive(Clone, Debug)]
 pub(crate) struct ApiSettings {
     /// The names of the indexes that the caller may search, in order.
     pub(super) indexes: Vec<String>,
-    /// Queries that every hit must match: what the caller may see.
+    /// Queries that every hit must match, which limit what the caller may see.
     pub(super) forced_filter: Option<Vec<QueryNode>>,
     pub(super) limits: Limits,
-    /// What time it is, in milliseconds since 1970, for requests that do not say.
+    /// The current time, in milliseconds since 1970, for requests without their own.
     pub(super) now_ms: Option<i64>,
 }
 
-/// Names that stand in paths of the API where an index may stand.
+/// Words in the API's paths at the position of an index name.
 const RESERVED: [&str; 2] = ["indexes", "_elastic"];
 
 impl ApiSettings {
     /// Reads settings from JSON.
     ///
     /// # Errors
-    /// If they are no settings, or if a name or the filter cannot be used.
+    /// If they are invalid, or a name or the filter cannot be used.
     pub(crate) fn parse(json: &str) -> Result<Self, SearchError> {
         let invalid = |what: String| SearchError::invalid(format!("settings: {what}"));
         let GivenSettings {
@@ -67,7 +67,7 @@ impl ApiSettings {
         indexes.dedup();
         let forced_filter = forced_filter.map(|filters| parse_filters(&filters, &limits));
         let forced_filter = forced_filter.transpose()?;
-        // The host has a cache for what the guest computes.
+        // The host has a cache for partial results.
         limits.partial_result_cache |= keeps_partial_results;
         Ok(Self {
             indexes,

@@ -1,4 +1,4 @@
-//! What the API makes of requests before anything is read. Answers of real indexes are tested end to end.
+//! Handling of requests before anything is read. Answers of real indexes are tested end to end.
 
 use canter_protocol::{
     Budget, FetchErrorKind, HostReport, HttpRequest, HttpResponse, Outcome, Progress, Supply,
@@ -30,7 +30,7 @@ fn open(line: &str, body: &str) -> Session {
     Session::http(&request(line, body), SETTINGS, 1).unwrap()
 }
 
-/// The response, if it is known without reading anything; otherwise the objects that are read first.
+/// Returns the response, if it needs no read; otherwise the objects that are read first.
 fn first_step(line: &str, body: &str) -> Result<HttpResponse, Vec<String>> {
     let step = open(line, body).step(Vec::new(), HostReport::default());
     match step.unwrap() {
@@ -222,7 +222,7 @@ fn a_missing_index_is_404_and_an_unreadable_one_503() {
     }
 }
 
-/// The response where nothing can be read.
+/// Returns the response where every read fails.
 fn failing(line: &str, body: &str, kind: FetchErrorKind) -> HttpResponse {
     let mut session = open(line, body);
     let mut supplies = Vec::new();
@@ -330,7 +330,7 @@ fn the_hosts_time_is_now_unless_the_request_has_its_own() {
     assert!(refused.contains("now_ms"), "{refused}");
 }
 
-/// What requests are made of: words of the API, and anything else.
+/// Generates parts of requests: words of the API, and anything else.
 fn part() -> impl Strategy<Value = String> {
     let words = [
         "api",
@@ -449,7 +449,7 @@ fn a_refusal_without_a_session_has_the_form_of_the_api_that_was_asked() {
     assert_eq!(elastic["error"]["reason"], "too long");
 }
 
-/// A response of Elasticsearch's API: its status and its text.
+/// Returns the status and the text of a response of Elasticsearch's API.
 fn elastic(response: &HttpResponse) -> (u16, String) {
     let text = String::from_utf8(response.body.clone()).unwrap();
     (response.status, text)
@@ -502,7 +502,7 @@ fn clauses_with_names_are_bounded_together() {
         let (status, text) = elastic(&refused);
         assert!(status == 400 && text.contains("_name"), "{text}");
     }
-    // Too long by itself: nothing of it is copied.
+    // Too long by itself: nothing is copied.
     let whole = around(
         format!(r#"{{"match": {{"f": "{}"}}}}"#, "x".repeat(70_000)),
         40,
@@ -514,7 +514,7 @@ fn clauses_with_names_are_bounded_together() {
     );
 }
 
-/// What stands for no index, or for some that there are not, is known at once.
+/// A list that matches no index, or names missing ones, is answered at once.
 #[test]
 fn an_index_is_left_out_behind_a_pattern() {
     for line in [
@@ -549,7 +549,7 @@ fn an_index_is_left_out_behind_a_pattern() {
     }
 }
 
-/// What several searches in one request answer, if it is known without reading anything.
+/// Returns the answers of several searches in one request, if no read is needed.
 fn many(line: &str, headers: &[&str]) -> Result<Vec<Value>, Vec<String>> {
     let lines = headers.iter().map(|header| format!("{header}\n{{}}\n"));
     let response = first_step(line, &lines.collect::<String>())?;
@@ -586,7 +586,7 @@ fn options_of_the_url_are_those_of_each_search_that_has_none_of_its_own() {
     assert_eq!(statuses("POST /_msearch", &patterns), expect);
     let line = "POST /_msearch?allow_no_indices=false&expand_wildcards=closed";
     assert_eq!(statuses(line, &patterns), [400, 400, 400, 400, 404, 400]);
-    // The path names an index for those that name none, and no header says what else a URL may.
+    // The path supplies the index for searches that name none, and no header repeats the URL's other parameters.
     let read = many("POST /logs/_msearch?expand_wildcards=none", &["{}"]);
     assert_eq!(read.unwrap_err(), ["logs/manifest.canter"]);
     let wrong = [

@@ -23,6 +23,7 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// # Errors
     /// If the session is to stop.
     pub(crate) fn check(&self) -> Result<(), SearchError> {
         match self.is_set() {
@@ -33,6 +34,7 @@ impl Interrupt {
 
     /// As [`Interrupt::check`], for code inside tantivy. The flag tells the caller the cause.
     ///
+    /// # Errors
     /// If the session is to stop.
     pub(crate) fn check_tantivy(&self) -> tantivy::Result<()> {
         match self.is_set() {

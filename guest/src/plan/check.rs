@@ -11,6 +11,7 @@ use crate::request::{DateFormat, Question, Resolved, SortTarget, refuse_ids};
 
 /// Returns the compiled config of the index with this name.
 ///
+/// # Errors
 /// If the config is invalid.
 pub(super) fn mapper_of(file: &ManifestFile, name: &str) -> Result<DocMapper, SearchError> {
     let invalid = |error: String| SearchError::data(format!("manifest: index config: {error}"));
@@ -36,6 +37,7 @@ pub(crate) fn check_query(
 
 /// Validates a question; returns the order of its hits, and the shape of its query.
 ///
+/// # Errors
 /// If it is invalid for this index.
 pub(super) fn check_question(
     question: &Question,

@@ -54,6 +54,7 @@ pub(super) struct Holders<'a> {
 impl Needles {
     /// Returns `None` if the query requires no term.
     ///
+    /// # Errors
     /// If the query is invalid for this index.
     pub(super) fn of_question(
         question: &Question,

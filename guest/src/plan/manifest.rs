@@ -10,6 +10,7 @@ use crate::{ErrorKind, SearchError};
 
 /// Reads the index's manifest.
 ///
+/// # Errors
 /// If it cannot be fetched or parsed.
 pub(crate) async fn read_manifest(
     exchange: &Exchange,
@@ -23,6 +24,7 @@ pub(crate) async fn read_manifest(
 /// Reads the manifest and offers it to the host's cache, where [`read_pinned`] finds it once there is a newer one. Also
 /// returns its hash.
 ///
+/// # Errors
 /// If it cannot be fetched or parsed.
 pub(crate) async fn keep_manifest(
     exchange: &Exchange,
@@ -36,6 +38,7 @@ pub(crate) async fn keep_manifest(
 
 /// Puts the manifest into the host's cache, and checks that it is stored. Returns its hash.
 ///
+/// # Errors
 /// If it cannot be fetched or parsed, or the host has no cache.
 pub(crate) async fn pin_manifest(
     exchange: &Exchange,
@@ -55,6 +58,7 @@ pub(crate) async fn pin_manifest(
 
 /// Reads the manifest with this hash: the newest, or the one in the host's cache. `None` if neither has it.
 ///
+/// # Errors
 /// If the newest cannot be fetched or parsed.
 pub(crate) async fn read_pinned(
     hash: &str,

@@ -223,6 +223,7 @@ impl Asked {
 
 /// Skips the splits before the one in which the previous page of a scroll ended.
 ///
+/// # Errors
 /// If that split does not exist any more.
 fn go_on(plan: &mut SearchPlan, scroll: &Scroll) -> Result<(), SearchError> {
     let Some(after) = &scroll.after else {
@@ -266,6 +267,7 @@ fn bounds_of(question: &Question, file: &ManifestFile, mapper: &DocMapper) -> Op
 
 /// Checks the question against the index's doc mapping, reads the pages that may matter, and prunes splits.
 ///
+/// # Errors
 /// If the question is invalid for this index or needs more splits than the limit.
 pub(crate) async fn plan_search(
     mut file: ManifestFile,

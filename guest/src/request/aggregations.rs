@@ -81,6 +81,7 @@ fn parse(given: &Value, bounds: Bounds) -> Result<Aggregations, SearchError> {
 impl AskedAggregations {
     /// Parses the value of `aggs`; `None` if it is empty. `now_ms` is the time that `now` stands for.
     ///
+    /// # Errors
     /// If they are not Elasticsearch aggregations that the engine knows, or a query inside them cannot be parsed.
     pub(crate) fn read(
         mut given: Value,
@@ -136,6 +137,7 @@ impl AskedAggregations {
 /// Refuses a query that would reveal the position of visible documents among the others to a caller with a forced
 /// filter.
 ///
+/// # Errors
 /// If it is such a query.
 pub(crate) fn refuse_ids(query: &QueryNode, is_filtered: bool) -> Result<(), SearchError> {
     match is_filtered && query.asks_for_ids() {

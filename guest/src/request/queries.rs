@@ -30,6 +30,7 @@ impl Default for GivenQuery {
 }
 
 impl GivenQuery {
+    /// # Errors
     /// If it is neither a text nor an object.
     pub(crate) fn of(json: &Value) -> Result<Self, SearchError> {
         match json {
@@ -43,6 +44,7 @@ impl GivenQuery {
 
     /// Parses it; `now_ms` is the time that `now` stands for.
     ///
+    /// # Errors
     /// If it is longer, deeper or has more clauses than the limits allow, or is valid in neither
     /// language.
     pub(crate) fn parse(

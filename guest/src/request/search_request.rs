@@ -91,6 +91,7 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
 impl SearchRequest {
     /// Reads a request from JSON, and checks it against the limits.
     ///
+    /// # Errors
     /// If it is not a valid request, has a duplicate key, or asks for more than the limits allow.
     pub(crate) fn parse(
         json: &str,
@@ -109,6 +110,7 @@ impl SearchRequest {
 
     /// Parses the texts of a request. `forced_filter` replaces the request's own.
     ///
+    /// # Errors
     /// If something cannot be parsed, contradicts itself, or exceeds the limits.
     pub(crate) fn read(
         self,

@@ -15,6 +15,7 @@ pub(crate) struct Merged {
 impl Merged {
     /// Adds the result of one leaf.
     ///
+    /// # Errors
     /// If its aggregations belong to another request, or the list of documents is too long.
     pub(crate) fn add(&mut self, partial: PartialResult) -> Result<(), SearchError> {
         let into = &mut self.result;

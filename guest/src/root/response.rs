@@ -480,6 +480,7 @@ impl RootSearch<'_> {
 
 /// Serializes a value as JSON, in one line or indented.
 ///
+/// # Errors
 /// If the value cannot be represented in JSON.
 pub(crate) fn to_json<T: Serialize>(value: &T, is_pretty: bool) -> Result<String, SearchError> {
     let json = serde_json::to_string(value)

@@ -15,7 +15,7 @@ use crate::plan::{PlannedSplit, SearchPlan};
 use crate::request::{AskedAggregations, AskedIndexes, Question};
 use crate::root::{Merged, RootSearch};
 
-/// Plans a search that several leaves share; carries it out if one leaf is all it takes.
+/// Plans a search that several leaves share; runs it if one leaf is enough.
 pub(crate) async fn run_plan(
     question: Question,
     indexes: AskedIndexes,
@@ -71,7 +71,7 @@ async fn plan_leaves(
     Ok(Outcome::Plan(QueryPlan { leaves, root }))
 }
 
-/// Cuts the plan's splits into runs of about the same number of documents.
+/// Divides the plan's splits into runs with about the same number of documents.
 fn divide(plan: &SearchPlan, max_leaves: u32, min_docs_per_leaf: u64) -> Vec<Vec<PlannedSplit>> {
     let docs_of = |split: &PlannedSplit| split.source.entry.num_docs;
     let num_docs: u64 = plan.splits.iter().map(docs_of).fold(0, u64::saturating_add);
@@ -95,7 +95,7 @@ fn divide(plan: &SearchPlan, max_leaves: u32, min_docs_per_leaf: u64) -> Vec<Vec
     leaves
 }
 
-/// Searches one leaf of a divided search.
+/// Runs one leaf of a divided search.
 pub(crate) async fn run_leaf(
     request: LeafRequest,
     exchange: Exchange,

@@ -1,11 +1,11 @@
-//! Errors of searches as callers may see them.
+//! Errors of searches in the form that callers may see.
 
 use crate::exchange::Exchange;
 use crate::leaf::{general_reason, kind_name};
 use crate::{ErrorKind, SearchError};
 
-/// An error as the caller may see it. Under a forced filter one that is not about the request says nothing of splits,
-/// objects and bytes: what was read depends on documents that the caller may not see.
+/// Returns an error in the form that the caller may see. Under a forced filter, an error that does not concern the
+/// request names no splits, objects or bytes: the reads depend on documents that the caller may not see.
 pub(super) fn shown(error: SearchError, is_filtered: bool, exchange: &Exchange) -> SearchError {
     let report = exchange.report();
     let is_of_request = match error.kind {

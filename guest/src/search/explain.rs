@@ -1,4 +1,4 @@
-//! Explaining a search: its plan, and what becomes of each split and why, as JSON.
+//! Explanation of a search: its plan, and the treatment of each split with the reason, as JSON.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use crate::request::{Question, Resolved};
 use crate::root::CachedAnswer;
 use canter_split_format::SplitEntry;
 
-/// A plan, explained.
+/// An explained plan.
 #[derive(Debug, Serialize)]
 struct Explanation<'a> {
     /// Live splits of the index.
     num_splits: u64,
-    /// All of them, newest first.
+    /// All splits, newest first.
     splits: Vec<ExplainedSplit<'a>>,
-    /// At most so many documents are fetched for the hits.
+    /// Maximum number of documents that are fetched for the hits.
     max_documents: u64,
 }
 
 #[derive(Debug, Serialize)]
 struct ExplainedSplit<'a> {
     split_id: &'a str,
-    /// More than one for a page of splits, which then stands for the id.
+    /// More than one for a page of splits, whose name replaces the id.
     #[serde(skip_serializing_if = "is_one")]
     num_splits: u64,
     num_docs: u64,
     /// `pruned`, `head`, `cached`, `search`, `later` or `failed`.
     decision: &'static str,
-    /// Why, in words.
+    /// The reason, in words.
     reason: &'a str,
 }
 
@@ -64,8 +64,7 @@ fn is_one(number: &u64) -> bool {
     *number == 1
 }
 
-/// Explains a planned search. It reads what decides: heads, and dictionaries where counts come from
-/// them.
+/// Explains a planned search. Reads heads, and dictionaries where counts come from them.
 ///
 /// # Errors
 /// If the request itself is wrong.

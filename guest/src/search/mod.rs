@@ -7,7 +7,7 @@
 //!                   └▶ leaf ─┘
 //! ```
 //!
-//! It knows neither HTTP nor how a question came in.
+//! It is independent of HTTP and of the form of a request.
 
 mod divided;
 mod errors;

@@ -1,4 +1,4 @@
-//! The first part of every search: manifests, pruning, and what the host's cache knows.
+//! The first part of every search: manifests, pruning, and the host's cache of answers.
 
 use std::collections::BTreeMap;
 
@@ -17,15 +17,15 @@ use crate::root::{PlanFacts, answer_from_cache};
 use crate::split::HeadSource;
 use crate::{ErrorKind, SearchError};
 
-/// How planning ends.
+/// The end of planning.
 pub(super) enum Planned {
-    /// The splits must be looked at.
+    /// Some splits must be searched.
     Open(Box<Plan>),
-    /// There is an answer already: an explanation, or one that the host's cache kept.
+    /// The answer is known: an explanation, or a cached answer.
     Answered(String),
 }
 
-/// A plan, and what it found out.
+/// A plan, and the facts it established.
 pub(super) struct Plan {
     pub(super) search: SearchPlan,
     pub(super) resolved: Resolved,
@@ -35,7 +35,7 @@ pub(super) struct Plan {
 /// Plans the search of these indexes.
 ///
 /// # Errors
-/// If the question is wrong for them, or a manifest cannot be read.
+/// If the question is invalid for them, or a manifest cannot be read.
 pub(super) async fn make_plan(
     question: &Question,
     indexes: &AskedIndexes,
@@ -72,7 +72,7 @@ fn facts_of(
     resolved: &Resolved,
 ) -> Result<PlanFacts, SearchError> {
     let entries = plan.splits.iter().map(|split| &split.source.entry);
-    // Without a part of the splits the answer is no answer to keep, nor is one that was kept the answer.
+    // An answer without some splits is not cached, and a cached one would not match it.
     let is_whole = plan.known.failed_splits.is_empty();
     let names = |unopened: &'_ Unopened| -> Vec<String> {
         let name = std::iter::once(unopened.name.clone());
@@ -82,7 +82,7 @@ fn facts_of(
     let answered = answered.iter().map(String::as_str);
     let answer_key = match plan.indexes.as_slice() {
         [index] => answer_key(question, resolved, index, entries, answered)?,
-        // Under which index it would be kept, nothing says.
+        // Nothing says under which index it would be cached.
         _ => None,
     };
     Ok(PlanFacts {
@@ -97,14 +97,14 @@ fn facts_of(
     })
 }
 
-/// Returns where planned splits are, by their place in the plan.
+/// Returns the sources of planned splits, by their place in the plan.
 pub(super) fn sources_of(splits: Vec<PlannedSplit>) -> BTreeMap<u32, HeadSource> {
     let splits = splits.into_iter();
     canter_sorting::map_of(splits.map(|split| (split.split_ord, split.source)))
 }
 
-/// Returns the plan of a search of all these indexes, which are planned at once; and what pins their manifests, if a scroll
-/// begins.
+/// Plans a search of all these indexes, all at once; returns the plan and, if a scroll begins, the pins of their
+/// manifests.
 async fn plan_all(
     question: &Question,
     indexes: &AskedIndexes,
@@ -130,7 +130,7 @@ async fn plan_all(
         let plans = names.iter().map(String::as_str).zip(plans).collect();
         let ends_search = |name: &str, error: &SearchError| match error.kind {
             ErrorKind::NotFound => indexes.requires(name),
-            // All pages are of the same documents.
+            // All pages show the same documents.
             kind if question.scroll().is_some() => kind != ErrorKind::Invalid,
             _ => !question.pinned.is_empty(),
         };
@@ -144,7 +144,7 @@ async fn plan_all(
     Ok((plan, pins))
 }
 
-/// The manifest of an index that a search is of, and what pins it if a scroll begins with that search.
+/// Reads the manifest of an index to search, and its pin if the search begins a scroll.
 async fn manifest_for(
     question: &Question,
     name: &str,
@@ -181,14 +181,14 @@ async fn manifest_for(
     }
 }
 
-/// The error of an index whose manifest is not there.
+/// Returns the error of an index whose manifest does not exist.
 pub(crate) fn no_index(name: &str) -> SearchError {
     let message = format!("no such index [{name}]: there is no index here");
     SearchError::new(ErrorKind::NotFound, message)
 }
 
-/// What a search of these indexes is done through. They are brought into an order, which decides between copies of a
-/// document in several, and is the same for each page of hits.
+/// Returns the exchange for a search of these indexes. Sorts them: the order decides between copies of a document in
+/// several indexes, and is the same for each page of hits.
 pub(super) fn exchange_of(indexes: &mut AskedIndexes, exchange: Exchange) -> Exchange {
     canter_sorting::sort(&mut indexes.names);
     match indexes.names.as_slice() {

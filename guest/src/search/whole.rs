@@ -12,7 +12,7 @@ use crate::leaf::search_leaf;
 use crate::request::{AskedIndexes, Question};
 use crate::root::{Merged, RootSearch};
 
-/// Searches these indexes. No index stands for the one that the host knows.
+/// Searches these indexes. An empty list stands for the only index of the host.
 pub(crate) async fn run_search(
     question: Question,
     indexes: AskedIndexes,
@@ -34,7 +34,7 @@ async fn search_all(
     }
 }
 
-/// Carries a plan out in this one session.
+/// Runs a plan in this session.
 pub(super) async fn carry_out(
     plan: Plan,
     question: &Question,

@@ -1,7 +1,8 @@
-//! The opaque bytes between plan, leaves and root. They are made and read by the same version of
-//! the guest: a version mark in front refuses others, there is no compatibility to keep.
+//! The opaque bytes between plan, leaves and root. They are written and read by the same version of
+//! the guest: a version mark at the beginning refuses others, so there is no compatibility to keep.
 //!
-//! All of it is postcard but what is a JSON document of its own: entries of the manifest, index configs, aggregations.
+//! Everything is postcard except values that are JSON documents of their own: entries of the manifest, index configs,
+//! aggregations.
 
 use canter_split_format::TimeRange;
 use serde::de::DeserializeOwned;
@@ -15,7 +16,7 @@ use crate::request::{Question, Resolved};
 use crate::root::PlanFacts;
 use crate::split::SearchedIndex;
 
-/// What one leaf session needs.
+/// Input of one leaf session.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct LeafRequest {
     pub(super) question: Question,
@@ -24,11 +25,11 @@ pub(crate) struct LeafRequest {
     pub(super) splits: Vec<PlannedSplit>,
     pub(super) time_ranges: Vec<Option<TimeRange>>,
     pub(super) indexes: Vec<SearchedIndex>,
-    /// Stands in front of what it asks for.
+    /// Prefix of the names of everything it requests.
     pub(super) prefix: String,
 }
 
-/// What the root session needs.
+/// Input of the root session.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct RootRequest {
     pub(crate) question: Question,
@@ -36,13 +37,13 @@ pub(crate) struct RootRequest {
     #[serde(with = "planned")]
     pub(super) splits: Vec<PlannedSplit>,
     pub(super) facts: PlanFacts,
-    /// What the plan knew without opening a split.
+    /// The part of the answer that the plan knew without opening a split.
     pub(super) known: PartialResult,
-    /// Stands in front of what it asks for.
+    /// Prefix of the names of everything it requests.
     pub(super) prefix: String,
 }
 
-/// Planned splits: entries as the manifest has them, and heads as bytes.
+/// Planned splits: entries as in the manifest, and heads as bytes.
 mod planned {
     use canter_split_format::{PackedHead, SplitEntry};
     use serde::de::Error as _;
@@ -53,10 +54,10 @@ mod planned {
     use crate::plan::PlannedSplit;
     use crate::split::HeadSource;
 
-    /// Entries as JSON, and the heads that the manifest brought along.
+    /// Entries as JSON, and the heads that the manifest contained.
     type Splits = (String, Vec<Option<ByteBuf>>);
 
-    /// A split's place in the plan, its index, its entry, and where its head is packed.
+    /// A split's place in the plan, its index, its entry, and the place of its packed head.
     type Entry<E, P> = (u32, usize, E, P);
 
     pub(super) fn serialize<S: Serializer>(
@@ -119,25 +120,25 @@ fn decode<T: DeserializeOwned>(what: &str, bytes: &[u8]) -> Result<T, SearchErro
 }
 
 impl LeafRequest {
-    /// Writes it as bytes.
+    /// Serializes the request.
     ///
     /// # Errors
-    /// If a part of it has no form in bytes: a defect.
+    /// If a part of it cannot be serialized: a defect.
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, SearchError> {
         encode(self)
     }
 
-    /// Reads a leaf request.
+    /// Parses a leaf request.
     ///
     /// # Errors
-    /// If the bytes are none of this version.
+    /// If the bytes are from another version.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
         decode("leaf request", bytes)
     }
 }
 
 impl RootRequest {
-    /// Writes it as bytes.
+    /// Serializes the request.
     ///
     /// # Errors
     /// As [`LeafRequest::to_bytes`].
@@ -145,10 +146,10 @@ impl RootRequest {
         encode(self)
     }
 
-    /// Reads a root request.
+    /// Parses a root request.
     ///
     /// # Errors
-    /// If the bytes are none of this version.
+    /// If the bytes are from another version.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, SearchError> {
         decode("root request", bytes)
     }

@@ -52,6 +52,7 @@ impl Session {
     /// Starts a whole search in one session. `request` and `limits` are JSON objects; empty limits
     /// stand for the defaults.
     ///
+    /// # Errors
     /// If either is invalid.
     pub fn search(request: &str, limits: &str) -> Result<Self, SearchError> {
         let question = bare_question(request, limits)?;
@@ -79,6 +80,7 @@ impl Session {
     /// `settings` is a JSON object with the keys `indexes` (required), `forced_filter`, `limits`,
     /// `keeps_partial_results` and `now_ms`.
     ///
+    /// # Errors
     /// If the settings are invalid.
     pub fn http(
         request: &HttpRequest,
@@ -94,6 +96,7 @@ impl Session {
 
     /// Searches the splits of one leaf request.
     ///
+    /// # Errors
     /// If the bytes are not a leaf request of this version.
     pub fn leaf(leaf_request: &[u8]) -> Result<Self, SearchError> {
         let request = LeafRequest::from_bytes(leaf_request)?;
@@ -102,6 +105,7 @@ impl Session {
 
     /// Merges the partial results (in the plan's order) and fetches the documents of the hits.
     ///
+    /// # Errors
     /// If the bytes are not a root request or partial results of this version.
     pub fn root(root: &[u8], partials: &[Vec<u8>]) -> Result<Self, SearchError> {
         let request = RootRequest::from_bytes(root)?;

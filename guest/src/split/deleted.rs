@@ -8,6 +8,7 @@ use crate::exchange::Exchange;
 
 /// Reads the deleted documents of a split: no read if its entry lists them all.
 ///
+/// # Errors
 /// If they cannot be fetched, or do not match the entry: an answer without them could show deleted
 /// documents.
 pub(super) async fn read_deleted(

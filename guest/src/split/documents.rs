@@ -22,6 +22,7 @@ pub(crate) struct DocumentFiles {
 }
 
 impl DocumentFiles {
+    /// # Errors
     /// If the split has none, or in an unknown format.
     pub(super) fn of(files: &FileTable) -> Result<Self, String> {
         let found = files.find(DOCUMENT_INDEX_FILE);
@@ -49,6 +50,7 @@ pub(crate) struct Documents<'a> {
 impl<'a> Documents<'a> {
     /// Reads the index of the doc store: no request if the head contains it, as heads of our writer do.
     ///
+    /// # Errors
     /// If it cannot be fetched.
     pub(crate) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
         let files = &split.document_files;
@@ -85,6 +87,7 @@ impl<'a> Documents<'a> {
 
     /// Returns the range of the body that must be resident for a document to be read.
     ///
+    /// # Errors
     /// If there is no such document.
     pub(crate) fn range_of(&self, doc: u32) -> Result<Range<u64>, SearchError> {
         let block = self.index.block_of(doc);
@@ -109,6 +112,7 @@ impl<'a> Documents<'a> {
 
     /// Reads a document whose bytes are resident.
     ///
+    /// # Errors
     /// If they are not resident, or are damaged.
     pub(crate) fn read(&mut self, doc: u32) -> Result<TantivyDocument, SearchError> {
         let split = self.split;

@@ -20,6 +20,7 @@ fn hostile(split_id: &str) -> SearchError {
 
 /// Runs `work` on a split whose bytes are resident.
 ///
+/// # Errors
 /// The error of `work`; damage of the split if `work` panics. The data that `work` touched must not be used afterwards.
 pub(crate) fn guard<T>(
     split_id: &str,

@@ -19,6 +19,7 @@ pub(super) struct IdentityFile {
 }
 
 impl IdentityFile {
+    /// # Errors
     /// If the split has none.
     pub(super) fn of(files: &FileTable) -> Result<Self, String> {
         let found = files.find(IDENTITIES_FILE);
@@ -48,6 +49,7 @@ pub(crate) struct DocIdentities<'a> {
 impl<'a> DocIdentities<'a> {
     /// Reads the directory of identities: no request if the head contains it, as heads of our writer mostly do.
     ///
+    /// # Errors
     /// If it cannot be fetched.
     pub(crate) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
         let file = &split.identities;
@@ -74,6 +76,7 @@ impl<'a> DocIdentities<'a> {
 
     /// Loads the ranges that identify these documents.
     ///
+    /// # Errors
     /// If they cannot be fetched.
     pub(crate) async fn load(&self, docs: impl Iterator<Item = u32>) -> Result<(), SearchError> {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
@@ -89,6 +92,7 @@ impl<'a> DocIdentities<'a> {
 
     /// Returns the identity of a document whose bytes are resident.
     ///
+    /// # Errors
     /// If the split does not contain it, or the bytes are not resident.
     pub(crate) fn get(&self, doc: u32) -> Result<DocIdentity, SearchError> {
         let found = self.directory.get(doc, |range| self.read(range));
@@ -114,6 +118,7 @@ fn check_len(split: &OpenSplit, directory: &IdentityDirectory) -> Result<(), Sea
 
 /// Returns the documents of a split with one of these ascending identities, in order.
 ///
+/// # Errors
 /// If the identities cannot be fetched.
 pub(crate) async fn find_docs(
     split: &OpenSplit,

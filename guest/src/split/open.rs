@@ -62,6 +62,7 @@ pub(crate) struct OpenSplit {
 impl OpenSplit {
     /// Compiles a query into a matcher. Everything that the query reads must be resident.
     ///
+    /// # Errors
     /// Errors of tantivy; a read that missed.
     pub(crate) fn compile(&self, query: &dyn Query) -> tantivy::Result<Matcher> {
         compile(query, &self.searcher, &self.terms)
@@ -148,6 +149,7 @@ impl Mappers {
 /// Opens a split: no read if its head was inlined and is sound, otherwise one; another one in the same wave
 /// if documents of it are deleted and the manifest does not list them.
 ///
+/// # Errors
 /// If the head or the deleted documents cannot be fetched or do not match the manifest.
 pub(super) async fn open_split(
     source: HeadSource,

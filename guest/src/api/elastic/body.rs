@@ -1,4 +1,4 @@
-//! The body of a request, read key by key, and what bodies of several requests have alike.
+//! The body of a request, read key by key, and the parts that bodies of several requests share.
 
 use canter_aggregations::check_name;
 use canter_names::read_json;
@@ -16,7 +16,7 @@ pub(super) fn wrong(key: &str, what: impl std::fmt::Display) -> SearchError {
     SearchError::invalid(format!("{key}: {what}"))
 }
 
-/// A number or a flag that may have been given as text.
+/// Converts a number or a flag that may have been given as text.
 pub(super) fn as_written(value: Value) -> Value {
     let text = value.as_str();
     let read = text.and_then(|text| serde_json::from_str(text).ok());
@@ -24,10 +24,10 @@ pub(super) fn as_written(value: Value) -> Value {
 }
 
 impl Body {
-    /// Reads a body; an empty one gives nothing.
+    /// Parses a body; an empty one has no keys.
     ///
     /// # Errors
-    /// If it is no JSON object, or has a key twice.
+    /// If it is not a JSON object, or has a duplicate key.
     pub(super) fn parse(body: &[u8]) -> Result<Self, SearchError> {
         if body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self { map: Map::new() });
@@ -39,7 +39,7 @@ impl Body {
         }
     }
 
-    /// A key; null is as good as none.
+    /// Takes the value of a key; null counts as absent.
     pub(super) fn take(&mut self, key: &str) -> Option<Value> {
         self.map.shift_remove(key).filter(|value| !value.is_null())
     }
@@ -54,7 +54,7 @@ impl Body {
         }
     }
 
-    /// A time such as `10s`, in milliseconds.
+    /// Takes a time such as `10s`, in milliseconds.
     pub(super) fn duration(&mut self, key: &str) -> Result<Option<u64>, SearchError> {
         match self.take(key) {
             None => Ok(None),
@@ -68,7 +68,7 @@ impl Body {
         self.only(key, &[], why)
     }
 
-    /// Refuses a key unless it says what is so in any case.
+    /// Refuses a key unless its value has no effect.
     pub(super) fn only(
         &mut self,
         key: &str,
@@ -82,7 +82,7 @@ impl Body {
         }
     }
 
-    /// Refuses what nobody asked for.
+    /// Refuses the remaining keys.
     pub(super) fn finish(self) -> Result<(), SearchError> {
         match self.map.keys().next() {
             None => Ok(()),
@@ -93,7 +93,7 @@ impl Body {
     }
 }
 
-/// The query: of the body, or as a query string in the URL.
+/// Takes the query: from the body, or a query string from the URL.
 pub(super) fn query(body: &mut Body, params: &mut UrlParams) -> Result<Value, SearchError> {
     let of_body = body.take("query");
     let text = params.text("q").map(str::to_owned);
@@ -134,7 +134,7 @@ pub(super) fn query(body: &mut Body, params: &mut UrlParams) -> Result<Value, Se
     }
 }
 
-/// Checks the name of a field in a list.
+/// Checks the field names in a list.
 pub(super) fn checked_names(key: &str, names: &[String]) -> Result<(), SearchError> {
     names
         .iter()

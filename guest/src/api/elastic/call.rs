@@ -1,4 +1,4 @@
-//! What a request to Elasticsearch's API asks for, and doing it.
+//! Calls of Elasticsearch's API, and running them.
 
 use canter_names::FilterPath;
 use canter_protocol::{Budget, HttpResponse, Outcome};
@@ -25,58 +25,58 @@ use crate::root::{pretty, put, to_json};
 use crate::search::{no_index, run_plan, run_search};
 use crate::{ErrorKind, SearchError};
 
-/// Longest answer of `_field_caps`, in bytes.
+/// Maximum size of an answer of `_field_caps`, in bytes.
 const MAX_FIELD_CAPS: usize = 1 << 20;
 
-/// Indexes that are asked about.
+/// The indexes of a request.
 #[derive(Debug)]
 pub(crate) struct Which {
     pub(super) indexes: AskedIndexes,
     pub(super) is_pretty: bool,
 }
 
-/// What a request asks for.
+/// The call that a request makes.
 #[derive(Debug)]
 pub(crate) enum ElasticCall {
     /// The answer is known already.
     Answered(HttpResponse),
-    /// To search indexes, or to count in them.
+    /// Searches indexes, or counts in them.
     Search {
         indexes: AskedIndexes,
         search: Box<Search>,
     },
-    /// To take a point in time.
+    /// Opens a point in time.
     PointInTime(Which),
-    /// Several searches.
+    /// Runs several searches.
     Many {
         searches: Vec<OneOfMany>,
         is_pretty: bool,
     },
-    /// Whether a query is one for these indexes, or why it is none at all.
+    /// Validates a query for these indexes.
     Validate {
         indexes: AskedIndexes,
         question: Result<Box<Question>, SearchError>,
     },
-    /// What fields indexes have; with patterns, these fields.
+    /// Returns the fields of indexes; with patterns, the matching ones.
     Mapping { which: Which, field: Option<String> },
-    /// What fields can do.
+    /// Returns the capabilities of fields.
     FieldCaps {
         which: Which,
         fields: Vec<String>,
-        /// What is said of them.
+        /// The fields to report.
         wanted: WantedCaps,
-        /// Only of indexes that may hold documents of this search.
+        /// Restricts the answer to indexes that may hold documents of this search.
         filter: Option<Box<Question>>,
     },
-    /// All there is to say of indexes.
+    /// Returns the complete description of indexes.
     Index(Which),
-    /// A table of indexes.
+    /// Returns a table of indexes.
     CatIndices { which: Which, table: Table },
-    /// How much is in indexes.
+    /// Returns the sizes of indexes.
     Stats(Which),
-    /// Which indexes there are.
+    /// Resolves names to indexes.
     Resolve(Which),
-    /// Any of these, of whose answer only parts are wanted.
+    /// Any of these, with only parts of its answer.
     Filtered(Box<ElasticCall>, FilterPath),
 }
 
@@ -88,7 +88,7 @@ impl ElasticCall {
         }
     }
 
-    /// The same, with only some parts of its answer.
+    /// Returns the same call, with only some parts of its answer.
     pub(super) fn filtered(mut self, filter_path: Option<FilterPath>) -> Self {
         let Some(filter) = filter_path else {
             return self;
@@ -96,7 +96,7 @@ impl ElasticCall {
         if let Self::Search { search, .. } = &mut self
             && search.aggregated.is_none()
         {
-            // Its answer may be written elsewhere.
+            // Another module may write its answer.
             if let Some(shown) = &mut search.question.elastic {
                 shown.filter_path = Some(filter);
             }
@@ -105,12 +105,12 @@ impl ElasticCall {
         Self::Filtered(Box::new(self), filter)
     }
 
-    /// A search of no index, or with `counts` a count.
+    /// Returns a search, or with `counts` a count, without an index.
     pub(super) fn nothing(counts: bool) -> Self {
         Self::Answered(elastic_text(200, found_nothing(counts).to_owned()))
     }
 
-    /// What the request asks its host to keep to.
+    /// Returns the budget that the request sets for its host.
     pub(in crate::api) fn budget(&self) -> Budget {
         match self {
             Self::Search { search, .. } => search.budget,
@@ -120,7 +120,7 @@ impl ElasticCall {
         }
     }
 
-    /// Does it. Ends with a response, or with a plan that is still to be carried out.
+    /// Runs the call. Ends with a response, or with a plan that is still to be carried out.
     pub(in crate::api) async fn run(
         self,
         settings: &ApiSettings,
@@ -252,10 +252,10 @@ impl ElasticCall {
     }
 }
 
-/// An index by its name, and its manifest.
+/// The name and the manifest of an index.
 type Found = (String, ManifestFile);
 
-/// Returns an object with what is to be said of each index's config.
+/// Returns an object that describes the config of each index.
 fn of_configs(
     found: &[Found],
     of: &dyn Fn(&Value) -> Result<Value, SearchError>,
@@ -266,7 +266,7 @@ fn of_configs(
     entries.map(Value::Object)
 }
 
-/// Returns how much is in indexes.
+/// Returns the sizes of indexes.
 fn stats(found: &[Found], settings: &ApiSettings) -> Value {
     let stats = found.iter().map(|(name, file)| {
         let total = totals(file, settings);
@@ -279,10 +279,10 @@ fn stats(found: &[Found], settings: &ApiSettings) -> Value {
     })
 }
 
-/// Returns the fields of indexes that may hold documents which `filter` matches.
+/// Returns the fields of indexes that may hold documents that `filter` matches.
 ///
 /// # Errors
-/// If what an index holds cannot be read.
+/// If the contents of an index cannot be read.
 async fn caps_of(
     found: Vec<Found>,
     wanted: &WantedCaps,
@@ -294,7 +294,7 @@ async fn caps_of(
     for (name, mut file) in found {
         let mut fields_of = described(&file.manifest.index_config)?;
         let of_index = exchange.of_index(&name);
-        // Which fields there are tells of documents that the caller may not see, and so does what splits hold.
+        // The list of fields reveals documents that the caller may not see, and so do the contents of splits.
         let sees_all = settings.forced_filter.is_none();
         if sees_all {
             fields_of.extend(dynamic_fields(&mut file, wanted.time, &of_index).await?);
@@ -310,10 +310,10 @@ async fn caps_of(
     Ok(all)
 }
 
-/// Those of these indexes that are there, each with its manifest or why that cannot be read.
+/// Returns the existing indexes among these, each with its manifest or the error of reading it.
 ///
 /// # Errors
-/// If one is not there that must be.
+/// If a required index does not exist.
 async fn present<'i>(
     indexes: &'i AskedIndexes,
     settings: &ApiSettings,
@@ -328,7 +328,7 @@ async fn present<'i>(
     if let Some((missing, _)) = absent.find(|(name, _)| indexes.requires(name)) {
         return Err(no_index(missing));
     }
-    // A pattern does not stand for one that has not been created yet.
+    // A pattern does not match an index that has not been created yet.
     found.retain(|(_, manifest)| !is_absent(manifest));
     match found.is_empty() && !indexes.may_be_none() {
         true => Err(no_index(&indexes.names.join(","))),
@@ -336,7 +336,7 @@ async fn present<'i>(
     }
 }
 
-/// Whether a query is one for each of these indexes, and why it is none for some. What keeps that from being found out is an
+/// Reports whether a query is valid for each of these indexes, and why it is not. A failure to find that out is an
 /// error.
 async fn validate(
     indexes: &AskedIndexes,
@@ -369,7 +369,8 @@ async fn validate(
     Ok(elastic_response(200, &answer))
 }
 
-/// Whether an index may hold a hit, by what its manifest says. In one that lacks a field of the query, there is none.
+/// Returns whether an index may hold a hit, according to its manifest. An index that lacks a field of the query holds
+/// none.
 async fn may_hold(
     file: ManifestFile,
     question: &Question,

@@ -1,4 +1,4 @@
-//! Errors in Elasticsearch's form, and the headers that its clients look for.
+//! Errors in Elasticsearch's form, and the headers that its clients expect.
 
 use canter_names::Api;
 use canter_protocol::{HttpResponse, Outcome};
@@ -9,32 +9,32 @@ use crate::exchange::Exchange;
 use crate::root::put;
 use crate::{ErrorKind, SearchError};
 
-/// What was being done when an error came up.
+/// The stage of a request at which an error occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The request was read.
+    /// Parsing the request.
     Reading,
-    /// It was carried out.
+    /// Running it.
     Searching,
 }
 
-/// A response with a JSON body.
+/// Returns a response with a JSON body.
 pub(super) fn elastic_response(status: u16, body: &Value) -> HttpResponse {
     elastic_text(status, body.to_string())
 }
 
-/// The same with the body as text.
+/// Returns a response with a JSON body that is already text.
 pub(super) fn elastic_text(status: u16, body: String) -> HttpResponse {
     response_of(Api::Elasticsearch, status, body)
 }
 
-/// An error as a response.
+/// Returns an error as a response.
 pub(super) fn error_response(error: &SearchError, stage: Stage, is_late: bool) -> HttpResponse {
     let (status, body) = error_body(error, stage, is_late);
     elastic_response(status, &body)
 }
 
-/// The status of an error, and its body.
+/// Returns the status and the body of an error.
 pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u16, Value) {
     let (status, kind) = match (error.kind, stage) {
         (ErrorKind::Limit, Stage::Searching) if is_late => (504, "timeout_exception"),
@@ -67,12 +67,13 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
     (status, json!({"error": whole, "status": status}))
 }
 
-/// Whether an error is about a scroll or a point in time that is not there.
+/// Returns whether an error concerns a missing scroll or point in time.
 fn is_context(message: &str) -> bool {
     message.starts_with("the scroll") || message.starts_with("this point in time")
 }
 
-/// How a session ends that answers in this form: an error is an answer, a plan is still to be carried out.
+/// Converts the end of a session that answers in this form: an error becomes an answer, a plan is still to be carried
+/// out.
 pub(crate) fn to_elastic(end: Result<Outcome, SearchError>, exchange: &Exchange) -> Outcome {
     match end {
         Ok(Outcome::Response(body)) => Outcome::Http(elastic_text(200, body)),

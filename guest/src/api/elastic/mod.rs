@@ -4,8 +4,8 @@
 //!   path ──routes──▶ what is asked for ──body, sort──▶ the same search as any other ──▶ Elasticsearch's JSON
 //! ```
 //!
-//! What a request may say is what is known here: a key or parameter that is not is refused by name, in
-//! Elasticsearch's form of an error.
+//! Requests may only use what is known here: an unknown key or parameter is refused by name, in
+//! Elasticsearch's error format.
 
 mod about;
 mod body;

@@ -1,4 +1,4 @@
-//! Which indexes a request names.
+//! The indexes that a request names.
 
 use canter_names::{MayBeAbsent, listed_names};
 
@@ -10,10 +10,10 @@ use crate::{ErrorKind, SearchError};
 /// All indexes.
 pub(super) const ALL: &str = "_all";
 
-/// The indexes that are asked for, by what a request says of how they are found.
+/// Returns the requested indexes, according to the request's options for missing ones.
 ///
 /// # Errors
-/// If one is named that there is not, or there must be one and is none.
+/// If a named index does not exist, or a required match is missing.
 pub(super) fn found(
     names: &str,
     settings: &ApiSettings,
@@ -40,10 +40,10 @@ pub(super) fn found(
     }
 }
 
-/// The indexes of these names, all of which must be there.
+/// Returns the indexes with these names, all of which must exist.
 ///
 /// # Errors
-/// If one is not.
+/// If one does not exist.
 pub(super) fn resolve(names: &str, settings: &ApiSettings) -> Result<AskedIndexes, SearchError> {
     let listed = listed_names(names, &settings.indexes, MayBeAbsent::Patterns);
     let listed = listed.map_err(no_index)?;

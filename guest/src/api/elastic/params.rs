@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::SearchError;
 
-/// The parameters of a URL: each is asked for by name, and what nobody asked for is refused by name.
+/// The parameters of a URL: each is taken by name, and the remaining ones are refused by name.
 pub(super) struct UrlParams {
     given: BTreeMap<String, String>,
     known: Vec<&'static str>,
 }
 
-/// Parameters that say how an answer is laid out or routed in a cluster, and nothing of what is in it.
+/// Parameters that affect the layout of an answer or its routing in a cluster, but not its contents.
 const WITHOUT_EFFECT: [&str; 15] = [
     "allow_partial_search_results",
     "batched_reduce_size",
@@ -32,7 +32,7 @@ const WITHOUT_EFFECT: [&str; 15] = [
     "search_type",
 ];
 
-/// What the header of a search among many may say.
+/// Keys permitted in the header of a search among many.
 const OF_HEADER: [&str; 13] = [
     "allow_no_indices",
     "allow_partial_search_results",
@@ -49,7 +49,7 @@ const OF_HEADER: [&str; 13] = [
     "search_type",
 ];
 
-/// All of them find what the others find.
+/// All search types return the same hits.
 const SEARCH_TYPES: [&str; 2] = ["query_then_fetch", "dfs_query_then_fetch"];
 
 /// # Errors
@@ -64,10 +64,10 @@ fn check_choice(name: &str, text: &str, words: &[&str]) -> Result<(), SearchErro
     }
 }
 
-/// Milliseconds of a time such as `10s`.
+/// Parses a time such as `10s` into milliseconds.
 ///
 /// # Errors
-/// If it is none.
+/// If it is invalid.
 pub(super) fn read_duration(name: &str, text: &str) -> Result<u64, SearchError> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let ms = text.split_at_checked(digits).and_then(|(number, unit)| {
@@ -93,10 +93,10 @@ pub(super) fn read_duration(name: &str, text: &str) -> Result<u64, SearchError> 
 }
 
 impl UrlParams {
-    /// Those of the part of a URL behind the question mark.
+    /// Parses the part of a URL after the question mark.
     ///
     /// # Errors
-    /// If one is given twice.
+    /// If a parameter is given twice.
     pub(super) fn of(query: &str) -> Result<Self, SearchError> {
         let mut given = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -113,10 +113,10 @@ impl UrlParams {
         })
     }
 
-    /// Takes a key of the header of a search among many, which goes before what the URL says of all of them.
+    /// Sets a key from the header of a search among many, which overrides the URL's parameters.
     ///
     /// # Errors
-    /// If a header has no such key, or the value is none.
+    /// If a header has no such key, or the value is invalid.
     pub(super) fn put(&mut self, key: &str, value: &Value) -> Result<(), SearchError> {
         let text = match value {
             Value::Null => return Ok(()),
@@ -139,20 +139,20 @@ impl UrlParams {
         }
     }
 
-    /// All of them again, as a URL has them.
+    /// Returns all parameters as a query string.
     pub(super) fn written(&self) -> String {
         let mut written = form_urlencoded::Serializer::new(String::new());
         written.extend_pairs(&self.given);
         written.finish()
     }
 
-    /// A parameter as text.
+    /// Takes a parameter as text.
     pub(super) fn text(&mut self, name: &'static str) -> Option<&str> {
         self.known.push(name);
         self.given.get(name).map(String::as_str)
     }
 
-    /// One of some words.
+    /// Takes a parameter that must be one of `words`.
     pub(super) fn choice(
         &mut self,
         name: &'static str,
@@ -163,18 +163,18 @@ impl UrlParams {
         Ok(text)
     }
 
-    /// Whether a table is to be JSON, and not text.
+    /// Returns whether a table is to be JSON instead of text.
     pub(super) fn is_json(&mut self) -> Result<bool, SearchError> {
         Ok(self.choice("format", &["json", "text"])? == Some("json"))
     }
 
-    /// A time such as `10s`, in milliseconds.
+    /// Takes a time such as `10s`, in milliseconds.
     pub(super) fn duration(&mut self, name: &'static str) -> Result<Option<u64>, SearchError> {
         let text = self.text(name);
         text.map(|text| read_duration(name, text)).transpose()
     }
 
-    /// True or false; a flag that is only named is meant.
+    /// Takes true or false; a flag without a value is true.
     pub(super) fn flag(&mut self, name: &'static str) -> Result<Option<bool>, SearchError> {
         match self.text(name) {
             None => Ok(None),
@@ -186,7 +186,7 @@ impl UrlParams {
         }
     }
 
-    /// A whole number, 0 or more.
+    /// Takes a whole number, 0 or more.
     pub(super) fn count(&mut self, name: &'static str) -> Result<Option<u64>, SearchError> {
         let Some(text) = self.text(name) else {
             return Ok(None);
@@ -197,14 +197,14 @@ impl UrlParams {
         })
     }
 
-    /// Names with commas between them.
+    /// Takes names separated by commas.
     pub(super) fn names(&mut self, name: &'static str) -> Option<Vec<String>> {
         let names = self.text(name)?.split(',');
         let names = names.map(|name| name.trim().to_owned());
         Some(names.filter(|name| !name.is_empty()).collect())
     }
 
-    /// Takes what all requests may say.
+    /// Takes the parameters that all requests accept.
     pub(super) fn common(&mut self) -> Result<Common, SearchError> {
         self.choice("search_type", &SEARCH_TYPES)?;
         if self.flag("include_named_queries_score")? == Some(true) {
@@ -234,7 +234,7 @@ impl UrlParams {
         })
     }
 
-    /// Refuses what was not asked for.
+    /// Refuses the remaining parameters.
     pub(super) fn finish(mut self) -> Result<(), SearchError> {
         let unknown = self
             .given
@@ -252,16 +252,16 @@ impl UrlParams {
     }
 }
 
-/// What all requests may say.
+/// Parameters that all requests accept.
 #[derive(Clone, Debug)]
 pub(super) struct Common {
-    /// Which parts of the answer are wanted.
+    /// The parts of the answer that are wanted.
     pub(super) filter_path: Option<FilterPath>,
-    /// Whether names may stand for no index at all.
+    /// True if names may match no index at all.
     pub(super) allows_none: bool,
-    /// Whether patterns stand for indexes that are open, which all are.
+    /// True if patterns match open indexes, which all are.
     pub(super) expands_patterns: bool,
     pub(super) is_pretty: bool,
-    /// Whether an index that there is not is left out.
+    /// True if a missing index is ignored.
     pub(super) ignores_unavailable: bool,
 }

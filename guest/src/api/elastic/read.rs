@@ -1,4 +1,4 @@
-//! From a request to what it asks for.
+//! Parsing of requests into calls.
 
 use canter_protocol::HttpRequest;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ use crate::api::settings::ApiSettings;
 use crate::limits::TimeFilter;
 use crate::request::AskedIndexes;
 
-/// Reads a request; `None` if its path is none of Elasticsearch's.
+/// Parses a request; `None` if its path is not one of Elasticsearch's.
 pub(in crate::api) fn read_elastic(
     request: &HttpRequest,
     segments: &[&str],
@@ -143,7 +143,7 @@ fn answered(text: String) -> ElasticCall {
     ElasticCall::Answered(elastic_text(200, text))
 }
 
-/// Reads one request.
+/// Parser of one request.
 struct Reader<'r> {
     request: &'r HttpRequest,
     settings: &'r ApiSettings,
@@ -152,14 +152,14 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// Takes parameters that say nothing here.
+    /// Takes parameters that have no effect here.
     fn ignore(&mut self, names: &[&'static str]) {
         for name in names {
             self.params.text(name);
         }
     }
 
-    /// Returns the indexes of these names.
+    /// Returns the indexes with these names.
     fn found(&self, names: &str) -> Result<AskedIndexes, SearchError> {
         found(names, self.settings, &self.common)
     }
@@ -184,7 +184,7 @@ impl Reader<'_> {
     }
 
     fn cluster_health(&mut self) -> Result<ElasticCall, SearchError> {
-        // All of it is as well as it can be.
+        // The health is always the best possible.
         self.ignore(&[
             "wait_for_active_shards",
             "wait_for_events",
@@ -199,7 +199,7 @@ impl Reader<'_> {
         Ok(answered(cluster::health(self.settings.indexes.len())))
     }
 
-    /// Reads a search; `None` if it is of no index.
+    /// Parses a search; `None` if it has no index.
     fn search(&mut self, names: &str) -> Result<Option<ElasticCall>, SearchError> {
         let body = &self.request.body;
         let search = read_search_of(names, body, &mut self.params, &self.common, self.settings)?;
@@ -215,7 +215,7 @@ impl Reader<'_> {
         let of_body = body.take("scroll_id");
         body.finish()?;
         if self.request.method == "DELETE" {
-            // The host's cache lets its manifest go.
+            // The host's cache evicts its manifest.
             return Ok(freed());
         }
         let id = id.map(str::to_owned).or(of_url);
@@ -223,7 +223,7 @@ impl Reader<'_> {
         let id = id.ok_or_else(|| SearchError::invalid("scroll_id is missing"))?;
         let (indexes, mut search) = next_page(&id, self.common.is_pretty, self.settings)?;
         if let Some(shown) = &mut search.question.elastic {
-            // As this page is asked for, whatever was said of the first.
+            // This page's request decides, whatever the first one said.
             shown.total_is_number = total_is_number;
         }
         Ok(ElasticCall::search(indexes, search))
@@ -254,11 +254,11 @@ impl Reader<'_> {
         let mut body = self.body()?;
         body.take("id");
         body.finish()?;
-        // The host's cache lets it go.
+        // The host's cache evicts it.
         Ok(freed())
     }
 
-    /// Reads a count; `None` if it is of no index.
+    /// Parses a count; `None` if it has no index.
     fn count(&mut self, names: &str) -> Result<Option<ElasticCall>, SearchError> {
         let indexes = self.found(names)?;
         if indexes.is_empty() {
@@ -333,7 +333,7 @@ fn freed() -> ElasticCall {
     ElasticCall::Answered(elastic_response(200, &freed))
 }
 
-/// What `_field_caps` is to say, of which Quickwit's API has the times.
+/// Returns the contents of `_field_caps`, with the time filter of Quickwit's API.
 fn wanted_caps(params: &mut UrlParams) -> Result<WantedCaps, SearchError> {
     if let Some(filters) = params.names("filters")
         && let Some(other) = filters

@@ -4,7 +4,7 @@ use canter_names::{MayBeAbsent, listed_names};
 
 use super::names::ALL;
 
-/// What a path names.
+/// The target of a path.
 pub(super) enum Route<'p> {
     Info,
     ClusterHealth,
@@ -26,7 +26,7 @@ pub(super) enum Route<'p> {
     Resolve(&'p str),
 }
 
-/// What a path under Elasticsearch's API names, and its methods; `None` if it is none of these.
+/// Returns the target of a path under Elasticsearch's API, and its methods; `None` for other paths.
 pub(super) fn route_of<'p>(
     segments: &[&'p str],
     names: &[String],
@@ -66,7 +66,7 @@ pub(super) fn route_of<'p>(
             (Route::Mapping(index, Some(field)), GET)
         }
         [index, "_stats"] => (Route::Stats(index), GET),
-        // A single word at the root is an index only if there is one of that name.
+        // A single word at the root is an index only if an index has that name.
         [index] if is_known(index, names) => (Route::Index(index), GET),
         _ => return None,
     })

@@ -1,4 +1,4 @@
-//! What is the same at every door: an index that is not there, a key that stands twice, and the time of several searches.
+//! Behaviour shared by all entry points: a missing index, a duplicate key, and the time limit of several searches.
 
 use canter_protocol::FetchErrorKind;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{elastic, failing, first_step, message, open};
 use crate::Session;
 
-/// An index that a host allows and whose manifest is not there: one that was deleted, or is still to be created.
+/// An index that a host allows and whose manifest is missing: it was deleted, or is not created yet.
 #[test]
 fn an_index_that_is_named_and_is_not_there_is_an_error_of_every_reader() {
     let query = r#"{"query": {"match_all": {}}}"#;
@@ -32,7 +32,7 @@ fn an_index_that_is_named_and_is_not_there_is_an_error_of_every_reader() {
             let sign = if path.contains('?') { '&' } else { '?' };
             let line = format!("{method} {path}{sign}{params}");
             let (status, text) = elastic(&failing(&line, body, kind));
-            // Each of several searches has a status of its own.
+            // Each of several searches has its own status.
             let own: Value = serde_json::from_str(&text).unwrap_or_default();
             let own = own.pointer("/responses/0/status").and_then(Value::as_u64);
             let status = own.map_or(u64::from(status), |own| own);
@@ -44,7 +44,7 @@ fn an_index_that_is_named_and_is_not_there_is_an_error_of_every_reader() {
             for part in ["index_not_found_exception", "no such index ["] {
                 assert!(text.contains(part), "{line}: {text}");
             }
-            // What cannot be read for another reason is there, and a list of names says so.
+            // An index that cannot be read for another reason exists, and a list of names shows it.
             let (line, status, text) = sent(names, "", FetchErrorKind::Unavailable);
             let expect = if path.starts_with("/_resolve") {
                 200
@@ -53,7 +53,8 @@ fn an_index_that_is_named_and_is_not_there_is_an_error_of_every_reader() {
             };
             assert_eq!(status, expect, "{line}: {text}");
         }
-        // What a client lets be missing, and what no pattern stands for, is left out; but a point in time is of something.
+        // Indexes that a client permits to be missing, or that no pattern matches, are left out; but a point in time
+        // needs an index.
         let of_none = if path.contains("_pit") { 404 } else { 200 };
         for (names, params) in [
             ("logs", "ignore_unavailable=true"),
@@ -80,7 +81,7 @@ fn an_index_that_is_named_and_is_not_there_is_an_error_of_every_reader() {
     }
 }
 
-/// Which of two values counts, no client and no reader of a log should have to know.
+/// With two values, clients and readers of logs could not know which one applies.
 #[test]
 fn a_key_that_stands_twice_is_refused_by_name_at_every_door() {
     let double = r#"{"query": {"match_all": {}}, "query": {"match_none": {}}}"#;
@@ -161,7 +162,7 @@ fn a_key_that_stands_twice_is_refused_by_name_at_every_door() {
     }
 }
 
-/// Several searches in one request: each may say how long it may take, and all take at most what these come to.
+/// Several searches in one request: each may set a time limit, and all together take at most the sum.
 #[test]
 fn searches_of_many_keep_to_the_time_that_each_asks_for() {
     let deadline = |timeouts: &[&str]| {
@@ -177,7 +178,7 @@ fn searches_of_many_keep_to_the_time_that_each_asks_for() {
     };
     assert_eq!(deadline(&["2s"]), Some(2_000));
     assert_eq!(deadline(&["2s", "", "1s"]), None);
-    // Four are carried out at once.
+    // Four run at once.
     assert_eq!(deadline(&["2s", "1s", "30ms", "1s", "500ms"]), Some(2_500));
     assert_eq!(deadline(&["wrong", "70ms"]), Some(70));
     assert_eq!(deadline(&["wrong"]), None);

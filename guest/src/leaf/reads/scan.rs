@@ -79,6 +79,7 @@ impl Scanner<'_> {
     /// Answers the clauses of a query that need a scan, then those of the filters and named clauses that apply to its
     /// matches.
     ///
+    /// # Errors
     /// If more documents would have to be read than the limit allows, or a read fails.
     pub(in crate::leaf) async fn scan_all(
         &self,

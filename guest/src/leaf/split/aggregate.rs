@@ -56,6 +56,7 @@ pub(in crate::leaf) fn build_filters(
 
 /// Returns the documents that a filter matches.
 ///
+/// # Errors
 /// Errors of tantivy; a read that missed.
 pub(in crate::leaf) fn matching(
     split: &OpenSplit,

@@ -121,6 +121,7 @@ impl Collectors {
 impl SplitTask<'_> {
     /// Runs the query.
     ///
+    /// # Errors
     /// Errors of tantivy; a read that missed, whose range is noted in the split's body; buckets beyond the
     /// limits of aggregations.
     pub(in crate::leaf) fn run(&self) -> canter_aggregations::Result<SplitResult> {

@@ -101,6 +101,7 @@ impl Within {
 
     /// Returns the exact range. Loads the timestamp column if the index leaves an end open and it is not resident.
     ///
+    /// # Errors
     /// If the column cannot be read.
     pub(in crate::leaf) async fn docs(&self, split: &OpenSplit) -> Result<Range<u32>, SearchError> {
         let docs = match self.is_exact() {

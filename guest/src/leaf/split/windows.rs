@@ -60,6 +60,7 @@ impl<'a> Windows<'a> {
 
     /// Moves to the next window and returns its first document; `None` behind the last one that may have matches.
     ///
+    /// # Errors
     /// Damage, or if the search is to stop.
     pub(in crate::leaf) fn next(&mut self, found: &mut Bits) -> tantivy::Result<Option<DocId>> {
         self.interrupt.check_tantivy()?;

@@ -11,6 +11,7 @@ use crate::SearchError;
 
 /// Returns the values of fields that match the wanted names or patterns, with dates in their formats.
 ///
+/// # Errors
 /// An unknown format.
 pub(super) fn fields_of(
     document: &str,

@@ -64,6 +64,7 @@ impl HitWriter<'_> {
 
     /// Returns a hit as JSON text.
     ///
+    /// # Errors
     /// An unknown date format.
     pub(super) fn write(
         &self,

@@ -1,17 +1,17 @@
-//! What Elasticsearch's clients ask of a cluster before they ask anything else.
+//! Answers to the first requests of Elasticsearch's clients, about the cluster.
 
 use canter_protocol::HttpResponse;
 use serde_json::{Value, json};
 
 use crate::api::elastic::errors::elastic_text;
 
-/// The version of the API that is spoken; not of this program.
+/// The implemented version of the API, not of this program.
 const VERSION: &str = "8.17.0";
 
-/// The name of the cluster that there is not.
+/// The name of the cluster, which is a fiction for clients.
 pub(in crate::api::elastic) const CLUSTER: &str = "canter";
 
-/// Who answers.
+/// Returns the answer at the root.
 pub(in crate::api::elastic) fn info() -> String {
     format!(
         "{{\"name\":\"{CLUSTER}\",\"cluster_name\":\"{CLUSTER}\",\"cluster_uuid\":\"{CLUSTER}\",\"version\":{{\
@@ -23,7 +23,7 @@ pub(in crate::api::elastic) fn info() -> String {
     )
 }
 
-/// There is no cluster whose state could be worse.
+/// Returns the health of the cluster, which is always good.
 pub(in crate::api::elastic) fn health(num_indexes: usize) -> String {
     format!(
         "{{\"cluster_name\":\"{CLUSTER}\",\"status\":\"green\",\"timed_out\":false,\"number_of_nodes\":1,\
@@ -34,7 +34,7 @@ pub(in crate::api::elastic) fn health(num_indexes: usize) -> String {
     )
 }
 
-/// Shippers send nothing to a server that does not say this. It is no word on what Canter may be used for.
+/// Returns an active license, without which shippers send nothing. It does not concern the license of Canter.
 pub(in crate::api::elastic) fn license() -> String {
     format!(
         "{{\"license\":{{\"status\":\"active\",\"uid\":\"{CLUSTER}\",\"type\":\"basic\",\"issued_to\":\"{CLUSTER}\",\
@@ -42,14 +42,14 @@ pub(in crate::api::elastic) fn license() -> String {
     )
 }
 
-/// No node has an address: a client stays where it is.
+/// Returns nodes without addresses, so that a client keeps its current one.
 pub(in crate::api::elastic) fn nodes() -> String {
     format!(
         "{{\"_nodes\":{{\"total\":1,\"successful\":1,\"failed\":0}},\"cluster_name\":\"{CLUSTER}\",\"nodes\":{{}}}}"
     )
 }
 
-/// Lines for people.
+/// Returns lines of text for people.
 pub(in crate::api::elastic) fn text(body: String) -> HttpResponse {
     let mut response = elastic_text(200, body);
     for (name, value) in &mut response.headers {
@@ -60,7 +60,7 @@ pub(in crate::api::elastic) fn text(body: String) -> HttpResponse {
     response
 }
 
-/// `_resolve/index`
+/// Returns the answer of `_resolve/index`.
 pub(in crate::api::elastic) fn resolved(names: &[&str]) -> Value {
     let indices = names
         .iter()

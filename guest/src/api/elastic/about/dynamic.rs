@@ -1,4 +1,4 @@
-//! Fields that documents have and no mapping names.
+//! Fields of documents that no mapping names.
 
 use canter_doc_mapper::DYNAMIC_FIELD;
 use canter_split_format::ManifestFile;
@@ -12,14 +12,14 @@ use crate::limits::TimeFilter;
 use crate::plan::newest_in_pages;
 use crate::split::{HeadSource, SearchedIndex};
 
-/// So many of the newest splits are asked which fields they have.
+/// Number of the newest splits that are searched for fields.
 const MAX_SPLITS: usize = 32;
 
-/// Between the parts of a column's name.
+/// Separator between the parts of a column's name.
 const SEPARATOR: char = '\u{1}';
 
-/// The fields that documents of the newest splits, of those that `time` may let through, have in fields of objects of any
-/// shape, and beside all that is mapped.
+/// Returns the unmapped fields of documents in the newest splits that may pass `time`: inside dynamic objects, and
+/// outside of the mapping.
 ///
 /// # Errors
 /// If a split cannot be opened, or a page of the manifest cannot be read.

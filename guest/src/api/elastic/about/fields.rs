@@ -1,4 +1,4 @@
-//! `_mapping` and `_field_caps`: what fields there are, as Elasticsearch would have them.
+//! `_mapping` and `_field_caps`: fields in the form of Elasticsearch.
 
 use canter_names::matches_pattern;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::SearchError;
 use crate::limits::TimeFilter;
 use crate::root::put;
 
-/// A field as Elasticsearch would have it.
+/// A field in the form of Elasticsearch.
 pub(in crate::api::elastic) struct Described {
     pub(in crate::api::elastic) path: String,
     kind: &'static str,
@@ -20,7 +20,7 @@ pub(in crate::api::elastic) struct Described {
 }
 
 impl Described {
-    /// A field that documents have.
+    /// Creates a field that was found in documents.
     pub(in crate::api::elastic) fn found(path: String, kind: &'static str) -> Self {
         Self {
             path,
@@ -31,10 +31,10 @@ impl Described {
     }
 }
 
-/// The mapped fields of an index.
+/// Returns the mapped fields of an index.
 ///
 /// # Errors
-/// If its config is none.
+/// If its config is invalid.
 pub(in crate::api::elastic) fn described(config: &Value) -> Result<Vec<Described>, SearchError> {
     let invalid = |error: String| SearchError::data(format!("index config: {error}"));
     let config: IndexConfig =
@@ -87,7 +87,7 @@ fn kind_of(field: &ResolvedField<'_>, mapper: &DocMapper) -> &'static str {
     }
 }
 
-/// The value of `mappings`: fields below their objects.
+/// Returns the value of `mappings`: fields below their objects.
 pub(in crate::api::elastic) fn mappings(config: &Value) -> Result<Value, SearchError> {
     let mut properties = Map::new();
     for field in described(config)? {
@@ -119,7 +119,7 @@ pub(in crate::api::elastic) fn mappings(config: &Value) -> Result<Value, SearchE
     Ok(json!({"dynamic": is_dynamic.to_string(), "properties": properties}))
 }
 
-/// The value of `mappings` for some fields, as `_mapping/field` has it.
+/// Returns the value of `mappings` for some fields, as `_mapping/field` has it.
 pub(in crate::api::elastic) fn field_mappings(
     config: &Value,
     patterns: &str,
@@ -141,21 +141,21 @@ pub(in crate::api::elastic) fn field_mappings(
     Ok(found.into())
 }
 
-/// In which indexes a field has a type, and whether it can be searched and aggregated in all of them.
+/// The indexes in which a field has a type, and whether it can be searched and aggregated in all of them.
 type Caps<'a> = (Vec<&'a str>, bool, bool);
 
-/// Which fields `_field_caps` names.
+/// The fields that `_field_caps` reports.
 #[derive(Debug)]
 pub(crate) struct WantedCaps {
-    /// Those of these types; of any without one.
+    /// Only fields of these types; of any type if empty.
     pub(in crate::api::elastic) types: Vec<String>,
-    /// Whether it names the indexes that lack a field, too.
+    /// True if it also names the indexes that lack a field.
     pub(in crate::api::elastic) has_unmapped: bool,
-    /// Those without a mapping of documents between these times.
+    /// Unmapped fields of documents in this time range.
     pub(in crate::api::elastic) time: TimeFilter,
 }
 
-/// `_field_caps` of several indexes.
+/// Returns `_field_caps` of several indexes.
 pub(in crate::api::elastic) fn field_caps(
     indexes: &[(String, Vec<Described>)],
     patterns: &[String],

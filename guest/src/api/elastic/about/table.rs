@@ -14,7 +14,7 @@ use crate::api::elastic::params::UrlParams;
 use crate::api::indexes::amounts;
 use crate::api::settings::ApiSettings;
 
-/// A column: its name and others for it, with commas between them, and whether its cells are numbers.
+/// A column: its name and aliases, separated by commas, and whether its cells are numbers.
 type Column = (&'static str, bool);
 
 /// The columns of indexes.
@@ -31,28 +31,28 @@ static INDICES: [Column; 10] = [
     ("pri.store.size", true),
 ];
 
-/// Those of the health of the cluster.
+/// The columns of the cluster's health.
 static HEALTH: [Column; 2] = [("cluster,cl", false), ("status,st", false)];
 
 /// Units of bytes, each 1,024 times the one before.
 const UNITS: [&str; 11] = ["b", "kb", "mb", "gb", "tb", "pb", "k", "m", "g", "t", "p"];
 
-/// A cell for each column.
+/// One cell for each column.
 type Row = Vec<Value>;
 
-/// How a table is to look.
+/// Layout of a table.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: &'static [Column],
     is_json: bool,
-    /// The places of columns, and the names under which they are shown: those that they are asked for by.
+    /// The positions of shown columns, and their titles, which are the names in the request.
     shown: Vec<(usize, String)>,
     has_header: bool,
-    /// The places of columns, and whether the largest comes first.
+    /// The positions of columns to sort by, and whether the largest comes first.
     sort: Vec<(usize, bool)>,
-    /// Sizes are numbers of so many bytes.
+    /// Unit of sizes, in bytes.
     unit: Option<u64>,
-    /// No index is as the table's are to be.
+    /// True if no index matches the requested state.
     is_empty: bool,
 }
 
@@ -61,10 +61,10 @@ fn names_of((names, _): &Column) -> impl Iterator<Item = &'static str> {
 }
 
 impl Table {
-    /// A table of indexes.
+    /// Parses the layout of a table of indexes.
     ///
     /// # Errors
-    /// If a value is none of those there are.
+    /// If a value is invalid.
     pub(in crate::api::elastic) fn of_indices(params: &mut UrlParams) -> Result<Self, SearchError> {
         let health = params.choice("health", &["green", "yellow", "red"])?;
         let is_empty = health.is_some_and(|health| health != "green");
@@ -82,10 +82,10 @@ impl Table {
         })
     }
 
-    /// The health of the cluster, which has no choice.
+    /// Parses the layout of the cluster's health, which has no options.
     ///
     /// # Errors
-    /// If a value is none of those there are.
+    /// If a value is invalid.
     pub(in crate::api::elastic) fn of_health(
         params: &mut UrlParams,
     ) -> Result<HttpResponse, SearchError> {
@@ -95,7 +95,7 @@ impl Table {
 
     fn of(params: &mut UrlParams, columns: &'static [Column]) -> Result<Self, SearchError> {
         let mut shown: Vec<(usize, String)> = Vec::new();
-        // What no column is called is not shown, as Elasticsearch has it.
+        // Unknown names of columns are ignored, as in Elasticsearch.
         for wanted in params.names("h").unwrap_or_else(|| vec!["*".to_owned()]) {
             for (place, column) in columns.iter().enumerate() {
                 if !names_of(column).any(|name| matches_pattern(&wanted, name)) {
@@ -105,7 +105,7 @@ impl Table {
                     true => names_of(column).next().unwrap_or_default(),
                     false => wanted.as_str(),
                 };
-                // Each once, however often it is named.
+                // Each column once, even if it is named repeatedly.
                 if !shown.iter().any(|(_, known)| known == title) {
                     shown.push((place, title.to_owned()));
                 }
@@ -139,7 +139,7 @@ impl Table {
         })
     }
 
-    /// The table of these indexes.
+    /// Returns the table of these indexes.
     pub(in crate::api::elastic) fn of_these(
         &self,
         found: &[(String, ManifestFile)],
@@ -219,12 +219,12 @@ fn cell(row: &[Value], place: usize) -> Option<&str> {
     row.get(place).and_then(Value::as_str)
 }
 
-/// The number of a cell, which may have a unit behind it.
+/// Returns the number in a cell, which may be followed by a unit.
 fn number(cell: Option<&str>) -> Option<u64> {
     cell?.trim_end_matches('b').parse().ok()
 }
 
-/// Lines of cells below each other.
+/// Returns lines with aligned cells.
 fn aligned(lines: &[Vec<&str>]) -> String {
     let mut widths: Vec<usize> = Vec::new();
     for line in lines {
@@ -247,7 +247,7 @@ fn aligned(lines: &[Vec<&str>]) -> String {
     body
 }
 
-/// Documents and bytes of an index; nothing of them to a caller who may see a part of the documents only.
+/// Returns the numbers of documents and bytes of an index; `None` for a caller with a forced filter.
 pub(in crate::api::elastic) fn counts(
     file: &ManifestFile,
     settings: &ApiSettings,
@@ -267,7 +267,8 @@ mod tests {
         String::from_utf8(response.body).unwrap()
     }
 
-    /// A table of indexes with these names, so many documents, and so many bytes; without numbers where they are not told.
+    /// Returns a table of indexes with these names, numbers of documents and sizes; without numbers where they are
+    /// hidden.
     fn shown(query: &str, indexes: &[(&str, Option<(u64, u64)>)]) -> String {
         let rows = indexes.iter().map(|(name, told)| {
             let mut row: Row = ["green", "open", *name, *name, "1", "0"]

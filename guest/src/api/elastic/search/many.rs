@@ -1,4 +1,4 @@
-//! `_msearch`: many searches in one request, each with a line for its indexes and a line for itself.
+//! `_msearch`: many searches in one request, each with a line for its indexes and a line for its body.
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-msearch>.
 
@@ -19,17 +19,17 @@ use crate::exchange::Exchange;
 use crate::request::AskedIndexes;
 use crate::search::run_search;
 
-/// Most searches of one request.
+/// Maximum number of searches in one request.
 const MAX_SEARCHES: usize = 500;
 
-/// So many are carried out at once; each may hold its part of the memory.
+/// Number of searches that run at once; each may use its share of the memory.
 const AT_ONCE: usize = 4;
 
-/// A search of a list, or what is wrong with it; `None` if it is of no index.
+/// A search of a list, or its error; `None` if it has no index.
 pub(crate) type OneOfMany = Result<Option<(AskedIndexes, Box<Search>)>, SearchError>;
 
-/// Reads the searches. What is wrong with one is its answer, and not that of the others. What the URL says of all of them, each
-/// may say otherwise.
+/// Parses the searches. An error in one search is its answer and does not affect the others. Each search may override
+/// the URL's parameters.
 ///
 /// # Errors
 /// If the lines are not in pairs, or there are too many.
@@ -86,7 +86,7 @@ fn read_one(
         params.put(key, value)?;
     }
     let common = Common {
-        // Of all answers together.
+        // Applies to all answers together.
         is_pretty: false,
         ..params.common()?
     };
@@ -100,8 +100,8 @@ fn read_one(
     Ok(search.map(|(indexes, search)| (indexes, Box::new(search))))
 }
 
-/// The time that all of them may take together, if each says how much it may take: the longest of those that are carried out at
-/// once, and then the next ones.
+/// Returns the time that all of them may take together, if each sets a limit: the maximum of those that run at once,
+/// summed over the batches.
 pub(in crate::api::elastic) fn budget_of(searches: &[OneOfMany]) -> Budget {
     let mut deadline_ms: Option<u64> = None;
     for some in searches.chunks(AT_ONCE) {
@@ -112,7 +112,7 @@ pub(in crate::api::elastic) fn budget_of(searches: &[OneOfMany]) -> Budget {
                 deadline_ms = Some(deadline_ms.unwrap_or(0).saturating_add(longest_ms));
             }
             Some(None) => return Budget::default(),
-            // What is wrong or of no index takes no time.
+            // An invalid search, or one without an index, takes no time.
             None => {}
         }
     }
@@ -122,7 +122,7 @@ pub(in crate::api::elastic) fn budget_of(searches: &[OneOfMany]) -> Budget {
     }
 }
 
-/// Carries the searches out, some at once, and puts their answers together.
+/// Runs the searches, several at once, and joins their answers.
 pub(in crate::api::elastic) async fn run_many(
     searches: Vec<OneOfMany>,
     exchange: &Exchange,

@@ -1,4 +1,4 @@
-//! Searches: what bodies and parameters ask for, and carrying it out.
+//! Searches: parsing of bodies and parameters, and running them.
 
 pub(super) mod many;
 mod named;

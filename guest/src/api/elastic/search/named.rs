@@ -1,7 +1,7 @@
-//! `_name`: clauses of a query of which hits say whether they match.
+//! `_name`: named clauses of a query, which hits that match them list.
 //!
-//! What reads queries passes names over, so that they may stand in any query; only here they mean something. Each clause
-//! with a name is kept beside the query that it is a part of.
+//! The query parser skips names, so that they may occur in any query; only this module interprets them. Each named
+//! clause is kept beside the query that it is a part of.
 
 use serde_json::Value;
 
@@ -9,15 +9,15 @@ use crate::limits::Limits;
 use crate::query::NAME;
 use crate::{ErrorKind, SearchError};
 
-/// Most names of a search: as many as a hit has bits for.
+/// Maximum number of names in a search: the number of bits of a hit.
 const MAX_NAMES: usize = 64;
 
-/// Clauses with a name.
+/// Named clauses.
 #[derive(Default)]
 pub(in crate::api::elastic) struct Named {
-    /// A name may be there more than once.
+    /// A name may occur more than once.
     pub(in crate::api::elastic) clauses: Vec<(String, Value)>,
-    /// How long they are together: one inside of another counts twice.
+    /// Total size in bytes: a clause inside another counts twice.
     num_bytes: usize,
 }
 
@@ -28,10 +28,10 @@ impl Named {
         clauses.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Finds those with a name in a clause that was read without an error: first what is inside of it, then itself.
+    /// Finds the named clauses in a clause that was parsed without an error: first those inside it, then itself.
     ///
     /// # Errors
-    /// If there are too many, or they are together longer than a query may be.
+    /// If there are too many, or their total size exceeds that of a query.
     pub(in crate::api::elastic) fn find(
         &mut self,
         clause: &Value,
@@ -51,7 +51,7 @@ impl Named {
         };
         let mut name = params.get(NAME);
         if name.is_none() && inside.is_empty() {
-            // Beside what is asked of the field.
+            // Next to the parameters of the field.
             let mut of_fields = params.values().filter_map(Value::as_object);
             name = of_fields.find_map(|field| field.get(NAME));
         }
@@ -117,7 +117,7 @@ mod tests {
         }});
         let limits = Limits::default();
         let plain = parse_dsl(map(&plain), None, &limits).unwrap();
-        // They mean nothing to the query.
+        // Names do not affect the query.
         assert_eq!(parse_dsl(map(&query), None, &limits).unwrap(), plain);
         let named = found(&query).unwrap();
         let names: Vec<&str> = named.iter().map(|(name, _)| name.as_str()).collect();
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(error.kind, ErrorKind::Limit);
     }
 
-    /// A clause around another, each with a name.
+    /// Wraps a clause in others, each with a name.
     fn around(mut clause: Value, depth: usize) -> Value {
         for level in 0..depth {
             clause = json!({"bool": {"_name": level.to_string(), "must": clause}});

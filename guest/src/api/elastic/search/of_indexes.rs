@@ -1,4 +1,4 @@
-//! A search with the indexes that it is of.
+//! A search together with its indexes.
 
 use super::pit::pinned_names;
 use super::read::{Search, read_search};
@@ -9,11 +9,11 @@ use crate::api::elastic::params::{Common, UrlParams};
 use crate::api::settings::ApiSettings;
 use crate::request::AskedIndexes;
 
-/// Reads a search of the indexes that `names` stands for, unless its body says itself what it is of; `None` if it is of none.
-/// One search and each of many are read here.
+/// Parses a search of the indexes in `names`, unless its body names a point in time; `None` if it has no index. Used
+/// for single searches and for each of many.
 ///
 /// # Errors
-/// If there is no such index, or the search is wrong.
+/// If an index does not exist, or the search is invalid.
 pub(in crate::api::elastic) fn read_search_of(
     names: &str,
     body: &[u8],

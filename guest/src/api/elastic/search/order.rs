@@ -1,4 +1,4 @@
-//! The order of hits that a search asks for, and where in it they begin.
+//! The order of hits of a search, and where in it they begin.
 
 use super::sort::Sort;
 use crate::SearchError;
@@ -6,14 +6,14 @@ use crate::api::elastic::body::{Body, wrong};
 use crate::api::elastic::params::UrlParams;
 use crate::request::{Question, Scroll, SortKeySpec, SortOrder, SortTarget};
 
-/// The order of hits that is asked for.
+/// The requested order of hits.
 pub(in crate::api::elastic) struct Order {
     pub(in crate::api::elastic) sort: Option<Sort>,
-    /// All hits in that order, page by page.
+    /// A scroll through all hits in that order, page by page.
     pub(in crate::api::elastic) scroll: Option<Scroll>,
 }
 
-/// Reads the order of hits, and where in it they begin. A scroll in another order than that of splits is taken out of the
+/// Parses the order of hits, and where in it they begin. Moves a scroll in another order than the stored one out of the
 /// question.
 pub(in crate::api::elastic) fn order(
     body: &mut Body,
@@ -27,7 +27,7 @@ pub(in crate::api::elastic) fn order(
         None => body.take("sort").map(|json| Sort::of(&json)).transpose()?,
     };
     let sort = sort.filter(|sort| !sort.keys.is_empty());
-    // By itself, `_doc` is the order in which hits are found.
+    // `_doc` alone is the order in which hits are found.
     let is_stored = |sort: &Sort| {
         let is_doc = |key: &SortKeySpec| key.target == SortTarget::Doc;
         let mut keys = sort.keys.iter();
@@ -38,7 +38,7 @@ pub(in crate::api::elastic) fn order(
         scroll = question.scroll.take();
     }
     let sort = match sort {
-        // Where a document lies tells how many lie before it.
+        // The position of a document would reveal how many precede it.
         sort if is_hidden => sort,
         Some(sort) => Some(sort.told_apart(is_pinned || scroll.is_some())),
         None if is_pinned => Some(Sort::default().told_apart(true)),
@@ -74,17 +74,16 @@ pub(in crate::api::elastic) fn order(
     Ok(Order { sort, scroll })
 }
 
-/// Returns the order of hits where none is asked for: the best first, unless all are equally good, with this score; then
-/// as in the index's own order.
+/// Returns the default order of hits: the best first, unless all have the same `score`; then the index's own order.
 pub(in crate::api::elastic) fn order_by_itself(question: &Question, score: Option<f32>) -> Sort {
     let keys = match score {
-        // As it lies in the index: a scroll goes on from split to split in that order.
+        // In stored order, in which a scroll continues from split to split.
         _ if question.scroll.is_some() => vec![SortKeySpec {
             target: SortTarget::Doc,
             order: SortOrder::Ascending,
             missing_first: false,
         }],
-        // Places are no values to choose by.
+        // Places are not values to choose by.
         Some(_) if question.collapse.is_none() => Vec::new(),
         _ => vec![SortKeySpec {
             target: SortTarget::Score,

@@ -1,8 +1,8 @@
-//! Points in time: searches of an index as it was when the point was taken.
+//! Points in time: searches of an index as it was when the point was opened.
 //!
-//! A point in time is a text that names the manifest of each index by a hash. The manifests themselves are in the host's
-//! cache, since the store has only the newest; objects that a newer one does not name stay for the grace period of the
-//! garbage collection. If either is gone, a search says so.
+//! The id of a point in time contains the hash of each index's manifest. The manifests themselves are in the host's
+//! cache, because the store has only the newest; objects that a newer one does not name stay for the grace period of
+//! the garbage collection. If either is gone, a search reports that.
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-open-point-in-time>.
 
@@ -19,7 +19,7 @@ use crate::request::{AskedIndexes, PinnedManifest};
 use crate::search::no_index;
 use crate::{ErrorKind, SearchError};
 
-/// Longest text of a point in time, in bytes: of hundreds of indexes.
+/// Maximum length of a point in time's id, in bytes: enough for hundreds of indexes.
 const MAX_LEN: usize = 128 * 1024;
 
 /// A point in time.
@@ -29,10 +29,10 @@ pub(in crate::api::elastic) struct Pinned {
 }
 
 impl Pinned {
-    /// Reads the value of `pit`. How long it is to be kept says the host's cache.
+    /// Parses the value of `pit`. The host's cache decides how long it is kept.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is invalid.
     pub(in crate::api::elastic) fn of(pit: &Value) -> Result<Self, SearchError> {
         let unknown = pit.as_object().into_iter().flatten();
         let mut unknown = unknown.filter(|(key, _)| !matches!(key.as_str(), "id" | "keep_alive"));
@@ -61,10 +61,10 @@ impl Pinned {
     }
 }
 
-/// Takes a point in time of these indexes.
+/// Opens a point in time of these indexes.
 ///
 /// # Errors
-/// If a manifest cannot be read, or the host keeps none.
+/// If a manifest cannot be read, or the host has no cache.
 pub(in crate::api::elastic) async fn open(
     indexes: &AskedIndexes,
     limits: &Limits,
@@ -76,7 +76,7 @@ pub(in crate::api::elastic) async fn open(
             Ok(hash) => manifests.push((name.clone(), hash)),
             Err(error) if error.kind != ErrorKind::NotFound => return Err(error),
             Err(_) if indexes.requires(name) => return Err(no_index(name)),
-            // A pattern does not stand for one that has not been created yet.
+            // A pattern does not match an index that has not been created yet.
             Err(_) => {}
         }
     }
@@ -87,10 +87,10 @@ pub(in crate::api::elastic) async fn open(
     Ok(BASE64_URL_SAFE_NO_PAD.encode(json))
 }
 
-/// Returns the names of the indexes of the point in time that a body asks for, with commas between them, if it asks for one.
+/// Returns the names of the indexes of the point in time in a body, separated by commas, if there is one.
 ///
 /// # Errors
-/// If it is none.
+/// If it is invalid.
 pub(in crate::api::elastic) fn pinned_names(body: &Body) -> Result<Option<String>, SearchError> {
     let Some(pit) = body.map.get("pit").filter(|pit| !pit.is_null()) else {
         return Ok(None);

@@ -20,25 +20,25 @@ use crate::request::{
     SortKeySpec, SortTarget,
 };
 
-/// How many hits there are if a request does not say.
+/// Default number of hits.
 const DEFAULT_SIZE: u64 = 10;
 
-/// Up to so many hits are counted if a request does not say.
+/// Default limit up to which hits are counted.
 const DEFAULT_COUNTED: u64 = 10_000;
 
-/// A search, and what its host is to keep to.
+/// A search, and the budget of its host.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(in crate::api::elastic) question: Question,
-    /// What the aggregations are of, where that is more than the hits.
+    /// The question of the aggregations, where they cover more than the hits.
     pub(in crate::api::elastic) aggregated: Option<Question>,
     pub(in crate::api::elastic) budget: Budget,
 }
 
-/// Reads a search. `params` are left with what is not of a search.
+/// Parses a search, and leaves other parameters in `params`.
 ///
 /// # Errors
-/// If something is unknown, of another type, or asks for what the limits do not allow.
+/// If something is unknown, of another type, or exceeds the limits.
 pub(in crate::api::elastic) fn read_search(
     mut body: Body,
     params: &mut UrlParams,
@@ -70,7 +70,7 @@ pub(in crate::api::elastic) fn read_search(
     };
     question.query = given.hits()?.parse(settings.now_ms, &settings.limits)?;
     let score = question.query.constant_score();
-    // Of a query within the limits: the clauses are copied.
+    // The query is within the limits: its clauses are copied.
     let named = given.named(settings)?;
     let shows_sort = sort.is_some();
     let sort = sort.unwrap_or_else(|| order_by_itself(&question, score));
@@ -101,7 +101,7 @@ pub(in crate::api::elastic) fn read_search(
     let mut search = finish(question, aggs, budget, settings)?;
     search.question.named = parse_named(&named.clauses, settings.now_ms, &settings.limits)?;
     if let Some(mut aggregated) = aggregated {
-        // Both are carried out at once, and share the memory.
+        // Both run at once, and share the memory.
         for question in [&mut search.question, &mut aggregated] {
             question.limits.max_resident_bytes /= 2;
         }
@@ -110,7 +110,7 @@ pub(in crate::api::elastic) fn read_search(
     Ok(search)
 }
 
-/// Reads a number of the URL, or else of the body.
+/// Takes a number from the URL, or else from the body.
 fn count(
     body: &mut Body,
     params: &mut UrlParams,
@@ -122,7 +122,7 @@ fn count(
     }
 }
 
-/// Reads the point in time that is searched, if it is one.
+/// Takes the point in time to search, if there is one.
 fn pinned(body: &mut Body, is_scroll: bool) -> Result<Option<Pinned>, SearchError> {
     let pinned = body.take("pit").map(|pit| Pinned::of(&pit)).transpose()?;
     match pinned.is_some() && is_scroll {
@@ -134,7 +134,7 @@ fn pinned(body: &mut Body, is_scroll: bool) -> Result<Option<Pinned>, SearchErro
     }
 }
 
-/// Returns where a scroll begins, if a search begins one.
+/// Returns the scroll that a search begins, if it does.
 fn scroll_from_first(
     body: &Body,
     params: &mut UrlParams,
@@ -151,7 +151,7 @@ fn scroll_from_first(
     }))
 }
 
-/// Returns how many hits are counted; `None` if their number is not shown.
+/// Returns the maximum number of hits that are counted; `None` if the number is not shown.
 fn most_counted(
     body: &mut Body,
     params: &mut UrlParams,
@@ -168,7 +168,7 @@ fn most_counted(
         Some(Value::Bool(false)) => None,
         Some(count) => match count.as_u64() {
             Some(count) => Some(count),
-            // Elasticsearch's other way to say true.
+            // Elasticsearch's other notation for true.
             None if count == -1 => Some(u64::MAX),
             None => {
                 return Err(wrong(
@@ -180,7 +180,8 @@ fn most_counted(
     })
 }
 
-/// See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/collapse-search-results>.
+/// Takes the field to collapse by. See
+/// <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/collapse-search-results>.
 fn collapse(body: &mut Body) -> Result<Option<String>, SearchError> {
     let Some(collapse) = body.take("collapse") else {
         return Ok(None);
@@ -209,7 +210,7 @@ fn min_score(body: &mut Body) -> Result<Option<f64>, SearchError> {
     score.transpose()
 }
 
-/// Refuses a least score where none is computed, unless all hits have a sufficient one anyway.
+/// Refuses a minimum score where scores are not computed, unless all hits have a sufficient one anyway.
 fn check_min_score(
     question: &Question,
     has_aggregations: bool,
@@ -235,7 +236,7 @@ fn check_min_score(
     }
 }
 
-/// Reads what `_count` takes.
+/// Parses a request to `_count`.
 ///
 /// # Errors
 /// As [`read_search`].
@@ -257,10 +258,10 @@ pub(in crate::api::elastic) fn read_count(
     finish(question, None, Budget::default(), settings)
 }
 
-/// Returns a search that says which indexes may hold a hit.
+/// Returns a search that finds the indexes that may hold a hit.
 ///
 /// # Errors
-/// If the filter is no query.
+/// If the filter is not a valid query.
 pub(in crate::api::elastic) fn filter_question(
     filter: &Value,
     settings: &ApiSettings,
@@ -273,7 +274,7 @@ pub(in crate::api::elastic) fn filter_question(
     })
 }
 
-/// Returns a question that asks for everything.
+/// Returns a question that matches everything.
 fn plain(settings: &ApiSettings, is_pretty: bool) -> Question {
     let forced_filter = settings.forced_filter.clone();
     Question::of_all(forced_filter, settings.limits.clone(), http_form(is_pretty))
@@ -287,7 +288,7 @@ fn http_form(is_pretty: bool) -> AnswerForm {
     }
 }
 
-/// Checks what can be checked without an index, and reads the aggregations.
+/// Checks everything that can be checked without an index, and parses the aggregations.
 fn finish(
     mut question: Question,
     aggs: Option<Value>,
@@ -306,10 +307,10 @@ fn finish(
     })
 }
 
-/// What is asked for, before it is parsed.
+/// The queries of a request, unparsed.
 struct Given {
     query: Value,
-    /// A filter for hits and not for aggregations.
+    /// A filter for hits but not for aggregations.
     post_filter: Option<Value>,
     aggs: Option<Value>,
 }
@@ -344,7 +345,7 @@ impl Given {
         }
     }
 
-    /// Returns the clauses that have a name.
+    /// Returns the named clauses.
     fn named(&self, settings: &ApiSettings) -> Result<Named, SearchError> {
         let mut named = Named::default();
         for clause in std::iter::once(&self.query).chain(&self.post_filter) {
@@ -353,8 +354,8 @@ impl Given {
         Ok(named)
     }
 
-    /// Returns the question that the aggregations are of, where that is more than the hits. A filter for hits alone is one
-    /// for both where there are no aggregations.
+    /// Returns the question of the aggregations, where they cover more than the hits. A filter for hits alone applies
+    /// to both where there are no aggregations.
     fn aggregated(
         &self,
         question: &Question,
@@ -377,7 +378,7 @@ impl Given {
     }
 }
 
-/// `timeout: 10s`
+/// Takes the time limit: `timeout: 10s`.
 fn budget(body: &mut Body, params: &mut UrlParams) -> Result<Budget, SearchError> {
     let ms = match params.duration("timeout")? {
         Some(ms) => Some(ms),
@@ -392,7 +393,7 @@ fn budget(body: &mut Body, params: &mut UrlParams) -> Result<Budget, SearchError
     })
 }
 
-/// What is refused unless it says what is so in any case.
+/// Refuses unsupported keys unless their value has no effect.
 fn refuse_the_rest(body: &mut Body, params: &mut UrlParams) -> Result<(), SearchError> {
     let off = [Value::Bool(false)];
     let nothing = [json!({}), json!([])];

@@ -1,4 +1,4 @@
-//! Carrying a search out, and answers without one.
+//! Running a search, and answers without a search.
 
 use canter_protocol::Outcome;
 use futures_util::future::join;
@@ -8,7 +8,7 @@ use crate::exchange::Exchange;
 use crate::request::{AskedIndexes, Question};
 use crate::search::run_search;
 
-/// What is found where no index is searched.
+/// Returns the answer where no index is searched.
 pub(in crate::api::elastic) fn found_nothing(counts: bool) -> &'static str {
     match counts {
         true => r#"{"count":0,"_shards":{"total":0,"successful":0,"skipped":0,"failed":0}}"#,
@@ -18,7 +18,7 @@ pub(in crate::api::elastic) fn found_nothing(counts: bool) -> &'static str {
     }
 }
 
-/// A search whose hits are fewer documents than its aggregations are of: both at once, and one answer.
+/// Runs a search whose aggregations cover more documents than its hits: both parts at once, joined into one answer.
 pub(in crate::api::elastic) async fn search_both(
     question: Question,
     aggregated: Question,
@@ -33,14 +33,14 @@ pub(in crate::api::elastic) async fn search_both(
             "a search did not end with its answer",
         ));
     };
-    // Quotes in texts are escaped, so that these are found where they are meant.
+    // Quotes inside strings are escaped, so these matches are keys.
     const HITS: &str = ",\"hits\":{";
     const AGGREGATIONS: &str = "\"hits\":[]},\"aggregations\":";
     let parts = || {
         let (head, hits) = hits.strip_suffix('}')?.split_once(HITS)?;
         let (other, aggregations) = aggregations.split_once(AGGREGATIONS)?;
         let (other, _) = other.split_once(HITS)?;
-        // What the aggregations lack, the answer says; the hits lack no more than that.
+        // The answer reports what the aggregations lack; the hits lack no more than that.
         let is_whole = other.contains("\"timed_out\":false") && other.contains("\"failed\":0");
         let head = if is_whole { head } else { other };
         Some([head, HITS, hits, ",\"aggregations\":", aggregations].concat())

@@ -1,8 +1,8 @@
-//! Scrolling: all hits of a search, page by page, in the order in which they lie in the index, or in another.
+//! Scrolling: all hits of a search, page by page, in stored order or in another.
 //!
-//! A scroll is a text that says the request, of which manifests it is, and where the last page ended. All pages are of the
-//! documents that there were when the first was taken: the host's cache keeps the manifests, as for a point in time. Where it
-//! does not, a scroll goes on until its index changes, and then says that it cannot.
+//! A scroll id contains the request, its manifests, and the position where the last page ended. All pages show the
+//! documents that existed when the first was requested: the host's cache keeps the manifests, as for a point in time.
+//! Without such a cache a scroll continues until its index changes, and then fails.
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-scroll>.
 
@@ -14,10 +14,10 @@ use crate::api::elastic::params::UrlParams;
 use crate::api::settings::ApiSettings;
 use crate::request::{AskedIndexes, Counting, Scroll};
 
-/// Reads the request for the next page, by the text of the last one.
+/// Parses the request for the next page from the scroll id of the last one.
 ///
 /// # Errors
-/// If it is no such text, or one of its indexes is none that the caller may search.
+/// If the id is invalid, or the caller may not search one of its indexes.
 pub(in crate::api::elastic) fn next_page(
     id: &str,
     is_pretty: bool,
@@ -37,13 +37,13 @@ pub(in crate::api::elastic) fn next_page(
     let mut params = UrlParams::of(&scroll.query)?;
     params.common()?;
     let body = Body::parse(scroll.body.as_bytes())?;
-    // Later pages are of the same time as the first.
+    // Later pages use the time of the first.
     let mut settings = settings.clone();
     settings.now_ms = scroll.now_ms.or(settings.now_ms);
     let settings = &settings;
     let mut search = read_search(body, &mut params, is_pretty, settings)?;
     params.finish()?;
-    // Whatever else the text says: it goes on where it stands.
+    // The scroll's own position takes precedence over the request in the id.
     let question = &mut search.question;
     question.pinned.clone_from(&scroll.pinned);
     if scroll.total.is_some() {

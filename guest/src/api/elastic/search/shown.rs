@@ -1,4 +1,4 @@
-//! What hits show: parts of documents, fields, and the passages that match.
+//! Contents of hits: parts of documents, fields, and matching passages.
 
 use serde_json::{Map, Value};
 
@@ -7,13 +7,13 @@ use crate::api::elastic::body::{Body, wrong};
 use crate::api::elastic::params::UrlParams;
 use crate::request::{Highlight, Marks, NamedField, SourceFilter};
 
-/// Longest passage of `highlight` if a request does not say, in characters.
+/// Default maximum length of a passage of `highlight`, in characters.
 const DEFAULT_FRAGMENT: usize = 100;
 
 /// Longer than any text.
 const MAX_FRAGMENT: usize = u32::MAX as usize;
 
-/// Reads a name or a list of names.
+/// Parses a name or a list of names.
 fn names(key: &str, value: &Value) -> Result<Vec<String>, SearchError> {
     let invalid = || wrong(key, "this must be a name or a list of names");
     match value {
@@ -26,7 +26,7 @@ fn names(key: &str, value: &Value) -> Result<Vec<String>, SearchError> {
     }
 }
 
-/// Reads `_source`: a flag, names, or an object with names of both kinds.
+/// Parses `_source`: a flag, names, or an object with both lists of names.
 fn source_of(value: &Value) -> Result<SourceFilter, SearchError> {
     let mut source = SourceFilter::default();
     match value {
@@ -36,7 +36,7 @@ fn source_of(value: &Value) -> Result<SourceFilter, SearchError> {
                 match key.as_str() {
                     "includes" | "include" => source.includes = names(key, value)?,
                     "excludes" | "exclude" => source.excludes = names(key, value)?,
-                    // No field has any.
+                    // No field is a vector.
                     "exclude_vectors" if value.is_boolean() => {}
                     _ => {
                         return Err(wrong(
@@ -52,7 +52,7 @@ fn source_of(value: &Value) -> Result<SourceFilter, SearchError> {
     Ok(source)
 }
 
-/// Which parts of documents hits show.
+/// Takes the parts of documents that hits show.
 pub(in crate::api::elastic) fn shown(
     body: &mut Body,
     params: &mut UrlParams,
@@ -98,7 +98,7 @@ pub(in crate::api::elastic) fn shown(
     Ok((source, fields))
 }
 
-/// `["a", {"field": "b", "format": "epoch_millis"}]`
+/// Parses `["a", {"field": "b", "format": "epoch_millis"}]`.
 fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, SearchError> {
     let fields = match json {
         None => return Ok(Vec::new()),
@@ -130,7 +130,7 @@ fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, Searc
     fields.collect()
 }
 
-/// See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/highlighting>.
+/// Takes the highlighting. See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/highlighting>.
 pub(in crate::api::elastic) fn highlight(
     body: &mut Body,
 ) -> Result<Option<Highlight>, SearchError> {
@@ -142,7 +142,7 @@ pub(in crate::api::elastic) fn highlight(
     };
     let fields = match json.shift_remove("fields") {
         Some(Value::Object(fields)) => fields.into_iter().collect(),
-        // In a list, so that they have an order.
+        // A list defines an order.
         Some(Value::Array(list)) => {
             let objects = list.into_iter().filter_map(|field| match field {
                 Value::Object(field) => Some(field),
@@ -170,7 +170,7 @@ pub(in crate::api::elastic) fn highlight(
     }
 }
 
-/// Settings of passages, for all fields or for one, which has those of all where it says nothing.
+/// Parses settings of passages, for all fields or for one, which inherits those of all.
 fn marks(
     path: &str,
     mut json: Map<String, Value>,

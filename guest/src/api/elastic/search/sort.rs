@@ -1,4 +1,4 @@
-//! `sort`, and `search_after` that goes on behind a hit.
+//! `sort`, and `search_after`, which continues behind a hit.
 //!
 //! See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/sort-search-results>.
 
@@ -22,7 +22,7 @@ fn invalid(what: impl std::fmt::Display) -> SearchError {
 }
 
 impl Sort {
-    /// Reads the value of `sort`: a key or a list of keys.
+    /// Parses the value of `sort`: a key or a list of keys.
     pub(in crate::api::elastic) fn of(json: &Value) -> Result<Self, SearchError> {
         #[cfg(test)]
         crate::request::parses::note(crate::request::parses::Parsed::Sort);
@@ -37,7 +37,7 @@ impl Sort {
         Ok(sort)
     }
 
-    /// Reads `field`, `field:desc` with commas between them, as URLs have it.
+    /// Parses `field`, `field:desc` separated by commas, as in URLs.
     pub(in crate::api::elastic) fn of_url(text: &str) -> Result<Self, SearchError> {
         let keys = text.split(',').map(|key| match key.rsplit_once(':') {
             Some((name, order)) => serde_json::json!({name: order}),
@@ -48,7 +48,7 @@ impl Sort {
 
     fn add(&mut self, key: &Value) -> Result<(), SearchError> {
         match key {
-            // As URLs have it.
+            // The URL notation.
             Value::String(name) if name.ends_with(":asc") || name.ends_with(":desc") => {
                 Err(invalid(format!(
                     "No mapping found for [{name}] in order to sort on: write {{\"field\": \"desc\"}}"
@@ -56,8 +56,8 @@ impl Sort {
             }
             Value::String(name) => self.push(name, None, false, DateFormat::Usual),
             Value::Object(keys) => {
-                // The keys of an object have no order of their own, and Grafana writes them by the alphabet: what only
-                // tells hits apart comes last.
+                // The keys of an object have no order, and Grafana writes them alphabetically: keys that only tell
+                // hits apart come last.
                 let (apart, values): (Vec<_>, Vec<_>) = keys
                     .iter()
                     .partition(|(name, _)| matches!(name.as_str(), "_doc" | "_shard_doc"));
@@ -96,7 +96,7 @@ impl Sort {
                         _ => DateFormat::Named(text.clone()),
                     }
                 }
-                // How it is written, a format says.
+                // A format decides how it is written.
                 ("numeric_type", Value::String(text))
                     if matches!(text.as_str(), "date" | "date_nanos") =>
                 {
@@ -107,7 +107,7 @@ impl Sort {
                         };
                     }
                 }
-                // Every field of the index is mapped or dynamic, so that there is nothing to stand in for.
+                // Every field of the index is mapped or dynamic, so no substitute is needed.
                 ("unmapped_type", Value::String(_)) => {}
                 ("mode", Value::String(text)) => {
                     return Err(invalid(format!(
@@ -159,14 +159,14 @@ impl Sort {
         Ok(())
     }
 
-    /// With what tells all hits apart behind the other keys, if `_doc` stands there, or if `always`.
+    /// Appends the key that tells all hits apart, if `_doc` is present, or if `always`.
     pub(in crate::api::elastic) fn told_apart(mut self, always: bool) -> Self {
         let first = self
             .keys
             .iter()
             .position(|key| key.target == SortTarget::Doc);
         let order = match first {
-            // By itself, it is the order of the index.
+            // `_doc` alone is the order of the index.
             Some(0) if !always => return self,
             None if !always => return self,
             Some(at) => {
@@ -185,7 +185,7 @@ impl Sort {
         self
     }
 
-    /// Reads `search_after`: one value for each key.
+    /// Parses `search_after`: one value for each key.
     pub(in crate::api::elastic) fn after(
         &self,
         json: &Value,
