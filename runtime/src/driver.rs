@@ -1,7 +1,7 @@
-//! The one loop: step → demand → wave → supplies → step, until the session is over.
+//! The driver's loop: step → demand → wave → supplies → step, until the session is over.
 //!
-//! It knows neither what is searched nor by which engine. What may stop it is the deadline, a failing
-//! guest, or the caller dropping the future, which cancels requests in flight and interrupts the guest.
+//! It is independent of the search and of the engine. The deadline, a failing guest, or the caller
+//! dropping the future stops it; the latter cancels requests in flight and interrupts the guest.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,14 +16,14 @@ use crate::session::{Budget, HostReport, Outcome, Progress, SessionRequest, Supp
 use crate::worker::Worker;
 use crate::{Interrupt, Profile, SearchError};
 
-/// Most waves of one session: a guest that still asks after this many is asking in circles.
+/// Maximum number of waves of one session: a guest that needs more is in a loop.
 const MAX_STEPS: u64 = 1000;
 
-/// What drives the sessions of one search.
+/// Driver of the sessions of one search.
 pub(crate) struct Driver {
     pub(crate) io: Arc<SearchIo>,
     pub(crate) interrupt: Interrupt,
-    /// When the search must be over, on the searcher's clock.
+    /// Deadline of the search, on the searcher's clock.
     pub(crate) deadline: Option<Duration>,
     pub(crate) max_memory_bytes: Option<usize>,
     /// Seed of the order in which supplies reach the guest; `None` keeps the demand's order.
@@ -33,20 +33,20 @@ pub(crate) struct Driver {
 /// A session that is open on a worker.
 pub(crate) struct OpenSession {
     span: Span,
-    /// What its request asks the host to keep to.
+    /// Budget that its request sets for the host.
     pub(crate) asked: Budget,
     profile: Profile,
 }
 
-/// How a session ends.
+/// End of a session.
 pub(crate) enum SessionEnd {
     Done(Outcome),
-    /// A dry run has come to requests that it does not send.
+    /// A dry run has reached requests that it does not send.
     Stopped(Vec<PlannedRequest>),
 }
 
 impl Driver {
-    /// Runs one session on `worker` to its end. `waves_before` is how many waves the search has had.
+    /// Runs one session on `worker` to its end. `waves_before` is the number of earlier waves of the search.
     pub(crate) async fn run(
         &self,
         worker: &Worker,
@@ -140,7 +140,7 @@ impl Driver {
         }
     }
 
-    /// What there is to say of the search so far.
+    /// Returns the host's report on the search so far.
     fn report(&self) -> HostReport {
         HostReport {
             elapsed_us: self.io.micros(self.clock().now()),
@@ -149,8 +149,8 @@ impl Driver {
         }
     }
 
-    /// Waits for the guest, and not longer than until the deadline. The wasm engine watches the
-    /// deadline itself; the native one can only be left behind.
+    /// Waits for the guest, at most until the deadline. The wasm engine watches the deadline
+    /// itself; a native guest can only be abandoned.
     async fn in_time<T>(
         &self,
         call: impl Future<Output = Result<T, SearchError>>,
@@ -169,7 +169,7 @@ impl Driver {
     }
 }
 
-/// A different order for each seed, and always the same one for the same seed.
+/// Shuffles supplies: a different order for each seed, and always the same one for the same seed.
 fn shuffle(supplies: &mut [Supply], seed: u64) {
     supplies.sort_by_cached_key(|supply| xxh3_64_with_seed(&supply.id.to_le_bytes(), seed));
 }

@@ -1,8 +1,8 @@
-//! Errors of the host's own.
+//! Errors of the host itself.
 
 use crate::SearchError;
 
-/// Returns the error of a guest that broke down. The cause stands in the log, and not in an answer.
+/// Returns the error of a guest that broke down. The log has the cause, the answer does not.
 pub(crate) fn defect() -> SearchError {
     SearchError::internal(
         "this request made the search engine fail, which is a defect of it: please report it with the request; \

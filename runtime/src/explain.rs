@@ -1,4 +1,4 @@
-//! What a search would cost, without running it: the plan's reads are done, the others only listed.
+//! Cost estimate of a search: the plan's reads are executed, the others only listed.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::searcher::{SearchEnd, request};
 use crate::session::ByteClass;
 use crate::{Limits, Profile, SearchError, Searcher};
 
-/// What an explanation may keep of what it reads.
+/// Maximum size of an explanation's cache, in bytes.
 const CACHE_BYTES: usize = 256 << 20;
 
 /// A request that a search would send.
@@ -22,11 +22,11 @@ pub struct PlannedRead {
     pub object: String,
     /// First byte.
     pub offset: u64,
-    /// Number of bytes; 0 for what reaches to the end of an object, of which nobody knows the length.
+    /// Number of bytes; 0 for a read to the end of an object, whose length is unknown.
     pub length: u64,
     /// Class of the largest read in it.
     pub class: ByteClass,
-    /// How many of the guest's reads it would answer.
+    /// Number of the guest's reads that it would answer.
     pub num_reads: u32,
 }
 
@@ -42,25 +42,25 @@ impl From<PlannedRequest> for PlannedRead {
     }
 }
 
-/// A plan and its price in requests and bytes.
+/// A plan and its cost in requests and bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The guest's account: what becomes of each split and why.
+    /// The guest's account: the treatment of each split, with the reason.
     pub plan: Value,
-    /// The I/O that the plan took: manifest, heads, and dictionaries where counts decide.
+    /// The I/O of the plan: manifest, heads, and dictionaries where counts decide.
     pub profile: Profile,
-    /// The first requests that the search would send after that, in one wave. Empty if the plan
+    /// The first requests that the search would send after the plan, in one wave. Empty if the plan
     /// already has the answer.
     pub planned: Vec<PlannedRead>,
-    /// At most so many documents are fetched at the end, each of which may cost a request more.
+    /// Maximum number of documents that are fetched at the end, each of which may cost another request.
     pub max_documents: u64,
 }
 
 impl Searcher {
     /// Plans a search and stops.
     ///
-    /// What the plan is made from is read: the manifest, heads, and dictionaries where counts decide
-    /// which splits are searched. Of what would follow, the first wave is listed exactly. Errors are
+    /// The plan's inputs are read: the manifest, heads, and dictionaries where counts decide which
+    /// splits are searched. Of the following reads, the first wave is listed exactly. Errors are
     /// those of [`Searcher::search`].
     pub async fn explain(
         &self,
@@ -82,7 +82,7 @@ impl Searcher {
             coalesce: shared.coalesce,
             max_part_bytes: shared.max_part_bytes,
             metrics: Arc::clone(&shared.metrics),
-            // A search without a cache reads no more than it needs.
+            // A search without a cache reads only what it needs.
             reads_blocks: shared.cache.is_some(),
             ..SharedIo::new(
                 Arc::clone(&shared.clock),

@@ -1,4 +1,4 @@
-//! When a query must stop: its deadline has passed, or nobody waits for it any more.
+//! Interrupts of a query: its deadline has passed, or its caller has gone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// An interrupt that fires `time_limit` after `started`; `Duration::MAX` never fires.
+    /// Returns an interrupt that fires `time_limit` after `started`; `Duration::MAX` never fires.
     pub fn after(started: Instant, time_limit: Duration) -> Self {
         Self {
             deadline: started.checked_add(time_limit),
@@ -24,7 +24,7 @@ impl Interrupt {
         }
     }
 
-    /// The same deadline with a cancellation of its own.
+    /// Returns an interrupt with the same deadline and a separate cancellation.
     pub(crate) fn sibling(&self) -> Self {
         Self {
             cancelled: Arc::new(AtomicBool::new(false)),
@@ -32,18 +32,18 @@ impl Interrupt {
         }
     }
 
-    /// Tells the instance that nobody waits for its answer.
+    /// Tells the instance that its answer is not needed any more.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// The flag that a cancellation sets.
+    /// Returns the flag that a cancellation sets.
     #[cfg(feature = "native")]
     pub(crate) fn cancellation(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.cancelled)
     }
 
-    /// Whether the instance should stop now.
+    /// Returns whether the instance should stop now.
     pub fn is_due(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
             || self
@@ -51,7 +51,7 @@ impl Interrupt {
                 .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    /// An error if the instance should stop now.
+    /// Returns an error if the instance should stop now.
     pub fn check(&self) -> Result<(), SearchError> {
         if self.is_due() {
             return Err(self.error());
@@ -59,7 +59,7 @@ impl Interrupt {
         Ok(())
     }
 
-    /// The error that a search which was interrupted ends with.
+    /// Returns the error of an interrupted search.
     pub fn error(&self) -> SearchError {
         if self.cancelled.load(Ordering::Relaxed) {
             return SearchError::limit("the search was cancelled by its caller");

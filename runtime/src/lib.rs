@@ -1,9 +1,9 @@
 //! Canter's host: drives a search session, fetches byte ranges, caches them, keeps the limits.
 //!
-//! The runtime knows objects, byte ranges and opaque cache keys. It does **not** know what a split, a
-//! manifest or a query is: all of that is the guest's, which runs either as a WebAssembly component
-//! (feature `wasm`) or linked as a Rust library (feature `native`). With neither feature the crate
-//! still compiles, for a host that brings an [`engine::Engine`] of its own.
+//! The runtime handles objects, byte ranges and opaque cache keys. Splits, manifests and queries
+//! belong to the guest, which runs either as a WebAssembly component (feature `wasm`) or linked as a
+//! Rust library (feature `native`). With neither feature the crate still compiles, for a host that
+//! provides its own [`engine::Engine`].
 //!
 //! ```text
 //!   Searcher ── plan ─┬─ leaf ─┬─ root        one worker thread per guest instance
@@ -12,7 +12,7 @@
 //!      each session:  step ─→ demand ─→ cache ─→ join, coalesce ─→ fetch ─→ supplies ─→ step …
 //! ```
 
-// The laboratory is a crate above this one, which names this one; some unit tests here search over its store all the same.
+// The laboratory depends on this crate, and some unit tests here search over its store all the same.
 #[cfg(test)]
 extern crate self as canter_runtime;
 

@@ -1,24 +1,24 @@
-//! What one search may take: plain data, with a default for everything.
+//! Limits of one search: plain data, with a default for everything.
 
 use canter_protocol::Budget;
 use serde_json::{Map, Value};
 
 use crate::SearchError;
 
-/// What one search may take.
+/// Limits of one search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
     /// Requests, bytes, waves and time.
     pub budget: Budget,
-    /// Most memory of one guest instance, in bytes; `None` leaves it at the engine's cap, which it
-    /// can only lower. The native engine has no cap.
+    /// Maximum memory of one guest instance, in bytes; `None` leaves it at the engine's cap, which
+    /// it can only lower. The native engine has no cap.
     pub max_memory_bytes: Option<usize>,
-    /// The guest's own limits, a JSON object that is passed on as it is.
+    /// The guest's own limits, a JSON object that is passed on unchanged.
     pub guest: Map<String, Value>,
 }
 
 impl Default for Limits {
-    /// 30 s, no other budget, and the guest's defaults.
+    /// Defaults to 30 s, no other budget, and the guest's defaults.
     fn default() -> Self {
         Self {
             budget: Budget {
@@ -39,7 +39,7 @@ impl Limits {
         limits
     }
 
-    /// Returns these limits, lowered to what a request of the search API asks for.
+    /// Returns these limits, lowered to the budget in a request of the search API.
     pub(crate) fn lowered_to(&self, asked: Budget) -> Self {
         Self {
             budget: self.budget.lowered_to(asked),
@@ -47,7 +47,7 @@ impl Limits {
         }
     }
 
-    /// These limits, lowered to what a request asks for under its key `budget`: an object with any of
+    /// Returns these limits, lowered to the value of a request's key `budget`: an object with any of
     /// `max_requests`, `max_bytes`, `max_waves`, `deadline_ms`, `max_memory_bytes`.
     pub(crate) fn lowered_by(&self, budget: &Value) -> Result<Self, SearchError> {
         let Value::Object(budget) = budget else {

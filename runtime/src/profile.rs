@@ -1,4 +1,4 @@
-//! What a search cost in requests, bytes, waves and cache hits, as it stands in a response's `profile`.
+//! Cost of a search in requests, bytes, waves and cache hits, as shown in a response's `profile`.
 
 pub use canter_waves::{ClassCount, RequestRecord, WaveRecord as Wave};
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::session::ByteClass;
 
-/// The counts of the classes that were counted at all, by name.
+/// Returns the nonzero counts by class name.
 fn by_class(count: &ClassCount) -> Value {
     ByteClass::ALL
         .into_iter()
@@ -18,42 +18,42 @@ fn by_class(count: &ClassCount) -> Value {
         .into()
 }
 
-/// The I/O of one search. What went to the store is counted after coalescing and caching, and a
+/// The I/O of one search. Traffic to the store is counted after coalescing and caching, and a
 /// retried request counts each time it was sent.
 ///
-/// Serialized it is for hosts of the same version; what a response shows is [`Profile::to_json`].
+/// Its serialized form is for hosts of the same version; a response shows [`Profile::to_json`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Dependent rounds to the store: waves in which nothing had to be fetched are not counted.
+    /// Dependent rounds to the store: waves without a fetch are not counted.
     pub num_waves: u64,
     /// Requests that went to the store, retries and hedges included.
     pub num_requests: u64,
     /// Bytes that came from the store.
     pub num_bytes: u64,
-    /// How many of `num_requests` repeated a failed one.
+    /// Number of requests that repeated a failed one, included in `num_requests`.
     pub num_retries: u64,
-    /// How many of `num_requests` were sent beside a slow first.
+    /// Number of requests that were sent beside a slow first one, included in `num_requests`.
     pub num_hedges: u64,
     /// Requests of other searches that this one waited for instead of sending its own.
     pub num_shared_requests: u64,
     /// Reads and lookups that the cache answered in full.
     pub num_cache_hits: ClassCount,
-    /// Reads and lookups that the cache could have answered and did not, or only in part.
+    /// Reads and lookups that the cache could have answered but did not, or only in part.
     pub num_cache_misses: ClassCount,
     /// Bytes that came from the cache.
     pub num_cache_bytes: u64,
     /// Microseconds that the search waited for the guest to compute, summed over instances.
     pub guest_us: u64,
-    /// Calls into the guest.
+    /// Number of calls into the guest.
     pub num_steps: u64,
-    /// Guest instances that took part.
+    /// Number of guest instances that took part.
     pub num_instances: u64,
     /// The waves that are counted in `num_waves`.
     pub waves: Vec<Wave>,
 }
 
 impl Profile {
-    /// Adds the cost of a wave that came after the others.
+    /// Adds the cost of a wave after the others.
     pub(crate) fn add_wave(&mut self, costs: Costs) {
         self.num_shared_requests += costs.num_shared_requests;
         self.num_cache_hits.merge(&costs.num_cache_hits);
@@ -95,7 +95,7 @@ impl Profile {
         self.waves.extend(theirs);
     }
 
-    /// The same with all times later by `micros`.
+    /// Returns the profile with all times later by `micros`.
     pub(crate) fn shifted(mut self, micros: u64) -> Self {
         let requests = self.waves.iter_mut().flat_map(|wave| &mut wave.requests);
         for request in requests {
@@ -121,7 +121,7 @@ impl Profile {
         self.num_instances += other.num_instances;
     }
 
-    /// This profile by itself, with the keys of a response's `profile` that are the host's.
+    /// Returns the profile as JSON, with the host's keys of a response's `profile`.
     pub fn to_json(&self) -> Value {
         let mut profile = Map::new();
         self.merge_into(&mut profile);

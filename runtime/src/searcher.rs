@@ -36,9 +36,9 @@ pub use text::SearchText;
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchResponse {
     /// The guest's response with `elapsed_time_micros` added. It has a `profile` (the guest's
-    /// counters and the I/O together) only if the request says `"profile": true`.
+    /// counters and the I/O) only if the request contains `"profile": true`.
     pub json: Value,
-    /// The I/O of the search, asked for or not.
+    /// The I/O of the search, whether requested or not.
     pub profile: Profile,
 }
 
@@ -51,7 +51,7 @@ pub struct Searcher {
     hedges: Arc<HedgeState>,
 }
 
-/// How a search ends that ran to its end, or as far as a dry run goes.
+/// End of a search, or of a dry run.
 pub(crate) enum SearchEnd {
     /// The guest's response.
     Response(String),
@@ -62,12 +62,12 @@ pub(crate) enum SearchEnd {
 }
 
 impl Searcher {
-    /// A builder; it needs at least an engine and a fetcher.
+    /// Returns a builder; it needs at least an engine and a fetcher.
     pub fn builder() -> SearcherBuilder {
         SearcherBuilder::default()
     }
 
-    /// [`Searcher::search`] for a request that is still text.
+    /// Runs [`Searcher::search`] on a request that is still text.
     pub async fn search_str(
         &self,
         request: &str,
@@ -81,8 +81,8 @@ impl Searcher {
     /// Answers one search request, a JSON object.
     ///
     /// Two keys are the host's: `profile` (a boolean) and `budget` (see [`crate::Budget`]), which can
-    /// only lower `limits`. All others are the guest's. Runs on tokio, with the guest on threads of
-    /// its own. Dropping the future cancels the search.
+    /// only lower `limits`. All others are the guest's. Runs on tokio, with the guest on separate
+    /// threads. Dropping the future cancels the search.
     pub async fn search(
         &self,
         request: &Value,
@@ -91,8 +91,8 @@ impl Searcher {
         self.search_text(request, limits).await?.parsed()
     }
 
-    /// As [`Searcher::search`], with aggregations as the text that the guest wrote: there may be megabytes of
-    /// them, and who only passes them on need not read them.
+    /// As [`Searcher::search`], with aggregations as the text that the guest wrote: they may take megabytes,
+    /// and a caller that only passes them on need not parse them.
     pub async fn search_text(
         &self,
         request: &Value,
@@ -114,8 +114,8 @@ impl Searcher {
         }
     }
 
-    /// Waits for what goes on behind answers: revalidations of the manifest, then the cache's writes.
-    /// Needed only by a process that is about to end.
+    /// Waits for work in the background: revalidations of the manifest, then the cache's writes. Only
+    /// needed before the process ends.
     pub async fn settle(&self) {
         self.shared.manifest.settle().await;
         if let Some(cache) = &self.shared.cache {
@@ -123,16 +123,15 @@ impl Searcher {
         }
     }
 
-    /// Instances of the guest that there are at this moment: those of searches under way, and those that
-    /// still compute although their search is over. A native one can only be left behind.
+    /// Returns the current number of guest instances: those of running searches, and those that still
+    /// compute although their search is over, since a native guest can only be abandoned.
     pub fn num_instances(&self) -> usize {
         let num_free = self.instance_permits.available_permits();
         self.settings.max_instances.saturating_sub(num_free)
     }
 
-    /// Waits until no guest computes any more, and not longer than `grace`; says whether none does. A guest that
-    /// was left behind at a deadline goes on where it cannot be stopped, and takes the processor from the searches
-    /// after it.
+    /// Waits until no guest computes any more, for at most `grace`; returns whether that is so. A native guest
+    /// that was abandoned at a deadline continues, and takes the processor from later searches.
     pub async fn is_idle_within(&self, grace: Duration) -> bool {
         let max_instances = self.settings.engine.max_instances();
         let max_instances = max_instances.clamp(1, Semaphore::MAX_PERMITS);
@@ -143,16 +142,16 @@ impl Searcher {
         timeout_at(clock, until, all_back).await.is_ok()
     }
 
-    /// The names of the indexes that are open now, in order; none if the only one has no name.
+    /// Returns the names of the open indexes, in order; empty if the only one has no name.
     pub fn index_names(&self) -> Vec<String> {
         let open = self.settings.indexes.as_ref();
         open.map(|open| open.names()).unwrap_or_default()
     }
 
-    /// Opens one more index, for requests from now on. Reads nothing yet.
+    /// Opens another index, for requests from now on. Reads nothing yet.
     ///
     /// # Errors
-    /// If the URI or the name cannot be used, if there is an index of that name, or if the searcher has one index without a
+    /// If the URI or the name is invalid, if an index of that name is open, or if the searcher has one index without a
     /// name.
     pub fn add_index(
         &self,
@@ -171,20 +170,20 @@ impl Searcher {
         builder::add_index(indexes, name, index)
     }
 
-    /// Forgets an index; false if there is none of that name. A search that is under way keeps what it has read, and does not
-    /// find what it asks for next.
+    /// Removes an index; returns false if there is none of that name. A running search keeps the data that it has read,
+    /// and its next reads fail.
     pub fn remove_index(&self, name: &str) -> bool {
         let open = self.settings.indexes.as_ref();
         open.is_some_and(|open| open.remove(name))
     }
 
-    /// What drives one search from now on. A dry run reads only what a plan needs.
+    /// Returns a driver for one search that begins now. A dry run reads only what a plan needs.
     pub(crate) fn driver(&self, limits: &Limits, shared: Arc<SharedIo>, is_dry: bool) -> Driver {
         let started = shared.clock.now();
         self.driver_from(started, limits, shared, is_dry)
     }
 
-    /// What drives a search that began at `started`.
+    /// Returns a driver for a search that began at `started`.
     fn driver_from(
         &self,
         started: Duration,
@@ -222,8 +221,8 @@ impl Searcher {
                 gate,
                 pace,
                 started,
-                // The guest needs a moment to answer with what there is, and the documents of the
-                // hits, read last, are worth the most.
+                // The guest needs a moment to answer with the available data, and the documents of
+                // the hits, which are read last, are worth the most.
                 reads_until: after(85),
                 documents_until: after(95),
                 is_dry,
@@ -281,12 +280,12 @@ impl Searcher {
         Ok((response_of(end)?, profile))
     }
 
-    /// What the searches of this searcher share.
+    /// Returns the state shared by the searches of this searcher.
     pub(crate) fn shared(&self) -> &Arc<SharedIo> {
         &self.shared
     }
 
-    /// The worker of the plan, the first leaf and the root: a search with one leaf needs no other.
+    /// Returns the worker of the plan, the first leaf and the root: a search with one leaf needs no other.
     async fn first_worker(&self, driver: &Driver) -> Result<Worker, SearchError> {
         let permit = self.instance_permits.clone().acquire_owned();
         let permit = timeout_at(&*self.shared.clock, driver.deadline, permit)

@@ -1,8 +1,8 @@
 //! A thread that holds one guest instance.
 //!
 //! Stepping a session is pure computation and may take long, so it never runs on the threads that
-//! carry I/O. The instance lives and dies on its thread, which makes no demand on it to be `Send`,
-//! and gives it a stack of a known size. A panic in a native guest ends the query, not the process.
+//! carry I/O. The instance stays on its thread, so it need not be `Send`, and has a stack of a
+//! known size. A panic in a native guest ends the query, not the process.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use crate::error::defect;
 use crate::session::{Budget, HostReport, Progress, SessionRequest, Supply};
 use crate::{Engine, Interrupt, SearchError};
 
-/// Stack of a worker: the wasm engine may use half of it.
+/// Stack size of a worker: the wasm engine may use half of it.
 const STACK_LEN: usize = 4 << 20;
 
 enum Call {
@@ -27,13 +27,13 @@ enum Call {
     Step(Vec<Supply>, HostReport),
 }
 
-/// What a call returned: an opened session what its request asks for, a step how far it came.
+/// Result of a call: the budget of an opened session, or the progress of a step.
 enum Reply {
     Opened(Budget),
     Stepped(Progress),
 }
 
-/// A reply, and how long the guest computed.
+/// A reply, and the computing time of the guest.
 type Timed = (Result<Reply, SearchError>, Duration);
 
 /// A handle on the thread. Dropping it interrupts the instance and lets the thread end.
@@ -41,13 +41,13 @@ pub(crate) struct Worker {
     calls: mpsc::Sender<(Call, oneshot::Sender<Timed>)>,
     interrupt: Interrupt,
     clock: Arc<dyn Clock>,
-    /// Held by the thread too, which lets go of it last: what is in here when the handle is dropped
-    /// lasts until the permit is back.
+    /// Shared with the thread, which drops it last: a guard in here when the handle is dropped
+    /// lives until the permit is returned.
     until_gone: Arc<Mutex<Option<BusyGuard>>>,
 }
 
 impl Worker {
-    /// Starts the thread, which starts the instance on its first call. `permit` is given back when
+    /// Starts the thread, which starts the instance on its first call. `permit` is returned when
     /// the instance is gone.
     pub(crate) fn spawn(
         engine: Arc<dyn Engine>,
@@ -82,7 +82,7 @@ impl Worker {
         })
     }
 
-    /// Opens a session, and says what its request asks the host to keep to.
+    /// Opens a session, and returns the budget that its request sets for the host.
     pub(crate) async fn open(&self, request: SessionRequest) -> Result<Budget, SearchError> {
         match self.call(Call::Open(request)).await? {
             Reply::Opened(asked) => Ok(asked),
@@ -116,8 +116,8 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // The thread ends in the real world: the next search must not see time pass on a virtual clock
-        // while it waits for this one's permit.
+        // The thread ends in real time: the next search must not see a virtual clock advance while it
+        // waits for this one's permit.
         *self
             .until_gone
             .lock()
@@ -147,7 +147,7 @@ fn serve(
         }));
         let is_broken = answer.is_err();
         let answer = answer.unwrap_or_else(|panic| {
-            // What a panic says is for whoever runs this, and no answer to whoever asked.
+            // The panic's message is for operators, not for the caller.
             error!(
                 target: "canter::guest",
                 engine = engine.name(),
@@ -156,7 +156,7 @@ fn serve(
             );
             Err(defect())
         });
-        // Nobody waiting is no error: the handle was dropped.
+        // A missing receiver is not an error: the handle was dropped.
         let _ = reply.send((answer, started.elapsed()));
         if is_broken {
             return;

@@ -1,6 +1,6 @@
 //! Compiles the guest component ahead of time: `canter-precompile COMPONENT.wasm OUT.cwasm`.
 //!
-//! Run by `cargo xtask guest`. Does nothing if the output is already what it would write.
+//! Run by `cargo xtask guest`. Does nothing if the output is already up to date.
 
 use std::fs;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ fn run() -> Result<String, String> {
     let component = fs::read(component_path)
         .map_err(|error| format!("cannot read {}: {error}", component_path.display()))?;
     if let Ok(current) = fs::read(out_path) {
-        // SAFETY: the file lies in the target folder, where this program wrote it.
+        // SAFETY: the file is in the target folder, where this program wrote it.
         #[allow(
             unsafe_code,
             reason = "loading precompiled code to see whether it still fits"

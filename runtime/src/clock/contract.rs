@@ -7,41 +7,41 @@ use futures_util::future::{BoxFuture, Either, select};
 
 /// A source of time. Moments are durations since the clock's own beginning.
 pub trait Clock: Send + Sync {
-    /// The present moment.
+    /// Returns the present moment.
     fn now(&self) -> Duration;
 
     /// Waits until `moment`; returns at once if it has passed.
     fn sleep_until(&self, moment: Duration) -> BoxFuture<'static, ()>;
 
-    /// The date: time since 1970; zero of a clock that says an earlier time.
+    /// Returns the date: time since 1970; zero if the clock shows an earlier time.
     fn unix_time(&self) -> Duration {
         canter_stores::unix_time()
     }
 
-    /// Announces work in the real world (a guest that computes, a read from a disk): a clock that is
-    /// turned by hand stands still until the guard is dropped.
+    /// Announces work in real time (a guest that computes, a read from a disk): a clock that is
+    /// advanced manually stands still until the guard is dropped.
     fn enter_busy(&self) -> BusyGuard {
         BusyGuard::none()
     }
 
-    /// Adds computation that took `cpu` in the real world to a clock that stood still meanwhile.
+    /// Adds computation that took `cpu` in real time to a clock that stood still meanwhile.
     fn spend(&self, _cpu: Duration) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
     }
 }
 
-/// Keeps a virtual clock from being turned; see [`Clock::enter_busy`].
+/// Guard that keeps a virtual clock from advancing; see [`Clock::enter_busy`].
 pub struct BusyGuard {
     leave: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl BusyGuard {
-    /// A guard of a clock that cannot be stopped.
+    /// Returns a guard for a clock that cannot be stopped.
     pub fn none() -> Self {
         Self { leave: None }
     }
 
-    /// A guard that calls `leave` when it is dropped.
+    /// Returns a guard that calls `leave` when it is dropped.
     pub fn new(leave: impl FnOnce() + Send + 'static) -> Self {
         Self {
             leave: Some(Box::new(leave)),
@@ -57,11 +57,11 @@ impl Drop for BusyGuard {
     }
 }
 
-/// A deadline passed first.
+/// Error of a wait whose deadline passed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elapsed;
 
-/// Waits for `future`, but not longer than until `deadline` (`None`: as long as it takes).
+/// Waits for `future`, at most until `deadline` (`None`: without a limit).
 pub async fn timeout_at<F: Future>(
     clock: &dyn Clock,
     deadline: Option<Duration>,

@@ -1,4 +1,4 @@
-//! Time as the host sees it: the system's, or a virtual one that a laboratory turns by hand.
+//! Time as the host sees it: the system's, or a virtual one that a test advances.
 //!
 //! Everything in the runtime that waits (deadlines, backoff, hedging, simulated latency) waits on a
 //! [`Clock`]. Under a [`VirtualClock`] a search that would take seconds takes none, and takes exactly

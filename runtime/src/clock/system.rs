@@ -13,7 +13,7 @@ pub struct SystemClock {
 }
 
 impl SystemClock {
-    /// A clock that begins now.
+    /// Creates a clock that begins now.
     pub fn new() -> Self {
         Self {
             beginning: Instant::now(),
@@ -35,7 +35,7 @@ impl Clock for SystemClock {
     fn sleep_until(&self, moment: Duration) -> BoxFuture<'static, ()> {
         match self.beginning.checked_add(moment) {
             Some(instant) => Box::pin(tokio::time::sleep_until(instant.into())),
-            // Later than the platform can say: never.
+            // Later than the platform can represent: never.
             None => Box::pin(std::future::pending()),
         }
     }

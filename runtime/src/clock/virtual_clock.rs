@@ -1,4 +1,4 @@
-//! A clock that stands still while anything can be done and then jumps to the next timer.
+//! A clock that stands still while the future can make progress, and then jumps to the next timer.
 //!
 //! ```text
 //!   poll the future until nothing in it can go on
@@ -21,20 +21,20 @@ use futures_util::future::BoxFuture;
 
 use super::{BusyGuard, Clock};
 
-/// The date at moment 0, since 1970, unless another is given.
+/// The default date at moment 0, since 1970.
 const BEGINNING: Duration = Duration::from_secs(1_700_000_000);
 
-/// What becomes of time that the guest spends computing.
+/// Treatment of time that the guest spends computing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CpuTime {
-    /// The clock advances by what was measured: latencies are those of a real search.
+    /// The clock advances by the measured time: latencies are those of a real search.
     #[default]
     Measured,
     /// Computing takes no time: the same search takes exactly the same time each time.
     Ignored,
 }
 
-/// Time for a laboratory. Clones show the same time.
+/// A virtual clock for tests. Clones show the same time.
 #[derive(Clone)]
 pub struct VirtualClock {
     shared: Arc<Shared>,
@@ -58,11 +58,11 @@ type TimerKey = (Duration, u64);
 #[derive(Default)]
 struct State {
     now: Duration,
-    /// By moment, then by when they were set.
+    /// Timers by moment, then by the order in which they were set.
     timers: BTreeMap<TimerKey, Waker>,
     num_timers_set: u64,
     num_busy: usize,
-    /// Whoever polls [`VirtualClock::run`].
+    /// The task that polls [`VirtualClock::run`].
     runner: Option<Waker>,
 }
 
@@ -73,7 +73,7 @@ impl Shared {
 }
 
 impl VirtualClock {
-    /// A clock at moment 0.
+    /// Creates a clock at moment 0.
     pub fn new(cpu: CpuTime) -> Self {
         Self {
             shared: Arc::default(),
@@ -82,8 +82,8 @@ impl VirtualClock {
         }
     }
 
-    /// The same clock with another date at moment 0: time since 1970. What is kept from one run to the
-    /// next with a date beside it needs the real one.
+    /// Sets the date at moment 0, as time since 1970. Data that is stored with a date between runs
+    /// needs the real one.
     pub fn beginning_at(self, date: Duration) -> Self {
         Self {
             beginning: date,
@@ -91,11 +91,11 @@ impl VirtualClock {
         }
     }
 
-    /// Runs `future` in virtual time. The clock stands still for what `future` itself polls; a task
-    /// of its own may sleep on it too, but what the task does in between is not waited for.
+    /// Runs `future` in virtual time. The clock stands still while `future` itself makes progress;
+    /// a separate task may sleep on it too, but its work in between is not waited for.
     pub async fn run<F: Future>(&self, future: F) -> F::Output {
-        // Without tokio's budget: a resource that is ready but not polled on, so that other tasks have
-        // their turn, would look like one that waits, and the clock would jump.
+        // Without tokio's budget: a ready resource that yields so that other tasks have their turn
+        // would look like a waiting one, and the clock would jump.
         let mut future = pin!(tokio::task::coop::unconstrained(future));
         let notice = Arc::new(Notice {
             is_woken: AtomicBool::new(false),
@@ -122,7 +122,7 @@ impl VirtualClock {
         .await
     }
 
-    /// Jumps to the earliest timer: the wakers due at that moment. `None` if the clock must wait.
+    /// Jumps to the earliest timer and returns the wakers due at that moment. `None` if the clock must wait.
     fn jump(&self) -> Option<Vec<Waker>> {
         let mut state = self.shared.lock();
         if state.num_busy > 0 {
@@ -176,7 +176,7 @@ impl Clock for VirtualClock {
     }
 }
 
-/// Wakes the runner, and tells it that its future can go on.
+/// Waker of the runner that also records that its future can make progress.
 struct Notice {
     is_woken: AtomicBool,
     shared: Arc<Shared>,
@@ -214,7 +214,7 @@ impl Future for Sleep {
             (moment, state.num_timers_set)
         });
         state.timers.insert(key, context.waker().clone());
-        // It may be a task of its own that sleeps, and the clock may have had nothing to jump to.
+        // A separate task may be the one that sleeps, and the clock may have had no timer to jump to.
         let runner = state.runner.clone().filter(|_| is_new);
         drop(state);
         if let Some(runner) = runner {
@@ -225,7 +225,7 @@ impl Future for Sleep {
 }
 
 impl Drop for Sleep {
-    /// Nobody waits for this moment any more: the clock must not stop there.
+    /// No task waits for this moment any more: the clock must not stop there.
     fn drop(&mut self) {
         if let Some(key) = self.key {
             self.shared.lock().timers.remove(&key);

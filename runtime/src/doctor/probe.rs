@@ -24,7 +24,7 @@ pub(super) struct Seen {
     pub(super) headers: HeaderMap,
     /// Body up to the requested length.
     pub(super) body: Bytes,
-    /// Whether the body was longer than requested.
+    /// True if the body was longer than requested.
     pub(super) has_more: bool,
     /// Reason for which the body is incomplete, if it is.
     pub(super) broke_off: Option<String>,

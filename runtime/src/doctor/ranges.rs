@@ -62,7 +62,7 @@ impl Wanted {
 /// Results of the range checks that other checks need.
 pub(super) struct Ranges {
     pub(super) checks: Vec<Check>,
-    /// Whether the check of a bounded range in the middle succeeded.
+    /// True if the check of a bounded range in the middle succeeded.
     pub(super) works: bool,
 }
 

@@ -17,7 +17,7 @@ pub struct DoctorOptions {
     pub timeout: Duration,
     /// Origin of the scripts that will read the index, for the browser checks.
     pub origin: String,
-    /// Whether browsers must be able to read the index. If so, problems of browsers are failures.
+    /// True if browsers must be able to read the index. If so, problems of browsers are failures.
     pub is_for_browsers: bool,
     /// Name of the only object that may be replaced, such as a manifest. Caches must revalidate
     /// this object, but not others.

@@ -55,7 +55,7 @@ impl fmt::Display for ByteRange {
 pub struct FetchedRange {
     /// Exactly the bytes of the range; empty if the object is unchanged.
     pub bytes: Bytes,
-    /// Whether the object still has the caller's version, see [`RangeFetcher::fetch_if_changed`].
+    /// True if the object still has the caller's version, see [`RangeFetcher::fetch_if_changed`].
     pub is_unchanged: bool,
     /// Version of the object, if the store reports it.
     pub etag: Option<String>,
@@ -72,7 +72,7 @@ pub struct FetchedRange {
 pub struct Hedged {
     /// Time at which it was sent, on the clock of the searcher.
     pub at: Duration,
-    /// Whether its answer arrived first.
+    /// True if its answer arrived first.
     pub has_won: bool,
 }
 
@@ -104,13 +104,13 @@ pub struct FetchError {
     pub message: String,
     /// Fault of the store, if it misbehaved.
     pub fault: Option<StoreFault>,
-    /// Whether the same read may succeed a moment later.
+    /// True if the same read may succeed a moment later.
     pub is_transient: bool,
     /// Number of retries before the read failed.
     pub num_retries: u32,
     /// Second request that was sent because the first one was slow, if there was one.
     pub hedge: Option<Hedged>,
-    /// Whether the budget refused the last attempt, which was not sent.
+    /// True if the budget refused the last attempt, which was not sent.
     pub(crate) is_refused: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Ranges that are on their way: whoever needs one waits for it instead of asking again.
+//! Ranges that are on their way: searches that need one wait for it instead of requesting it again.
 //!
 //! ```text
 //!   flights of an object      [=====A=====]        [==B==]
@@ -6,8 +6,8 @@
 //!   it joins A and B, and asks for  .     [========]        what neither brings
 //! ```
 //!
-//! A flight is carried by everyone who waits for it: it goes on if the search that began it is
-//! cancelled, and ends if nobody waits any more.
+//! All searches that wait for a flight drive it: it continues if the search that began it is
+//! cancelled, and ends if no search waits any more.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,27 +20,27 @@ use futures_util::future::{BoxFuture, Shared, WeakShared};
 
 use crate::fetch::{FetchError, FetchedRange};
 
-/// What a flight brought.
+/// Result of a flight.
 #[derive(Debug)]
 pub(super) struct Landed {
     pub(super) result: Result<FetchedRange, FetchError>,
-    /// Where the bytes stand in the object.
+    /// Position of the bytes in the object.
     pub(super) offset: u64,
-    /// When the request was sent and when its last byte came; the same moment if none was sent.
+    /// Times at which the request was sent and its last byte arrived; equal if none was sent.
     pub(super) start: Duration,
     pub(super) end: Duration,
-    /// Whether a request was sent: another may have filled the cache in the meantime.
+    /// True if a request was sent: another flight may have filled the cache in the meantime.
     pub(super) was_sent: bool,
-    /// Bytes that were transferred; fewer than the result has if the store said "not modified".
+    /// Number of transferred bytes; smaller than the result if the store answered "not modified".
     pub(super) num_bytes: u64,
 }
 
 type FlightFuture = BoxFuture<'static, Arc<Landed>>;
 
-/// A flight that can be waited for by many.
+/// A flight that several searches can wait for.
 pub(super) type Flight = Shared<FlightFuture>;
 
-/// So many launches after one another the table is swept.
+/// Number of launches between two sweeps of the table.
 const LAUNCHES_PER_SWEEP: u64 = 1024;
 
 /// The flights of one searcher.
@@ -50,7 +50,7 @@ pub(crate) struct Flights {
     num_landed: AtomicU64,
 }
 
-/// The flights that are under way, by object.
+/// The flights under way, by object.
 #[derive(Default)]
 pub(super) struct Table {
     by_object: HashMap<String, Vec<Underway>>,
@@ -64,19 +64,19 @@ struct Underway {
 }
 
 impl Flights {
-    /// How many flights have landed so far: what a cache did not have a moment ago it may have now.
+    /// Returns the number of flights that have landed: after a landing, the cache may have bytes that it lacked before.
     pub(super) fn num_landed(&self) -> u64 {
         self.num_landed.load(Ordering::Acquire)
     }
 
-    /// The table, locked: to claim and launch in one go.
+    /// Locks the table, to claim and launch in one step.
     pub(super) fn lock(&self) -> MutexGuard<'_, Table> {
         self.by_object
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a flight into the table. It begins when it is first waited for.
+    /// Adds a flight to the table. It begins when it is first waited for.
     pub(super) fn launch(
         self: &Arc<Self>,
         table: &mut Table,
@@ -113,7 +113,7 @@ impl Flights {
 }
 
 impl Table {
-    /// Forgets flights that were given up: nobody is left to remove them.
+    /// Removes abandoned flights, which no search is left to remove.
     fn sweep(&mut self) {
         self.by_object.retain(|_, underway| {
             underway.retain(|flight| flight.flight.upgrade().is_some());
@@ -121,7 +121,7 @@ impl Table {
         });
     }
 
-    /// The flights that bring a part of `bytes`, and the parts that none brings.
+    /// Returns the flights that bring a part of `bytes`, and the parts that none brings.
     pub(super) fn claim(&self, object: &str, bytes: &Extent) -> (Vec<Flight>, Vec<Extent>) {
         let mut joined = Vec::new();
         let mut free = vec![bytes.clone()];

@@ -16,7 +16,7 @@ impl Gate {
         Self(Mutex::new(canter_waves::Gate::new(budget)))
     }
 
-    /// Whether reads were given up because the time was up.
+    /// Returns whether reads were given up because the time was up.
     pub(crate) fn is_timed_out(&self) -> bool {
         self.lock().is_timed_out()
     }
@@ -26,7 +26,7 @@ impl Gate {
         self.lock().exhausted().map(str::to_owned)
     }
 
-    /// Returns what is used so far, locked: for one call in a statement of its own.
+    /// Locks the budget used so far, for one call in a statement of its own.
     pub(crate) fn lock(&self) -> MutexGuard<'_, canter_waves::Gate> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -44,7 +44,7 @@ impl Gate {
     }
 }
 
-/// A fetcher that asks the gate before each request.
+/// A fetcher that passes the gate before each request.
 pub(crate) struct Gated {
     pub(crate) inner: Arc<dyn RangeFetcher>,
     pub(crate) gate: Arc<Gate>,

@@ -1,4 +1,4 @@
-//! The manifest in the cache: the one mutable object, kept with its ETag and revalidated.
+//! Manifests in the cache: the only mutable objects, kept with their ETags and revalidated.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,22 +19,22 @@ use crate::clock::timeout_at;
 use crate::fetch::{ByteRange, FetchedRange};
 use crate::session::ByteClass;
 
-/// Longest time that a revalidation behind an answer may take.
+/// Maximum duration of a revalidation in the background.
 const REVALIDATION_TIME: Duration = Duration::from_secs(30);
 
 fn names(asking: &Mutex<HashSet<String>>) -> MutexGuard<'_, HashSet<String>> {
     asking.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is to be done about a manifest.
+/// The way to get a manifest.
 pub(super) enum Manifest {
     /// Use it as it is.
     Fresh(Bytes),
-    /// Use it, and ask behind the answer.
+    /// Use it, and revalidate it in the background.
     Stale(Bytes, KeptManifest),
-    /// Ask whether this one still holds.
+    /// Revalidate it first.
     Expired(KeptManifest),
-    /// There is none.
+    /// Fetch it.
     Absent,
 }
 
@@ -42,9 +42,9 @@ pub(super) enum Manifest {
 #[derive(Debug, Default)]
 pub(crate) struct ManifestKeeper {
     options: ManifestOptions,
-    /// Revalidations behind answers that may still be on their way.
+    /// Running revalidations in the background.
     behind: Mutex<JoinSet<()>>,
-    /// The objects that they ask for: one at a time for each.
+    /// The objects that they revalidate: one at a time for each.
     asking_behind: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -57,8 +57,8 @@ impl ManifestKeeper {
         }
     }
 
-    /// Asks whether `kept` still holds, without anybody waiting for it. Does nothing if that is being
-    /// asked already. The search's budget does not pay for it, and its deadline does not end it.
+    /// Revalidates `kept` in the background. Does nothing if that is already under way. The search's
+    /// budget does not pay for it, and its deadline does not end it.
     pub(super) fn revalidate_behind(&self, io: Arc<SearchIo>, object: String, kept: KeptManifest) {
         if let Ok(runtime) = Handle::try_current() {
             let asking = Arc::clone(&self.asking_behind);
@@ -79,7 +79,7 @@ impl ManifestKeeper {
         }
     }
 
-    /// Waits for the revalidations that have begun.
+    /// Waits for the running revalidations.
     pub(crate) async fn settle(&self) {
         let mut behind = std::mem::take(&mut *self.lock());
         while behind.join_next().await.is_some() {}
@@ -89,7 +89,7 @@ impl ManifestKeeper {
         self.behind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the cache has of `object`.
+    /// Looks `object` up in the cache.
     pub(super) async fn look_up(&self, io: &SearchIo, object: &str) -> Manifest {
         let Some(cache) = &io.shared.cache else {
             return Manifest::Absent;
@@ -107,7 +107,7 @@ impl ManifestKeeper {
     }
 }
 
-/// Asks the store for the manifest, or whether `kept` still holds, and keeps the answer.
+/// Fetches the manifest, or revalidates `kept`, and caches the answer.
 pub(super) fn fetch_manifest(
     io: Arc<SearchIo>,
     object: String,
@@ -128,7 +128,7 @@ async fn ask(io: Arc<SearchIo>, object: String, kept: Option<KeptManifest>) -> L
     let range = ByteRange::from(0);
     let _permit = io.shared.fetch_permits.acquire().await;
     let start = io.shared.clock.now();
-    // What is confirmed is what held when it was asked.
+    // A confirmation applies to the moment of the request.
     let asked_at = io.shared.clock.unix_time();
     let kept = kept.filter(|kept| !kept.etag.is_empty());
     let answer = match &kept {
@@ -167,7 +167,7 @@ async fn ask(io: Arc<SearchIo>, object: String, kept: Option<KeptManifest>) -> L
     }
 }
 
-/// Keeps a manifest that held at `checked_at`, a time since 1970.
+/// Caches a manifest that was valid at `checked_at`, a time since 1970.
 async fn keep(io: &SearchIo, object: &str, checked_at: Duration, etag: String, bytes: Bytes) {
     let Some(cache) = &io.shared.cache else {
         return;

@@ -10,10 +10,10 @@
 //!   fetch:  retry ─→ hedge ─→ gate (budget) ─→ permit ─→ store
 //! ```
 //!
-//! What becomes of a demand is planned in `canter-waves`; this folder executes it.
+//! `canter-waves` plans a demand; this folder executes the plan.
 //!
-//! The gate stands at the bottom, so that repetitions and hedges cost budget like any request. Flights
-//! are shared by all searches of one searcher: a range that is on its way is waited for, not asked for
+//! The gate is the innermost layer, so that retries and hedges cost budget like any request. Flights
+//! are shared by all searches of one searcher: a range that is on its way is waited for, not requested
 //! again.
 
 mod flights;

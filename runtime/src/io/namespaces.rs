@@ -1,10 +1,10 @@
-//! What the keys of a searcher's cache begin with.
+//! Prefixes of the keys of a searcher's cache.
 
 use std::sync::Arc;
 
 use crate::fetch::OpenIndexes;
 
-/// Names that a label lists: there may be hundreds.
+/// Maximum number of names in a label: there may be hundreds.
 const MAX_LISTED: usize = 10;
 
 /// The namespace of one index, or of each of several, whose objects begin with their name.
@@ -15,8 +15,8 @@ pub(crate) enum Namespaces {
 }
 
 impl Namespaces {
-    /// The key of an object, or of an entry of the guest. An index has the same keys whether it is open
-    /// alone or beside others.
+    /// Returns the key of an object, or of an entry of the guest. An index has the same keys whether it
+    /// is open alone or beside others.
     pub(crate) fn key(&self, name: &str) -> String {
         match self {
             Self::One(namespace) => format!("{namespace}/{name}"),
@@ -32,7 +32,7 @@ impl Namespaces {
         }
     }
 
-    /// Which indexes these are, for spans.
+    /// Returns a label of the indexes, for spans.
     pub(crate) fn label(&self) -> String {
         match self {
             Self::One(namespace) => namespace.to_string(),

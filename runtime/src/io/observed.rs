@@ -1,4 +1,4 @@
-//! A flight in a span of its own, counted when it lands.
+//! Flights in a span of their own, counted when they land.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::flights::Landed;
 use super::search_io::{SharedIo, range_of};
 use crate::observe::spans;
 
-/// Watches `landing`, which brings `request`. The span belongs to the wave that launches the flight,
-/// whoever carries it.
+/// Observes `landing`, the flight of `request`. The span belongs to the wave that launches the
+/// flight, whichever search drives it.
 pub(super) fn observed<F>(
     shared: &SharedIo,
     request: &Request,

@@ -1,4 +1,4 @@
-//! What the sessions of one search, and the searches of one searcher, share of their traffic.
+//! State of the traffic that the sessions of one search, and the searches of one searcher, share.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -22,25 +22,25 @@ use crate::fetch::{ByteRange, CoalesceOptions, FetchError, FetchedRange, Pace, R
 use crate::observe::Metrics;
 use crate::session::ByteClass;
 
-/// Objects whose length is remembered.
+/// Maximum number of objects whose length is remembered.
 const MAX_KNOWN_OBJECTS: usize = 10_000;
 
-/// What all searches of one searcher share.
+/// State shared by all searches of one searcher.
 pub(crate) struct SharedIo {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) cache: Option<Arc<dyn RangeCache>>,
-    /// Begins every key of the cache, so that several indexes can share one.
+    /// Prefixes of the cache's keys, so that several indexes can share one cache.
     pub(crate) namespaces: Namespaces,
-    /// Whether reads are widened to the blocks of the cache, so that neighbours find them there.
+    /// True if reads are widened to the blocks of the cache, so that neighbouring reads find them there.
     pub(crate) reads_blocks: bool,
     pub(crate) coalesce: CoalesceOptions,
-    /// A range longer than this is fetched in parts, side by side.
+    /// Maximum length of a request: a longer range is fetched in parallel parts.
     pub(crate) max_part_bytes: u64,
     pub(crate) fetch_permits: Semaphore,
     pub(crate) flights: Arc<Flights>,
     pub(crate) manifest: ManifestKeeper,
     pub(crate) metrics: Arc<Metrics>,
-    /// Lengths of objects, as a store told them; only a hint.
+    /// Lengths of objects, as reported by the store; only a hint.
     pub(crate) object_lens: Mutex<LruCache<String, u64>>,
 }
 
@@ -67,7 +67,7 @@ impl SharedIo {
         }
     }
 
-    /// The date: milliseconds since 1970.
+    /// Returns the date: milliseconds since 1970.
     pub(crate) fn unix_ms(&self) -> u64 {
         u64::try_from(self.clock.unix_time().as_millis()).unwrap_or(u64::MAX)
     }
@@ -76,12 +76,12 @@ impl SharedIo {
         self.namespaces.key(name)
     }
 
-    /// The cache, if ranges of this class may be cached: the manifest is the one mutable object.
+    /// Returns the cache, if ranges of this class may be cached: the manifest is the only mutable object.
     pub(super) fn cache_for(&self, class: ByteClass) -> Option<&Arc<dyn RangeCache>> {
         self.cache.as_ref().filter(|_| class != ByteClass::Manifest)
     }
 
-    /// The length of the cache's blocks of this class, to which reads are widened; 1 where they are not.
+    /// Returns the length of the cache's blocks of this class, to which reads are widened; 1 where they are not.
     pub(super) fn block_len(&self, class: ByteClass) -> u64 {
         match self.cache_for(class) {
             Some(cache) if self.reads_blocks => cache.block_len(class),
@@ -89,7 +89,7 @@ impl SharedIo {
         }
     }
 
-    /// The length of an object, if a store has told it.
+    /// Returns the length of an object, if a store has reported it.
     pub(super) fn object_len(&self, object: &str) -> Option<u64> {
         self.object_lens
             .lock()
@@ -108,27 +108,27 @@ impl SharedIo {
     }
 }
 
-/// What all sessions of one search share.
+/// State shared by all sessions of one search.
 pub(crate) struct SearchIo {
     pub(crate) shared: Arc<SharedIo>,
     /// The store behind retries, hedges and this search's gate.
     pub(crate) fetcher: Arc<dyn RangeFetcher>,
-    /// The same store without the gate, for what is asked behind the answer.
+    /// The same store without the gate, for requests in the background.
     pub(crate) ungated: Arc<dyn RangeFetcher>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) pace: Arc<Pace>,
     pub(crate) started: Duration,
-    /// When reads are given up, so that there is still time to answer.
+    /// Moment at which reads are given up, so that there is still time to answer.
     pub(crate) reads_until: Option<Duration>,
     /// The same for the documents of the hits, which are read last.
     pub(crate) documents_until: Option<Duration>,
-    /// Whether only what a plan needs may be read: manifest, heads and dictionaries.
+    /// True if only the plan's inputs may be read: manifest, heads and dictionaries.
     pub(crate) is_dry: bool,
     pub(crate) etags: Mutex<Etags>,
 }
 
 impl SearchIo {
-    /// What asks behind the answer of this search: at nobody's cost.
+    /// Returns the state for background requests of this search, which no budget limits.
     pub(super) fn behind(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
@@ -144,7 +144,7 @@ impl SearchIo {
         }
     }
 
-    /// Until when reads of these classes are waited for.
+    /// Returns the moment until which reads of these classes are waited for.
     pub(super) fn until(&self, has_documents: bool) -> Option<Duration> {
         match has_documents {
             true => self.documents_until,
@@ -152,12 +152,12 @@ impl SearchIo {
         }
     }
 
-    /// Microseconds since the search began.
+    /// Returns the microseconds since the search began.
     pub(crate) fn micros(&self, moment: Duration) -> u64 {
         u64::try_from(moment.saturating_sub(self.started).as_micros()).unwrap_or(u64::MAX)
     }
 
-    /// An error if an immutable object is not what it was when this search first read it.
+    /// Returns an error if an immutable object has changed since this search first read it.
     fn check_etag(&self, request: &Request, fetched: &FetchedRange) -> Result<(), FetchError> {
         if request.class == ByteClass::Manifest {
             return Ok(());
@@ -168,7 +168,7 @@ impl SearchIo {
         checked.map_err(|fault| FetchError::misbehaved(&request.object, range, &fault))
     }
 
-    /// What a flight brought, as a wave takes it in.
+    /// Converts the result of a flight for a wave.
     pub(super) fn landed(&self, landed: &Landed) -> canter_waves::Landed {
         let (num_retries, hedge) = match &landed.result {
             Ok(fetched) => (fetched.num_retries, fetched.hedge),
@@ -204,11 +204,11 @@ impl SearchIo {
         Ok(fetched)
     }
 
-    /// The flight of one request. `must_ask` is false if the cache may have been filled since it was
-    /// last looked into: then it is looked into again.
+    /// Runs the flight of one request. `must_ask` is false if the cache may have been filled since
+    /// the last lookup, which is then repeated.
     pub(super) async fn fly(self: Arc<Self>, request: Request, must_ask: bool) -> Landed {
         let shared = &self.shared;
-        // Nobody could look up what reaches to the end of an object.
+        // The cache has no reads to the end of an object.
         let range = request.bytes.range();
         let cache = shared.cache_for(request.class).filter(|_| range.is_some());
         let key = shared.cache_key(&request.object);
@@ -254,10 +254,10 @@ impl SearchIo {
         }
     }
 
-    /// What the cache has of `blocks`, which reach around the `wanted` bytes of a read.
+    /// Returns the cached parts of `blocks`, which include the `wanted` bytes of a read.
     ///
-    /// What the read's own class lacks may have come with another: requests are merged, blocks reach
-    /// over the border between two classes, and searches share what is on its way.
+    /// Parts that the read's own class lacks may be cached under another: requests are merged,
+    /// blocks cross the border between two classes, and searches share flights.
     pub(super) async fn cached(
         &self,
         object: &str,
@@ -288,7 +288,7 @@ impl SearchIo {
     }
 }
 
-/// `bytes` as a fetcher is asked for them.
+/// Converts `bytes` to the range for a fetcher.
 pub(super) fn range_of(bytes: &Extent) -> ByteRange {
     ByteRange {
         offset: bytes.start(),
@@ -296,7 +296,7 @@ pub(super) fn range_of(bytes: &Extent) -> ByteRange {
     }
 }
 
-/// Whether the budget had nothing left for the first attempt, so that no request was sent.
+/// Returns whether the budget refused the first attempt, so that no request was sent.
 fn was_refused(landed: &Landed) -> bool {
     let error = landed.result.as_ref().err();
     error.is_some_and(|error| error.is_refused && error.num_retries == 0 && error.hedge.is_none())

@@ -1,4 +1,4 @@
-//! One session's waves: executes what `canter-waves` plans, with flights, permits and the deadline of the search.
+//! Waves of one session: executes the plans of `canter-waves` with flights, permits and the deadline of the search.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,20 +42,20 @@ impl From<Request> for PlannedRequest {
 /// The answer to a demand.
 pub(crate) enum Answer {
     Supplies(Vec<Supply>),
-    /// A dry run has come to the first wave that it may not send.
+    /// A dry run has reached the first wave that it may not send.
     Stopped(Vec<PlannedRequest>),
 }
 
-/// The waves of one session: what it has asked for, and what that cost.
+/// The waves of one session: its requests, and their cost.
 pub(crate) struct SessionIo {
     io: Arc<SearchIo>,
     pub(crate) profile: Profile,
-    /// Waves of the search before this session.
+    /// Number of waves of the search before this session.
     waves_before: u64,
     asked: Asked,
 }
 
-/// What planning asks of the host.
+/// The host's state that planning needs.
 #[derive(Clone, Copy)]
 struct Traffic<'a> {
     io: &'a SearchIo,
@@ -111,8 +111,8 @@ impl SessionIo {
         }
     }
 
-    /// Answers every read and every lookup of `demand`, all of them at once: a slow lookup delays no read, and a
-    /// manifest no range.
+    /// Answers every read and every lookup of `demand`, all at once: a slow lookup delays no read, and a
+    /// manifest delays no range.
     pub(crate) async fn answer(&mut self, demand: Demand) -> Answer {
         let io = Arc::clone(&self.io);
         let started = io.shared.clock.now();
@@ -142,8 +142,8 @@ impl SessionIo {
     }
 }
 
-/// Reads what the wave misses: from the cache, and in rounds of requests. Returns the requests that a dry run may not
-/// send.
+/// Reads everything that the wave lacks: from the cache, and in rounds of requests. Returns the requests that a dry
+/// run may not send.
 async fn read_all(
     io: &Arc<SearchIo>,
     wave: &mut Wave,
@@ -172,7 +172,7 @@ async fn read_all(
     }
 }
 
-/// Launches the fetches of the next round, and joins those of others.
+/// Launches the fetches of the next round, and joins those of other searches.
 fn launch(
     io: &Arc<SearchIo>,
     wave: &mut Wave,
@@ -180,7 +180,7 @@ fn launch(
     seen_landed: u64,
 ) -> Vec<Awaited> {
     let shared = &io.shared;
-    // Locked, to claim and launch in one go.
+    // Locked, to claim and launch in one step.
     let mut table = shared.flights.lock();
     let fetches = wave.next_round(&mut Traffic {
         table: Some(&table),
@@ -214,7 +214,7 @@ fn launch(
     launched.collect()
 }
 
-/// Waits for flights until the time is up, and gives the wave what they bring.
+/// Waits for flights until the time is up, and gives the wave their results.
 async fn await_all(io: &SearchIo, awaited: Vec<Awaited>, wave: &mut Wave, started: Duration) {
     let until = io.until(wave.has_documents());
     let mut underway: FuturesUnordered<_> = awaited

@@ -1,4 +1,4 @@
-//! The cases that all hosts share, through this one's executor.
+//! The test cases that all hosts share, run through this host's executor.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -26,10 +26,10 @@ use cases::{Case, FaultKind, Kept, Observed, Sent, bytes_of, cases_for, etag_of}
 #[path = "../../../waves/cases/case.rs"]
 mod cases;
 
-/// Longer than it takes to send all that a wave sends.
+/// More turns than a wave needs to send everything.
 const TURNS: usize = 100;
 
-/// A store that answers as a case says.
+/// A store that answers as the case specifies.
 struct CaseStore {
     case: Arc<Case>,
     cache: Option<Arc<MemoryCache>>,
@@ -54,7 +54,7 @@ impl CaseStore {
         etag: Option<&str>,
     ) -> Result<FetchedRange, FetchError> {
         let num_before = self.begin(object, range);
-        // All that is sent at once is under way before the first answer.
+        // Everything that is sent at once is under way before the first answer.
         let num_turns = match self.case.settings.order.as_str() {
             "reversed" => 2 * TURNS - num_before,
             _ => TURNS,
@@ -76,7 +76,7 @@ impl CaseStore {
         seen.num_sent
     }
 
-    /// Another host puts a manifest into the cache; time passes before and after.
+    /// Lets another host put a manifest into the cache; time passes before and after.
     async fn put_meanwhile(&self, object: &str) {
         let (Some(kept), Some(cache)) = (self.case.meanwhile.get(object), &self.cache) else {
             return;
@@ -163,7 +163,7 @@ async fn put_manifest(cache: &MemoryCache, object: &str, kept: &Kept) {
         .await;
 }
 
-/// A cache with what the case says is in it.
+/// Creates a cache with the case's contents.
 async fn cache_of(case: &Case) -> Option<Arc<MemoryCache>> {
     if !case.settings.cache {
         return None;
@@ -181,7 +181,7 @@ async fn cache_of(case: &Case) -> Option<Arc<MemoryCache>> {
     Some(Arc::new(cache))
 }
 
-/// The searches of a case, and what they share.
+/// The searches of a case, and their shared state.
 struct Bed {
     store: Arc<CaseStore>,
     shared: Arc<SharedIo>,
@@ -227,7 +227,7 @@ impl Bed {
         }
     }
 
-    /// Takes the session of a search out, or begins the search.
+    /// Takes the session of a search, or begins the search.
     fn session(&mut self, search: usize, budget: Budget) -> (Arc<Gate>, SessionIo) {
         if let Some(session) = self.sessions.remove(&search) {
             return session;

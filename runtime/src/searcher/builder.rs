@@ -1,4 +1,4 @@
-//! Puts a searcher together from its parts.
+//! Builder of a searcher.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::io::{ManifestKeeper, Namespaces, SharedIo};
 use crate::observe::{Observed, SearcherSource};
 use crate::{Engine, ManifestOptions, Metrics, RangeCache, SearchError};
 
-/// Default number of requests in flight at once, over all searches of one searcher.
+/// Default maximum number of concurrent requests of one searcher.
 const MAX_CONCURRENT_REQUESTS: usize = 64;
 
-/// Default length of the parts in which a long range is fetched.
+/// Default maximum length of a request, in bytes: longer ranges are fetched in parts.
 const MAX_PART_BYTES: u64 = 8 << 20;
 
-/// Names that the guest refuses, because the API has paths of theirs.
+/// Names that the guest refuses, because the API uses them in its paths.
 const RESERVED_NAMES: [&str; 2] = ["indexes", "_elastic"];
 
 /// The parts of a searcher.
@@ -29,10 +29,10 @@ pub(super) struct Settings {
     pub(super) max_instances: usize,
     pub(super) fetcher: Arc<dyn RangeFetcher>,
     pub(super) max_parallel_leaves: u32,
-    /// Who runs leaves elsewhere, and how many at most.
+    /// Runner of leaves elsewhere, and the maximum number of leaves.
     pub(super) leaf_runner: Option<(Arc<dyn LeafRunner>, u32)>,
     pub(super) supply_order: Option<u64>,
-    /// Whether the guest is told that there is a cache for what it computes.
+    /// True if the guest is told that partial results can be cached.
     pub(super) keeps_partial_results: bool,
     /// The indexes, if they are open by name.
     pub(super) indexes: Option<Arc<OpenIndexes>>,
@@ -62,21 +62,21 @@ pub struct SearcherBuilder {
 }
 
 impl SearcherBuilder {
-    /// The engine that searches. Required.
+    /// Sets the engine. Required.
     pub fn engine(mut self, engine: Arc<dyn Engine>) -> Self {
         self.engine = Some(engine);
         self
     }
 
-    /// Where the index's objects come from. Required (or [`SearcherBuilder::uri`]).
+    /// Sets the source of the index's objects. Required (or [`SearcherBuilder::uri`]).
     pub fn fetcher(mut self, fetcher: Arc<dyn RangeFetcher>) -> Self {
         self.fetcher = Some(fetcher);
         self
     }
 
-    /// The index's URI (see [`crate::fetch::open_uri`]). It also gives the namespace of its cache keys:
-    /// the full path of a folder; otherwise the URI without credentials, and a hash of the whole and of
-    /// the store's endpoint.
+    /// Sets the index's URI (see [`crate::fetch::open_uri`]), which also determines the namespace of
+    /// its cache keys: the full path of a folder; otherwise the URI without credentials, and a hash of
+    /// the whole URI and of the store's endpoint.
     pub fn uri(mut self, uri: &str, options: &OpenOptions) -> Result<Self, SearchError> {
         self.fetcher = Some(open_store(uri, options)?);
         self.retry = options.retry;
@@ -88,7 +88,7 @@ impl SearcherBuilder {
     /// limits, hedges and the cache, where each has the same keys as if it were open alone.
     ///
     /// # Errors
-    /// If the URI cannot be used, or if the name is empty, holds a slash, or is another index's already.
+    /// If the URI is invalid, or if the name is empty, contains a slash, or is taken.
     pub fn index(self, name: &str, uri: &str, options: &OpenOptions) -> Result<Self, SearchError> {
         let fetcher = open_store(uri, options)?;
         let namespace = cache_namespace(uri, options);
@@ -97,7 +97,7 @@ impl SearcherBuilder {
         Ok(builder)
     }
 
-    /// As [`SearcherBuilder::index`], from a fetcher; `namespace` begins its keys in the cache.
+    /// As [`SearcherBuilder::index`], from a fetcher; its cache keys begin with `namespace`.
     pub fn index_from(
         mut self,
         name: &str,
@@ -113,103 +113,103 @@ impl SearcherBuilder {
         Ok(self)
     }
 
-    /// Indexes are open by name, and there may be none yet: [`Searcher::add_index`] adds them later.
+    /// Opens indexes by name, possibly none at first: [`Searcher::add_index`] adds them later.
     pub fn by_name(mut self) -> Self {
         self.is_by_name = true;
         self
     }
 
-    /// Keeps what was fetched for later searches. Without one, every search starts cold.
+    /// Sets the cache of fetched data. Without one, every search starts cold.
     pub fn cache(mut self, cache: Arc<dyn RangeCache>) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// Whether the cache also keeps what the guest computes, so that a search over the same splits reads
-    /// nothing but the manifest; yes by default. Without a cache nothing is kept.
+    /// Sets whether the cache also keeps partial results of the guest, so that a search over the same
+    /// splits only reads the manifest; defaults to true. Without a cache nothing is kept.
     pub fn partial_results(mut self, are_kept: bool) -> Self {
         self.no_partial_results = !are_kept;
         self
     }
 
-    /// Begins every key in the cache. Searchers that share a cache need one per index; it defaults to
-    /// the URI if there is one.
+    /// Sets the prefix of every key in the cache. Searchers that share a cache need one per index; it
+    /// defaults to the URI if there is one.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = namespace.into();
         self
     }
 
-    /// When near ranges are fetched as one.
+    /// Sets the conditions under which near ranges are fetched as one.
     pub fn coalesce(mut self, coalesce: CoalesceOptions) -> Self {
         self.coalesce = coalesce;
         self
     }
 
-    /// How many leaf sessions of one search run at once, each in an instance of its own; the number
-    /// of cores by default. With 1, a search is a single session.
+    /// Sets the maximum number of parallel leaf sessions of one search, each in its own instance;
+    /// defaults to the number of cores. With 1, a search is a single session.
     pub fn max_parallel_leaves(mut self, max_parallel_leaves: u32) -> Self {
         self.max_parallel_leaves = Some(max_parallel_leaves);
         self
     }
 
-    /// Has `runner` run the leaves of searches over the search API and by request, at most `max_leaves`
-    /// a search, all but the first of them; what fails there is run here.
+    /// Sets a runner for the leaves of searches over the search API and by request: at most
+    /// `max_leaves` a search, all but the first on `runner`; leaves that fail there are run here.
     pub fn leaves(mut self, runner: Arc<dyn LeafRunner>, max_leaves: u32) -> Self {
         self.leaf_runner = Some((runner, max_leaves.max(1)));
         self
     }
 
-    /// How many requests are in flight at once, over all searches; 64 by default.
+    /// Sets the maximum number of concurrent requests of all searches; defaults to 64.
     pub fn max_concurrent_requests(mut self, max_concurrent_requests: usize) -> Self {
         self.max_concurrent_requests = Some(max_concurrent_requests);
         self
     }
 
-    /// A range longer than this is fetched in parts, side by side; 8 MiB by default.
+    /// Sets the maximum length of a request, in bytes; longer ranges are fetched in parallel parts. Defaults to 8 MiB.
     pub fn max_part_bytes(mut self, max_part_bytes: u64) -> Self {
         self.max_part_bytes = Some(max_part_bytes);
         self
     }
 
-    /// How failed requests are repeated.
+    /// Sets the options for retries of failed requests.
     pub fn retry(mut self, retry: RetryOptions) -> Self {
         self.retry = retry;
         self
     }
 
-    /// When a second request is sent beside a slow one.
+    /// Sets the conditions under which a second request is sent beside a slow one.
     pub fn hedge(mut self, hedge: HedgeOptions) -> Self {
         self.hedge = Some(hedge);
         self
     }
 
-    /// How long a cached manifest may be used without asking whether it has changed.
+    /// Sets how long a cached manifest may be used without revalidating it.
     pub fn manifest(mut self, manifest: ManifestOptions) -> Self {
         self.manifest = manifest;
         self
     }
 
-    /// The clock that everything waits on; the system's by default.
+    /// Sets the clock for all waits; defaults to the system's.
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
         self
     }
 
-    /// Where this searcher's work is counted. Several searchers may share one; without it nobody sees
-    /// the counts.
+    /// Sets the metrics that count this searcher's work. Several searchers may share them; without
+    /// them nothing is exported.
     pub fn metrics(mut self, metrics: Arc<Metrics>) -> Self {
         self.metrics = Some(metrics);
         self
     }
 
-    /// For tests: hands supplies to the guest in an order drawn from this seed. No answer may depend
+    /// Hands supplies to the guest in an order drawn from this seed, for tests. No answer may depend
     /// on it.
     pub fn shuffle_supplies(mut self, seed: u64) -> Self {
         self.supply_order = Some(seed);
         self
     }
 
-    /// Puts the searcher together. Reads nothing yet.
+    /// Builds the searcher. Reads nothing yet.
     pub fn build(self) -> Result<Searcher, SearchError> {
         let missing = |what: &str| SearchError::invalid(format!("a searcher needs {what}"));
         let engine = self.engine.ok_or_else(|| missing("an engine"))?;
@@ -279,7 +279,7 @@ impl SearcherBuilder {
     }
 }
 
-/// Adds an index under a name that the API has no path of.
+/// Adds an index whose name does not collide with a path of the API.
 pub(super) fn add_index(
     indexes: &OpenIndexes,
     name: &str,

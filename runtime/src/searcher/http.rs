@@ -1,4 +1,4 @@
-//! The search API: a request over HTTP in, a response out. The guest knows the API; this carries it.
+//! The search API: carries requests over HTTP to the guest, which implements the API, and responses back.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use crate::observe::{Answered, observe_query};
 use crate::session::{HttpRequest, HttpResponse, SessionRequest};
 use crate::{Api, ErrorKind, Limits, Profile, SearchError};
 
-/// Who asks, as far as a search depends on it. The host finds out; the default may search everything.
+/// Permissions of a caller. The host identifies the caller; the default may search everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
-    /// The names of the indexes that may be searched; all that are open if absent.
+    /// The names of the indexes that may be searched; all open ones if absent.
     pub indexes: Option<Vec<String>>,
     /// A query that every hit must match; each of its terms names its field.
     pub forced_filter: Option<String>,
@@ -23,20 +23,20 @@ pub struct Caller {
 /// An answer over HTTP.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HttpAnswer {
-    /// The response, whatever became of the request.
+    /// The response, whether the request succeeded or not.
     pub response: HttpResponse,
-    /// The I/O of the search; nothing if it failed.
+    /// The I/O of the search; empty if it failed.
     pub profile: Profile,
     /// Time from the call to the answer.
     pub elapsed: Duration,
-    /// Whether the caller may know what the search took.
+    /// True if the caller may know the cost of the search.
     shows_cost: bool,
     outcome: &'static str,
 }
 
 impl HttpAnswer {
-    /// Headers that say what the answer took. There are none for a caller with a forced filter: how much a search
-    /// reads depends on documents that the caller may not see.
+    /// Returns headers with the cost of the answer; none for a caller with a forced filter, because the amount of
+    /// reading depends on documents that the caller may not see.
     pub fn cost_headers(&self) -> Vec<(&'static str, String)> {
         if !self.shows_cost {
             return Vec::new();
@@ -71,12 +71,12 @@ impl Answered for HttpAnswer {
 impl Searcher {
     /// Answers one request to the search API. Every failure is an answer too.
     ///
-    /// The searcher has its indexes by name ([`crate::SearcherBuilder::index`]). The request may lower
-    /// `limits`. Otherwise as [`Searcher::search`].
+    /// The searcher opens its indexes by name ([`crate::SearcherBuilder::index`]). The request may
+    /// lower `limits`. Otherwise as [`Searcher::search`].
     pub async fn http(&self, request: HttpRequest, caller: &Caller, limits: &Limits) -> HttpAnswer {
         let started = self.shared.clock.now();
         let api = Api::of(&request.path);
-        // The host's, until the request is read, which may ask for an earlier one.
+        // The host's deadline, until the request is parsed, which may set an earlier one.
         let deadline_ms = AtomicU64::new(limits.budget.deadline_ms.unwrap_or(u64::MAX));
         let answer = observe_query(
             &self.shared,
@@ -143,7 +143,7 @@ impl Searcher {
         })
     }
 
-    /// The guest's settings.
+    /// Returns the guest's settings.
     fn http_settings(&self, caller: &Caller, limits: &Limits) -> String {
         let mut indexes = self.index_names();
         if let Some(allowed) = &caller.indexes {
@@ -162,7 +162,8 @@ impl Searcher {
     }
 }
 
-/// The status of a failure that ended a search from outside the guest. `is_late` says that the search's time was up.
+/// Returns the status of a failure that ended a search from outside the guest. `is_late` is true if the search's time
+/// was up.
 fn status_of(error: &SearchError, is_late: bool) -> u16 {
     match error.kind {
         ErrorKind::Limit if is_late => 504,

@@ -1,5 +1,5 @@
-//! The leaf sessions of a divided search: on workers of this process, or wherever a [`LeafRunner`]
-//! takes them.
+//! The leaf sessions of a divided search: on workers of this process, or elsewhere through a
+//! [`LeafRunner`].
 //!
 //! ```text
 //!   plan ─┬─ leaf 1 ── this process ───────────────────┬─ root
@@ -23,11 +23,11 @@ use crate::session::{Outcome, SessionRequest};
 use crate::worker::Worker;
 use crate::{Limits, Profile, SearchError};
 
-/// Runs leaf sessions somewhere else: in a process that has the same guest, and the same indexes under
-/// the same names, and hands what it is given to [`Searcher::leaf`].
+/// Runs leaf sessions elsewhere: in a process with the same guest and the same indexes under the same
+/// names, which passes its input to [`Searcher::leaf`].
 pub trait LeafRunner: Send + Sync {
-    /// Runs one leaf request (opaque, as a plan gave it) within `limits`. A leaf that fails here is run
-    /// by the caller itself, so this repeats nothing.
+    /// Runs one leaf request (opaque, from a plan) within `limits`. The caller itself runs a leaf that
+    /// fails here, so implementations need no retries.
     fn run<'a>(
         &'a self,
         leaf: &'a [u8],
@@ -35,14 +35,14 @@ pub trait LeafRunner: Send + Sync {
     ) -> BoxFuture<'a, Result<LeafAnswer, SearchError>>;
 }
 
-/// What became of a leaf.
+/// Result of a leaf.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeafAnswer {
     /// The partial result, opaque.
     pub partial: Vec<u8>,
     /// The leaf's I/O; its times begin with the leaf.
     pub profile: Profile,
-    /// Whether reads were given up because the time was up.
+    /// True if reads were given up because the time was up.
     pub timed_out: bool,
     /// The limit of the budget that was reached first, by name.
     pub budget_exhausted: Option<String>,
@@ -67,7 +67,7 @@ type Numbered = (usize, Vec<u8>);
 
 impl Searcher {
     /// Runs one leaf of a search that another process divided. `leaf` comes from that process's
-    /// [`LeafRunner`], and only the very same guest can read it.
+    /// [`LeafRunner`], and only the same version of the guest can read it.
     pub async fn leaf(&self, leaf: Vec<u8>, limits: &Limits) -> Result<LeafAnswer, SearchError> {
         observe_query(&self.shared, "leaf", self.answer_leaf(leaf, limits)).await
     }
@@ -85,7 +85,7 @@ impl Searcher {
         })
     }
 
-    /// How many leaves a search is divided into at most.
+    /// Returns the maximum number of leaves of a search.
     pub(super) fn max_leaves(&self) -> u32 {
         match &self.settings.leaf_runner {
             Some((_, max_leaves)) => *max_leaves,
@@ -116,8 +116,8 @@ impl Searcher {
         ))
     }
 
-    /// Runs leaves on `first` and on as many workers more as there are leaves and free instances.
-    /// It never waits for an instance while it holds one, so searches cannot starve each other.
+    /// Runs leaves on `first` and on further workers, as many as there are leaves and free instances. It never waits
+    /// for an instance while it holds one, so searches cannot starve each other.
     async fn run_here(
         &self,
         driver: &Driver,
@@ -142,7 +142,7 @@ impl Searcher {
         let runs = std::iter::once(first)
             .chain(&more)
             .map(|worker| {
-                // Each worker has a leaf before the first of them can take them all.
+                // Each worker gets a leaf before the first worker can take them all.
                 (worker, next())
             })
             .map(|(worker, mut first_leaf)| async move {
@@ -169,8 +169,8 @@ impl Searcher {
         Ok((all_done, profile))
     }
 
-    /// Has `runner` run all leaves but the first, which runs here meanwhile; then runs here what has
-    /// failed elsewhere.
+    /// Lets `runner` run all leaves except the first, which runs here meanwhile; then runs the
+    /// failed ones here.
     async fn run_elsewhere(
         &self,
         driver: &Driver,
@@ -189,7 +189,7 @@ impl Searcher {
                 ..share
             },
             max_memory_bytes: driver.max_memory_bytes,
-            // The leaf brings the guest's.
+            // The leaf contains the guest's limits.
             ..Limits::default()
         };
         let elsewhere: Vec<_> = leaves
@@ -219,7 +219,7 @@ impl Searcher {
 }
 
 impl Driver {
-    /// Milliseconds until reads are given up.
+    /// Returns the milliseconds until reads are given up.
     fn left_for_reads_ms(&self) -> u64 {
         let now = self.io.shared.clock.now();
         let left = self.io.reads_until.map(|until| until.saturating_sub(now));
@@ -227,7 +227,7 @@ impl Driver {
         u64::try_from(left).unwrap_or(u64::MAX).max(1)
     }
 
-    /// One leaf elsewhere: its partial result and I/O, or the leaf again if it failed there.
+    /// Runs one leaf elsewhere: returns its partial result and I/O, or the leaf itself if it failed there.
     async fn run_leaf_on(
         &self,
         runner: &dyn LeafRunner,
@@ -258,7 +258,7 @@ impl Driver {
             }
             Err(error) => {
                 self.io.gate.lock().take_back(limits.budget, (0, 0));
-                // The message is the runner's, of a call and not of a search.
+                // The message is the runner's, about a call and not about a search.
                 warn!(target: "canter::leaf", leaf = index, error = %error, "a leaf is run again, here");
                 Err((index, leaf))
             }

@@ -1,37 +1,38 @@
-//! Media types of Elasticsearch's API, which its clients ask for in headers: the guest sees none, so that its host adds what they
-//! mean.
+//! Media types of Elasticsearch's API, which its clients request in headers: the guest sees no headers, so its host
+//! handles them.
 //!
 //! ```text
 //!   Accept: application/vnd.elasticsearch+json; compatible-with=8   the answer's content type is the same
 //!   Accept: application/json                                       `_cat` answers in JSON
 //! ```
 //!
-//! `edge-adapters/js/src/media.ts` decides alike, in another language; the tests of both go through `media/cases.json`.
+//! `edge-adapters/js/src/media.ts` implements the same rules in another language; the tests of both use
+//! `media/cases.json`.
 
 use std::borrow::Cow;
 
 use crate::Api;
 
-/// Elasticsearch's own media types begin so; behind it stands the syntax.
+/// Prefix of Elasticsearch's own media types; the syntax follows.
 const VENDOR: &str = "application/vnd.elasticsearch+";
 
 const JSON: &str = "application/json";
 
-/// A longer header is shown in part.
+/// Maximum length of a header in messages, in characters.
 const MAX_SHOWN_CHARS: usize = 100;
 
-/// What the headers of a request ask of the form of its answer.
+/// The form of the answer that a request's headers ask for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MediaTypes {
-    /// Whether the request is for Elasticsearch's API. Otherwise nothing is asked.
+    /// True if the request is for Elasticsearch's API; otherwise the headers are ignored.
     is_elastic: bool,
-    /// Whether JSON is wanted more than text.
+    /// True if JSON is preferred to text.
     prefers_json: bool,
-    /// What JSON is called in the answer, if not as usual.
+    /// The content type of JSON in the answer, if not the default.
     json: Option<&'static str>,
 }
 
-/// A media type that no answer can have.
+/// Error of a media type that no answer can have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Invalid media-type value on headers [{header}]: {problem}")]
 pub struct InvalidMediaType {
@@ -40,25 +41,25 @@ pub struct InvalidMediaType {
 }
 
 impl InvalidMediaType {
-    /// What Elasticsearch calls it.
+    /// Elasticsearch's name for the error.
     pub const KIND: &str = "media_type_header_exception";
 }
 
 /// One media type of a header.
 struct MediaType<'h> {
-    /// In small letters, without parameters.
+    /// In lower case, without parameters.
     name: String,
-    /// Of the API that an answer is to be compatible with.
+    /// Version of the API that the answer must be compatible with.
     version: Option<&'h str>,
-    /// How much it is wanted, of 1.
+    /// Weight of the type, from 0 to 1.
     weight: f32,
 }
 
 impl MediaTypes {
-    /// Reads the values of the `Accept` and `Content-Type` headers of a request.
+    /// Parses the values of the `Accept` and `Content-Type` headers of a request.
     ///
     /// # Errors
-    /// If they ask for a version of Elasticsearch's API that there is not, or for two.
+    /// If they request an unsupported version of Elasticsearch's API, or two versions.
     pub fn read<'h>(
         path: &str,
         accept: impl IntoIterator<Item = &'h str>,
@@ -91,7 +92,7 @@ impl MediaTypes {
             Some(media) => media.json_name(),
             None => sent.as_ref().and_then(MediaType::json_name),
         };
-        // As Elasticsearch does: its client for JavaScript says both of all requests, and shows tables.
+        // As Elasticsearch does: its JavaScript client sends both types with all requests, and shows tables.
         let takes_text = |json: &MediaType<'_>| {
             let mut others = accepted.iter();
             others.any(|other| other.name == "text/plain" && other.weight >= json.weight)
@@ -103,7 +104,7 @@ impl MediaTypes {
         })
     }
 
-    /// The query string with which the guest is asked: `_cat` is told of JSON in it.
+    /// Returns the query string for the guest: it tells `_cat` that JSON is wanted.
     #[must_use]
     pub fn query<'q>(&self, path: &str, query: &'q str) -> Cow<'q, str> {
         let mut segments = path.split('/').filter(|segment| !segment.is_empty());
@@ -124,7 +125,7 @@ impl MediaTypes {
         })
     }
 
-    /// Headers that an answer of this content type has to have; each takes the place of one of its name.
+    /// Returns headers that an answer of this content type must have; each replaces one of the same name.
     pub fn headers(
         &self,
         content_type: Option<&str>,
@@ -132,12 +133,12 @@ impl MediaTypes {
         let is_json = self.is_elastic && content_type == Some(JSON);
         let own_type = self.json.filter(|_| is_json);
         let own_type = own_type.map(|json| ("content-type", json));
-        // Clients believe nobody else, whatever the answer says.
+        // Clients trust only this header, whatever the answer contains.
         let product = is_json.then_some(("x-elastic-product", "Elasticsearch"));
         own_type.into_iter().chain(product)
     }
 
-    /// Adds them to an answer's headers.
+    /// Adds these headers to those of an answer.
     pub fn add_to(&self, headers: &mut Vec<(String, String)>) {
         let is = |known: &str, name: &str| known.eq_ignore_ascii_case(name);
         let content_type = headers.iter().find(|(known, _)| is(known, "content-type"));
@@ -169,7 +170,7 @@ impl<'h> MediaType<'h> {
         }
     }
 
-    /// The version that it names, if it is one of Elasticsearch's own.
+    /// Returns the version in the type, if it is one of Elasticsearch's own.
     fn checked_version(&self, header: &'static str) -> Result<Option<&'h str>, InvalidMediaType> {
         if !self.name.starts_with(VENDOR) {
             return Ok(None);
@@ -194,7 +195,8 @@ impl<'h> MediaType<'h> {
         self.name == JSON || matches!(vendors, Some("json" | "x-ndjson"))
     }
 
-    /// What an answer in JSON is called to whom this was said, if not as usual. Bodies of many lines are answered with one.
+    /// Returns the content type of a JSON answer to a client that sent this type, if not the default. Bodies of many
+    /// lines are answered with one object.
     fn json_name(&self) -> Option<&'static str> {
         let is_vendors = self.name != JSON && self.is_json();
         is_vendors.then_some(match self.version {
@@ -205,7 +207,7 @@ impl<'h> MediaType<'h> {
     }
 }
 
-/// The one that is wanted most, the first of several. A weight of 0 says that it is not wanted.
+/// Returns the type with the highest weight, the first of several. A weight of 0 excludes a type.
 fn heaviest<'m, 'h: 'm>(all: impl Iterator<Item = &'m MediaType<'h>>) -> Option<&'m MediaType<'h>> {
     let wanted = all.filter(|media| media.weight > 0.0);
     wanted.reduce(|best, next| match next.weight > best.weight {
@@ -222,16 +224,16 @@ mod tests {
 
     const EIGHT: &str = "application/vnd.elasticsearch+json;compatible-with=8";
 
-    /// Cases that the hosts in JavaScript decide alike.
+    /// Cases that the JavaScript hosts share.
     #[derive(Deserialize)]
     struct Cases {
         answers: Vec<AnswerCase>,
-        /// Content types of answers that stay as they are.
+        /// Content types of answers that stay unchanged.
         untouched: Vec<String>,
         queries: Vec<QueryCase>,
     }
 
-    /// Headers, and the content type of the answer or a part of what is said against them.
+    /// Headers, and the content type of the answer or a part of the error message.
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct AnswerCase {
@@ -242,7 +244,7 @@ mod tests {
         refused: Option<String>,
     }
 
-    /// What is asked for, and the query string with which the guest is asked.
+    /// A requested path and query string, and the query string for the guest.
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct QueryCase {
@@ -263,7 +265,7 @@ mod tests {
         MediaTypes::read(path, accept, content_type)
     }
 
-    /// The headers of an answer in JSON, in the order of their names.
+    /// Returns the headers of an answer in JSON, ordered by name.
     fn headers_of(media: MediaTypes) -> Vec<(String, String)> {
         let mut headers = vec![("Content-Type".to_owned(), JSON.to_owned())];
         media.add_to(&mut headers);

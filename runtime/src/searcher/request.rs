@@ -1,13 +1,13 @@
-//! The host's keys of a search request, and the guest's.
+//! A search request, divided into the host's keys and the guest's.
 
 use serde_json::{Map, Value};
 
 use crate::{Limits, SearchError};
 
-/// The guest's key for what `now` is.
+/// The guest's key for the value of `now`.
 pub(crate) const NOW: &str = "now_ms";
 
-/// A search request, taken apart.
+/// A divided search request.
 pub(crate) struct Request {
     /// The guest's part, as JSON.
     pub(crate) guest: String,
@@ -16,7 +16,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// The same request with one key more for the guest.
+    /// Returns the request with another key for the guest.
     pub(crate) fn with_guest_key(&self, key: &str, value: Value) -> Result<Self, SearchError> {
         let mut guest: Map<String, Value> = serde_json::from_str(&self.guest)
             .map_err(|error| SearchError::internal(format!("the guest's request: {error}")))?;
@@ -28,7 +28,7 @@ impl Request {
         })
     }
 
-    /// The guest's limits, as JSON, with word of the cache if it may keep what the guest computes.
+    /// Returns the guest's limits as JSON, with a mark if the cache may keep partial results.
     pub(crate) fn guest_limits(&self, keeps_partial_results: bool) -> String {
         let mut limits = self.limits.guest.clone();
         if keeps_partial_results {
@@ -40,8 +40,8 @@ impl Request {
     }
 }
 
-/// Takes `profile` and `budget` out of a request; the rest is the guest's. Where there are aggregations that may mean
-/// `now`, it is told `now_ms`, in milliseconds since 1970.
+/// Takes `profile` and `budget` out of a request; the rest is the guest's. Adds `now_ms`, in milliseconds since 1970,
+/// where aggregations may refer to `now`.
 pub(crate) fn split(request: &Value, limits: &Limits, now_ms: u64) -> Result<Request, SearchError> {
     let Value::Object(request) = request else {
         return Err(SearchError::invalid(

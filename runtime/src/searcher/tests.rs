@@ -1,4 +1,4 @@
-//! Searches through a scripted engine: what the loop does, without a guest that searches.
+//! Searches through a scripted engine: tests of the driver's loop, without a searching guest.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -169,7 +169,7 @@ async fn a_second_search_reads_only_the_manifest() {
     };
     search(&searcher, waves(10)).await;
     assert_eq!(fetcher.take().len(), 2);
-    // Another range inside what the first search fetched.
+    // Another range inside the one that the first search fetched.
     let response = search(&searcher, waves(15)).await;
     assert_eq!(
         fetcher.take(),
@@ -373,7 +373,7 @@ impl RangeFetcher for Silent {
 #[tokio::test]
 async fn a_store_that_never_answers_is_given_up_before_the_deadline() {
     let searcher = searcher(Silent).build().unwrap();
-    // What is left after reads are given up must do for two steps on a busy machine.
+    // The time left after reads are given up must suffice for two steps on a busy machine.
     let limits = Limits::within_ms(1_000);
     let request = json!({"waves": [[["a", 0, 1, "head"]], [["a", 5, 1, "head"]]]});
     let response = searcher.search(&request, &limits).await.unwrap();
@@ -405,7 +405,7 @@ async fn a_dropped_search_interrupts_its_guest() {
             .await
             .is_err()
     );
-    // The instance is given back only when its thread has ended.
+    // The instance is released only when its thread has ended.
     let all = searcher.instance_permits.acquire_many(4);
     assert!(
         tokio::time::timeout(Duration::from_secs(20), all)
@@ -423,7 +423,7 @@ async fn a_panicking_guest_fails_its_search_only() {
         .await
         .unwrap_err();
     assert_eq!(error.kind, ErrorKind::Internal);
-    // What the panic said is for the log.
+    // The panic's message belongs in the log.
     assert!(!error.message.contains("scripted panic"), "{error}");
     assert!(error.message.contains("please report it"), "{error}");
     search(&searcher, json!([[["a", 0, 1, "head"]]])).await;
@@ -447,7 +447,7 @@ async fn a_request_that_the_guest_refuses_keeps_its_kind() {
     }
 }
 
-/// Answers each read with another version of the object.
+/// Answers each read with a new version of the object.
 struct Changing(AtomicUsize);
 
 impl RangeFetcher for Changing {
@@ -480,7 +480,7 @@ async fn a_split_that_changes_while_it_is_read_is_an_error_and_a_manifest_is_not
     assert_eq!(arrived[3][1][0], "Protocol");
 }
 
-/// A fetcher that breaks its contract: one byte too few.
+/// A fetcher that breaks its contract: it returns one byte too few.
 struct Short;
 
 impl RangeFetcher for Short {
@@ -502,7 +502,7 @@ async fn a_short_answer_never_reaches_the_guest_as_bytes() {
     assert_eq!(arrived[0][1][0], format!("{:?}", FetchErrorKind::Truncated));
 }
 
-/// Holds odd runs of an object: what a block cache under pressure may look like.
+/// Holds odd runs of an object, as a block cache under pressure may.
 struct Holes;
 
 impl RangeCache for Holes {

@@ -1,4 +1,4 @@
-//! The guest's response with what only the host knows. Its aggregations are not read.
+//! The guest's response with the host's keys added. Its aggregations are not parsed.
 
 use std::fmt;
 
@@ -24,15 +24,15 @@ pub struct SearchText {
 #[derive(Debug)]
 struct Aggregations {
     text: Box<RawValue>,
-    /// How many keys of the answer stand before them.
+    /// Number of keys of the answer before them.
     place: usize,
 }
 
 impl SearchText {
-    /// The answer with its aggregations.
+    /// Returns the answer with its aggregations.
     ///
     /// # Errors
-    /// If the guest wrote what is no JSON.
+    /// If the guest did not write valid JSON.
     pub fn parsed(self) -> Result<SearchResponse, SearchError> {
         let mut response = self.response;
         if let (Some(Aggregations { text, place }), Value::Object(json)) =
@@ -46,7 +46,7 @@ impl SearchText {
     }
 }
 
-/// As one JSON object.
+/// Serializes the answer as one JSON object.
 impl Serialize for SearchText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut out = serializer.serialize_map(None)?;
@@ -71,7 +71,7 @@ impl Serialize for SearchText {
     }
 }
 
-/// What the guest wrote.
+/// The guest's output.
 struct Written {
     json: Map<String, Value>,
     aggregations: Option<Aggregations>,
@@ -111,7 +111,7 @@ impl<'de> Visitor<'de> for Keys {
     }
 }
 
-/// The guest's response with what only the host knows.
+/// Adds the host's keys to the guest's response.
 pub(super) fn respond(
     json: &str,
     profile: Profile,

@@ -11,7 +11,7 @@ use crate::clock::{Clock, CpuTime, VirtualClock};
 const LATENCY: Duration = Duration::from_millis(100);
 const NUM_MANIFESTS: usize = 10;
 
-/// A store in which every object is `text`, and whose every answer takes [`LATENCY`].
+/// A store whose every object is `text`, and whose answers take [`LATENCY`].
 struct Far {
     clock: VirtualClock,
     was_asked: Arc<AtomicBool>,
@@ -39,7 +39,7 @@ impl RangeFetcher for Far {
     }
 }
 
-/// A demand for ten manifests and, if `has_range`, a range of a split.
+/// Returns a demand for ten manifests and, if `has_range`, a range of a split.
 fn demand(has_range: bool) -> Value {
     let manifests = (0..NUM_MANIFESTS).map(|ord| json!([format!("t{ord}/m"), 0, null, "manifest"]));
     let range = has_range.then(|| json!(["t0/split", 1, 2, "postings"]));
@@ -69,7 +69,7 @@ async fn manifests_and_ranges_of_a_demand_take_as_long_as_one_request() {
             builder = builder.cache(Arc::new(MemoryCache::new(1 << 20)));
         }
         let searcher = builder.build().unwrap();
-        // The second search finds the manifests in the cache, if there is one, and asks whether they still hold.
+        // The second search finds the manifests in the cache, if there is one, and revalidates them.
         for _ in 0..2 {
             let before = clock.now();
             let response = clock.run(search(&searcher, demand(has_range))).await;
@@ -109,8 +109,8 @@ async fn a_manifest_from_the_cache_and_one_from_the_store_answer_one_demand() {
     assert_eq!(clock.now(), LATENCY * 2);
 }
 
-/// A cache whose entries are found as soon as the store has been asked for something. It gives up after a while, so
-/// that a test fails and does not hang.
+/// A cache whose entries are found as soon as the store has received a request. It gives up after a while, so that
+/// a test fails instead of hanging.
 struct Patient {
     was_asked: Arc<AtomicBool>,
 }

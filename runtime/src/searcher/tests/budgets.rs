@@ -1,4 +1,4 @@
-//! What a search does when its budget is used up: it answers with what it has, and says so.
+//! Searches whose budget is used up: they answer with the available data, and say so.
 
 use super::*;
 use crate::Budget;
@@ -10,7 +10,7 @@ async fn budgeted(budget: Value, waves: Value) -> SearchResponse {
     searcher.search(&request, &Limits::default()).await.unwrap()
 }
 
-/// Three reads too far apart to be merged.
+/// Returns three reads too far apart to be merged.
 fn far_reads() -> Value {
     json!([
         ["b", 90, 10, "postings"],
@@ -81,7 +81,7 @@ async fn the_hosts_budget_holds_without_a_word_in_the_request() {
     assert_eq!(response.json["budget_exhausted"], "max_requests");
 }
 
-/// Every first request for an object fails for a reason that passes.
+/// A store that fails the first request for each object with a transient error.
 #[derive(Default)]
 struct Flaky {
     seen: Mutex<Vec<String>>,

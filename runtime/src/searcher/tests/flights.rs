@@ -1,4 +1,4 @@
-//! Searches at once over one cold index: what one fetches, the others wait for.
+//! Concurrent searches over one cold index: what one fetches, the others wait for.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use super::*;
 use crate::clock::{Clock, CpuTime, VirtualClock};
 
-/// Takes its time, and counts how often each byte was asked for.
+/// A slow store that counts the requests for each byte.
 struct Slow {
     inner: MemoryFetcher,
     clock: VirtualClock,
@@ -128,8 +128,8 @@ async fn anothers_budget_is_not_ones_own() {
         searcher.search(&rich, &limits),
     ]);
     let responses = clock.run(both).await;
-    // Whichever comes first launches the flight. If that was the other, this one got its bytes for
-    // nothing.
+    // The first one launches the flight. If that was the other search, this one got its bytes
+    // without a request.
     let poor = responses[0].as_ref().unwrap();
     let expected = match poor.profile.num_shared_requests {
         0 => json!("max_requests"),

@@ -1,10 +1,10 @@
-//! The manifest in the cache: revalidated after its time, and no byte of it fetched twice.
+//! Manifests in the cache: they are revalidated after their time, and never fetched twice.
 
 use super::*;
 use crate::ManifestOptions;
 use crate::clock::{Clock, CpuTime, VirtualClock};
 
-/// A store whose manifest changes when it is told to.
+/// A store whose manifest changes on command.
 #[derive(Default)]
 struct Changing {
     version: AtomicUsize,
@@ -79,7 +79,7 @@ impl Run {
         }
     }
 
-    /// Reads the manifest `after_ms` from now; also how often it was fetched and asked after so far.
+    /// Reads the manifest `after_ms` from now; also returns the numbers of its fetches and revalidations so far.
     async fn read(&self, after_ms: u64) -> (String, usize, usize) {
         let until = self.clock.now() + Duration::from_millis(after_ms);
         let waves = json!([[["manifest", 0, null, "manifest"]]]);
@@ -88,7 +88,7 @@ impl Run {
             search(&self.searcher, waves).await
         };
         let response = self.clock.run(searching).await;
-        // What goes on behind the answer.
+        // Work in the background.
         tokio::task::yield_now().await;
         let arrived = response.json["arrived"][0][1].as_str().unwrap_or("none");
         (

@@ -1,4 +1,4 @@
-//! Metrics against profiles: two accounts of the same searches, kept in different places.
+//! Comparison of metrics and profiles: two independent accounts of the same searches.
 
 use futures_util::future::join_all;
 
@@ -42,7 +42,7 @@ impl Run {
     }
 }
 
-/// Two waves of far reads; `at` decides which bytes.
+/// Returns two waves of reads far apart; `at` determines the bytes.
 fn waves(at: u64) -> Value {
     json!([
         [["manifest", 0, null, "manifest"]],
@@ -54,7 +54,7 @@ fn waves(at: u64) -> Value {
     ])
 }
 
-/// A store that fails and cuts answers short.
+/// Returns a store that fails and truncates answers.
 fn failing() -> (LatencyModel, HedgeOptions) {
     let model = LatencyModel {
         failures: FailureRates {
@@ -68,7 +68,7 @@ fn failing() -> (LatencyModel, HedgeOptions) {
     (model, HedgeOptions::off())
 }
 
-/// A store some of whose answers take long.
+/// Returns a store some of whose answers take long.
 fn slow() -> (LatencyModel, HedgeOptions) {
     let model = LatencyModel {
         slow_tail: SlowTail {
@@ -84,14 +84,14 @@ fn slow() -> (LatencyModel, HedgeOptions) {
     (model, hedge)
 }
 
-/// Runs 300 searches and compares both accounts; the text of the metrics and the sum of the profiles.
+/// Runs 300 searches and compares both accounts; returns the text of the metrics and the sum of the profiles.
 async fn compared(store: (LatencyModel, HedgeOptions), has_cache: bool) -> (String, Profile) {
     let run = Run::new(store, has_cache);
     let mut total = Profile::default();
     for n in 0..300 {
         let searching = search(&run.searcher, waves(n * 7));
         total.append(run.clock.run(searching).await.profile);
-        // An instance ends on a thread of its own, in real time, for which this clock does not wait.
+        // An instance ends on a thread of its own, in real time, which this clock does not wait for.
         while run.sum("canter_guest_instances", "") > 0 {
             std::thread::yield_now();
         }
@@ -128,7 +128,7 @@ async fn compared(store: (LatencyModel, HedgeOptions), has_cache: bool) -> (Stri
     let cancelled = sum(&text, "canter_requests_total", "\"cancelled\"") as u64;
     let answered = total.num_requests - cancelled;
     check("canter_request_duration_seconds_count", "", answered);
-    // The store took its time on the virtual clock, and the histogram was told.
+    // The store's time passed on the virtual clock, and is in the histogram.
     assert!(sum(&text, "canter_query_duration_seconds_sum", "") > 1.0);
     (text, total)
 }
@@ -137,7 +137,7 @@ async fn compared(store: (LatencyModel, HedgeOptions), has_cache: bool) -> (Stri
 async fn metrics_count_what_profiles_count_where_requests_fail() {
     for has_cache in [false, true] {
         let (text, total) = compared(failing(), has_cache).await;
-        // Each failed attempt is seen, those that a repetition made good included.
+        // Each failed attempt is counted, including those that a retry made good.
         let failed = sum(&text, "canter_requests_total", "\"unavailable\"")
             + sum(&text, "canter_requests_total", "\"truncated\"");
         assert!(total.num_retries > 0 && failed >= total.num_retries as f64);
@@ -154,7 +154,7 @@ async fn metrics_count_what_profiles_count_where_requests_are_hedged() {
             "{won} of {}",
             total.num_hedges
         );
-        // One of two requests for the same range is always given up.
+        // One of two requests for the same range is always cancelled.
         let cancelled = sum(&text, "canter_requests_total", "\"cancelled\"");
         assert_eq!(cancelled, total.num_hedges as f64);
     }
@@ -193,7 +193,7 @@ async fn every_end_of_a_query_is_counted() {
     search(failing, Limits::default()).await.unwrap_err();
     let panicking = json!({"waves": [], "fail": "panic"});
     search(panicking, Limits::default()).await.unwrap_err();
-    // Given up by its caller, in the middle of a request.
+    // Cancelled by its caller, in the middle of a request.
     let limits = Limits::default();
     let mut dropped = Box::pin(run.searcher.search(&request, &limits));
     while run.sum("canter_requests_in_flight", "") == 0 {

@@ -1,9 +1,9 @@
-//! Reads that name no end, of objects that are no manifest.
+//! Reads to the end of objects that are not manifests.
 
 use super::*;
 
-/// Nobody knows how long the rest of an object is before it has come, so it cannot be cut into parts:
-/// it is one request, which no range joins.
+/// The length of the rest of an object is unknown until it has arrived, so it cannot be divided into
+/// parts: it is one request, which no range joins.
 #[tokio::test]
 async fn the_rest_of_an_object_is_one_request() {
     let digits = "0123456789".repeat(10);
@@ -37,15 +37,15 @@ async fn the_rest_of_an_object_is_one_request() {
             requests.map_or(0, Vec::len)
         };
         if has_cache {
-            // Which widens the range to its blocks.
+            // The cache widens the range to its blocks.
             continue;
         }
-        // Of two that reach to the end of one object, the one that begins first brings both.
+        // Of two reads to the end of one object, the one that begins first brings both.
         assert_eq!([wave(0), wave(1), wave(2)], [1, 3, 1]);
     }
 }
 
-/// A range that was asked for besides does not end a read of everything.
+/// A read of a range beside it does not end a read of everything.
 #[tokio::test]
 async fn a_part_is_not_taken_for_the_whole() {
     let searcher = searcher(objects()).build().unwrap();

@@ -15,7 +15,7 @@ use crate::session::{
 use crate::{Interrupt, SearchError};
 
 /// An engine whose sessions follow a script: the request's `waves` is a list of demands, each a list
-/// of `[object, offset, len or null, class]`. The response holds what arrived.
+/// of `[object, offset, len or null, class]`. The response contains what arrived.
 pub(super) struct Scripted {
     /// Threads on which sessions ran, for counting instances.
     pub(super) threads: Arc<Mutex<HashSet<ThreadId>>>,

@@ -21,7 +21,7 @@ type Fields = BTreeMap<&'static str, String>;
 struct Seen {
     name: &'static str,
     target: String,
-    /// Names of the spans that it lies in, the outermost first.
+    /// Names of the spans around it, the outermost first.
     path: Vec<&'static str>,
     fields: Fields,
     is_closed: bool,
@@ -33,7 +33,7 @@ impl Seen {
     }
 }
 
-/// Keeps all spans and events.
+/// Subscriber that keeps all spans and events.
 #[derive(Clone, Default)]
 struct Collector {
     seen: Arc<Mutex<Vec<Seen>>>,
@@ -58,7 +58,7 @@ impl Collector {
         change(&mut self.seen.lock().unwrap()[ord]);
     }
 
-    /// Everything that was seen so far under a name.
+    /// Returns everything that was recorded under a name.
     fn all(&self, name: &str) -> Vec<Seen> {
         let seen = self.seen.lock().unwrap();
         seen.iter().filter(|it| it.name == name).cloned().collect()
@@ -105,8 +105,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Collector {
     }
 }
 
-/// A collector for a test. A search before it makes every span known to `tracing`: one that another
-/// test's thread registers at the very moment at which a subscriber comes would not be heard.
+/// Returns a collector for a test. A search before it makes every span known to `tracing`: a span
+/// that another test's thread registers at the moment a subscriber arrives would be missed.
 async fn listening() -> Collector {
     search(&searcher(objects()).build().unwrap(), two_waves()).await;
     Collector::default()
@@ -127,7 +127,7 @@ async fn a_search_of_two_waves_is_seen_span_by_span() {
         .namespace("https://user:secret@host/logs?X-Amz-Signature=secret")
         .build()
         .unwrap();
-    // On another thread than the one that made it, and moved between threads as tokio likes.
+    // On another thread than the one that created it, and moved between threads as tokio likes.
     let searching = async move { search(&searcher, two_waves()).await };
     let response = tokio::spawn(searching.with_subscriber(subscriber))
         .await
@@ -280,7 +280,7 @@ async fn only_the_query_is_seen_at_level_info() {
     let seen = collector.seen.lock().unwrap();
     let names: Vec<&str> = seen.iter().map(|it| it.name).collect();
     assert_eq!(names, ["query"]);
-    // What a wave and a request record at their end must not land in the query.
+    // Values that a wave and a request record at their end must not end up in the query.
     assert_eq!(seen[0].get("outcome"), "ok");
     assert_eq!(
         (seen[0].get("num_requests"), seen[0].get("num_bytes")),
