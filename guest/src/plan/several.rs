@@ -7,11 +7,11 @@ use crate::leaf::{FailedSplit, PartialResult};
 use crate::{ErrorKind, SearchError};
 
 impl SearchPlan {
-    /// Takes the plans of indexes together. An index for which the request is wrong, or that cannot be read, is named
-    /// among what failed, like a split, unless `ends_search` says that there is no answer without it.
+    /// Joins the plans of several indexes. An index for which the request is invalid, or that cannot be read, is
+    /// listed among the failures, like a split, unless `ends_search` says that there is no answer without it.
     ///
     /// # Errors
-    /// What ends the search; and what is wrong with the first, if there is no plan at all.
+    /// The error that ends the search; the first error, if there is no plan at all.
     pub(crate) fn of_several(
         plans: Vec<(&str, Result<Self, SearchError>)>,
         ends_search: impl Fn(&str, &SearchError) -> bool,
@@ -25,7 +25,7 @@ impl SearchPlan {
                 },
                 Err(error) if ends_search(name, &error) => return Err(error),
                 Err(error) => {
-                    // A pattern does not stand for one that has not been created yet.
+                    // A pattern does not match an index that has not been created yet.
                     if error.kind != ErrorKind::NotFound {
                         failed.push(FailedSplit::new(name, error.clone()));
                     }
@@ -40,7 +40,7 @@ impl SearchPlan {
         Ok(all)
     }
 
-    /// Takes another index in.
+    /// Adds the plan of another index.
     fn join(&mut self, other: Self) -> Result<(), SearchError> {
         let num_indexes = self.indexes.len();
         self.indexes.extend(other.indexes);
@@ -55,7 +55,7 @@ impl SearchPlan {
         self.answered.extend(other.answered);
         self.divisible &= other.divisible;
         self.mixes_times |= other.mixes_times || self.timestamp_field != other.timestamp_field;
-        // What is a time filter in one index only, every split does as a query.
+        // A clause that is a time filter in only one index is evaluated by every split as a query.
         if self.time_bounds != other.time_bounds {
             self.time_bounds = None;
         }
@@ -67,7 +67,7 @@ impl SearchPlan {
     }
 }
 
-/// What plans know without opening a split: numbers, sums and what could not be read.
+/// Adds what a plan knows without opening a split: numbers, sums and failures.
 fn take_in(known: &mut PartialResult, other: PartialResult) -> Result<(), SearchError> {
     known.num_hits += other.num_hits;
     known.num_splits_from_head += other.num_splits_from_head;

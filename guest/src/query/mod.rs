@@ -1,5 +1,5 @@
-//! From a query string or a query of the DSL to a tree, and from that to a tantivy query and the list of what it will
-//! read.
+//! Queries: from a query string or the query DSL to a tree, and from the tree to a tantivy query and the list of its
+//! reads.
 
 mod build;
 mod columns;

@@ -1,4 +1,4 @@
-//! What a query reads, known before anything is read: the warmup's shopping list.
+//! The reads of a query, known before anything is read: the input of the warmup.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -17,21 +17,21 @@ pub(crate) struct TermRange {
     pub(crate) positions: bool,
 }
 
-/// Everything a query touches.
+/// Everything that a query reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Needs {
-    /// Terms, and whether their positions are wanted.
+    /// Terms, and whether their positions are needed.
     pub(crate) terms: BTreeMap<Term, bool>,
     pub(crate) term_ranges: Vec<TermRange>,
     pub(crate) automata: Vec<(Field, TermAutomaton)>,
-    /// Fast fields by name; a JSON field's name stands for all columns below it too.
+    /// Fast fields by name; a JSON field's name includes all columns below it.
     pub(crate) fast_fields: BTreeSet<String>,
-    /// Fields whose norms scoring looks at.
+    /// Fields whose norms scoring needs.
     pub(crate) fieldnorms: BTreeSet<Field>,
 }
 
 impl Needs {
-    /// Adds all that another query touches.
+    /// Adds the reads of another query.
     pub(crate) fn add(&mut self, other: Self) {
         let Self {
             terms,

@@ -1,4 +1,4 @@
-//! Which tag values a query cannot do without: what lets the plan drop a split unopened.
+//! Tag values that a query requires, by which the plan drops splits unopened.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use super::tree::{Leaf, QueryNode, Role, TextLeaf};
 /// One requirement: a matching document has one of these values in this field.
 pub(crate) type RequiredTag = (String, BTreeSet<String>);
 
-/// Everything a query requires of tag fields. Each entry may prune on its own; leaving one out is
-/// always right.
+/// Returns everything that a query requires of tag fields. Each entry may prune on its own; leaving
+/// one out is always correct.
 pub(crate) fn required_tags(node: &QueryNode, tag_fields: &[&str]) -> Vec<RequiredTag> {
     let mut required = Vec::new();
     collect(node, tag_fields, &mut required);
@@ -95,7 +95,7 @@ fn is_pattern(phrase: &str) -> bool {
     phrase.contains(['*', '?'])
 }
 
-/// How the manifest may spell a value: text as it stands, numbers without sign or leading zeros.
+/// Returns the spellings of a value in the manifest: text unchanged, numbers without sign or leading zeros.
 fn spellings(value: &str) -> Vec<String> {
     let unsigned = value.parse::<u64>().ok().map(|number| number.to_string());
     let signed = value.parse::<i64>().ok().map(|number| number.to_string());

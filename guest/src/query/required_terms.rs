@@ -1,4 +1,4 @@
-//! Which terms a query cannot do without: what lets the plan drop a split whose filter says that it lacks them.
+//! Terms that a query requires, by which the plan drops splits whose filters show that they lack them.
 
 use std::cmp::Reverse;
 
@@ -7,10 +7,10 @@ use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query, TermQuery};
 
 use crate::query::matching::{PhraseOf, PhrasePrefix};
 
-/// What a split must have for a document of it to match. Asking for less is always right.
+/// Terms that a split must have for one of its documents to match. Requiring less is always correct.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RequiredTerms {
-    /// Nothing that is known.
+    /// No known requirement.
     Nothing,
     /// A term.
     Term(Term),
@@ -20,7 +20,7 @@ pub(crate) enum RequiredTerms {
     Any(Vec<RequiredTerms>),
 }
 
-/// What a query requires, with at most so many terms in all. A boost hides what it boosts.
+/// Returns the terms that a query requires, at most `most_terms`. A boost hides its query.
 pub(crate) fn required_terms(query: &dyn Query, most_terms: usize) -> RequiredTerms {
     let mut left = most_terms;
     of_query(query).within(&mut left)
@@ -32,7 +32,7 @@ fn of_query(query: &dyn Query) -> RequiredTerms {
     } else if let Some(query) = query.downcast_ref::<PhraseOf>() {
         all_of(query.terms())
     } else if let Some(query) = query.downcast_ref::<PhrasePrefix>() {
-        // Without its last word, which is the beginning of others.
+        // Without the last word, which is a prefix.
         all_of(query.words())
     } else if let Some(query) = query.downcast_ref::<BooleanQuery>() {
         of_clauses(query)
@@ -61,7 +61,7 @@ fn of_clauses(query: &BooleanQuery) -> RequiredTerms {
 }
 
 impl RequiredTerms {
-    /// Whether it names a term that must be there.
+    /// Returns whether it names a term that must exist.
     pub(crate) fn requires_something(&self) -> bool {
         match self {
             Self::Nothing => false,
@@ -71,7 +71,7 @@ impl RequiredTerms {
         }
     }
 
-    /// Whether a part of it is what no split can have, whatever it has.
+    /// Returns whether a part of it cannot be met by any split.
     pub(crate) fn has_impossible_part(&self) -> bool {
         match self {
             Self::Nothing | Self::Term(_) => false,
@@ -80,7 +80,7 @@ impl RequiredTerms {
         }
     }
 
-    /// Whether a split may have what is required, by what is known of single terms.
+    /// Returns whether a split may meet the requirement, given a test for single terms.
     pub(crate) fn may_be_had(&self, may_have: &dyn Fn(&Term) -> bool) -> bool {
         match self {
             Self::Nothing => true,
@@ -90,12 +90,13 @@ impl RequiredTerms {
         }
     }
 
-    /// Whether a document may have what is required, where `never_meet` says of two terms that none has both.
+    /// Returns whether a document may meet the requirement, where `never_meet` tells whether two terms never occur in
+    /// one document.
     pub(crate) fn may_be_met(&self, never_meet: &dyn Fn(&Term, &Term) -> bool) -> bool {
         self.may_be_beside(&[], never_meet)
     }
 
-    /// The same of a document that has these terms, too.
+    /// Returns whether a document that also has the terms `beside` may meet the requirement.
     fn may_be_beside(&self, beside: &[&Term], never_meet: &dyn Fn(&Term, &Term) -> bool) -> bool {
         match self {
             Self::Nothing => true,
@@ -121,7 +122,7 @@ impl RequiredTerms {
         }
     }
 
-    /// Every term.
+    /// Returns all terms.
     pub(crate) fn terms(&self) -> Vec<&Term> {
         match self {
             Self::Nothing => Vec::new(),
@@ -134,14 +135,15 @@ impl RequiredTerms {
         self.terms().len()
     }
 
-    /// The length of its longest term: long ones are rare.
+    /// Returns the length of the longest term: long ones are rare.
     fn longest(&self) -> usize {
         let lens = self.terms().into_iter();
         let lens = lens.map(|term| term.serialized_value_bytes().len());
         lens.max().unwrap_or(0)
     }
 
-    /// The same, or less of it, with at most `left` terms. Alternatives are all there or none is.
+    /// Returns the requirement, or a weaker one, with at most `left` terms. Alternatives are kept completely or not at
+    /// all.
     fn within(self, left: &mut usize) -> Self {
         match self {
             Self::Any(parts) if parts.is_empty() => Self::Any(parts),
@@ -188,7 +190,7 @@ mod tests {
         DocMapper::new(&config).unwrap()
     }
 
-    /// In short: `field=term`, `&` and `|`.
+    /// Formats a requirement: `field=term`, `&` and `|`.
     fn shown(required: &RequiredTerms, mapper: &DocMapper) -> String {
         let join = |parts: &[RequiredTerms], with: &str| {
             let parts: Vec<String> = parts.iter().map(|part| shown(part, mapper)).collect();

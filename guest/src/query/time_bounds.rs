@@ -1,10 +1,9 @@
-//! Bounds of time that a query's own clauses set.
+//! Time bounds from a query's own clauses.
 //!
-//! Dashboards say by a range over the timestamp field when hits happened, and not by `start_timestamp` and
-//! `end_timestamp`. Where every hit must lie within such a range, it is taken out of the query and is a time filter like
-//! those: splits outside of it are not opened, and the time index knows which documents of the others it lets through.
-//! That holds where every document has exactly one time, and where nothing is scored: what a word is worth in the
-//! scores depends on all splits.
+//! Dashboards select a time range by a clause on the timestamp field instead of `start_timestamp` and `end_timestamp`.
+//! Where every hit must lie within such a range, it is taken out of the query and becomes a time filter: splits outside
+//! of it are not opened, and the time index tells which documents of the others pass. That holds where every document
+//! has exactly one time, and where nothing is scored: the weight of a word depends on all splits.
 
 use canter_doc_mapper::DocMapper;
 
@@ -13,8 +12,8 @@ use super::columns::ColumnQuery;
 use super::tree::{BoolNode, Leaf, QueryNode, Role, TextLeaf};
 use crate::limits::{Limits, TimeFilter};
 
-/// The times between which every hit lies, by the clauses of `node` over `field`, which is the timestamp field; `None`
-/// without such a clause, or if one is no range of times.
+/// Returns the time range of all hits according to the clauses of `node` over `field`, the timestamp field; `None`
+/// without such a clause, or if one is not a range of times.
 pub(crate) fn time_bounds(
     node: &QueryNode,
     field: &str,
@@ -33,7 +32,7 @@ pub(crate) fn time_bounds(
     (!ranges.is_empty()).then_some(bounds)
 }
 
-/// The query without those clauses. Only its documents are the same within the bounds, and not their scores.
+/// Returns the query without those clauses. Within the bounds it matches the same documents, but with other scores.
 pub(crate) fn without_time(node: QueryNode, field: &str) -> QueryNode {
     match node {
         QueryNode::Leaf(leaf) if is_range_of(&leaf, field) => QueryNode::All,
@@ -52,7 +51,7 @@ fn simplified(node: BoolNode, field: &str) -> QueryNode {
             Role::Must | Role::Filter => without_time(clause, field),
             Role::Should | Role::MustNot => clause,
         };
-        // Whether there is a clause that must match says how many of the optional ones must.
+        // The number of required optional clauses depends on the presence of a required one.
         let is_needed = has_should || role == Role::MustNot || clause != QueryNode::All;
         if is_needed {
             clauses.push((role, clause));
@@ -75,7 +74,7 @@ fn simplified(node: BoolNode, field: &str) -> QueryNode {
     }
 }
 
-/// The ranges over `field` that every hit must lie within.
+/// Collects the ranges over `field` that every hit must lie within.
 fn collect<'n>(node: &'n QueryNode, field: &str, ranges: &mut Vec<&'n Leaf>) {
     match node {
         QueryNode::Leaf(leaf) if is_range_of(leaf, field) => ranges.push(leaf),

@@ -10,29 +10,29 @@ use tantivy_fst::{Automaton, Regex};
 
 use crate::SearchError;
 
-/// An automaton that takes terms.
+/// An automaton that accepts terms.
 #[derive(Clone)]
 pub(crate) enum TermAutomaton {
-    /// Those that a regular expression takes.
+    /// Accepts the matches of a regular expression.
     Regex(Arc<Regex>),
-    /// Those that are nearly a word.
+    /// Accepts words close to a given one.
     Near(Arc<NearWord>),
 }
 
-/// Takes what begins exactly so, and goes on nearly so.
+/// Accepts terms with an exact prefix and a rest within an edit distance.
 pub(crate) struct NearWord {
     start: Vec<u8>,
     rest: DfaWrapper,
 }
 
-/// Where a [`NearWord`] stands.
+/// State of a [`NearWord`].
 #[derive(Clone, Copy)]
 pub(crate) enum NearState {
-    /// So many bytes of the start were there.
+    /// Number of bytes of the prefix that matched so far.
     Start(usize),
-    /// Behind the start.
+    /// Behind the prefix.
     Rest(u32),
-    /// The start was another.
+    /// The prefix did not match.
     Dead,
 }
 
@@ -46,17 +46,17 @@ impl fmt::Debug for TermAutomaton {
 }
 
 impl NearWord {
-    /// Terms that begin with `start`, and from there on are `rest` but for so many edits, at most 2.
+    /// Accepts terms that begin with `start` and continue with `rest`, with at most `edits` edits, which is at most 2.
     ///
     /// # Errors
-    /// With more edits.
+    /// If `edits` is larger.
     pub(super) fn new(
         start: Vec<u8>,
         rest: &str,
         edits: u8,
         has_transpositions: bool,
     ) -> Result<Self, SearchError> {
-        // The field does not matter: only the word does.
+        // Only the word matters, not the field.
         let word = Term::from_field_text(Field::from_field_id(0), rest);
         let rest = FuzzyTermQuery::new(word, edits, has_transpositions).automaton();
         let rest = rest.map_err(|error| SearchError::invalid(error.to_string()))?;
@@ -103,7 +103,7 @@ impl Automaton for NearWord {
 }
 
 impl TermAutomaton {
-    /// Whether it takes a term.
+    /// Returns whether it accepts a term.
     pub(crate) fn takes(&self, term: &[u8]) -> bool {
         match self {
             Self::Regex(regex) => takes(regex.as_ref(), term),
@@ -123,7 +123,7 @@ fn takes<A: Automaton>(automaton: &A, term: &[u8]) -> bool {
     automaton.is_match(&state)
 }
 
-/// The documents with a term that an automaton takes.
+/// Query for the documents with a term that an automaton accepts.
 #[derive(Clone, Debug)]
 pub(super) struct AutomatonQuery {
     pub(super) field: Field,

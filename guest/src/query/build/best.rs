@@ -1,14 +1,14 @@
-//! What any of some queries matches, with the score of the best of them.
+//! Union of queries whose score is that of the best one.
 //!
-//! tantivy's own brings a second copy of all that unites postings, 15 KB of the component after gzip. Here the documents
-//! come from a plain union, and each query is asked for its score where it stands at one of them.
+//! tantivy's own query compiles a second copy of its union code, 15 KB of the component after gzip. Here the documents
+//! come from a plain union, and each query is asked for its score where it is positioned on one of them.
 
 use tantivy::query::{
     BooleanQuery, ConstScoreQuery, EnableScoring, Explanation, Query, Scorer, Weight,
 };
 use tantivy::{DocId, DocSet, Score, SegmentReader, TantivyError, Term};
 
-/// The score is that of the best, and of the others this part of theirs.
+/// Union with the score of the best query, plus a share of the others' scores.
 #[derive(Debug)]
 pub(super) struct Best {
     queries: Vec<Box<dyn Query>>,

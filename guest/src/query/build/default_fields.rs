@@ -1,4 +1,4 @@
-//! Parts of a query that name no field: they are looked for in `search_field`, or else in the index's
+//! Parts of a query without a field: they are looked up in `search_field`, or else in the index's
 //! default search fields.
 
 use tantivy::query::{EmptyQuery, Query};
@@ -6,15 +6,15 @@ use tantivy::query::{EmptyQuery, Query};
 use super::{Builder, any_of};
 use crate::SearchError;
 
-/// Makes the query for one field, by its name.
+/// Builds the query for one field, given its name.
 type BuildField<'f, 'a> =
     dyn FnMut(&mut Builder<'a>, &str) -> Result<Box<dyn Query>, SearchError> + 'f;
 
-/// Matches if any of the fields does for which `build` can make a query. `shown` is what names no field, and
-/// `hint` how it would name one.
+/// Returns the union of the queries that `build` can make for the fields. `shown` is the part without a
+/// field, and `hint` shows how to name one.
 ///
 /// # Errors
-/// If there is no such field, or the first error if `build` can make a query for none.
+/// If there is no such field, or the first error if `build` fails for all fields.
 pub(super) fn in_default_fields<'a>(
     builder: &mut Builder<'a>,
     shown: &str,
@@ -37,12 +37,12 @@ pub(super) fn in_default_fields<'a>(
     for name in &names {
         match build(builder, name) {
             Ok(query) => queries.push(query),
-            // A word that is no number says nothing about a numeric default field.
+            // A word that is not a number does not concern a numeric default field.
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
     if builder.mapper.is_of_segment() && queries.iter().any(|query| !query.is::<EmptyQuery>()) {
-        // Of a split that lacks some of the fields, what the others have is all.
+        // In a split that lacks some of the fields, the others suffice.
         queries.retain(|query| !query.is::<EmptyQuery>());
     }
     match first_error {

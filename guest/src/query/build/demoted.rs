@@ -1,9 +1,9 @@
-//! Hits that something speaks against: they match all the same, with a lower score.
+//! Boosting queries: hits that match a negative query keep matching, with a lower score.
 
 use tantivy::query::{ConstScoreQuery, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
-/// What `positive` matches; where `negative` does too, with its score times `factor`.
+/// Matches `positive`; where `negative` matches too, multiplies the score by `factor`.
 #[derive(Debug)]
 pub(super) struct Demoted {
     positive: Box<dyn Query>,
@@ -15,7 +15,7 @@ impl Demoted {
     pub(super) fn new(positive: Box<dyn Query>, negative: Box<dyn Query>, factor: Score) -> Self {
         Self {
             positive,
-            // It is never asked for a score.
+            // Its score is never needed.
             negative: Box::new(ConstScoreQuery::new(negative, 0.0)),
             factor,
         }

@@ -1,7 +1,7 @@
-//! Queries for whole values and terms, as Elasticsearch's term-level queries have them: the text is not cut into words.
+//! Queries for whole values and terms, as Elasticsearch's term-level queries: the text is not tokenized into words.
 //!
-//! What a keyword's tokenizer (one that does not cut) does to letters is done to the text, too, as Elasticsearch does
-//! with a normalizer. A term of a field with words is looked for as it is written.
+//! The transformations of a keyword's tokenizer (one that does not split) apply to the text, as Elasticsearch's
+//! normalizers do. In a field with words, a term is looked up as it is written.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Bound;
@@ -25,11 +25,11 @@ use super::{Builder, any_of};
 use crate::SearchError;
 use crate::query::tree::{End, Fuzziness, Given, PatternKind, Range};
 
-/// A text that a tokenizer which cuts makes two words of.
+/// A text that a splitting tokenizer divides into two words.
 const TWO_WORDS: &str = "a b";
 
 impl Builder<'_> {
-    /// The documents with this value.
+    /// Builds a query for the documents with this value.
     pub(super) fn exact(
         &mut self,
         name: &str,
@@ -51,7 +51,7 @@ impl Builder<'_> {
             }
             FieldKind::Json(json) if field.indexed || field.scanned => {
                 let mut queries = Vec::new();
-                // What reads as a number may have been a number or a text.
+                // A numeric text may have been a number or a text in the document.
                 if let Some(term) = json_value_term(&field, json, &value.text) {
                     queries.push(find_term(self, &field, term));
                 }
@@ -77,7 +77,7 @@ impl Builder<'_> {
                 };
                 match term {
                     Some(term) => Ok(find_term(self, &field, term)),
-                    // `5.0` is 5 for an integer, and 5.5 is none.
+                    // `5.0` is 5 for an integer; 5.5 is not an integer.
                     None => {
                         let bound = Bound::Included(&*value.text);
                         range_of(self, name, &field, bound, bound)
@@ -87,7 +87,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The documents with one of these values, all with the same score.
+    /// Builds a query for the documents with one of these values, all with the same score.
     pub(super) fn one_of(
         &mut self,
         name: &str,
@@ -107,7 +107,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The documents with a value within a range.
+    /// Builds a query for the documents with a value within a range.
     pub(super) fn between(&mut self, range: &Range) -> Result<Box<dyn Query>, SearchError> {
         let name = &range.field;
         if range.lower.is_none() && range.upper.is_none() {
@@ -135,7 +135,7 @@ impl Builder<'_> {
         range_of(self, name, &field, bound(&lower), bound(&upper))
     }
 
-    /// The documents with this date, as far as it is said: a day stands for all of it.
+    /// Builds a query for the documents with this date, at its own precision: a day stands for the whole day.
     fn at_date(&mut self, name: &str, value: &Given) -> Result<Box<dyn Query>, SearchError> {
         let end = End {
             given: value.clone(),
@@ -151,7 +151,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The documents with a term of a certain form.
+    /// Builds a query for the documents with a term that matches a pattern.
     pub(super) fn pattern(
         &mut self,
         name: &str,
@@ -185,7 +185,7 @@ impl Builder<'_> {
         automaton(self, &field, &expression)
     }
 
-    /// The documents with a term that is nearly this one.
+    /// Builds a query for the documents with a term close to this one.
     pub(super) fn fuzzy(
         &mut self,
         name: &str,
@@ -201,7 +201,7 @@ impl Builder<'_> {
         self.near_word(&field, &word, fuzziness)
     }
 
-    /// The documents with a term that is nearly this word, which is as the field's tokenizer leaves it.
+    /// Builds a query for the documents with a term close to this word, which the field's tokenizer has processed.
     pub(super) fn near_word(
         &mut self,
         field: &ResolvedField<'_>,
@@ -242,7 +242,7 @@ impl Builder<'_> {
         ))
     }
 
-    /// The tokenizer of a field of which terms are looked for by their form.
+    /// Returns the tokenizer of a field whose terms are matched by a pattern.
     fn words_field<'f>(
         &self,
         name: &str,
@@ -263,7 +263,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A text as it is among the terms of a keyword; where a tokenizer cuts, as it is written.
+    /// Returns a text as it appears among the terms of a keyword; unchanged where the tokenizer splits.
     fn as_in_terms(&self, field: &ResolvedField<'_>, tokenizer: &str, text: &str) -> String {
         let mut num_words = 0;
         if let Some(mut analyzer) = self.mapper.tokenizers().get(tokenizer) {
@@ -286,10 +286,11 @@ fn bound(end: &Option<(String, bool)>) -> Bound<&str> {
     }
 }
 
-/// An end of a range of dates in full, and whether it is part of the range. With `at_start` a day that is not said further
-/// is its first moment, else its last: all before the next day's first one, since values are cut towards 1970.
+/// Returns an end of a range of dates in full, and whether it is included. With `at_start`, an incomplete date such as
+/// a day stands for its first moment, otherwise for its last: everything before the first moment of the next day,
+/// because values are truncated towards 1970.
 ///
-/// What the field reads as its documents write dates counts as that. Elsewhere dates are Elasticsearch's.
+/// A date in one of the field's input formats is read in that format; otherwise in Elasticsearch's.
 fn date_end(
     field: &ResolvedField<'_>,
     range: &Range,
@@ -313,12 +314,12 @@ fn date_end(
         let date = DateTime::from_timestamp_nanos(ns);
         let cut = date.truncate(precision);
         if at_start && format.is_some() && cut < date {
-            // A value of the field is before what was given if it is that or earlier.
+            // A value of the field precedes the given time if it is equal to the truncated time or earlier.
             return Ok((full_date(cut.into_timestamp_nanos())?, !end.is_included));
         }
         let next = ns.checked_add(1).map(DateTime::from_timestamp_nanos);
         match next {
-            // Bounds are cut, too.
+            // Bounds are truncated, too.
             Some(next) if !at_start && read(false)? != ns && next.truncate(precision) == next => {
                 Ok((full_date(next.into_timestamp_nanos())?, !end.is_included))
             }
@@ -329,7 +330,7 @@ fn date_end(
         return in_full();
     }
     if matches!(field.kind, FieldKind::Json(_)) && (end.given.is_number || zone.is_none()) {
-        // What a value of such a field is, the text alone says.
+        // Only the text determines the value in such a field.
         return as_it_is();
     }
     let own = field.parse_date(text).map(DateTime::into_timestamp_nanos);
@@ -339,7 +340,8 @@ fn date_end(
         return as_it_is();
     }
     match (own, read(false)) {
-        // A field that reads it as another time knows better, unless a zone is given, which the field does not know.
+        // The field's own format takes precedence if it yields another time, unless a zone is given, which that format
+        // ignores.
         (Some(own), Ok(usual)) if own != usual && zone.is_none() && !is_year => as_it_is(),
         (_, Ok(_)) => in_full(),
         (_, Err(_)) => as_it_is(),
@@ -351,7 +353,7 @@ fn full_date(ns: i64) -> Result<String, String> {
     date.format(&Rfc3339).map_err(|error| error.to_string())
 }
 
-/// First and last address of `10.0.0.0/8`.
+/// Returns the first and last address of a network such as `10.0.0.0/8`.
 fn network(text: &str) -> Option<(IpAddr, IpAddr)> {
     let (address, len) = text.split_once('/')?;
     let (address, len): (IpAddr, u32) = (address.parse().ok()?, len.parse().ok()?);

@@ -1,4 +1,4 @@
-//! The same text in several fields: their scores in one, or their words as if they were one field's.
+//! One text in several fields: their scores combined, or their words treated as those of one field.
 
 use canter_doc_mapper::FieldKind;
 use canter_names::matches_pattern;
@@ -9,18 +9,18 @@ use super::{Builder, all_of, any_of};
 use crate::SearchError;
 use crate::query::tree::{Combine, Factor, InFields, Leaf, Match, Words};
 
-/// A pattern stands for at most so many fields.
+/// Maximum number of fields that a pattern matches.
 const MAX_FIELDS: usize = 64;
 
-/// Fields to look in.
+/// Fields of a query.
 struct Named {
     names: Vec<(String, Factor)>,
-    /// Whether somebody wrote these very names, and is to be told if they make no sense.
+    /// True if the request names these fields explicitly, so that errors in them are reported.
     is_exact: bool,
 }
 
 impl Builder<'_> {
-    /// What is looked for in several fields.
+    /// Builds a query over several fields.
     pub(super) fn in_fields(&mut self, wanted: &InFields) -> Result<Box<dyn Query>, SearchError> {
         let named = self.named(wanted)?;
         let is_lenient = wanted.is_lenient || !named.is_exact;
@@ -39,7 +39,7 @@ impl Builder<'_> {
         })
     }
 
-    /// A query for each field for which it makes sense.
+    /// Builds a query for each field that supports it.
     fn one_each(
         &mut self,
         named: &Named,
@@ -59,17 +59,17 @@ impl Builder<'_> {
             }
         }
         if self.mapper.is_of_segment() && queries.iter().any(|query| !query.is::<EmptyQuery>()) {
-            // Of a split that lacks some of the fields, what the others have is all.
+            // In a split that lacks some of the fields, the others suffice.
             queries.retain(|query| !query.is::<EmptyQuery>());
         }
         match first_error {
-            // What makes sense for none of them is an error all the same.
+            // If none of them supports it, that is an error all the same.
             Some(error) if queries.is_empty() => Err(error),
             _ => Ok(queries),
         }
     }
 
-    /// Each word in any of the fields.
+    /// Builds a query for each word in any of the fields.
     fn across(
         &mut self,
         named: &Named,
@@ -94,7 +94,7 @@ impl Builder<'_> {
         })
     }
 
-    /// The words of a text, if all of these fields cut it in the same way.
+    /// Returns the words of a text, if all of these fields tokenize it in the same way.
     fn common_words(&self, named: &Named, text: &Match) -> Option<Vec<String>> {
         let mut common: Option<Vec<String>> = None;
         for (name, _) in &named.names {
@@ -120,14 +120,14 @@ impl Builder<'_> {
         let mut words = Vec::new();
         let mut stream = analyzer.token_stream(text);
         stream.process(&mut |token| {
-            // As it stands there: it goes through the tokenizer once more.
+            // As written: the tokenizer processes it once more.
             let word = text.get(token.offset_from..token.offset_to);
             words.push(word.unwrap_or(&token.text).to_owned());
         });
         Some(words)
     }
 
-    /// The fields that names and patterns stand for.
+    /// Returns the fields that match names and patterns.
     fn named(&self, wanted: &InFields) -> Result<Named, SearchError> {
         if wanted.fields.is_empty() {
             let names = match self.search_fields {
@@ -156,7 +156,7 @@ impl Builder<'_> {
             }
             for field in self.mapper.fields() {
                 let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
-                // Whole values of no words are found in columns.
+                // Whole values without words are found in columns.
                 let is_searched = field.indexed || field.scanned || (field.is_fast() && !is_text);
                 let path = field.fast_field_name();
                 let is_new = !names.iter().any(|(known, _)| *known == path);

@@ -35,7 +35,7 @@ pub(super) fn build_literal(
     )
 }
 
-/// The field that a name stands for.
+/// Returns the field with a name.
 ///
 /// # Errors
 /// If there is none.
@@ -46,8 +46,8 @@ pub(super) fn resolve<'a>(
     mapper.resolve(name).ok_or_else(|| no_such_field(name))
 }
 
-/// Whether a split has nothing of a field that queries could find, because the index got the field later: it is
-/// absent, or dynamic mapping kept it where queries do not look.
+/// Returns whether a split has no searchable data of a field, because the field was added to the index later:
+/// it is absent, or dynamic mapping stored it where queries do not look.
 pub(super) fn has_nothing(field: &ResolvedField<'_>, mapper: &DocMapper) -> bool {
     let is_searched = field.indexed || field.scanned || field.is_fast();
     let is_hidden = field.is_dynamic && !is_searched;
@@ -140,7 +140,7 @@ pub(super) fn tokenize(
     Ok(terms)
 }
 
-/// The documents that have a term in a field, by the index or by looking.
+/// Builds a query for the documents that have a term in a field, by the index or by a scan.
 pub(super) fn find_term(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
@@ -152,7 +152,7 @@ pub(super) fn find_term(
     }
 }
 
-/// A term, with its needs noted.
+/// Builds a term query and records its reads.
 pub(super) fn term_query(builder: &mut Builder<'_>, term: Term) -> Box<dyn Query> {
     builder.needs.term(&term, false);
     if builder.scoring {
@@ -183,7 +183,7 @@ pub(super) fn words(
     }
     if !record.has_positions() {
         if !literal.is_quoted {
-            // A bare word that the tokenizer cuts up: all parts, in any order.
+            // A bare word that the tokenizer splits: all parts, in any order.
             let parts = terms
                 .into_iter()
                 .map(|(_, term)| (Occur::Must, find_term(builder, field, term)))
@@ -214,8 +214,8 @@ pub(super) fn words(
     Ok(Box::new(PhraseOf::new(terms, literal.slop)))
 }
 
-/// Whole words, and behind them the beginning of one. Where several words are whole, their phrase decides how relevant a
-/// document is; beside a single one, all documents are equally good.
+/// Builds a query for whole words followed by a prefix. With several whole words, their phrase determines the score;
+/// with a single one, all documents have the same score.
 fn phrase_prefix(
     builder: &mut Builder<'_>,
     words: Vec<(usize, Term)>,
@@ -237,7 +237,7 @@ fn phrase_prefix(
     ]))
 }
 
-/// A phrase in a field that is not indexed.
+/// Builds a phrase query on a field that is not indexed.
 fn scanned_phrase(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
@@ -253,7 +253,7 @@ fn scanned_phrase(
     Ok(builder.scan(field, Wanted::Phrase { terms, slop }))
 }
 
-/// tantivy takes one word of a document for both.
+/// Refuses repeated words: tantivy would let one word of a document match both.
 fn refuse_repeated(literal: &Literal, terms: &[(usize, Term)]) -> Result<(), SearchError> {
     if literal.slop == 0 || !repeats_a_word(terms) {
         return Ok(());
@@ -264,7 +264,7 @@ fn refuse_repeated(literal: &Literal, terms: &[(usize, Term)]) -> Result<(), Sea
     )))
 }
 
-/// The text in a term of a text or a JSON field, where path and type stand before it.
+/// Returns the text in a term of a text field or, after path and type, of a JSON field.
 pub(super) fn text_of<'t>(field: &ResolvedField<'_>, term: &'t Term) -> &'t str {
     let start = match field.kind {
         FieldKind::Json(json) => {
@@ -284,7 +284,7 @@ fn repeats_a_word(terms: &[(usize, Term)]) -> bool {
     words.len() < terms.len()
 }
 
-/// The terms that a phrase prefix expands to.
+/// Records the terms that a phrase prefix expands to.
 fn note_prefix(builder: &mut Builder<'_>, prefix: &Term) {
     use std::ops::Bound;
     builder.needs.term_ranges.push(TermRange {
@@ -295,7 +295,7 @@ fn note_prefix(builder: &mut Builder<'_>, prefix: &Term) {
     });
 }
 
-/// The smallest term greater than every term with this prefix.
+/// Returns the smallest term greater than every term with this prefix.
 pub(in crate::query) fn prefix_end(prefix: &Term) -> Option<Term> {
     let mut bytes = prefix.serialized_value_bytes().to_vec();
     while let Some(last) = bytes.pop() {

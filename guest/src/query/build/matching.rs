@@ -1,4 +1,4 @@
-//! Texts that the field's own tokenizer cuts into words: Elasticsearch's full-text queries.
+//! Texts that the field's own tokenizer splits into words: Elasticsearch's full-text queries.
 
 use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::Term;
@@ -12,7 +12,7 @@ use crate::SearchError;
 use crate::query::tree::{Given, Literal, Match, MinShould, Words};
 
 impl Builder<'_> {
-    /// The documents in which the words of a text are.
+    /// Builds a query for the documents that contain the words of a text.
     pub(super) fn matching(
         &mut self,
         name: &str,
@@ -64,7 +64,7 @@ impl Builder<'_> {
         if let FieldKind::Json(json) = field.kind
             && let Some(term) = json_value_term(&field, json, &wanted.text)
         {
-            // What reads as a number may have been one.
+            // A numeric text may have been a number.
             queries.push(find_term(self, &field, term));
         }
         if terms.is_empty() && queries.is_empty() {
@@ -84,7 +84,7 @@ impl Builder<'_> {
         Ok(any_of(queries))
     }
 
-    /// Words in any order.
+    /// Builds a query for words in any order.
     fn words_of(
         &mut self,
         field: &ResolvedField<'_>,
@@ -122,7 +122,7 @@ impl Builder<'_> {
     }
 }
 
-/// Matches if so many of the queries do; one, if it is not said.
+/// Matches if at least `min_should` of the queries do; one by default.
 pub(super) fn so_many_of(
     queries: Vec<Box<dyn Query>>,
     min_should: Option<&MinShould>,
@@ -130,7 +130,7 @@ pub(super) fn so_many_of(
     let Some(min_should) = min_should else {
         return any_of(queries);
     };
-    // A query that needs none of its words would match everything: one it is.
+    // A query that needs none of its words would match everything, so it needs one.
     match min_should.of(queries.len()).max(1) {
         1 => any_of(queries),
         wanted if wanted == queries.len() => all_of(queries),
@@ -143,7 +143,7 @@ pub(super) fn so_many_of(
     }
 }
 
-/// Returns a text whose words stand one behind the other.
+/// Returns a phrase with the words of a text.
 fn phrase_of(wanted: &Match) -> Literal {
     Literal {
         field: None,

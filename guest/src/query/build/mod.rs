@@ -39,7 +39,7 @@ use super::tree::{BoolNode, ID, INDEX, Leaf, PatternKind, QueryNode, Role, TextL
 use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
 
-/// What kind of query it is, as far as a shortcut exists for it.
+/// Shape of a query, as far as there is a shortcut for it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum QueryShape {
     /// Every document matches.
@@ -58,18 +58,18 @@ pub(crate) struct BuiltQuery {
     pub(crate) query: Box<dyn Query>,
     pub(crate) shape: QueryShape,
     pub(crate) needs: Needs,
-    /// What documents must be looked at for.
+    /// Clauses for which documents must be scanned.
     pub(crate) scan: Scan,
 }
 
-/// Where the parts of one query are put together.
+/// Builder of one query.
 pub(super) struct Builder<'a> {
     pub(super) mapper: &'a DocMapper,
     pub(super) search_fields: &'a [String],
     pub(super) scoring: bool,
     pub(super) needs: Needs,
     pub(super) scan: Scan,
-    /// Whether what is built must not match in the end.
+    /// True inside a negation.
     pub(super) is_excluded: bool,
     clauses_left: usize,
     max_clauses: usize,
@@ -78,7 +78,7 @@ pub(super) struct Builder<'a> {
 /// Builds the query for one doc mapping.
 ///
 /// # Errors
-/// If it names a field that does not exist or asks a field for what it cannot do.
+/// If it names a field that does not exist, or that does not support it.
 pub(crate) fn build_query(
     node: &QueryNode,
     mapper: &DocMapper,
@@ -119,7 +119,7 @@ fn shape_of(query: &dyn Query) -> QueryShape {
 }
 
 impl Builder<'_> {
-    /// Counts one more clause against the limit.
+    /// Counts one clause against the limit.
     pub(super) fn spend_clause(&mut self) -> Result<(), SearchError> {
         match self.clauses_left.checked_sub(1) {
             Some(left) => {
@@ -168,7 +168,7 @@ impl Builder<'_> {
             QueryNode::Demoted(positive, negative, factor) => {
                 let positive = self.node(positive)?;
                 if !self.scoring {
-                    // Only where it is wrong it counts.
+                    // Only its errors matter.
                     self.without_trace(|builder| builder.node(negative))?;
                     return Ok(positive);
                 }
@@ -178,7 +178,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Whether a path is that of an object, or may be that of one that no mapping names.
+    /// Returns whether a path is that of an object, mapped or possibly unmapped.
     fn is_object(&self, path: &str) -> bool {
         let is_below = |field: &ResolvedField<'_>| {
             let name = field.fast_field_name();
@@ -191,7 +191,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Documents that match, with one score for all of them.
+    /// Builds a query that gives all its matches the same score.
     fn constant(&mut self, node: &QueryNode, score: f32) -> Result<Box<dyn Query>, SearchError> {
         let query = self.without_scores(|builder| builder.node(node))?;
         Ok(match self.scoring {
@@ -200,7 +200,7 @@ impl Builder<'_> {
         })
     }
 
-    /// What any of these matches, with the score of the best, and of the others this part of theirs.
+    /// Returns the union of queries with the score of the best, plus the share `others` of the other scores.
     pub(super) fn best_of(&self, queries: Vec<Box<dyn Query>>, others: f32) -> Box<dyn Query> {
         match self.scoring && queries.len() > 1 {
             true => Box::new(Best::new(queries, others)),
@@ -216,7 +216,7 @@ impl Builder<'_> {
         built
     }
 
-    /// Builds something that nobody will look at, to know whether it can be built.
+    /// Builds something only to find out whether that is possible.
     fn without_trace<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> T {
         let (needs, scan) = (self.needs.clone(), self.scan.clone());
         let built = build(self);
@@ -237,7 +237,7 @@ impl Builder<'_> {
             let (occur, query) = match role {
                 Role::Must => (Occur::Must, self.node(node)?),
                 Role::Filter => (Occur::Must, self.constant(node, 0.0)?),
-                // As many as there are must match: each must.
+                // If all clauses must match, each must.
                 Role::Should if min_should == num_should => (Occur::Must, self.node(node)?),
                 Role::Should if min_should == 0 && !self.scoring => {
                     self.without_trace(|builder| builder.node(node))?;
@@ -251,7 +251,7 @@ impl Builder<'_> {
                     (Occur::MustNot, query?)
                 }
             };
-            // tantivy leaves out of a conjunction what matches everything, with its score.
+            // tantivy drops match-all queries from a conjunction, with their scores.
             let query: Box<dyn Query> = match self.scoring && query.is::<AllQuery>() {
                 true => Box::new(ConstScoreQuery::new(query, 1.0)),
                 false => query,
@@ -263,10 +263,10 @@ impl Builder<'_> {
         }
         let has = |occur: Occur| queries.iter().any(|(own, _)| *own == occur);
         if !has(Occur::Must) && min_should == 0 {
-            // `NOT x` alone means everything but x, and no clause at all means everything.
+            // `NOT x` alone matches everything except x, and no clause at all matches everything.
             let query: Box<dyn Query> = match node.clauses.is_empty() {
                 true => Box::new(AllQuery),
-                // What must not match gives no score, and what may match is all that does.
+                // Negated clauses give no score; optional clauses give all of it.
                 false => Box::new(ConstScoreQuery::new(Box::new(AllQuery), 0.0)),
             };
             let query = match self.scoring {
@@ -320,7 +320,8 @@ impl Builder<'_> {
         }
     }
 
-    /// What is asked of the index itself, or of who a document is; or of a field, where the name is one of a field.
+    /// Builds a query on an index's name or a document's identity; or on a field, where the mapping has one with that
+    /// name.
     fn metadata(&mut self, leaf: &Leaf) -> Result<Box<dyn Query>, SearchError> {
         let name = leaf.field().unwrap_or_default();
         if !is_metadata(self.mapper, name) {
@@ -390,7 +391,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a name is not that of a field, but of what Elasticsearch knows of every document: no mapping names it.
+/// Returns whether a name refers to Elasticsearch's metadata of every document instead of a mapped field.
 pub(crate) fn is_metadata(mapper: &DocMapper, name: &str) -> bool {
     let is_it = |field: &ResolvedField<'_>| field.fast_field_name() == name;
     matches!(name, INDEX | ID) && !mapper.fields().iter().any(is_it)

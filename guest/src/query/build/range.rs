@@ -35,7 +35,7 @@ pub(super) fn build_range(
     range_of(builder, name, &field, lower, upper)
 }
 
-/// The documents with a value between two.
+/// Builds a query for the documents with a value between two bounds.
 pub(super) fn range_of(
     builder: &mut Builder<'_>,
     name: &str,
@@ -57,7 +57,7 @@ pub(super) fn range_of(
     Ok(within_any(builder, field, ranges))
 }
 
-/// The grammar takes the boost behind a range with one end for a part of its bound.
+/// Refuses a boost behind a range with one end, which the grammar takes for a part of the bound.
 fn refuse_boost(lower: Bound<&str>, upper: Bound<&str>) -> Result<(), SearchError> {
     let text = match (lower, upper) {
         (Bound::Included(text) | Bound::Excluded(text), Bound::Unbounded)
@@ -75,7 +75,7 @@ fn refuse_boost(lower: Bound<&str>, upper: Bound<&str>) -> Result<(), SearchErro
     }
 }
 
-/// The documents with a value in one of the ranges: from the column, or else from the terms.
+/// Builds a query for the documents with a value in one of the ranges: from the column, or else from the terms.
 fn within_any(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
@@ -107,13 +107,13 @@ fn within_any(
     any_of(queries)
 }
 
-/// Whether a field is the timestamp field, which has no terms.
+/// Returns whether a field is the timestamp field, which has no terms.
 pub(super) fn is_timestamp(builder: &Builder<'_>, field: &ResolvedField<'_>) -> bool {
     let timestamp = builder.mapper.timestamp_field();
     timestamp.is_some_and(|(id, _)| id == field.field)
 }
 
-/// The documents of the second of this date, by the column of the timestamp field.
+/// Builds a query for the documents in the second of this date, through the column of the timestamp field.
 pub(super) fn build_second(
     builder: &mut Builder<'_>,
     name: &str,
@@ -125,7 +125,7 @@ pub(super) fn build_second(
     Ok(within_any(builder, field, vec![range]))
 }
 
-/// The documents with this value in the column of a field that has no terms.
+/// Builds a query for the documents with this value in the column of a field without terms.
 pub(super) fn build_equal(
     builder: &mut Builder<'_>,
     name: &str,
@@ -191,12 +191,12 @@ pub(super) fn build_exists(
         if has_nothing(&field, builder.mapper) {
             queries.push(Box::new(EmptyQuery));
         } else if is_timestamp(builder, &field) {
-            // Every document has a timestamp: one without is rejected at ingestion.
+            // Every document has a timestamp: ingestion rejects documents without one.
             queries.push(Box::new(AllQuery));
         } else if field.is_fast() {
             builder.needs.fast_fields.insert(path.clone());
             let exists = Box::new(ExistsQuery::new(path, true));
-            // It may come out as everything, of which tantivy loses the score.
+            // It may be a match-all query, whose score tantivy drops.
             queries.push(match builder.scoring {
                 true => Box::new(ConstScoreQuery::new(exists, 1.0)),
                 false => exists,
@@ -208,7 +208,7 @@ pub(super) fn build_exists(
         } else if let (true, true, FieldKind::Json(json)) =
             (builder.mapper.is_of_segment(), field.is_dynamic, field.kind)
         {
-            // Nobody could ask this before the field was mapped; then it is worth to look through its terms.
+            // Before the field was mapped, this query was an error; now scanning its terms is worth the cost.
             queries.push(any_term(builder, &field, json));
         } else {
             let of_whole = match path == name {
@@ -234,13 +234,13 @@ fn presence_term(builder: &Builder<'_>, field: &ResolvedField<'_>) -> Option<Ter
     Some(Term::from_field_u64(presence, field.presence_hash()?))
 }
 
-/// The documents with any term at a path of a JSON field or below it.
+/// Builds a query for the documents with any term at a path of a JSON field or below it.
 fn any_term(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
     json: &JsonKind,
 ) -> Box<dyn Query> {
-    /// Between the parts of a path stands 1, and behind a path 0.
+    /// A byte above the separators in paths: 1 between the parts, 0 at the end.
     const BEHIND_ALL_OF_A_PATH: u8 = 2;
     let lower = json_base_term(field, json);
     let mut path = lower.serialized_value_bytes().to_vec();

@@ -11,10 +11,10 @@ use tantivy::Term;
 use tantivy::json_utils::convert_to_fast_value_and_append_to_json_term;
 use tantivy::schema::{DATE_TIME_PRECISION_INDEXED, IntoIpv6Addr};
 
-/// The term of a typed literal, for an exact match.
+/// Returns the term of a typed literal, for an exact match.
 ///
 /// # Errors
-/// What is wrong with the literal, as the end of a sentence that names the field.
+/// The problem with the literal, as the end of a sentence that names the field.
 pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term, String> {
     let id = field.field;
     match field.kind {
@@ -53,10 +53,10 @@ pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term,
     }
 }
 
-/// Reads a literal of a type that the standard library reads.
+/// Parses a literal of a type with `FromStr`.
 ///
 /// # Errors
-/// That it is not `wanted`.
+/// A message that it is not `wanted`.
 pub(in crate::query) fn parse_scalar<T: FromStr>(text: &str, wanted: &str) -> Result<T, String> {
     text.parse()
         .map_err(|_| format!("{text:?} is not {wanted}"))
@@ -74,15 +74,15 @@ pub(in crate::query) fn parse_date(
     })
 }
 
-/// A date at the end of a range. One of another century than dates can have is before or after them all.
+/// Parses a date at the end of a range. A date outside the range of dates is before or after all of them.
 ///
 /// # Errors
-/// If it is no date.
+/// If it is not a date.
 pub(in crate::query) fn parse_date_bound(
     field: &ResolvedField<'_>,
     text: &str,
 ) -> Result<tantivy::DateTime, String> {
-    /// A leap year, so that every day of any year is one of it.
+    /// A leap year, so that it has every day of any year.
     const SOME_YEAR: &str = "2000";
     let parsed = parse_date(field, text);
     if let Err(problem) = &parsed
@@ -100,7 +100,7 @@ pub(in crate::query) fn parse_date_bound(
     parsed
 }
 
-/// Whether a text in a JSON field is a date there, and no text.
+/// Returns whether a text in a JSON field is stored as a date instead of a text.
 pub(in crate::query) fn is_json_date(
     field: &ResolvedField<'_>,
     json: &JsonKind,
@@ -110,10 +110,10 @@ pub(in crate::query) fn is_json_date(
     !is_other && json_value_term(field, json, text).is_some()
 }
 
-/// Reads bytes as the documents of a field have them.
+/// Decodes bytes in the format of the field's documents.
 ///
 /// # Errors
-/// If they are not in that form.
+/// If they are not in that format.
 pub(in crate::query) fn decode_bytes(format: BytesFormat, text: &str) -> Result<Vec<u8>, String> {
     let decoded = match format {
         BytesFormat::Base64 => BASE64_STANDARD.decode(text).ok(),
@@ -122,12 +122,12 @@ pub(in crate::query) fn decode_bytes(format: BytesFormat, text: &str) -> Result<
     decoded.ok_or_else(|| format!("{text:?} is not in the field's input_format"))
 }
 
-/// The start of every term below a path of a JSON field.
+/// Returns the prefix of every term below a path of a JSON field.
 pub(in crate::query) fn json_base_term(field: &ResolvedField<'_>, json: &JsonKind) -> Term {
     Term::from_field_json_path(field.field, &field.json_path, json.expand_dots)
 }
 
-/// The term of a literal that reads as a number, boolean or date.
+/// Returns the term of a literal that reads as a number, boolean or date.
 pub(super) fn json_value_term(
     field: &ResolvedField<'_>,
     json: &JsonKind,
@@ -135,7 +135,7 @@ pub(super) fn json_value_term(
 ) -> Option<Term> {
     let base = json_base_term(field, json);
     convert_to_fast_value_and_append_to_json_term(&base, text, true).or_else(|| {
-        // tantivy knows RFC 3339's dates only.
+        // tantivy only parses RFC 3339 dates.
         let date = infer_date(text)?.truncate(DATE_TIME_PRECISION_INDEXED);
         let mut term = base.clone();
         term.append_type_and_fast_value(date);

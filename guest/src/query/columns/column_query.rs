@@ -25,25 +25,25 @@ pub(in crate::query) struct ColumnQuery {
 }
 
 impl ColumnQuery {
-    /// `column` is the name of a fast field, as warmed up.
+    /// `column` is the name of a fast field, as in the warmup.
     pub(in crate::query) fn new(column: String, range: ValueRange) -> Self {
         Self { column, range }
     }
 }
 
-/// Codes that are looked for, which may be none.
+/// Wanted codes, possibly none.
 type WantedCodes = Option<RangeInclusive<u64>>;
 
-/// What of a column in which every document has one value is within a range.
+/// The part of a column with one value per document that is within a range.
 pub(in crate::query) enum FullRange {
     Nothing,
     Everything,
-    /// The documents with codes within these.
+    /// The documents with codes in this range.
     Codes(FullColumn, RangeInclusive<u64>),
 }
 
 impl ColumnQuery {
-    /// The times that are looked for, if it is times.
+    /// Returns the wanted times, if the range is one of times.
     pub(in crate::query) fn times(&self) -> Option<TimeFilter> {
         let ValueRange::Mapped(ColumnType::DateTime, range) = &self.range else {
             return None;
@@ -55,7 +55,7 @@ impl ColumnQuery {
         })
     }
 
-    /// The codes that are looked for, if the column has one for each document.
+    /// Returns the wanted codes, if the column has one for each document.
     ///
     /// # Errors
     /// Damage; a read that missed.
@@ -95,7 +95,7 @@ impl Query for ColumnQuery {
 
 impl Weight for ColumnQuery {
     fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
-        // A path of a JSON field may have columns of several types, but of each kind one at most: tantivy
+        // A path of a JSON field may have columns of several types, but at most one of each kind: tantivy
         // gives all numbers of a segment one type.
         for handle in reader.fast_fields().dynamic_column_handles(&self.column)? {
             if let Some(scorer) = self.range.scorer(&handle, boost)? {
@@ -117,7 +117,7 @@ impl Weight for ColumnQuery {
 }
 
 impl ValueRange {
-    /// The documents of a column; `None` if the column is of another kind.
+    /// Returns a scorer of a column; `None` if the column is of another kind.
     fn scorer(
         &self,
         handle: &DynamicColumnHandle,
@@ -140,8 +140,8 @@ impl ValueRange {
             .map(|column| scorer(column, range, boost)))
     }
 
-    /// The codes of a column that are within the range, which may be none; `None` if the column is of another kind, or
-    /// has addresses.
+    /// Returns the codes of a column that are within the range, possibly none; `None` if the column is of another
+    /// kind, or has addresses.
     fn codes(&self, handle: &DynamicColumnHandle) -> tantivy::Result<Option<WantedCodes>> {
         let column_type = handle.column_type();
         Ok(match (self, column_type) {
@@ -162,7 +162,7 @@ impl ValueRange {
     }
 }
 
-/// The documents of a column that has one value for each.
+/// Returns a scorer of a column with one value per document.
 fn full_scorer(
     column: FullColumn,
     range: WantedCodes,
@@ -176,7 +176,7 @@ fn full_scorer(
     })
 }
 
-/// The ordinals of the terms within the bounds.
+/// Returns the ordinals of the terms within the bounds.
 fn ordinals<T: AsRef<[u8]>>(
     dictionary: &Dictionary,
     lower: &Bound<T>,
@@ -214,19 +214,19 @@ where
     Box::new(ConstScorer::new(Matching::new(column, range), boost))
 }
 
-/// So many documents are looked at first, and after each leap.
+/// Initial number of documents per step, also after each seek.
 const FIRST_STEP: u32 = 128;
-/// The steps double until here.
+/// Maximum number of documents per step; steps double up to it.
 const MAX_STEP: u32 = 1 << 16;
 
 /// The documents of a column with a value within a range.
 struct Matching<T> {
     column: Column<T>,
     range: RangeInclusive<T>,
-    /// Matches that were found, ascending, and the current place in them.
+    /// Found matches, ascending, and the current position in them.
     found: Vec<DocId>,
     place: usize,
-    /// The first document that was not looked at.
+    /// The first document that was not tested.
     next: DocId,
     step: u32,
 }
@@ -245,7 +245,7 @@ impl<T: PartialOrd + Copy + Debug + Send + Sync + 'static> Matching<T> {
         matching
     }
 
-    /// Looks at the next documents until some match.
+    /// Tests the next documents until some match.
     fn look_on(&mut self) {
         self.found.clear();
         self.place = 0;
@@ -287,12 +287,12 @@ impl<T: PartialOrd + Copy + Debug + Send + Sync + 'static> DocSet for Matching<T
     }
 
     fn size_hint(&self) -> u32 {
-        // How many match is not known before they are looked at.
+        // The number of matches is unknown before the documents are tested.
         self.column.num_docs() / 10
     }
 
     fn cost(&self) -> u64 {
-        // Nearly all documents are looked at, a little faster than postings are decoded.
+        // The scan tests nearly all documents, a little faster than postings are decoded.
         u64::from(self.column.num_docs()) * 4 / 5
     }
 }

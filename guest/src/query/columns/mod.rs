@@ -1,8 +1,8 @@
-//! Ranges and single values of typed fields: what they mean, and the documents whose columns, or whose
-//! terms, lie within them.
+//! Ranges and single values of typed fields: their meaning, and the documents whose columns or terms
+//! lie within them.
 //!
-//! tantivy's own range query is not used for columns: it takes the bounds as terms, so a bound that the
-//! field's type cannot hold has no place in it.
+//! tantivy's own range query is not used for columns: it takes the bounds as terms, which cannot
+//! represent a bound outside the range of the field's type.
 
 mod column_query;
 mod number;

@@ -1,28 +1,28 @@
-//! Numbers as a query writes them, and ranges of them, compared exactly with the values of integer and
-//! floating point columns.
+//! Numbers in queries, and ranges of numbers, compared exactly with the values of integer and floating
+//! point columns.
 
 use std::ops::{Bound, RangeInclusive};
 
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 
-/// Beyond every 64-bit integer; whole parts end here.
+/// Larger than every 64-bit integer; whole parts saturate here.
 const HUGE: i128 = 1 << 100;
-/// More digits than that make a number huge.
+/// Maximum number of digits of a whole part; with more it is huge.
 const MAX_WHOLE_DIGITS: i64 = 30;
 
 /// A number in decimal notation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Number {
-    /// The greatest integer that is not greater.
+    /// The largest integer that is not greater.
     floor: i128,
-    /// Whether it is that integer.
+    /// True if the number is that integer.
     is_whole: bool,
-    /// The nearest floating point number: what a document with this text has in a floating point column.
+    /// The nearest floating point number: the value of a document with this text in a floating point column.
     float: f64,
 }
 
 impl Number {
-    /// Reads `7`, `-7.25`, `1e-3`, `inf`; not `NaN`, which compares with nothing.
+    /// Parses `7`, `-7.25`, `1e-3`, `inf`; not `NaN`, which compares with nothing.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let float: f64 = text.parse().ok().filter(|float: &f64| !float.is_nan())?;
         let (floor, is_whole) =
@@ -38,14 +38,14 @@ impl Number {
         })
     }
 
-    /// Reads what is written as a number. `inf` and `infinity` are words where numbers and words mix.
+    /// Parses a number in digits. `inf` and `infinity` are words where numbers and words mix.
     pub(super) fn parse_digits(text: &str) -> Option<Self> {
         let unsigned = text.trim_start_matches(['+', '-']);
         let has_digits = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
         has_digits.then(|| Self::parse(text))?
     }
 
-    /// The smallest integer that a range from here holds.
+    /// Returns the smallest integer of a range that begins here.
     fn first_integer(self, is_included: bool) -> i128 {
         if is_included && self.is_whole {
             self.floor
@@ -54,7 +54,7 @@ impl Number {
         }
     }
 
-    /// The largest integer that a range up to here holds.
+    /// Returns the largest integer of a range that ends here.
     fn last_integer(self, is_included: bool) -> i128 {
         if self.is_whole && !is_included {
             self.floor - 1
@@ -64,8 +64,8 @@ impl Number {
     }
 }
 
-/// The floor of a decimal, and whether that is all of it. No rounding: a floating point number could not
-/// tell apart the integers above 2^53.
+/// Returns the floor of a decimal, and whether it is an integer. No rounding: floating point numbers
+/// cannot distinguish the integers above 2^53.
 fn whole_part(text: &str) -> Option<(i128, bool)> {
     let is_negative = text.starts_with('-');
     let text = text.trim_start_matches(['+', '-']);
@@ -93,7 +93,7 @@ fn whole_part(text: &str) -> Option<(i128, bool)> {
         "" => 0,
         whole => whole.parse::<i128>().ok()? * 10_i128.checked_pow(num_missing)?,
     };
-    // Where the number begins behind the point, none of its digits is whole.
+    // If the number begins behind the point, none of its digits is whole.
     let is_whole = rest.bytes().all(|digit| digit == b'0');
     Some(match is_negative {
         false => (magnitude, is_whole),
@@ -102,7 +102,7 @@ fn whole_part(text: &str) -> Option<(i128, bool)> {
     })
 }
 
-/// An exponent too long to be read is as good as the largest.
+/// Parses an exponent; one with too many digits counts as the largest.
 fn parse_exponent(text: &str) -> i64 {
     const LARGEST: i64 = 1 << 40;
     let parsed = text
@@ -123,8 +123,8 @@ pub(in crate::query) struct NumberRange {
 }
 
 impl NumberRange {
-    /// The range in the order-preserving form that columns and terms have; `None` if it holds no value of
-    /// that type, or the type is no number's.
+    /// Returns the range in the order-preserving form of columns and terms; `None` if it holds no value
+    /// of that type, or the type is not numeric.
     pub(super) fn for_type(&self, column_type: ColumnType) -> Option<RangeInclusive<u64>> {
         match column_type {
             ColumnType::I64 => self.integers(i64::MIN.into(), i64::MAX.into(), |value| {
@@ -156,7 +156,7 @@ impl NumberRange {
         (first <= last).then(|| Some(map(first)?..=map(last)?))?
     }
 
-    /// Columns keep -0.0 apart from 0.0, and below it; to a query they are the same number.
+    /// Returns the range of floats. Columns distinguish -0.0 from 0.0 and sort it below; for a query they are equal.
     fn floats(&self) -> Option<RangeInclusive<u64>> {
         let is_zero = |number: Number| number.float == 0.0;
         let first = match self.lower {
@@ -258,7 +258,7 @@ mod tests {
         );
     }
 
-    /// Whether `value` lies within, by comparing floating point numbers, which is exact for small ones.
+    /// Returns whether `value` is in the range, by comparing floating point numbers, which is exact for small ones.
     fn contains(lower: Bound<f64>, upper: Bound<f64>, value: f64) -> bool {
         (match lower {
             Bound::Included(bound) => value >= bound,

@@ -1,4 +1,4 @@
-//! The documents with a code within a range, where every document has one: a window of them at a time, as bits.
+//! Scan for documents with a code within a range, where every document has one: one window at a time, as bits.
 
 use std::ops::RangeInclusive;
 
@@ -6,19 +6,19 @@ use canter_aggregations::FullColumn;
 use tantivy::query::Scorer;
 use tantivy::{DocId, DocSet, Score, TERMINATED};
 
-/// So many documents are looked at first, and after each leap.
+/// Initial length of a window, in documents, also after each seek.
 const FIRST_STEP: u32 = 256;
-/// The steps double until here: what a first cache holds, unpacked.
+/// Maximum length of a window, which doubles up to it: its unpacked values fit into a first-level cache.
 const MAX_STEP: u32 = 1 << 15;
 
-/// The documents of a full column whose codes are within a range.
+/// Documents of a full column whose codes are within a range.
 ///
 /// ```text
 ///   documents   0 ──────────┬── window ──────┬───────────────▶ num_docs
 ///               doc ≤ window└ a bit for each ┘ not looked at
 /// ```
 ///
-/// `doc` stands in the window. Searches without scores do not come here: they match by windows themselves.
+/// `doc` is in the window. Only searches with scores use this: others match by windows themselves.
 pub(super) struct ScanFull {
     column: FullColumn,
     range: RangeInclusive<u64>,
@@ -32,16 +32,16 @@ pub(super) struct ScanFull {
 }
 
 impl ScanFull {
-    /// Stands on the first document.
+    /// Opens the scan on the first document.
     ///
     /// # Errors
-    /// A column that has fewer rows than it says.
+    /// A column with fewer rows than it declares.
     pub(super) fn open(
         column: FullColumn,
         range: RangeInclusive<u64>,
         score: Score,
     ) -> std::io::Result<Self> {
-        // Whatever is asked for later is a part of what is asked for here.
+        // All later accesses are within this one.
         column.code(column.num_docs().saturating_sub(1))?;
         let mut scan = Self {
             column,
@@ -62,21 +62,21 @@ impl ScanFull {
         let end = first.saturating_add(self.step).min(self.column.num_docs());
         let selected = self.column.select(first..end, &self.range, &mut self.words);
         if selected.is_err() {
-            // There are all documents of the column.
+            // The range is within the column, so this cannot fail.
             self.words.clear();
         }
         (self.first, self.end) = (first, end);
         self.step = self.step.saturating_mul(2).min(MAX_STEP);
     }
 
-    /// Before a leap to `target`: whether what follows is worth a large window.
+    /// Decides before a seek to `target` whether the following documents merit a large window.
     fn note_leap(&mut self, target: DocId) {
         if target > self.end.saturating_add(self.step) {
             self.step = FIRST_STEP;
         }
     }
 
-    /// Goes to the first document from `target` on, by windows.
+    /// Goes to the first match from `target` on, window by window.
     fn go_to(&mut self, target: DocId) -> DocId {
         let mut from = target;
         while from < self.column.num_docs() {
@@ -93,7 +93,7 @@ impl ScanFull {
         TERMINATED
     }
 
-    /// The first document of the window from one of its documents on.
+    /// Returns the first match in the window from one of its documents on.
     fn next_in_window(&self, from: DocId) -> Option<DocId> {
         let place = from.checked_sub(self.first)?;
         let ord = place / u64::BITS;
@@ -133,12 +133,12 @@ impl DocSet for ScanFull {
     }
 
     fn size_hint(&self) -> u32 {
-        // How many match is not known before they are looked at.
+        // The number of matches is unknown before the documents are tested.
         self.column.num_docs() / 10
     }
 
     fn cost(&self) -> u64 {
-        // Nearly all documents are looked at, faster than postings are decoded.
+        // The scan tests nearly all documents, faster than postings are decoded.
         u64::from(self.column.num_docs()) / 2
     }
 }

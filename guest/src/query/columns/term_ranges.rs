@@ -11,7 +11,7 @@ use crate::query::build::{json_base_term, prefix_end};
 
 type TermBounds = (Bound<Term>, Bound<Term>);
 
-/// The ranges of terms of the values within `range`.
+/// Returns the ranges of terms for the values within `range`.
 pub(in crate::query) fn term_ranges(
     field: &ResolvedField<'_>,
     range: &ValueRange,
@@ -19,7 +19,7 @@ pub(in crate::query) fn term_ranges(
     let terms = Terms::of(field);
     match range {
         ValueRange::Numbers(numbers) => {
-            // Inside a JSON field each number is indexed by the narrowest type that holds it.
+            // In a JSON field each number is indexed with the narrowest type that holds it.
             let types: &[ColumnType] = match field.kind {
                 FieldKind::I64(_) => &[ColumnType::I64],
                 FieldKind::U64(_) => &[ColumnType::U64],
@@ -51,10 +51,10 @@ pub(in crate::query) fn term_ranges(
     }
 }
 
-/// How terms of a field are made.
+/// Builder of a field's terms.
 struct Terms {
     field: tantivy::schema::Field,
-    /// The start of every term below a path of a JSON field.
+    /// Prefix of every term below a path of a JSON field.
     json_base: Option<Term>,
 }
 
@@ -99,7 +99,7 @@ impl Terms {
         term
     }
 
-    /// Inside a JSON field a range without an end still ends with the texts of its path.
+    /// In a JSON field, a range without an end still ends with the texts of its path.
     fn text(&self, lower: &Bound<String>, upper: &Bound<String>) -> TermBounds {
         let Some(base) = &self.json_base else {
             let term = |bound: &Bound<String>| {

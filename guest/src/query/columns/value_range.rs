@@ -1,4 +1,4 @@
-//! What the bounds of a range, or a single value, mean to a field.
+//! The meaning of a range's bounds, or of a single value, in a field.
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::ops::{Bound, RangeInclusive};
@@ -15,11 +15,11 @@ use crate::query::build::{decode_bytes, is_json_date, parse_date, parse_date_bou
 /// A range of values of one kind.
 #[derive(Clone, Debug)]
 pub(in crate::query) enum ValueRange {
-    /// Numbers, whichever type a column has.
+    /// Numbers, for any type of column.
     Numbers(NumberRange),
-    /// Booleans or dates, in the order-preserving form that columns have.
+    /// Booleans or dates, in the order-preserving form of columns.
     Mapped(ColumnType, RangeInclusive<u64>),
-    /// IP addresses; those of version 4 as columns have them.
+    /// IP addresses; IPv4 addresses as columns store them.
     Addresses(RangeInclusive<Ipv6Addr>),
     /// Text, in the order of its bytes.
     Text(Bound<String>, Bound<String>),
@@ -29,10 +29,10 @@ pub(in crate::query) enum ValueRange {
 
 type Bounds<T> = (Bound<T>, Bound<T>);
 
-/// The ranges that a range of a field stands for; none if it holds no value that the field can have.
+/// Returns the value ranges of a range in a field; none if it contains no value that the field can have.
 ///
 /// # Errors
-/// What is wrong with a bound, as the end of a sentence that names the field.
+/// The problem with a bound, as the end of a sentence that names the field.
 pub(in crate::query) fn value_ranges(
     field: &ResolvedField<'_>,
     lower: Bound<&str>,
@@ -62,8 +62,8 @@ pub(in crate::query) fn value_ranges(
     Ok(range.into_iter().collect())
 }
 
-/// The ranges that hold one value and nothing else. In a JSON field, what reads as a number may have been
-/// text as well.
+/// Returns the ranges that contain exactly one value. In a JSON field, a numeric text may also have been
+/// a text.
 ///
 /// # Errors
 /// As [`value_ranges`].
@@ -125,14 +125,14 @@ fn mapped<T: MonotonicallyMappableToU64>(
     let last = match upper {
         Bound::Included(value) => value.to_u64(),
         Bound::Excluded(value) => value.to_u64().checked_sub(1)?,
-        // Every number above is true to what reads a boolean.
+        // All numbers above it parse as true.
         Bound::Unbounded if column_type == ColumnType::Bool => true.to_u64(),
         Bound::Unbounded => u64::MAX,
     };
     (first <= last).then_some(ValueRange::Mapped(column_type, first..=last))
 }
 
-/// The dates that a date of the timestamp field stands for: those of its second, as if it were a term.
+/// Returns the range of a date in the timestamp field: its whole second, as if it were a term.
 ///
 /// # Errors
 /// As [`value_ranges`].
@@ -142,7 +142,7 @@ pub(in crate::query) fn second_of(
 ) -> Result<ValueRange, String> {
     /// The last nanosecond of a second.
     const LAST_NS: i64 = 999_999_999;
-    // Dates are cut towards 1970.
+    // Dates are truncated towards 1970.
     let date = parse_date(field, text)?.truncate(DateTimePrecision::Seconds);
     let second = date.into_timestamp_nanos();
     let (first, last) = match second {
@@ -155,8 +155,8 @@ pub(in crate::query) fn second_of(
     Ok(ValueRange::Mapped(ColumnType::DateTime, range))
 }
 
-/// Bounds are cut as precisely as the values they are compared with: those of columns to `fast_precision`,
-/// those of terms to seconds. Columns of JSON fields keep all there is.
+/// Returns a range of dates. Bounds are truncated to the precision of the compared values: columns to
+/// `fast_precision`, terms to seconds. Columns of JSON fields have full precision.
 fn dates(
     field: &ResolvedField<'_>,
     lower: Bound<&str>,
@@ -190,13 +190,13 @@ fn addresses((lower, upper): Bounds<IpAddr>) -> Option<ValueRange> {
     (first <= last).then_some(ValueRange::Addresses(range))
 }
 
-/// Bounds go the way that the values went: through the normalizer of the column, or through what the tokenizer did to
-/// the letters of terms.
+/// Returns a range of texts. Bounds are normalized like the values: by the normalizer of the column, or by the
+/// tokenizer's transformations of letters for terms.
 fn text(field: &ResolvedField<'_>, lower: Bound<&str>, upper: Bound<&str>) -> ValueRange {
     let normalised = |text: &str| match field.fast {
         Some(normalizer) => {
             let text = match normalizer {
-                // Letter by letter, as tantivy does: not as `str::to_lowercase`, which knows a final sigma.
+                // Character by character, as tantivy does: unlike `str::to_lowercase`, which handles a final sigma.
                 Normalizer::Lowercase => text.chars().flat_map(char::to_lowercase).collect(),
                 Normalizer::Raw => text.to_owned(),
             };
@@ -207,8 +207,8 @@ fn text(field: &ResolvedField<'_>, lower: Bound<&str>, upper: Bound<&str>) -> Va
     ValueRange::Text(lower.map(normalised), upper.map(normalised))
 }
 
-/// A value inside a JSON field has the type it came with; how the bounds read says which is meant. What
-/// reads as a day may be the start of that day or text, since only full timestamps become dates.
+/// Returns the ranges in a JSON field, whose values have the types they came with; the form of the bounds determines
+/// the type. A day may be the start of that day or a text, because only full timestamps become dates.
 fn json_ranges(
     field: &ResolvedField<'_>,
     json: &JsonKind,

@@ -1,4 +1,4 @@
-//! Clauses around other clauses.
+//! Clauses that contain other clauses.
 
 use canter_aggregations::check_name;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::SearchError;
 use crate::query::tree::{BoolNode, Factor, QueryNode, Role};
 
 impl Reader<'_> {
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-bool-query>.
+    /// Parses `bool`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-bool-query>.
     pub(super) fn bool(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let mut clauses = Vec::new();
         for (name, role) in [
@@ -35,7 +35,7 @@ impl Reader<'_> {
         let boost = params.boost()?;
         params.finish()?;
         Ok(QueryNode::Bool(BoolNode {
-            // Without a clause everything is found, however many must match.
+            // Without a clause everything matches, however many must match.
             min_should: min_should.filter(|_| !clauses.is_empty()),
             clauses,
         })
@@ -65,7 +65,8 @@ impl Reader<'_> {
         }
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-boosting-query>.
+    /// Parses `boosting`, see
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-boosting-query>.
     pub(super) fn boosting(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let positive = self.needed(&mut params, "positive")?;
         let negative = self.needed(&mut params, "negative")?;
@@ -79,7 +80,8 @@ impl Reader<'_> {
         )
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-constant-score-query>.
+    /// Parses `constant_score`, see
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-constant-score-query>.
     pub(super) fn constant_score(
         &mut self,
         mut params: Params<'_>,
@@ -90,7 +92,7 @@ impl Reader<'_> {
         Ok(QueryNode::Constant(Box::new(filter), Factor(boost)))
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-dis-max-query>.
+    /// Parses `dis_max`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-dis-max-query>.
     pub(super) fn dis_max(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let queries = params.get("queries");
         let queries = queries.ok_or_else(|| wrong(&params.path, "queries is missing"))?;
@@ -101,7 +103,8 @@ impl Reader<'_> {
         Ok(QueryNode::Best(queries, Factor(others)).boosted(boost))
     }
 
-    /// Objects in documents are flat here, so a nested query looks in all objects of a path at once.
+    /// Parses `nested`. Objects in documents are flattened here, so a nested query searches all objects of a path at
+    /// once.
     ///
     /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-nested-query>.
     pub(super) fn nested(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {

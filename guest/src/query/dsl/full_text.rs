@@ -1,4 +1,4 @@
-//! Clauses whose text is cut into words, on one field.
+//! Full-text clauses on one field.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use super::settings::{fuzziness, min_should, needs_all, rewrite};
 use crate::SearchError;
 use crate::query::tree::{Fuzziness, Leaf, Match, QueryNode, Words};
 
-/// What is said of the one field of a clause: its name, and its parameters or the text alone.
+/// The field of a clause: its name, and its parameters or only the text.
 pub(super) enum OfField<'j> {
     /// `{"field": "text"}`
     Text(String, String),
@@ -17,10 +17,10 @@ pub(super) enum OfField<'j> {
     Params(String, Params<'j>),
 }
 
-/// The one field of a clause.
+/// Returns the only field of a clause.
 ///
 /// # Errors
-/// If there are more or none, or it has no value.
+/// If there are several or none, or it has no value.
 pub(super) fn of_field<'j>(params: &Params<'j>) -> Result<OfField<'j>, SearchError> {
     let (name, value) = params.only_other()?;
     let path = format!("{}.{name}", params.path);
@@ -39,7 +39,7 @@ pub(super) fn of_field<'j>(params: &Params<'j>) -> Result<OfField<'j>, SearchErr
     })
 }
 
-/// A clause as it is without parameters.
+/// Returns a clause without parameters.
 fn plain(field: Option<String>, text: String, words: Words) -> Match {
     Match {
         field,
@@ -51,7 +51,7 @@ fn plain(field: Option<String>, text: String, words: Words) -> Match {
     }
 }
 
-/// Parameters that all of these clauses have.
+/// Parameters that all of these clauses share.
 struct Common {
     text: String,
     is_all_without_words: bool,
@@ -84,7 +84,7 @@ impl Common {
 }
 
 impl Reader<'_> {
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-query>.
+    /// Parses `match`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-query>.
     pub(super) fn match_words(params: Params<'_>) -> Result<QueryNode, SearchError> {
         let (field, mut params) = match of_field(&params)? {
             OfField::Params(field, params) => (field, params),
@@ -104,7 +104,8 @@ impl Reader<'_> {
         Ok(common.leaf(field, words, fuzziness))
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-query-phrase>.
+    /// Parses `match_phrase`, see
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-query-phrase>.
     pub(super) fn match_phrase(params: Params<'_>) -> Result<QueryNode, SearchError> {
         let (field, mut params) = match of_field(&params)? {
             OfField::Params(field, params) => (field, params),
@@ -119,7 +120,8 @@ impl Reader<'_> {
         Ok(common.leaf(field, Words::Phrase { slop }, None))
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-query-phrase-prefix>.
+    /// Parses `match_phrase_prefix`, see
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-query-phrase-prefix>.
     pub(super) fn match_phrase_prefix(params: Params<'_>) -> Result<QueryNode, SearchError> {
         let (field, mut params) = match of_field(&params)? {
             OfField::Params(field, params) => (field, params),
@@ -135,7 +137,8 @@ impl Reader<'_> {
         Ok(common.leaf(field, Words::PhrasePrefix, None))
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-bool-prefix-query>.
+    /// Parses `match_bool_prefix`, see
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-bool-prefix-query>.
     pub(super) fn match_bool_prefix(params: Params<'_>) -> Result<QueryNode, SearchError> {
         let (field, mut params) = match of_field(&params)? {
             OfField::Params(field, params) => (field, params),
@@ -156,7 +159,7 @@ impl Reader<'_> {
     }
 }
 
-/// How many words must be there: `operator` and `minimum_should_match`.
+/// Takes the number of words that must match: `operator` and `minimum_should_match`.
 pub(super) fn words(params: &mut Params<'_>) -> Result<Words, SearchError> {
     let needs_all = needs_all(params, "operator")?;
     let min_should = min_should(params)?;
@@ -166,7 +169,7 @@ pub(super) fn words(params: &mut Params<'_>) -> Result<Words, SearchError> {
     })
 }
 
-/// The same where the last word may go on.
+/// Takes the number of words that must match, where the last word is a prefix.
 pub(super) fn prefix_words(params: &mut Params<'_>) -> Result<Words, SearchError> {
     Ok(Words::Prefix {
         needs_all: needs_all(params, "operator")?.unwrap_or(false),
@@ -174,7 +177,7 @@ pub(super) fn prefix_words(params: &mut Params<'_>) -> Result<Words, SearchError
     })
 }
 
-/// Refuses words between those of a phrase whose last may go on.
+/// Refuses a slop in a phrase whose last word is a prefix.
 pub(super) fn no_slop(params: &mut Params<'_>) -> Result<(), SearchError> {
     match params.count("slop")? {
         None | Some(0) => Ok(()),

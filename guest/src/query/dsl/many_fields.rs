@@ -28,7 +28,8 @@ const KINDS: [(&str, Kind); 6] = [
 ];
 
 impl Reader<'_> {
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-multi-match-query>.
+    /// Parses `multi_match`, see
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-multi-match-query>.
     pub(super) fn multi_match(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let text = params.needed("query")?.text;
         let names = params.texts("fields")?;

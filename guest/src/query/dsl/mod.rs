@@ -1,8 +1,7 @@
 //! Elasticsearch's query DSL → a query's tree.
 //!
-//! See <https://www.elastic.co/docs/reference/query-languages/querydsl>. A clause or parameter that is not known is
-//! refused by name, with its place in the request; what a field is, and whether it can be asked that, the builder
-//! finds out.
+//! See <https://www.elastic.co/docs/reference/query-languages/querydsl>. An unknown clause or parameter is refused
+//! by name, with its place in the request; the builder resolves fields and checks whether they support the clause.
 
 mod compound;
 mod full_text;
@@ -25,16 +24,16 @@ use super::tree::{Leaf, QueryNode};
 use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
 
-/// All clauses, for the one who wrote another.
+/// All clauses, for the error about an unknown one.
 const CLAUSES: &str = "bool, boosting, constant_score, dis_max, exists, fuzzy, ids, match, match_all, match_bool_prefix, \
                        match_none, match_phrase, match_phrase_prefix, multi_match, nested, prefix, query_string, \
                        range, regexp, simple_query_string, term, terms, wildcard";
 
-/// Reads a query of the DSL. `now_ms` is the time that `now` stands for in dates.
+/// Parses a query of the DSL. `now_ms` is the time that `now` stands for in dates.
 ///
 /// # Errors
-/// What is wrong, with its place in the query in front; or that it is longer, deeper or has more clauses than the
-/// limits allow.
+/// The problem, preceded by its place in the query; or that the query is longer, deeper or has more clauses than
+/// the limits allow.
 pub(crate) fn parse_dsl(
     query: &Map<String, Value>,
     now_ms: Option<i64>,
@@ -56,8 +55,8 @@ pub(crate) fn parse_dsl(
     Ok(node)
 }
 
-/// Reads clauses of a query that have names. Together they have no more clauses than a query may have: where one stands
-/// inside of another, both are searched for.
+/// Parses named clauses of a query. Together they have at most as many clauses as a query may have: nested ones are
+/// both searched for.
 ///
 /// # Errors
 /// As [`parse_dsl`].
@@ -77,7 +76,7 @@ pub(crate) fn parse_named(
     Ok(nodes)
 }
 
-/// Reads clauses.
+/// Parser of clauses.
 struct Reader<'l> {
     now_ms: Option<i64>,
     limits: &'l Limits,
@@ -95,7 +94,7 @@ impl<'l> Reader<'l> {
         }
     }
 
-    /// A clause: an object with one key, the clause's name.
+    /// Parses a clause: an object with one key, the clause's name.
     fn clause(&mut self, path: &str, value: &Value) -> Result<QueryNode, SearchError> {
         let Value::Object(map) = value else {
             return Err(wrong(path, "a query must be a JSON object"));
@@ -203,7 +202,7 @@ impl<'l> Reader<'l> {
     }
 }
 
-/// A leaf with a factor for its scores.
+/// Returns a leaf with a factor for its scores.
 fn leaf(leaf: Leaf, boost: f32) -> QueryNode {
     QueryNode::Leaf(leaf).boosted(boost)
 }

@@ -1,11 +1,11 @@
-//! The parameters of one clause: each is asked for by name, and what nobody asked for is refused by name.
+//! The parameters of one clause: each is taken by name, and the remaining ones are refused by name.
 
 use serde_json::{Map, Value};
 
 use crate::SearchError;
 use crate::query::tree::Given;
 
-/// The name of a clause, which any may have: hits tell whether they match it. Here it means nothing.
+/// The name that any clause may have, by which hits list it. It has no effect here.
 pub(crate) const NAME: &str = "_name";
 
 /// The parameters of a JSON object, with its place in the request.
@@ -15,14 +15,14 @@ pub(super) struct Params<'j> {
     known: Vec<&'static str>,
 }
 
-/// An error at a place in the request.
+/// Returns an error at a place in the request.
 pub(super) fn wrong(path: &str, what: impl std::fmt::Display) -> SearchError {
     SearchError::invalid(format!("{path}: {what}"))
 }
 
 impl<'j> Params<'j> {
     /// # Errors
-    /// If it is no object, or has a name that is no text.
+    /// If it is not an object, or has a name that is not a text.
     pub(super) fn of(path: &str, value: &'j Value) -> Result<Self, SearchError> {
         let Value::Object(map) = value else {
             return Err(wrong(path, "this must be a JSON object"));
@@ -36,20 +36,20 @@ impl<'j> Params<'j> {
         Ok(params)
     }
 
-    /// A parameter; null is as good as none.
+    /// Takes a parameter; null counts as absent.
     pub(super) fn get(&mut self, name: &'static str) -> Option<&'j Value> {
         self.known.push(name);
         self.map.get(name).filter(|value| !value.is_null())
     }
 
-    /// The parameters that are not known yet, with their names.
+    /// Returns the parameters that were not taken, with their names.
     pub(super) fn others(&self) -> impl Iterator<Item = (&'j String, &'j Value)> {
         let known = self.known.clone();
         let map = self.map.iter();
         map.filter(move |(name, _)| !known.contains(&name.as_str()))
     }
 
-    /// The one parameter that is not known yet: a field, with what is said of it.
+    /// Returns the only parameter that was not taken: a field, with its own parameters.
     ///
     /// # Errors
     /// If there is none, or more than one.
@@ -65,10 +65,10 @@ impl<'j> Params<'j> {
         }
     }
 
-    /// Refuses what was not asked for.
+    /// Refuses the parameters that were not taken.
     ///
     /// # Errors
-    /// With the name of the first.
+    /// The name of the first.
     pub(super) fn finish(self) -> Result<(), SearchError> {
         match self.others().next() {
             None => Ok(()),
@@ -85,7 +85,7 @@ impl<'j> Params<'j> {
         }
     }
 
-    /// A parameter that is read by `read`, which says what it must be.
+    /// Takes a parameter and parses it with `read`; `expected` describes its type in errors.
     fn read<T>(
         &mut self,
         name: &'static str,
@@ -100,25 +100,25 @@ impl<'j> Params<'j> {
             .ok_or_else(|| wrong(&format!("{}.{name}", self.path), what))
     }
 
-    /// A text.
+    /// Takes a text.
     pub(super) fn text(&mut self, name: &'static str) -> Result<Option<String>, SearchError> {
         self.read(name, "this must be text", |value| {
             value.as_str().map(str::to_owned)
         })
     }
 
-    /// A value as text: of a text, a number or a flag.
+    /// Takes a value as text: a text, a number or a flag.
     pub(super) fn value(&mut self, name: &'static str) -> Result<Option<Given>, SearchError> {
         self.read(name, IS_VALUE, given)
     }
 
-    /// A value that must be there.
+    /// Takes a required value.
     pub(super) fn needed(&mut self, name: &'static str) -> Result<Given, SearchError> {
         let value = self.value(name)?;
         value.ok_or_else(|| wrong(&self.path, format!("{name} is missing")))
     }
 
-    /// True or false, also as text.
+    /// Takes true or false, also as text.
     pub(super) fn flag(&mut self, name: &'static str) -> Result<Option<bool>, SearchError> {
         self.read(name, "this must be true or false", |value| match value {
             Value::Bool(flag) => Some(*flag),
@@ -127,7 +127,7 @@ impl<'j> Params<'j> {
         })
     }
 
-    /// A number, 0 or more, also as text.
+    /// Takes a number, 0 or more, also as text.
     pub(super) fn factor(&mut self, name: &'static str) -> Result<Option<f32>, SearchError> {
         let is_factor = |number: &f32| number.is_finite() && *number >= 0.0;
         self.read(name, "this must be a number, 0 or more", |value| {
@@ -135,12 +135,12 @@ impl<'j> Params<'j> {
         })
     }
 
-    /// The factor for scores that every clause has.
+    /// Takes the factor for scores that every clause has.
     pub(super) fn boost(&mut self) -> Result<f32, SearchError> {
         Ok(self.factor("boost")?.unwrap_or(1.0))
     }
 
-    /// A whole number, 0 or more, also as text.
+    /// Takes a whole number, 0 or more, also as text.
     pub(super) fn count(&mut self, name: &'static str) -> Result<Option<u32>, SearchError> {
         self.read(
             name,
@@ -152,7 +152,7 @@ impl<'j> Params<'j> {
         )
     }
 
-    /// Texts: one or a list.
+    /// Takes texts: one or a list.
     pub(super) fn texts(&mut self, name: &'static str) -> Result<Vec<String>, SearchError> {
         let texts = self.read(name, "this must be a list of texts", |value| match value {
             Value::String(text) => Some(vec![text.clone()]),
@@ -165,7 +165,7 @@ impl<'j> Params<'j> {
         Ok(texts.unwrap_or_default())
     }
 
-    /// One of some words, in capitals or not; the first if none is given.
+    /// Takes one of some words, in any case; the first if none is given.
     pub(super) fn choice<T: Copy>(
         &mut self,
         name: &'static str,
@@ -187,7 +187,7 @@ impl<'j> Params<'j> {
         })
     }
 
-    /// Takes parameters that change how Elasticsearch computes and not what it answers.
+    /// Takes parameters that affect how Elasticsearch computes, but not its answers.
     pub(super) fn ignore(&mut self, names: &[&'static str]) {
         for name in names {
             self.get(name);
@@ -197,7 +197,7 @@ impl<'j> Params<'j> {
 
 const IS_VALUE: &str = "this must be a text, a number, true or false";
 
-/// A text, a number or a flag as text.
+/// Returns a text, a number or a flag as text.
 pub(super) fn given(value: &Value) -> Option<Given> {
     let (text, is_number) = match value {
         Value::String(text) => (text.clone(), false),
@@ -208,10 +208,10 @@ pub(super) fn given(value: &Value) -> Option<Given> {
     Some(Given { text, is_number })
 }
 
-/// The same of a part of a list.
+/// Returns an element of a list as text.
 ///
 /// # Errors
-/// If it is something else.
+/// If it is of another type.
 pub(super) fn given_at(path: &str, value: &Value) -> Result<Given, SearchError> {
     given(value).ok_or_else(|| wrong(path, IS_VALUE))
 }

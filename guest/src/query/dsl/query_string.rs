@@ -1,7 +1,7 @@
 //! `query_string`: a query in the language of query strings, with Elasticsearch's parameters.
 //!
-//! Differences to Lucene's language are those of Quickwit's: `AND` binds before `OR`, and `&&`, `||` and `!` are
-//! refused. Where a query string stands alone, words side by side must all match; here one is enough, as in
+//! The differences from Lucene's language are those of Quickwit's: `AND` binds before `OR`, and `&&`, `||` and
+//! `!` are refused. In a bare query string, adjacent words must all match; here one is enough, as in
 //! Elasticsearch, unless `default_operator` says otherwise.
 
 use std::ops::Bound;
@@ -17,7 +17,7 @@ use crate::query::tree::{
     Range, Role, TextLeaf,
 };
 
-/// What applies to all parts of a query string.
+/// Settings for all parts of a query string.
 struct Scope<'a> {
     fields: Vec<(String, Factor)>,
     combine: Combine,
@@ -32,7 +32,8 @@ struct Scope<'a> {
 }
 
 impl Reader<'_> {
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-query-string-query>.
+    /// Parses `query_string`, see
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-query-string-query>.
     pub(super) fn query_string(
         &mut self,
         mut params: Params<'_>,
@@ -46,7 +47,7 @@ impl Reader<'_> {
             }
             names = vec![field];
         }
-        // All fields: those that the index looks in by itself.
+        // All fields: the index's default search fields.
         names.retain(|name| name != "*");
         let role = match needs_all(&mut params, "default_operator")? {
             Some(true) => Role::Must,
@@ -134,7 +135,7 @@ impl Scope<'_> {
         })
     }
 
-    /// A word with edits, as these are asked for here.
+    /// Returns a word with the requested edit distance.
     fn near(&self, near: Match) -> Match {
         let fuzziness = near.fuzziness.map(|fuzziness| Fuzziness {
             edits: match fuzziness.edits {
@@ -240,7 +241,7 @@ impl Scope<'_> {
     }
 }
 
-/// A text in which no character is an operator.
+/// Escapes all operators in a text.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
@@ -252,9 +253,9 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Reads parameters that say nothing here.
+/// Takes parameters that have no effect here.
 fn read_what_says_nothing(params: &mut Params<'_>) -> Result<(), SearchError> {
-    // Patterns go the way of the terms in any case, and every expression has a limit.
+    // Patterns are always normalized like the terms, and every expression has a limit.
     params.flag("analyze_wildcard")?;
     params.count("max_determinized_states")?;
     params.count("fuzzy_max_expansions")?;

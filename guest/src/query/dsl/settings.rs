@@ -4,12 +4,12 @@ use super::params::{Params, wrong};
 use crate::SearchError;
 use crate::query::tree::{AUTO, Edits, Factor, Fuzziness, MinShould, Share};
 
-/// A number of clauses or of characters: of 32 bits, so that it is one or none wherever this runs.
+/// Parses a number of clauses or characters with at most 32 bits, so that its validity does not depend on the platform.
 fn number(text: &str) -> Option<usize> {
     usize::try_from(text.trim().parse::<u32>().ok()?).ok()
 }
 
-/// How many clauses must match: `2`, `-1`, `75%`, `-25%`, `3<90%`, `2<-25% 9<-3`.
+/// Takes the number of clauses that must match: `2`, `-1`, `75%`, `-25%`, `3<90%`, `2<-25% 9<-3`.
 pub(super) fn min_should(params: &mut Params<'_>) -> Result<Option<MinShould>, SearchError> {
     let Some(given) = params.value("minimum_should_match")? else {
         return Ok(None);
@@ -35,7 +35,7 @@ pub(super) fn min_should(params: &mut Params<'_>) -> Result<Option<MinShould>, S
     }
 }
 
-/// Whether all words must be there: `operator: and`.
+/// Takes whether all words must match: `operator: and`.
 pub(super) fn needs_all(
     params: &mut Params<'_>,
     name: &'static str,
@@ -44,7 +44,7 @@ pub(super) fn needs_all(
     params.choice(name, &[("or", false), ("and", true), ("", false)])
 }
 
-/// `0`, `1`, `2`, `AUTO` or `AUTO:3,6`.
+/// Takes `0`, `1`, `2`, `AUTO` or `AUTO:3,6`.
 pub(super) fn edits(params: &mut Params<'_>) -> Result<Option<Edits>, SearchError> {
     let Some(given) = params.value("fuzziness")? else {
         return Ok(None);
@@ -72,8 +72,8 @@ pub(super) fn edits(params: &mut Params<'_>) -> Result<Option<Edits>, SearchErro
     })
 }
 
-/// What goes with `fuzziness`: `prefix_length` and `fuzzy_transpositions` or `transpositions`. All terms that are near
-/// enough count, however many, so that `max_expansions` does nothing.
+/// Takes `fuzziness` and its companions: `prefix_length` and `fuzzy_transpositions` or `transpositions`. All terms
+/// within the distance match, so `max_expansions` has no effect.
 pub(super) fn fuzziness(
     params: &mut Params<'_>,
     transpositions: &'static str,
@@ -90,7 +90,7 @@ pub(super) fn fuzziness(
     }))
 }
 
-/// Ways to find terms, which all find the same ones. Those that keep some of them only, such as `top_terms_5`, do not.
+/// Takes a way to rewrite multi-term queries if it keeps all terms, as opposed to `top_terms_5`.
 pub(super) fn rewrite(params: &mut Params<'_>, name: &'static str) -> Result<(), SearchError> {
     let known = [
         ("constant_score", ()),
@@ -101,7 +101,7 @@ pub(super) fn rewrite(params: &mut Params<'_>, name: &'static str) -> Result<(),
     params.choice(name, &known).map(|_| ())
 }
 
-/// Names of fields with factors for their scores: `title^3`.
+/// Parses names of fields with factors for their scores: `title^3`.
 pub(super) fn weighed(
     path: &str,
     names: Vec<String>,

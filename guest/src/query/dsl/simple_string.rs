@@ -1,7 +1,7 @@
-//! `simple_query_string`: a language in which every text is a query.
+//! `simple_query_string`: a language in which every text is a valid query.
 //!
-//! `+` and, `|` or, `-` not, quotes a phrase, `*` at the end a prefix, `~1` nearly, brackets before others, `\` takes
-//! the meaning of what follows. What stands where it means nothing is skipped.
+//! `+` is and, `|` is or, `-` is not, quotes delimit a phrase, `*` at the end is a prefix, `~1` allows edits,
+//! brackets group, `\` escapes the next character. Operators without a meaning in their place are skipped.
 //!
 //! See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-simple-query-string-query>.
 
@@ -15,7 +15,7 @@ use crate::query::tree::{
     BoolNode, Combine, Edits, Factor, Fuzziness, InFields, Leaf, Match, QueryNode, Role, Words,
 };
 
-/// Operators by the names that `flags` has for them.
+/// Operators with their names in `flags`.
 const FLAGS: [(&str, &str); 10] = [
     ("AND", "+"),
     ("OR", "|"),
@@ -30,7 +30,7 @@ const FLAGS: [(&str, &str); 10] = [
 ];
 
 impl Reader<'_> {
-    /// See the module.
+    /// Parses the clause, see the module.
     pub(super) fn simple_query_string(
         &mut self,
         mut params: Params<'_>,
@@ -89,7 +89,7 @@ impl Reader<'_> {
     }
 }
 
-/// The operators that a request allows, as their characters.
+/// Returns the operators that a request allows, as characters.
 fn operators(params: &mut Params<'_>) -> Result<String, SearchError> {
     let all = || FLAGS.iter().map(|(_, characters)| *characters).collect();
     let Some(flags) = params.text("flags")? else {
@@ -124,7 +124,7 @@ fn operators(params: &mut Params<'_>) -> Result<String, SearchError> {
     Ok(operators)
 }
 
-/// Reads a query from its beginning to its end.
+/// Parser of a query.
 struct Parser<'a> {
     cursor: Cursor<'a>,
     operators: &'a str,
@@ -134,13 +134,13 @@ struct Parser<'a> {
     leaf: &'a dyn Fn(Match) -> QueryNode,
 }
 
-/// What was read of a group: everything so far, and how its parts hang together.
+/// State of a group: everything parsed so far, and how its parts are combined.
 #[derive(Default)]
 struct Group {
     so_far: Option<QueryNode>,
     /// The role of the last parts, if there are two of them.
     last: Option<Role>,
-    /// What the next part is to be.
+    /// The role of the next part.
     next: Option<Role>,
     is_negated: bool,
 }
@@ -178,7 +178,7 @@ impl Parser<'_> {
         self.operators.contains(operator)
     }
 
-    /// A group up to its bracket or the end.
+    /// Parses a group up to its closing bracket or the end.
     fn group(&mut self) -> Result<Option<QueryNode>, SearchError> {
         if self.depth > self.max_depth {
             return Err(SearchError::new(
@@ -236,7 +236,7 @@ impl Parser<'_> {
         Ok(group.so_far)
     }
 
-    /// Behind an opening quote. A quote that is not closed means nothing.
+    /// Parses a phrase behind an opening quote. An unclosed quote is ignored.
     fn phrase(&mut self) -> Option<QueryNode> {
         let mut cursor = self.cursor;
         let text = match self.is('\\') {
@@ -263,7 +263,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// `~2` or `~` where it stands next.
+    /// Parses `~2` or `~` at the current position.
     fn tail_number(&mut self) -> Option<Option<u32>> {
         if !self.cursor.eat('~') {
             return None;

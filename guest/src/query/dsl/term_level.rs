@@ -15,11 +15,11 @@ use crate::query::tree::{
 
 const MILLISECOND_NS: i64 = 1_000_000;
 
-/// What these expressions may have that ours have not, or mean otherwise.
+/// Characters that these expressions treat as operators and ours do not, or treat differently.
 const RESERVED_IN_REGEXP: &str = "~<>&@#\"";
 
 impl Reader<'_> {
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-term-query>.
+    /// Parses `term`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-term-query>.
     pub(super) fn term(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let outer = params.boost()?;
         let (name, value) = params.only_other()?;
@@ -44,7 +44,7 @@ impl Reader<'_> {
         Ok(leaf(term, boost * outer))
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-terms-query>.
+    /// Parses `terms`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-terms-query>.
     pub(super) fn terms(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let boost = params.boost()?;
         let (name, values) = params.only_other()?;
@@ -65,7 +65,7 @@ impl Reader<'_> {
         Ok(leaf(terms, boost))
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-ids-query>.
+    /// Parses `ids`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-ids-query>.
     pub(super) fn ids(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let boost = params.boost()?;
         let path = format!("{}.values", params.path);
@@ -82,7 +82,7 @@ impl Reader<'_> {
         Ok(leaf(Leaf::ids(ids), boost))
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-exists-query>.
+    /// Parses `exists`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-exists-query>.
     pub(super) fn exists(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let field = params.text("field")?;
         let field = field.ok_or_else(|| wrong(&params.path, "field is missing"))?;
@@ -96,24 +96,25 @@ impl Reader<'_> {
         ))
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-prefix-query>.
+    /// Parses `prefix`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-prefix-query>.
     pub(super) fn prefix(params: Params<'_>) -> Result<QueryNode, SearchError> {
         pattern(&params, PatternKind::Prefix, "value")
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-wildcard-query>.
+    /// Parses `wildcard`, see
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-wildcard-query>.
     pub(super) fn wildcard(params: Params<'_>) -> Result<QueryNode, SearchError> {
         pattern(&params, PatternKind::Wildcard, "wildcard")
     }
 
-    /// Of Lucene's optional operators none is known; what would be one is refused.
+    /// Parses `regexp`. None of Lucene's optional operators is supported; their characters are refused.
     ///
     /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-regexp-query>.
     pub(super) fn regexp(params: Params<'_>) -> Result<QueryNode, SearchError> {
         pattern(&params, PatternKind::Regexp, "value")
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-fuzzy-query>.
+    /// Parses `fuzzy`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-fuzzy-query>.
     pub(super) fn fuzzy(params: Params<'_>) -> Result<QueryNode, SearchError> {
         let (field, mut params) = match of_field(&params)? {
             OfField::Params(field, params) => (field, params),
@@ -135,7 +136,7 @@ impl Reader<'_> {
         fuzzy_leaf(&path, field, value, fuzziness, boost)
     }
 
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-range-query>.
+    /// Parses `range`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-range-query>.
     pub(super) fn range(&mut self, params: Params<'_>) -> Result<QueryNode, SearchError> {
         let OfField::Params(field, mut params) = of_field(&params)? else {
             return Err(wrong(
@@ -153,7 +154,7 @@ impl Reader<'_> {
         ends.check_zone(&params.path)?;
         let lower = ends.one_of(&mut params, "gte", "gt", true)?;
         let upper = ends.one_of(&mut params, "lte", "lt", false)?;
-        // The old way to write them.
+        // The older notation.
         let (lower, upper) = ends.old_names(&mut params, lower, upper)?;
         match params.text("relation")?.as_deref() {
             None | Some("intersects" | "INTERSECTS") => {}
@@ -177,7 +178,7 @@ impl Reader<'_> {
     }
 }
 
-/// What the ends of a range are read with.
+/// Options for parsing the ends of a range.
 pub(super) struct Ends<'a> {
     pub(super) now_ms: Option<i64>,
     pub(super) format: Option<&'a str>,
@@ -185,7 +186,7 @@ pub(super) struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// Refuses a zone that there is not, whether or not an end needs it.
+    /// Refuses an unknown zone, whether or not an end needs it.
     pub(super) fn check_zone(&self, path: &str) -> Result<(), SearchError> {
         match resolve_date("now", None, self.time_zone, 0, false) {
             Ok(_) => Ok(()),
@@ -193,7 +194,7 @@ impl Ends<'_> {
         }
     }
 
-    /// An end that has two names, one of which includes it.
+    /// Takes an end that has two names, one of which includes the bound.
     fn one_of(
         &self,
         params: &mut Params<'_>,
@@ -268,12 +269,12 @@ impl Ends<'_> {
     }
 }
 
-/// An end of a range: `*` is none.
+/// Takes an end of a range: `*` is unbounded.
 fn bound(params: &mut Params<'_>, name: &'static str) -> Result<Option<Given>, SearchError> {
     Ok(params.value(name)?.filter(|given| given.text != "*"))
 }
 
-/// Whether a text is date arithmetic from `now` on, and no text that happens to begin so.
+/// Returns whether a text is date arithmetic based on `now` instead of a text that happens to begin so.
 fn is_from_now(text: &str) -> bool {
     let steps = text.strip_prefix("now");
     steps.is_some_and(|steps| steps.is_empty() || steps.starts_with(['+', '-', '/']))
@@ -295,7 +296,7 @@ fn fuzzy_leaf(
     Ok(leaf(near, boost))
 }
 
-/// A clause for terms of a certain form: the pattern stands under `value` or under `other`.
+/// Parses a pattern clause: the pattern is under `value` or under `other`.
 fn pattern(
     params: &Params<'_>,
     kind: PatternKind,
@@ -363,7 +364,7 @@ fn check_flags(params: &mut Params<'_>) -> Result<(), SearchError> {
     Ok(())
 }
 
-/// Refuses characters that are operators to Lucene and characters to us, or the other way round.
+/// Refuses characters that are operators to Lucene and literal to us, or the other way round.
 fn check_regexp(path: &str, text: &str) -> Result<(), SearchError> {
     let (mut is_escaped, mut is_in_class) = (false, false);
     for c in text.chars() {

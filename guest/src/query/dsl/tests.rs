@@ -1,4 +1,4 @@
-//! What the DSL is read as, and what is refused of it.
+//! Trees parsed from the DSL, and its errors.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ fn parse(query: &Value) -> Result<QueryNode, SearchError> {
     parse_dsl(query.as_object().unwrap(), Some(NOW_MS), &Limits::default())
 }
 
-/// In short: words, `+` must, `-` must not, nothing for optional.
+/// Formats a tree: words, `+` must, `-` must not, nothing for optional.
 fn shown(node: &QueryNode) -> String {
     let of = |matched: &Match| {
         let text = &matched.text;
@@ -83,7 +83,7 @@ fn what_is_wrong_is_said_with_its_place() {
             "query.match.a",
             "\"fuzzy\"",
         ),
-        // Where pointers have 32 bits these would be none, and where they have 64 they would be large.
+        // With 32-bit pointers these would be none, and with 64-bit ones they would be large.
         (
             json!({"bool": {"should": [], "minimum_should_match": "4294967297<1"}}),
             "minimum_should_match",
@@ -312,7 +312,7 @@ fn now_is_resolved_and_rounded_by_the_end_it_is() {
     let map: Map<String, Value> = without_clock.as_object().unwrap().clone();
     let error = parse_dsl(&map, None, &Limits::default()).unwrap_err();
     assert!(error.message.contains("what time it is"), "{error}");
-    // A word that begins so is a word.
+    // A word that merely begins with `now` is a word.
     let word = json!({"range": {"a": {"gte": "nowhere"}}});
     let QueryNode::Leaf(Leaf::Range(range)) = parse(&word).unwrap() else {
         panic!("{word}");

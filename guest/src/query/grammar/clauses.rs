@@ -1,11 +1,11 @@
-//! How clauses that stand beside each other form a query: `AND` binds before `OR`, and both before clauses that only
-//! stand side by side.
+//! Combination of adjacent clauses into a query: `AND` binds before `OR`, and both before clauses without an
+//! operator.
 //!
 //! | query | is |
 //! |---|---|
 //! | `a AND b OR c` | `(+a +b)` and `c` as alternatives |
 //! | `a AND b c AND d` | `(+a +b)` and `(+c +d)` side by side |
-//! | `a b OR c` | `a` as if it stood side by side with others, and `b` and `c` as alternatives |
+//! | `a b OR c` | `a` as if without an operator beside others, and `b` and `c` as alternatives |
 
 use crate::query::tree::{BoolNode, QueryNode, Role};
 
@@ -16,8 +16,8 @@ pub(super) enum Operator {
     Or,
 }
 
-/// A clause as it is parsed. A negation stays one until its place in the query is known: `NOT a` among words that stand
-/// side by side excludes documents, as `-a` does.
+/// A parsed clause. A negation stays one until its place in the query is known: `NOT a` among words without operators
+/// excludes documents, as `-a` does.
 #[derive(Debug)]
 pub(super) enum Clause {
     Is(QueryNode),
@@ -33,23 +33,23 @@ impl Clause {
     }
 }
 
-/// A clause and what stands in front of it.
+/// A clause with its preceding operator and sign.
 #[derive(Debug)]
 pub(super) struct Operand {
-    /// `None` where the clause only stands beside the one before it, or is the first.
+    /// `None` if no operator precedes the clause, or it is the first.
     pub(super) operator: Option<Operator>,
-    /// The role that `+` or `-` gives it.
+    /// The role set by `+` or `-`.
     pub(super) sign: Option<Role>,
     pub(super) clause: Clause,
 }
 
-/// Clauses with `AND` between them; at least one.
+/// Clauses joined by `AND`; at least one.
 struct Chain {
     first: Operand,
     others: Vec<Operand>,
 }
 
-/// Combines the clauses of a query or a group. `default` is the role of clauses that stand side by side.
+/// Combines the clauses of a query or a group. `default` is the role of clauses without an operator.
 pub(super) fn combine(operands: Vec<Operand>, default: Role) -> Clause {
     let mut chains: Vec<Chain> = Vec::new();
     for operand in operands {
@@ -97,7 +97,7 @@ impl Chain {
         }
         match (self.first.sign, self.first.clause) {
             (None, Clause::Not(node)) if !is_alternative => (Role::MustNot, node),
-            // Among alternatives, what does not match is one.
+            // Among alternatives, a negation is one.
             (Some(Role::MustNot), clause) if is_alternative => {
                 (role, Clause::Not(clause.into_node()).into_node())
             }
@@ -117,7 +117,7 @@ impl Chain {
 
 fn bool_of(mut clauses: Vec<(Role, QueryNode)>) -> QueryNode {
     if clauses.iter().all(|(role, _)| *role == Role::MustNot) {
-        // `NOT x` alone means everything but x. That something is not there gives no score.
+        // `NOT x` alone matches everything except x. The absence of something gives no score.
         clauses.push((Role::Filter, QueryNode::All));
     }
     QueryNode::Bool(BoolNode {

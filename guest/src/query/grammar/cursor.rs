@@ -1,5 +1,5 @@
-//! A text that is read from left to right, and the places in it that errors name. It knows no query language: the
-//! parsers of query strings and of `simple_query_string` share it.
+//! Cursor over a text, and the positions that errors name. It is independent of the query language: the parsers
+//! of query strings and of `simple_query_string` share it.
 
 /// A position in a text.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl<'t> Cursor<'t> {
         is_next
     }
 
-    /// Reads this text if it is next, and behind it is the end or a character of a kind.
+    /// Reads this text if it is next, and followed by the end or a character of a kind.
     pub(in crate::query) fn eat_before(&mut self, text: &str, is_end: fn(char) -> bool) -> bool {
         let behind = self.rest().strip_prefix(text);
         let is_next = behind.is_some_and(|rest| rest.chars().next().is_none_or(is_end));
@@ -59,12 +59,12 @@ impl<'t> Cursor<'t> {
         is_next
     }
 
-    /// Reads this word if it is next and stands apart from what is behind it.
+    /// Reads this word if it is next and separate from what follows.
     pub(in crate::query) fn eat_word(&mut self, word: &str) -> bool {
         self.eat_before(word, char::is_whitespace)
     }
 
-    /// Reads characters as long as they are of a kind.
+    /// Reads characters while they are of a kind.
     pub(in crate::query) fn take_while(&mut self, is_one: fn(char) -> bool) -> &'t str {
         let start = self.at;
         let rest = self.rest();
@@ -77,7 +77,7 @@ impl<'t> Cursor<'t> {
         !self.take_while(char::is_whitespace).is_empty()
     }
 
-    /// Reads a text up to `quote`, behind the quote that opens it. A backslash makes the next character part of the
+    /// Reads a text up to `quote`, after the quote that opens it. A backslash makes the next character part of the
     /// text. Returns `None` at the end of the text if no quote closes it.
     pub(in crate::query) fn quoted(&mut self, quote: char) -> Option<String> {
         let mut quoted = String::new();
@@ -90,7 +90,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Returns where the next character is, as `column 17` or `line 2, column 5`; characters are counted from 1.
+    /// Returns the position of the next character, as `column 17` or `line 2, column 5`; characters are counted from 1.
     pub(in crate::query) fn place(&self) -> String {
         let before = self.since(0);
         let column = |line: &str| line.chars().count() + 1;

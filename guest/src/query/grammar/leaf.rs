@@ -1,5 +1,5 @@
-//! Leaves: `word`, `wor*`, `word~1`, `"a phrase"~2`, `"a phra"*`, `[a TO "b c"}`, `>=a`, `IN [a b]`, `/wor.*/` and `*`; and
-//! the name of a field in front of one.
+//! Leaves: `word`, `wor*`, `word~1`, `"a phrase"~2`, `"a phra"*`, `[a TO "b c"}`, `>=a`, `IN [a b]`, `/wor.*/` and `*`;
+//! and the field name in front of one.
 
 use std::ops::Bound;
 
@@ -11,7 +11,7 @@ use crate::query::tree::{
 };
 use crate::{ErrorKind, SearchError};
 
-/// The field in which documents are looked for that have a field.
+/// The name with which a query string tests for the existence of a field.
 const EXISTS: &str = "_exists_";
 
 /// A word without quotes.
@@ -19,32 +19,32 @@ const EXISTS: &str = "_exists_";
 struct Word {
     /// The word without the backslashes that escape characters, except those before `*` and `?`.
     text: String,
-    /// The place in `text` of the last `~` that has no backslash in front.
+    /// The position in `text` of the last `~` without a backslash.
     tilde: Option<usize>,
 }
 
-/// Whether a character needs a backslash in the name of a field.
+/// Returns whether a character needs a backslash in the name of a field.
 fn ends_name(c: char) -> bool {
     c.is_whitespace() || "+^`:{}\"'[]()!*".contains(c)
 }
 
-/// Whether a character needs a backslash in a word.
+/// Returns whether a character needs a backslash in a word.
 fn ends_word(c: char) -> bool {
     c.is_whitespace() || "^`:{}\"'[]()".contains(c)
 }
 
-/// Whether a character needs quotes in an end of a range.
+/// Returns whether a character needs quotes in an end of a range.
 fn ends_bound(c: char) -> bool {
     c.is_whitespace() || "{}\"[]()".contains(c)
 }
 
-/// Whether a leaf that may contain anything ends before a character.
+/// Returns whether a leaf with arbitrary characters ends before a character.
 fn ends_leaf(c: char) -> bool {
     c.is_whitespace() || c == ')' || c == '^'
 }
 
 impl Parser<'_> {
-    /// Reads the name of a field, and the colon and whitespace behind it. Reads nothing if there is no such name.
+    /// Reads the name of a field, and the colon and whitespace behind it. Reads nothing if there is no field name.
     pub(super) fn field_name(&mut self) -> Result<Option<String>, SearchError> {
         let start = self.cursor;
         let mut name = String::new();
@@ -59,7 +59,7 @@ impl Parser<'_> {
                     name.push(escaped);
                     self.cursor.bump();
                 }
-                // Before a dot the backslash belongs to the name: the doc mapping reads it.
+                // Before a dot the backslash belongs to the name: the doc mapping interprets it.
                 _ if c == '\\' && name.is_empty() => break,
                 _ => name.push(c),
             }
@@ -70,12 +70,12 @@ impl Parser<'_> {
             return Ok(None);
         }
         self.cursor.skip_whitespace();
-        // Only an error needs the place, which takes long to count.
+        // Only an error needs the position, which is slow to count.
         check_name("", &name).or_else(|_| check_name(&self.place_of(start), &name))?;
         Ok(Some(name))
     }
 
-    /// Reads `*:*`, which is how Lucene writes that everything is meant.
+    /// Reads `*:*`, Lucene's notation for all documents.
     pub(super) fn eat_all(&mut self) -> bool {
         self.cursor.eat_before("*:*", ends_leaf)
     }
@@ -87,7 +87,7 @@ impl Parser<'_> {
             Some('[' | '{') => self.range(field)?,
             Some('<' | '>') => self.half_range(field)?,
             Some('"' | '\'') => self.phrase(field)?,
-            // A star alone; more is a pattern.
+            // A single star; with more characters it is a pattern.
             Some('*') if self.cursor.eat_before("*", ends_word) => match field {
                 Some(field) => TextLeaf::Exists { field },
                 None => return Ok(QueryNode::All),
@@ -145,7 +145,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Reads an end of a range; `None` is `*`, which has no end.
+    /// Reads an end of a range; `None` is `*`, an open end.
     fn bound(&mut self) -> Result<Option<String>, SearchError> {
         if self.cursor.peek() == Some('"') {
             return self.quoted().map(Some);
@@ -157,7 +157,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads `"a phrase"` with the `~2` or `*` behind it.
+    /// Reads `"a phrase"`, followed by `~2` or `*` if present.
     fn phrase(&mut self, field: Option<String>) -> Result<TextLeaf, SearchError> {
         let phrase = self.quoted()?;
         let is_prefix = self.cursor.eat('*');
@@ -227,7 +227,7 @@ impl Parser<'_> {
         Ok(TextLeaf::Set { field, elements })
     }
 
-    /// Reads `/wor.*/`. Reads nothing of what only begins with a slash, such as a path: that is a word.
+    /// Reads `/wor.*/`. Reads nothing of a text that only begins with a slash, such as a path: that is a word.
     fn regex(&mut self) -> Option<String> {
         let mut cursor = self.cursor;
         let mut pattern = String::new();
@@ -251,7 +251,7 @@ impl Parser<'_> {
         Some(pattern)
     }
 
-    /// Reads a word, or with `~` or `~1` behind it, terms with at most this number of edits.
+    /// Reads a word or, if `~` or `~1` follows, terms within this number of edits.
     fn word_or_near(&mut self, field: Option<String>) -> Result<QueryNode, SearchError> {
         let start = self.cursor;
         let Word { text, tilde } = self.word()?;
@@ -293,7 +293,7 @@ impl Parser<'_> {
                         return Err(self.syntax("a backslash needs a character behind it"));
                     };
                     if matches!(escaped, '*' | '?') {
-                        // It is known as no wildcard by its backslash.
+                        // The backslash marks that it is not a wildcard.
                         word.text.push('\\');
                     }
                     word.text.push(escaped);
@@ -338,7 +338,7 @@ fn bound_of(text: Option<String>, is_included: bool) -> Bound<String> {
     }
 }
 
-/// Divides `word~1` at its tilde; `None` where the tilde is a character like others.
+/// Divides `word~1` at its tilde; `None` where the tilde is an ordinary character.
 fn near_word(text: &str, tilde: usize) -> Option<(&str, &str)> {
     let (word, edits) = text.split_at_checked(tilde)?;
     let edits = edits.strip_prefix('~')?;

@@ -1,7 +1,7 @@
 //! The query string: `level:error AND (timeout OR "connection reset") AND size:>4`.
 //!
-//! Its text becomes a tree in one pass: [`cursor`] reads characters and knows places, [`leaf`] reads terms, [`parser`]
-//! clauses and groups, and [`clauses`] says what operators mean.
+//! The text becomes a tree in one pass: [`cursor`] reads characters and tracks positions, [`leaf`] reads terms,
+//! [`parser`] reads clauses and groups, and [`clauses`] applies operators.
 
 mod clauses;
 mod cursor;

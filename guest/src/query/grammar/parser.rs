@@ -1,4 +1,4 @@
-//! Clauses, groups and operators: a recursive descent that is no deeper than the limit of the request, and reads each
+//! Clauses, groups and operators: a recursive descent that is no deeper than the request's limit, and reads each
 //! character a fixed number of times.
 
 use super::clauses::{Clause, Operand, Operator, combine};
@@ -7,11 +7,10 @@ use crate::limits::Limits;
 use crate::query::tree::{Factor, QueryNode, Role};
 use crate::{ErrorKind, SearchError};
 
-/// Parses a query string. Words side by side must all match, as in Quickwit.
+/// Parses a query string. Adjacent words must all match, as in Quickwit.
 ///
 /// # Errors
-/// If it is too long, has too many terms or nests too deep, or is not in the query language: with the column where that
-/// shows.
+/// If it is too long, has too many terms or is nested too deeply, or is invalid, with the column of the error.
 pub(crate) fn parse_query(query: &str, limits: &Limits) -> Result<QueryNode, SearchError> {
     parse_query_at("query", query, limits)
 }
@@ -28,7 +27,7 @@ pub(crate) fn parse_query_at(
     parse_words(path, query, Role::Must, limits)
 }
 
-/// Parses a query string that is at `path` in a request, and in which words side by side have this role.
+/// Parses a query string that is at `path` in a request, and in which adjacent words have this role.
 ///
 /// # Errors
 /// As [`parse_query_at`].
@@ -61,16 +60,16 @@ pub(in crate::query) fn parse_words(
     parser.query()
 }
 
-/// Reads a query string from its beginning to its end.
+/// Parser of a query string.
 #[derive(Debug)]
 pub(super) struct Parser<'t> {
     pub(super) cursor: Cursor<'t>,
     /// The query's place in the request, for errors.
     path: &'t str,
-    /// The role of clauses that stand side by side.
+    /// The role of adjacent clauses without an operator.
     role: Role,
     limits: &'t Limits,
-    /// Groups that are open, and negations that wait for what they negate.
+    /// Number of open groups and pending negations.
     depth: usize,
     num_leaves: usize,
 }
@@ -84,7 +83,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads clauses up to a closing bracket or the end, and the whitespace around them. `field` is the field of a group.
+    /// Reads clauses up to a closing bracket or the end, and the whitespace around them. `field` is the field of a
+    /// group.
     fn clauses(&mut self, field: Option<&str>) -> Result<Clause, SearchError> {
         let mut operands = Vec::new();
         self.cursor.skip_whitespace();
@@ -177,7 +177,7 @@ impl<'t> Parser<'t> {
         Ok(Clause::Is(self.leaf(field)?))
     }
 
-    /// Notes that a leaf begins.
+    /// Counts a leaf against the limit.
     fn spend_leaf(&mut self) -> Result<(), SearchError> {
         self.num_leaves += 1;
         match self.num_leaves <= self.limits.max_query_clauses {
@@ -202,7 +202,7 @@ impl<'t> Parser<'t> {
         Ok(clause)
     }
 
-    /// Notes that a group or a negation begins.
+    /// Counts a level of nesting against the limit.
     fn deepen(&mut self) -> Result<(), SearchError> {
         self.depth += 1;
         match self.depth <= self.limits.max_query_depth {
@@ -217,24 +217,24 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns where a cursor is, as `query, column 17`.
+    /// Returns the position of a cursor, as `query, column 17`.
     pub(super) fn place_of(&self, cursor: Cursor<'_>) -> String {
         format!("{}, {}", self.path, cursor.place())
     }
 
-    /// Returns an error about what is next.
+    /// Returns an error about the next character.
     pub(super) fn error(&self, kind: ErrorKind, message: &str) -> SearchError {
         SearchError::new(kind, message).at(&self.place_of(self.cursor))
     }
 
-    /// Returns the error that the text from here on is not in the query language.
+    /// Returns the error that the text from here on is invalid.
     pub(super) fn syntax(&self, problem: &str) -> SearchError {
         let message =
             format!("the query cannot be parsed: check quotes, brackets and operators; {problem}");
         self.error(ErrorKind::Invalid, &message)
     }
 
-    /// Returns the error that something else is next.
+    /// Returns the error that something else was expected.
     pub(super) fn expected(&self, what: &str) -> SearchError {
         let hint = match self.cursor.peek() {
             Some(':') => "; a value with a colon in it needs quotes",

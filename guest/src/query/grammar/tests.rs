@@ -1,4 +1,4 @@
-//! Query strings as the trees that they mean, and the errors of those that mean nothing.
+//! Trees of query strings, and the errors of invalid ones.
 
 use std::ops::Bound;
 
@@ -10,7 +10,7 @@ use crate::limits::Limits;
 use crate::query::tree::{InFields, Leaf, Literal, Match, QueryNode, Role, TextLeaf};
 use crate::{ErrorKind, SearchError};
 
-/// Shows a tree: `+` must match, `-` must not, `#` is a filter, and nothing stands before what may match.
+/// Formats a tree: `+` must match, `-` must not, `#` is a filter, and nothing precedes an optional clause.
 fn shown(node: &QueryNode) -> String {
     match node {
         QueryNode::All => "*".to_owned(),
@@ -170,8 +170,8 @@ fn operators_and_brackets_form_the_tree() {
     }
 }
 
-/// The documentation has `a b` for both, and asks for brackets where `OR` is mixed with other operators. Quickwit's grammar
-/// makes alternatives of groups that stand side by side, and takes a value that is repeated out of its brackets.
+/// Quickwit's documentation gives `a b` for both, and asks for brackets where `OR` is mixed with other operators. Its
+/// grammar makes alternatives of adjacent groups, and moves a repeated value out of its brackets.
 #[test]
 fn clauses_side_by_side_all_match_whatever_is_within_them() {
     for (query, expect) in [
@@ -213,9 +213,9 @@ fn a_backslash_makes_any_character_itself() {
         ("a\\\tb", "a\tb"),
         ("\\(a\\)", "(a)"),
         ("\"a\\/b\" 'c\\/d'", "(+\"a/b\" +\"c/d\")"),
-        // These are known as no wildcards by their backslashes.
+        // The backslashes mark that these are not wildcards.
         ("a\\*b\\?", "a\\*b\\?"),
-        // A name keeps the backslash before a dot, which is no step into an object then.
+        // A name keeps the backslash before a dot, which is then not a step into an object.
         ("a\\.b:c a\\:b:c", "(+a\\.b:c +a:b:c)"),
         ("\\*:a", "*:a"),
     ] {
@@ -391,7 +391,7 @@ fn operators_are_no_leaves() {
     }
 }
 
-/// The longest queries of parts that are looked at more than once, or that open more and more.
+/// The longest queries with parts that are read repeatedly, or that open more and more groups.
 #[test]
 fn a_long_query_uses_neither_the_stack_nor_quadratic_time() {
     let limits = Limits {
@@ -441,7 +441,7 @@ fn a_long_query_uses_neither_the_stack_nor_quadratic_time() {
     }
 }
 
-/// Returns a leaf of Quickwit's grammar as one of ours; `None` for `*`.
+/// Converts a leaf of Quickwit's grammar; `None` for `*`.
 fn leaf_of(leaf: &UserInputLeaf) -> Option<TextLeaf> {
     let bound_of = |bound: UserInputBound| match bound {
         UserInputBound::Unbounded => Bound::Unbounded,
@@ -472,7 +472,7 @@ fn leaf_of(leaf: &UserInputLeaf) -> Option<TextLeaf> {
     })
 }
 
-/// Shows what Quickwit's grammar makes of a query in the part of the language that it shares.
+/// Formats the result of Quickwit's grammar for a query in the shared part of the language.
 fn shown_ast(ast: &UserInputAst) -> String {
     match ast {
         UserInputAst::Leaf(leaf) => match leaf_of(leaf) {
@@ -503,8 +503,8 @@ fn shown_ast(ast: &UserInputAst) -> String {
     }
 }
 
-/// Queries that neither repeat a value nor have `AND` or `OR` beside clauses without an operator. `@` stands for a word that is nowhere
-/// else, and `#` for such a number.
+/// Generates queries that neither repeat a value nor mix `AND` or `OR` with clauses without an operator. `@` stands for
+/// a unique word, and `#` for a unique number.
 fn common_query() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "@",
@@ -544,7 +544,7 @@ fn common_query() -> impl Strategy<Value = String> {
     })
 }
 
-/// Pieces of queries, most of which do not fit together.
+/// Generates pieces of queries, most of which do not fit together.
 fn any_query() -> impl Strategy<Value = String> {
     let pieces = vec![
         "a",
@@ -605,7 +605,7 @@ proptest! {
         prop_assert_eq!(parse(&query).map(|node| shown(&node)).ok(), theirs.ok());
     }
 
-    /// A query that is refused is so at a place in it, and one that is parsed is no deeper than its text.
+    /// An error names a position, and a parsed query is no deeper than its text.
     #[test]
     fn any_text_is_a_query_or_an_error_with_a_column(query in any_query()) {
         fn depth(node: &QueryNode) -> usize {
@@ -616,7 +616,7 @@ proptest! {
             }
         }
         match parse(&query) {
-            // A level of text is at most three of the tree: alternatives, what each requires, and a negation.
+            // A level of text is at most three of the tree: alternatives, the requirements of each, and a negation.
             Ok(node) => prop_assert!(depth(&node) <= 3 * (query.matches('(').count() + query.matches("NOT").count()) + 3),
             Err(error) if query.trim().is_empty() => prop_assert!(error.message.contains("empty")),
             Err(error) => {

@@ -1,4 +1,4 @@
-//! Documents with a code within a range, in a column in which every document has one.
+//! Documents with a code within a range, in a column with one code per document.
 
 use std::io;
 use std::ops::RangeInclusive;
@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use canter_aggregations::FullColumn;
 use canter_matching::{Bits, NO_DOC, Part, WINDOW_LEN};
 
-/// So few wanted documents of a window are looked up one by one.
+/// Maximum number of wanted documents in a window that are looked up individually.
 const FEW: u32 = 128;
 
 /// The documents of a column with codes within a range.
@@ -32,7 +32,7 @@ impl ColumnPart {
 
 impl Part for ColumnPart {
     fn estimate(&self) -> u32 {
-        // How many match is not known before they are looked at.
+        // The number of matches is unknown before the documents are tested.
         self.column.num_docs() / 8
     }
 

@@ -1,4 +1,4 @@
-//! From tantivy's queries, and ours, to what finds their documents in one split.
+//! Compilation of queries, tantivy's and ours, into matchers for one split.
 
 use canter_matching::{Matcher, Phrase, PhraseWord};
 use tantivy::Searcher;
@@ -11,10 +11,10 @@ use super::scorer::ScorerPart;
 use super::term_infos::TermInfos;
 use crate::query::columns::{ColumnQuery, FullRange};
 
-/// What finds the documents of a split's one segment. Everything that the query reads must be there.
+/// Compiles a query for a split's only segment. Everything that the query reads must be resident.
 ///
 /// # Errors
-/// What tantivy says; a read that missed.
+/// Errors of tantivy; a read that missed.
 pub(crate) fn compile(
     query: &dyn Query,
     searcher: &Searcher,
@@ -66,7 +66,7 @@ fn of_query(
     Ok(Matcher::Part(Box::new(ScorerPart::new(scorer))))
 }
 
-/// `None` if more than one of several alternatives must match.
+/// Returns `None` if more than one of several alternatives must match.
 fn of_clauses(
     query: &BooleanQuery,
     files: &mut PostingFiles<'_>,
@@ -83,14 +83,14 @@ fn of_clauses(
         parts.collect::<tantivy::Result<Vec<_>>>()
     };
     let (mut all, excluded) = (parts(Occur::Must)?, parts(Occur::MustNot)?);
-    // Beside what must match, alternatives only say how well something does.
+    // Beside required clauses, alternatives only affect the score.
     if all.is_empty() || least > 0 {
         all.push(Matcher::any(parts(Occur::Should)?));
     }
     Ok(Some(Matcher::all(all, excluded)))
 }
 
-/// `None` if its words may move.
+/// Returns `None` if its words may move.
 fn of_phrase(query: &PhraseOf, files: &mut PostingFiles<'_>) -> tantivy::Result<Option<Matcher>> {
     let Some(terms) = query.exact() else {
         return Ok(None);

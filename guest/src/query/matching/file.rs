@@ -1,4 +1,4 @@
-//! The lists of terms, as they are looked up to match documents.
+//! Posting lists of terms, opened for matching documents.
 
 use std::io;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use tantivy::{HasLen as _, Searcher, SegmentReader, Term};
 use super::list_files::{ListFiles, ListKind};
 use super::term_infos::TermInfos;
 
-/// A segment in which terms are looked up.
+/// A segment whose terms are looked up.
 pub(super) struct PostingFiles<'s> {
     pub(super) segment: &'s SegmentReader,
     terms: &'s TermInfos,
@@ -28,7 +28,7 @@ impl<'s> PostingFiles<'s> {
         }
     }
 
-    /// The documents of a term, whose bytes must be there; `None` without any.
+    /// Opens the documents of a term, whose bytes must be resident; `None` without any.
     ///
     /// # Errors
     /// A read that missed; damage.
@@ -39,7 +39,7 @@ impl<'s> PostingFiles<'s> {
         }
     }
 
-    /// The documents of a term and where it is in them; `None` without any.
+    /// Opens the documents of a term and its positions in them; `None` without any.
     ///
     /// # Errors
     /// A read that missed; damage.
@@ -53,7 +53,7 @@ impl<'s> PostingFiles<'s> {
         }
     }
 
-    /// The same, from one document to the next.
+    /// Opens the occurrences of a term, one document after another.
     ///
     /// # Errors
     /// A read that missed; damage.
@@ -62,7 +62,7 @@ impl<'s> PostingFiles<'s> {
         Ok(lists.and_then(|(docs, positions)| Occurrences::new(docs, positions)))
     }
 
-    /// Those of a term of which a dictionary says where its lists are.
+    /// Opens the occurrences of a term whose lists the dictionary has located.
     ///
     /// # Errors
     /// A read that missed; damage.

@@ -1,4 +1,4 @@
-//! The file of posting lists and positions, which tantivy's readers keep to themselves.
+//! The file of posting lists and positions, which tantivy's readers do not expose.
 
 use std::path::PathBuf;
 
@@ -6,22 +6,22 @@ use tantivy::directory::{CompositeFile, FileSlice};
 use tantivy::schema::Field;
 use tantivy::{Directory as _, HasLen as _, Searcher};
 
-/// What tantivy calls a segment's posting lists, and their positions: in a split, both are one file.
+/// tantivy's names for a segment's posting lists and positions: in a split, both are one file.
 pub(crate) const POSTINGS: &str = "idx";
 pub(crate) const POSITIONS: &str = "pos";
 
-/// What a list says of its term.
+/// Contents of a list.
 #[derive(Clone, Copy)]
 pub(crate) enum ListKind {
-    /// Which documents have it, and how often.
+    /// The documents with the term, and its frequencies.
     Postings,
-    /// Where in them it stands.
+    /// The positions in these documents.
     Positions,
 }
 
 impl ListKind {
-    /// How much of a field's lists stands before the place from which they are counted: before postings the number of its
-    /// words.
+    /// Returns the length of the header of a field's lists, in bytes: before postings, the number of words of the
+    /// field.
     fn header_len(self) -> usize {
         match self {
             Self::Postings => 8,
@@ -30,7 +30,7 @@ impl ListKind {
     }
 }
 
-/// The lists of a split's one segment, opened when they are first asked for.
+/// The lists of a split's only segment, opened on first use.
 pub(crate) struct ListFiles<'s> {
     searcher: &'s Searcher,
     file: Option<CompositeFile>,
@@ -44,11 +44,10 @@ impl<'s> ListFiles<'s> {
         }
     }
 
-    /// The lists of a field, in which the places that a dictionary says are counted from the beginning; `None` if it has
-    /// none.
+    /// Returns the lists of a field, to which the positions in its dictionary are relative; `None` if it has none.
     ///
     /// # Errors
-    /// A read that missed; a file that is none.
+    /// A read that missed; a malformed file.
     pub(crate) fn of_field(
         &mut self,
         kind: ListKind,

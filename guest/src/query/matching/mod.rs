@@ -1,7 +1,7 @@
-//! A query without scores as a tree of parts that are asked for a window of documents at a time.
+//! Queries without scores as trees of parts that return one window of documents at a time.
 //!
-//! Words and phrases are looked up by `canter-matching`, ranges over full columns by their bits, and everything else goes
-//! on as tantivy's scorer does it, document by document.
+//! `canter-matching` looks up words and phrases, ranges over full columns are matched by their bits, and tantivy's
+//! scorers handle everything else, document by document.
 
 mod column;
 mod compile;

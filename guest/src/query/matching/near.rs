@@ -1,8 +1,8 @@
-//! Words that stand beside or near each other, with scores or room to move.
+//! Words that are adjacent or near each other, with scores or a slop.
 //!
-//! A word's place in a document, less its place in the phrase, is where the phrase would begin if that word stood right. The
-//! phrase is there if its words say so within `slop` places of each other (Lucene's sloppy phrase). tantivy
-//! compares more than two words in pairs, in the order of how frequent they are, and finds too much and too little.
+//! A word's position in a document, minus its position in the phrase, is where the phrase would begin if that word were
+//! in place. The phrase matches if the begins according to its words are within `slop` of each other (Lucene's sloppy
+//! phrase). tantivy compares more than two words in pairs, ordered by frequency, and finds too many and too few.
 
 use canter_matching::{NO_DOC, Occurrences};
 use tantivy::fieldnorm::FieldNormReader;
@@ -12,7 +12,7 @@ use tantivy::{DocId, DocSet, Score, Searcher, SegmentReader, TERMINATED, Tantivy
 use super::file::PostingFiles;
 use super::term_infos::TermInfos;
 
-/// Finds documents in which all of several words stand near each other.
+/// Finds documents in which several words are near each other.
 pub(super) struct NearWeight {
     terms: Vec<(usize, Term)>,
     slop: u32,
@@ -21,7 +21,7 @@ pub(super) struct NearWeight {
 }
 
 impl NearWeight {
-    /// `terms` are those of one field, each with its place in the phrase.
+    /// `terms` belong to one field, each with its position in the phrase.
     pub(super) fn new(
         terms: &[(usize, Term)],
         slop: u32,
@@ -70,7 +70,7 @@ impl NearWeight {
     }
 }
 
-/// What reads the split in which a query is to find documents.
+/// Returns the searcher of the split.
 pub(super) fn searcher_of(scoring: EnableScoring<'_>) -> tantivy::Result<Searcher> {
     let searcher = scoring.searcher().cloned();
     searcher.ok_or_else(|| TantivyError::InternalError("a phrase without a split".to_owned()))
@@ -93,18 +93,18 @@ impl Weight for NearWeight {
 
 struct Word {
     occurrences: Occurrences,
-    /// How many places of the phrase come behind it.
+    /// Number of positions of the phrase behind the word.
     behind: u32,
-    /// Where the phrase would end in this document, once for each time that the word is there.
+    /// Ends of the phrase in this document, one for each occurrence of the word.
     ends: Vec<u32>,
 }
 
-/// The words of a phrase, which go from one document that has all of them to the next.
+/// The words of a phrase, which advance together over the documents that have all of them.
 pub(super) struct Words(Vec<Word>);
 
 impl Words {
-    /// `terms` are those of one field, each with its place in a phrase that ends at the place `last`. `None` if one of them
-    /// is nowhere.
+    /// `terms` belong to one field, each with its position in a phrase that ends at position `last`. `None` if one of
+    /// them has no document.
     pub(super) fn open(
         terms: &[(usize, Term)],
         last: usize,
@@ -121,12 +121,12 @@ impl Words {
                 ends: Vec::new(),
             });
         }
-        // The rarest says where the others are looked for.
+        // The rarest word leads the others.
         words.sort_by_key(|word| word.occurrences.num_docs());
         Ok(Some(Self(words)))
     }
 
-    /// The first document from the first word's on that has all words; they stand there then.
+    /// Moves to the first document from the first word's on that has all words.
     pub(super) fn aligned(&mut self) -> DocId {
         let Some(mut doc) = self.0.first().map(|first| first.occurrences.doc()) else {
             return TERMINATED;
@@ -144,7 +144,7 @@ impl Words {
         doc.min(TERMINATED)
     }
 
-    /// Where the phrase would end in the document in which they stand, by each of them.
+    /// Returns the ends of the phrase in the current document, for each word.
     pub(super) fn ends(&mut self) -> Vec<&[u32]> {
         self.read_ends();
         self.0.iter().map(|word| word.ends.as_slice()).collect()
@@ -156,7 +156,7 @@ impl Words {
         }
     }
 
-    /// How often the phrase is in the document in which they stand.
+    /// Returns the number of occurrences of the phrase in the current document.
     fn count(&mut self, slop: u32) -> u32 {
         self.read_ends();
         match (slop, self.0.as_slice()) {
@@ -170,14 +170,14 @@ impl Words {
         }
     }
 
-    /// Sends the first word on, behind the document in which they stand.
+    /// Advances the first word past the current document.
     pub(super) fn advance(&mut self) {
         if let Some(first) = self.0.first_mut() {
             first.occurrences.advance();
         }
     }
 
-    /// Sends the first word to a document or behind it.
+    /// Moves the first word to a document or past it.
     fn seek(&mut self, target: DocId) {
         if let Some(first) = self.0.first_mut() {
             first.occurrences.seek(target);
@@ -185,19 +185,19 @@ impl Words {
     }
 }
 
-/// The documents, one after the other.
+/// Iterator over the matching documents.
 struct Near {
     words: Words,
     slop: u32,
     doc: DocId,
-    /// How often they are near in this document.
+    /// Number of occurrences in this document.
     num_found: u32,
     scores: Option<Bm25Weight>,
     lengths: FieldNormReader,
 }
 
 impl Near {
-    /// Goes to the first document from the first word's on.
+    /// Moves to the first match from the first word's document on.
     fn go_on(&mut self) {
         loop {
             self.doc = self.words.aligned();
@@ -213,8 +213,8 @@ impl Near {
     }
 }
 
-/// How often one of two words is within `slop` of the other, each time with another one: as tantivy counts them, on which
-/// scores depend. `rarer` is the word of fewer documents.
+/// Counts the pairs of two words within `slop` of each other, each occurrence once: as tantivy counts them, because
+/// scores depend on it. `rarer` is the word with fewer documents.
 fn count_pairs(mut rarer: &[u32], mut other: &[u32], slop: u32) -> u32 {
     let mut num = 0;
     while let ([one, behind_one @ ..], [there, behind_there @ ..]) = (rarer, other) {
@@ -226,7 +226,7 @@ fn count_pairs(mut rarer: &[u32], mut other: &[u32], slop: u32) -> u32 {
             continue;
         }
         num += 1;
-        // With the last of them that is not behind it.
+        // Paired with the last one that is not behind it.
         let num_before = behind_one.iter().take_while(|next| *next <= there).count();
         rarer = behind_one.get(num_before..).unwrap_or_default();
         other = behind_there;
@@ -234,8 +234,8 @@ fn count_pairs(mut rarer: &[u32], mut other: &[u32], slop: u32) -> u32 {
     num
 }
 
-/// How many values there are, in any of several ascending lists, such that each list has one that is this or at most `slop`
-/// more.
+/// Counts the values, in any of several ascending lists, for which each list has a value that is equal or at most
+/// `slop` larger.
 pub(in crate::query) fn count_near(lists: &[&[u32]], slop: u32) -> u32 {
     let mut rest: Vec<&[u32]> = lists.to_vec();
     let mut num = 0;
@@ -304,7 +304,7 @@ mod tests {
 
     use super::{count_near, count_pairs};
 
-    /// What scores depend on, by hand.
+    /// Counts that determine scores, by hand.
     #[test]
     fn each_of_two_words_is_counted_once() {
         let count = |rarer: &[u32], other: &[u32], slop| count_pairs(rarer, other, slop);
@@ -341,7 +341,7 @@ mod tests {
             slop in 0u32..8,
         ) {
             let lists: Vec<Vec<u32>> = lists.into_iter().map(|set| set.into_iter().collect()).collect();
-            // Every choice of one of each list.
+            // Every choice of one value per list.
             let mut ranges: Vec<(u32, u32)> = vec![(u32::MAX, 0)];
             for list in &lists {
                 ranges = ranges

@@ -1,4 +1,4 @@
-//! Words that stand beside each other, or near enough.
+//! Phrases: words that are adjacent, or near enough.
 
 use tantivy::Term;
 use tantivy::query::{EnableScoring, Query, Weight};
@@ -13,17 +13,17 @@ pub(in crate::query) struct PhraseOf {
 }
 
 impl PhraseOf {
-    /// At least two terms of one field, each with its place in the phrase.
+    /// At least two terms of one field, each with its position in the phrase.
     pub(in crate::query) fn new(terms: Vec<(usize, Term)>, slop: u32) -> Self {
         Self { terms, slop }
     }
 
-    /// Its terms.
+    /// Returns its terms.
     pub(in crate::query) fn terms(&self) -> Vec<Term> {
         self.terms.iter().map(|(_, term)| term.clone()).collect()
     }
 
-    /// Its terms, each with how many places come behind it, if none of them may move.
+    /// Returns its terms, each with the number of positions behind it, if none of them may move.
     pub(super) fn exact(&self) -> Option<Vec<(&Term, u32)>> {
         let last = self.terms.iter().map(|(place, _)| *place).max()?;
         let terms = self.terms.iter().map(|(place, term)| {

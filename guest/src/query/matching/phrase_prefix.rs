@@ -1,8 +1,8 @@
-//! Words that stand beside each other, of which the last is the beginning of one.
+//! Phrases whose last word is a prefix.
 //!
-//! tantivy's query for it holds the lists of all words that the last one stands for at once, and so has to be told how many
-//! they may be. Whether a dictionary has more depends on all documents, also those that a caller may not see. Here each of
-//! these words is looked for after the other, where the whole words say that it must stand, and none is left out.
+//! tantivy's query holds the lists of all expansions of the prefix at once, and so needs a limit on their number.
+//! Whether a dictionary exceeds it depends on all documents, including those that a caller may not see. Here each
+//! expansion is looked up in turn, at the positions that the whole words imply, and none is left out.
 
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight,
@@ -15,27 +15,27 @@ use super::near::{Words, searcher_of};
 use super::term_infos::TermInfos;
 use crate::query::build::prefix_end;
 
-/// A phrase whose last word may go on. All its documents have the same score.
+/// A phrase whose last word is a prefix. All its documents have the same score.
 #[derive(Clone, Debug)]
 pub(in crate::query) struct PhrasePrefix {
-    /// The whole words, each with its place in the phrase.
+    /// The whole words, each with its position in the phrase.
     words: Vec<(usize, Term)>,
-    /// How the last one begins, and its place.
+    /// The prefix of the last word, and its position.
     prefix: (usize, Term),
 }
 
 impl PhrasePrefix {
-    /// At least one word, of the same field as the prefix.
+    /// At least one word, in the same field as the prefix.
     pub(in crate::query) fn new(words: Vec<(usize, Term)>, prefix: (usize, Term)) -> Self {
         Self { words, prefix }
     }
 
-    /// The whole words.
+    /// Returns the whole words.
     pub(in crate::query) fn words(&self) -> Vec<Term> {
         self.words.iter().map(|(_, word)| word.clone()).collect()
     }
 
-    /// Its documents.
+    /// Returns the matching documents.
     fn docs(&self, searcher: &Searcher, reader: &SegmentReader) -> tantivy::Result<Option<BitSet>> {
         let (_, prefix) = &self.prefix;
         let terms = TermInfos::default();
@@ -82,8 +82,8 @@ impl PhrasePrefix {
         Ok(Some(found))
     }
 
-    /// Where the last word would have to stand, behind the whole words: documents with positions, both ascending. `None` if
-    /// one of the whole words is nowhere.
+    /// Returns the positions at which the last word must be, behind the whole words: documents with positions, both
+    /// ascending. `None` if one of the whole words has no document.
     fn places(&self, files: &mut PostingFiles<'_>) -> tantivy::Result<Option<Vec<(DocId, u32)>>> {
         let Some(mut words) = Words::open(&self.words, self.prefix.0, files)? else {
             return Ok(None);
@@ -106,7 +106,7 @@ impl PhrasePrefix {
     }
 }
 
-/// Those of a document and of the ones behind it. Most documents that are asked for one after the other are near.
+/// Returns the positions of a document and of those behind it. Consecutive lookups are mostly close together.
 fn from_doc(places: &[(DocId, u32)], doc: DocId) -> &[(DocId, u32)] {
     let is_before = |(there, _): &(DocId, u32)| *there < doc;
     let mut near = 1;

@@ -1,4 +1,4 @@
-//! Documents that a scorer of tantivy finds, one after the other.
+//! Documents of a tantivy scorer, one after another.
 
 use std::io;
 
@@ -6,10 +6,10 @@ use canter_matching::{Bits, NO_DOC, Part, WINDOW_LEN};
 use tantivy::query::Scorer;
 use tantivy::{DocSet as _, TERMINATED};
 
-/// So few wanted documents of a window are looked for one by one.
+/// Maximum number of wanted documents in a window that are looked up individually.
 const FEW: u32 = 64;
 
-/// What a scorer finds.
+/// Wrapper around a scorer.
 pub(super) struct ScorerPart {
     scorer: Box<dyn Scorer>,
 }
@@ -19,7 +19,7 @@ impl ScorerPart {
         Self { scorer }
     }
 
-    /// Goes to the first document from `doc` on.
+    /// Moves to the first document from `doc` on.
     fn go_to(&mut self, doc: u32) -> u32 {
         let here = self.scorer.doc();
         let next = match here < doc && here != TERMINATED {
@@ -35,7 +35,7 @@ impl ScorerPart {
 
 impl Part for ScorerPart {
     fn estimate(&self) -> u32 {
-        // It takes longer than whatever else finds as many.
+        // It is slower than any other part with as many matches.
         u32::try_from(self.scorer.cost()).unwrap_or(NO_DOC)
     }
 

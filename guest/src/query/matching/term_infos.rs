@@ -1,7 +1,7 @@
-//! Where the lists of terms are, each looked up in its dictionary once.
+//! Positions of posting lists, looked up in the dictionary once per term.
 //!
-//! A search wants to know it several times: whether there is such a term, how long its list is, to load it, and to open it.
-//! In a long dictionary each look goes through a block of 40 KB.
+//! A search needs them several times: to test for a term, for the length of its list, to load it, and to open it. In a
+//! long dictionary each lookup goes through a block of 40 KB.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,12 +9,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tantivy::postings::TermInfo;
 use tantivy::{SegmentReader, Term};
 
-/// What the dictionaries of a segment have said so far.
+/// Results of a segment's dictionaries so far.
 #[derive(Default)]
 pub(crate) struct TermInfos(Mutex<BTreeMap<Term, Option<TermInfo>>>);
 
 impl TermInfos {
-    /// Looks a term up whose block of the dictionary is here; `None` if there is no such term.
+    /// Looks up a term whose dictionary block is resident; `None` if the term does not exist.
     ///
     /// # Errors
     /// A read that missed; damage.
@@ -32,10 +32,10 @@ impl TermInfos {
         Ok(found)
     }
 
-    /// The same, and brings the block here.
+    /// Looks up a term, after loading its dictionary block.
     ///
     /// # Errors
-    /// If it cannot be had; damage.
+    /// If it cannot be fetched; damage.
     pub(crate) async fn load(
         &self,
         segment: &SegmentReader,

@@ -1,4 +1,4 @@
-//! What one clause of a query looks for in a field, and whether a document has it.
+//! A clause of a query that is tested on a field of each document.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -15,12 +15,12 @@ use crate::query::matching::count_near;
 pub(crate) enum Clause {
     /// On a field that is not indexed.
     Field(FieldClause),
-    /// The documents with these identities, which ascend.
+    /// The documents with these ascending identities.
     Ids(Vec<DocIdentity>),
 }
 
 impl Clause {
-    /// Of a clause that documents must be looked at for.
+    /// Returns the clause on a field, for which documents must be read.
     pub(crate) fn of_field(&self) -> Option<&FieldClause> {
         match self {
             Self::Field(clause) => Some(clause),
@@ -36,7 +36,7 @@ pub(crate) struct FieldClause {
     pub(super) wanted: Wanted,
 }
 
-/// What a clause looks for: what the same clause would look for in a dictionary.
+/// The value that a clause looks for, as the same clause would in a dictionary.
 #[derive(Clone, Debug)]
 pub(in crate::query) enum Wanted {
     /// Any value.
@@ -45,19 +45,19 @@ pub(in crate::query) enum Wanted {
     Term(Term),
     /// A term within bounds.
     Range(Bound<Term>, Bound<Term>),
-    /// A term that an automaton takes.
+    /// A term that an automaton accepts.
     Automaton(TermAutomaton),
-    /// Terms at these places, or as far apart from that as `slop` says.
+    /// Terms at these positions, or within `slop` of them.
     Phrase {
         terms: Vec<(usize, Term)>,
         slop: u32,
     },
-    /// Terms at these places, the last of which goes on.
+    /// Terms at these positions, the last of which is a prefix.
     PhrasePrefix { terms: Vec<(usize, Term)> },
 }
 
 impl FieldClause {
-    /// Whether a document has what is wanted among the terms of its field.
+    /// Returns whether a document has the wanted value among the terms of its field.
     pub(crate) fn is_in(&self, doc: &DocTerms) -> bool {
         match &self.wanted {
             Wanted::Value => doc.has_value(),
@@ -80,7 +80,7 @@ impl FieldClause {
     }
 }
 
-/// Where a phrase begins if this word of it is at these places.
+/// Returns the beginnings of a phrase according to the occurrences of one of its words.
 fn starts<'d>(
     doc: &'d DocTerms,
     (offset, wanted): &'d (usize, Term),
@@ -111,11 +111,11 @@ fn is_phrase(doc: &DocTerms, terms: &[(usize, Term)], ends_in_prefix: bool) -> b
     !possible.is_empty()
 }
 
-/// Whether words are near each other.
+/// Returns whether words are near each other.
 fn are_near(doc: &DocTerms, terms: &[(usize, Term)], slop: u32) -> bool {
     let last = terms.iter().map(|(place, _)| *place).max().unwrap_or(0);
     let last = i64::try_from(last).unwrap_or(i64::MAX);
-    // Where the phrase would end: no place is before the beginning.
+    // The end of the phrase, because positions before the beginning do not exist.
     let ends = terms.iter().map(|term| {
         let ends = starts(doc, term, false).map(|start| start.saturating_add(last));
         let mut ends: Vec<u32> = ends.filter_map(|end| u32::try_from(end).ok()).collect();

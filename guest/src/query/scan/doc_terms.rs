@@ -1,4 +1,4 @@
-//! The terms of one field of one document, in memory that is used again for the next.
+//! The terms of one field of one document, in memory that is reused for the next.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(crate) struct DocTerms {
 }
 
 impl DocTerms {
-    /// Of no document yet.
+    /// Creates an empty list.
     pub(crate) fn new(mapper: &DocMapper, field: &ScannedField) -> Self {
         Self {
             analyzer: mapper.analyzer_of(field),
@@ -24,7 +24,7 @@ impl DocTerms {
         }
     }
 
-    /// Reads those of a document.
+    /// Replaces the list by the terms of a document.
     pub(crate) fn read(&mut self, mapper: &DocMapper, field: &ScannedField, doc: &StoredDoc<'_>) {
         let Self {
             analyzer,

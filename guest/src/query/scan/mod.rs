@@ -1,12 +1,12 @@
-//! What no index of a split answers. On fields that are not indexed (`strategy: none`), stored documents are looked at, and
-//! a clause finds those in which an index would have found what it looks for. Identities of documents are looked up in the
-//! file that has them all.
+//! Clauses that no index of a split answers. For fields that are not indexed (`strategy: none`), stored documents are
+//! read, and a clause matches those in which an index would have found its value. Identities of documents are looked up
+//! in the identities file.
 //!
 //! ```text
 //!   query with clauses ──run as "may match"──▶ candidates ──leaf/reads/scan.rs looks at them──▶ query with answers
 //! ```
 //!
-//! This only decides about one document; which are looked at, and reading them, is in `leaf/reads/scan.rs`.
+//! This module only decides about one document; `leaf/reads/scan.rs` selects and reads the documents.
 
 mod clause;
 mod doc_terms;

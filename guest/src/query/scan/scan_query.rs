@@ -1,5 +1,5 @@
-//! A clause as a tantivy query: before documents were looked at it stands for all of them or for none, so that the whole
-//! query says which it cannot do without; afterwards for those that were found.
+//! A clause as a tantivy query: before the scan it matches all documents or none, to find the documents that the
+//! clauses decide about; afterwards it matches the documents that were found.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,39 +20,39 @@ pub(crate) struct Scan {
     answers: Arc<Mutex<Answers>>,
 }
 
-/// What the clauses of a query stand for.
+/// Results of a query's clauses.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Answers {
-    /// So that as many documents match as can.
+    /// Before the scan: as many documents match as possible.
     #[default]
     Most,
-    /// So that only those match that do in any case.
+    /// Before the scan: only documents match that do in any case.
     Least,
-    /// Those that were found, by clause.
+    /// After the scan: the found documents, by clause.
     Found(Vec<BitSet>),
 }
 
 impl Scan {
-    /// Whether there is none.
+    /// Returns whether there is no clause.
     pub(crate) fn is_empty(&self) -> bool {
         self.clauses.is_empty()
     }
 
-    /// Whether that is not all: a clause is on what only documents say.
+    /// Returns whether a clause needs stored documents.
     pub(crate) fn looks_at_documents(&self) -> bool {
         self.clauses
             .iter()
             .any(|clause| clause.of_field().is_some())
     }
 
-    /// Says what the clauses stand for from now on.
+    /// Sets the results of the clauses from now on.
     pub(crate) fn answer(&self, answers: Answers) {
         *self.answers.lock().unwrap_or_else(PoisonError::into_inner) = answers;
     }
 }
 
 impl Builder<'_> {
-    /// The query for what is looked for in a field that is not indexed.
+    /// Returns the query for a value in a field that is not indexed.
     pub(in crate::query) fn scan(
         &mut self,
         field: canter_doc_mapper::ScannedField,
@@ -61,7 +61,7 @@ impl Builder<'_> {
         self.looked_up(Clause::Field(FieldClause { field, wanted }))
     }
 
-    /// The query for what no index of a split answers.
+    /// Returns the query for a clause that no index of a split answers.
     pub(in crate::query) fn looked_up(&mut self, clause: Clause) -> Box<dyn Query> {
         let query = ScanQuery {
             ord: self.scan.clauses.len(),
@@ -77,7 +77,7 @@ impl Builder<'_> {
 struct ScanQuery {
     /// Its place among the clauses.
     ord: usize,
-    /// Whether it stands where it must not match.
+    /// True if the clause is inside a negation.
     is_excluded: bool,
     answers: Arc<Mutex<Answers>>,
 }

@@ -1,17 +1,17 @@
-//! The deepest tree that is read from bytes: bytes that say otherwise end with an error, and not with the stack.
+//! Limit on the depth of a deserialized tree: deeper input ends with an error instead of exhausting the stack.
 
 use std::cell::Cell;
 
 use serde::de::Error;
 
-/// More than any query within the usual limit has, each of whose levels is a few nodes.
+/// Larger than the depth of any query within the default limit, each of whose levels is a few nodes.
 const MAX_DEPTH: usize = 500;
 
 thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Reads a part of a tree that stands inside of what is being read.
+/// Deserializes a part of a tree inside the current one.
 ///
 /// # Errors
 /// If the tree is too deep, or the part cannot be read.
@@ -44,7 +44,7 @@ mod tests {
         let read = |depth| postcard::from_bytes::<QueryNode>(&nested(depth));
         read(super::MAX_DEPTH).unwrap();
         read(super::MAX_DEPTH + 1).unwrap_err();
-        // One after the other is not one inside of the other.
+        // Siblings are not nested.
         read(super::MAX_DEPTH).unwrap();
     }
 }

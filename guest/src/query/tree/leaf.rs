@@ -1,4 +1,4 @@
-//! Leaves of a query: what is looked for in a field.
+//! Leaves of a query: conditions on a field.
 
 use canter_split_format::DocIdentity;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -7,20 +7,20 @@ use super::depth::one_deeper;
 use super::min_should::MinShould;
 use super::text::TextLeaf;
 
-/// The field that Elasticsearch has documents' identities in.
+/// Elasticsearch's name for documents' identities.
 pub(crate) const ID: &str = "_id";
-/// The field that it has the names of their indexes in.
+/// Elasticsearch's name for the names of documents' indexes.
 pub(crate) const INDEX: &str = "_index";
 
-/// What is looked for in a field.
+/// A condition on a field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(remote = "Self")]
 pub(crate) enum Leaf {
-    /// As the query string says it.
+    /// As written in the query string.
     Text(TextLeaf),
-    /// A text, as the field's tokenizer cuts it.
+    /// A text, tokenized by the field's tokenizer.
     Match(Match),
-    /// A value, as it is in the field.
+    /// A value, exactly as in the field.
     Term {
         field: String,
         value: Given,
@@ -28,20 +28,20 @@ pub(crate) enum Leaf {
     },
     /// One of some values.
     Terms { field: String, values: Vec<Given> },
-    /// A value between two.
+    /// A value within a range.
     Range(Range),
     /// One of these documents; the identities ascend.
     Ids(Vec<DocIdentity>),
-    /// The same of what Elasticsearch knows of every document, and which is a field only where it is mapped.
+    /// A condition on Elasticsearch's metadata, which is a field only where it is mapped.
     Metadata(Box<Leaf>),
-    /// A term of a certain form.
+    /// A term that matches a pattern.
     Pattern {
         field: String,
         kind: PatternKind,
         pattern: String,
         case_insensitive: bool,
     },
-    /// A term that is nearly this one.
+    /// A term close to this one.
     Fuzzy {
         field: String,
         value: String,
@@ -53,76 +53,76 @@ pub(crate) enum Leaf {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Given {
     pub(crate) text: String,
-    /// Whether it was a number there.
+    /// True if it was a number in the request.
     pub(crate) is_number: bool,
 }
 
-/// A text that is cut into words.
+/// A text that is tokenized into words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Match {
-    /// None where the fields stand around it.
+    /// `None` where the enclosing node has the fields.
     pub(crate) field: Option<String>,
     pub(crate) text: String,
     pub(crate) words: Words,
     pub(crate) fuzziness: Option<Fuzziness>,
-    /// Whether a text without a word matches everything, and not nothing.
+    /// True if a text without words matches everything instead of nothing.
     pub(crate) is_all_without_words: bool,
-    /// Whether a text that is no value of the field matches nothing, and is not an error.
+    /// True if a text that is not a value of the field matches nothing instead of being an error.
     pub(crate) is_lenient: bool,
 }
 
-/// How the words of a text must be there.
+/// How the words of a text must match.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Words {
     /// All of them.
     All,
-    /// So many; one if it is not said.
+    /// A minimum number of them; one by default.
     Some(Option<MinShould>),
-    /// One behind the other, with so many others between.
+    /// As a phrase, with at most `slop` other words between.
     Phrase { slop: u32 },
-    /// The same, where the last may go on.
+    /// As a phrase whose last word is a prefix.
     PhrasePrefix,
-    /// In any order, where the last may go on; all of them, or so many.
+    /// In any order, the last as a prefix; all of them, or a minimum number.
     Prefix {
         needs_all: bool,
         min_should: Option<MinShould>,
     },
 }
 
-/// The form that a term has.
+/// Kinds of patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum PatternKind {
-    /// It begins so.
+    /// The term begins with the text.
     Prefix,
-    /// `*` and `?` stand for any text and any character.
+    /// `*` and `?` match any text and any character.
     Wildcard,
-    /// A regular expression takes all of it.
+    /// A regular expression matches the whole term.
     Regexp,
-    /// It is this one.
+    /// The term is equal.
     Term,
 }
 
-/// How far a term may be from what is asked for.
+/// Maximum distance of a term from the wanted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Fuzziness {
     /// Characters that are added, left out or changed.
     pub(crate) edits: Edits,
-    /// So many characters at the beginning must be the same.
+    /// Number of characters at the beginning that must be equal.
     pub(crate) prefix_len: usize,
-    /// Whether two neighbours that change places are one edit, and not two.
+    /// True if the transposition of two neighbours is one edit instead of two.
     pub(crate) has_transpositions: bool,
 }
 
-/// How many edits are allowed.
+/// Maximum number of edits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Edits {
-    /// So many, at most 2.
+    /// A fixed number, at most 2.
     Most(u8),
-    /// One from so many characters on, and two from so many.
+    /// One edit from the first length on, two from the second length on, in characters.
     Auto(usize, usize),
 }
 
-/// What Elasticsearch's `AUTO` stands for.
+/// Elasticsearch's `AUTO`.
 pub(crate) const AUTO: Edits = Edits::Auto(3, 6);
 
 /// An end of a range.
@@ -134,15 +134,15 @@ pub(crate) struct End {
     pub(crate) from_now_ns: Option<i64>,
 }
 
-/// A value between two.
+/// A value within a range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Range {
     pub(crate) field: String,
     pub(crate) lower: Option<End>,
     pub(crate) upper: Option<End>,
-    /// How dates in it are written, if not as usual.
+    /// Format of its dates, if not the default.
     pub(crate) format: Option<String>,
-    /// The zone of dates that name none.
+    /// The zone of dates that have none.
     pub(crate) time_zone: Option<String>,
 }
 
@@ -159,7 +159,7 @@ impl<'de> Deserialize<'de> for Leaf {
 }
 
 impl Leaf {
-    /// Documents by their identities. What is none is nobody's, as in Elasticsearch.
+    /// Creates a condition on identities. An invalid identity matches no document, as in Elasticsearch.
     pub(crate) fn ids<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut identities: Vec<DocIdentity> = texts.filter_map(DocIdentity::parse).collect();
         canter_sorting::sort(&mut identities);
@@ -167,7 +167,7 @@ impl Leaf {
         Self::Ids(identities)
     }
 
-    /// The field that it names.
+    /// Returns the field that it names.
     pub(crate) fn field(&self) -> Option<&str> {
         match self {
             Self::Text(leaf) => match leaf {
@@ -188,7 +188,7 @@ impl Leaf {
         }
     }
 
-    /// Whether it looks for documents by who they are.
+    /// Returns whether it looks for documents by identity.
     pub(super) fn asks_for_ids(&self) -> bool {
         match self {
             Self::Ids(_) => true,
@@ -213,7 +213,7 @@ impl Leaf {
         }
     }
 
-    /// The same in this field; only of what names none.
+    /// Returns the condition in this field; only for one without a field.
     pub(crate) fn in_field(&self, name: &str) -> Self {
         let mut leaf = self.clone();
         let field = match &mut leaf {
@@ -232,7 +232,7 @@ impl Leaf {
 }
 
 impl Fuzziness {
-    /// How many edits are allowed of a word.
+    /// Returns the maximum number of edits of a word.
     pub(crate) fn edits_of(&self, word: &str) -> u8 {
         match self.edits {
             Edits::Most(edits) => edits,

@@ -1,39 +1,39 @@
-//! How many of several clauses must match.
+//! Minimum number of matching clauses.
 
 use serde::{Deserialize, Serialize};
 
-/// How many of several clauses must match, by how many there are.
+/// Minimum number of matching clauses, depending on their number.
 ///
 /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-minimum-should-match>.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MinShould {
-    /// With more clauses than so many, this share; the last that applies counts. What holds for any number stands
-    /// with 0, or with nothing before it.
+    /// Shares with the number of clauses above which each applies; the last applicable one counts. A share for
+    /// any number of clauses has 0, or is the first.
     pub(crate) rules: Vec<(usize, Share)>,
 }
 
-/// A number or a part of clauses; a negative one says how many may be missing.
+/// A number or a percentage of clauses; if negative, of those that may be missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Share {
-    /// So many.
+    /// A number.
     Count(i64),
-    /// So many of a hundred, rounded down.
+    /// A percentage, rounded down.
     Percent(i64),
 }
 
 impl MinShould {
-    /// How many of `num_clauses` must match; possibly more than there are.
+    /// Returns the minimum for `num_clauses` clauses; possibly more than there are.
     pub(crate) fn of(&self, num_clauses: usize) -> usize {
         let mut rules = self.rules.iter();
         let applies =
             |(more_than, _): &&(usize, Share)| *more_than == 0 || num_clauses > *more_than;
         let Some((_, share)) = rules.rfind(applies) else {
-            // No rule reaches so few: all of them.
+            // No rule applies to so small a number: all must match.
             return num_clauses;
         };
         let num = i64::try_from(num_clauses).unwrap_or(i64::MAX);
-        // A part is rounded towards nothing, as Elasticsearch does. What is negative says how many need not match, also
-        // where that is none.
+        // A percentage is rounded towards zero, as Elasticsearch does. A negative one is the share that may be missing,
+        // even if that is none.
         let (may_lack, wanted) = match share {
             Share::Count(count) => (*count < 0, *count),
             Share::Percent(percent) => (*percent < 0, num.saturating_mul(*percent) / 100),
@@ -42,7 +42,7 @@ impl MinShould {
             true => num.saturating_add(wanted),
             false => wanted,
         };
-        // What is too large for a pointer is more than there are, wherever this runs.
+        // A value too large for a pointer exceeds the number of clauses on any platform.
         usize::try_from(wanted.max(0)).unwrap_or(usize::MAX)
     }
 }

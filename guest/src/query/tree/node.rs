@@ -15,21 +15,21 @@ pub(crate) enum QueryNode {
     All,
     /// No document.
     Nothing,
-    /// What is looked for in a field.
+    /// A condition on a field.
     Leaf(Leaf),
-    /// The same in several fields.
+    /// A condition on several fields.
     Fields(InFields),
     /// Parts that must, may or must not match.
     Bool(BoolNode),
-    /// The same documents, with their scores times this.
+    /// The same documents, with their scores multiplied by this.
     Boost(Box<QueryNode>, Factor),
     /// The same documents, each with this score.
     Constant(Box<QueryNode>, Factor),
-    /// What any of these matches, with the score of the best, and of the others this part of theirs.
+    /// The union of these, with the score of the best, plus this share of the others.
     Best(Vec<QueryNode>, Factor),
-    /// What the first matches, where the second does with its score times this.
+    /// The matches of the first, with scores multiplied by this where the second matches.
     Demoted(Box<QueryNode>, Box<QueryNode>, Factor),
-    /// The same documents, where this path is an object of the index; with `true` none where it is not.
+    /// The same documents, if this path is an object of the index; with `true` none otherwise.
     Nested(Box<QueryNode>, String, bool),
 }
 
@@ -49,57 +49,57 @@ impl<'de> Deserialize<'de> for QueryNode {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Factor(pub(crate) f32);
 
-/// What a clause means to the whole.
+/// Role of a clause in the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Role {
     /// Must match, and counts for the score.
     Must,
-    /// Must match, and does not count.
+    /// Must match, without a score.
     Filter,
-    /// Counts for the score where it matches. As many must match as the node says.
+    /// Counts for the score where it matches. The node has the minimum number that must match.
     Should,
     /// Must not match.
     MustNot,
 }
 
-/// Clauses.
+/// A boolean combination of clauses.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BoolNode {
     pub(crate) clauses: Vec<(Role, QueryNode)>,
-    /// How many of the optional clauses must match. If it is not said: one, or none beside clauses that must.
+    /// Minimum number of matching optional clauses. Defaults to one, or none beside required clauses.
     pub(crate) min_should: Option<MinShould>,
 }
 
-/// The same in several fields.
+/// A condition on several fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct InFields {
-    /// Names with a factor for the score; `*` in a name stands for any text. None: the default fields of the request or
+    /// Names with factors for the score; `*` in a name matches any text. If empty: the default fields of the request or
     /// the index.
     pub(crate) fields: Vec<(String, Factor)>,
     pub(crate) combine: Combine,
     pub(crate) leaf: Leaf,
-    /// Whether fields for which it makes no sense are left out.
+    /// True if fields that do not support the condition are left out.
     pub(crate) is_lenient: bool,
 }
 
-/// What the score is where several fields match.
+/// The score where several fields match.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Combine {
-    /// That of the best, and of the others this part.
+    /// The best score, plus this share of the others.
     Best(Factor),
     /// The sum.
     Sum,
-    /// Each word may be in another field: as if they were one.
+    /// Each word may be in another field, as if they were one field.
     Cross(Factor),
 }
 
 impl QueryNode {
-    /// A leaf of a query string.
+    /// Creates a leaf of a query string.
     pub(crate) fn text(leaf: TextLeaf) -> Self {
         Self::Leaf(Leaf::Text(leaf))
     }
 
-    /// All of these must match.
+    /// Creates a conjunction.
     pub(crate) fn all_of(nodes: impl IntoIterator<Item = Self>) -> Self {
         Self::Bool(BoolNode {
             clauses: nodes.into_iter().map(|node| (Role::Must, node)).collect(),
@@ -107,7 +107,7 @@ impl QueryNode {
         })
     }
 
-    /// The same with scores times `boost`.
+    /// Returns the node with scores multiplied by `boost`.
     pub(crate) fn boosted(self, boost: f32) -> Self {
         match boost {
             1.0 => self,
@@ -115,7 +115,7 @@ impl QueryNode {
         }
     }
 
-    /// The score that all hits have, where it is the same for all.
+    /// Returns the score of all hits, where it is constant.
     pub(crate) fn constant_score(&self) -> Option<f32> {
         match self {
             Self::All => Some(1.0),
@@ -139,7 +139,7 @@ impl QueryNode {
         }
     }
 
-    /// Whether a part looks for documents by who they are.
+    /// Returns whether a part looks for documents by identity.
     pub(crate) fn asks_for_ids(&self) -> bool {
         match self {
             Self::All | Self::Nothing | Self::Fields(_) => false,
@@ -153,7 +153,7 @@ impl QueryNode {
         }
     }
 
-    /// Marks what is asked of `_id` and `_index`, which mean what they do in Elasticsearch's language only.
+    /// Marks conditions on `_id` and `_index`, which have a special meaning only in Elasticsearch's language.
     pub(crate) fn mark_metadata(&mut self) {
         match self {
             Self::All | Self::Nothing | Self::Fields(_) => {}
@@ -178,7 +178,7 @@ impl QueryNode {
         }
     }
 
-    /// Whether each part names its fields.
+    /// Returns whether each part names its fields.
     pub(crate) fn names_its_fields(&self) -> bool {
         match self {
             Self::All | Self::Nothing => true,

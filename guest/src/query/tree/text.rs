@@ -1,15 +1,15 @@
-//! Leaves as a query string has them: their texts are no values yet, since only the fields say which.
+//! Leaves of a query string: their texts are not parsed as values yet, because that depends on the field.
 
 use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 
-/// What a query string looks for. Without a field, it is looked for in the default fields.
+/// A condition in a query string. Without a field, it applies to the default fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum TextLeaf {
     /// A word or a phrase.
     Literal(Literal),
-    /// A value between two.
+    /// A value within a range.
     Range {
         field: Option<String>,
         lower: Bound<String>,
@@ -22,7 +22,7 @@ pub(crate) enum TextLeaf {
     },
     /// Any value.
     Exists { field: String },
-    /// A term that a regular expression takes as a whole.
+    /// A term that a regular expression matches as a whole.
     Regex {
         field: Option<String>,
         pattern: String,
@@ -33,11 +33,11 @@ pub(crate) enum TextLeaf {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Literal {
     pub(crate) field: Option<String>,
-    /// The text. In one without quotes, `*` and `?` are wildcards where no backslash stands before them.
+    /// The text. Without quotes, `*` and `?` are wildcards unless a backslash precedes them.
     pub(crate) phrase: String,
     pub(crate) is_quoted: bool,
-    /// Places that the words of a phrase may move by.
+    /// Number of positions by which the words of a phrase may move.
     pub(crate) slop: u32,
-    /// Whether the last word of a phrase is only the beginning of one.
+    /// True if the last word of a phrase is a prefix.
     pub(crate) is_prefix: bool,
 }

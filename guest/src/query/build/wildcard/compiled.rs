@@ -1,5 +1,5 @@
-//! Patterns as automata, compiled once for all splits of a search: that takes longer than looking up in a dictionary
-//! which terms match.
+//! Patterns as automata, compiled once for all splits of a search: compiling takes longer than matching a
+//! dictionary.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,14 +9,15 @@ use tantivy_fst::Regex;
 
 use crate::SearchError;
 
-/// So many are kept, the last ones: more patterns than most queries have. An automaton has a limit of its own.
+/// Number of kept automata, the most recent ones: more than the patterns of most queries. Each automaton has its own
+/// size limit.
 const MAX_KEPT: usize = 8;
 
 thread_local! {
     static KEPT: RefCell<VecDeque<(String, Arc<Regex>)>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// The automaton of an expression.
+/// Returns the automaton of an expression.
 pub(super) fn compiled(expression: &str) -> Result<Arc<Regex>, SearchError> {
     KEPT.with_borrow_mut(|kept| {
         if let Some((_, regex)) = kept.iter().find(|(of, _)| of == expression) {

@@ -12,7 +12,7 @@ use crate::query::build::literal::{has_nothing, resolve};
 use crate::query::build::value::json_base_term;
 use crate::query::scan::Wanted;
 
-/// Any number of characters.
+/// Expression for any number of characters.
 pub(in crate::query::build) const ANY_TEXT: &str = "(.|\n)*";
 
 /// A part of a bare word.
@@ -25,8 +25,8 @@ enum Part {
     AnyText,
 }
 
-/// The parts of a bare word: `*` and `?` are wildcards unless an odd number of backslashes stands before
-/// them, and half of those backslashes are literal. A backslash before anything else is one.
+/// Returns the parts of a bare word: `*` and `?` are wildcards unless an odd number of backslashes precedes them, and
+/// half of those backslashes are literal. A backslash before anything else is literal.
 fn parts(word: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut num_backslashes = 0_usize;
@@ -44,7 +44,7 @@ fn parts(word: &str) -> Vec<Part> {
         parts.extend(std::iter::repeat_n(Part::Literal('\\'), num_literal));
         num_backslashes = 0;
         parts.push(match character {
-            // Twice in a row says no more than once.
+            // Repeated stars are equivalent to one.
             '*' if !is_escaped && parts.last() == Some(&Part::AnyText) => continue,
             '*' if !is_escaped => Part::AnyText,
             '?' if !is_escaped => Part::AnyCharacter,
@@ -55,7 +55,7 @@ fn parts(word: &str) -> Vec<Part> {
     parts
 }
 
-/// A bare word as it is meant: a pattern, or text whose wildcards were all escaped.
+/// The meaning of a bare word: a pattern, or text whose wildcards were all escaped.
 #[derive(Debug, PartialEq)]
 pub(in crate::query::build) enum BareWord {
     Text(String),
@@ -81,7 +81,7 @@ impl BareWord {
 }
 
 impl Pattern {
-    /// As Lucene writes it: a backslash takes the meaning of the character behind it, whatever that is.
+    /// Parses a pattern in Lucene's syntax: a backslash makes the character behind it literal, whatever it is.
     pub(in crate::query::build) fn of_lucene(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut characters = text.chars();
@@ -97,23 +97,23 @@ impl Pattern {
         Self(parts)
     }
 
-    /// A text in which nothing stands for anything else.
+    /// Creates a pattern without wildcards.
     pub(in crate::query::build) fn literal(text: &str) -> Self {
         Self(text.chars().map(Part::Literal).collect())
     }
 
-    /// The expression that takes what is written, letter for letter.
+    /// Returns the expression that matches the pattern as written, letter for letter.
     pub(in crate::query::build) fn plain(&self) -> String {
         self.expression(&Letters::default())
     }
 
-    /// The expression that terms of this tokenizer must match.
+    /// Returns the expression for terms of this tokenizer.
     ///
-    /// The literal parts go through what the tokenizer does to letters, character by character, so
-    /// that a capital sigma has become `σ` wherever it stood; one that was written small at the end of a
-    /// word is `ς` in the dictionary, and a pattern's capital stands for both. What cannot be done to a
-    /// part of a word is not done: `en_stem` keeps stems, so its patterns meet stems (`runn*` does not
-    /// meet `running`, which is kept as `run`), and a character at which the tokenizer cuts is in no term.
+    /// The literal parts undergo the tokenizer's transformations of letters, character by character, so a
+    /// capital sigma becomes `σ` in any position; one that was written small at the end of a word is `ς`
+    /// in the dictionary, and a pattern's capital matches both. Transformations of whole words do not
+    /// apply: `en_stem` stores stems, so its patterns match stems (`runn*` does not match `running`, which
+    /// is stored as `run`), and a character at which the tokenizer splits is in no term.
     pub(in crate::query::build) fn expression(&self, letters: &Letters) -> String {
         let lowercases = letters.lowercases();
         let mut expression = String::new();
@@ -142,7 +142,7 @@ pub(in crate::query::build) fn build_wildcard(
     automaton(builder, field, &pattern.expression(field.letters))
 }
 
-/// An expression that takes capitals for small letters and the other way round.
+/// Returns an expression, case-insensitive if requested.
 pub(in crate::query::build) fn expression_of(expression: &str, case_insensitive: bool) -> String {
     match case_insensitive {
         true => format!("(?i:{expression})"),
@@ -150,7 +150,7 @@ pub(in crate::query::build) fn expression_of(expression: &str, case_insensitive:
     }
 }
 
-/// All terms that begin with `start`, which is as the tokenizer left it.
+/// Builds a query for all terms that begin with `start`, which the tokenizer has processed.
 pub(in crate::query::build) fn build_prefix(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
@@ -181,10 +181,10 @@ pub(in crate::query::build) fn build_regex(
     automaton(builder, &field, &any_character(pattern)?)
 }
 
-/// The expression in which `.` is any character, a line break too, as in Lucene.
+/// Returns the expression with `.` matching any character including line breaks, as in Lucene.
 ///
 /// # Errors
-/// If it names classes of characters that are not known.
+/// If it names unknown character classes.
 pub(in crate::query::build) fn any_character(pattern: &str) -> Result<String, SearchError> {
     check_classes(pattern)
         .map_err(|what| SearchError::invalid(format!("the pattern {pattern:?} {what}")))?;
@@ -198,7 +198,7 @@ pub(in crate::query::build) fn automaton(
 ) -> Result<Box<dyn Query>, SearchError> {
     let pattern = match field.kind {
         FieldKind::Json(json) => {
-            // Terms of a JSON field start with their path and type.
+            // Terms of a JSON field begin with their path and type.
             let mut base = json_base_term(field, json);
             base.append_type_and_str("");
             let path = String::from_utf8_lossy(base.serialized_value_bytes()).into_owned();
@@ -214,7 +214,7 @@ pub(in crate::query::build) fn automaton(
     Ok(find_automaton(builder, field, regex))
 }
 
-/// The documents with a term of a field that an automaton takes.
+/// Builds a query for the documents with a term of a field that an automaton accepts.
 pub(in crate::query::build) fn find_automaton(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
@@ -234,7 +234,7 @@ pub(in crate::query::build) fn find_automaton(
 }
 
 pub(in crate::query::build) fn push_escaped(pattern: &mut String, character: char) {
-    // With a backslash `<` and `>` would be the edges of a word.
+    // With a backslash, `<` and `>` would be word boundaries.
     if character.is_ascii_punctuation() && !matches!(character, '<' | '>') {
         pattern.push('\\');
     }

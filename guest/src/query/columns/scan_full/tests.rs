@@ -1,4 +1,4 @@
-//! Whatever way it is gone through, the scan has the documents that looking at each value has.
+//! Comparison of scans, in any order of steps, with a test of each value.
 
 use proptest::prelude::*;
 use tantivy::columnar::{ColumnarReader, ColumnarWriter, NumericalValue};
@@ -19,12 +19,12 @@ fn column(values: &[u64]) -> FullColumn {
     FullColumn::open(&handle).unwrap().unwrap()
 }
 
-/// The codes of numbers are those of signed ones.
+/// Returns the code of a number, which is that of a signed one.
 fn code(value: u64) -> u64 {
     value ^ 1 << 63
 }
 
-/// Values of which few, many or nearly all are wanted, in long and short runs.
+/// Generates values of which few, many or nearly all are wanted, in long and short runs.
 fn values() -> impl Strategy<Value = Vec<u64>> {
     let run = (0u64..40, 1usize..900);
     proptest::collection::vec(run, 1..60).prop_map(|runs| {
@@ -34,7 +34,7 @@ fn values() -> impl Strategy<Value = Vec<u64>> {
     })
 }
 
-/// How a scan is gone on with.
+/// Next operation on a scan.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Advance,
@@ -87,7 +87,7 @@ proptest! {
                     prop_assert_eq!(scan.seek(doc.min(TERMINATED)), doc);
                 }
                 Step::Danger(leap) => {
-                    // A scan that does not stand on a document is asked on until it does.
+                    // A scan that is not on a document is advanced until it is.
                     let mut target = doc + leap;
                     loop {
                         match scan.seek_danger(target) {

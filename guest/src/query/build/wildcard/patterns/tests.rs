@@ -1,4 +1,4 @@
-//! Patterns against a matcher that knows nothing of automata.
+//! Comparison of patterns with a naive matcher without automata.
 
 use proptest::prelude::*;
 use tantivy_fst::{Automaton, Regex};
@@ -29,7 +29,7 @@ fn naive_matches(parts: &[Part], term: &[char]) -> bool {
     }
 }
 
-/// What a built-in tokenizer does to letters.
+/// Returns the letter transformations of a built-in tokenizer.
 fn letters(tokenizer: &str) -> Letters {
     let config = serde_json::json!({ "version": "0.9", "index_id": "abc", "doc_mapping": {
         "field_mappings": [{ "name": "a", "type": "text", "tokenizer": tokenizer }]
@@ -39,7 +39,7 @@ fn letters(tokenizer: &str) -> Letters {
     mapper.resolve("a").unwrap().letters.clone()
 }
 
-/// The term that a tokenizer that lowercases makes of a word.
+/// Returns the term that a lowercasing tokenizer makes of a word.
 fn lowercased(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
@@ -80,7 +80,7 @@ proptest! {
             for (tokenizer, term) in [("raw_lowercase", lowercased(&text)), ("raw", text.clone())] {
                 let lowercases = tokenizer != "raw";
                 let parts: Vec<Part> = pattern.0.iter().flat_map(|part| match part {
-                    // A capital sigma stands for itself only where nothing is lowercased.
+                    // A capital sigma matches only itself if nothing is lowercased.
                     Part::Literal('Σ') if lowercases => vec![Part::Literal('Σ')],
                     Part::Literal('Σ') => vec![Part::Literal('\u{1}')],
                     Part::Literal(literal) if lowercases => {
@@ -99,7 +99,7 @@ proptest! {
         }
     }
 
-    /// Whatever a text is, a pattern that is cut out of it finds it.
+    /// A pattern that is cut out of a text finds it, whatever the text.
     #[test]
     fn a_prefix_of_a_text_finds_it(text in "\\PC{1,8}", len in 1_usize..8) {
         let prefix: String = text.chars().take(len).collect();
