@@ -1,6 +1,6 @@
-//! From what a command returned to an exit code, with the message on stderr.
+//! Exit codes: converts a command's result, and prints its error on stderr.
 //!
-//! Whatever goes to stderr goes through here, so credentials in URLs stop here ([`redact_urls`]).
+//! All output to stderr goes through this module, so that credentials in URLs are removed ([`redact_urls`]).
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -16,7 +16,7 @@ const SUCCESS: u8 = 0;
 const FAILURE: u8 = 1;
 const WRONG_USE: u8 = 2;
 
-/// What was asked cannot be: the message says what to change.
+/// A request that cannot be met: the message says what to change.
 #[derive(Debug)]
 pub(crate) struct WrongUse(pub(crate) String);
 
@@ -28,12 +28,12 @@ impl fmt::Display for WrongUse {
 
 impl StdError for WrongUse {}
 
-/// Prints what went wrong, if anything, and tells the exit code.
+/// Prints the error, if there is one, and returns the exit code.
 pub(crate) fn code_of(result: Result<()>) -> u8 {
     let Err(error) = result else {
         return SUCCESS;
     };
-    // Whoever read our answer has seen enough of it, as in `canter … | head`.
+    // The reader of the answer has seen enough, as in `canter … | head`.
     if is_broken_pipe(&error) {
         return SUCCESS;
     }
@@ -58,19 +58,19 @@ fn print(message: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "{}", redact_urls(&message.to_string()));
 }
 
-/// Says why a command line cannot be read, or shows the help that it asked for, and ends the process.
+/// Prints the error of an invalid command line, or the requested help, and ends the process.
 pub(crate) fn end_with(error: &clap::Error) -> ! {
     let text = error.render().to_string();
     let shown = redact_urls(&text);
     if !error.use_stderr() || shown == text {
         error.exit();
     }
-    // The arguments are quoted, and one of them has something to hide.
+    // The message quotes the arguments, which may contain a secret.
     let _ = write!(io::stderr(), "{shown}");
     std::process::exit(i32::from(WRONG_USE))
 }
 
-/// The error and its causes, without what a message already repeats.
+/// Returns the error and its causes, without repeated texts.
 fn message_of(error: &anyhow::Error) -> String {
     let mut message = String::new();
     for cause in error.chain() {
@@ -104,7 +104,7 @@ fn is_wrong_use(error: &anyhow::Error) -> bool {
     })
 }
 
-/// Whether a server cannot start for a reason that other arguments would mend.
+/// Returns whether a server cannot start for a reason that other arguments would fix.
 #[cfg(feature = "serve")]
 fn is_wrong_server(cause: &(dyn StdError + 'static)) -> bool {
     let error = cause.downcast_ref::<canter_server::ServerError>();

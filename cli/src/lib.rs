@@ -1,7 +1,7 @@
-//! The program `canter`: it builds indexes, searches them and looks into them.
+//! The program `canter`: builds, searches and inspects indexes.
 //!
-//! No search logic is here: the index builder builds, the runtime searches, and this program turns
-//! arguments into calls and answers into text. Answers go to stdout, everything else to stderr.
+//! It contains no search logic: the index builder builds, the runtime searches, and this program turns arguments into
+//! calls and answers into text. Answers go to stdout, everything else to stderr.
 //!
 //! Exit codes: 0 an answer, 1 a failure, 2 wrong use (see `exit.rs`).
 
@@ -19,8 +19,8 @@ use std::ffi::OsString;
 
 use clap::Parser;
 
-/// Runs the program with these arguments, its name first, and tells the exit code. Help, and arguments that cannot be
-/// read, end the process.
+/// Runs the program with these arguments, its name first, and returns the exit code. Help and invalid arguments end
+/// the process.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match cli::Cli::try_parse_from(arguments) {
         Ok(cli) => exit::code_of(cli.run()),

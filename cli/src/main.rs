@@ -1,4 +1,4 @@
-//! The binary `canter`; all of it is in the library, which the Python package has too.
+//! The binary `canter`. The library contains all of it, because the Python package uses it too.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Opening what commands work on: index configs, runtimes, and what to say of an index that cannot be opened.
+//! Inputs that several commands open: index configs, runtimes, and errors about an index that cannot be opened.
 
 use std::fs;
 use std::io::{self, Read};
@@ -34,8 +34,8 @@ pub(crate) fn read_index_config(path: &Path) -> Result<IndexConfig> {
     config.with_context(|| format!("index config `{shown}`"))
 }
 
-/// Puts the index's URI into an error that is about its store, and says how to make an index where there
-/// is none.
+/// Adds the index's URI to an error about its store, and explains how to create an index where there is
+/// none.
 pub(crate) fn about_index(uri: &str) -> impl Fn(SearchError) -> anyhow::Error {
     let uri = redact_urls(uri);
     let is_web = uri.starts_with("http://") || uri.starts_with("https://");
@@ -59,7 +59,7 @@ pub(crate) fn about_index(uri: &str) -> impl Fn(SearchError) -> anyhow::Error {
     }
 }
 
-/// A runtime for what talks to storage.
+/// Returns a runtime for access to storage.
 pub(crate) fn tokio_runtime() -> Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()

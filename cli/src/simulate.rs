@@ -1,12 +1,12 @@
-//! `--simulate` and `--timeline`: a search over the real index as if it lay in a store far away.
+//! `--simulate` and `--timeline`: a search over the real index as if it were in a remote store.
 //!
 //! ```text
 //!   Searcher ──▶ SimulatedStore ──▶ the index, wherever it really is
 //!       └────────────┴──▶ VirtualClock: latencies as drawn, computing as measured
 //! ```
 //!
-//! The answer is that of the real index; only the times are made up. They are the same whenever the
-//! search is repeated, but for what computing takes.
+//! The answer is that of the real index; only the times are simulated. They are the same whenever
+//! the search is repeated, except for the computing time.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use serde_json::Value;
 use crate::exit::note;
 use crate::render::{Attempts, Chart, TimelineFile};
 
-/// Arguments of a search in the laboratory.
+/// Arguments of a simulated search.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Laboratory")]
 pub(crate) struct SimulateArgs {
@@ -68,14 +68,14 @@ impl CpuChoice {
 }
 
 impl SimulateArgs {
-    /// Puts the index behind a simulated store, if one was asked for.
+    /// Puts the index behind a simulated store, if requested.
     pub(crate) fn start(&self, uri: &str) -> Result<Option<Simulation>> {
         let cpu = self.simulate_cpu.unwrap_or_default();
         let start = |model: &LatencyModel| Simulation::over(uri, model.clone(), cpu);
         Ok(self.simulate.as_ref().map(start).transpose()?)
     }
 
-    /// Draws the timeline, if it was asked for.
+    /// Draws the timeline, if requested.
     pub(crate) fn write_timeline(&self, title: &str, chart: &Chart) -> Result<()> {
         if let Some(file) = &self.timeline {
             file.write(title, std::slice::from_ref(chart))?;
@@ -85,7 +85,7 @@ impl SimulateArgs {
     }
 }
 
-/// An index in a simulated store, and the clock that its searches run on.
+/// An index in a simulated store, and the clock of its searches.
 pub(crate) struct Simulation {
     name: String,
     cpu: CpuChoice,
@@ -94,7 +94,7 @@ pub(crate) struct Simulation {
 }
 
 impl Simulation {
-    /// The index at `uri` behind a store like `model`.
+    /// Returns the index at `uri` behind a store like `model`.
     pub(crate) fn over(
         uri: &str,
         model: LatencyModel,
@@ -104,9 +104,9 @@ impl Simulation {
             CpuChoice::Measured => CpuTime::Measured,
             CpuChoice::Ignored => CpuTime::Ignored,
         });
-        // A cache may hold a manifest that was read at a real date.
+        // A cache may contain a manifest that was read at a real date.
         let clock = Arc::new(clock.beginning_at(SystemClock::new().unix_time()));
-        // What the real store needs, repetitions included, is not part of the simulation.
+        // The real store's requests, including retries, are not part of the simulation.
         let real = open_uri(uri, &OpenOptions::default())?;
         let name = model.to_string();
         let store = SimulatedStore::recording(real, model, Arc::<VirtualClock>::clone(&clock));
@@ -118,14 +118,14 @@ impl Simulation {
         })
     }
 
-    /// Makes the searcher read from this store and live on its clock.
+    /// Makes the searcher read from this store and use its clock.
     pub(crate) fn attach(&self, builder: SearcherBuilder) -> SearcherBuilder {
         builder
             .fetcher(Arc::<SimulatedStore>::clone(&self.store))
             .clock(Arc::<VirtualClock>::clone(&self.clock))
     }
 
-    /// Runs a search in simulated time: its response says so, and its attempts come with it.
+    /// Runs a search in simulated time; returns its response, marked as simulated, and its attempts.
     pub(crate) async fn search(
         &self,
         search: impl Future<Output = Result<SearchText, SearchError>>,
@@ -136,14 +136,14 @@ impl Simulation {
         Ok((answer, attempts))
     }
 
-    /// Runs anything in simulated time, and gives the attempts that it made.
+    /// Runs a future in simulated time; returns its result and its attempts.
     pub(crate) async fn run<T>(&self, future: impl Future<Output = T>) -> (T, Attempts) {
         let started = self.clock.now();
         let output = self.clock.run(future).await;
         (output, Attempts::new(self.store.take_attempts(), started))
     }
 
-    /// Says in a profile that its times are made up.
+    /// Marks the times in a profile as simulated.
     pub(crate) fn mark(&self, profile: &mut Value) {
         if let Some(profile) = profile.as_object_mut() {
             profile.insert("simulated".to_owned(), self.name.as_str().into());
@@ -151,7 +151,7 @@ impl Simulation {
         }
     }
 
-    /// Says the same to people.
+    /// Returns a line that says so.
     pub(crate) fn line(&self) -> String {
         let cpu = match self.cpu {
             CpuChoice::Measured => "computing as measured here",

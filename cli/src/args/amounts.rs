@@ -1,10 +1,10 @@
-//! Bytes and times as people write them on a command line.
+//! Bytes and times in command line arguments.
 
 use std::time::Duration;
 
 pub(crate) use canter_runtime::parse_bytes;
 
-/// Bytes, as [`parse_bytes`] has them, and at least one.
+/// Parses bytes as [`parse_bytes`] does, at least one.
 pub(crate) fn parse_some_bytes(text: &str) -> Result<u64, String> {
     match parse_bytes(text)? {
         0 => Err("0 bytes are too few: give at least 1".to_owned()),
@@ -12,14 +12,14 @@ pub(crate) fn parse_some_bytes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A time span: `30s`, `500ms`, `5m`.
+/// Parses a time span: `30s`, `500ms`, `5m`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let span = text.parse::<jiff::SignedDuration>().ok();
     let span = span.and_then(|span| Duration::try_from(span).ok());
     span.ok_or_else(|| "not a time span such as 30s, 500ms or 5m".to_owned())
 }
 
-/// A time span, as [`parse_duration`] has them, that is not over at once.
+/// Parses a time span as [`parse_duration`] does, longer than zero.
 pub(crate) fn parse_some_duration(text: &str) -> Result<Duration, String> {
     match parse_duration(text)? {
         Duration::ZERO => Err("no time at all: give at least 1ms".to_owned()),

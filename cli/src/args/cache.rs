@@ -1,4 +1,4 @@
-//! Where a search keeps what it fetched.
+//! The cache of a search.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -44,7 +44,7 @@ pub(crate) struct CacheArgs {
 }
 
 impl CacheArgs {
-    /// The cache of one search: a folder, if one is named.
+    /// Opens the cache of one search: a folder, if one is given.
     pub(crate) fn open_once(&self) -> Result<Option<Arc<dyn RangeCache>>> {
         let Some(disk) = self.open_folder()? else {
             return Ok(None);
@@ -54,7 +54,7 @@ impl CacheArgs {
         Ok(Some(Arc::new(cache)))
     }
 
-    /// Opens the folder, if one is named.
+    /// Opens the folder, if one is given.
     pub(super) fn open_folder(&self) -> Result<Option<DiskCache>> {
         let folder = self.cache.as_deref().filter(|folder| !folder.is_empty());
         let Some(folder) = folder.filter(|_| !self.no_cache) else {
@@ -67,7 +67,7 @@ impl CacheArgs {
         Ok(Some(DiskCache::open(Path::new(folder), &options)?))
     }
 
-    /// How long a cached manifest counts.
+    /// Returns how long a cached manifest is used.
     pub(crate) fn manifest(&self) -> ManifestOptions {
         let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         ManifestOptions {

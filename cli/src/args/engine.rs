@@ -1,4 +1,4 @@
-//! Which engine searches, and what its instances may take.
+//! The search engine, and the limits of its instances.
 
 use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 
 use crate::exit::{note, warn};
 
-/// What loading takes when nothing is compiled is far less.
+/// Loading is far faster than this if nothing has to be compiled.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The form of the guest that runs searches.
@@ -46,20 +46,20 @@ pub(crate) struct EngineArgs {
     compiled: Option<PathBuf>,
 }
 
-/// What the instances of a guest may be and take; the engine has its own figures for what is not given.
+/// Limits of guest instances; the engine has defaults for absent ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct InstanceCaps {
-    /// Most of them at once.
+    /// Maximum number of concurrent instances.
     pub(crate) max_instances: Option<u32>,
-    /// Most memory of one of them in WebAssembly.
+    /// Maximum memory of one WebAssembly instance, in bytes.
     pub(crate) max_memory_bytes: Option<usize>,
-    /// Most memory of those that are kept between searches.
+    /// Maximum memory of the instances kept between searches, in bytes.
     pub(crate) max_idle_bytes: Option<usize>,
 }
 
 impl EngineArgs {
-    /// Starts the engine. A program without a compiler whose compiled guest does not fit this machine says so, and
-    /// searches natively if no engine was asked for.
+    /// Starts the engine. A program without a compiler whose compiled guest does not fit this machine reports
+    /// that, and searches natively if no engine was requested.
     pub(crate) fn start(&self, caps: InstanceCaps) -> Result<Arc<dyn Engine>> {
         match self.engine {
             #[cfg(feature = "native")]
@@ -108,7 +108,7 @@ fn native(caps: InstanceCaps) -> Arc<dyn Engine> {
     })
 }
 
-/// Loading takes milliseconds, unless the component must be compiled first; then it says so.
+/// Loads something within milliseconds; if the component must be compiled first, prints a note.
 fn with_patience<T>(load: impl FnOnce() -> T) -> T {
     if !cfg!(feature = "compile") {
         return load();

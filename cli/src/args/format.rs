@@ -22,7 +22,7 @@ pub(crate) struct FormatArg {
 }
 
 impl FormatArg {
-    /// Returns the format that was given, or else the one that suits the screen.
+    /// Returns the given format, or else the one that suits the screen.
     pub(crate) fn on(&self, screen: &Screen) -> Format {
         self.format.unwrap_or(match screen.is_terminal {
             true => Format::Table,

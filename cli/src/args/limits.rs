@@ -73,13 +73,13 @@ pub(crate) struct LimitArgs {
 }
 
 impl LimitArgs {
-    /// Most memory of one guest, if a limit was given.
+    /// Returns the maximum memory of one guest, if a limit was given.
     pub(crate) fn max_memory_bytes(&self) -> Option<usize> {
         let limit = self.max_memory_bytes?;
         Some(usize::try_from(limit).unwrap_or(usize::MAX))
     }
 
-    /// The limits that were given; the guest knows the others' defaults.
+    /// Returns the given limits; the guest has defaults for the others.
     pub(crate) fn of_search(&self) -> Limits {
         let given = [
             ("max_hits", self.max_result_window),

@@ -1,4 +1,4 @@
-//! Arguments that several commands have, and how their values are read.
+//! Arguments that several commands share, and the parsing of their values.
 
 mod amounts;
 mod cache;

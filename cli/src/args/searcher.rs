@@ -1,4 +1,4 @@
-//! How searches run: what `search`, `serve` and `mcp` have in common.
+//! How searches run: arguments that `search`, `serve` and `mcp` share.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) struct SearcherArgs<C: Args> {
 }
 
 impl<C: Args> SearcherArgs<C> {
-    /// Starts the engine. `caps` bounds its instances; their memory is one of the limits.
+    /// Starts the engine. `caps` limits its instances, except for their memory, which is one of the limits here.
     pub(crate) fn start_engine(&self, caps: InstanceCaps) -> Result<Arc<dyn Engine>> {
         self.engine.start(InstanceCaps {
             max_memory_bytes: self.limits.max_memory_bytes(),
@@ -34,7 +34,7 @@ impl<C: Args> SearcherArgs<C> {
         })
     }
 
-    /// Sets what these arguments say, and the cache.
+    /// Applies these arguments and the cache to a builder.
     pub(crate) fn apply(
         &self,
         mut builder: SearcherBuilder,

@@ -1,4 +1,4 @@
-//! Where a process that searches again and again keeps what it fetched: in memory, over a folder if one is named.
+//! The cache of a process that runs many searches: in memory, over a folder if one is given.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl ServingCacheArgs {
         })
     }
 
-    /// How long a cached manifest counts.
+    /// Returns how long a cached manifest is used.
     pub(crate) fn manifest(&self) -> ManifestOptions {
         self.folder.manifest()
     }
@@ -62,8 +62,8 @@ fn memory_of(options: &CacheOptions) -> Result<MemoryCache, WrongUse> {
         .map_err(|error| WrongUse(format!("--memory-cache-bytes is too small: {error}")))
 }
 
-/// Divides memory that has no folder below it. A quarter is added to the share of what guests ask to be kept, because
-/// a point in time, which may be as long as a manifest, is nowhere else.
+/// Divides memory without a folder below it. Adds a quarter to the share of entries that guests must keep, because a
+/// point in time, which may be as long as a manifest, is stored nowhere else.
 fn memory_alone(max_bytes: u64) -> CacheOptions {
     let for_entries = max_bytes / 4;
     let options = CacheOptions::with_max_bytes(max_bytes - for_entries);

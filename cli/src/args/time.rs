@@ -1,6 +1,6 @@
-//! Times as people write them on a command line.
+//! Times in command line arguments.
 
-/// Seconds since 1970, from a number or a date; a date without a time is its midnight in UTC.
+/// Parses seconds since 1970, from a number or a date; a date without a time is its midnight in UTC.
 pub(crate) fn parse_time(text: &str) -> Result<i64, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(seconds);

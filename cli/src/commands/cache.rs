@@ -1,4 +1,4 @@
-//! `canter cache`: what a cache folder holds, and emptying it.
+//! `canter cache`: contents of a cache folder, and emptying it.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ pub(crate) struct ClearArgs {
 }
 
 impl FolderArg {
-    /// The cache that is there. None is made: a wrong name is more likely.
+    /// Opens an existing cache. A missing one is not created, because a wrong name is more likely.
     fn open(&self) -> Result<DiskCache> {
         if !DiskCache::is_in(&self.folder) {
             let shown = self.folder.display();
@@ -52,7 +52,7 @@ impl FolderArg {
     }
 }
 
-/// Shows what the folder holds, class by class.
+/// Shows the contents of the folder, class by class.
 pub(crate) fn stats(args: &StatsArgs, screen: &Screen) -> Result<()> {
     let cache = args.folder.open()?;
     let held = ByteClass::ALL.map(|class| (class, cache.measure(class)));
@@ -64,7 +64,7 @@ pub(crate) fn stats(args: &StatsArgs, screen: &Screen) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Removes what the folder holds.
+/// Removes the contents of the folder.
 pub(crate) fn clear(args: &ClearArgs) -> Result<()> {
     let removed = args.folder.open()?.clear();
     writeln!(

@@ -1,4 +1,4 @@
-//! One file per command: its arguments, and what it does with them.
+//! One file per command: its arguments, and its implementation.
 
 pub(crate) mod cache;
 pub(crate) mod demo;

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &PresetsArgs) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// A preset by its name.
+/// Returns the preset with a name.
 pub(crate) fn named(name: &str) -> Result<&'static Preset> {
     preset(name).map_err(|message| WrongUse(message).into())
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use crate::prices::DEFAULT;
 
-/// Prints the table as it is.
+/// Prints the built-in table.
 pub(crate) fn run() -> Result<()> {
     Ok(io::stdout().write_all(DEFAULT.as_bytes())?)
 }

@@ -50,15 +50,15 @@ enum LogFormat {
     Json,
 }
 
-/// Ends the export of traces when it is dropped.
+/// Guard that ends the export of traces when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Observing {
     _traces: Option<Traces>,
 }
 
 impl LogArgs {
-    /// Begins to log, for as long as the process lives. Without `--log` nothing listens, unless traces
-    /// are sent.
+    /// Starts logging for the lifetime of the process. Without `--log` there is no subscriber, unless
+    /// traces are exported.
     pub(crate) fn start(&self) -> Result<Observing> {
         let mut layers: Vec<BoxedLayer> = self.layer().into_iter().collect();
         let traces = Traces::start()?.map(|(traces, layer)| {
@@ -77,7 +77,7 @@ impl LogArgs {
         let lines = tracing_subscriber::fmt::layer()
             .with_writer(RedactedStderr)
             .with_ansi(false)
-            // What a span came to is known at its end.
+            // The results of a span are known at its end.
             .with_span_events(FmtSpan::CLOSE);
         Some(match self.log_format {
             LogFormat::Text => lines.with_filter(filter).boxed(),
@@ -86,7 +86,7 @@ impl LogArgs {
     }
 }
 
-/// A level, which is Canter's alone, or a filter by targets.
+/// Parses a level, which applies only to Canter, or a filter by targets.
 fn parse_filter(text: &str) -> Result<Targets, String> {
     if let Ok(level) = text.trim().parse::<LevelFilter>() {
         return Ok(Targets::new().with_target(TARGET, level));
@@ -96,7 +96,7 @@ fn parse_filter(text: &str) -> Result<Targets, String> {
          canter::request=debug,hyper=warn"
             .to_owned()
     };
-    // A word alone would be taken as a target whose every event is wanted.
+    // A single word would be a target all of whose events are logged.
     let is_directive =
         |part: &str| part.contains('=') || part.trim().parse::<LevelFilter>().is_ok();
     if !text.split(',').all(is_directive) {

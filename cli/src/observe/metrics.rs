@@ -1,4 +1,4 @@
-//! `--metrics`: what a run counted, as a file that Prometheus' node exporter picks up.
+//! `--metrics`: the metrics of a run, as a file for Prometheus' node exporter.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,8 +19,8 @@ pub(crate) struct MetricsArg {
 }
 
 impl MetricsArg {
-    /// Writes `metrics`, if that was asked for. A file that cannot be written costs a warning and not
-    /// the answer.
+    /// Writes `metrics`, if requested. A file that cannot be written costs a warning and not the
+    /// answer.
     pub(crate) fn write(&self, metrics: &Metrics) {
         let Some(file) = &self.metrics_file else {
             return;
@@ -32,15 +32,15 @@ impl MetricsArg {
     }
 }
 
-/// Writes a file beside `file` and renames it. Its name ends in the process's id: the collector reads
-/// `*.prom` only.
+/// Writes a file next to `file` and renames it. Its name ends in the process's id, because the
+/// collector reads only `*.prom`.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}", std::process::id()));
     let beside = file.with_file_name(name);
     let replaced = fs::write(&beside, text).and_then(|()| fs::rename(&beside, file));
     if replaced.is_err() {
-        // Best effort: the error that is returned says what went wrong.
+        // Best effort: the returned error describes the failure.
         let _ = fs::remove_file(&beside);
     }
     replaced

@@ -1,4 +1,4 @@
-//! What this program tells those who run it: log lines, metrics, traces. Answers are no part of it.
+//! Observability for operators of this program: log lines, metrics, traces. Answers are separate.
 
 mod log;
 mod metrics;

@@ -1,10 +1,10 @@
-//! Stands in for the export of traces in a build without the feature `otlp`.
+//! Substitute for the export of traces in a build without the feature `otlp`.
 
 use anyhow::Result;
 
 use super::log::BoxedLayer;
 
-/// Traces that are being sent: in this build there are none.
+/// Exported traces: in this build there are none.
 #[derive(Debug)]
 pub(super) enum Traces {}
 
@@ -14,6 +14,6 @@ impl Traces {
     }
 }
 
-/// Makes a span part of the trace that the headers of a request name: its log line has the trace's id already.
+/// Makes a span part of the trace in a request's headers: its log line has the trace's id already.
 #[cfg(feature = "serve")]
 pub(crate) fn follow_trace(_: &tracing::Span, _: &http::HeaderMap) {}

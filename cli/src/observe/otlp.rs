@@ -1,7 +1,7 @@
 //! Traces to a collector: OTLP over HTTP, as protobuf.
 //!
-//! It begins when `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is set. The
-//! other variables of the OpenTelemetry specification hold too: `…_HEADERS`, `…_TIMEOUT`,
+//! Enabled if `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is set. The
+//! other variables of the OpenTelemetry specification apply too: `…_HEADERS`, `…_TIMEOUT`,
 //! `OTEL_SERVICE_NAME`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_BSP_…`.
 
 use anyhow::{Context, Result};
@@ -24,14 +24,14 @@ const ENDPOINTS: [&str; 2] = [
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
 ];
 
-/// Traces that are being sent; the rest goes out when this is dropped.
+/// Exporter of traces; the rest is sent when this is dropped.
 #[derive(Debug)]
 pub(super) struct Traces {
     provider: SdkTracerProvider,
 }
 
 impl Traces {
-    /// Begins to send Canter's spans, down to single requests, if an endpoint is set.
+    /// Starts exporting Canter's spans, including single requests, if an endpoint is set.
     pub(super) fn start() -> Result<Option<(Self, BoxedLayer)>> {
         if !ENDPOINTS.into_iter().any(is_set) {
             return Ok(None);
@@ -69,11 +69,11 @@ fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-/// Makes a span part of the trace that the headers of a request name.
+/// Makes a span part of the trace in a request's headers.
 #[cfg(feature = "serve")]
 pub(crate) fn follow_trace(span: &Span, headers: &http::HeaderMap) {
     let parent = TraceContextPropagator::new().extract(&Headers(headers));
-    // Without somebody who exports, there is nothing to be part of.
+    // Without an exporter, there is no trace to join.
     let _ = span.set_parent(parent);
 }
 

@@ -1,14 +1,14 @@
-//! Standard error for log lines: what looks like a credential does not get through.
+//! Standard error for log lines, with anything that looks like a credential removed.
 //!
-//! The runtime's own spans hold none. This is the last line of defence, for libraries whose log lines
-//! a filter lets through.
+//! The runtime's own spans contain none. This is the last line of defence, for libraries whose log
+//! lines pass the filter.
 
 use std::io::{self, Write};
 
 use canter_runtime::observe::redact;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Makes writers to standard error.
+/// Creates writers to standard error.
 pub(super) struct RedactedStderr;
 
 impl<'a> MakeWriter<'a> for RedactedStderr {
@@ -19,7 +19,7 @@ impl<'a> MakeWriter<'a> for RedactedStderr {
     }
 }
 
-/// Writes each line at once. The formatter hands over whole lines.
+/// Writes each line at once. The formatter passes whole lines.
 pub(super) struct RedactedLine<W>(W);
 
 impl<W: Write> Write for RedactedLine<W> {

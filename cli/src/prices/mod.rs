@@ -1,4 +1,4 @@
-//! What a search costs in money.
+//! The price of a search.
 
 mod table;
 

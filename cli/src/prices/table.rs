@@ -1,7 +1,7 @@
-//! What a search costs in money, by a price table that anyone can edit.
+//! The price of a search, according to a price table that anyone can edit.
 //!
-//! The table is TOML, for its comments: each price stands beside its source. The crate `toml` names the
-//! line and the key of a mistake.
+//! The table is TOML, for its comments: each price is next to its source. Errors of the crate `toml`
+//! name the line and the key.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,23 +14,23 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::WrongUse;
 
-/// The table that is built in, with its comments.
+/// The built-in table, with its comments.
 pub(crate) const DEFAULT: &str = include_str!("default.toml");
 
 const BYTES_PER_GB: f64 = (1u64 << 30) as f64;
 
-/// A price table: `cli/src/prices/default.toml` tells what each key means.
+/// A price table: `cli/src/prices/default.toml` explains each key.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Prices {
-    /// The day on which the prices were read.
+    /// The date of the prices.
     pub(crate) as_of: String,
     pub(crate) assumptions: Assumptions,
     #[serde(default)]
     service: BTreeMap<String, ServicePrices>,
 }
 
-/// What a plan does not tell.
+/// Figures that a plan does not contain.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Assumptions {
@@ -67,17 +67,17 @@ impl TryFrom<f64> for Amount {
     }
 }
 
-/// What a query uses, as far as its plan tells.
+/// Resources that a query uses, as far as its plan tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) num_requests: u64,
     pub(crate) num_bytes: u64,
     pub(crate) num_waves: u64,
-    /// Documents that may cost a request each.
+    /// Maximum number of documents that may cost a request each.
     pub(crate) max_documents: u64,
 }
 
-/// What one query costs at one service, in USD.
+/// Price of one query at one service, in USD.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QueryPrice {
     pub(crate) service: String,
@@ -85,12 +85,12 @@ pub(crate) struct QueryPrice {
     pub(crate) requests: f64,
     pub(crate) transfer: f64,
     pub(crate) compute: f64,
-    /// At most so much more, if each document costs a read.
+    /// Maximum additional price, if each document costs a read.
     pub(crate) documents: f64,
 }
 
 impl Prices {
-    /// The table in `path`, or the one that is built in.
+    /// Reads the table in `path`, or the built-in one.
     pub(crate) fn read(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path else {
             return Self::parse(DEFAULT, "the built-in price table");
@@ -106,7 +106,7 @@ impl Prices {
         prices.map_err(|error| WrongUse(format!("{shown}: {error}").trim_end().to_owned()).into())
     }
 
-    /// What a query costs, service by service.
+    /// Returns the price of a query, service by service.
     pub(crate) fn of(&self, usage: &Usage) -> Vec<QueryPrice> {
         let services = self.service.iter();
         services
@@ -134,7 +134,7 @@ impl Prices {
 }
 
 impl QueryPrice {
-    /// What the plan is sure of.
+    /// Returns the price of what the plan certainly uses.
     pub(crate) fn total(&self) -> f64 {
         self.requests + self.transfer + self.compute
     }
@@ -150,7 +150,7 @@ impl QueryPrice {
     }
 }
 
-/// The prices of a query by service.
+/// Returns the prices of a query by service as JSON.
 pub(crate) fn prices_json(prices: &[QueryPrice]) -> Value {
     let services = prices
         .iter()
@@ -158,12 +158,12 @@ pub(crate) fn prices_json(prices: &[QueryPrice]) -> Value {
     services.collect::<Map<_, _>>().into()
 }
 
-/// Without what binary fractions add: to a millionth of a millionth of a dollar.
+/// Rounds to a millionth of a millionth of a dollar, to remove the errors of binary fractions.
 fn rounded(usd: f64) -> f64 {
     (usd * 1e12).round() / 1e12
 }
 
-/// What the search is sure to use: what the plan has used, and what comes next.
+/// Returns what the search certainly uses: the usage of the plan, and of the next reads.
 pub(crate) fn usage_of(explained: &Explanation) -> Usage {
     let Explanation {
         profile, planned, ..

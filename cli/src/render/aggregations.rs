@@ -1,8 +1,8 @@
 //! Aggregations, in Elasticsearch's JSON, as tables with bars.
 //!
-//! Buckets within buckets become stacked bars where there is one level of them with few keys, and
-//! indented rows otherwise. An answer does not say of which kind a result is, so the request is looked at
-//! beside it. What has a shape that no kind has is shown as the JSON it is.
+//! Nested buckets become stacked bars if there is one level of them with few keys, and indented rows
+//! otherwise. An answer does not contain the kinds of its results, so the request is used as well. A
+//! result of an unknown shape is shown as JSON.
 
 mod asked;
 mod figures;
@@ -21,18 +21,18 @@ use super::terminal::{Fill, fills_of};
 use super::terminal::{bar, stacked_bar};
 use super::{Align, Cell, Colour, Column, Screen, Table, numbers};
 
-/// More keys than this do not make a readable stack.
+/// Maximum number of keys in a readable stack.
 const MAX_STACK_KEYS: usize = 6;
-/// Rows shown at most.
+/// Maximum number of rows.
 const MAX_ROWS: usize = 200;
 const MAX_BAR_WIDTH: usize = 48;
 const MIN_BAR_WIDTH: usize = 8;
 const MAX_LABEL_WIDTH: usize = 48;
-/// How far a bucket stands in from the one it is in.
+/// Indentation of a bucket within its parent.
 const STEP: &str = "  ";
 
-/// All aggregations of an answer, one after the other. `request` is the `aggs` that were asked for, or
-/// nothing.
+/// Formats all aggregations of an answer, one after another. `request` is the request's `aggs`, or
+/// null.
 pub(crate) fn aggregations(
     results: &Value,
     request: &Value,
@@ -44,7 +44,7 @@ pub(crate) fn aggregations(
     };
     let asked = Asked::new(request);
     let mut blocks = Vec::new();
-    // Single numbers stand together, whatever they are called.
+    // Single numbers are shown together, whatever their names.
     let mut numbers = Vec::new();
     for (name, result) in results {
         let one = asked.of(name);
@@ -123,7 +123,7 @@ fn bucket_table(
     let more = keys.iter().chain(metric_names.iter().copied());
     columns.extend(more.map(|title| Column::new(title, Align::Right)));
     let mut table = Table::new(columns);
-    // A bucket in a bucket is measured against its neighbours, not against the one it is in.
+    // A nested bucket is measured against its siblings, not against its parent.
     let max_at = |depth: usize| {
         let at_depth = rows.iter().filter(|row| row.depth == depth);
         at_depth.filter_map(|row| row.num_docs).max().unwrap_or(0)
@@ -173,7 +173,7 @@ fn bucket_table(
     text
 }
 
-/// The parts of a row's bar; documents without any of the keys stay blank.
+/// Returns the parts of a row's bar; documents without any of the keys stay blank.
 fn stacked(row: &Row, fills: &[Fill], max: u64, width: usize, screen: &Screen) -> String {
     let parts: Vec<(u64, Fill)> = row
         .parts
@@ -191,7 +191,7 @@ fn depth_colour(depth: usize) -> Colour {
     }
 }
 
-/// Which character stands for which key, where colours do not tell.
+/// Returns the character of each key, where colours do not show it.
 fn legend(keys: &[String], fills: &[Fill], indent: &str) -> String {
     let parts: Vec<String> = keys
         .iter()
@@ -201,7 +201,7 @@ fn legend(keys: &[String], fills: &[Fill], indent: &str) -> String {
     format!("{indent}{}\n", parts.join("   "))
 }
 
-/// What the other columns leave of the screen.
+/// Returns the width that the other columns leave on the screen.
 fn bar_width(
     name: &str,
     rows: &[Row],
@@ -242,7 +242,7 @@ fn bar_width(
         .clamp(MIN_BAR_WIDTH, MAX_BAR_WIDTH)
 }
 
-/// Numbers under each other.
+/// Returns a table of numbers.
 fn number_table(numbers: Vec<(String, String)>, screen: &Screen, indent: &str) -> String {
     let mut table = Table::new(vec![
         Column::new("", Align::Left),
@@ -254,7 +254,7 @@ fn number_table(numbers: Vec<(String, String)>, screen: &Screen, indent: &str) -
     table.text(screen, indent)
 }
 
-/// A result of a shape that is not known here, as it is.
+/// Returns a result of an unknown shape as JSON.
 fn as_json(name: &str, result: &Value, indent: &str) -> String {
     let json = serde_json::to_string_pretty(result).unwrap_or_default();
     let json = json.replace('\n', &format!("\n{indent}"));

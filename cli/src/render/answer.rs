@@ -1,10 +1,10 @@
-//! A search's answer for people: hits, aggregations, and what they cost in one line.
+//! A search's answer for people: hits, aggregations, and their cost in one line.
 
 use serde_json::Value;
 
 use super::{Colour, Screen, aggregations, hits, numbers};
 
-/// Hits and aggregations; `asked` is the `aggs` of the request, or nothing.
+/// Formats hits and aggregations; `asked` is the `aggs` of the request, or null.
 pub(crate) fn answer(response: &Value, asked: &Value, screen: &Screen) -> String {
     let found = response["hits"].as_array().map_or(&[][..], Vec::as_slice);
     let num_hits = response["num_hits"].as_u64().unwrap_or(0);
@@ -32,7 +32,7 @@ pub(crate) fn answer(response: &Value, asked: &Value, screen: &Screen) -> String
     text
 }
 
-/// Time, waves, requests, bytes and splits, from a response that has a profile.
+/// Returns time, waves, requests, bytes and splits of a response with a profile.
 pub(crate) fn cost_line(response: &Value) -> String {
     let profile = &response["profile"];
     let num = |key: &str| profile[key].as_u64().unwrap_or(0);

@@ -1,11 +1,11 @@
-//! What a cache did for a search, in one line.
+//! The cache's part in a search, in one line.
 
 use canter_runtime::Profile;
 use canter_runtime::cache::{CacheStats, ClassStats};
 
 use super::numbers;
 
-/// How much the cache answered, and what became of its blocks.
+/// Returns how much the cache answered, and the statistics of its blocks.
 pub(crate) fn cache_line(profile: &Profile, stats: &CacheStats) -> String {
     let num_hits = profile.num_cache_hits.total();
     let num_lookups = num_hits + profile.num_cache_misses.total();

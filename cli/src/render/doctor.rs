@@ -4,8 +4,7 @@ use canter_runtime::doctor::{Check, CheckStatus, Report};
 
 use super::{Align, Cell, Colour, Column, Screen, Table, numbers};
 
-/// Everything that a person wants to know of it. `is_fit_for_writing` is `None` if that was not
-/// examined.
+/// Formats a report for people. `is_fit_for_writing` is `None` if it was not examined.
 pub(crate) fn doctor(report: &Report, is_fit_for_writing: Option<bool>, screen: &Screen) -> String {
     let title = match report.object_len {
         Some(len) => format!("{}, {}", report.url, numbers::bytes(len)),
@@ -47,7 +46,7 @@ pub(crate) fn doctor(report: &Report, is_fit_for_writing: Option<bool>, screen: 
     text
 }
 
-/// Checks that one change mends, the first of them with what it saw.
+/// Checks that one change fixes, the first of them with its observation.
 struct Ailment<'a> {
     first: &'a Check,
     names: String,
@@ -105,7 +104,7 @@ fn push_change(text: &mut String, ailment: &Ailment<'_>, screen: &Screen) {
     }
 }
 
-/// Lines of at most `width` columns, broken at spaces where there are any.
+/// Breaks a text into lines of at most `width` columns, at spaces if possible.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
     let text = Cell::new(text).into_text();
     let mut lines: Vec<String> = Vec::new();
@@ -124,7 +123,7 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 
 fn verdict(report: &Report, screen: &Screen) -> String {
     let count = |status| {
-        // Those of writing have a verdict of their own.
+        // Checks of writing have a separate verdict.
         let checks = report.checks.iter();
         let checks = checks.filter(|check| !check.name.starts_with("writ"));
         checks.filter(|check| check.status == status).count() as u64

@@ -1,4 +1,4 @@
-//! A plan for people: what becomes of each split, what will be read, and what that costs.
+//! A plan for people: the treatment of each split, the reads, and their price.
 
 use canter_runtime::{Explanation, PlannedRead};
 use serde_json::Value;
@@ -7,10 +7,10 @@ use super::timeline::short_name;
 use super::{Align, Cell, Colour, Column, Screen, Table, numbers};
 use crate::prices::{Prices, QueryPrice, Usage};
 
-/// Splits and ranges shown at most; the rest are counted.
+/// Maximum number of splits and ranges shown; the rest are counted.
 const MAX_ROWS: usize = 40;
 
-/// The plan's account, its reads and its price.
+/// Formats the plan's account, its reads and its price.
 pub(crate) fn explanation(
     explained: &Explanation,
     usage: &Usage,
@@ -41,7 +41,7 @@ fn splits_of(plan: &Value) -> &[Value] {
     plan["splits"].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// `8 splits: 3 to search, 1 answered by its head, 4 left out`.
+/// Returns `8 splits: 3 to search, 1 answered by its head, 4 left out`.
 fn splits_line(plan: &Value) -> String {
     let splits = splits_of(plan);
     let num = plan["num_splits"].as_u64().unwrap_or(splits.len() as u64);
@@ -67,12 +67,12 @@ fn splits_line(plan: &Value) -> String {
     }
 }
 
-/// A row stands for one split, or for those of a page.
+/// Returns the number of splits in a row: one, or those of a page.
 fn num_splits_of(row: &Value) -> u64 {
     row["num_splits"].as_u64().unwrap_or(1)
 }
 
-/// A row for each split, in the guest's order.
+/// Returns a table with a row for each split, in the guest's order.
 fn splits_table(plan: &Value, screen: &Screen) -> String {
     let mut table = Table::new(vec![
         Column::new("split", Align::Whole),
@@ -107,7 +107,7 @@ fn splits_table(plan: &Value, screen: &Screen) -> String {
     listed(&table, splits.len(), "split", screen)
 }
 
-/// What the plan itself has cost.
+/// Returns the cost of the plan itself.
 fn read_line(explained: &Explanation) -> String {
     let profile = &explained.profile;
     format!(
@@ -118,7 +118,7 @@ fn read_line(explained: &Explanation) -> String {
     )
 }
 
-/// How much comes next.
+/// Returns the size of the next wave.
 fn next_line(planned: &[PlannedRead]) -> String {
     match planned.len() as u64 {
         0 => "No split has to be read".to_owned(),
@@ -130,7 +130,7 @@ fn next_line(planned: &[PlannedRead]) -> String {
     }
 }
 
-/// A row for each range that comes next.
+/// Returns a table with a row for each range of the next wave.
 fn reads_table(planned: &[PlannedRead], screen: &Screen) -> String {
     let mut table = Table::new(vec![
         Column::new("object", Align::Left),
@@ -151,7 +151,7 @@ fn reads_table(planned: &[PlannedRead], screen: &Screen) -> String {
     listed(&table, planned.len(), "request", screen)
 }
 
-/// What the answer takes at least, and what may come on top.
+/// Returns the minimum needs of the answer, and possible additional ones.
 fn needs_lines(usage: &Usage) -> String {
     let documents = match usage.max_documents {
         0 => String::new(),
@@ -168,7 +168,7 @@ fn needs_lines(usage: &Usage) -> String {
     )
 }
 
-/// A row for each service, in USD for a million queries.
+/// Returns a table with a row for each service, in USD for a million queries.
 fn prices_table(prices: &[QueryPrice], screen: &Screen) -> String {
     let mut table = Table::new(vec![
         Column::new("service", Align::Left),
@@ -204,7 +204,7 @@ fn assumptions_line(prices: &Prices) -> String {
     )
 }
 
-/// `0.20`, `1,234.50`; nothing at all is a dash.
+/// Formats a price: `0.20`, `1,234.50`; zero is a dash.
 fn dollars(usd: f64) -> String {
     let cents = (usd * 100.0).round();
     if usd == 0.0 {
@@ -217,7 +217,7 @@ fn dollars(usd: f64) -> String {
     format!("{}.{:02}", numbers::count(cents / 100), cents % 100)
 }
 
-/// The table, and how many rows it leaves out. Nothing if it has none.
+/// Returns the table and the number of omitted rows; empty if it has no rows.
 fn listed(table: &Table, num_rows: usize, noun: &str, screen: &Screen) -> String {
     if table.is_empty() {
         return String::new();

@@ -1,16 +1,16 @@
-//! Hits as a table, or one below the other where they have too many fields for a table.
+//! Hits as a table, or one below the other if they have too many fields for a table.
 
 use serde_json::{Map, Value};
 
 use super::terminal::colour_of_level;
 use super::{Align, Cell, Colour, Column, Screen, Table};
 
-/// A table of more columns is hard to read.
+/// Maximum number of columns of a readable table.
 const MAX_COLUMNS: usize = 12;
-/// Longest value of a hit that is shown in full.
+/// Maximum width of a value that is shown in full.
 const MAX_VALUE_WIDTH: usize = 2_000;
 
-/// The hits; the empty string for none.
+/// Formats the hits; an empty string for none.
 pub(crate) fn hits(hits: &[Value], screen: &Screen, indent: &str) -> String {
     let rows: Vec<Vec<(String, &Value)>> = hits.iter().map(flatten).collect();
     let mut paths: Vec<&str> = Vec::new();
@@ -52,7 +52,7 @@ fn table_of(paths: &[&str], rows: &[Vec<(String, &Value)>]) -> Table {
     table
 }
 
-/// A block of lines per hit.
+/// Returns a block of lines per hit.
 fn records(rows: &[Vec<(String, &Value)>], screen: &Screen, indent: &str) -> String {
     let mut text = String::new();
     for (ord, row) in rows.iter().enumerate() {
@@ -77,7 +77,7 @@ fn records(rows: &[Vec<(String, &Value)>], screen: &Screen, indent: &str) -> Str
     text
 }
 
-/// The leaves of a hit with their paths.
+/// Returns the leaves of a hit with their paths.
 fn flatten(hit: &Value) -> Vec<(String, &Value)> {
     fn walk<'a>(
         prefix: &str,
@@ -103,7 +103,7 @@ fn flatten(hit: &Value) -> Vec<(String, &Value)> {
     leaves
 }
 
-/// A value without quotes; a list by its members.
+/// Formats a value without quotes; a list by its members.
 fn text_of(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),

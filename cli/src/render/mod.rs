@@ -1,5 +1,5 @@
-//! Turning values into text for a terminal, and searches into pictures. Nothing here reads or computes
-//! an answer.
+//! Formatting of values as text for a terminal, and of searches as pictures. Nothing here reads or
+//! computes an answer.
 
 mod aggregations;
 mod answer;

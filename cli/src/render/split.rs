@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::terminal::dates::date_of;
 use super::{Align, Cell, Colour, Column, Screen, Table, numbers};
 
-/// A head, and what reading it took.
+/// A head, and the cost of reading it.
 pub(crate) struct InspectedSplit {
     pub(crate) name: String,
     pub(crate) head: Head,
@@ -17,7 +17,7 @@ pub(crate) struct InspectedSplit {
     pub(crate) damaged_blocks: Option<Vec<u64>>,
 }
 
-/// Everything that is in the head but the bytes themselves.
+/// Returns the contents of the head, without the bytes themselves, as JSON.
 pub(crate) fn split_json(split: &InspectedSplit) -> Value {
     let head = &split.head;
     let files = head.files.files();
@@ -69,7 +69,7 @@ pub(crate) fn split_json(split: &InspectedSplit) -> Value {
     })
 }
 
-/// The same as text.
+/// Returns the contents of the head as text.
 pub(crate) fn split_table(split: &InspectedSplit, screen: &Screen) -> String {
     format!(
         "{}\n{}\n{}",
@@ -179,7 +179,7 @@ fn blocks(split: &InspectedSplit) -> String {
     }
 }
 
-/// The files of the body, and how much of each is in the head.
+/// Returns the files of the body, and how much of each is in the head.
 fn files(split: &InspectedSplit) -> Table {
     let head = &split.head;
     let mut table = Table::new(vec![

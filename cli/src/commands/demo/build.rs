@@ -15,10 +15,10 @@ use super::run::{DemoArgs, say};
 use crate::exit::WrongUse;
 use crate::render::{IngestProgress, numbers};
 
-/// A generated line is shorter than this, so no split ends before it has its documents.
+/// A generated line is shorter than this, so the size limit never ends a split early.
 const MAX_LINE_LEN: u64 = 1024;
 
-/// The folder of the index: the one that was named, or a fresh one.
+/// Returns the folder of the index: the given one, or a new one.
 pub(super) fn folder(args: &DemoArgs) -> Result<PathBuf> {
     let Some(folder) = &args.dir else {
         return fresh_folder();
@@ -35,7 +35,7 @@ pub(super) fn folder(args: &DemoArgs) -> Result<PathBuf> {
     }
 }
 
-/// Made by us and by nobody else: names in a shared folder can be guessed.
+/// Creates a folder, and fails if it exists: names in a shared folder can be guessed.
 fn fresh_folder() -> Result<PathBuf> {
     let parent = std::env::temp_dir();
     let id = std::process::id();
@@ -65,7 +65,7 @@ fn create_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Generates, indexes and says what came of it.
+/// Generates and indexes logs, and reports the result.
 pub(super) fn build(args: &DemoArgs, uri: &str) -> Result<()> {
     say(&format!(
         "{} like those of a Hadoop file system (seed {}) go into {uri}",
@@ -84,7 +84,7 @@ pub(super) fn build(args: &DemoArgs, uri: &str) -> Result<()> {
         ..defaults
     };
     let lines = CorpusReader::new(HdfsLogs::new(args.docs, args.seed));
-    // The same lines wherever they are generated: two demos are alike to the byte.
+    // The lines do not depend on the machine: two demos are byte-identical.
     let id = format!("demo, seed {}", args.seed);
     let progress = IngestProgress::on_stderr(Some(args.docs));
     let started = Instant::now();
@@ -111,7 +111,7 @@ pub(super) fn build(args: &DemoArgs, uri: &str) -> Result<()> {
     check_rejects(&report)
 }
 
-/// Every line that the generator writes fits its own config.
+/// Fails if a line was rejected: every generated line fits the generator's own config.
 fn check_rejects(report: &IngestReport) -> Result<()> {
     match report.num_rejected_docs {
         0 => Ok(()),
@@ -119,7 +119,7 @@ fn check_rejects(report: &IngestReport) -> Result<()> {
     }
 }
 
-/// Says what the index of an earlier demo is.
+/// Describes the index of an earlier demo.
 pub(super) fn describe_kept(uri: &str) -> Result<()> {
     let index = IndexStore::open(uri)?.describe()?;
     say(&format!(

@@ -23,7 +23,7 @@ pub(super) struct DemoQuery {
     request: Value,
 }
 
-/// The two queries that search engines for logs are measured by.
+/// Returns the two queries that are common benchmarks of search engines for logs.
 pub(super) fn classics() -> [DemoQuery; 2] {
     [
         DemoQuery {
@@ -47,7 +47,7 @@ pub(super) fn classics() -> [DemoQuery; 2] {
 }
 
 impl DemoQuery {
-    /// What is asked, as it could be written on the command line.
+    /// Returns the query as it could be written on the command line.
     pub(super) fn described(&self, screen: &Screen) -> String {
         let query = self.request["query"].as_str().unwrap_or_default();
         let mut text = format!("query {query}, max_hits {}", self.request["max_hits"]);
@@ -60,7 +60,7 @@ impl DemoQuery {
         screen.paint(Colour::Cyan, &text)
     }
 
-    /// Hits or aggregations of an answer.
+    /// Returns the hits or aggregations of an answer.
     pub(super) fn answer(&self, response: &SearchResponse, screen: &Screen) -> String {
         let num_hits = response.json["num_hits"].as_u64().unwrap_or(0);
         let found = response.json["hits"]
@@ -80,7 +80,7 @@ impl DemoQuery {
     }
 }
 
-/// JSON in lines of at most `width`, broken behind commas and opening brackets.
+/// Breaks JSON into lines of at most `width`, behind commas and opening brackets.
 fn wrapped(json: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for piece in json.split_inclusive([',', '{']) {
@@ -95,7 +95,7 @@ fn wrapped(json: &str, width: usize) -> String {
     lines.join("\n")
 }
 
-/// What one wants to see of a log line first, with a date that people can read.
+/// Returns the most important parts of a log line, with a readable date.
 fn essence(hit: &Value) -> Value {
     let seconds = hit["timestamp"].as_i64();
     let time = seconds.and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
@@ -107,7 +107,7 @@ fn essence(hit: &Value) -> Value {
     })
 }
 
-/// What the queries of the demo run on.
+/// Environment of the demo's queries.
 pub(super) struct Laboratory {
     pub(super) uri: String,
     pub(super) engine: Arc<dyn Engine>,
@@ -115,17 +115,17 @@ pub(super) struct Laboratory {
     pub(super) cpu: CpuChoice,
 }
 
-/// One search: in simulated time, and what it took here.
+/// One search: in simulated time, and its real time here.
 struct Run {
     response: SearchResponse,
     attempts: Attempts,
     here_us: u64,
 }
 
-/// One query with an empty cache, and again with what the first run left there.
+/// One query with an empty cache, and again with the cache that the first run left.
 pub(super) struct Runs {
     title: &'static str,
-    /// Says what the simulated times are.
+    /// Description of the simulated times.
     simulated: String,
     cold: Run,
     warm: Run,
@@ -184,7 +184,7 @@ impl Runs {
         [("cold", &self.cold), ("warm", &self.warm)]
     }
 
-    /// What both runs took, side by side.
+    /// Returns a table of the costs of both runs, side by side.
     pub(super) fn cost_table(&self, screen: &Screen) -> String {
         let titles = [
             "",
@@ -222,7 +222,7 @@ impl Runs {
         table.text(screen, "")
     }
 
-    /// Both runs over time, on one scale.
+    /// Returns the timelines of both runs, on one scale.
     pub(super) fn charts(&self) -> [Chart; 2] {
         Chart::on_one_scale(self.named().map(|(name, run)| {
             let json = &run.response.json;
@@ -232,7 +232,7 @@ impl Runs {
         }))
     }
 
-    /// The charts in text, each under a caption.
+    /// Returns the charts as text, each under a caption.
     pub(super) fn timelines(&self, screen: &Screen) -> String {
         let captions = ["The cold run in simulated time:", "The warm run:"];
         let charts = self.charts();
@@ -246,7 +246,7 @@ impl Runs {
         shown.collect::<Vec<_>>().join("\n")
     }
 
-    /// What the figures do not say by themselves.
+    /// Returns remarks that explain the figures.
     pub(super) fn remarks(&self, screen: &Screen) -> String {
         let num = |key: &str| {
             self.cold.response.json["profile"][key]
@@ -275,7 +275,7 @@ fn is_same_answer(one: &SearchResponse, other: &SearchResponse) -> bool {
     same("hits") && same("num_hits") && same("aggregations")
 }
 
-/// A demo with holes is none.
+/// Fails if splits are missing: such a demo would mislead.
 fn check(response: &SearchResponse) -> Result<()> {
     match response.json["failed_splits"].as_array().map(Vec::as_slice) {
         None | Some([]) => Ok(()),

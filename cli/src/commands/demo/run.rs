@@ -70,7 +70,7 @@ pub(crate) struct DemoArgs {
 
 /// Runs the demo.
 pub(crate) fn run(args: &DemoArgs, screen: &Screen) -> Result<()> {
-    // First, so that a missing component shows at once.
+    // First, so that a missing component is reported immediately.
     let started = Instant::now();
     let engine = args.engine.start(InstanceCaps::default())?;
     let engine_started = started.elapsed();
@@ -133,7 +133,7 @@ async fn demo_query(
     Ok(runs.charts())
 }
 
-/// Draws all runs into a file beside the index's objects.
+/// Draws all runs into a file next to the index's objects.
 fn write_timelines(folder: &Path, charts: &[Chart]) -> Result<()> {
     let path = folder.join("timeline.svg");
     let file = TimelineFile::new(&path).map_err(WrongUse)?;
@@ -145,7 +145,7 @@ fn write_timelines(folder: &Path, charts: &[Chart]) -> Result<()> {
     say("")
 }
 
-/// Writes lines to stdout at once, so that they show while the next step runs.
+/// Writes lines to stdout and flushes, so that they appear while the next step runs.
 pub(super) fn say(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{}", text.trim_end_matches('\n'))?;
@@ -162,7 +162,7 @@ fn heading(screen: &Screen, number: u32, title: &str) -> Result<()> {
     say(&format!("\n{}\n", screen.paint(Colour::Bold, &text)))
 }
 
-/// Commands that can be pasted as they are.
+/// Returns commands that can be pasted unchanged.
 fn try_next(folder: &Path, screen: &Screen) -> String {
     let program = program_name();
     let index = quoted(&folder.display().to_string());
@@ -206,13 +206,13 @@ fn try_next(folder: &Path, screen: &Screen) -> String {
     text
 }
 
-/// A command in lines of at most `width` where its parts allow it, for a shell.
+/// Returns a shell command in lines of at most `width` where its parts permit it.
 fn continued(parts: &[String], width: usize) -> String {
     let mut text = String::new();
     let mut column = 0;
     for (ord, part) in parts.iter().enumerate() {
         let len = console::measure_text_width(part);
-        // Room for the backslash that a further part may need.
+        // Reserves room for the backslash that a further part may need.
         if ord > 0 && column + 1 + len + 2 > width {
             text.push_str(" \\\n    ");
             column = 4;
@@ -227,7 +227,7 @@ fn continued(parts: &[String], width: usize) -> String {
     text
 }
 
-/// This program as it can be called from here: by its name alone only if it was called so.
+/// Returns how this program can be called from here: by its bare name only if it was called so.
 fn program_name() -> String {
     let called = std::env::args().next().unwrap_or_default();
     if !called.is_empty() && !called.contains(std::path::MAIN_SEPARATOR) {
@@ -239,7 +239,7 @@ fn program_name() -> String {
     quoted(&short.display().to_string())
 }
 
-/// Safe to paste into a shell.
+/// Quotes an argument for a shell.
 fn quoted(text: &str) -> String {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || "/._-+:@%\\".contains(character);

@@ -1,4 +1,4 @@
-//! `canter doctor`: examines a store or web server, and says what to change.
+//! `canter doctor`: examines a store or web server, and recommends changes.
 
 mod run;
 mod writing;

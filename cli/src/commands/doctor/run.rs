@@ -1,4 +1,4 @@
-//! `canter doctor`: examines a store or web server, and says what to change.
+//! `canter doctor`: examines a store or web server, and recommends changes.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::exit::WrongUse;
 use crate::open::tokio_runtime;
 use crate::render::{self, Screen};
 
-/// Requests besides those that are timed.
+/// Number of requests besides the timed ones.
 const NUM_OTHER_REQUESTS: usize = 40;
 
 const AFTER_HELP: &str = "\
@@ -115,7 +115,7 @@ pub(crate) fn run(args: &DoctorArgs, screen: &Screen) -> Result<()> {
     }
 }
 
-/// A script's origin, as browsers write it.
+/// Parses a script's origin, as browsers write it.
 fn origin_of(text: &str) -> Result<String> {
     let wrong = || {
         WrongUse(format!(
@@ -129,7 +129,7 @@ fn origin_of(text: &str) -> Result<String> {
     }
 }
 
-/// Where the object to read may be: the address names an index or a file, and does not say which.
+/// Returns possible URLs of the object to read: the address is either that of an index or of a file.
 fn candidates(text: &str) -> Result<Vec<Url>> {
     let url = Url::parse(text)
         .ok()
@@ -151,7 +151,7 @@ fn is_file(path: &str) -> bool {
         .is_some_and(|name| name.contains('.'))
 }
 
-/// The index that `uri` names, or that the object is in which it names.
+/// Splits `uri` into an index and an object, which is the manifest unless `uri` names one.
 fn index_and_object(uri: &str) -> (&str, &str) {
     match uri.rsplit_once('/') {
         Some((parent, name))
@@ -163,7 +163,7 @@ fn index_and_object(uri: &str) -> (&str, &str) {
     }
 }
 
-/// A bucket or folder, through the fetcher that searches use, which here repeats nothing.
+/// Examines a bucket or folder through the fetcher of searches, without retries.
 fn examine_store(uri: &str, options: &DoctorOptions) -> Result<Report> {
     let (index, object) = index_and_object(uri);
     let retry = RetryOptions {

@@ -1,4 +1,4 @@
-//! Whether builders are safe from one another in a store: what `--write` adds.
+//! Checks of `--write`: whether a store keeps concurrent builders from overwriting each other.
 
 use anyhow::Result;
 use canter_index_builder::{BuildError, Condition, IndexStore, WriteProbe};
@@ -6,15 +6,15 @@ use canter_runtime::doctor::{Check, CheckStatus};
 
 use crate::exit::WrongUse;
 
-/// What was found of writing.
+/// Result of the checks.
 pub(super) struct Writing {
     /// Rows of the report.
     pub(super) checks: Vec<Check>,
-    /// Whether builders may write there; `None` if it was not examined.
+    /// True if builders may write there; `None` if it was not examined.
     pub(super) is_fit: Option<bool>,
 }
 
-/// Examines writing to the index at `uri`, if that is wanted.
+/// Examines writing to the index at `uri`, if requested.
 pub(super) fn examine(uri: &str, is_wanted: bool) -> Result<Writing> {
     let is_web = uri.starts_with("http://") || uri.starts_with("https://");
     match (is_wanted, is_web) {

@@ -1,4 +1,4 @@
-//! `canter index gc`: what nothing refers to is removed from the store.
+//! `canter index gc`: removes unreferenced objects from the store.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -77,7 +77,7 @@ pub(crate) struct GcArgs {
     format: Format,
 }
 
-/// A day, as milliseconds since 1970 at its beginning.
+/// Parses a day; returns its beginning in milliseconds since 1970.
 fn parse_day(text: &str) -> Result<u64, String> {
     let day = text.parse::<jiff::civil::Date>().ok();
     let start = day.and_then(|day| day.to_zoned(jiff::tz::TimeZone::UTC).ok());
@@ -85,19 +85,20 @@ fn parse_day(text: &str) -> Result<u64, String> {
     start.ok_or_else(|| "not a day such as 2026-01-31".to_owned())
 }
 
-/// A collection's report, and what was deleted and forgotten before it.
+/// The report of a collection, and the preceding deletions and forgotten sources.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
     report: &'a GcReport,
-    /// By --exact, documents that were older than the retention; those of expired splits are not among them.
+    /// Number of documents that --exact deleted because they were older than the retention, without those of expired
+    /// splits.
     #[serde(skip_serializing_if = "Option::is_none")]
     num_exactly_expired_docs: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     num_forgotten_sources: Option<u64>,
 }
 
-/// Collects, and says what was removed.
+/// Collects garbage, and reports what was removed.
 pub(crate) fn run(args: &GcArgs) -> Result<()> {
     let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
@@ -110,10 +111,10 @@ pub(crate) fn run(args: &GcArgs) -> Result<()> {
         dry_run: args.dry_run,
         applies_retention: !args.no_retention,
     };
-    // First, so that what it leaves behind is found by the collection.
+    // First, so that the collection finds the objects that it leaves behind.
     let forget = |before_ms| forget_sources(&store, before_ms, args.dry_run);
     let num_forgotten = args.forget_sources_before.map(forget).transpose()?;
-    // Splits as a whole go first: nobody has to search them.
+    // Whole splits go first, so that they need not be searched.
     let report = collect_garbage(&store, &options)?;
     let num_expired = match args.exact {
         // A dry run lists those of expired splits, too.
@@ -156,14 +157,14 @@ pub(crate) fn run(args: &GcArgs) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Deletes the documents of live splits that are older than the index keeps them, and says how many there are.
+/// Deletes the documents of live splits that are older than the retention, and returns their number.
 fn expire_documents(args: &GcArgs, store: &IndexStore, now: Duration) -> Result<u64> {
     let config = store.load_config()?;
     let Some(retention) = config.retention else {
         return Ok(0);
     };
     let period = retention.period();
-    // One that cannot be read is refused by the collection; of documents without a time nobody knows their age.
+    // The collection refuses an invalid retention; the age of documents without a time is unknown.
     let oldest = now.saturating_sub(period).as_secs();
     if period.is_zero() || config.doc_mapping.timestamp_field.is_none() {
         return Ok(0);

@@ -1,4 +1,4 @@
-//! `canter index ingest`: logs and other records into published splits.
+//! `canter index ingest`: builds and publishes splits of logs and other records.
 
 use std::fs;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ mod report;
 
 use report::text_of;
 
-/// Inputs of each pattern that `--dry-run` shows.
+/// Maximum number of inputs per pattern that `--dry-run` shows.
 const SHOWN_INPUTS: usize = 5;
 
 const AFTER_HELP: &str = "\
@@ -169,7 +169,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
         return show(args, num_records);
     }
     let options = options_of(args)?;
-    // Before an index is made of which there is nothing to be.
+    // Before an index is created without any data.
     let found = args.reading.find(FindOptions {
         index_uri: Some(args.index.clone()),
         ..FindOptions::default()
@@ -226,7 +226,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
     Ok(())
 }
 
-/// The report of an ingest with what became of the merges behind it.
+/// The report of an ingest, with the result of the merges after it.
 #[derive(Serialize)]
 struct Told<'a> {
     #[serde(flatten)]
@@ -236,12 +236,12 @@ struct Told<'a> {
     merge: Option<&'a Merged>,
 }
 
-/// What became of the merges behind an ingest.
+/// Result of the merges after an ingest.
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Merged {
     Done(MergeReport),
-    /// Why there are none. What was merged before that is published.
+    /// Reason for the failure. Earlier merges are published.
     Failed(String),
 }
 
@@ -276,16 +276,16 @@ fn text_of_merge(merged: &Merged) -> String {
     }
 }
 
-/// Where an ingest goes.
+/// Target and inputs of an ingest.
 struct Opened {
     store: IndexStore,
-    /// The inputs, from which nothing is missing.
+    /// The complete inputs.
     sources: Vec<Source>,
-    /// The name of the index, if the ingest makes it when it publishes.
+    /// The name of the index, if the ingest creates it when it publishes.
     new_id: Option<String>,
 }
 
-/// Opens the index. One that is not there begins with the config that is named, or else with one that suits the inputs.
+/// Opens the index. A missing index begins with the given config, or else with one that suits the inputs.
 fn open_for(args: &IngestArgs, options: &IngestOptions, sources: Vec<Source>) -> Result<Opened> {
     let write_options = WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
@@ -313,7 +313,7 @@ fn open_for(args: &IngestArgs, options: &IngestOptions, sources: Vec<Source>) ->
     })
 }
 
-/// The index at a URI, if there is one.
+/// Opens the index at a URI, if it exists.
 fn existing(uri: &str) -> Result<Option<IndexStore>> {
     let is_folder = !uri.contains("://");
     if is_folder && !Path::new(uri).exists() {
@@ -323,22 +323,22 @@ fn existing(uri: &str) -> Result<Option<IndexStore>> {
     Ok(store.has_index()?.then_some(store))
 }
 
-/// Removes the folder that was made for an index which did not come to be, if nothing is in it.
+/// Removes the empty folder that was created for an index that was then not created.
 fn remove_empty_folder(uri: &str) {
     if !uri.contains("://") {
-        // Of a folder with anything in it this is an error, and nothing else.
+        // For a folder with contents this fails, with no effect.
         let _ = fs::remove_dir(uri);
     }
 }
 
-/// Opens the index; with a config, makes it if it is not there.
+/// Opens the index; creates a missing one if a config is given.
 pub(crate) fn open_index(args: &IngestArgs) -> Result<IndexStore> {
     let uri = &args.index;
     let options = WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
     };
     let Some(config) = args.config.read()? else {
-        // A wrong URI shows before standard input is read all the same: an ingest begins with the manifest.
+        // A wrong URI is still reported before standard input is read: an ingest begins with the manifest.
         return Ok(IndexStore::open(uri)?.with_write_options(options));
     };
     let (store, is_new) = open_or_create_index_with(uri, &config, options)?;
@@ -376,7 +376,7 @@ pub(crate) fn options_of(args: &IngestArgs) -> Result<IngestOptions> {
     args.reading.apply(options)
 }
 
-/// Shows what the first records become.
+/// Shows the documents of the first records.
 fn show(args: &IngestArgs, num_records: u32) -> Result<()> {
     let options = options_of(args)?;
     let config = match args.config.read()? {
@@ -405,7 +405,7 @@ fn show(args: &IngestArgs, num_records: u32) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Gives each source an id by its place in the list, if the ingest has one.
+/// Gives each source an id by its place in the list, if the ingest has an id.
 pub(crate) fn with_ids(sources: Vec<Source>, args: &IngestArgs) -> Result<Vec<Source>> {
     let Some(id) = &args.ingest_id else {
         return Ok(sources);

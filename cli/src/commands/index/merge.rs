@@ -1,4 +1,4 @@
-//! `canter index merge`: many small splits into few large ones.
+//! `canter index merge`: merges many small splits into few large ones.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ pub(crate) struct MergeArgs {
     format: Format,
 }
 
-/// Merges, and says what was merged.
+/// Merges, and reports the merges.
 pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {
         unsafe_single_writer: args.unsafe_single_writer,
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
         match merged {
             Ok(report) if report.merges.is_empty() => {}
             Ok(report) => show(args, &report, started.elapsed())?,
-            // A store that is away for a minute is no reason to end.
+            // A temporarily unavailable store is not a reason to end.
             Err(error) if error.kind() == canter_index_builder::ErrorKind::Unavailable => {
                 warn(error)
             }
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<()> {
     }
 }
 
-/// `merged 10 splits of 5,000 documents, 1.2 MB, into 1a2b3c4d of 0.9 MB`.
+/// Returns `merged 10 splits of 5,000 documents, 1.2 MB, into 1a2b3c4d of 0.9 MB`.
 fn line_of(done: &MergeDone, verb: &str) -> String {
     let what = format!(
         "{verb} {} of {}, {}",

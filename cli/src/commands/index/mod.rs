@@ -1,4 +1,4 @@
-//! `canter index …`: what is done to an index.
+//! `canter index …`: commands for an index.
 
 pub(crate) mod create;
 pub(crate) mod delete;

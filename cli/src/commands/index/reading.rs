@@ -1,4 +1,4 @@
-//! What may be said about the inputs of an ingest: arguments that several commands share.
+//! Options for the inputs of an ingest, which several commands share.
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -98,7 +98,7 @@ pub(crate) struct ReadArgs {
 }
 
 impl ReadArgs {
-    /// The inputs as options of an ingest; the others are `defaults`.
+    /// Converts the options to those of an ingest; the others are `defaults`.
     pub(crate) fn apply(&self, defaults: IngestOptions) -> Result<IngestOptions> {
         Ok(IngestOptions {
             format: self.input_format,
@@ -120,7 +120,7 @@ impl ReadArgs {
         })
     }
 
-    /// The inputs; without any, standard input.
+    /// Finds the inputs; without any, standard input.
     pub(crate) fn find(&self, options: FindOptions) -> Result<FoundInputs> {
         let stdin = [PathBuf::from("-")];
         match self.input.is_empty() {
@@ -129,7 +129,7 @@ impl ReadArgs {
         }
     }
 
-    /// The same with other inputs than those that are named here.
+    /// Finds other inputs, with the same options.
     pub(crate) fn find_these(
         &self,
         inputs: &[PathBuf],
@@ -150,7 +150,7 @@ impl ReadArgs {
     }
 }
 
-/// A byte between values.
+/// Parses a byte between values.
 fn parse_delimiter(text: &str) -> Result<u8, String> {
     match (text, text.as_bytes()) {
         ("tab" | "\\t", _) => Ok(b'\t'),
@@ -164,7 +164,7 @@ fn parse_zone(text: &str) -> Result<Zone, String> {
         .ok_or_else(|| "write a name such as Europe/Berlin, or an offset such as +02:00".to_owned())
 }
 
-/// A day, which begins at midnight, or a time; in seconds since 1970.
+/// Parses a day, which begins at midnight, or a time; returns seconds since 1970.
 fn parse_time(text: &str) -> Result<i64, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time.as_second());
@@ -176,7 +176,7 @@ fn parse_time(text: &str) -> Result<i64, String> {
         .map_err(|_| "write a day as 2026-11-01 or a time as 2026-11-01T12:00:00Z".to_owned())
 }
 
-/// Compiles a program, and passes on what the compiler says of it.
+/// Compiles a program, and prints the compiler's messages.
 fn read_transform(path: &Path) -> Result<Transform> {
     let shown = path.display();
     let text = fs::read_to_string(path)
@@ -192,7 +192,7 @@ fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Where the config of a new index comes from.
+/// Source of a new index's config.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(crate) struct ConfigArgs {
@@ -206,7 +206,7 @@ pub(crate) struct ConfigArgs {
 }
 
 impl ConfigArgs {
-    /// The config that is named, if one is.
+    /// Reads the given config, if there is one.
     pub(crate) fn read(&self) -> Result<Option<IndexConfig>> {
         match (&self.index_config, &self.preset) {
             (Some(path), _) => read_index_config(path).map(Some),

@@ -1,4 +1,4 @@
-//! `canter index suggest`: an index config for documents that are there.
+//! `canter index suggest`: suggests an index config for existing documents.
 
 use std::io::{self, Write};
 
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &SuggestArgs) -> Result<()> {
             ));
         }
     }
-    // What is printed works, or says why not.
+    // Warns if the printed config does not work.
     if let Err(error) = IndexConfig::from_yaml(&suggestion.yaml, |_| None) {
         warn(format_args!("the config has to be corrected: {error}"));
     }

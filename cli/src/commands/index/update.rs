@@ -1,4 +1,4 @@
-//! `canter index update`: the config of an index that has documents.
+//! `canter index update`: changes the config of an index with documents.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub(crate) struct UpdateArgs {
     format: Format,
 }
 
-/// Updates, and says what changed.
+/// Updates the config, and reports the changes.
 pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
     let config = read_index_config(&args.index_config)?;
     let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {

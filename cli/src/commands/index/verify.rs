@@ -1,4 +1,4 @@
-//! `canter index verify`: whether every object of an index is there and whole.
+//! `canter index verify`: checks that every object of an index is present and intact.
 
 use std::io::{self, Write};
 

@@ -1,6 +1,6 @@
-//! What an answer says: what was found, what is missing or was cut, and what it cost. It has a bounded length.
+//! Answers of tools: the result, what is missing or cut, and the cost. Their length is bounded.
 //!
-//! Notes are sentences and come first: a model that reads nothing else has read what the answer lacks.
+//! Notes are sentences and come first, so that a model that reads nothing else knows what the answer lacks.
 
 use std::time::Duration;
 
@@ -12,16 +12,16 @@ use super::app::{Failure, Reply};
 use super::shorten::{Payload, Shortened, shorten};
 use crate::render::numbers;
 
-/// Splits that are named in an answer that lacks them.
+/// Maximum number of missing splits that an answer names.
 const MAX_NAMED_SPLITS: usize = 5;
 
-/// Longest account of a split that could not be read.
+/// Maximum length of a message about an unreadable split, in bytes.
 const MAX_ACCOUNT_BYTES: usize = 300;
 
-/// Kept free for the notes that cutting adds.
+/// Number of bytes reserved for the notes that cutting adds.
 const MAX_CUT_NOTE_BYTES: usize = 600;
 
-/// An answer that is being put together.
+/// An answer under construction.
 pub(super) struct Answer {
     notes: Vec<String>,
     is_complete: bool,
@@ -29,7 +29,7 @@ pub(super) struct Answer {
     cost: Value,
 }
 
-/// What a call took, of one request or of several.
+/// Cost of a call, of one request or of several.
 #[derive(Debug, Default)]
 pub(super) struct Spent {
     num_requests: u64,
@@ -54,7 +54,7 @@ impl Spent {
         self.elapsed += elapsed;
     }
 
-    /// What is left of `limits` after this.
+    /// Returns the part of `limits` that is left.
     pub(super) fn left_of(&self, limits: &Limits) -> Limits {
         let left = |max: Option<u64>, used: u64| max.map(|max| max.saturating_sub(used));
         let elapsed_ms = u64::try_from(self.elapsed.as_millis()).unwrap_or(u64::MAX);
@@ -67,8 +67,8 @@ impl Spent {
         limits
     }
 
-    /// As an answer shows it. Under a forced filter it shows the time alone: what a search reads depends on documents that
-    /// the caller may not see.
+    /// Returns the cost as an answer shows it. Under a forced filter it contains only the time, because the reads of a
+    /// search depend on hidden documents.
     pub(super) fn to_json(&self, is_filtered: bool) -> Value {
         let elapsed_ms = (self.elapsed.as_secs_f64() * 1e4).round() / 10.0;
         if is_filtered {
@@ -101,7 +101,7 @@ impl Answer {
         self.notes.push(sentence.into());
     }
 
-    /// Says that something is missing, and what.
+    /// Records that something is missing.
     pub(super) fn lacks(&mut self, sentence: impl Into<String>) {
         self.is_complete = false;
         self.note(sentence);
@@ -122,11 +122,11 @@ impl Answer {
         }
     }
 
-    /// What a search went without, from the search API's answer. `asked` are the limits of the call, `most` those of the
-    /// server.
+    /// Records what a search lacks, from the search API's answer. `asked` are the limits of the call, `most` those of
+    /// the server.
     ///
     /// # Errors
-    /// If splits are missing and none was read: such an answer says nothing.
+    /// If splits are missing and none was read: such an answer is useless.
     pub(super) fn note_missing(
         &mut self,
         json: &Value,
@@ -135,7 +135,7 @@ impl Answer {
     ) -> Result<(), Failure> {
         let splits = |key: &str| json[key].as_array().map_or(&[][..], Vec::as_slice);
         let (failed, skipped) = (splits("failed_splits"), splits("skipped_splits"));
-        // Behind a filter nothing is said of which splits there are, and how many.
+        // Under a forced filter, the number and ids of splits are hidden.
         let is_hidden = skipped
             .iter()
             .chain(failed)
@@ -204,11 +204,11 @@ impl Answer {
         Ok(())
     }
 
-    /// The answer with its payload under `key`, which has a few parts cut or left out if it is longer than `max_bytes`.
-    /// `advice` says how to ask for less.
+    /// Returns the answer with its payload under `key`, with parts cut or left out if it is longer than `max_bytes`.
+    /// `advice` explains how to ask for less.
     ///
     /// # Errors
-    /// If it has too many parts to be cut to that.
+    /// If it has too many parts to be cut to that length.
     pub(super) fn finish(
         mut self,
         key: &str,
@@ -272,7 +272,7 @@ impl Answer {
     }
 }
 
-/// How a call gets more of what was used up.
+/// Returns advice on raising an exhausted limit.
 fn advice(limit: &str, asked: &Limits, most: &Limits) -> String {
     let of = |limits: &Limits| match limit {
         "max_requests" => limits.budget.max_requests,
@@ -290,7 +290,7 @@ fn advice(limit: &str, asked: &Limits, most: &Limits) -> String {
     }
 }
 
-/// Which split could not be read, and why.
+/// Returns an unreadable split, with the reason.
 fn account_of(split: &Value) -> Value {
     let message = split["message"].as_str().unwrap_or_default();
     let end = message.floor_char_boundary(MAX_ACCOUNT_BYTES);

@@ -1,4 +1,4 @@
-//! What calls are answered with: the search API over all indexes, and a planner for each of them.
+//! Resources that answer calls: the search API over all indexes, and a planner for each of them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,27 +18,27 @@ use crate::args::InstanceCaps;
 use crate::exit::WrongUse;
 use crate::open::about_index;
 
-/// Longest message of a call that failed. One may quote a query.
+/// Maximum length of an error message in bytes; it may quote a query.
 const MAX_MESSAGE_BYTES: usize = 4 << 10;
 
-/// Most names that a message lists.
+/// Maximum number of names that a message lists.
 const MAX_LISTED: usize = 20;
 
-/// What every call is answered with.
+/// Resources that answer every call.
 pub(super) struct App {
     searcher: Searcher,
-    /// By the name of the index; none under a forced filter, where plans would tell of what it hides.
+    /// Planners by index name; empty under a forced filter, because plans would reveal hidden documents.
     planners: BTreeMap<String, Searcher>,
     caller: Caller,
-    /// In the order of the command line.
+    /// Names of the indexes, in the order of the command line.
     pub(super) indexes: Vec<String>,
-    /// What a call may take at most.
+    /// Maximum limits of a call.
     pub(super) limits: Limits,
     pub(super) max_hits: u64,
     pub(super) max_answer_bytes: usize,
 }
 
-/// Why a call has no answer, for the model: it says what to do.
+/// Reason for a failed call, with advice for the model.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Failure(String);
 
@@ -57,7 +57,7 @@ impl Failure {
     }
 }
 
-/// What came of a request, and what it took.
+/// Result of a request, and its cost.
 pub(super) struct Reply {
     pub(super) json: Result<Value, Failure>,
     pub(super) profile: Profile,
@@ -97,7 +97,7 @@ impl App {
         })
     }
 
-    /// An error if the forced filter is none: better now than in each answer.
+    /// Returns an error if the forced filter is invalid, to report it before the first call.
     pub(super) async fn check_filter(&self) -> Result<(), WrongUse> {
         if !self.is_filtered() {
             return Ok(());
@@ -113,12 +113,12 @@ impl App {
         }
     }
 
-    /// Whether callers may see a part of the documents only, and so nothing that tells of others.
+    /// Returns whether callers may see only some documents.
     pub(super) fn is_filtered(&self) -> bool {
         self.caller.forced_filter.is_some()
     }
 
-    /// An error that names the indexes if `name` is none of them.
+    /// Returns an error that lists the indexes if `name` is not one of them.
     pub(super) fn check_index(&self, name: &str) -> Result<(), Failure> {
         if self.indexes.iter().any(|index| index == name) {
             return Ok(());
@@ -188,7 +188,7 @@ impl App {
         explained.map_err(|error| Failure::new(&error.message))
     }
 
-    /// Waits for what goes on behind answers.
+    /// Waits for background work.
     pub(super) async fn settle(&self) {
         self.searcher.settle().await;
         for planner in self.planners.values() {
@@ -197,7 +197,7 @@ impl App {
     }
 }
 
-/// What the searchers have in common.
+/// Returns a builder with the settings that all searchers share.
 fn searcher_builder(
     args: &McpArgs,
     engine: &Arc<dyn Engine>,
@@ -208,7 +208,7 @@ fn searcher_builder(
         .apply(builder, args.searcher.cache.manifest(), cache)
 }
 
-/// `a, b, c and 4 more`.
+/// Formats names as `a, b, c and 4 more`.
 pub(super) fn listed(names: &[String]) -> String {
     let shown: Vec<&str> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
     let shown = shown.join(", ");

@@ -1,12 +1,12 @@
-//! What `canter mcp` is told on the command line.
+//! The arguments of `canter mcp`.
 
 use clap::Args;
 
 use crate::args::{SearcherArgs, ServingCacheArgs, parse_bytes, parse_index};
 
-/// An answer is never too short to say what it lacks.
+/// Minimum size of an answer, enough to say what it lacks.
 const MIN_ANSWER_BYTES: u64 = 8 << 10;
-/// A longer one fits into no model's context.
+/// Maximum size of an answer; a longer one exceeds every model's context.
 const MAX_ANSWER_BYTES: u64 = 16 << 20;
 
 const AFTER_HELP: &str = "\

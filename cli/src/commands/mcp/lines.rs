@@ -1,4 +1,4 @@
-//! Lines of JSON-RPC on two streams: each line that is no message is answered with what is wrong with it.
+//! Lines of JSON-RPC on two streams: an invalid line is answered with an error.
 //!
 //! ```text
 //!   input ─→ one line, of bounded length ─┬─ a message ─────────────────────→ the SDK
@@ -7,7 +7,7 @@
 //!   output ←─ one line after the other ←──────────────────────────────────────┴── answers of the SDK
 //! ```
 //!
-//! The SDK's own transport says nothing to a line that is no JSON, so that a client waits for ever.
+//! The SDK's own transport does not answer invalid JSON, so that a client would wait forever.
 
 use std::io;
 
@@ -24,57 +24,57 @@ use crate::exit::warn;
 
 const UTF8_BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// Longest text of an error's own.
+/// Maximum length of an error's reason, in characters.
 const MAX_REASON_CHARS: usize = 300;
 
 /// Messages on two streams.
 pub(super) struct Lines<R> {
     input: BufReader<R>,
     max_bytes: usize,
-    /// What has come of the line that is being read. A read that is called off goes on here.
+    /// The part of the current line read so far. A cancelled read continues here.
     line: Vec<u8>,
-    /// The rest of a line that was too long is still to come.
+    /// True while the rest of an overlong line is skipped.
     is_discarding: bool,
     has_ended: bool,
-    /// An answer to what was no message, which waits to be written.
+    /// An answer to an invalid line, waiting to be written.
     refusal: Option<Line>,
     output: Option<mpsc::Sender<Line>>,
     writing: Option<JoinHandle<()>>,
 }
 
-/// A line to be written, and who waits until it is.
+/// A line to be written, and the task that waits for it.
 struct Line {
     bytes: Vec<u8>,
     written: Option<oneshot::Sender<io::Result<()>>>,
 }
 
-/// What was read.
+/// Result of a read.
 enum Step {
     Line,
     TooLong,
     End,
 }
 
-/// What a line is.
+/// A parsed line.
 #[derive(Debug)]
 enum Read {
     Message(Box<RxJsonRpcMessage<RoleServer>>),
-    /// Nothing that is answered.
+    /// A line that needs no answer.
     Ignored,
     Refused(Refusal),
 }
 
-/// Why a line is no message.
+/// Reason why a line is invalid.
 #[derive(Debug, PartialEq)]
 struct Refusal {
     code: ErrorCode,
-    /// Of the request, if that can be told; null otherwise, as JSON-RPC 2.0 has it (section 5).
+    /// Id of the request, if known; otherwise null, as in JSON-RPC 2.0 (section 5).
     id: Value,
     reason: String,
 }
 
 impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
-    /// Reads lines of at most `max_bytes`, and starts what writes.
+    /// Reads lines of at most `max_bytes`, and starts the writer.
     pub(super) fn new<W>(input: R, output: W, max_bytes: usize) -> Self
     where
         W: AsyncWrite + Send + Unpin + 'static,
@@ -92,12 +92,12 @@ impl<R: AsyncRead + Send + Unpin + 'static> Lines<R> {
         }
     }
 
-    /// Reads until a line is there. It may be called off, and goes on where it was.
+    /// Reads until a line is complete. It may be cancelled, and continues where it was.
     async fn read_line(&mut self) -> io::Result<Step> {
         loop {
             let read = self.input.fill_buf().await?;
             if read.is_empty() {
-                // What stands before the end is a line, too.
+                // A last line without a line feed is complete, too.
                 let is_line = !self.line.is_empty() && !self.has_ended;
                 self.has_ended = true;
                 return Ok(if is_line { Step::Line } else { Step::End });
@@ -191,7 +191,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
         }
     }
 
-    /// All that was sent is written first.
+    /// Pending lines are written first.
     async fn close(&mut self) -> io::Result<()> {
         drop(self.output.take());
         match self.writing.take() {
@@ -201,7 +201,7 @@ impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
     }
 }
 
-/// Writes lines until no more can come. Each is written whole, whoever waits for it.
+/// Writes lines until the channel closes. Each is written completely, even if its sender is gone.
 async fn write_all<W: AsyncWrite + Unpin>(mut lines: mpsc::Receiver<Line>, mut output: W) {
     while let Some(Line { bytes, written }) = lines.recv().await {
         let result = match output.write_all(&bytes).await {
@@ -224,7 +224,7 @@ impl Refusal {
     }
 }
 
-/// What a line is, without its end.
+/// Parses a line without its end.
 fn read(line: &[u8]) -> Read {
     let line = line.strip_prefix(UTF8_BOM).unwrap_or(line).trim_ascii();
     if line.is_empty() {
@@ -251,12 +251,12 @@ fn read(line: &[u8]) -> Read {
     let is_id = |id: &&Value| id.is_string() || id.is_i64();
     let id = given.filter(is_id).cloned().unwrap_or_default();
     let has_method = fields.get("method").is_some_and(Value::is_string);
-    // To answer what is meant as an answer could go on for ever.
+    // Answering something that is meant as an answer could loop forever.
     let is_answer = !fields.contains_key("method")
         && (fields.contains_key("result") || fields.contains_key("error"));
     let has_id = given.is_some();
     match serde_json::from_value(message) {
-        // The SDK takes a request with an id that is none for a notification, and answers nothing.
+        // The SDK takes a request with an invalid id for a notification, and does not answer.
         Ok(JsonRpcMessage::Notification(_)) if has_id => {
             let reason = "the `id` of a request is text or a whole number";
             Read::Refused(Refusal::invalid(id, reason))
@@ -279,7 +279,7 @@ mod tests {
         runtime.unwrap().block_on(future)
     }
 
-    /// All that comes of an input: messages for the SDK, and what was written.
+    /// Processes an input; returns the number of messages for the SDK, and the written lines.
     fn run(input: &'static [u8], max_bytes: usize) -> (usize, Vec<Value>) {
         block_on(async {
             let (output, mut written) = tokio::io::duplex(1 << 16);
@@ -386,7 +386,7 @@ mod tests {
         assert_eq!(codes(&answers), [(-32_600, Value::Null)]);
         let (num_messages, answers) = run(PING, max_bytes - 1);
         assert_eq!((num_messages, answers.len()), (0, 1));
-        // One that does not end.
+        // An endless line.
         let (num_messages, answers) = run(vec![b'x'; 100_000].leak(), 10);
         assert_eq!((num_messages, answers.len()), (0, 1));
     }

@@ -1,11 +1,12 @@
-//! `canter mcp`: a server of the Model Context Protocol on standard input and output, for programs that let a model search.
+//! `canter mcp`: a server of the Model Context Protocol on standard input and output, for programs that let a model
+//! search.
 //!
 //! ```text
 //!   client ──line──▶ transport ──▶ server ──▶ tools ─────────────▶ app ──▶ the search API, or a plan
 //!          ◀──line──           ◀──        ◀── answer: notes, what was found, what it cost; of a bounded length
 //! ```
 //!
-//! It changes nothing anywhere. Standard output carries the protocol and nothing else.
+//! It only reads. Standard output carries nothing but the protocol.
 
 mod answer;
 mod app;

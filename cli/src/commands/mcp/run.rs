@@ -5,7 +5,7 @@
 //!          ◀──line──           ◀──        ◀── answer: notes, what was found, what it cost; of a bounded length
 //! ```
 //!
-//! It changes nothing anywhere. Standard output carries the protocol and nothing else.
+//! It only reads. Standard output carries nothing but the protocol.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::transport;
 use crate::exit::WrongUse;
 use crate::open::tokio_runtime;
 
-/// How long the cache's writes are waited for, once standard input is closed.
+/// Maximum time to wait for the cache's writes after standard input is closed.
 const MAX_GOODBYE: Duration = Duration::from_secs(5);
 
 /// Serves until standard input is closed.
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &McpArgs) -> Result<()> {
         let _ = tokio::time::timeout(MAX_GOODBYE, app.settle()).await;
         served
     });
-    // A read of standard input that is under way cannot be called off.
+    // A running read of standard input cannot be cancelled.
     runtime.shutdown_background();
     served
 }
@@ -43,9 +43,9 @@ async fn serve(server: Server) -> Result<()> {
     let transport = transport::bounded(input, output);
     let session = match rmcp::serve_server(server, transport).await {
         Ok(session) => session,
-        // Whoever says nothing wants nothing.
+        // A client that sends nothing gets nothing.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        // It is not repeated: it may hold what is searched for.
+        // The message is not repeated, because it may contain a query.
         Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
             let message = "the first message on standard input does not begin a session: `canter mcp` is started by a \
                            client of the Model Context Protocol, as its --help shows";

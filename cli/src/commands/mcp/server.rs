@@ -1,4 +1,4 @@
-//! The protocol's side: which tools there are, and a call from its arguments to its answer.
+//! The protocol: the list of tools, and a call from its arguments to its answer.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,20 +21,20 @@ use super::tools::{self, DescribeArguments, ListArguments, SearchArguments};
 const NO_ROOM: &str = "too many calls are waiting already: wait for the answers of others and call again (or start the \
                        server with a higher --max-concurrent-calls or --max-waiting-calls)";
 
-/// How long clients need not ask again which tools there are: they stay the same while the server runs.
+/// Time for which clients may cache the list of tools, which never changes while the server runs.
 const TOOLS_TTL_MS: u64 = 3_600_000;
 
 /// Answers the requests of one client.
 pub(super) struct Server {
     app: Arc<App>,
     tools: Vec<Tool>,
-    /// A permit for each call that may run.
+    /// Permits for running calls.
     running: Semaphore,
-    /// A permit for each call that may run or wait for others.
+    /// Permits for running and waiting calls.
     line: Semaphore,
 }
 
-/// A call whose arguments are right.
+/// A call with valid arguments.
 #[derive(Debug)]
 enum Call {
     ListIndexes(ListArguments),
@@ -46,7 +46,7 @@ enum Call {
 
 impl Call {
     fn read(tool: &Tool, arguments: JsonObject) -> Result<Self, ErrorData> {
-        // What is null is as good as absent.
+        // Null counts as absent.
         let given = arguments.into_iter().filter(|(_, value)| !value.is_null());
         let arguments = Value::Object(given.collect());
         let schema = Value::Object((*tool.input_schema).clone());
@@ -89,7 +89,7 @@ impl Server {
         }
     }
 
-    /// Answers a call when its turn has come. A failure is an answer too: the model is to read it.
+    /// Answers a call in its turn. A failure is an answer too, for the model to read.
     async fn answer(&self, call: Call) -> CallToolResult {
         let Ok(_place) = self.line.try_acquire() else {
             return failed(NO_ROOM.to_owned());
@@ -121,7 +121,7 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         let listed = ListToolsResult::with_all_items(self.tools.clone());
         let version = context.protocol_version();
-        // Earlier versions of the protocol do not know these.
+        // Earlier versions of the protocol do not have these.
         Ok(
             match version.is_some_and(|version| version >= ProtocolVersion::V_2026_07_28) {
                 true => listed
@@ -152,7 +152,7 @@ impl ServerHandler for Server {
         let call = Call::read(tool, arguments.unwrap_or_default())?;
         let started = Instant::now();
         let answer = tokio::select! {
-            // The search ends with the future that waits for it.
+            // The search ends when its future is dropped.
             () = context.ct.cancelled() => {
                 tracing::info!(target: "canter::mcp", tool = %tool.name, outcome = "cancelled");
                 return Err(ErrorData::invalid_request("the call was cancelled", None));
@@ -168,7 +168,7 @@ impl ServerHandler for Server {
         Ok(answer.into())
     }
 
-    /// What is no request of the protocol, as far as the SDK could read it.
+    /// Answers an invalid request, as far as the SDK could parse it.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

@@ -1,27 +1,27 @@
-//! Values that are made short enough for an answer: long texts and lists are cut, and what was cut is counted.
+//! Shortening of values for an answer: long texts and lists are cut, and the cuts are counted.
 //!
-//! A cut text ends with how long it was. A cut list has its first items, of which nothing marks the end: who reads it as
-//! data must not meet something else in it. Both are counted in [`Cuts`], which an answer shows.
+//! A cut text ends with its original length. A cut list contains its first items without a mark at the end, because
+//! readers of the data must not find anything else in it. Both are counted in [`Cuts`], which an answer shows.
 
 use serde_json::{Map, Value, json};
 
-/// Longest text and list that are tried first. Both are halved until the value is short enough.
+/// Initial maximum length of texts and lists. Both are halved until the value is short enough.
 const FIRST_MAX_TEXT_BYTES: usize = 16 << 10;
 const FIRST_MAX_ITEMS: usize = 4 << 10;
-/// Shorter texts say nothing.
+/// Minimum length of a useful text, in bytes.
 const LAST_MAX_TEXT_BYTES: usize = 64;
 
-/// Most places that are named with their cuts.
+/// Maximum number of places that are listed with their cuts.
 const MAX_PLACES: usize = 20;
-/// Longest path that is shown.
+/// Maximum length of a path that is shown, in bytes.
 const MAX_PATH_BYTES: usize = 100;
 
-/// What an answer is about.
+/// The payload of an answer.
 #[derive(Debug, PartialEq)]
 pub(super) enum Payload {
-    /// Items, of which the last are left out if nothing else helps.
+    /// Items, of which the last are left out if cutting does not suffice.
     List(Vec<Value>),
-    /// One value, which is whole but for its lists and texts.
+    /// One value, which is complete except for its cut lists and texts.
     Tree(Value),
 }
 
@@ -30,12 +30,11 @@ pub(super) enum Payload {
 pub(super) struct Shortened {
     pub(super) value: Value,
     pub(super) cuts: Cuts,
-    /// Items of a list that were left out.
+    /// Number of items of a list that were left out.
     pub(super) num_left_out: usize,
 }
 
-/// Makes a payload no longer than `max_bytes` as JSON, together with the account of what was cut. Nothing if it has too
-/// many parts for that.
+/// Shortens a payload to at most `max_bytes` of JSON, together with its list of cuts. `None` if it has too many parts.
 pub(super) fn shorten(payload: Payload, max_bytes: usize) -> Option<Shortened> {
     let (items, is_list) = match payload {
         Payload::List(items) => (items, true),
@@ -71,7 +70,7 @@ pub(super) fn shorten(payload: Payload, max_bytes: usize) -> Option<Shortened> {
             num_left_out: 0,
         });
     }
-    // Each with its comma, and the brackets.
+    // Each item has a comma, and the list has brackets.
     let mut len = 2 + items
         .iter()
         .map(|item| item.to_string().len() + 1)
@@ -93,11 +92,11 @@ fn len_of((items, cuts): &(Vec<Value>, Cuts)) -> usize {
     2 + items.sum::<usize>() + cuts.len()
 }
 
-/// Cuts what is longer than this.
+/// Cuts texts and lists that exceed the limits.
 struct Knife {
     max_text_bytes: usize,
     max_items: usize,
-    /// The item of the list that is being cut.
+    /// The index of the item that is being cut.
     item: Option<usize>,
     cuts: Cuts,
 }
@@ -154,21 +153,21 @@ impl Knife {
     }
 }
 
-/// Everything that was cut, place by place.
+/// All cuts, by place.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Cuts(Vec<Cut>);
 
-/// What was cut at one path, whichever item it is in.
+/// Cuts at one path, in any item.
 #[derive(Debug, PartialEq)]
 struct Cut {
     path: String,
     unit: &'static str,
     num_values: usize,
-    /// The length of the longest before.
+    /// Maximum original length.
     longest: usize,
-    /// About as much of each was kept.
+    /// Approximate length that was kept.
     kept: usize,
-    /// Places of the items that had something cut here.
+    /// Indexes of the items that were cut here.
     items: Vec<usize>,
 }
 
@@ -177,7 +176,7 @@ impl Cuts {
         self.0.is_empty()
     }
 
-    /// Drops what was cut in items from this place on.
+    /// Removes the cuts in items from this index on.
     fn forget_from(&mut self, place: usize) {
         for cut in &mut self.0 {
             let before = cut.items.len();
@@ -192,7 +191,7 @@ impl Cuts {
         self.to_json("aggregations").to_string().len()
     }
 
-    /// A list of what was cut; `list` is what the list of items is called.
+    /// Returns a list of the cuts; `list` is the name of the list of items.
     pub(super) fn to_json(&self, list: &str) -> Value {
         let named = self.0.iter().take(MAX_PLACES).map(|cut| {
             let mut path = cut.path.clone();
@@ -280,7 +279,7 @@ mod tests {
         let shortened = shortened(Payload::List(vec![wide(50), hit(2_000), wide(100)]), 1_500);
         assert_eq!(shortened.num_left_out, 1);
         assert_eq!(shortened.value[0], wide(50));
-        // Nothing is said of what is not shown.
+        // Items that are left out have no cuts.
         let one = shorten(Payload::List(vec![wide(50), hit(2_000)]), 720).unwrap();
         assert_eq!((one.num_left_out, one.cuts.is_empty()), (1, true));
         let none = shorten(Payload::List(vec![wide(500)]), 1_000).unwrap();

@@ -1,4 +1,5 @@
-//! Messages in and out, with a bound on how many wait for an answer: the SDK would hold any number that the client does not take.
+//! Messages in and out, with a limit on unanswered requests: the SDK would buffer any number that the client does not
+//! read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,13 +13,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::lines::Lines;
 
-/// Longest message of a client. Queries and aggregations have a kilobyte.
+/// Maximum length of a client's message, in bytes. Queries and aggregations have a kilobyte.
 const MAX_MESSAGE_BYTES: usize = 4 << 20;
 
-/// Most requests that are read before one of them is answered. Each ends at its deadline.
+/// Maximum number of unanswered requests; no more are read meanwhile. Each ends at its deadline.
 const MAX_UNANSWERED: usize = 256;
 
-/// Messages as lines.
+/// Returns a transport of messages as lines.
 pub(super) fn bounded<R, W>(input: R, output: W) -> Unanswered<Lines<R>>
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -31,11 +32,11 @@ where
     }
 }
 
-/// Reads no further while too many requests are not answered.
+/// Transport that stops reading while too many requests are unanswered.
 pub(super) struct Unanswered<T> {
     inner: T,
     free: Arc<Semaphore>,
-    /// One for each request that was read, until its answer is written.
+    /// Permits of the requests that were read, until their answers are written.
     places: HashMap<RequestId, OwnedSemaphorePermit>,
 }
 
@@ -67,7 +68,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Unanswered<T> {
             JsonRpcMessage::Request(request) => {
                 self.places.insert(request.id.clone(), place);
             }
-            // What is cancelled is not answered.
+            // A cancelled request is not answered.
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) =
                     &notification.notification

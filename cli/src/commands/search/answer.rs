@@ -25,7 +25,7 @@ pub(crate) fn run(args: &SearchArgs, screen: &Screen) -> Result<()> {
         true => explain::run(&index, args, screen),
         false => answer(&index, args, screen),
     };
-    // After the answer: nobody waits for the cache. Whatever became of it, the next search gains.
+    // After the answer, so that it does not wait for the cache. Even after a failure, the next search benefits.
     index.settle();
     args.metrics.write(index.metrics());
     done
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &SearchArgs, screen: &Screen) -> Result<()> {
 fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
     let (answer, attempts) = index.search(&request_of(args))?;
     if args.profile {
-        // The cache's account is complete when it has written what it was offered.
+        // The cache's statistics are complete once it has written everything.
         index.settle();
     }
     let simulated = index.simulation().map(Simulation::line);
@@ -45,7 +45,7 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let is_json = matches!(args.format.on(screen), Format::Json);
     let response = if is_json && !screen.is_terminal && args.chart.is_none() {
-        // Nobody looks into the aggregations: they go from the guest to the output as they are.
+        // The aggregations are not parsed: they go from the guest to the output unchanged.
         let cache = index.cache_stats();
         write_text(&mut out, answer, args.profile, cache.as_ref())?
     } else {
@@ -65,7 +65,7 @@ fn answer(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
     };
     out.flush()?;
     if is_json {
-        // Without a profile the JSON does not say it.
+        // Without a profile the JSON does not contain it.
         simulated.into_iter().for_each(note);
     }
     args.simulate.write_timeline(args.query(), &chart)?;

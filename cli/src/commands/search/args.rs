@@ -1,4 +1,4 @@
-//! What `canter search` is told on the command line.
+//! The arguments of `canter search`.
 
 use std::fs;
 
@@ -124,13 +124,13 @@ pub(crate) struct SearchArgs {
 }
 
 impl SearchArgs {
-    /// The query.
+    /// Returns the query.
     pub(super) fn query(&self) -> &str {
         let query = self.query.as_deref().or(self.bare_query.as_deref());
         query.unwrap_or_default()
     }
 
-    /// The index that is named, if no input is.
+    /// Returns the given index, if no input is given.
     pub(super) fn index(&self) -> Option<&str> {
         self.index.as_deref()
     }

@@ -37,7 +37,7 @@ impl ExplainArgs {
 
 /// Plans the search and shows the plan.
 pub(super) fn run(index: &OpenIndex, args: &SearchArgs, screen: &Screen) -> Result<()> {
-    // Before anything is read: a mistake in the table should cost nothing.
+    // Before anything is read, so that an invalid table costs nothing.
     let prices = Prices::read(args.explain.prices.as_deref())?;
     let (explained, attempts) = index.explain(&request_of(args))?;
     let simulated = index.simulation().map(Simulation::line);

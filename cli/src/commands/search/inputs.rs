@@ -1,5 +1,4 @@
-//! `canter search --input`: an index of the inputs, made when they are searched for the first time and kept in the user's
-//! cache folder.
+//! `canter search --input`: an index of the inputs, built at the first search and kept in the user's cache folder.
 //!
 //! ```text
 //!   inputs ──▶ what they are (paths, lengths, times; content of pipes) ──▶ id ──▶ kept? ── yes ──▶ search
@@ -24,9 +23,9 @@ use crate::commands::index::suggest::deciding::decide;
 use crate::exit::{WrongUse, note, warn};
 use crate::render::{IngestProgress, numbers};
 
-/// Larger inputs are worth an index of their own.
+/// Maximum size of inputs in bytes: larger ones deserve an index of their own.
 const MAX_INPUT_BYTES: u64 = 2 << 30;
-/// How indexes of inputs are made: another number makes all of them anew.
+/// Version of these indexes: changing it rebuilds all of them.
 const VERSION: &str = concat!("1 ", env!("CARGO_PKG_VERSION"));
 
 /// Arguments about inputs that are searched without an index of their own.
@@ -52,7 +51,7 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
-    /// The URI of an index of the inputs, which is made if it is not kept already.
+    /// Returns the URI of an index of the inputs, which is built if it is not kept already.
     pub(super) fn index(&self) -> Result<String> {
         let found = self.reading.find(FindOptions::default())?;
         if found.sources.is_empty() {
@@ -81,7 +80,7 @@ impl InputArgs {
         Ok(uri)
     }
 
-    /// Makes an index of the inputs at `uri`.
+    /// Builds an index of the inputs at `uri`.
     fn make(&self, uri: &str, options: &IngestOptions, inputs: Known) -> Result<()> {
         let started = Instant::now();
         let decision = decide(inputs.sources, options, "inputs")?;
@@ -119,7 +118,7 @@ impl InputArgs {
             )
     }
 
-    /// What the inputs are. What can be read once is written into a file first.
+    /// Identifies the inputs. An input that can be read only once is written to a file first.
     fn known(&self, sources: Vec<Source>, cache: &CachedIndexes) -> Result<Known> {
         let mut known = Known::default();
         let mut num_bytes = 0;
@@ -164,7 +163,7 @@ impl InputArgs {
     }
 }
 
-/// Inputs, and what they are known by.
+/// Inputs, and their identification.
 #[derive(Default)]
 struct Known {
     sources: Vec<Source>,
@@ -173,7 +172,7 @@ struct Known {
 }
 
 impl Known {
-    /// The id of an index of these inputs, read as `options` say.
+    /// Returns the id of an index of these inputs, read with `options`.
     fn id(&self, options: &IngestOptions) -> SourceId {
         let how = IngestOptions {
             ingested_at_ms: 0,
@@ -190,7 +189,7 @@ impl Known {
     }
 }
 
-/// Says what was indexed, and what of it is known only now.
+/// Prints what was indexed, and the findings of the ingest.
 fn tell(report: &IngestReport, timestamp_field: Option<&str>, started: Instant) {
     let mut formats: Vec<&str> = report.inputs.iter().map(|input| input.format).collect();
     formats.sort_unstable();

@@ -1,4 +1,4 @@
-//! What is missing from an answer, and why.
+//! Missing parts of an answer, and the reasons.
 
 use anyhow::{Result, bail};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::exit::warn;
 use crate::render::numbers;
 
-/// Skipped splits that a warning names.
+/// Maximum number of skipped splits that a warning names.
 const MAX_NAMED: usize = 5;
 
 /// Names the splits that are missing from the answer, on stderr.
@@ -25,7 +25,7 @@ pub(super) fn warn_of(response: &Value) {
     }
 }
 
-/// An error if splits are missing and none is in the answer.
+/// Returns an error if splits are missing and the answer contains none.
 pub(super) fn check_answered(response: &Value) -> Result<()> {
     let num = |key: &str| response["profile"][key].as_u64().unwrap_or(0);
     let num_answered = num("num_splits_searched")
@@ -39,7 +39,7 @@ pub(super) fn check_answered(response: &Value) -> Result<()> {
     Ok(())
 }
 
-/// Which limit cut the answer short, how to raise it, and which splits it cost.
+/// Returns which limit cut the answer short, how to raise it, and the skipped splits.
 fn limit_message(response: &Value) -> Option<String> {
     let (what, flag) = match response["budget_exhausted"].as_str() {
         Some(limit) => (limit.to_owned(), format!("--{}", limit.replace('_', "-"))),

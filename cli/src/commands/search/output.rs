@@ -9,28 +9,28 @@ use serde_json::{Map, Value};
 
 use crate::render::{Chart, Colour, Screen, answer, cache_line, cost_line, timeline};
 
-/// What there is to show.
+/// Contents of the output.
 pub(super) struct Shown<'a> {
     pub(super) response: &'a SearchResponse,
-    /// The aggregations that were asked for, if any.
+    /// The requested aggregations, if any.
     pub(super) aggs: &'a Value,
-    /// What the cache did, if there is one.
+    /// The statistics of the cache, if there is one.
     pub(super) cache: Option<CacheStats>,
-    /// The requests over time, if they were asked for.
+    /// The timeline of requests, if requested.
     pub(super) profile: Option<&'a Chart>,
-    /// Says that the times are made up, if they are.
+    /// Note on simulated times, if they are simulated.
     pub(super) simulated: Option<&'a str>,
 }
 
-/// The answer as the guest shapes it, with the profile only if it was asked for.
+/// Returns the guest's answer, with the profile only if requested.
 pub(super) fn json_of(shown: &Shown<'_>) -> Value {
     let mut answer = shown.response.json.clone();
     trim_profile(&mut answer, shown.profile.is_some(), shown.cache.as_ref());
     answer
 }
 
-/// Writes what [`json_of`] gives on a line, without reading the aggregations. The answer without them
-/// is returned.
+/// Writes the result of [`json_of`] on a line, without parsing the aggregations. Returns the answer
+/// without them.
 pub(super) fn write_text(
     out: &mut impl Write,
     mut answer: SearchText,
@@ -53,7 +53,7 @@ fn trim_profile(answer: &mut Value, has_profile: bool, cache: Option<&CacheStats
     }
 }
 
-/// Layer by layer, the classes that were asked for or offered anything.
+/// Returns statistics layer by layer, for the classes with any lookups or puts.
 fn cache_json(stats: &CacheStats) -> Value {
     let layers = stats.layers.iter().map(|layer| {
         let classes = ByteClass::ALL.into_iter();
@@ -76,7 +76,7 @@ fn is_idle(stats: &ClassStats) -> bool {
     *stats == unused
 }
 
-/// The answer, what it cost, and with a profile each request.
+/// Returns the answer, its cost, and with a profile each request.
 pub(super) fn table_of(shown: &Shown<'_>, screen: &Screen) -> String {
     let response = shown.response;
     let cache = shown.cache.as_ref();
@@ -97,7 +97,7 @@ pub(super) fn table_of(shown: &Shown<'_>, screen: &Screen) -> String {
     text
 }
 
-/// One JSON object on a line, or on many for a person.
+/// Writes one JSON object on one line, or indented for a person.
 pub(super) fn write_json(out: &mut impl Write, json: &Value, screen: &Screen) -> io::Result<()> {
     match screen.is_terminal {
         true => writeln!(out, "{json:#}"),

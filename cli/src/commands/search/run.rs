@@ -1,4 +1,4 @@
-//! From arguments to an open index, a request and its answer.
+//! Opening an index from arguments, and running a request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::open::{about_index, tokio_runtime};
 use crate::render::Attempts;
 use crate::simulate::Simulation;
 
-/// An index that is open for searching, and what a search of it may take.
+/// An index that is open for searching, and the limits of a search.
 pub(super) struct OpenIndex {
     uri: String,
     searcher: Searcher,
@@ -74,7 +74,7 @@ impl OpenIndex {
         Ok((explanation.map_err(about_index(&self.uri))?, attempts))
     }
 
-    /// Runs something on the searcher's clock.
+    /// Runs a future on the searcher's clock.
     async fn in_time<T>(&self, future: impl Future<Output = T>) -> (T, Attempts) {
         match &self.simulation {
             Some(simulation) => simulation.run(future).await,
@@ -82,23 +82,23 @@ impl OpenIndex {
         }
     }
 
-    /// What the index is simulated as, if it is.
+    /// Returns the simulation, if there is one.
     pub(super) fn simulation(&self) -> Option<&Simulation> {
         self.simulation.as_ref()
     }
 
-    /// What the cache has done, if there is one.
+    /// Returns the statistics of the cache, if there is one.
     pub(super) fn cache_stats(&self) -> Option<CacheStats> {
         self.cache.as_ref().map(|cache| cache.stats())
     }
 
-    /// What all of this has counted.
+    /// Returns the metrics of all of this.
     pub(super) fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Waits until the next search will find what this one fetched. A disk or a store that takes
-    /// longer for it than a search may take is not waited for.
+    /// Waits until the next search can use the data that this one fetched, but not longer than a
+    /// search may take.
     pub(super) fn settle(&self) {
         let patience = Duration::from_millis(self.limits.budget.deadline_ms.unwrap_or(u64::MAX));
         self.runtime.block_on(async {
@@ -108,14 +108,14 @@ impl OpenIndex {
     }
 }
 
-/// The search request, as the guest reads it.
+/// Returns the search request for the guest.
 pub(super) fn request_of(args: &SearchArgs) -> Value {
     let mut request = Map::new();
     let mut put = |key: &str, value: Value| request.insert(key.to_owned(), value);
     put("query", args.query().into());
     put("max_hits", args.max_hits.into());
     put("start_offset", args.start_offset.into());
-    // Always: the cost line and the exit code need it.
+    // Always requested: the cost line and the exit code need it.
     put("profile", true.into());
     if let Some(aggs) = &args.aggs {
         put("aggs", aggs.clone());

@@ -1,4 +1,4 @@
-//! What `canter serve` is told on the command line.
+//! The arguments of `canter serve`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use super::writing::WritingArgs;
 use crate::args::{SearcherArgs, ServingCacheArgs, parse_bytes, parse_index, parse_some_duration};
 use crate::exit::WrongUse;
 
-/// Requests have a kilobyte; so many of the longest at once are no searches.
+/// Default maximum size of all request bodies in memory. Search requests have a kilobyte; many large ones at once are
+/// not searches.
 const DEFAULT_MAX_HELD_BYTES: u64 = 16 << 20;
 
 const AFTER_HELP: &str = "\
@@ -134,7 +135,7 @@ pub(crate) struct AccessArgs {
 }
 
 impl AccessArgs {
-    /// Where tokens are known from, if any are asked for.
+    /// Returns the sources of tokens, if tokens are required.
     pub(super) fn settings(&self) -> Option<AccessSettings> {
         let jwt = self.jwks.clone().map(|key_set| JwtSettings {
             key_set: Source::File(key_set),
@@ -207,7 +208,7 @@ impl ServeArgs {
 }
 
 impl ServerArgs {
-    /// An error if no request could keep to these.
+    /// Returns an error if no request could comply with these limits.
     pub(super) fn check(&self) -> Result<(), WrongUse> {
         match self.max_held_bytes() < self.max_body_bytes {
             false => Ok(()),
@@ -220,13 +221,13 @@ impl ServerArgs {
         }
     }
 
-    /// Most bytes of all bodies together.
+    /// Returns the maximum size of all bodies together, in bytes.
     fn max_held_bytes(&self) -> u64 {
         let default = DEFAULT_MAX_HELD_BYTES.max(self.max_body_bytes);
         self.max_held_bytes.unwrap_or(default)
     }
 
-    /// What bodies of requests may take.
+    /// Returns the limits on the bodies of requests.
     pub(super) fn bodies(&self) -> BodyLimits {
         BodyLimits {
             max_bytes: self.max_body_bytes,
@@ -235,7 +236,7 @@ impl ServerArgs {
         }
     }
 
-    /// What connections may take.
+    /// Returns the limits on connections.
     pub(super) fn connections(&self) -> ConnectionLimits {
         ConnectionLimits {
             max_connections: self.max_connections as usize,

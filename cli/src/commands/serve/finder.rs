@@ -1,4 +1,4 @@
-//! How the server finds the documents that are to be deleted: as `canter index delete` does.
+//! Finder of documents to delete, as in `canter index delete`.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::commands::index::Lister;
 use crate::exit::WrongUse;
 
-/// Time for one search of an index, in milliseconds.
+/// Time limit of one search of an index, in milliseconds.
 const DEADLINE_MS: u64 = 600_000;
 
 /// Finds documents with the server's engine.
@@ -29,7 +29,7 @@ impl FindDocuments for Finder {
 }
 
 fn kind_of(error: &anyhow::Error) -> ErrorKind {
-    // That is how the search says that there is no index.
+    // The error of a search of a missing index.
     if error.is::<WrongUse>() {
         return ErrorKind::NotFound;
     }

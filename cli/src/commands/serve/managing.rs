@@ -1,4 +1,4 @@
-//! What the server is told of indexes that come and go.
+//! Arguments of `canter serve` for creating and deleting indexes.
 
 use canter_server::RootSettings;
 use clap::Args;
@@ -28,7 +28,7 @@ pub(crate) struct ManagingArgs {
 }
 
 impl ManagingArgs {
-    /// Where indexes come and go, if anywhere.
+    /// Returns the settings of the root of indexes, if there is one.
     pub(super) fn settings(&self) -> Option<RootSettings> {
         Some(RootSettings {
             uri: self.indexes_in.clone()?,

@@ -1,4 +1,4 @@
-//! `canter serve`: the search API over HTTP, as `canter-server` has it. Here it gets its arguments, address and signals.
+//! `canter serve`: the search API over HTTP from `canter-server`. This module adds arguments, address and signals.
 
 mod args;
 mod finder;

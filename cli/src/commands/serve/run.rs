@@ -1,4 +1,4 @@
-//! `canter serve`: the search API over HTTP, as `canter-server` has it. Here it gets its arguments, address and signals.
+//! `canter serve`: the search API over HTTP from `canter-server`. This module adds arguments, address and signals.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -21,10 +21,10 @@ use crate::exit::{WrongUse, note, warn};
 use crate::observe::follow_trace;
 use crate::open::{about_index, tokio_runtime};
 
-/// How long searches that are under way have, once the server is told to stop.
+/// Maximum time that running searches have after the server is told to stop.
 const MAX_GOODBYE: Duration = Duration::from_secs(35);
 
-/// Serves until it is told to stop, and then ends the searches that are under way.
+/// Serves until told to stop, and then finishes the running searches.
 pub(crate) fn run(args: &ServeArgs) -> Result<()> {
     args.server.check()?;
     let identity = args.identity()?;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
                 "{WRONG_CLOCK} (until then, connections are answered 503)"
             ));
         }
-        // On standard output, for programs that start a server: with port 0 only this tells the port.
+        // On standard output, for programs that start a server: with port 0 only this line contains the port.
         let mut out = io::stdout().lock();
         let scheme = if server.is_tls() { "https" } else { "http" };
         writeln!(out, "listening on {scheme}://{address}")?;
@@ -70,12 +70,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<()> {
         if !server.serve(listener, stop, patience(&stopping)).await? {
             warn("connections that were still open are closed");
         }
-        // What was taken is published before the process ends.
+        // Accepted documents are published before the process ends.
         Ok(server.settle().await?)
     })
 }
 
-/// An address that other machines reach must say who may ask.
+/// Requires access control or `--insecure` for an address that other machines can reach.
 fn check_public(args: &ServeArgs, server: &Server, address: SocketAddr) -> Result<(), WrongUse> {
     match (server.is_guarded(), server.is_tls()) {
         (false, _) if args.access.insecure => {
@@ -99,7 +99,7 @@ fn check_public(args: &ServeArgs, server: &Server, address: SocketAddr) -> Resul
     }
 }
 
-/// Starts the engine and opens the indexes and the cache. Reads nothing of an index yet, unless it is written to.
+/// Starts the engine and opens the indexes and the cache. Reads nothing of an index yet, unless it is writable.
 fn open(args: &ServeArgs, identity: Option<Arc<Identity>>) -> Result<Server> {
     let origins = Origins::new(&args.cors_origins, &args.writing.cors_write_origins)?;
     let metrics = Arc::new(Metrics::new());
@@ -150,8 +150,8 @@ fn open(args: &ServeArgs, identity: Option<Arc<Identity>>) -> Result<Server> {
     })?)
 }
 
-/// Ends when clients have had their time since the server was told to stop, or when it is told again: one that
-/// sends half a request must not keep it for ever.
+/// Ends when clients have had their time since the server was told to stop, or when it is told again: a client
+/// that sends half a request must not keep it running forever.
 async fn patience(stopping: &Notify) {
     stopping.notified().await;
     tokio::select! {
@@ -160,7 +160,7 @@ async fn patience(stopping: &Notify) {
     }
 }
 
-/// Ends when the process is asked to: by the terminal, or by whatever manages services.
+/// Ends when the process is asked to stop, by the terminal or by a service manager.
 async fn told_to_stop() {
     let interrupted = async {
         // A system without such signals is stopped in its own way.

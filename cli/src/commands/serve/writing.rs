@@ -1,4 +1,4 @@
-//! What the writable server is told on the command line.
+//! Arguments of the writable server.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub(crate) struct WritingArgs {
 }
 
 impl WritingArgs {
-    /// What the server takes, if it takes documents.
+    /// Returns the settings for writes, if the server is writable.
     pub(super) fn settings(&self, body_timeout: Duration) -> Option<WritingSettings> {
         let len = |num_bytes: u64| usize::try_from(num_bytes).unwrap_or(usize::MAX);
         self.writable.then(|| WritingSettings {

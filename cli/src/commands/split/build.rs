@@ -1,4 +1,4 @@
-//! `canter split build`: one part of a build that several machines share.
+//! `canter split build`: builds one part of a build that several machines share.
 
 use std::fs;
 use std::io::{self, Write};
@@ -126,7 +126,7 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
     Ok(())
 }
 
-/// The inputs, those of lists among them.
+/// Returns the inputs, including those in lists.
 fn listed(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for input in inputs {
@@ -143,12 +143,12 @@ fn listed(inputs: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(all)
 }
 
-/// The path, if it is a URI.
+/// Returns the path, if it is a URI.
 pub(super) fn uri_of(path: &Path) -> Option<&str> {
     path.to_str().filter(|text| text.contains("://"))
 }
 
-/// Writes a file that is there whole or not at all: whoever waits for it must not read a part.
+/// Writes a file atomically, so that waiting readers never see a part of it.
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<()> {
     let temporary = path.with_extension("incomplete");
     fs::write(&temporary, bytes)

@@ -1,4 +1,4 @@
-//! `canter split inspect`: what the head of a split says, without its body.
+//! `canter split inspect`: shows the head of a split, without its body.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -16,9 +16,9 @@ use crate::exit::WrongUse;
 use crate::open::tokio_runtime;
 use crate::render::{InspectedSplit, Screen, numbers, split_json, split_table};
 
-/// A longer head is not read: damage, most likely.
+/// Maximum length of a head in bytes; a longer one is most likely damage.
 const MAX_HEAD_LEN: u64 = 256 << 20;
-/// Verified this many bytes at a time, about.
+/// Approximate number of bytes that are verified at a time.
 const VERIFY_LEN: u64 = 4 << 20;
 
 /// Arguments of `canter split inspect`.
@@ -94,8 +94,8 @@ struct HeadReader<'a> {
 }
 
 impl HeadReader<'_> {
-    /// One request opens most splits. A split shorter than that says so by its answer; then the
-    /// prefix tells the head's length.
+    /// Reads the head. One request suffices for most splits. The answer to a shorter split shows
+    /// its length; for a longer head, the prefix contains the length.
     async fn read(&mut self) -> Result<Vec<u8>> {
         let mut bytes = match self.fetch(0, SPECULATIVE_HEAD_LEN).await? {
             Some(bytes) => bytes,
@@ -122,7 +122,7 @@ impl HeadReader<'_> {
         Ok(bytes)
     }
 
-    /// A range, or `None` if the object ends before it does.
+    /// Fetches a range; `None` if the object ends before it.
     async fn fetch(&mut self, offset: u64, len: u64) -> Result<Option<Vec<u8>>> {
         self.num_requests += 1;
         match self
@@ -143,8 +143,8 @@ impl HeadReader<'_> {
     }
 }
 
-/// What to open, and which object in it: the last part of the path. A query string, such as a
-/// signature, stays with what is opened.
+/// Returns the location to open and the object in it, the last part of the path. A query string,
+/// such as a signature, stays with the location.
 fn folder_and_object(split: &str) -> Result<(String, String)> {
     let (path, query) = match split.contains("://") {
         true => split
@@ -164,7 +164,7 @@ fn folder_and_object(split: &str) -> Result<(String, String)> {
     Ok((format!("{folder}{query}"), object.to_owned()))
 }
 
-/// Reads the whole body and returns the numbers of the blocks that are not what they were.
+/// Reads the whole body and returns the numbers of the damaged blocks.
 fn verify(path: &Path, split: &InspectedSplit) -> Result<Vec<u64>> {
     let shown = path.display();
     let cannot_read = || format!("cannot read `{shown}`");

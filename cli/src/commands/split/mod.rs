@@ -1,4 +1,4 @@
-//! `canter split`: a build that several machines share, and what is in a split.
+//! `canter split`: builds shared by several machines, and the contents of a split.
 
 pub(crate) mod build;
 pub(crate) mod inspect;

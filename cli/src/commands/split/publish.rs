@@ -1,4 +1,4 @@
-//! `canter split publish`: what all parts of a shared build have uploaded, made live at once.
+//! `canter split publish`: publishes the splits of all parts of a shared build at once.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub(crate) struct PublishArgs {
     format: FormatArg,
 }
 
-/// Publishes, and says what came of it.
+/// Publishes, and reports the result.
 pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
     let mut receipts = Vec::new();
     for path in &args.receipts {
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// How many a transform has dropped, if it has.
+/// Returns a note on the documents that a transform dropped, if any.
 pub(super) fn text_of_dropped(num_dropped: u64) -> String {
     match num_dropped {
         0 => String::new(),

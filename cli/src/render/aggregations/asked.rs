@@ -1,14 +1,14 @@
-//! What was asked for, beside what was answered: the kind of each aggregation and its parameters.
+//! The request beside the answer: the kind of each aggregation and its parameters.
 
 use serde_json::Value;
 
 static NOTHING: Value = Value::Null;
 
-/// The aggregations of one level of a request, or nothing where it is not known.
+/// The aggregations of one level of a request, or null if unknown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a>(&'a Value);
 
-/// One aggregation of a request; empty where it is not known.
+/// One aggregation of a request; empty if unknown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct One<'a> {
     pub(super) kind: &'a str,
@@ -21,7 +21,7 @@ impl<'a> Asked<'a> {
         Self(aggregations)
     }
 
-    /// The aggregation of this name.
+    /// Returns the aggregation with this name.
     pub(super) fn of(self, name: &str) -> One<'a> {
         let found = self.0.get(name).and_then(Value::as_object);
         let inside = found.and_then(|found| found.get("aggs").or(found.get("aggregations")));
@@ -36,7 +36,7 @@ impl<'a> Asked<'a> {
 }
 
 impl<'a> One<'a> {
-    /// The names of the fields that hits are sorted by.
+    /// Returns the names of the fields that hits are sorted by.
     pub(super) fn sort_fields(&self) -> Vec<&'a str> {
         let keys = match self.body.get("sort") {
             Some(Value::Array(keys)) => keys.as_slice(),
@@ -50,7 +50,7 @@ impl<'a> One<'a> {
         keys.iter().filter_map(name).collect()
     }
 
-    /// What a bucket without a key is called: the query of a filter, or the one for all others.
+    /// Returns the name of a bucket without a key: the query of a filter, or the one for all others.
     pub(super) fn filter_at(&self, place: usize) -> String {
         match self.body.get("filters").and_then(Value::as_array) {
             Some(filters) => match filters.get(place).and_then(Value::as_str) {

@@ -10,7 +10,7 @@ use super::{Align, Cell, Colour, Column, MAX_BAR_WIDTH, MIN_BAR_WIDTH, Screen, T
 /// Extended statistics that fit into a row; the others follow from these.
 const SPREAD: [&str; 5] = ["count", "min", "max", "avg", "std_deviation"];
 
-/// What has a picture of its own: percentiles, ranks and extended statistics. `None` for all else.
+/// Formats percentiles, ranks and extended statistics. `None` for anything else.
 pub(super) fn figures(
     name: &str,
     result: &Value,
@@ -30,7 +30,7 @@ pub(super) fn figures(
     Some(title + &text)
 }
 
-/// `name: 5`, or `name.min: 5`, `name.max: 7`, … for a result of several numbers.
+/// Returns `name: 5`, or `name.min: 5`, `name.max: 7`, … for a result of several numbers.
 pub(super) fn named_numbers(name: &str, result: &Value, one: One<'_>) -> Vec<(String, String)> {
     let Value::Object(object) = result else {
         return Vec::new();
@@ -73,7 +73,7 @@ fn shown(value: &Value) -> Option<String> {
     }
 }
 
-/// The points of a distribution, by name or in a list: what each is called, and its value.
+/// Returns the names and values of a distribution's points, given by name or in a list.
 fn points(result: &Value) -> Option<Vec<(String, Option<f64>)>> {
     let short = |key: &str| match key.parse::<f64>() {
         Ok(number) => numbers::real(number),
@@ -101,7 +101,7 @@ fn points(result: &Value) -> Option<Vec<(String, Option<f64>)>> {
     }
 }
 
-/// The points under each other, and a line from the least to the largest with a mark at each.
+/// Formats the points below each other, and a line from the smallest to the largest with a mark at each.
 fn percentiles(points: &[(String, Option<f64>)], screen: &Screen, indent: &str) -> String {
     let mut table = Table::new(vec![
         Column::new("", Align::Left),
@@ -115,7 +115,7 @@ fn percentiles(points: &[(String, Option<f64>)], screen: &Screen, indent: &str) 
     table.text(screen, &indent) + &line(points, screen, &indent).unwrap_or_default()
 }
 
-/// `12.5 |------|---------| 420`, with the names of the marks below where they have room.
+/// Returns `12.5 |------|---------| 420`, with the names of the marks below where they fit.
 fn line(points: &[(String, Option<f64>)], screen: &Screen, indent: &str) -> Option<String> {
     let marks: Vec<(&str, f64)> = points
         .iter()
@@ -158,7 +158,7 @@ fn line(points: &[(String, Option<f64>)], screen: &Screen, indent: &str) -> Opti
     ))
 }
 
-/// How many percent lie up to each value.
+/// Formats the percentage up to each value.
 fn ranks(points: &[(String, Option<f64>)], screen: &Screen, indent: &str) -> String {
     let mut table = Table::new(vec![
         Column::new("up to", Align::Right),
@@ -177,7 +177,7 @@ fn ranks(points: &[(String, Option<f64>)], screen: &Screen, indent: &str) -> Str
     table.text(screen, &format!("{indent}  "))
 }
 
-/// Extended statistics in four rows: of all values, of their squares, and the bounds around the average.
+/// Formats extended statistics in four rows: of all values, of their squares, and the bounds around the average.
 fn spread(result: &Value, screen: &Screen, indent: &str) -> String {
     let text = |value: &Value| shown(value).unwrap_or_default();
     let stat = |key: &str| match result.get(format!("{key}_as_string")) {
@@ -200,7 +200,7 @@ fn spread(result: &Value, screen: &Screen, indent: &str) -> String {
         ],
     ];
     let indent = format!("{indent}  ");
-    // Where four rows are too wide, each number has its own.
+    // If four rows are too wide, each number has its own.
     let wide = pairs(rows.iter().map(|row| row.as_slice()), 3);
     wide.fitted(screen, &indent).unwrap_or_else(|| {
         let narrow = rows.iter().flatten().map(std::slice::from_ref);
@@ -208,7 +208,7 @@ fn spread(result: &Value, screen: &Screen, indent: &str) -> String {
     })
 }
 
-/// Names and texts, so many pairs in a row.
+/// Returns a table of names and texts, with `num_pairs` pairs per row.
 fn pairs<'a>(rows: impl Iterator<Item = &'a [(&'static str, String)]>, num_pairs: usize) -> Table {
     let pair = [Align::Whole, Align::Right].map(|align| Column::new("", align));
     let columns = (0..num_pairs).flat_map(|_| pair.clone());

@@ -1,4 +1,4 @@
-//! The hits of `top_hits` and `top_metrics`: as a table, and as a line inside of a bucket.
+//! The hits of `top_hits` and `top_metrics`: as a table, and as a line inside a bucket.
 
 use serde_json::Value;
 
@@ -6,14 +6,13 @@ use super::asked::One;
 use super::rows::key_text;
 use super::{Align, Cell, Column, Screen, Table};
 
-/// The hits of a result that has them.
+/// Returns the hits of a result that has them.
 pub(super) fn hits_of(result: &Value) -> Option<&Vec<Value>> {
     let hits = result.get("hits").or_else(|| result.get("top"));
     hits.and_then(Value::as_array)
 }
 
-/// What stands in a hit: names and texts, the values that it is sorted by first. A field that it shows as
-/// well is there once.
+/// Returns the names and texts of a hit, its sort values first. A field that is also shown occurs once.
 fn fields(hit: &Value, one: One<'_>) -> Vec<(String, String)> {
     let names = one.sort_fields();
     let shown = hit.get("docvalue_fields").or_else(|| hit.get("metrics"));
@@ -41,14 +40,14 @@ fn fields(hit: &Value, one: One<'_>) -> Vec<(String, String)> {
     sort.chain(shown).collect()
 }
 
-/// `duration: 466, time: 2024-05-01T00:00:00Z`.
+/// Returns `duration: 466, time: 2024-05-01T00:00:00Z`.
 pub(super) fn line(hit: &Value, one: One<'_>) -> String {
     let fields = fields(hit, one);
     let fields = fields.iter().map(|(name, text)| format!("{name}: {text}"));
     fields.collect::<Vec<_>>().join(", ")
 }
 
-/// A row for each hit, a column for each field.
+/// Returns a table with a row for each hit, and a column for each field.
 pub(super) fn table(
     name: &str,
     hits: &[Value],

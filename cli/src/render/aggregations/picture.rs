@@ -1,5 +1,5 @@
-//! Buckets as a picture: the columns of a histogram, the bars of terms; stacked where there are few keys
-//! inside. SVG that needs nothing outside of itself, or a page with it and tables.
+//! Buckets as a picture: the columns of a histogram, or the bars of terms; stacked if there are few
+//! inner keys. Self-contained SVG, or a page with it and tables.
 
 use std::fs;
 use std::io;
@@ -20,16 +20,16 @@ const MARGIN: f64 = 16.0;
 const TITLE_HEIGHT: f64 = 44.0;
 const GAP: f64 = 24.0;
 const PLOT_HEIGHT: f64 = 240.0;
-/// Of columns; bars have their labels here.
+/// Left edge of columns; bars have their labels here.
 const COLUMNS_AT: f64 = 84.0;
 const BARS_AT: f64 = 260.0;
 const BARS_END: f64 = 860.0;
 const BAR_HEIGHT: f64 = 22.0;
 const MAX_BARS: usize = 100;
-/// More columns than pixels tell nothing.
+/// Maximum number of columns; more than pixels would show nothing.
 const MAX_COLUMNS: usize = 800;
 const NUM_TICKS: f64 = 5.0;
-/// Of the axis below columns.
+/// Maximum length of labels on the axis below columns, in characters.
 const MAX_AXIS_CHARS: usize = 26;
 const CHAR_WIDTH: f64 = 7.0;
 const MAX_LABEL_CHARS: usize = 34;
@@ -62,12 +62,12 @@ impl FromStr for ChartFile {
 }
 
 impl ChartFile {
-    /// Where it is.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Draws all aggregations that have buckets, over what the file held.
+    /// Draws all aggregations that have buckets, and replaces the file.
     ///
     /// # Errors
     /// Names the aggregations, if none of them can be drawn.
@@ -94,7 +94,7 @@ impl ChartFile {
 struct Figure {
     name: String,
     rows: Vec<Row>,
-    /// What the parts of each row are, if they are stacked.
+    /// Keys of the parts of each row, if they are stacked.
     keys: Vec<String>,
     is_histogram: bool,
 }
@@ -140,7 +140,7 @@ impl Figure {
         counts.max().unwrap_or(0).max(1) as f64
     }
 
-    /// The parts of a row, each with its class; the rest of its documents has none of the keys.
+    /// Returns the parts of a row, each with its class; the other documents of the row have none of the keys.
     fn parts(&self, row: &Row) -> Vec<(String, u64)> {
         match self.keys.is_empty() {
             true => vec![("s0".to_owned(), row.num_docs.unwrap_or(0))],
@@ -171,7 +171,7 @@ impl Figure {
 
     fn write_columns(&self, svg: &mut Markup, top: f64) -> io::Result<()> {
         let bottom = top + PLOT_HEIGHT;
-        // Documents come whole.
+        // Numbers of documents are integers.
         let step = round_step(self.most() / NUM_TICKS).max(1.0);
         let most = (self.most() / step).ceil() * step;
         let height = |count: f64| count / most * PLOT_HEIGHT;
@@ -189,7 +189,7 @@ impl Figure {
         let width = (WIDTH - MARGIN - COLUMNS_AT) / self.rows.len() as f64;
         let lens = self.rows.iter().map(|row| row.label.chars().count());
         let len = lens.max().unwrap_or(0).min(MAX_AXIS_CHARS) as f64;
-        // As many labels as have room, with two characters between them.
+        // As many labels as fit, with two characters between them.
         let every = ((len + 2.0) * CHAR_WIDTH / width).ceil().max(1.0) as usize;
         let last_x = WIDTH - MARGIN - len * CHAR_WIDTH / 2.0;
         for (ord, row) in self.rows.iter().enumerate() {

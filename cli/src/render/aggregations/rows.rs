@@ -1,4 +1,4 @@
-//! Buckets as rows of a table: each with those inside of it, stacked or below it.
+//! Buckets as rows of a table: each with its nested ones, stacked or below it.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use super::{MAX_STACK_KEYS, hits};
 pub(super) struct Row {
     pub(super) label: String,
     pub(super) depth: usize,
-    /// Nothing for a row that is no bucket.
+    /// `None` for a row that is not a bucket.
     pub(super) num_docs: Option<u64>,
     pub(super) parts: Vec<u64>,
     pub(super) metrics: Vec<(String, String)>,
@@ -19,7 +19,7 @@ pub(super) struct Row {
 /// A bucket with its label.
 pub(super) type Bucket<'a> = (String, &'a Map<String, Value>);
 
-/// The buckets of a result, if it has any: a list, or an object by key.
+/// Returns the buckets of a result, if it has any: a list, or an object by key.
 pub(super) fn buckets_of<'a>(result: &'a Value, one: One<'_>) -> Option<Vec<Bucket<'a>>> {
     let buckets: Vec<Bucket<'_>> = match result.get("buckets")? {
         Value::Array(buckets) => buckets
@@ -51,7 +51,7 @@ fn label_of(bucket: &Value) -> Option<String> {
     })
 }
 
-/// A key, or a part of one.
+/// Formats a key, or a part of one.
 pub(super) fn key_text(key: &Value) -> String {
     match key {
         Value::String(key) => key.clone(),
@@ -61,7 +61,7 @@ pub(super) fn key_text(key: &Value) -> String {
     }
 }
 
-/// A key is a name: it is not grouped by thousands.
+/// Formats a numeric key, which is a name and so has no thousands separators.
 fn plain_number(key: f64) -> String {
     match key.fract() == 0.0 && key.abs() < 1e15 {
         true => format!("{key:.0}"),
@@ -69,7 +69,7 @@ fn plain_number(key: f64) -> String {
     }
 }
 
-/// Days without their `T00:00:00Z`, if all of them are whole days.
+/// Formats days without their `T00:00:00Z`, if all buckets are whole days.
 fn without_midnight(buckets: Vec<Bucket<'_>>) -> Vec<Bucket<'_>> {
     let short = |label: &str| {
         let day = label
@@ -90,14 +90,14 @@ pub(super) fn num_docs_of(bucket: &Map<String, Value>) -> u64 {
     bucket.get("doc_count").and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// What stands in a bucket beside its key and count: the results of sub-aggregations.
+/// Returns the results of sub-aggregations in a bucket, which are beside its key and count.
 fn sub_results(bucket: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     bucket
         .iter()
         .filter(|(name, value)| value.is_object() && *name != "key")
 }
 
-/// Whether a result has rows of its own, and not only numbers.
+/// Returns whether a result has rows of its own instead of only numbers.
 fn has_rows(result: &Value) -> bool {
     let mut keys = ["buckets", "doc_count"].iter();
     keys.any(|key| result.get(key).is_some()) || hits::hits_of(result).is_some()
@@ -121,7 +121,7 @@ pub(super) fn push_rows(
     }
 }
 
-/// The rows of what is inside of a bucket. Where there are several results, each row says of which it is.
+/// Adds the rows of nested results. With several results, each row names its own.
 pub(super) fn push_inner_rows(
     rows: &mut Vec<Row>,
     bucket: &Map<String, Value>,
@@ -157,7 +157,7 @@ pub(super) fn push_inner_rows(
     }
 }
 
-/// Name and text of each number that sub-aggregations found in a bucket.
+/// Returns the name and text of each number that sub-aggregations computed for a bucket.
 pub(super) fn metrics_of(bucket: &Map<String, Value>, asked: Asked<'_>) -> Vec<(String, String)> {
     sub_results(bucket)
         .filter(|(_, result)| !has_rows(result))
@@ -165,7 +165,7 @@ pub(super) fn metrics_of(bucket: &Map<String, Value>, asked: Asked<'_>) -> Vec<(
         .collect()
 }
 
-/// The one sub-aggregation whose buckets are stacked, and its keys, the largest first.
+/// The sub-aggregation whose buckets are stacked, and its keys, the largest first.
 pub(super) struct Stack {
     name: String,
     pub(super) keys: Vec<String>,

@@ -1,4 +1,4 @@
-//! What aggregations look like.
+//! Tests of formatted aggregations.
 
 use super::*;
 use serde_json::json;
@@ -7,7 +7,7 @@ fn check(results: Value, expect: &str) {
     check_asked(Value::Null, results, expect);
 }
 
-/// What a request for these has as an answer, on a narrow screen without colours.
+/// Checks the text of a request's answer, on a narrow screen without colours.
 fn check_asked(request: Value, results: Value, expect: &str) {
     let text = aggregations(&results, &request, &Screen::plain(60, false), "");
     assert_eq!(text, expect.trim_start_matches('\n'));

@@ -1,4 +1,4 @@
-//! How plans look.
+//! Tests of formatted plans.
 
 use canter_runtime::Profile;
 use canter_runtime::session::ByteClass;

@@ -6,7 +6,7 @@ use super::{Colour, Screen};
 /// The eighths of a block that follow the whole ones.
 const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
-/// A bar of `value` on a scale that ends at `max`, in `width` columns. Anything but zero shows.
+/// Returns a bar of `value` on a scale that ends at `max`, in `width` columns. Any value except zero is visible.
 pub(in crate::render) fn bar(
     value: f64,
     max: f64,
@@ -26,8 +26,8 @@ pub(in crate::render) fn bar(
     screen.paint(colour, &text)
 }
 
-/// A bar of several parts, one after the other; every part that is not zero gets a column at least,
-/// which the largest part gives up.
+/// Returns a bar of several consecutive parts; every nonzero part gets at least one column, taken
+/// from the largest part.
 pub(in crate::render) fn stacked_bar(
     parts: &[(u64, Fill)],
     max: u64,

@@ -1,6 +1,6 @@
-//! Points in time as people read them, in UTC.
+//! Points in time in a readable form, in UTC.
 
-/// `2016-04-13T00:00:03.5Z`.
+/// Formats a time as `2016-04-13T00:00:03.5Z`.
 pub(crate) fn date_of(time_ns: i64) -> String {
     match jiff::Timestamp::from_nanosecond(i128::from(time_ns)) {
         Ok(time) => time.to_string(),
@@ -8,7 +8,7 @@ pub(crate) fn date_of(time_ns: i64) -> String {
     }
 }
 
-/// `2016-04-13 00:00`: enough to tell one split from the next.
+/// Formats a time as `2016-04-13 00:00`: enough to distinguish splits.
 pub(crate) fn short_date_of(time_ns: i64) -> String {
     let date = date_of(time_ns);
     match date.get(..16) {

@@ -1,4 +1,4 @@
-//! What text on a terminal is made of: tables, bars, colours, numbers, dates, progress.
+//! Parts of text on a terminal: tables, bars, colours, numbers, dates, progress.
 
 mod bars;
 pub(crate) mod dates;

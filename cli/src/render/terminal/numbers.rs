@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Numbers in a readable form.
 
 use std::time::Duration;
 
-/// `1,234,567`.
+/// Formats a number as `1,234,567`.
 pub(crate) fn count(num: u64) -> String {
     let digits = num.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -15,7 +15,7 @@ pub(crate) fn count(num: u64) -> String {
     text
 }
 
-/// `1 split`, `8 splits`.
+/// Formats a number with a noun: `1 split`, `8 splits`.
 pub(crate) fn counted(num: u64, noun: &str) -> String {
     match num {
         1 => format!("1 {noun}"),
@@ -23,7 +23,7 @@ pub(crate) fn counted(num: u64, noun: &str) -> String {
     }
 }
 
-/// `512 B`, `20.3 KB`, `88.1 MB`: powers of ten.
+/// Formats bytes as `512 B`, `20.3 KB`, `88.1 MB`: powers of ten.
 pub(crate) fn bytes(num: u64) -> String {
     if num < 1_000 {
         return format!("{num} B");
@@ -31,7 +31,7 @@ pub(crate) fn bytes(num: u64) -> String {
     let mut value = num as f64;
     let mut unit = "B";
     for next in ["KB", "MB", "GB", "TB", "PB"] {
-        // What would round up to 1000 takes the next unit.
+        // A value that would round up to 1000 takes the next unit.
         if value < 999.5 {
             break;
         }
@@ -41,7 +41,7 @@ pub(crate) fn bytes(num: u64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// `0.08 ms`, `34.2 ms`, `1.23 s`, `2 min 5 s`.
+/// Formats a time span as `0.08 ms`, `34.2 ms`, `1.23 s`, `2 min 5 s`.
 pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 0.9995 {
@@ -54,12 +54,12 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// [`duration`] of so many microseconds.
+/// Formats microseconds as [`duration`] does.
 pub(crate) fn micros(num: u64) -> String {
     duration(Duration::from_micros(num))
 }
 
-/// `500 ms`, `10 min`, `1 h`, `30 d`: a width that somebody chose, so it is whole in some unit.
+/// Formats a width as `500 ms`, `10 min`, `1 h`, `30 d`: it was chosen, so it is a whole number of some unit.
 pub(crate) fn width_of_time(millis: u64) -> String {
     let units = [
         (86_400_000, "d"),
@@ -74,10 +74,10 @@ pub(crate) fn width_of_time(millis: u64) -> String {
     }
 }
 
-/// `123,000 documents/s`.
+/// Formats a rate: `123,000 documents/s`.
 pub(crate) fn rate(num: u64, time: Duration, nouns: &str) -> String {
     let per_second = num as f64 / time.as_secs_f64().max(1e-6);
-    // To three digits: the rest is noise.
+    // Three digits: the rest is noise.
     let step = 10f64.powi((per_second.max(1.0).log10().floor() as i32 - 2).max(0));
     format!(
         "{} {nouns}/s",
@@ -85,12 +85,12 @@ pub(crate) fn rate(num: u64, time: Duration, nouns: &str) -> String {
     )
 }
 
-/// `25.2 %`; nothing of nothing is no share.
+/// Formats a share as `25.2 %`; `None` if the whole is zero.
 pub(crate) fn share(part: u64, whole: u64) -> Option<String> {
     (whole > 0).then(|| format!("{} %", three_digits(100.0 * part as f64 / whole as f64)))
 }
 
-/// Any number of an answer: whole ones grouped, others with a few places.
+/// Formats any number of an answer: integers with separators, others with a few decimals.
 pub(crate) fn real(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         let sign = if value < 0.0 { "-" } else { "" };

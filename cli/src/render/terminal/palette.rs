@@ -1,8 +1,8 @@
-//! Which colour and which character stand for a key.
+//! Colours and characters of keys.
 
 use super::{Colour, Screen};
 
-/// In the order in which keys without a colour of their own get one.
+/// Colours for keys without a colour of their own, in order.
 const COLOURS: [Colour; 6] = [
     Colour::Green,
     Colour::Yellow,
@@ -14,7 +14,7 @@ const COLOURS: [Colour; 6] = [
 const UNICODE_FILLS: [char; 4] = ['█', '▓', '▒', '░'];
 const ASCII_FILLS: [char; 6] = ['#', '+', '=', 'o', '-', '.'];
 
-/// The colour of a log level, whatever its case.
+/// Returns the colour of a log level, whatever its case.
 pub(in crate::render) fn colour_of_level(text: &str) -> Option<Colour> {
     let level = match text.len() {
         3..=9 => text.to_ascii_lowercase(),
@@ -30,14 +30,14 @@ pub(in crate::render) fn colour_of_level(text: &str) -> Option<Colour> {
     }
 }
 
-/// How one part of a stacked bar is drawn.
+/// Style of one part of a stacked bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::render) struct Fill {
     pub(in crate::render) character: char,
     pub(in crate::render) colour: Colour,
 }
 
-/// A fill for each key. With colours all bars are solid; without, characters tell them apart.
+/// Returns a fill for each key. With colours all bars are solid; without, characters distinguish them.
 pub(in crate::render) fn fills_of(keys: &[String], screen: &Screen) -> Vec<Fill> {
     let are_levels = keys.iter().all(|key| colour_of_level(key).is_some());
     let fills = screen.either(&UNICODE_FILLS[..], &ASCII_FILLS[..]);

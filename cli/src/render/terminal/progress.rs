@@ -1,4 +1,4 @@
-//! How far an ingest is: a bar on a terminal, a line now and then elsewhere. On stderr.
+//! Progress of an ingest: a bar on a terminal, occasional lines elsewhere. On stderr.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::numbers;
 use crate::exit::note;
 
-/// Between two plain lines.
+/// Time between two plain lines.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Shows an ingest as it goes.
+/// Shows the progress of an ingest.
 pub(crate) struct IngestProgress {
     started: Instant,
     total_docs: Option<u64>,
@@ -21,8 +21,8 @@ pub(crate) struct IngestProgress {
 }
 
 impl IngestProgress {
-    /// `total_docs` where it is known beforehand; otherwise the bar goes by bytes of input, if
-    /// their number is known.
+    /// `total_docs` is the number of documents if known; otherwise the bar uses the input's size in
+    /// bytes, if known.
     pub(crate) fn on_stderr(total_docs: Option<u64>) -> IngestProgress {
         let started = Instant::now();
         let bar = console::user_attended_stderr().then(|| {
@@ -39,7 +39,7 @@ impl IngestProgress {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -105,7 +105,7 @@ impl Progress for IngestProgress {
             .last_line
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        // Calls come from several threads, so an earlier phase may be told of later.
+        // Calls come from several threads, so an earlier phase may be reported later.
         let is_new_phase = rank(counters.phase) > rank(last.1) && counters.phase != Phase::Done;
         if is_new_phase || last.0.elapsed() >= PAUSE {
             let phase = match is_new_phase {

@@ -1,11 +1,11 @@
-//! What the place that text goes to can show: its width, colours and characters.
+//! Capabilities of the output: its width, colours and characters.
 
 use std::env;
 use std::io::{self, IsTerminal};
 
 use clap::ValueEnum;
 
-/// Columns if the width is unknown.
+/// Number of columns if the width is unknown.
 const DEFAULT_WIDTH: usize = 100;
 const MIN_WIDTH: usize = 40;
 
@@ -48,16 +48,16 @@ impl Colour {
     }
 }
 
-/// Where text goes.
+/// Destination of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Screen {
-    /// Columns of a line.
+    /// Number of columns of a line.
     pub(crate) width: usize,
-    /// Whether escape sequences for colours are understood.
+    /// True if escape sequences for colours are supported.
     pub(crate) has_colour: bool,
-    /// Whether block characters and the like are understood; plain ASCII otherwise.
+    /// True if block characters and the like are supported; plain ASCII otherwise.
     pub(crate) has_unicode: bool,
-    /// Whether a person looks at it.
+    /// True if the output is a terminal.
     pub(crate) is_terminal: bool,
 }
 
@@ -85,7 +85,7 @@ impl Screen {
         }
     }
 
-    /// `text` in a colour, if there are colours.
+    /// Returns `text` in a colour, if there are colours.
     pub(crate) fn paint(&self, colour: Colour, text: &str) -> String {
         match self.has_colour && !text.is_empty() {
             true => format!("\x1b[{}m{text}\x1b[0m", colour.code()),
@@ -93,7 +93,7 @@ impl Screen {
         }
     }
 
-    /// `fancy` where it can be shown, `plain` elsewhere.
+    /// Returns `fancy` where it can be shown, `plain` elsewhere.
     pub(crate) fn either<T>(&self, fancy: T, plain: T) -> T {
         match self.has_unicode {
             true => fancy,
@@ -102,7 +102,7 @@ impl Screen {
     }
 }
 
-/// As in the C library: the first of the three that is set counts.
+/// Returns whether the locale uses UTF-8. As in the C library, the first of the three variables that is set counts.
 fn speaks_utf8(var: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -112,14 +112,14 @@ fn speaks_utf8(var: impl Fn(&str) -> Option<String>) -> bool {
             let locale = locale.to_ascii_lowercase();
             locale.contains("utf-8") || locale.contains("utf8")
         }
-        // No locale at all is a service or a container; Windows has none, and shows everything.
+        // A missing locale indicates a service or a container; Windows has none, and supports everything.
         None => cfg!(windows),
     }
 }
 
 #[cfg(test)]
 impl Screen {
-    /// A screen without colours, for tests.
+    /// Returns a screen without colours, for tests.
     pub(crate) fn plain(width: usize, has_unicode: bool) -> Screen {
         Screen {
             width,

@@ -3,17 +3,17 @@
 use super::{Colour, Screen};
 
 const GAP: usize = 2;
-/// A column of text is not made narrower than this.
+/// Minimum width of a column of text.
 const MIN_TEXT_WIDTH: usize = 8;
 
-/// Which side of a column its cells keep to.
+/// Alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// Text; it is cut short where the table is too wide.
+    /// Text; it is cut if the table is too wide.
     Left,
     /// Numbers; never cut.
     Right,
-    /// Text that is of no use in part, such as a bar or an id: never cut.
+    /// Text that is useless in part, such as a bar or an id: never cut.
     Whole,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A column under a title.
+    /// Creates a column under a title.
     pub(crate) fn new(title: impl Into<String>, align: Align) -> Column {
         Column {
             title: clean(&title.into()),
@@ -34,7 +34,7 @@ impl Column {
     }
 }
 
-/// What stands in one row of one column.
+/// The contents of one row of one column.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     text: String,
@@ -43,7 +43,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Text from anywhere: what a terminal would obey is shown instead.
+    /// Creates a cell from any text: control characters are made visible.
     pub(crate) fn new(text: impl AsRef<str>) -> Cell {
         Cell {
             text: clean(text.as_ref()),
@@ -52,13 +52,13 @@ impl Cell {
         }
     }
 
-    /// The same in a colour.
+    /// Sets the colour of the cell.
     pub(crate) fn in_colour(mut self, colour: Option<Colour>) -> Cell {
         self.colour = colour;
         self
     }
 
-    /// Text that this program has coloured itself.
+    /// Creates a cell from text that this program has coloured itself.
     pub(crate) fn painted(text: String) -> Cell {
         Cell {
             text,
@@ -67,7 +67,7 @@ impl Cell {
         }
     }
 
-    /// Its text.
+    /// Returns its text.
     pub(crate) fn into_text(self) -> String {
         self.text
     }
@@ -85,7 +85,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub(crate) fn new(columns: Vec<Column>) -> Table {
         Table {
             columns,
@@ -93,12 +93,12 @@ impl Table {
         }
     }
 
-    /// Adds a line that is no row: it takes the whole width, and is cut where that ends.
+    /// Adds a line outside of the columns: it takes the whole width, and is cut at its end.
     pub(crate) fn push_line(&mut self, line: Cell) {
         self.rows.push(vec![line]);
     }
 
-    /// Whether a row of the table is a line without columns.
+    /// Returns whether a row of the table is a line without columns.
     fn is_line(&self, row: &[Cell]) -> bool {
         row.len() == 1 && self.columns.len() > 1
     }
@@ -108,20 +108,20 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Whether it has no row.
+    /// Returns whether it has no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The table, a line per row under the titles, each begun with `indent`. `None` if it cannot be
-    /// made to fit without cutting columns of text to nothing.
+    /// Formats the table, a line per row under the titles, each beginning with `indent`. `None` if
+    /// it does not fit without cutting columns of text to nothing.
     pub(crate) fn fitted(&self, screen: &Screen, indent: &str) -> Option<String> {
         let widths = self.widths(screen.width.saturating_sub(indent.len()));
         let total = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
         (total + indent.len() <= screen.width).then(|| self.render(screen, indent, &widths))
     }
 
-    /// The table, as narrow as it can be made.
+    /// Formats the table, as narrow as possible.
     pub(crate) fn text(&self, screen: &Screen, indent: &str) -> String {
         let widths = self.widths(screen.width.saturating_sub(indent.len()));
         self.render(screen, indent, &widths)
@@ -144,7 +144,7 @@ impl Table {
                 *width = (*width).min(available.max(MIN_TEXT_WIDTH));
             }
         }
-        // The widest gives way first, so that short columns stay whole.
+        // The widest column shrinks first, so that short columns stay complete.
         while widths.iter().sum::<usize>() > available {
             let widest = (0..widths.len())
                 .filter(|ord| self.columns[*ord].align == Align::Left)
@@ -212,13 +212,13 @@ impl Table {
     }
 }
 
-/// One line without anything that a terminal would obey.
+/// Returns one line without characters that control a terminal.
 pub(crate) fn clean(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
             '\t' | '\n' | '\r' => clean.push(' '),
-            // Controls, and those that turn the direction of text around.
+            // Control characters, and those that change the direction of text.
             _ if character.is_control()
                 || ('\u{202a}'..='\u{202e}').contains(&character)
                 || ('\u{2066}'..='\u{2069}').contains(&character) =>

@@ -1,4 +1,4 @@
-//! Which attempts a request took: only the simulated store knows them all.
+//! The attempts of each request: only the simulated store knows them all.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,15 +8,15 @@ use canter_runtime::{Profile, RequestRecord};
 
 use super::chart::Bar;
 
-/// The attempts of one search, as its store saw them.
+/// The attempts of one search, as recorded by its store.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attempts {
     attempts: Vec<Attempt>,
-    /// When the search began, on the store's clock.
+    /// Start of the search, on the store's clock.
     started: Duration,
 }
 
-/// One attempt of a request that took several.
+/// One attempt of a request that needed several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ShownAttempt {
     pub(super) kind: AttemptKind,
@@ -25,13 +25,13 @@ pub(super) struct ShownAttempt {
     pub(super) bar: Bar,
 }
 
-/// Why an attempt was made.
+/// Reason for an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AttemptKind {
     First,
     /// After a failure; counted from 1.
     Retry(usize),
-    /// Beside an attempt that was slow.
+    /// Sent beside a slow attempt.
     Hedge,
 }
 
@@ -45,16 +45,16 @@ impl AttemptKind {
     }
 }
 
-/// A request by its wave and its place in it.
+/// A request by its wave and its position in it.
 pub(super) type Place = (usize, usize);
 
 impl Attempts {
-    /// The attempts of a search that began at `started`.
+    /// Creates the attempts of a search that began at `started`.
     pub(crate) fn new(attempts: Vec<Attempt>, started: Duration) -> Self {
         Self { attempts, started }
     }
 
-    /// The attempts of each request, in the order in which they were made.
+    /// Returns the attempts of each request, in chronological order.
     pub(super) fn by_request(&self, profile: &Profile) -> HashMap<Place, Vec<ShownAttempt>> {
         let mut requests: HashMap<(&str, u64), Vec<(Place, &RequestRecord)>> = HashMap::new();
         for (wave_ord, wave) in profile.waves.iter().enumerate() {
@@ -70,7 +70,7 @@ impl Attempts {
         for attempt in sorted {
             let bar = self.bar_of(attempt);
             let key = (attempt.object.as_str(), attempt.range.offset);
-            // A range that is read again belongs to whoever asked last.
+            // A range that is read again belongs to the latest request.
             let owner = requests.get(&key).and_then(|requests| {
                 let spans = |(_, request): &&(Place, &RequestRecord)| {
                     (request.start_us..=request.end_us).contains(&bar.start_us)
@@ -99,7 +99,7 @@ impl Attempts {
         };
         Bar {
             start_us: micros(attempt.asked_at),
-            // Never sent is sent at the very end: all of it was waiting in line.
+            // An attempt that was never sent spent all of its time waiting.
             sent_us: Some(micros(attempt.sent_at.unwrap_or(attempt.ended_at))),
             first_byte_us: attempt.first_byte_at.map(micros),
             end_us: micros(attempt.ended_at),
@@ -107,7 +107,7 @@ impl Attempts {
     }
 }
 
-/// An attempt that begins while another is under way is a hedge.
+/// Returns the kind of an attempt: one that begins while another is under way is a hedge.
 fn kind_of(before: &[ShownAttempt], bar: &Bar) -> AttemptKind {
     let is_beside = |other: &ShownAttempt| other.bar.end_us > bar.start_us;
     let is_retry = |other: &&ShownAttempt| matches!(other.kind, AttemptKind::Retry(_));

@@ -1,24 +1,24 @@
-//! What a timeline shows, whatever it is drawn on.
+//! The contents of a timeline, independent of its output.
 
 use canter_runtime::session::ByteClass;
 use canter_runtime::{Profile, RequestRecord, SearchResponse, Wave};
 
 use super::attempts::{Attempts, ShownAttempt};
 
-/// A pause between requests is shown from this share of the whole time on: shorter ones could not be
-/// seen.
+/// Minimum share of the whole time for a pause between requests to be shown: a shorter one would be
+/// invisible.
 const MIN_PAUSE_SHARE: u64 = 200;
 
 /// One search over time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chart {
-    /// What was searched for.
+    /// Description of the search.
     pub(super) title: String,
-    /// What it cost, in a line or two.
+    /// Its cost, in a line or two.
     pub(super) facts: Vec<String>,
-    /// The time it took, in microseconds; at least until the end of the last bar.
+    /// The duration in microseconds; at least until the end of the last bar.
     pub(super) total_us: u64,
-    /// What the axis spans, in microseconds; at least the whole time.
+    /// The length of the axis in microseconds; at least the duration.
     pub(super) scale_us: u64,
     pub(super) waves: Vec<ShownWave>,
     pub(super) rows: Vec<Row>,
@@ -32,7 +32,7 @@ pub(super) struct ShownWave {
     pub(super) end_us: u64,
 }
 
-/// What a wave is for.
+/// The purpose of a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Plan,
@@ -63,7 +63,7 @@ impl Phase {
         }
     }
 
-    /// Four letters, for narrow columns.
+    /// Returns a name of four letters, for narrow columns.
     pub(super) fn short_name(self) -> &'static str {
         match self {
             Phase::Documents => "docs",
@@ -72,46 +72,46 @@ impl Phase {
     }
 }
 
-/// A bar and what it stands for.
+/// A bar and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
-    /// The wave it belongs to, from 0.
+    /// The wave it belongs to, counted from 0.
     pub(super) wave_ord: Option<usize>,
-    /// Whether it is the first of its wave.
+    /// True if it is the first of its wave.
     pub(super) begins_wave: bool,
     pub(super) what: What,
     pub(super) bar: Bar,
 }
 
-/// What a bar stands for.
+/// The meaning of a bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// No request was under way: the guest computed, or the host looked into a cache.
+    /// No request was under way: the guest computed, or the host read a cache.
     Cpu,
     Request(RequestRecord),
     /// One of several attempts of the request above.
     Attempt(ByteClass, ShownAttempt),
 }
 
-/// When something happened, in microseconds since the search began.
+/// Times of an event, in microseconds since the search began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bar {
     pub(super) start_us: u64,
-    /// When a connection was free, if that is known.
+    /// Time at which a connection was free, if known.
     pub(super) sent_us: Option<u64>,
-    /// When the answer began, if it did and that is known.
+    /// Time at which the answer began, if it did and this is known.
     pub(super) first_byte_us: Option<u64>,
     pub(super) end_us: u64,
 }
 
-/// What went on in a part of a bar.
+/// Activity in a part of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// Waiting for a connection.
     Queued,
     /// Waiting for the first byte.
     Waiting,
-    /// Receiving; or all of it, where no more is known.
+    /// Receiving; or the whole bar, if no more is known.
     Busy,
 }
 
@@ -129,7 +129,7 @@ impl Bar {
         self.end_us.saturating_sub(self.start_us)
     }
 
-    /// Its parts in order, with their beginnings and ends; none is empty, unless the bar is.
+    /// Returns its parts in order, with their beginnings and ends; none is empty, unless the bar is.
     pub(super) fn parts(&self) -> Vec<(Part, u64, u64)> {
         let Some(sent_us) = self.sent_us else {
             return vec![(Part::Busy, self.start_us, self.end_us)];
@@ -149,13 +149,13 @@ impl Bar {
 }
 
 impl Chart {
-    /// The chart of a search that has ended.
+    /// Returns the chart of a finished search.
     pub(crate) fn of_response(response: &SearchResponse, attempts: &Attempts) -> Self {
         let elapsed_us = response.json["elapsed_time_micros"].as_u64().unwrap_or(0);
         Self::of_profile(&response.profile, elapsed_us, attempts)
     }
 
-    /// The same chart under a title, with lines that say what the search cost.
+    /// Returns the chart with a title, and lines that describe the cost of the search.
     pub(crate) fn titled(self, title: impl Into<String>, facts: Vec<String>) -> Self {
         Self {
             title: title.into(),
@@ -164,8 +164,8 @@ impl Chart {
         }
     }
 
-    /// The chart of whatever made these requests and took so long: at least until the last of them
-    /// ended.
+    /// Returns the chart of an operation with these requests and this duration, at least until the
+    /// end of the last request.
     pub(crate) fn of_profile(profile: &Profile, elapsed_us: u64, attempts: &Attempts) -> Self {
         let requests = || profile.waves.iter().flat_map(|wave| &wave.requests);
         let last_end_us = requests().map(|request| request.end_us).max().unwrap_or(0);
@@ -193,13 +193,13 @@ impl Chart {
         }
     }
 
-    /// Lets the eye compare charts that are drawn apart: a second is as long in each.
+    /// Puts charts on the same scale, so that separate drawings can be compared.
     pub(crate) fn on_one_scale<const N: usize>(charts: [Self; N]) -> [Self; N] {
         let scale_us = charts.iter().map(|chart| chart.total_us).max().unwrap_or(0);
         charts.map(|chart| Self { scale_us, ..chart })
     }
 
-    /// How many rows after the first `num_shown` are requests.
+    /// Returns the number of requests in the rows after the first `num_shown`.
     pub(super) fn num_requests_after(&self, num_shown: usize) -> u64 {
         let left_out = self.rows.iter().skip(num_shown);
         left_out
@@ -207,7 +207,7 @@ impl Chart {
             .count() as u64
     }
 
-    /// The classes of the requests, each once, in the order of their declaration.
+    /// Returns the classes of the requests, each once, in the order of their declaration.
     pub(super) fn classes(&self) -> Vec<ByteClass> {
         let is_read = |class: &ByteClass| {
             let mut rows = self.rows.iter();
@@ -245,7 +245,7 @@ fn shown_wave(wave: &Wave) -> ShownWave {
     }
 }
 
-/// The times at which no request was under way, from the beginning to `total_us`.
+/// Returns the times at which no request was under way, from the beginning to `total_us`.
 fn pauses_of<'a>(requests: impl Iterator<Item = &'a RequestRecord>, total_us: u64) -> Vec<Bar> {
     let mut spans: Vec<(u64, u64)> = requests
         .map(|request| (request.start_us, request.end_us))
@@ -272,7 +272,7 @@ fn cpu_row(bar: Bar) -> Row {
     }
 }
 
-/// A row for the request, and, if it took several attempts, one for each of them.
+/// Adds a row for the request, and, if it needed several attempts, one for each of them.
 fn push_request(
     rows: &mut Vec<Row>,
     wave_ord: usize,
@@ -280,7 +280,7 @@ fn push_request(
     request: &RequestRecord,
     tried: Vec<ShownAttempt>,
 ) {
-    // The last attempt that was answered is the one that counted.
+    // The last attempt with an answer is the one that counted.
     let answered = tried
         .iter()
         .rev()
@@ -288,7 +288,7 @@ fn push_request(
     let bar = match (&tried[..], answered) {
         ([], _) => Bar::whole(request.start_us, request.end_us),
         ([first, ..], answered) => Bar {
-            // From the record, so that a request is as long as the profile says.
+            // From the record, so that a request is as long as in the profile.
             start_us: request.start_us,
             end_us: request.end_us,
             sent_us: first.bar.sent_us,

@@ -22,7 +22,7 @@ impl FromStr for TimelineFile {
 }
 
 impl TimelineFile {
-    /// Takes a name that ends in `.svg`.
+    /// Accepts a name that ends in `.svg`.
     ///
     /// # Errors
     /// The name ends otherwise.
@@ -34,12 +34,12 @@ impl TimelineFile {
         }
     }
 
-    /// Returns where it is.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// Writes charts, one below the other and on the same scale, over what the file held.
+    /// Writes charts, one below the other and on the same scale, and replaces the file.
     pub(crate) fn write(&self, title: &str, charts: &[Chart]) -> Result<()> {
         svg::picture(title, charts)
             .and_then(|text| fs::write(&self.0, text))

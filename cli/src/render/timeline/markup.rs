@@ -1,11 +1,11 @@
-//! Elements with attributes and text, for SVG and HTML. Escaping is quick-xml's.
+//! Elements with attributes and text, for SVG and HTML. quick-xml escapes them.
 
 use std::io;
 
 use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 
-/// A document that is being written.
+/// A document under construction.
 pub(in crate::render) struct Markup {
     writer: Writer<Vec<u8>>,
 }
@@ -20,13 +20,13 @@ impl Markup {
         }
     }
 
-    /// `<!DOCTYPE html>`.
+    /// Writes `<!DOCTYPE html>`.
     pub(in crate::render) fn doctype(&mut self) -> io::Result<()> {
         self.writer
             .write_event(Event::DocType(BytesText::from_escaped("html")))
     }
 
-    /// An element around what `inside` writes.
+    /// Writes an element around the output of `inside`.
     pub(in crate::render) fn element(
         &mut self,
         name: &str,
@@ -39,7 +39,7 @@ impl Markup {
         self.writer.write_event(Event::End(BytesEnd::new(name)))
     }
 
-    /// An element that holds nothing and needs no end: `rect`, `meta`.
+    /// Writes an element without contents or end tag: `rect`, `meta`.
     pub(in crate::render) fn empty(
         &mut self,
         name: &str,
@@ -49,7 +49,7 @@ impl Markup {
         self.writer.write_event(Event::Empty(start))
     }
 
-    /// An element around text.
+    /// Writes an element around text.
     pub(in crate::render) fn text(
         &mut self,
         name: &str,
@@ -64,7 +64,7 @@ impl Markup {
         })
     }
 
-    /// What was written.
+    /// Returns the document.
     pub(in crate::render) fn finish(self) -> String {
         let mut text = String::from_utf8_lossy(&self.writer.into_inner()).into_owned();
         text.push('\n');
@@ -80,8 +80,8 @@ fn start_of<'a>(name: &'a str, attributes: &[Attribute<'_>]) -> BytesStart<'a> {
     start
 }
 
-/// Without the characters that XML cannot express, not even escaped; queries and object names may
-/// have any.
+/// Removes the characters that XML cannot express, not even escaped; queries and object names may
+/// contain any.
 fn printable(text: &str) -> String {
     let is_allowed = |character: char| match character {
         '\t' | '\n' => true,

@@ -5,8 +5,8 @@
 //!                                        └─▶ svg     a picture
 //! ```
 //!
-//! [`Chart`] decides what is shown; the others only how. A wave's phase is told by what it reads:
-//! manifest and heads belong to the plan, stored documents to the end, all else to the leaves.
+//! [`Chart`] decides what is shown, the others how. The phase of a wave follows from its reads: manifest and heads
+//! belong to the plan, stored documents to the end, everything else to the leaves.
 
 mod attempts;
 mod chart;

@@ -1,4 +1,4 @@
-//! Time axes: round moments, and what is written beside them.
+//! Time axes: round moments, and their labels.
 
 /// A time axis from 0 to `total_us`.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ struct Unit {
 /// A round moment.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tick {
-    /// Where it stands: 0 is the beginning of the axis, 1 its end.
+    /// Position on the axis: 0 is its beginning, 1 its end.
     pub(super) place: f64,
     /// Its number, without the unit.
     pub(super) number: String,
@@ -38,16 +38,16 @@ impl Scale {
         self.unit.name
     }
 
-    /// Where a moment stands: 0 is the beginning of the axis, 1 its end.
+    /// Returns the position of a moment: 0 is the beginning of the axis, 1 its end.
     pub(super) fn place(&self, time_us: u64) -> f64 {
         (time_us as f64 / self.total_us as f64).min(1.0)
     }
 
-    /// Round moments at equal distances from 0 on, at most `max_num` of them beside 0.
+    /// Returns round moments at equal distances from 0 on, at most `max_num` of them besides 0.
     pub(super) fn ticks(&self, max_num: usize) -> Vec<Tick> {
         let total = self.total_us as f64 / self.unit.len_us;
         let step = round_step(total / max_num.max(1) as f64);
-        // Half a step less than nothing is lost at the end to the inexactness of the division.
+        // Less than half a step is lost at the end to rounding errors of the division.
         let num_steps = (total / step + 1e-9) as usize;
         let places = if step < 1.0 {
             (-step.log10() - 1e-9).ceil() as usize
@@ -69,7 +69,7 @@ impl Scale {
     }
 }
 
-/// The smallest of 1, 2, 5, 10, 20, 50, … (and 0.5, 0.2, …) that is at least `min`.
+/// Returns the smallest of 1, 2, 5, 10, 20, 50, … (and 0.5, 0.2, …) that is at least `min`.
 pub(in crate::render) fn round_step(min: f64) -> f64 {
     let power = 10f64.powi(min.max(1e-9).log10().floor() as i32);
     let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);

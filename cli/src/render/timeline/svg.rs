@@ -1,4 +1,4 @@
-//! The timeline as a picture: SVG that needs nothing outside of itself.
+//! The timeline as a picture: self-contained SVG.
 //!
 //! ```text
 //!   ├ wave ┼─ label ──────┼─ bars ───────────────────────┼─ figures ─────┤
@@ -18,7 +18,7 @@ use super::words::{class_name, outcome, shortest_name, tooltip};
 
 /// Colours and type, shared with the page.
 const STYLE: &str = include_str!("style/picture.css");
-/// Rows drawn at most, over all charts; the rest is counted.
+/// Maximum number of rows in all charts together; the rest are counted.
 const MAX_ROWS: usize = 2_000;
 
 const WIDTH: f64 = 960.0;
@@ -33,20 +33,20 @@ const FACT_HEIGHT: f64 = 17.0;
 const AXIS_HEIGHT: f64 = 26.0;
 const GAP: f64 = 26.0;
 const LEGEND_HEIGHT: f64 = 30.0;
-/// What fits into the widths above, in characters of the sizes used.
+/// Maximum numbers of characters that fit into the widths above, at the sizes used.
 const MAX_TITLE_CHARS: usize = 100;
 const MAX_FACT_CHARS: usize = 140;
 const MAX_LABEL_CHARS: usize = 24;
 const NUM_TICKS: usize = 8;
 
-/// The charts one below the other, on one scale.
+/// Draws the charts one below the other, on one scale.
 pub(super) fn picture(title: &str, charts: &[Chart]) -> io::Result<String> {
     let mut markup = Markup::new();
     write_picture(&mut markup, title, charts)?;
     Ok(markup.finish())
 }
 
-/// The `svg` element, with its style.
+/// Writes the `svg` element, with its style.
 fn write_picture(markup: &mut Markup, title: &str, charts: &[Chart]) -> io::Result<()> {
     let picture = Picture::new(charts);
     let (width, height) = (px(WIDTH), px(picture.height));
@@ -73,7 +73,7 @@ fn write_picture(markup: &mut Markup, title: &str, charts: &[Chart]) -> io::Resu
     })
 }
 
-/// Everything in words, for whoever does not see the picture.
+/// Describes everything in words, for readers who do not see the picture.
 fn described(charts: &[Chart]) -> String {
     let mut text = String::new();
     for chart in charts {
@@ -99,7 +99,7 @@ struct Picture<'a> {
     charts: &'a [Chart],
     scale: Scale,
     row_height: f64,
-    /// Rows of each chart that are drawn.
+    /// Number of drawn rows of each chart.
     num_rows: Vec<usize>,
     height: f64,
 }
@@ -141,7 +141,7 @@ impl<'a> Picture<'a> {
         TITLE_HEIGHT + num_facts * FACT_HEIGHT + AXIS_HEIGHT + self.rows_height(ord)
     }
 
-    /// Of the rows, and of a line more where something is to be said below them.
+    /// Returns the height of the rows, and of another line if there is a note below them.
     fn rows_height(&self, ord: usize) -> f64 {
         let num_notes = usize::from(self.note_of(ord).is_some());
         (self.num_rows[ord].max(1) + num_notes) as f64 * self.row_height
@@ -189,7 +189,7 @@ impl<'a> Picture<'a> {
         }
     }
 
-    /// A field behind the rows of each wave, as long as the wave took.
+    /// Draws a field behind the rows of each wave, as long as the wave took.
     fn write_waves(&self, svg: &mut Markup, ord: usize, chart: &Chart, top: f64) -> io::Result<()> {
         for (wave_ord, wave) in chart.waves.iter().enumerate() {
             let drawn = chart.rows.iter().take(self.num_rows[ord]).enumerate();
@@ -289,7 +289,7 @@ impl<'a> Picture<'a> {
         BARS_AT + self.scale.place(time_us) * (BARS_END - BARS_AT)
     }
 
-    /// Where something begins and how wide it is: wide enough to be seen.
+    /// Returns the position and width of a part: wide enough to be visible.
     fn span(&self, start_us: u64, end_us: u64) -> (f64, f64) {
         let x = self.x(start_us).min(BARS_END - 1.5);
         (x, (self.x(end_us) - x).max(1.5))
@@ -316,7 +316,7 @@ impl<'a> Picture<'a> {
         Ok(())
     }
 
-    /// The classes of bars that occur, with their meanings.
+    /// Returns the classes of bars that occur, with their meanings.
     fn legend(&self) -> Vec<(String, String)> {
         let is_used = |class: &ByteClass| {
             let mut charts = self.charts.iter();
@@ -345,7 +345,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// What stands beside a bar.
+/// Returns the label of a bar.
 fn label_of(what: &What) -> String {
     match what {
         What::Cpu => "cpu".to_owned(),
@@ -358,7 +358,7 @@ fn label_of(what: &What) -> String {
     }
 }
 
-/// The style class of a bar, which is its colour.
+/// Returns the style class of a bar, which determines its colour.
 fn class_of(what: &What) -> &'static str {
     match what {
         What::Cpu => "cpu",
@@ -403,7 +403,7 @@ fn write_right(svg: &mut Markup, x: f64, y: f64, text: &str) -> io::Result<()> {
     svg.text("text", &attributes, text)
 }
 
-/// At most so many characters, the last of which says that there are more.
+/// Cuts a text to `max_chars` characters, the last of which marks the cut.
 pub(in crate::render) fn cut(text: &str, max_chars: usize) -> String {
     match text.chars().count() > max_chars {
         true => text.chars().take(max_chars - 1).chain(['…']).collect(),
@@ -411,7 +411,7 @@ pub(in crate::render) fn cut(text: &str, max_chars: usize) -> String {
     }
 }
 
-/// A coordinate: a hundredth of a pixel is fine enough, and the same on every machine.
+/// Formats a coordinate: a hundredth of a pixel is precise enough, and the same on every machine.
 pub(in crate::render) fn px(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,4 +1,4 @@
-//! Charts of made-up searches: as text, letter by letter, and as pictures that must be well-formed.
+//! Charts of invented searches: as text, compared exactly, and as pictures that must be well-formed.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn profile(waves: Vec<Vec<RequestRecord>>) -> Profile {
 const SPLIT: &str = "splits/0123456789abcdef.split";
 const OTHER: &str = "splits/fedcba9876543210.split";
 
-/// The manifest, two reads of a leaf, one document; the guest computes in between.
+/// Returns a typical search: the manifest, two reads of a leaf, one document; the guest computes in between.
 fn usual() -> Profile {
     profile(vec![
         vec![request("manifest.canter", ByteClass::Manifest, 0, 30_000)],
@@ -68,7 +68,7 @@ fn attempt(object: &str, [asked, sent, first, end]: [u64; 4], how: AttemptEnd) -
     }
 }
 
-/// As the simulated store saw it, a second after its clock began.
+/// Returns its attempts as recorded by the simulated store, a second after its clock began.
 fn seen() -> Attempts {
     let attempts = vec![
         attempt(
@@ -196,14 +196,14 @@ fn too_many_requests_are_counted() {
     assert!(drawn.contains("and 1,000 more requests"));
 }
 
-/// The picture of charts, after a look at its structure.
+/// Returns the picture of charts, after checking its structure.
 fn picture(charts: &[Chart]) -> String {
     let drawn = svg::picture("a <query> & \"more\"", charts).unwrap();
     check_well_formed(&drawn);
     drawn
 }
 
-/// Elements nest and are closed, attributes are unique, and nothing is loaded from elsewhere.
+/// Checks that elements nest and are closed, attributes are unique, and nothing external is loaded.
 fn check_well_formed(markup: &str) {
     let mut reader = quick_xml::Reader::from_str(markup);
     reader.config_mut().check_end_names = true;
@@ -240,7 +240,7 @@ fn a_picture_has_a_bar_for_every_request() {
     // A bar each, and a swatch in the legend.
     assert_eq!(count("class=\"dictionary\""), 2 + 1);
     assert_eq!(count("class=\"wave\""), 2 * 3);
-    // A query and a name may hold anything.
+    // A query and a name may contain anything.
     assert!(drawn.contains("a &lt;query&gt; &amp; &quot;more&quot;"));
     assert!(drawn.contains("hedge: 60.0 ms to 80.0 ms"), "{drawn}");
     assert!(drawn.contains("Wave 2 (leaf): 2 requests, 35.0 ms to 80.0 ms."));

@@ -1,4 +1,4 @@
-//! The timeline in a terminal: a row per request, in the order of time.
+//! The timeline in a terminal: a row per request, in chronological order.
 
 use canter_lab::AttemptEnd;
 use canter_runtime::RequestRecord;
@@ -9,19 +9,19 @@ use super::chart::{Bar, Chart, Part, Row, What};
 use super::scale::Scale;
 use super::words::{class_name, outcome, short_name, shortest_name};
 
-/// Rows shown at most; the rest is counted.
+/// Maximum number of rows; the rest are counted.
 const MAX_ROWS: usize = 80;
-/// From this width on, object and class have columns of their own.
+/// Width from which on object and class have columns of their own.
 const WIDE: usize = 100;
 const MIN_BAR_WIDTH: usize = 10;
 const MAX_BAR_WIDTH: usize = 100;
-/// Columns of everything but the bar: in the narrow form and in the wide one.
+/// Columns of everything except the bar: in the narrow form and in the wide one.
 const LABELS_WIDTH: usize = 48;
 const WIDE_LABELS_WIDTH: usize = 61;
-/// The narrowest distance between two labels of the axis.
+/// Minimum distance between two labels of the axis.
 const TICK_WIDTH: usize = 6;
 
-/// A chart with a row per request. Empty if there was no request.
+/// Formats a chart with a row per request. Empty if there was no request.
 pub(crate) fn timeline(chart: &Chart, screen: &Screen, indent: &str) -> String {
     if chart.waves.is_empty() {
         return String::new();
@@ -46,7 +46,7 @@ pub(crate) fn timeline(chart: &Chart, screen: &Screen, indent: &str) -> String {
     text
 }
 
-/// What all rows of a chart share.
+/// Settings that all rows of a chart share.
 struct Form<'a> {
     chart: &'a Chart,
     screen: &'a Screen,
@@ -88,7 +88,7 @@ impl<'a> Form<'a> {
         columns
     }
 
-    /// Round moments above the columns at which they were.
+    /// Returns a line of round moments above their columns.
     fn axis(&self) -> String {
         let mark = self.screen.either("╷", "'");
         let ticks = self.scale.ticks(self.bar_width / TICK_WIDTH);
@@ -96,7 +96,7 @@ impl<'a> Form<'a> {
         let mut column = 0;
         for tick in &ticks {
             let at = (tick.place * self.bar_width as f64) as usize;
-            // Nothing is written over another label.
+            // Labels never overlap.
             if at > 0 && at <= column {
                 continue;
             }
@@ -138,7 +138,7 @@ impl<'a> Form<'a> {
         cells
     }
 
-    /// The object and what is read of it.
+    /// Returns the object and the class of its bytes.
     fn names(&self, row: &Row) -> (String, String) {
         match &row.what {
             What::Cpu => (String::new(), "cpu".to_owned()),
@@ -172,7 +172,7 @@ impl<'a> Form<'a> {
             let is_last = ord + 1 == parts.len();
             let until = match is_last {
                 true => last,
-                // What comes after it has a column at least.
+                // The part after it has at least one column.
                 false => self.column(*end_us).min(last.saturating_sub(1)),
             };
             let is_cpu = matches!(row.what, What::Cpu);
@@ -189,7 +189,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// A bar of which only the moment of its hedge is known.
+    /// Draws a bar of which only the moment of its hedge is known.
     fn with_mark(&self, row: &Row, hedged_us: u64) -> String {
         let (first, last) = self.columns_of(&row.bar);
         let mark = self.column(hedged_us).clamp(first, last - 1);
@@ -211,7 +211,7 @@ impl<'a> Form<'a> {
         (self.scale.place(time_us) * self.bar_width as f64) as usize
     }
 
-    /// The first column of a bar and the one after its last: one at least.
+    /// Returns the first column of a bar and the one after its last: at least one column.
     fn columns_of(&self, bar: &Bar) -> (usize, usize) {
         let first = self.column(bar.start_us).min(self.bar_width - 1);
         (first, self.column(bar.end_us).max(first + 1))
@@ -226,7 +226,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// What the characters mean that are used.
+    /// Returns the meanings of the characters that occur.
     fn legend(&self) -> String {
         let is_marked = |row: &Row| match &row.what {
             What::Request(request) => request.hedged_us.is_some() && row.bar.sent_us.is_none(),

@@ -1,4 +1,4 @@
-//! What the rows of a timeline say, on a screen as in a picture.
+//! Texts in the rows of a timeline, for terminals and pictures.
 
 use canter_lab::AttemptEnd;
 use canter_runtime::RequestRecord;
@@ -7,12 +7,12 @@ use canter_runtime::session::ByteClass;
 use super::super::numbers;
 use super::chart::{Row, What};
 
-/// What a range holds, in words.
+/// Returns the class of a range in words.
 pub(super) fn class_name(class: ByteClass) -> String {
     class.as_str().replace('_', " ")
 }
 
-/// A split by the first digits of its id, which are enough to tell it from its neighbours.
+/// Returns a split's name with the first digits of its id, which are enough to distinguish it from others.
 pub(in crate::render) fn short_name(object: &str) -> String {
     match split_digits(object) {
         Some(digits) => format!("split {digits}"),
@@ -20,7 +20,7 @@ pub(in crate::render) fn short_name(object: &str) -> String {
     }
 }
 
-/// [`short_name`] without the word, where there is no room for it.
+/// Returns [`short_name`] without the word, where there is no room for it.
 pub(super) fn shortest_name(object: &str) -> String {
     split_digits(object).unwrap_or_else(|| object.to_owned())
 }
@@ -30,7 +30,7 @@ fn split_digits(object: &str) -> Option<String> {
     Some(name.strip_suffix(".split")?.chars().take(8).collect())
 }
 
-/// What came of it, in few letters; nothing comes of computing.
+/// Returns the outcome in few letters; `None` for computing.
 pub(super) fn outcome(what: &What) -> Option<String> {
     Some(match what {
         What::Cpu => return None,
@@ -45,7 +45,7 @@ pub(super) fn outcome(what: &What) -> Option<String> {
     })
 }
 
-/// All that is known of a row.
+/// Returns everything that is known about a row.
 pub(super) fn tooltip(row: &Row) -> String {
     let from_to = format!(
         "{} to {}",
@@ -71,7 +71,7 @@ pub(super) fn tooltip(row: &Row) -> String {
     }
 }
 
-/// What did not go as usual.
+/// Returns remarks on unusual events.
 fn remarks(request: &RequestRecord) -> Vec<String> {
     let mut remarks = Vec::new();
     if request.num_reads > 1 {

@@ -1,4 +1,4 @@
-//! Asks the search engine which documents match.
+//! Lists the documents that match a query, through the search engine.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use tokio::runtime::Runtime;
 use crate::args::{EngineArgs, InstanceCaps};
 use crate::open::{about_index, tokio_runtime};
 
-/// Splits that an error names.
+/// Maximum number of splits that an error names.
 const MAX_NAMED: usize = 3;
 
-/// Lists what a query matches.
+/// Lists the matches of a query.
 pub(crate) struct Lister {
-    /// What messages call the index.
+    /// The index's name in messages.
     called: String,
     request: Value,
     limits: Limits,
@@ -31,7 +31,7 @@ pub(crate) struct Lister {
 }
 
 impl Lister {
-    /// Starts the engine; reads nothing of the index yet. `request` is the search that lists what matches.
+    /// Starts the engine; reads nothing of the index yet. `request` is the search whose matches are listed.
     pub(in crate::commands::index) fn start(
         uri: &str,
         request: Value,
@@ -46,8 +46,8 @@ impl Lister {
         )
     }
 
-    /// The same with an engine that runs already. Messages call the index `called`; if that is not its URI, they say nothing
-    /// of where it is.
+    /// Creates a lister with a running engine. Messages call the index `called`; if that is not its URI, they do not
+    /// reveal its location.
     pub(crate) fn new(
         (uri, called): (&str, &str),
         request: Value,
@@ -72,7 +72,7 @@ impl Lister {
         })
     }
 
-    /// The documents of live splits that match.
+    /// Lists the matching documents of live splits.
     ///
     /// # Errors
     /// If any split could not be searched.
@@ -80,7 +80,7 @@ impl Lister {
         self.list_from(Arc::clone(&self.fetcher))
     }
 
-    /// The same of the splits that another manifest names.
+    /// Lists the matching documents of the splits in another manifest.
     ///
     /// # Errors
     /// As [`Lister::list`].
@@ -91,7 +91,7 @@ impl Lister {
         }))
     }
 
-    /// Nothing is kept from one list to the next: what counts is the manifest of this moment.
+    /// Nothing is cached between two lists: the current manifest counts.
     fn list_from(&self, fetcher: Arc<dyn RangeFetcher>) -> Result<Vec<ListedSplit>> {
         let searcher = Searcher::builder()
             .engine(Arc::clone(&self.engine))
@@ -132,7 +132,7 @@ fn check_whole(answer: &Value) -> Result<()> {
     )
 }
 
-/// An index with another manifest.
+/// An index with a replaced manifest.
 struct WithManifest {
     manifest: MemoryFetcher,
     others: Arc<dyn RangeFetcher>,

@@ -1,4 +1,4 @@
-//! `canter index delete`: documents that a query matches are none any more, and the proof of it.
+//! `canter index delete`: deletes the documents that match a query, and verifies that none is left.
 
 mod lister;
 mod remains;

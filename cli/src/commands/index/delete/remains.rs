@@ -1,4 +1,4 @@
-//! `--verify`: what is left of documents that were deleted, in the index and in the store.
+//! `--verify`: remains of deleted documents, in the index and in the store.
 
 use anyhow::{Result, bail};
 use canter_index_builder::{IndexStore, Problem, stored_splits};
@@ -8,32 +8,32 @@ use super::lister::Lister;
 use super::run::{DeleteArgs, num_docs, show};
 use crate::render::{Screen, numbers};
 
-/// What is left.
+/// The remains.
 #[derive(Debug, Serialize)]
 struct Remains {
-    /// Documents that searches still find.
+    /// Number of documents that searches still find.
     num_matching_docs: u64,
-    /// Documents in objects of the store, found by searches or not.
+    /// Number of documents in objects of the store, whether searches find them or not.
     num_stored_docs: u64,
-    /// Objects that were searched.
+    /// Number of searched objects.
     num_objects: u64,
-    /// Those in which documents still lie.
+    /// The objects that still contain documents.
     objects: Vec<StoredIn>,
-    /// What could not be searched.
+    /// Objects that could not be searched.
     problems: Vec<Problem>,
 }
 
-/// An object in which documents still lie.
+/// An object that still contains documents.
 #[derive(Debug, Serialize)]
 struct StoredIn {
     object: String,
     num_docs: u64,
-    /// Whether it is a part of the index.
+    /// True if the object is part of the index.
     is_live: bool,
 }
 
-/// Searches the index, then every split in the store; fails if searches still find anything, or if something
-/// could not be searched.
+/// Searches the index, then every split in the store; fails if searches still find documents, or if an
+/// object could not be searched.
 pub(super) fn run(
     args: &DeleteArgs,
     store: &IndexStore,

@@ -1,4 +1,4 @@
-//! `canter index delete`: documents that a query matches are none any more, and the proof of it.
+//! `canter index delete`: deletes the documents that match a query, and verifies that none is left.
 
 use std::io::{self, Write};
 
@@ -82,7 +82,7 @@ pub(crate) struct DeleteArgs {
 }
 
 impl DeleteArgs {
-    /// The search that lists what matches.
+    /// Returns the search whose matches are listed.
     fn request(&self) -> Value {
         json!({
             "query": self.query,
@@ -106,7 +106,7 @@ impl DeleteArgs {
     }
 }
 
-/// Deletes, counts or verifies, and says what came of it.
+/// Deletes, counts or verifies, and reports the result.
 pub(crate) fn run(args: &DeleteArgs, screen: &Screen) -> Result<()> {
     args.check()?;
     let store = IndexStore::open(&args.index)?.with_write_options(WriteOptions {

@@ -1,4 +1,4 @@
-//! `canter index describe`: an index in numbers, its splits on a time line, and what is to be done about it.
+//! `canter index describe`: figures of an index, its splits on a time line, and the maintenance that is due.
 
 mod outlook;
 mod run;

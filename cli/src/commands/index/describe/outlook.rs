@@ -1,5 +1,4 @@
-//! What is to be done about an index, and what that would change: merges that are due, garbage, and what a cold query
-//! costs now and would cost then.
+//! Due maintenance of an index and its effect: due merges, garbage, and the cost of a cold query before and after.
 
 use anyhow::{Context, Result};
 use canter_index_builder::{
@@ -11,20 +10,20 @@ use serde::Serialize;
 use crate::prices::{Prices, Usage};
 use crate::render::{Align, Cell, Column, Screen, Table, numbers};
 
-/// As `canter index gc` has it.
+/// The default of `canter index gc`.
 const GRACE_MS: u64 = 3_600_000;
-/// A manifest names so many splits itself, and carries their heads.
+/// Number of splits that a manifest lists itself, with their heads.
 const NUM_NEWEST: u64 = 48;
 
-/// What is to be done, and what for.
+/// Due maintenance, and its benefit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Outlook {
-    /// Merges that are due.
+    /// Due merges.
     pub(super) due_merges: Due,
-    /// Objects that nothing refers to, if they were looked for.
+    /// Unreferenced objects, if they were looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) garbage: Option<Garbage>,
-    /// What a query takes that must look into every split, and keeps nothing from another.
+    /// Cost of a query that reads every split without a cache.
     pub(super) cold_query: ColdQuery,
 }
 
@@ -38,34 +37,34 @@ pub(super) struct Due {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Garbage {
-    /// Objects that `canter index gc` would remove now.
+    /// Number of objects that `canter index gc` would remove now.
     pub(super) num_removable: u64,
     pub(super) num_removable_bytes: u64,
-    /// Objects in their grace period, or that nobody has condemned yet.
+    /// Number of objects in their grace period, or not yet marked as unreferenced.
     pub(super) num_condemned: u64,
     pub(super) num_condemned_bytes: u64,
-    /// Splits that are older than the retention of the index.
+    /// Number of splits that are older than the retention of the index.
     pub(super) num_expired_splits: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ColdQuery {
     pub(super) now: Estimate,
-    /// After the merges that are due; the same if none is.
+    /// After the due merges; the same if none is due.
     pub(super) after_due_merges: Estimate,
 }
 
-/// At least so much, by what the manifest says of splits.
+/// A lower bound, according to the manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Estimate {
     pub(super) num_splits: u64,
     pub(super) num_waves: u64,
     pub(super) num_requests: u64,
-    /// Of reads on S3, for a million queries.
+    /// Price of reads on S3, for a million queries.
     pub(super) usd_per_million: f64,
 }
 
-/// Looks at what is due; with `has_garbage` at what is garbage, too, which lists the store.
+/// Determines the due maintenance; with `has_garbage` also the garbage, which lists the store.
 pub(super) fn look(
     store: &IndexStore,
     index: &IndexDescription,
@@ -125,7 +124,8 @@ fn find_garbage(store: &IndexStore) -> Result<Garbage> {
     })
 }
 
-/// The manifest; then pages; then heads that it does not carry; then one read of each split.
+/// Estimates the waves and requests of a query: the manifest; pages; heads outside the manifest; one read of each
+/// split.
 fn estimate(num_splits: u64, num_inlined: u64, num_pages: u64, prices: &Prices) -> Estimate {
     let num_other_heads = num_splits.saturating_sub(num_inlined);
     let num_waves = 1 + [num_pages, num_other_heads, num_splits]
@@ -149,7 +149,7 @@ fn estimate(num_splits: u64, num_inlined: u64, num_pages: u64, prices: &Prices) 
     }
 }
 
-/// What is due and what is garbage, each in a line.
+/// Returns a line each for due merges and garbage.
 pub(super) fn lines(outlook: &Outlook) -> Vec<(&'static str, String)> {
     let due = &outlook.due_merges;
     let merges = match due.num_merges {
@@ -184,7 +184,7 @@ pub(super) fn lines(outlook: &Outlook) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// What a cold query takes now and then, as a table.
+/// Returns a table of the costs of a cold query before and after the due merges.
 pub(super) fn cost_table(outlook: &Outlook, screen: &Screen) -> String {
     let mut table = Table::new(vec![
         Column::new("a cold query that looks into every split", Align::Left),

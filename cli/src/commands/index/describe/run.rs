@@ -1,4 +1,4 @@
-//! `canter index describe`: an index in numbers, its splits on a time line, and what is to be done about it.
+//! `canter index describe`: figures of an index, its splits on a time line, and the maintenance that is due.
 
 use std::io::{self, Write};
 
@@ -34,7 +34,7 @@ pub(crate) struct DescribeArgs {
     format: FormatArg,
 }
 
-/// An index and what is to be done about it, as JSON.
+/// An index and its due maintenance, as JSON.
 #[derive(Serialize)]
 struct Described<'a> {
     #[serde(flatten)]
@@ -45,7 +45,7 @@ struct Described<'a> {
 
 /// Describes the index.
 pub(crate) fn run(args: &DescribeArgs, screen: &Screen) -> Result<()> {
-    // What is due is nothing to those who can only read.
+    // Maintenance does not concern readers without write access.
     let (description, outlook) = match is_on_web(&args.index) {
         true if args.garbage => bail!(WrongUse(
             "--garbage lists the store, which a web server has no way to: give the index as a folder or bucket".to_owned()
@@ -75,7 +75,7 @@ fn is_on_web(uri: &str) -> bool {
 }
 
 fn describe_on_web(uri: &str) -> Result<IndexDescription> {
-    // The builder does not write to web servers, so it does not read from them either.
+    // The builder neither writes to web servers nor reads from them.
     let fetcher = open_uri(uri, &OpenOptions::default())?;
     let runtime = tokio_runtime()?;
     let fetch = |object: &str, range: ByteRange| {

@@ -1,24 +1,24 @@
-//! Splits on a time line: how many documents, and how many splits, each part of an index's time has.
+//! Splits on a time line: the number of documents and splits in each part of the index's time range.
 
 use canter_split_format::{SplitEntry, TimeRange};
 
 use crate::render::dates::short_date_of;
 use crate::render::{Colour, Screen};
 
-/// What stands left of the line.
+/// Width of the labels left of the line.
 const LABEL_LEN: usize = 11;
-/// More columns tell no more.
+/// Maximum number of columns; more would not show more.
 const MAX_COLUMNS: usize = 96;
 
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PLAIN_HEIGHTS: [char; 8] = ['.', ':', '-', '=', '+', '*', '#', '@'];
 
-/// What one column of the line stands for.
+/// One column of the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Column {
-    /// Documents, if those of a split are spread evenly over its time.
+    /// Number of documents, assuming that those of a split are evenly distributed over its time range.
     num_docs: f64,
-    /// Splits that have documents here, as far as their ends tell.
+    /// Number of splits with documents here, according to their time ranges.
     num_splits: usize,
 }
 

@@ -1,4 +1,4 @@
-//! `canter index ingest --dry-run N`: what the first records become, field by field.
+//! `canter index ingest --dry-run N`: the documents of the first records, field by field.
 
 use std::fmt::Write;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::render::clean_text;
 
-/// A longer value, or line, is cut.
+/// Maximum length of a value or line; longer ones are cut.
 const MAX_CHARS: usize = 100;
 
-/// The records of an input, each with its fields: name, type in the index, value.
+/// Returns the records of an input, each with its fields: name, type in the index, value.
 pub(crate) fn text_of(preview: &Preview, config: &IndexConfig, mapper: &DocMapper) -> String {
     let mut text = String::new();
     let num_docs: usize = preview.records.iter().map(|record| record.docs.len()).sum();
@@ -109,7 +109,7 @@ fn add_rows(
     }
 }
 
-/// The type that a field has in the index.
+/// Returns the type of a field in the index.
 fn kind_of(path: &[String], config: &IndexConfig, mapper: &DocMapper) -> String {
     let mut fields = &config.doc_mapping.field_mappings;
     for (depth, name) in path.iter().enumerate() {

@@ -7,7 +7,7 @@ use canter_index_builder::{IndexStore, IngestReport, LeftOut};
 
 use crate::render::{clean_text, numbers};
 
-/// What came of an ingest, for people.
+/// Returns the result of an ingest as text.
 pub(super) fn text_of(
     report: &IngestReport,
     left_out: &LeftOut,
@@ -123,7 +123,7 @@ fn counted_reasons(by_reason: &BTreeMap<String, u64>) -> String {
     counted.collect::<Vec<_>>().join(", ")
 }
 
-/// How many inputs there were, if not all of them were read.
+/// Returns the number of inputs, if not all of them were read.
 fn text_of_found(report: &IngestReport, left_out: &LeftOut) -> Option<String> {
     let num_read = report.inputs.len() as u64;
     let counts = [
@@ -155,7 +155,7 @@ fn text_of_found(report: &IngestReport, left_out: &LeftOut) -> Option<String> {
     Some(format!("{found} found: {}", parts.join(", ")))
 }
 
-/// What the times of inputs do not say themselves: each sentence once, with the first input of which it is true.
+/// Returns the notes on assumed times: each sentence once, with the first input that it applies to.
 fn texts_of_times(report: &IngestReport) -> Vec<String> {
     let mut by_text: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
     for input in &report.inputs {
@@ -174,10 +174,10 @@ fn texts_of_times(report: &IngestReport) -> Vec<String> {
     texts.collect()
 }
 
-/// Inputs of which this says something one by one.
+/// Maximum number of inputs with individual notes.
 const MAX_SHOWN: usize = 10;
 
-/// What is not as it was, and what waits.
+/// Returns the notes on changed and waiting inputs.
 fn texts_of_inputs(report: &IngestReport) -> Vec<String> {
     let said = report.inputs.iter().flat_map(|input| {
         let all = [&input.note, &input.waiting].into_iter().flatten();

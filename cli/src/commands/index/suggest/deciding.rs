@@ -1,4 +1,4 @@
-//! Index configs that nobody wrote: decided by what the inputs hold, as `canter index suggest` does.
+//! Automatic index configs, derived from the inputs as `canter index suggest` does.
 
 use anyhow::{Context, Result};
 use canter_doc_mapper::IndexConfig;
@@ -7,23 +7,23 @@ use canter_index_builder::{IngestOptions, Source, Suggestion, sample, suggest};
 use crate::exit::{WrongUse, note};
 use crate::render::{clean_text, numbers};
 
-/// A config that takes anything, to look at what there is.
+/// A config that accepts anything, for sampling.
 const ANY: &str = "{version: 0.8, index_id: any, doc_mapping: {mode: dynamic}}";
-/// Records to sample where nothing else is said.
+/// Default number of records to sample.
 pub(crate) const NUM_SAMPLED: u32 = 1_000;
-/// Default search fields that are named.
+/// Maximum number of default search fields that are named.
 const MAX_NAMED: usize = 6;
 
-/// What was decided.
+/// The decision on a config.
 pub(crate) struct Decision {
     pub(crate) config: IndexConfig,
-    /// The inputs, from which nothing is missing.
+    /// The complete inputs.
     pub(crate) sources: Vec<Source>,
     suggestion: Suggestion,
 }
 
-/// Looks at about `num_records` records from all parts of the inputs, and suggests a config for them. Returns the inputs as
-/// well: one that can be read once has its beginning put back.
+/// Samples about `num_records` records from all parts of the inputs, and suggests a config for them. Also returns the
+/// inputs: the beginning of one that can be read only once is put back.
 pub(crate) fn look_at(
     sources: Vec<Source>,
     options: &IngestOptions,
@@ -63,12 +63,12 @@ pub(crate) fn decide(
 }
 
 impl Decision {
-    /// The path of the timestamp field.
+    /// Returns the path of the timestamp field.
     pub(crate) fn timestamp_field(&self) -> Option<&str> {
         self.suggestion.timestamp_field.as_deref()
     }
 
-    /// Says in a few lines what was decided.
+    /// Prints the decision in a few lines.
     pub(crate) fn tell(&self, uri: &str) {
         let Suggestion {
             num_docs,
@@ -107,7 +107,7 @@ impl Decision {
     }
 }
 
-/// A name for the index at a URI: the last part of that, as far as names of indexes may have it.
+/// Returns a name for the index at a URI: the last part of the URI, restricted to valid characters.
 pub(crate) fn index_id_of(uri: &str) -> String {
     const MAX_LEN: usize = 255;
     let last = uri

@@ -1,4 +1,4 @@
-//! The arguments of a call, and what they ask of the search API.
+//! The arguments of a call, and the resulting request to the search API.
 
 use canter_index_builder::unix_time;
 use canter_runtime::Limits;
@@ -9,13 +9,13 @@ use super::super::app::{App, Failure};
 use crate::args::parse_time;
 use crate::render::dates::date_of;
 
-/// Hits that are shown to a call that asks for no number.
+/// Default number of hits that a call shows.
 pub(in crate::commands::mcp) const DEFAULT_MAX_HITS: u64 = 10;
 
-/// Fields that are listed for a call that asks for no number.
+/// Default number of fields that a call lists.
 pub(in crate::commands::mcp) const DEFAULT_MAX_FIELDS: u64 = 200;
 
-/// Of `list_indexes`.
+/// Arguments of `list_indexes`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::commands::mcp) struct ListArguments {
@@ -23,7 +23,7 @@ pub(in crate::commands::mcp) struct ListArguments {
     pub(in crate::commands::mcp) budget: BudgetArgument,
 }
 
-/// Of `describe_fields`.
+/// Arguments of `describe_fields`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::commands::mcp) struct DescribeArguments {
@@ -35,7 +35,7 @@ pub(in crate::commands::mcp) struct DescribeArguments {
     pub(in crate::commands::mcp) budget: BudgetArgument,
 }
 
-/// Of `search`, `aggregate` and `explain_cost`, each of which takes some of them: its schema says which.
+/// Arguments of `search`, `aggregate` and `explain_cost`. The schema of each tool permits only some of them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::commands::mcp) struct SearchArguments {
@@ -57,7 +57,7 @@ pub(in crate::commands::mcp) struct SearchArguments {
     pub(in crate::commands::mcp) budget: BudgetArgument,
 }
 
-/// What a call wants to take at most.
+/// Requested limits of a call.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::commands::mcp) struct BudgetArgument {
@@ -72,7 +72,7 @@ fn everything() -> String {
 }
 
 impl BudgetArgument {
-    /// The limits of the call; the schema has made sure that they are no higher than the server's.
+    /// Returns the limits of the call; the schema has ensured that they do not exceed the server's.
     pub(in crate::commands::mcp) fn lower(&self, limits: &Limits) -> Limits {
         let mut limits = limits.clone();
         let budget = &mut limits.budget;
@@ -84,20 +84,20 @@ impl BudgetArgument {
     }
 }
 
-/// A search as the search API takes it.
+/// A search in the form of the search API.
 pub(in crate::commands::mcp) struct SearchCall {
     pub(in crate::commands::mcp) request: Map<String, Value>,
-    /// The time range, as it was understood.
+    /// The time range, as it was parsed.
     pub(in crate::commands::mcp) time_range: Vec<(&'static str, String)>,
     pub(in crate::commands::mcp) limits: Limits,
     pub(in crate::commands::mcp) start_offset: u64,
 }
 
 impl SearchArguments {
-    /// What is asked of an index. `max_hits` is meant where the call does not say.
+    /// Builds the request to the search API. `max_hits` is the default number of hits.
     ///
     /// # Errors
-    /// If there is no such index, or if a time cannot be read.
+    /// If the index does not exist, or a time is invalid.
     pub(in crate::commands::mcp) fn asked(
         &self,
         app: &App,
@@ -151,7 +151,7 @@ fn unix_seconds() -> i64 {
     i64::try_from(unix_time().as_secs()).unwrap_or(i64::MAX)
 }
 
-/// Unix seconds of `now`, of `now-15m` and the like, or of what the command line takes as a time.
+/// Parses `now`, `now-15m` and the like, or a time as on the command line; returns Unix seconds.
 fn time_of(text: &str, now_s: i64) -> Result<i64, String> {
     let Some(offset) = text.trim().strip_prefix("now") else {
         return parse_time(text.trim()).map_err(|error| {
@@ -169,7 +169,7 @@ fn time_of(text: &str, now_s: i64) -> Result<i64, String> {
         })
 }
 
-/// `-15m`, `+1h`.
+/// Parses an offset such as `-15m` or `+1h`.
 fn seconds_of(offset: &str) -> Option<i64> {
     let (sign, length) = match offset.split_at_checked(1)? {
         ("-", length) => (-1, length),

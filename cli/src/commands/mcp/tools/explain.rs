@@ -1,4 +1,4 @@
-//! `explain_cost`: what a search would read, without reading it.
+//! `explain_cost`: the reads of a search, without running it.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::arguments::{DEFAULT_MAX_HITS, SearchArguments, SearchCall};
 use crate::prices::usage_of;
 use crate::prices::{Prices, Usage, prices_json};
 
-/// Splits that are shown one by one.
+/// Maximum number of splits that are listed individually.
 const MAX_SPLITS: usize = 50;
 
 /// Plans a search.
@@ -52,7 +52,7 @@ pub(in crate::commands::mcp) async fn explain(
     answer.put("max_documents", usage.max_documents);
     answer.put("reads_next", reads_by_class(&explained));
     put_splits_by_decision(&mut answer, &explained.plan);
-    // The built-in table is right, or a test of it fails.
+    // A test ensures that the built-in table is valid.
     if let Ok(prices) = Prices::read(None) {
         answer.put("prices_as_of", prices.as_of.as_str());
         answer.put("prices", prices_json(&prices.of(&usage)));
@@ -70,7 +70,7 @@ pub(in crate::commands::mcp) async fn explain(
     answer.finish("splits", Payload::List(shown), app.max_answer_bytes, advice)
 }
 
-/// Says which limit of the call the search is sure to reach.
+/// Notes the limits of the call that the search will certainly reach.
 fn note_limits(answer: &mut Answer, usage: &Usage, limits: &Limits) {
     for (limit, max, needed) in [
         (
@@ -90,7 +90,7 @@ fn note_limits(answer: &mut Answer, usage: &Usage, limits: &Limits) {
     }
 }
 
-/// The requests of the next wave, by what they hold.
+/// Returns the requests of the next wave by class.
 fn reads_by_class(explained: &Explanation) -> Value {
     let mut classes: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for read in &explained.planned {
@@ -104,7 +104,7 @@ fn reads_by_class(explained: &Explanation) -> Value {
     classes.collect()
 }
 
-/// How many splits are searched, left out and so on. A row of the plan may stand for all splits of a page.
+/// Adds the numbers of splits by decision. A row of the plan may stand for all splits of a page.
 fn put_splits_by_decision(answer: &mut Answer, plan: &Value) {
     let mut decisions: BTreeMap<&str, u64> = BTreeMap::new();
     for split in plan["splits"].as_array().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Fields: which an index has, and which of them a call wants to see of its hits.
+//! Fields: those of an index, and those that a call wants to see in hits.
 
 use canter_doc_mapper::escape_segment;
 use canter_names::matches_pattern;
@@ -9,7 +9,7 @@ use super::super::app::{App, Failure, Reply};
 use super::super::shorten::Payload;
 use super::arguments::{DEFAULT_MAX_FIELDS, DescribeArguments};
 
-/// The fields of an index.
+/// Returns the fields of an index.
 pub(in crate::commands::mcp) async fn describe(
     app: &App,
     arguments: DescribeArguments,
@@ -63,7 +63,7 @@ pub(in crate::commands::mcp) async fn describe(
     )
 }
 
-/// What there is to know of fields that are not mapped.
+/// Returns a note on unmapped fields.
 fn dynamic_note(mapping: &Value) -> String {
     let tokenizer = mapping["tokenizer"].as_str().unwrap_or("raw");
     let is_fast = !matches!(mapping["fast"], Value::Null | Value::Bool(false));
@@ -77,7 +77,7 @@ fn dynamic_note(mapping: &Value) -> String {
     )
 }
 
-/// Every mapped field below `path`, in the order of the config.
+/// Collects every mapped field below `path`, in the order of the config.
 fn collect(mappings: &Value, path: &str, fields: &mut Vec<Value>) {
     for mapping in mappings.as_array().into_iter().flatten() {
         let name = escape_segment(mapping["name"].as_str().unwrap_or_default());
@@ -100,7 +100,7 @@ fn collect(mappings: &Value, path: &str, fields: &mut Vec<Value>) {
     }
 }
 
-/// A field, for somebody who writes a query.
+/// Describes a field for authors of queries.
 fn described(mapping: &Value, path: &str) -> Value {
     let is_indexed = mapping["indexed"] == true || mapping["type"] == "concatenate";
     let is_fast = !matches!(mapping["fast"], Value::Null | Value::Bool(false));
@@ -124,21 +124,21 @@ fn described(mapping: &Value, path: &str) -> Value {
     field
 }
 
-/// Puts what is there.
+/// Adds a value unless it is null.
 fn put(object: &mut Map<String, Value>, key: &str, value: &Value) {
     if !value.is_null() {
         object.insert(key.to_owned(), value.clone());
     }
 }
 
-/// The fields that are wanted of documents: paths, with `*` for any text.
+/// The fields of documents that are wanted: paths, in which `*` matches any text.
 pub(in crate::commands::mcp) struct Wanted<'a> {
     patterns: Vec<Pattern<'a>>,
 }
 
 struct Pattern<'a> {
     given: &'a str,
-    /// Documents show names as they are, and queries escape their dots.
+    /// Documents contain unescaped names, while queries escape dots.
     unescaped: String,
     is_found: bool,
 }
@@ -155,13 +155,13 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// The document without all other fields.
+    /// Removes all other fields from a document.
     pub(in crate::commands::mcp) fn part_of(&mut self, document: Value) -> Value {
         let part = self.keep(document, "");
         part.unwrap_or_else(|| Value::Object(Map::new()))
     }
 
-    /// What was asked for and is in none of the documents.
+    /// Returns the wanted fields that no document has.
     pub(in crate::commands::mcp) fn not_found(&self) -> Vec<String> {
         let missing = self.patterns.iter().filter(|pattern| !pattern.is_found);
         missing

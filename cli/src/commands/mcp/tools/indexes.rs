@@ -1,4 +1,4 @@
-//! `list_indexes`: every index that this server was given, whether it can be read or not.
+//! `list_indexes`: every index of this server, readable or not.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use super::super::shorten::Payload;
 use super::arguments::ListArguments;
 use crate::render::dates::date_of;
 
-/// The indexes, and how much is in them.
+/// Lists the indexes, with their sizes.
 pub(in crate::commands::mcp) async fn list(
     app: &App,
     arguments: ListArguments,
@@ -23,7 +23,7 @@ pub(in crate::commands::mcp) async fn list(
     match all.json {
         Ok(Value::Array(all)) => found = all,
         Ok(_) => return Err(Failure::new("the search engine did not list its indexes")),
-        // One of them cannot be read: which, and what of the others?
+        // One of them cannot be read: find out which, and list the others.
         Err(_) => {
             for index in &app.indexes {
                 let left = spent.left_of(&limits);
@@ -50,7 +50,7 @@ pub(in crate::commands::mcp) async fn list(
         match (failure, known) {
             (Some((_, message)), _) => json!({"index": index, "error": message}),
             (None, Some(known)) => summary(index, known),
-            // The search API leaves out what nobody has made yet.
+            // The search API omits indexes that do not exist yet.
             (None, None) => json!({"index": index, "error": "there is no index at its URI yet"}),
         }
     });
@@ -75,7 +75,7 @@ pub(in crate::commands::mcp) async fn list(
     )
 }
 
-/// What there is to know of an index. Under a forced filter the search API gives no totals.
+/// Summarizes an index. Under a forced filter the search API omits totals.
 fn summary(name: &str, known: &Value) -> Value {
     let mut summary = Map::new();
     summary.insert("index".to_owned(), name.into());

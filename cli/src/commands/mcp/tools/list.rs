@@ -1,4 +1,4 @@
-//! The tools: their names, what a model is told of them, and the schemas of their arguments.
+//! The tools: their names, their descriptions for a model, and the schemas of their arguments.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(in crate::commands::mcp) const SEARCH: &str = "search";
 pub(in crate::commands::mcp) const AGGREGATE: &str = "aggregate";
 const EXPLAIN_COST: &str = "explain_cost";
 
-/// What every client is told of the server.
+/// Instructions for every client of the server.
 pub(in crate::commands::mcp) const INSTRUCTIONS: &str = "\
 Searches logs and other documents in indexes on object storage; nothing can be changed. Begin with `list_indexes` and \
 `describe_fields`: queries name fields. Give a time range where you can: it is the cheapest filter. Prefer `aggregate` to \
@@ -41,7 +41,7 @@ Aggregations as Elasticsearch's search API has them in `aggs`: an object of name
 {\"date_histogram\": {\"field\": \"timestamp\", \"fixed_interval\": \"1d\"}, \"aggs\": {\"levels\": {\"terms\": {\"field\": \
 \"severity_text\", \"size\": 5}}}}}.";
 
-/// The tools that a server has. Under a forced filter, none tells what a search would cost.
+/// Returns the tools of a server. Under a forced filter, none reveals the cost of a search.
 pub(in crate::commands::mcp) fn tools_of(app: &App) -> Vec<Tool> {
     let mut tools = vec![
         tool(
@@ -132,7 +132,7 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
-/// Several objects as one.
+/// Merges several objects.
 fn merged<const N: usize>(objects: [Value; N]) -> Value {
     let all: JsonObject = objects.into_iter().flat_map(object).collect();
     all.into()
@@ -154,7 +154,7 @@ fn index(app: &App) -> Value {
     text(&format!("The index: {}.", listed(&app.indexes)))
 }
 
-/// The arguments that select documents.
+/// Returns the schema of the arguments that select documents.
 fn selection(app: &App) -> Value {
     json!({
         "index": index(app),
@@ -198,8 +198,8 @@ fn fields() -> Value {
     })
 }
 
-/// The limits of a call, and their defaults. Under a forced filter most are left out, because they would reveal hidden
-/// documents.
+/// Returns the schema of a call's limits, with their defaults. Under a forced filter most are left out, because they
+/// would reveal hidden documents.
 fn budget(app: &App) -> Value {
     let limits = &app.limits;
     let max_ms = limits.budget.deadline_ms;

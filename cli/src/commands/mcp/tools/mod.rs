@@ -1,4 +1,4 @@
-//! The tools that a model calls: what they take, and what they answer.
+//! The tools for models: their arguments and answers.
 
 mod arguments;
 mod explain;

@@ -1,14 +1,14 @@
-//! Arguments of a call against the schema that its tool shows: what the schema says is what is checked.
+//! Validation of a call's arguments against the schema of its tool, so that the shown rules are the enforced ones.
 //!
-//! Not a validator of JSON Schema: it knows the words that the schemas of `list.rs` use.
+//! Not a general validator of JSON Schema: it supports the keywords in `list.rs`.
 
 use serde_json::Value;
 
-/// Longest part of a wrong value that a message repeats.
+/// Maximum length of a wrong value in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 60;
 
-/// An error that names the first part of `value` that is not as `schema` has it. `name` is what the value is called, and
-/// empty for all arguments together.
+/// Returns an error about the first part of `value` that violates `schema`. `name` is the name of the value, or empty
+/// for all arguments together.
 pub(in crate::commands::mcp) fn check(
     schema: &Value,
     value: &Value,

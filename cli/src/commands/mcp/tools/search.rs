@@ -1,4 +1,4 @@
-//! `search` and `aggregate`: requests to the search API, and its answers for a model.
+//! `search` and `aggregate`: requests to the search API, and its answers in a form for models.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ const FEWER_HITS: &str =
 const FEWER_BUCKETS: &str =
     "ask for fewer buckets (a smaller `size`, a longer interval) or fewer aggregations at once.";
 
-/// Numbers of the engine's own account that tell what a search cost.
+/// Figures in the engine's profile that show the cost of a search.
 const SPLIT_COUNTS: [&str; 5] = [
     "num_splits",
     "num_splits_pruned",
@@ -22,7 +22,7 @@ const SPLIT_COUNTS: [&str; 5] = [
     "num_splits_answered_from_cache",
 ];
 
-/// Documents that match.
+/// Searches documents.
 pub(in crate::commands::mcp) async fn search(
     app: &App,
     arguments: SearchArguments,
@@ -56,7 +56,7 @@ pub(in crate::commands::mcp) async fn search(
     )
 }
 
-/// Aggregations over the documents that match.
+/// Aggregates the documents that match.
 pub(in crate::commands::mcp) async fn aggregate(
     app: &App,
     arguments: SearchArguments,
@@ -71,7 +71,8 @@ pub(in crate::commands::mcp) async fn aggregate(
     answer.finish("aggregations", payload, app.max_answer_bytes, FEWER_BUCKETS)
 }
 
-/// Asks the search API, and says what both answers have in common: how many hits there are, and what is missing.
+/// Sends a request to the search API; returns an answer with the number of hits and the missing parts, and the API's
+/// JSON.
 async fn ask(app: &App, index: &str, asked: SearchCall) -> Result<(Answer, Value), Failure> {
     let SearchCall {
         mut request,
@@ -79,7 +80,7 @@ async fn ask(app: &App, index: &str, asked: SearchCall) -> Result<(Answer, Value
         limits,
         start_offset: _,
     } = asked;
-    // The search API refuses a profile where it would tell of what a filter hides.
+    // The search API refuses a profile where it would reveal hidden documents.
     if !app.is_filtered() {
         request.insert("profile".to_owned(), true.into());
     }
