@@ -48,7 +48,7 @@ pub(crate) struct SimulateArgs {
     timeline: Option<TimelineFile>,
 }
 
-/// How the guest's computing time counts.
+/// Treatment of the guest's computing time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CpuChoice {
     /// It is added to the simulated time.

@@ -1,14 +1,14 @@
-//! Why a server cannot start.
+//! Errors that keep a server from starting, or from serving an index.
 
 use std::io;
 
 use canter_index_builder::{BuildError, ErrorKind as BuildErrorKind};
 use canter_runtime::{ErrorKind, SearchError};
 
-/// Why a server cannot start, or cannot serve an index.
+/// Error that keeps a server from starting, or from serving an index.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// A setting is wrong: the message says what to change.
+    /// A setting is invalid: the message says what to change.
     #[error("{0}")]
     Invalid(String),
     /// An index cannot be opened for searching.
@@ -17,10 +17,10 @@ pub enum ServerError {
     /// An index cannot be opened for writing.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// The folder or bucket that indexes come and go in cannot be read.
+    /// The folder or bucket of the managed indexes cannot be read.
     #[error("{0}")]
     Root(String, #[source] BuildError),
-    /// The machine refuses what the server needs.
+    /// The operating system refuses a resource.
     #[error(transparent)]
     System(#[from] io::Error),
     /// The certificate and its key cannot be used.
@@ -29,7 +29,7 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    /// Whether other settings would help.
+    /// Returns whether other settings would help.
     pub fn is_invalid(&self) -> bool {
         match self {
             Self::Invalid(_) => true,
@@ -39,7 +39,7 @@ impl ServerError {
         }
     }
 
-    /// The message with those of its causes.
+    /// Returns the message with those of its causes.
     pub(crate) fn with_causes(&self) -> String {
         match self {
             Self::Build(error) => error.with_causes(),

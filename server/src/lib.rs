@@ -1,8 +1,7 @@
-//! The search API over HTTP, on axum: what `canter serve` runs.
+//! The search API over HTTP, on axum: the implementation of `canter serve`.
 //!
-//! Reading requests go to the guest, which knows the API. Here is what only a host can do: connections, tokens, bodies, origins,
-//! and what changes something, which the guest cannot. Arguments are read by the command line; this crate takes
-//! [`ServerSettings`].
+//! Reading requests go to the guest, which implements the API. This crate adds what only a host can do: connections,
+//! tokens, bodies, origins, and changes. The command line parses arguments; this crate takes [`ServerSettings`].
 //!
 //! ```text
 //!   connections ─▶ http: id, host, origin, media type ─▶ app ─┬─▶ access ─▶ searcher

@@ -1,4 +1,4 @@
-//! What a server is made of: plain data, and what whoever starts it has opened already.
+//! Settings and parts of a server: plain data, and components that the caller has opened.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,43 +10,43 @@ use crate::connections::{ConnectionLimits, Identity};
 use crate::http::{FollowTrace, Origins};
 use crate::indexes::{RootSettings, Writers};
 
-/// What a server is made of.
+/// Settings and parts of a server.
 pub struct ServerSettings {
     /// Searches the indexes, by their names.
     pub searcher: Arc<Searcher>,
-    /// Counts what the searcher does.
+    /// Counts the searcher's work.
     pub metrics: Arc<Metrics>,
-    /// Takes documents and deletions; the server only searches if absent.
+    /// Takes documents and deletions; if absent, the server only searches.
     pub writers: Option<Writers>,
     /// Names of the indexes that are always served.
     pub index_names: Vec<String>,
-    /// Indexes that come and go, if any do.
+    /// Managed indexes, which clients create and delete, if enabled.
     pub root: Option<RootSettings>,
-    /// What one search may take.
+    /// Limits of one search.
     pub limits: Limits,
-    /// Query that every hit must match, where no tokens are asked for.
+    /// Query that every hit must match, if no tokens are required.
     pub forced_filter: Option<String>,
-    /// Where tokens are known from; nobody needs one if absent.
+    /// Sources of tokens; if absent, none is required.
     pub access: Option<AccessSettings>,
-    /// Address that the server listens on, as `host:port`: its host is answered for.
+    /// Address that the server listens on, as `host:port`: requests for its host are answered.
     pub listen: String,
-    /// Further hosts that are answered for; `*` is any.
+    /// Further hosts whose requests are answered; `*` is any.
     pub allowed_hosts: Vec<String>,
-    /// Whose pages may ask.
+    /// Origins of pages that may send requests.
     pub origins: Origins,
-    /// Certificate and key; the server speaks no TLS if absent.
+    /// Certificate and key; without them, the server does not use TLS.
     pub identity: Option<Arc<Identity>>,
-    /// What connections may take.
+    /// Limits on connections.
     pub connections: ConnectionLimits,
-    /// What bodies of requests may take.
+    /// Limits on the bodies of requests.
     pub bodies: BodyLimits,
     /// Maximum number of requests that run or wait for a guest.
     pub max_in_line: usize,
-    /// Makes the span of a request part of the trace that its headers name.
+    /// Makes the span of a request part of the trace in its headers.
     pub follow_trace: FollowTrace,
 }
 
-/// What bodies of requests may take.
+/// Limits on the bodies of requests.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimits {
     /// Maximum size of a body.

@@ -1,4 +1,4 @@
-//! What one search may take.
+//! Limits of one search.
 
 use canter_runtime::{Budget, Limits};
 use clap::Args;

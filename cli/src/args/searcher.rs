@@ -1,4 +1,4 @@
-//! How searches run: arguments that `search`, `serve` and `mcp` share.
+//! Search arguments that `search`, `serve` and `mcp` share.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::{EngineArgs, InstanceCaps, LimitArgs};
 
-/// How searches run. `C` is about the cache: of one search, or of a process that searches again and again.
+/// Search arguments. `C` are the arguments of the cache: of one search, or of a process that runs many searches.
 #[derive(Debug, Args)]
 pub(crate) struct SearcherArgs<C: Args> {
     #[command(flatten)]

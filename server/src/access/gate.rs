@@ -1,4 +1,4 @@
-//! Who asks: tokens, and what each allows of the indexes that are served.
+//! Authentication: tokens, and the access of each to the served indexes.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,36 +14,37 @@ use super::hash_times::HashTimes;
 use super::line::Line;
 use crate::http::{Api, Refuse, follow};
 
-/// Secrets that are hashed at once: each takes a core and some megabytes, and who guesses must not have all of them.
+/// Maximum number of secrets that are hashed at once: each takes a core and some megabytes, and an attacker must not
+/// occupy all of them.
 const MAX_CHECKS: usize = 2;
 
-/// Secrets that wait for that.
+/// Maximum number of secrets that wait for hashing.
 const MAX_WAITING_CHECKS: usize = 256;
 
-/// Secrets of one key that are not known to be right yet: they cannot take the places of others.
+/// Maximum number of unverified secrets of one key, so that they cannot take the places of other keys.
 pub(super) const MAX_SECRETS_PER_KEY: u32 = 8;
 
-/// A key is refused so long after it came at the earliest, whether there is one of its name or not: it takes a fraction of that
-/// to find out that a secret is wrong, and no time at all that there is no such key.
+/// Minimum time between the arrival and the refusal of a key, whether the key exists or not: finding out that a secret
+/// is wrong takes a fraction of that, and an unknown key takes no time at all.
 const REFUSAL_DELAY: Duration = Duration::from_millis(250);
 
-/// The longest delay, where the hashes of keys were made to take long.
+/// Maximum delay, for keys whose hashes are configured to be slow.
 const MAX_REFUSAL_DELAY: Duration = Duration::from_secs(2);
 
-/// Knows who may ask.
+/// Checks the tokens of requests.
 pub(crate) struct Gate {
     access: Arc<Access>,
     line: Line,
-    /// Permits for secrets that wait for a check, or have one.
+    /// Permits for secrets that wait for a check, or undergo one.
     waiting: Semaphore,
     checks: Arc<Semaphore>,
     hash_times: HashTimes,
 }
 
-/// Why a request is not answered.
+/// Reason for refusing a request.
 pub(crate) enum Shut {
     Denied(Denied),
-    /// The token is right, and allows something else.
+    /// The token is valid, but does not grant the right.
     Forbidden,
     Busy,
 }
@@ -59,12 +60,12 @@ impl Gate {
         }
     }
 
-    /// What the sender of these headers may do, if it may read.
+    /// Returns the grant of the sender of these headers, if it includes reading.
     pub(crate) async fn reader(&self, headers: &HeaderMap) -> Result<Grant, Shut> {
         self.holder_of(&[Right::Read], headers).await
     }
 
-    /// What the sender of these headers may do, if that is among it.
+    /// Returns the grant of the sender of these headers, if it includes all of these rights.
     pub(crate) async fn holder_of(
         &self,
         rights: &[Right],
@@ -85,7 +86,7 @@ impl Gate {
             return Err(Shut::Denied(Denied::Unreadable));
         }
         let credentials = Credentials::read(header).map_err(Shut::Denied)?;
-        // First: no check uses older keys than those of which this tells.
+        // First, so that no check uses older keys than this number counts.
         let num_changes = self.access.num_changes();
         let known = self.access.check_quickly(&credentials);
         let place = match (&credentials, &known) {
@@ -107,15 +108,16 @@ impl Gate {
             }
         };
         if checked.is_err() {
-            // With its place. Nothing else is held, and as many may wait as may be connected.
+            // Keeps its place. Nothing else is held, and the number of waiting requests is limited by that of
+            // connections.
             let left = self.refusal_delay().saturating_sub(came_at.elapsed());
             tokio::time::sleep(left).await;
         }
         checked.map_err(Shut::Denied)
     }
 
-    /// Hashes the secret when it is its turn. A hash cannot be broken off: the turn and the check are held until it is done, or
-    /// who hangs up and asks again would have as many at once as they like.
+    /// Hashes the secret in its turn. A hash cannot be cancelled: the turn and the permit are held until it is done,
+    /// because a client that disconnects and retries could otherwise occupy any number at once.
     async fn check(
         &self,
         turn: &Arc<Semaphore>,
@@ -129,7 +131,7 @@ impl Gate {
         let access = Arc::clone(&self.access);
         let checking = tokio::task::spawn_blocking(move || {
             let _held = (turn, check);
-            // How long it waited for a thread says nothing of the hash.
+            // The time spent waiting for a thread is not part of the hash.
             let began_at = Instant::now();
             let checked = access.check(&credentials);
             (checked, began_at.elapsed())
@@ -139,25 +141,26 @@ impl Gate {
         Ok(checked)
     }
 
-    /// Longer than all secrets of a key take, one after the other: a refusal behind a check comes when one without it does.
+    /// Returns more than the time for all secrets of a key in turn, so that a refusal after a check comes at the same
+    /// time as one without it.
     fn refusal_delay(&self) -> Duration {
         let slowest = self.hash_times.slowest();
         let all = slowest.saturating_mul(MAX_SECRETS_PER_KEY + 1);
         all.clamp(REFUSAL_DELAY, MAX_REFUSAL_DELAY)
     }
 
-    /// Uses what the files say whenever they change, for as long as it is polled.
+    /// Reloads the files whenever they change, for as long as it is polled.
     pub(crate) async fn follow(self: Arc<Self>) {
         follow(Arc::clone(&self.access), Access::reload, "tokens").await;
     }
 }
 
-/// Whether a grant has no bounds: what it reads need not be told apart.
+/// Returns whether a grant is unrestricted, so that its reads need no separation.
 pub(crate) fn is_unbounded(grant: &Grant) -> bool {
     grant.indexes.is_none() && grant.filter.is_none()
 }
 
-/// What a grant means for a search of these indexes. Those that it does not name are not there for its holder.
+/// Converts a grant for a search of these indexes. Indexes outside the grant do not exist for its holder.
 pub(crate) fn caller_of(grant: Grant, indexes: &[String]) -> Caller {
     Caller {
         indexes: grant.indexes_among(indexes),

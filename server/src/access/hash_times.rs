@@ -1,10 +1,10 @@
-//! How long secrets take to be hashed, by the last few of them: one that was held up says nothing for good.
+//! Hashing times of secrets. Only the last few count, so that one delayed hash has no lasting effect.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// So many count: as many as can wait for one key.
+/// Number of remembered hashes: the maximum number that waits for one key.
 const NUM_KEPT: usize = super::gate::MAX_SECRETS_PER_KEY as usize;
 
 /// The times of the last hashes.
@@ -20,7 +20,7 @@ impl HashTimes {
         last.push_front(time);
     }
 
-    /// The longest of them.
+    /// Returns the longest of them.
     pub(super) fn slowest(&self) -> Duration {
         self.last().iter().max().copied().unwrap_or_default()
     }

@@ -1,14 +1,15 @@
-//! The line in which secrets wait to be checked: some places for each key, so that who guesses at one keeps out nobody but
-//! those who send another secret of that key for the first time.
+//! The queue of secrets to check: it has a limited number of places for each key, so that guessing at a key only
+//! affects clients that send another secret of that key for the first time.
 //!
 //! ```text
 //!   key ──▶ one turn ─┬─▶ secret ──▶ one check, whose outcome all have who sent the same
 //!                     └─▶ secret …   as many as there are places
 //! ```
 //!
-//! An outcome holds for as long as somebody has its place, but not for who comes when the keys have changed.
+//! An outcome is shared while any request holds its place, except with requests that arrive after the keys have
+//! changed.
 //!
-//! Names of keys that there are not have places too. Were they answered without, who asks much at once could tell.
+//! Unknown key names have places too; otherwise, a client with many concurrent requests could detect them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,16 +17,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use canter_access::{Denied, Grant};
 use tokio::sync::{OnceCell, Semaphore};
 
-/// What a check says, once it is done.
+/// Result of a check, once it is done.
 type SharedCheck = Arc<OnceCell<Result<Grant, Denied>>>;
 
-/// Secrets that wait, by the names of their keys.
+/// Waiting secrets, by the names of their keys.
 pub(super) struct Line {
     max_secrets: usize,
     keys: Mutex<HashMap<String, OfKey>>,
 }
 
-/// What is known of a key while somebody holds a place.
+/// State of a key while any request holds a place.
 struct OfKey {
     /// One secret of a key is checked at a time: the other core is for other keys.
     turn: Arc<Semaphore>,
@@ -34,7 +35,7 @@ struct OfKey {
 
 struct OfSecret {
     num_requests: usize,
-    /// How often the keys had changed when the outcome was asked for.
+    /// The number of key changes at the time the check was requested.
     num_changes: u64,
     outcome: SharedCheck,
 }
@@ -44,14 +45,14 @@ pub(super) struct Turn<'l> {
     line: &'l Line,
     key: String,
     secret: String,
-    /// To be held while the secret is checked.
+    /// Must be held while the secret is checked.
     pub(super) turn: Arc<Semaphore>,
-    /// To be filled by the first that holds it.
+    /// Filled by the first holder of the turn.
     pub(super) outcome: SharedCheck,
 }
 
 impl Line {
-    /// A line with places for so many secrets of each key.
+    /// Creates a queue with `max_secrets` places for each key.
     pub(super) fn new(max_secrets: usize) -> Self {
         Self {
             max_secrets,
@@ -59,8 +60,8 @@ impl Line {
         }
     }
 
-    /// A place for a request with this secret; nothing if all are taken. `num_changes` says how often the keys had changed when
-    /// it came.
+    /// Returns a place for a request with this secret; `None` if all are taken. `num_changes` is the number of key
+    /// changes at the time of the request.
     pub(super) fn place(&self, key: &str, secret: &str, num_changes: u64) -> Option<Turn<'_>> {
         let mut keys = self.keys();
         let of_key = keys.entry(key.to_owned()).or_insert_with(|| OfKey {
@@ -126,7 +127,7 @@ mod tests {
         let second = line.place("a", "2", 0).unwrap();
         assert!(line.place("a", "3", 0).is_none());
         let other = line.place("b", "3", 0).unwrap();
-        // The same secret has its place already, until all have gone who sent it.
+        // The same secret keeps its place until all requests with it are gone.
         let again = line.place("a", "1", 0).unwrap();
         assert!(Arc::ptr_eq(&first.outcome, &again.outcome));
         drop(first);
@@ -144,12 +145,12 @@ mod tests {
         let before = line.place("a", "1", 4).unwrap();
         let behind = line.place("a", "1", 5).unwrap();
         assert!(!Arc::ptr_eq(&before.outcome, &behind.outcome));
-        // What is found out later holds for who came before, too.
+        // The later outcome also applies to earlier requests.
         for num_changes in [4, 5] {
             let other = line.place("a", "1", num_changes).unwrap();
             assert!(Arc::ptr_eq(&behind.outcome, &other.outcome));
         }
-        // It is one place all the same.
+        // It is still one place.
         assert!(line.place("a", "2", 5).is_none());
         drop((before, behind));
         assert!(line.keys().is_empty());

@@ -1,4 +1,4 @@
-//! Who asks: tokens, and what each allows of the indexes that are served.
+//! Authentication: tokens, and the access of each to the served indexes.
 
 mod gate;
 mod hash_times;

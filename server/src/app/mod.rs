@@ -1,4 +1,4 @@
-//! The server: what it is made of, the router in front of that, and its life.
+//! The server: its state, the router in front of it, and its life cycle.
 
 mod router;
 mod server;

@@ -1,4 +1,4 @@
-//! From axum's requests to the searcher's, and back.
+//! Router: converts axum's requests for the searcher, and its answers.
 
 use std::sync::{Arc, LazyLock};
 
@@ -29,10 +29,11 @@ use crate::requests::ChangeRequest;
 use crate::routes::{Change, CrossSite, Matched, document, matching};
 use crate::writing::{self, Write};
 
-/// A shorter answer fits into one packet as it is.
+/// Minimum size of compressed answers: a shorter one fits into one packet anyway.
 const MIN_COMPRESSED_BYTES: u16 = 1024;
 
-/// The API, and what there is beside it. The guest knows the API's paths, so all but one go there.
+/// Builds the router of the API and the other paths. All paths of the API except one go to the guest, which implements
+/// them.
 pub(super) fn router(app: Arc<App>, hosts: AllowedHosts, follow_trace: FollowTrace) -> Router {
     let router = Router::new()
         .route("/metrics", get(metrics))
@@ -43,13 +44,13 @@ pub(super) fn router(app: Arc<App>, hosts: AllowedHosts, follow_trace: FollowTra
         .layer(from_fn(speak_as_asked));
     app.origins
         .share(router)
-        // A page that may not ask by this name may not ask at all.
+        // A page that uses a forbidden host name is refused everything.
         .layer(from_fn_with_state(Arc::new(hosts), check_host))
         .layer(compression())
         .layer(from_fn_with_state(follow_trace, identify))
 }
 
-/// Answers are compressed if the client takes it, at the cost of about 10 ms of one core for a megabyte.
+/// Compresses answers if the client accepts it, at the cost of about 10 ms of one core per megabyte.
 fn compression() -> CompressionLayer<impl Predicate> {
     let is_worth_it = SizeAbove::new(MIN_COMPRESSED_BYTES).and(NotForContentType::IMAGES);
     CompressionLayer::new()
@@ -59,7 +60,7 @@ fn compression() -> CompressionLayer<impl Predicate> {
 
 async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     if let Some(gate) = &app.gate {
-        // They tell of all indexes, and of all who ask.
+        // Metrics cover all indexes and all clients.
         let shut = match gate.reader(&headers).await {
             Ok(grant) if is_unbounded(&grant) => None,
             Ok(_) => Some(Shut::Forbidden),
@@ -77,25 +78,25 @@ async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     ([(CONTENT_TYPE, content_type)], app.metrics.encode()).into_response()
 }
 
-/// Anybody may ask for it, as often as they like: it is made once.
+/// Needs no token and may be requested often, so it is built once.
 async fn openapi() -> impl IntoResponse {
     static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());
     ([(CONTENT_TYPE, "application/json")], DOCUMENT.as_str())
 }
 
-/// Dropped when the client hangs up, which cancels the search.
+/// Dropped when the client disconnects, which cancels the search.
 async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     if let Some(page) = page::answer(parts.uri.path(), &parts.headers) {
         return page;
     }
-    // Who watches the server must be answered when it has much to do, too: these ask for little.
+    // Monitoring must be answered even by a busy server: these requests are cheap.
     let is_counted = !matches!(parts.uri.path(), "/health/livez" | "/health/readyz");
     let api = Api::of(parts.uri.path());
     if let Some(matched) = matching(&parts.method, &parts.uri) {
         return self::change(&app, &matched, api, &parts, body).await;
     }
-    // Whether it lives may be asked by anybody: that reads nothing, and names nothing.
+    // The liveness check needs no token: it reads nothing and names nothing.
     let caller = match &app.gate {
         Some(gate) if parts.uri.path() != "/health/livez" => {
             match gate.reader(&parts.headers).await {
@@ -108,7 +109,7 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     if is_counted && app.line.available_permits() == 0 {
         return api.last_refusal(StatusCode::TOO_MANY_REQUESTS, NO_ROOM);
     }
-    // Nobody's body is held for it: who asks has shown no token.
+    // No body is buffered for it: the client has shown no token.
     let body = match parts.uri.path() {
         "/health/livez" => Body::empty(),
         _ => body,
@@ -138,8 +139,8 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
     respond(answer)
 }
 
-/// What a server says that is ready, and cannot keep some of the caller's indexes in order; `None` if there are none. It
-/// answers searches of these as before: to take it out of service would help nobody.
+/// Returns the body of a readiness answer that lists the caller's indexes with failing upkeep; `None` if there are
+/// none. Searches of these still work, so taking the server out of service would not help.
 fn readiness(failing: &[(String, FailingIndex)], caller: &Caller) -> Option<Vec<u8>> {
     let may_know = |name: &String| {
         let allowed = caller.indexes.as_ref();
@@ -158,13 +159,13 @@ fn readiness(failing: &[(String, FailingIndex)], caller: &Caller) -> Option<Vec<
     (!failing.is_empty()).then(|| body.to_string().into_bytes())
 }
 
-/// Takes or deletes documents, or indexes.
+/// Adds or deletes documents, or indexes.
 async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Body) -> Response {
     let Some(writers) = &app.writers else {
         let message = "this server only searches: start it with --writable to send it documents";
         return api.last_refusal(StatusCode::FORBIDDEN, message);
     };
-    // Before tokens: those of a page that may not write are the browser's, which sends them along.
+    // Before tokens: the tokens of a page that may not write are the browser's, which sends them automatically.
     if matched.route.cross_site == CrossSite::Refused
         && let Err(foreign) = app.origins.check_write(parts)
     {
@@ -183,7 +184,7 @@ async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Bod
             Err(shut) => return shut.answer(api, &parts.headers),
         },
     };
-    // What may be deleted, the filter says. What may be added, it cannot: nobody looks into new documents with a query.
+    // A filter restricts deletions. It cannot restrict additions, because new documents are not matched with queries.
     let heeds_filter = matches!(change, Change::Documents(Write::DeleteByQuery(_)));
     if caller.forced_filter.is_some() && !heeds_filter {
         let message =
@@ -210,7 +211,7 @@ async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Bod
 const NO_ROOM: &str = "all guests are busy and as many requests wait as may: try again, or raise \
                        --max-instances or --max-waiting";
 
-/// The guest's response, with what this host has to say of the search.
+/// Returns the guest's response, with this host's headers about the search.
 fn respond(answer: HttpAnswer) -> Response {
     let cost = answer.cost_headers();
     let HttpAnswer { response, .. } = answer;

@@ -1,4 +1,4 @@
-//! A server's life: it is opened, serves, and settles.
+//! Life cycle of a server: it opens, serves, and settles.
 
 use std::sync::Arc;
 
@@ -26,10 +26,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the tokens, and the indexes that come and go. Reads nothing of the others yet.
+    /// Opens the tokens, and the managed indexes. Reads nothing of the others yet.
     ///
     /// # Errors
-    /// If a file of tokens cannot be used, or the root cannot be read.
+    /// If a file of tokens is invalid, or the root cannot be read.
     pub fn open(settings: ServerSettings) -> Result<Self, ServerError> {
         let access = settings.access.map(Access::open).transpose();
         let gate = access.map_err(ServerError::Invalid)?;
@@ -63,21 +63,21 @@ impl Server {
         })
     }
 
-    /// Whether requests need a token.
+    /// Returns whether requests need a token.
     pub fn is_guarded(&self) -> bool {
         self.app.gate.is_some()
     }
 
-    /// Whether it speaks TLS.
+    /// Returns whether it uses TLS.
     pub fn is_tls(&self) -> bool {
         self.identity.is_some()
     }
 
-    /// Serves until `stop` ends, and then until each connection has had the answers that are under way, or `patience` ends.
-    /// Returns whether all connections had them.
+    /// Serves until `stop` completes, and then until the running requests of each connection are answered, or
+    /// `patience` completes. Returns whether all were answered.
     ///
     /// # Errors
-    /// If the certificate cannot be used.
+    /// If the certificate is invalid.
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -100,10 +100,10 @@ impl Server {
         Ok(all_had_answers?)
     }
 
-    /// Publishes what was taken, and waits until the cache has written what it was offered.
+    /// Publishes accepted documents, and waits for the cache's pending writes.
     ///
     /// # Errors
-    /// If there is no thread for it.
+    /// If no thread can be started.
     pub async fn settle(self) -> Result<(), ServerError> {
         self.app.searcher.settle().await;
         let Some(writers) = self.app.writers.clone() else {

@@ -1,4 +1,4 @@
-//! What every request is answered with.
+//! Shared state of all requests.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use crate::access::Gate;
 use crate::http::{Bodies, Origins};
 use crate::indexes::{Root, Writers};
 
-/// What every request is answered with.
+/// Shared state of all requests.
 pub(super) struct App {
     pub(super) searcher: Arc<Searcher>,
     pub(super) limits: Limits,
-    /// Who asks, where no tokens are asked for.
+    /// The caller of all requests, if no tokens are required.
     pub(super) caller: Caller,
-    /// Who may ask, where they are.
+    /// Check of tokens, if they are required.
     pub(super) gate: Option<Arc<Gate>>,
-    /// Who takes documents, if anybody does.
+    /// Writers of documents, if the server is writable.
     pub(super) writers: Option<Arc<Writers>>,
-    /// Where indexes may come and go, if anywhere.
+    /// Root of the managed indexes, if there is one.
     pub(super) root: Option<Arc<Root>>,
-    /// Whose pages may ask.
+    /// Origins of pages that may send requests.
     pub(super) origins: Origins,
     pub(super) metrics: Arc<Metrics>,
     pub(super) bodies: Bodies,
-    /// A permit for each request that may run or wait for a guest.
+    /// Permits for requests that run or wait for a guest.
     pub(super) line: Semaphore,
 }

@@ -26,39 +26,39 @@ use super::patient::Patient;
 use super::tls::{HTTP2, Identity};
 use crate::http::RETRY_AFTER_SECONDS;
 
-/// What one connection may have in memory of headers that are still coming. A longer target than half of
-/// this is no URI for the HTTP library either.
+/// Maximum memory of one connection for incomplete headers, in bytes. The HTTP library rejects a target
+/// longer than half of this as well.
 const MAX_HEADER_BYTES: usize = 128 << 10;
 
-/// Clients that are being told that there is no room. Those beyond are only closed.
+/// Maximum number of clients that are being refused with an answer. Further ones are only closed.
 const MAX_REFUSED_AT_ONCE: usize = 64;
 
-/// How long such a client may take to hear it.
+/// Maximum duration of such a refusal.
 const MAX_REFUSAL_TIME: Duration = Duration::from_secs(2);
 
-/// How long nothing is accepted after the system could not: it has no file left, most likely.
+/// Pause after a failure to accept, most likely for lack of file descriptors.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// What connections may take.
+/// Limits on connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// Further ones are refused.
+    /// Maximum number of connections; further ones are refused.
     pub max_connections: usize,
-    /// For a whole header, from the moment at which one is waited for.
+    /// Time limit for a whole header, from the moment the server waits for it.
     pub header_timeout: Duration,
-    /// For the next bytes of an answer to be taken.
+    /// Time limit for the client to accept the next bytes of an answer.
     pub answer_timeout: Duration,
 }
 
-/// Requests of one client that are carried at once over HTTP/2. How many of them run is another limit.
+/// Maximum number of concurrent requests of one HTTP/2 client. Another limit applies to running requests.
 const MAX_STREAMS: u32 = 128;
 
-/// Bytes of bodies that a client may send over HTTP/2 before they are read. They are not counted with those that
-/// may be held.
+/// Number of body bytes that an HTTP/2 client may send before they are read. They do not count towards the limit
+/// on all bodies.
 const WINDOW_BYTES: u32 = 64 << 10;
 
-/// Serves until `stop` ends, and then until each connection has had the answers that are under way. With an `identity`
-/// it speaks TLS only.
+/// Serves until `stop` completes, and then until the running requests of each connection are answered. With an
+/// `identity` it only uses TLS.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -103,7 +103,7 @@ pub(crate) async fn serve(
                 drop(place);
             });
         } else if server.tls.is_some() {
-            // A refusal would need a handshake, which is what there is no room for.
+            // A refusal would need a handshake, for which there is no capacity.
         } else if let Ok(turn) = Arc::clone(&refusals).try_acquire_owned() {
             tokio::spawn(async move {
                 let message = match is_dated {
@@ -125,7 +125,7 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-/// What every connection is carried with.
+/// Settings of every connection.
 #[derive(Clone)]
 struct Server {
     http: (Builder<TokioExecutor>, Builder<TokioExecutor>),
@@ -135,7 +135,7 @@ struct Server {
     told: watch::Receiver<()>,
 }
 
-/// For HTTP/1 and HTTP/2.
+/// Returns the builders for HTTP/1 and HTTP/2.
 fn builders(limits: ConnectionLimits) -> (Builder<TokioExecutor>, Builder<TokioExecutor>) {
     let mut first = Builder::new(TokioExecutor::new()).http1_only();
     first
@@ -157,7 +157,8 @@ fn builders(limits: ConnectionLimits) -> (Builder<TokioExecutor>, Builder<TokioE
 }
 
 impl Server {
-    /// Finds out what a client speaks, and serves it. One that breaks off or is too slow is no failure of the server's.
+    /// Detects a client's protocol, and serves it. A client that disconnects or is too slow is not an error of the
+    /// server.
     async fn connection(self, stream: TcpStream) {
         let in_time = self.limits.header_timeout;
         let stream = Patient::new(stream, self.limits.answer_timeout);
@@ -186,7 +187,7 @@ impl Server {
         }
     }
 
-    /// HTTP/1: carries a connection until it ends, or until it may not have another request.
+    /// Serves an HTTP/1 connection until it ends, or until it may not have another request.
     async fn first<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(mut self, stream: S) {
         let service = TowerToHyperService::new(self.router);
         let connection = self.http.0.serve_connection(TokioIo::new(stream), service);
@@ -198,7 +199,7 @@ impl Server {
         while_dated(connection.as_mut()).await;
     }
 
-    /// HTTP/2: the same, and until nothing has happened for too long.
+    /// Serves an HTTP/2 connection, also until it has been idle for too long.
     async fn second<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(mut self, stream: S) {
         let activity = Activity::new();
         let watched = activity.clone();
@@ -214,7 +215,7 @@ impl Server {
             () = activity.idle(self.limits) => {}
         }
         connection.as_mut().graceful_shutdown();
-        // Who takes nothing does not keep the rest of an answer in memory.
+        // If a client stops reading, the rest of its answer is dropped from memory.
         tokio::select! {
             _ = while_dated(connection.as_mut()) => {}
             () = activity.idle(self.limits) => {}
@@ -231,7 +232,7 @@ fn no_room(limits: ConnectionLimits) -> String {
 
 /// Tells a client why it cannot be answered now.
 async fn refuse(mut stream: TcpStream, message: &str) -> io::Result<()> {
-    // What is asked for has not been read, so this has the form that any path may have.
+    // The request has not been read, so the answer has a form that suits any path.
     let body = json!({ "message": message }).to_string();
     let answer = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\ncache-control: no-store\r\n\
@@ -240,13 +241,13 @@ async fn refuse(mut stream: TcpStream, message: &str) -> io::Result<()> {
     );
     stream.write_all(answer.as_bytes()).await?;
     stream.shutdown().await?;
-    // Closing with bytes unread would take the answer back from a client that has not read it yet.
+    // Closing with unread bytes would discard the answer before the client has read it.
     let mut request = [0; 4096];
     while stream.read(&mut request).await? > 0 {}
     Ok(())
 }
 
-/// Whether only the connection that was to be accepted has failed.
+/// Returns whether only the accepted connection has failed.
 fn is_of_the_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),

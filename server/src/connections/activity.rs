@@ -1,8 +1,8 @@
-//! What a connection of many streams is doing, so that one on which nothing happens can be closed.
+//! Activity of a connection with many streams, so that an idle one can be closed.
 //!
-//! HTTP/1 carries one answer at a time: a client that does not read it stops the socket, and one that does
-//! not ask again stops the header, and both are noticed there. HTTP/2 keeps the socket moving whatever the
-//! streams do, with pings and windows. So its answers say themselves when a piece of them was taken.
+//! HTTP/1 carries one answer at a time: a client that does not read it blocks the socket, and one that sends no further
+//! request delays the header, and both are detected there. HTTP/2 keeps the socket active whatever the streams do, with
+//! pings and windows. Therefore answers themselves report when a piece of them was accepted.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,17 +15,17 @@ use tokio::time::Instant;
 
 use super::accept::ConnectionLimits;
 
-/// An answer is handed over in pieces of at most this many bytes, the next when the client has made room for it.
+/// Maximum size of the pieces of an answer; the next one is sent when the client has made room for it.
 const PIECE_BYTES: usize = 64 << 10;
 
-/// What is under way on one connection.
+/// Activity of one connection.
 #[derive(Clone)]
 pub(super) struct Activity(Arc<Mutex<State>>);
 
 struct State {
-    /// Requests that are not answered yet. They have deadlines of their own.
+    /// Number of requests without an answer yet. They have their own deadlines.
     num_running: usize,
-    /// Answers that the client has not taken yet.
+    /// Number of answers that the client has not completely received.
     num_answers: usize,
     last: Instant,
 }
@@ -39,14 +39,14 @@ impl Activity {
         })))
     }
 
-    /// Notes that something happened, and what it changes.
+    /// Records an event, and its effect on the state.
     fn note(&self, change: impl FnOnce(&mut State)) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut state);
         state.last = Instant::now();
     }
 
-    /// Until when something has to happen, or this has to be asked again.
+    /// Returns the time until which something must happen, or the deadline must be determined again.
     fn deadline(&self, limits: ConnectionLimits) -> Instant {
         let state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match (state.num_running, state.num_answers) {
@@ -56,7 +56,7 @@ impl Activity {
         }
     }
 
-    /// Ends when nothing has happened for as long as may be.
+    /// Completes when nothing has happened for the permitted time.
     pub(super) async fn idle(&self, limits: ConnectionLimits) {
         loop {
             let deadline = self.deadline(limits);
@@ -67,7 +67,7 @@ impl Activity {
         }
     }
 
-    /// Carries a request until its answer is taken, or the client does not want it any more.
+    /// Tracks a request until its answer is received, or the client cancels it.
     pub(super) async fn watch<E>(
         self,
         answer: impl Future<Output = Result<Response<Body>, E>>,
@@ -78,7 +78,7 @@ impl Activity {
     }
 }
 
-/// A request under way.
+/// A running request.
 struct Running(Activity);
 
 impl Running {
@@ -103,11 +103,11 @@ impl Drop for Running {
     }
 }
 
-/// A body in pieces, each of which is noted.
+/// A body in pieces, each of which is recorded.
 struct Pieces {
     activity: Activity,
     body: Body,
-    /// Of a frame that was longer than a piece.
+    /// Rest of a frame that was longer than a piece.
     rest: Bytes,
 }
 
@@ -169,7 +169,7 @@ mod tests {
         answer_timeout: Duration::from_secs(100),
     };
 
-    /// What is allowed for since something last happened.
+    /// Returns the time allowed since the last event.
     fn allowed(activity: &Activity) -> Duration {
         let last = activity.0.lock().unwrap().last;
         activity.deadline(LIMITS) - last

@@ -1,4 +1,5 @@
-//! Connections while the machine has a date. The HTTP library writes it into every answer, and panics where there is none.
+//! Connections while the machine has a valid date. The HTTP library writes it into every answer, and panics without
+//! one.
 
 use std::pin::Pin;
 use std::task::Poll;
@@ -7,7 +8,7 @@ use canter_index_builder::checked_unix_time;
 use rustls::pki_types::UnixTime;
 use rustls::time_provider::TimeProvider;
 
-/// Polls what writes the date, and breaks off as soon as there is none.
+/// Polls work that writes the date, and stops as soon as the date is invalid.
 pub(super) async fn while_dated<F: Future>(mut work: Pin<&mut F>) -> Option<F::Output> {
     std::future::poll_fn(|context| match checked_unix_time() {
         Some(_) => work.as_mut().poll(context).map(Some),
@@ -16,7 +17,7 @@ pub(super) async fn while_dated<F: Future>(mut work: Pin<&mut F>) -> Option<F::O
     .await
 }
 
-/// The date for TLS, whose own one panics where there is none.
+/// The clock for TLS, whose default one panics without a valid date.
 #[derive(Debug)]
 pub(super) struct Dated;
 

@@ -1,14 +1,13 @@
-//! Whether a client speaks HTTP/1 or HTTP/2 where no TLS says so.
+//! Detection of HTTP/1 or HTTP/2 without TLS.
 
 use std::io::{self, Cursor};
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, join, split};
 
-/// What every connection of HTTP/2 begins with (RFC 9113, section 3.4).
+/// First bytes of every HTTP/2 connection (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Reads until it is clear what is spoken. Gives the connection, on which what was read comes again, and whether it is
-/// HTTP/2.
+/// Reads until the protocol is known. Returns the connection, with the read bytes put back, and whether it is HTTP/2.
 pub(super) async fn begun<T: AsyncRead + AsyncWrite + Unpin>(
     mut stream: T,
 ) -> io::Result<(impl AsyncRead + AsyncWrite + Unpin, bool)> {

@@ -1,4 +1,4 @@
-//! Connections: how many there may be, what is spoken on them, and how long each may keep the server waiting.
+//! Connections: their maximum number, their protocols, and their time limits.
 //!
 //! ```text
 //!   accept ─┬─ a place is free ─→ TLS, or the first bytes, in time ─┬─ HTTP/1 ─→ header in time ─→ router ─→ answer is

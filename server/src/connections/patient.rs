@@ -1,7 +1,7 @@
-//! A connection whose client must take what it is sent.
+//! A connection whose client must accept the data it is sent.
 //!
-//! A client that asks and never reads fills the system's buffers and then waits for ever; its answer and
-//! its place among the connections would be held as long.
+//! A client that never reads its answer fills the system's buffers and then blocks forever, and its
+//! answer and its connection would be held as long.
 
 use std::io;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use tokio::time::{Sleep, sleep};
 pub(super) struct Patient<T> {
     inner: T,
     max_wait: Duration,
-    /// Since a write first found no room.
+    /// Timer since a write first found no room.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
@@ -28,7 +28,7 @@ impl<T> Patient<T> {
         }
     }
 
-    /// What became of a write, or that it has waited for too long.
+    /// Returns the result of a write, or an error if it has waited for too long.
     fn bounded<V>(
         &mut self,
         cx: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! TLS from files, which may be exchanged while the server runs: certificates live for weeks, servers longer.
+//! TLS from files, which may be replaced while the server runs: certificates are valid for weeks, servers run longer.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,10 +15,10 @@ use super::dated::Dated;
 use crate::error::ServerError;
 use crate::http::follow;
 
-/// How HTTP/2 is called in the handshake (ALPN).
+/// Name of HTTP/2 in the handshake (ALPN).
 pub(super) const HTTP2: &[u8] = b"h2";
 
-/// A certificate with those that vouch for it, and its key, each in a PEM file.
+/// A certificate with its chain, and its key, each in a PEM file.
 #[derive(Debug)]
 pub struct Identity {
     cert_file: PathBuf,
@@ -37,7 +37,7 @@ impl Identity {
         }))
     }
 
-    /// Takes handshakes by this identity.
+    /// Returns an acceptor of handshakes with this identity.
     pub(super) fn acceptor(self: &Arc<Self>) -> Result<TlsAcceptor, Error> {
         let config =
             ServerConfig::builder_with_details(Arc::new(default_provider()), Arc::new(Dated));
@@ -49,12 +49,12 @@ impl Identity {
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 
-    /// Uses what the files hold whenever they change, for as long as it is polled.
+    /// Reloads the files whenever they change, for as long as it is polled.
     pub(super) async fn follow(self: Arc<Self>) {
         follow(self, Self::reload, "certificates").await;
     }
 
-    /// Whether the files hold another certificate than before, which is used from now on.
+    /// Returns whether the files contain a new certificate, which is used from now on.
     fn reload(&self) -> Result<bool, String> {
         let loaded = load(&self.cert_file, &self.key_file)?;
         let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +98,7 @@ fn load(cert_file: &Path, key_file: &Path) -> Result<CertifiedKey, String> {
         .map_err(|error| format!("cannot use the key in {}: {error}", key_file.display()))?;
     let loaded = CertifiedKey::new(chain, key);
     match loaded.keys_match() {
-        // Not every kind of key can say.
+        // Not every kind of key can tell.
         Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(loaded),
         Err(error) => Err(format!(
             "{} and {} do not belong together: {error}",

@@ -1,5 +1,5 @@
-//! Bodies of requests: read in time, up to a length, and within what all of them may take together. Compressed ones are
-//! inflated on threads of their own, since a kilobyte of them takes as long as a megabyte that comes over the network.
+//! Bodies of requests: read within limits on time, length and total memory. Compressed ones are inflated on separate
+//! threads, because a compressed kilobyte takes as long as a megabyte from the network.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -14,39 +14,39 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::inflate::{Encoding, inflate};
 use super::refusal::{Api, Refuse};
 
-/// Bodies that are inflated at once.
+/// Maximum number of bodies that are inflated at once.
 const INFLATED_AT_ONCE: usize = 2;
 
-/// What bodies may take.
+/// Limits on bodies.
 pub(crate) struct Bodies {
     max_bytes: usize,
     max_time: Duration,
     max_held_bytes: usize,
-    /// A permit for each byte that may still be held.
+    /// Permits for each byte that may still be held.
     free: Arc<Semaphore>,
-    /// A permit for each body that may be inflated.
+    /// Permits for bodies that are inflated.
     inflating: Semaphore,
 }
 
-/// A body that was read, and its share of what may be held until it is dropped.
+/// A body that was read, and its share of the held bytes until it is dropped.
 pub(crate) struct HeldBody {
     pub(crate) bytes: Vec<u8>,
     share: Share,
 }
 
 impl HeldBody {
-    /// Drops the bytes, and keeps the share for what was made of them.
+    /// Drops the bytes, and keeps the share for data derived from them.
     pub(crate) fn into_share(self) -> Share {
         self.share
     }
 }
 
-/// A share of what may be held; it is given back when this is dropped.
+/// A share of the held bytes, released on drop.
 #[derive(Default)]
 pub(crate) struct Share(Option<OwnedSemaphorePermit>);
 
 impl Share {
-    /// Gives back all but `num_bytes`.
+    /// Releases all but `num_bytes`.
     pub(crate) fn keep(&mut self, num_bytes: usize) {
         if let Some(share) = &mut self.0 {
             let extra = share.num_permits().saturating_sub(num_bytes);
@@ -54,7 +54,7 @@ impl Share {
         }
     }
 
-    /// Takes more of what is free.
+    /// Adds free bytes to the share.
     fn grow(&mut self, free: &Arc<Semaphore>, num_bytes: usize) -> Result<(), Unread> {
         let num_bytes = u32::try_from(num_bytes).map_err(|_| Unread::NoRoom)?;
         let more = Arc::clone(free).try_acquire_many_owned(num_bytes);
@@ -67,16 +67,16 @@ impl Share {
     }
 }
 
-/// Why a body was not read.
+/// Reason for an unread body.
 pub(crate) enum Unread {
-    /// It has more bytes than these.
+    /// It exceeds this number of bytes.
     TooLong(usize),
     NoRoom,
     TooSlow,
     BrokenOff(axum::Error),
-    /// It is not in the encoding that its header names, or not whole.
+    /// It does not match the encoding in its header, or is incomplete.
     Damaged(std::io::Error),
-    /// Its encoding is not known.
+    /// Its encoding is unknown.
     Encoded(String),
 }
 
@@ -93,17 +93,17 @@ impl Bodies {
         }
     }
 
-    /// The longest body that is read.
+    /// Returns the maximum length of a body.
     pub(crate) fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 
-    /// Reads a body to its end, and inflates it if its headers say that it is compressed.
+    /// Reads a whole body, and inflates it if its headers say that it is compressed.
     pub(crate) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<HeldBody, Unread> {
         self.read_up_to(headers, body, self.max_bytes).await
     }
 
-    /// The same of a body which may have no more than `max_bytes`, inflated, however long others may be.
+    /// Reads a whole body of at most `max_bytes`, inflated, whatever the general limit.
     pub(crate) async fn read_up_to(
         &self,
         headers: &HeaderMap,
@@ -112,7 +112,7 @@ impl Bodies {
     ) -> Result<HeldBody, Unread> {
         let max_bytes = max_bytes.min(self.max_bytes);
         let encoding = Encoding::of(headers).map_err(Unread::Encoded)?;
-        // Of what cannot be compressed there is a little more.
+        // Incompressible data becomes slightly longer.
         let room = encoding.map_or(0, |_| max_bytes / 256 + 1024);
         let collecting = self.collect(body, max_bytes.saturating_add(room));
         let read = tokio::time::timeout(self.max_time, collecting).await;
@@ -135,28 +135,28 @@ impl Bodies {
         let mut share = Share::default();
         while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
             let frame = frame.map_err(Unread::BrokenOff)?;
-            // Trailers mean nothing here.
+            // Trailers are ignored.
             let Ok(data) = frame.into_data() else {
                 continue;
             };
             if data.len() > max_bytes - bytes.len() {
                 return Err(Unread::TooLong(max_bytes));
             }
-            // Byte by byte as they come: who only announces a long body holds nothing.
+            // Counted as bytes arrive, so that merely announcing a long body holds nothing.
             share.grow(&self.free, data.len())?;
             bytes.extend_from_slice(&data);
         }
         Ok(HeldBody { bytes, share })
     }
 
-    /// Inflates a body beside the threads that answer requests.
+    /// Inflates a body on a thread that may block.
     async fn inflate(
         &self,
         encoding: Encoding,
         packed: HeldBody,
         max_bytes: usize,
     ) -> Result<HeldBody, Unread> {
-        // It is never closed.
+        // The semaphore is never closed.
         let _turn = self.inflating.acquire().await.map_err(|_| Unread::NoRoom)?;
         let free = Arc::clone(&self.free);
         let inflating = tokio::task::spawn_blocking(move || {
@@ -177,10 +177,10 @@ impl Bodies {
         }
     }
 
-    /// What to answer where a body was not read.
+    /// Returns the answer to a request whose body was not read.
     pub(crate) fn answer_to(&self, unread: &Unread, api: Api) -> Response {
         match unread {
-            // What would be longer is no document, and no option allows it.
+            // A longer body cannot be a document, and no option permits it.
             Unread::TooLong(max_bytes) if *max_bytes < self.max_bytes => api.last_refusal(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 &format!("the body has more than the {max_bytes} bytes that such a request may have"),
@@ -287,7 +287,7 @@ mod tests {
             assert_eq!(bodies.free.available_permits(), 3 << 20);
         }
         assert_eq!(read_in(&bodies, "br", whole.clone()).err(), Some(415));
-        // A body that nothing makes shorter is a little longer when it is compressed.
+        // An incompressible body becomes slightly longer when it is compressed.
         let random: Vec<u8> = (0..1_u32 << 18)
             .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
             .collect();
@@ -296,7 +296,7 @@ mod tests {
         let stored = stored.finish().unwrap();
         assert!(stored.len() > random.len());
         assert_eq!(read_in(&bodies, "gzip", stored).unwrap().bytes, random);
-        // Its decoder would take 128 MiB for the window that a few bytes ask for.
+        // Its decoder would allocate 128 MiB for the window that a few bytes request.
         let wide = zstd_with_window(&whole, 27);
         assert_eq!(read_in(&bodies, "zstd", wide).err(), Some(400));
         assert_eq!(bodies.free.available_permits(), 3 << 20);

@@ -1,14 +1,13 @@
-//! Files that are read again when they change: certificates and tokens live for weeks, servers longer.
+//! Reloading of files that change: certificates and tokens are valid for weeks, servers run longer.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often they are looked at.
+/// Interval between two checks.
 const INTERVAL: Duration = Duration::from_secs(15);
 
-/// Reads files again every now and then, for as long as it is polled. `reload` says whether they have changed; what cannot
-/// be read, such as a new certificate beside the key of the old one, changes nothing and is logged once. `what` is what they
-/// hold.
+/// Reloads files periodically, for as long as it is polled. `reload` returns whether they have changed; invalid files,
+/// such as a new certificate with the old key, change nothing and are logged once. `what` names their contents.
 pub(crate) async fn follow<T: Send + Sync + 'static>(
     files: Arc<T>,
     reload: fn(&T) -> Result<bool, String>,

@@ -1,9 +1,9 @@
-//! By which names this server may be asked.
+//! Host names for which this server answers.
 //!
-//! A page from anywhere can have the browser ask any name that belongs to the page, and let that name lead
-//! to this machine later (DNS rebinding): for the browser the answers are the page's own then. Such a
-//! request says the page's name in `Host`. So only names that no stranger can own are answered: addresses,
-//! `localhost`, what the server was told to listen on, and what the person who started it allows.
+//! Any page can make the browser send requests to a name that belongs to the page, and later point that
+//! name at this machine (DNS rebinding): the browser then treats the answers as the page's own. Such a
+//! request has the page's name in `Host`. Therefore only names that no stranger can own are answered:
+//! addresses, `localhost`, the name the server listens on, and those that its operator allows.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use axum::response::Response;
 
 use super::refusal::{Api, Refuse};
 
-/// A name is not repeated in a message past this length.
+/// Maximum length of a name in a message.
 const MAX_SHOWN: usize = 100;
 
 /// The names that are answered besides addresses and `localhost`.
@@ -27,7 +27,7 @@ pub(crate) struct AllowedHosts {
 }
 
 impl AllowedHosts {
-    /// Allows `names`, and the name in `listen`, which has a port behind it.
+    /// Allows `names`, and the name in `listen`, which includes a port.
     pub(crate) fn new(listen: &str, names: &[String]) -> Self {
         let names = names.iter().map(String::as_str);
         Self {
@@ -36,17 +36,17 @@ impl AllowedHosts {
         }
     }
 
-    /// Whether `host`, as it stands in a header, with or without a port, is answered.
+    /// Returns whether `host`, as in a header, with or without a port, is answered.
     fn allows(&self, host: &str) -> bool {
         let name = name_of(host);
         let is_address = || name.parse::<IpAddr>().is_ok();
-        // A request without a name comes from no browser.
+        // A request without a name does not come from a browser.
         let is_ours = name.is_empty() || name == "localhost" || name.ends_with(".localhost");
         self.allows_all || is_ours || is_address() || self.names.contains(&name)
     }
 }
 
-/// Lets a request through if it asks for an allowed name.
+/// Passes a request if its host is allowed.
 pub(crate) async fn check_host(
     State(hosts): State<Arc<AllowedHosts>>,
     request: Request,
@@ -72,7 +72,7 @@ pub(crate) async fn check_host(
     }
 }
 
-/// The name in `name:port`, `[v6]:port` or `name.`, in lower case.
+/// Returns the name in `name:port`, `[v6]:port` or `name.`, in lower case.
 fn name_of(host: &str) -> String {
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     let name = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
@@ -83,7 +83,7 @@ fn name_of(host: &str) -> String {
     name.trim().to_ascii_lowercase()
 }
 
-/// Reads a name as `--allowed-host` takes it.
+/// Parses a name in the form of `--allowed-host`.
 pub fn parse_allowed_host(text: &str) -> Result<String, String> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     match text == "*" || (!text.is_empty() && text.chars().all(is_good)) {

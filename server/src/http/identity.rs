@@ -1,4 +1,4 @@
-//! Who a request is: the id that its answer and its log lines carry, and the trace that it is part of.
+//! Identity of a request: the id in its answer and its log lines, and its trace.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -10,18 +10,18 @@ use uuid::Uuid;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// What Elasticsearch's clients name a task by.
+/// Header with which Elasticsearch's clients name a task.
 const OPAQUE_ID: HeaderName = HeaderName::from_static("x-opaque-id");
 
 const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 
-/// An id of a client's own is taken up to this length.
+/// Maximum length of a client's own id.
 const MAX_ID_BYTES: usize = 128;
 
-/// Makes a span part of the trace that the headers of a request name.
+/// Makes a span part of the trace in a request's headers.
 pub type FollowTrace = fn(&Span, &HeaderMap);
 
-/// Runs a request within a span that says who it is, and says it in the answer, too.
+/// Runs a request within a span with its identity, which the answer repeats.
 pub(crate) async fn identify(
     State(follow_trace): State<FollowTrace>,
     request: Request,
@@ -59,7 +59,7 @@ pub(crate) async fn identify(
     response
 }
 
-/// What a client calls its request, if that is something to repeat.
+/// Returns a client's name for its request, if it is suitable for logs and answers.
 fn given_id<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h HeaderValue> {
     let value = headers.get(name)?;
     let is_visible = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
@@ -77,7 +77,7 @@ fn shown(id: &HeaderValue) -> &str {
     id.to_str().unwrap_or_default()
 }
 
-/// The trace that a `traceparent` names (W3C Trace Context, level 1, section 3.2).
+/// Returns the trace id in a `traceparent` (W3C Trace Context, level 1, section 3.2).
 fn trace_id(value: &HeaderValue) -> Option<&str> {
     let mut fields = value.to_str().ok()?.split('-');
     let is_hex = |field: &str, len: usize| {
@@ -92,7 +92,7 @@ fn trace_id(value: &HeaderValue) -> Option<&str> {
         fields.next()?,
         fields.next()?,
     );
-    // Later versions may have more behind.
+    // Later versions may have further fields.
     let ends = version != "00" || fields.next().is_none();
     let is_right = is_hex(version, 2)
         && version != "ff"

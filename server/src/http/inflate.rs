@@ -1,4 +1,4 @@
-//! Bodies of requests that are compressed, as their headers say.
+//! Decompression of request bodies, according to their headers.
 
 use std::io::{self, Read};
 
@@ -8,14 +8,14 @@ use flate2::read::MultiGzDecoder;
 
 use super::body::Unread;
 
-/// How much is inflated at a time.
+/// Number of bytes that are inflated at a time.
 const PART_BYTES: usize = 64 << 10;
 
-/// Window that zstd may ask for, as a power of two: 8 MiB, which is what RFC 9659 allows over HTTP. The decoder allocates it
+/// Maximum zstd window, as a power of two: 8 MiB, the maximum over HTTP according to RFC 9659. The decoder allocates it
 /// however short the body is.
 const MAX_WINDOW_LOG: u32 = 23;
 
-/// How a body is compressed.
+/// Compression of a body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Encoding {
     Gzip,
@@ -23,10 +23,10 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// What headers say; nothing if the body is plain.
+    /// Returns the encoding in the headers; `None` if the body is plain.
     ///
     /// # Errors
-    /// The encoding, if it is none of these.
+    /// The encoding, if it is unknown.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Option<Self>, String> {
         let Some(encoding) = headers.get(CONTENT_ENCODING) else {
             return Ok(None);
@@ -41,10 +41,10 @@ impl Encoding {
     }
 }
 
-/// Inflates a body, and gives it in parts.
+/// Inflates a body, and passes it on in parts.
 ///
 /// # Errors
-/// What `take` says, which ends it, and if the body is damaged.
+/// An error of `take`, which ends it, or damage of the body.
 pub(crate) fn inflate(
     encoding: Encoding,
     packed: &[u8],

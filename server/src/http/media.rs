@@ -1,5 +1,5 @@
-//! Media types of Elasticsearch's API, for all that the server answers, whoever in it does: what a request's headers ask of the form
-//! of its answer.
+//! Media types of Elasticsearch's API, for all answers of the server: a request's headers determine the form of its
+//! answer.
 
 use axum::extract::Request;
 use axum::http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -10,7 +10,7 @@ use canter_runtime::{InvalidMediaType, MediaTypes};
 
 use super::refusal::{Api, Refuse};
 
-/// Answers in the media type that was asked for, and says whose API it is.
+/// Answers in the requested media type, with the product's header.
 pub(crate) async fn speak_as_asked(mut request: Request, next: Next) -> Response {
     let media = match media_of(&request) {
         Ok(media) => media,
@@ -33,7 +33,7 @@ fn media_of(request: &Request) -> Result<MediaTypes, InvalidMediaType> {
     MediaTypes::read(request.uri().path(), accept, content_type.as_deref())
 }
 
-/// The address with what the headers mean for the query string, if that is another.
+/// Returns the URI with the effect of the headers on the query string, if there is one.
 fn uri_for(media: &MediaTypes, uri: &Uri) -> Option<Uri> {
     let query = uri.query().unwrap_or_default();
     let wanted = media.query(uri.path(), query);

@@ -1,5 +1,5 @@
-//! What every request and answer goes through, whatever it asks for: bodies, hosts, origins, ids, media types, refusals; and the
-//! files of the search page.
+//! Layers of every request and answer: bodies, hosts, origins, ids, media types, refusals; and the files of the search
+//! page.
 
 mod body;
 mod following;

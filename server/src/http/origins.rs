@@ -1,8 +1,8 @@
-//! Which pages of other origins may search, and which may write.
+//! Origins of pages that may search, and of pages that may write.
 //!
-//! A page from anywhere can have the browser send requests to every address that the browser reaches, this machine's among them.
-//! To read the answer it needs to be allowed (CORS); to send one that looks like a form's, it need not. So what changes anything is
-//! taken from no page but this server's own and those of the origins that may write:
+//! Any page can make the browser send requests to every address that the browser can reach, including this machine. To
+//! read the answer, the page needs permission (CORS); to send a request that looks like a form's, it does not.
+//! Therefore changes are only accepted from this server's own pages and from the origins that may write:
 //!
 //! ```text
 //!   Sec-Fetch-Site ─┬─ same-origin, none ────────────────────────────────────────────────────→ taken
@@ -13,8 +13,8 @@
 //!                                            └ no browser ───────────────────────────────────→ taken
 //! ```
 //!
-//! A page cannot set or leave out these headers, so programs that send none of them are asked for nothing. A name of the page's own
-//! that leads here is refused before (`hosts`).
+//! A page cannot set or omit these headers, so programs that send none of them pass. A name of the page's own that
+//! points here is refused earlier (`hosts`).
 
 use std::convert::Infallible;
 
@@ -36,42 +36,42 @@ use url::Url;
 use super::refusal::{Api, Refuse};
 use crate::error::ServerError;
 
-/// How long a browser need not ask again whether a page may do something.
+/// Time for which a browser may cache a page's permissions.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(3600);
 
-/// An origin is not repeated in a message past this length.
+/// Maximum length of an origin in a message.
 const MAX_SHOWN: usize = 200;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What forms can send without being asked first.
+/// Content types that forms can send without a preflight request.
 const FORM_TYPES: [&str; 3] = [
     "application/x-www-form-urlencoded",
     "multipart/form-data",
     "text/plain",
 ];
 
-/// The origins that were named.
+/// The configured origins.
 #[derive(Debug, Default)]
 pub struct Origins {
     searching: Vec<HeaderValue>,
-    /// Every page may search.
+    /// True if every page may search.
     all_search: bool,
     writing: Vec<HeaderValue>,
 }
 
-/// A write that a page of another origin has sent.
+/// A write sent by a page of another origin.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Foreign {
-    /// What the browser says of the page, if anything.
+    /// The browser's description of the page, if any.
     origin: Option<String>,
 }
 
 impl Origins {
-    /// Reads `--cors-origin` and `--cors-write-origin`.
+    /// Parses `--cors-origin` and `--cors-write-origin`.
     ///
     /// # Errors
-    /// If one of them is no origin.
+    /// If one of them is invalid.
     pub fn new(searching: &[String], writing: &[String]) -> Result<Self, ServerError> {
         if writing.iter().any(|origin| origin == "*") {
             return Err(ServerError::Invalid(
@@ -89,10 +89,10 @@ impl Origins {
         })
     }
 
-    /// Whether a write is taken from whoever has sent it.
+    /// Checks whether the sender of a write may send it.
     ///
     /// # Errors
-    /// If a page of another origin has, which may not write.
+    /// If it is a page of another origin without permission to write.
     pub(crate) fn check_write(&self, parts: &Parts) -> Result<(), Foreign> {
         let headers = &parts.headers;
         let origins = || headers.get_all(ORIGIN).iter();
@@ -120,7 +120,7 @@ impl Origins {
         }
     }
 
-    /// Adds what lets browsers show answers to pages of the origins that were named, and answers what browsers ask before.
+    /// Adds the headers that let pages of the configured origins read answers, and answers preflight requests.
     pub(crate) fn share(&self, router: Router) -> Router {
         let searching = match (self.all_search, self.searching.is_empty()) {
             (true, _) => router.clone().layer(to_search().allow_origin(Any)),
@@ -153,7 +153,7 @@ impl Origins {
 }
 
 impl Foreign {
-    /// The answer, which says what to do. The rest of the request is not read.
+    /// Returns the refusal, with advice. The rest of the request is not read.
     pub(crate) fn answer(&self, api: Api) -> Response {
         let message = match self.origin.as_deref() {
             None | Some("null") => {
@@ -183,7 +183,7 @@ fn parse(origin: &String) -> Result<HeaderValue, ServerError> {
     })
 }
 
-/// What pages may send that search.
+/// Returns what pages that search may send.
 fn to_search() -> CorsLayer {
     CorsLayer::new()
         .allow_methods([Method::GET, Method::POST])
@@ -199,7 +199,7 @@ fn to_search() -> CorsLayer {
         .max_age(PREFLIGHT_AGE)
 }
 
-/// What pages may send that write.
+/// Returns what pages that write may send.
 fn to_write() -> CorsLayer {
     to_search()
         .allow_methods([
@@ -220,14 +220,15 @@ fn to_write() -> CorsLayer {
         ])
 }
 
-/// The host that is asked, with its port if it is not the scheme's own.
+/// Returns the requested host, with its port if it is not the scheme's default.
 fn host_of(parts: &Parts) -> Option<&str> {
     let in_target = parts.uri.authority().map(|host| host.as_str());
     let in_headers = || parts.headers.get(HOST)?.to_str().ok();
     in_target.or_else(in_headers)
 }
 
-/// Whether a URL is of the host that is asked. What stands before the server may speak TLS, so its scheme is not known.
+/// Returns whether a URL belongs to the requested host. A proxy in front of the server may use TLS, so its scheme is
+/// unknown.
 fn is_of_host(url: &HeaderValue, host: &str) -> bool {
     let Some(url) = url.to_str().ok().and_then(|url| Url::parse(url).ok()) else {
         return false;
@@ -240,7 +241,8 @@ fn is_of_host(url: &HeaderValue, host: &str) -> bool {
     is_web && asked.is_ok_and(|asked| is_same(&asked))
 }
 
-/// Whether a request names a page of another host that has led to it. What is no URL comes from no browser.
+/// Returns whether a request's referrer is a page of another host. A referrer that is not a URL does not come from a
+/// browser.
 fn comes_from_elsewhere(parts: &Parts) -> bool {
     let Some(referer) = parts.headers.get(REFERER) else {
         return false;
@@ -250,8 +252,8 @@ fn comes_from_elsewhere(parts: &Parts) -> bool {
     is_url && !is_own()
 }
 
-/// Whether a request is what a browser sends for a form, which old ones send without an origin. No program sends documents as
-/// `multipart/form-data`; in the other types many do, and no such program wants to be answered in HTML.
+/// Returns whether a request is what a browser sends for a form, which old browsers send without an origin. Programs do
+/// not send documents as `multipart/form-data`; many use the other types, but do not accept HTML in return.
 fn is_form(headers: &HeaderMap) -> bool {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let content_type = text(CONTENT_TYPE).unwrap_or_default();
@@ -301,7 +303,7 @@ mod tests {
             &[("sec-fetch-site", "same-origin")],
             &[
                 ("sec-fetch-site", "same-origin"),
-                // A proxy that asks with another name than the browser did.
+                // A proxy that uses another name than the browser did.
                 ("origin", "https://search.example.org"),
             ],
             &[("sec-fetch-site", "none")],
@@ -317,7 +319,7 @@ mod tests {
             let parts = parts(&[&[HOST], headers].concat());
             assert_eq!(origins().check_write(&parts), Ok(()), "{headers:?}");
         }
-        // Behind a proxy that speaks TLS.
+        // Behind a proxy with TLS.
         let proxied = [
             ("host", "search.example.org"),
             ("origin", "https://search.example.org"),

@@ -1,4 +1,4 @@
-//! `/ui/`: the search page, as `canter-page` has it.
+//! `/ui/`: the search page, from `canter-page`.
 
 use axum::Router;
 use axum::extract::Request;
@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use canter_page::{Answer, Asked};
 
-/// Where the page is, and its files below it.
+/// Returns the routes of the page and its files.
 pub(crate) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     Router::new()
         .route("/ui", get(respond))
@@ -21,7 +21,8 @@ async fn respond(request: Request) -> Response {
     found.unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
 }
 
-/// What the page answers at a path; nothing if that is the API's. A browser that opens `/` is led to the page.
+/// Returns the page's answer at a path; `None` if that belongs to the API. A browser that opens `/` is redirected to
+/// the page.
 pub(crate) fn answer(path: &str, headers: &HeaderMap) -> Option<Response> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     let answer = canter_page::answer(Asked {

@@ -1,4 +1,4 @@
-//! What the server answers itself, without asking the guest: refusals, in the form of the API that was asked.
+//! Answers of the server itself, without the guest: refusals, in the form of the requested API.
 
 use axum::body::Body;
 use axum::http::header::{CONNECTION, HeaderValue, RETRY_AFTER};
@@ -8,27 +8,27 @@ use serde_json::Value;
 
 pub(crate) use canter_runtime::Api;
 
-/// When a client may ask again that was refused for want of room. Searches take less.
+/// Time after which a client that was refused for lack of capacity may retry. Searches take less.
 pub(crate) const RETRY_AFTER_SECONDS: &str = "1";
 
 /// Answers of this server, in the form of one of the two APIs.
 pub(crate) trait Refuse: Sized {
-    /// An answer whose body is written already, or will be.
+    /// Returns an answer whose body is already written, or a stream.
     fn answer_with(self, status: StatusCode, body: Body) -> Response;
 
-    /// An answer that is nobody else's.
+    /// Returns an answer with the value as JSON; caches may not store it.
     fn answer(self, status: StatusCode, body: &Value, is_pretty: bool) -> Response;
 
-    /// An answer with a message and nothing else, and what Elasticsearch calls that kind of error.
+    /// Returns an answer with only a message, and Elasticsearch's name for that kind of error.
     fn refusal_of(self, status: StatusCode, kind: &str, message: &str) -> Response;
 
-    /// The same with the kind that goes with the status.
+    /// Returns an answer with a message and the kind that goes with the status.
     fn refusal(self, status: StatusCode, message: &str) -> Response {
         self.refusal_of(status, Api::kind_of(status.as_u16()), message)
     }
 
-    /// The same where the rest of the request is not read: nothing can follow it on its connection, if that
-    /// carries one request after another.
+    /// Returns the same where the rest of the request is not read: the connection cannot carry further
+    /// requests, unless it multiplexes them.
     fn last_refusal(self, status: StatusCode, message: &str) -> Response {
         let mut response = self.refusal(status, message);
         let headers = response.headers_mut();

@@ -1,4 +1,4 @@
-//! The indexes that are served: those that are written to, and those that come and go under a root.
+//! The served indexes: writable ones, and those managed under a root.
 
 mod finder;
 mod names;

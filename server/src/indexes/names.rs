@@ -1,8 +1,8 @@
-//! Names that new indexes may have.
+//! Valid names of new indexes.
 
 use crate::requests::Problem;
 
-/// Parts of paths where a name may stand.
+/// Words in paths at the position of a name.
 const RESERVED: [&str; 8] = [
     "api",
     "health",
@@ -14,7 +14,7 @@ const RESERVED: [&str; 8] = [
     "v1",
 ];
 
-/// An error if a new index cannot have the name: in a path it must mean an index, and in a bucket a folder.
+/// Returns an error if a new index cannot have the name: it must be unambiguous in a path, and be a folder in a bucket.
 pub(super) fn check_index_name(name: &str) -> Result<(), Problem> {
     let invalid = |problem: &str| {
         let reason = format!("Invalid index name [{name}], {problem}");

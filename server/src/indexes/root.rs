@@ -4,8 +4,8 @@
 //!   catalog (in the store) ──read every few seconds, and after each change──▶ served ──▶ searcher, writers
 //! ```
 //!
-//! Several servers may be over one root. Each change is one of the catalog's, which is a swap; then the server looks at what is
-//! there, and opens and closes indexes until it serves that.
+//! Several servers may share one root. Each change is a swap of the catalog; the server then reads the catalog, and
+//! opens and closes indexes until they match.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,19 +27,19 @@ use super::writers::Writers;
 use crate::error::ServerError;
 use crate::requests::Problem;
 
-/// How often it is looked what other servers have made and deleted.
+/// Interval at which changes of other servers are noticed.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// How often what is left of deleted indexes is removed.
+/// Interval at which remains of deleted indexes are removed.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Servers that have not noticed yet that an index is deleted may write into its folder for so long.
+/// Time for which servers that have not noticed an index's deletion may write into its folder.
 const SWEEP_GRACE: Duration = Duration::from_secs(3600);
 
-/// Indexes that come and go while the server runs.
+/// Settings of the indexes that are created and deleted while the server runs.
 #[derive(Clone, Debug)]
 pub struct RootSettings {
-    /// Folder or bucket that the indexes are in.
+    /// Folder or bucket of the indexes.
     pub uri: String,
     /// Patterns of names for which documents create an index without a template.
     pub auto_create: Vec<String>,
@@ -47,14 +47,14 @@ pub struct RootSettings {
     pub max_indexes: usize,
 }
 
-/// The indexes under a root, and who serves them.
+/// The indexes under a root, and their searcher and writers.
 pub(crate) struct Root {
     pub(crate) catalog: Catalog,
     searcher: Arc<Searcher>,
     writers: Option<Arc<Writers>>,
-    /// Names of indexes that are served wherever they are, and never change.
+    /// Names of indexes that are always served, and never change.
     fixed: BTreeSet<String>,
-    /// Names of indexes that documents may make without a template.
+    /// Patterns of names for which documents create an index without a template.
     auto_create: Vec<String>,
     max_indexes: usize,
     served: Mutex<Served>,
@@ -65,12 +65,12 @@ pub(crate) struct Root {
 #[derive(Default)]
 struct Served {
     indexes: BTreeMap<String, CatalogEntry>,
-    /// Those that could not be opened, which was logged.
+    /// Indexes that could not be opened, which was logged.
     failed: BTreeSet<String>,
 }
 
 impl Root {
-    /// Opens the root and the indexes that are there.
+    /// Opens the root and its indexes.
     ///
     /// # Errors
     /// If the root cannot be read.
@@ -98,7 +98,7 @@ impl Root {
         Ok(Arc::new(root))
     }
 
-    /// Follows what other servers do, and removes what is left of deleted indexes, for as long as it is polled.
+    /// Follows the changes of other servers, and removes remains of deleted indexes, for as long as it is polled.
     pub(crate) async fn follow(self: Arc<Self>) {
         tokio::join!(self.follow_others(), self.sweep_now_and_then());
     }
@@ -118,7 +118,7 @@ impl Root {
         }
     }
 
-    /// Nothing waits for it: no change is kept from the store by what is to be removed there.
+    /// Runs in the background: the remains do not block any change.
     async fn sweep_now_and_then(&self) {
         if self.writers.is_none() {
             return;
@@ -145,7 +145,7 @@ impl Root {
         }
     }
 
-    /// Serves what is there now.
+    /// Updates the served indexes.
     ///
     /// # Errors
     /// If the root cannot be read.
@@ -153,11 +153,11 @@ impl Root {
         self.work(Self::look).await
     }
 
-    /// Makes the index that documents are for, if there is none: of the template that has its name, or of nothing, if the
+    /// Creates the index for documents if it is missing: from the template that matches its name, or empty, if the
     /// server allows that.
     ///
     /// # Errors
-    /// If it may not be made, and if it cannot.
+    /// If it may not be created, or creation fails.
     pub(crate) async fn make_for_documents(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
         self.make_for(name, |name| {
             index_config(name, &[], false).map_err(Problem::from)
@@ -165,7 +165,7 @@ impl Root {
         .await
     }
 
-    /// The same for OpenTelemetry's logs, whose fields are known if no template names them.
+    /// Creates the index for OpenTelemetry's logs if it is missing; its fields are known even without a template.
     ///
     /// # Errors
     /// As [`Root::make_for_documents`].
@@ -173,7 +173,7 @@ impl Root {
         self.make_for(name, logs_config).await
     }
 
-    /// Makes an index that is missing; `untold` says what it is to be if no template does.
+    /// Creates a missing index; `untold` is its config if no template matches.
     async fn make_for(
         self: &Arc<Self>,
         name: &str,
@@ -204,7 +204,7 @@ impl Root {
         .await
     }
 
-    /// Does what waits for the store, on a thread where it may, and alone.
+    /// Runs work that waits for the store, on a thread that may block, one at a time.
     pub(crate) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, Problem> + Send + 'static,
@@ -212,7 +212,7 @@ impl Root {
         let turn = Arc::clone(&self.turn).lock_owned().await;
         let root = Arc::clone(self);
         let working = tokio::task::spawn_blocking(move || {
-            // Kept to the end, also if nobody waits for it any more.
+            // Held to the end, even if the caller is gone.
             let _turn = turn;
             work(&root)
         });
@@ -221,34 +221,34 @@ impl Root {
             .unwrap_or_else(|error| Err(Problem::internal(error.to_string())))
     }
 
-    /// Whether an index of that name is served.
+    /// Returns whether an index with that name is served.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.fixed.contains(name) || self.entry(name).is_some()
     }
 
-    /// Whether it is one that never changes.
+    /// Returns whether it is one that never changes.
     pub(crate) fn is_fixed(&self, name: &str) -> bool {
         self.fixed.contains(name)
     }
 
-    /// Where an index of the root is.
+    /// Returns the catalog's entry of an index.
     pub(crate) fn entry(&self, name: &str) -> Option<CatalogEntry> {
         self.served().indexes.get(name).cloned()
     }
 
-    /// The indexes of the root.
+    /// Returns the indexes of the root.
     pub(crate) fn entries(&self) -> BTreeMap<String, CatalogEntry> {
         self.served().indexes.clone()
     }
 
-    /// What templates say of an index of this name, if there is one for it. Blocks.
+    /// Returns the result of the templates for an index of this name, if one matches. Blocks.
     pub(crate) fn templated(&self, name: &str) -> Result<Option<Templated>, Problem> {
         let templates = self.catalog.templates()?;
         let templated = set_of(&templates).of_index(name);
         templated.map_err(Problem::from)
     }
 
-    /// Makes an index of what a request says, and of the templates that have its name. Blocks.
+    /// Creates an index from a request's settings, and from the templates that match its name. Blocks.
     pub(crate) fn make_of(&self, name: &str, own: IndexParts) -> Result<(), Problem> {
         self.check_new(name)?;
         let (config, is_data_stream) = match self.templated(name)? {
@@ -261,7 +261,7 @@ impl Root {
         self.make(name, &config, is_data_stream, false)
     }
 
-    /// An error if there cannot be a new index of that name. Blocks.
+    /// Returns an error if no new index can have that name. Blocks.
     pub(crate) fn check_new(&self, name: &str) -> Result<(), Problem> {
         check_index_name(name)?;
         self.look()?;
@@ -271,7 +271,7 @@ impl Root {
         }
     }
 
-    /// Makes an index, and serves it. With `replaces` one that is there is deleted in the same moment. Blocks.
+    /// Creates an index, and serves it. With `replaces` an existing one is deleted atomically. Blocks.
     pub(crate) fn make(
         &self,
         name: &str,
@@ -301,7 +301,7 @@ impl Root {
             ))),
             Creation::Created { entry, replaced } => {
                 tracing::info!(target: "canter::serve", index = name, folder = entry.folder.as_str(), "index made");
-                // First: what waits for the one that is replaced is still published, instead of failing.
+                // First, so that documents waiting for the replaced one are still published instead of failing.
                 let looked = self.look();
                 if let Some(replaced) = replaced {
                     self.remove_objects(name, &replaced);
@@ -311,13 +311,13 @@ impl Root {
         }
     }
 
-    /// Deletes an index; says which objects were removed, or that there was none. Blocks.
+    /// Deletes an index; returns the removed objects, or `None` if it did not exist. Blocks.
     pub(crate) fn delete(&self, name: &str) -> Result<Option<Vec<(String, u64)>>, Problem> {
         let Some(entry) = self.catalog.remove(name, now_ms())? else {
             return Ok(None);
         };
         tracing::info!(target: "canter::serve", index = name, folder = entry.folder.as_str(), "index deleted");
-        // It is deleted, whatever fails now: a sweep goes on.
+        // It is deleted, whatever fails now: a sweep continues.
         if let Err(problem) = self.look() {
             tracing::warn!(target: "canter::serve", index = name, error = problem.reason.as_str(), "a deleted index is served for a while");
         }
@@ -333,13 +333,14 @@ impl Root {
         })
     }
 
-    /// Looks at what is there, and serves it. Blocks.
+    /// Reads the catalog, and serves its indexes. Blocks.
     pub(crate) fn look(&self) -> Result<(), Problem> {
         self.adopt(self.catalog.indexes()?);
         Ok(())
     }
 
-    /// Serves these indexes, and no others of the root. Blocks: what waits in an index that is gone is published, or fails.
+    /// Serves these indexes, and no others of the root. Blocks: documents waiting for a removed index are published, or
+    /// fail.
     fn adopt(&self, there: BTreeMap<String, CatalogEntry>) {
         let mut served = self.served();
         let is_gone = |(name, entry): &(&String, &CatalogEntry)| there.get(*name) != Some(*entry);
@@ -401,7 +402,7 @@ impl Root {
     }
 }
 
-/// What Elasticsearch calls an index that is there already.
+/// Elasticsearch's name for the error that an index exists.
 const EXISTS: &str = "resource_already_exists_exception";
 
 fn exists(name: &str) -> Problem {
@@ -412,7 +413,7 @@ fn exists(name: &str) -> Problem {
     }
 }
 
-/// What the preset for OpenTelemetry's logs says, for an index of this name.
+/// Returns the preset for OpenTelemetry's logs, for an index of this name.
 fn logs_config(name: &str) -> Result<IndexConfig, Problem> {
     let preset = preset("otel-logs").map_err(Problem::internal)?;
     let mut config = IndexConfig::from_yaml(preset.yaml, |_| None)
@@ -421,7 +422,7 @@ fn logs_config(name: &str) -> Result<IndexConfig, Problem> {
     Ok(config)
 }
 
-/// The templates, for who understands them.
+/// Converts the templates for `canter-intake`.
 pub(crate) fn set_of(templates: &Templates) -> TemplateSet<'_> {
     TemplateSet {
         index: &templates.index,

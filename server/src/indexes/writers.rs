@@ -1,4 +1,4 @@
-//! The indexes that are written to, and what each request may take of the server.
+//! The writable indexes, and the limits of their requests.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
@@ -15,58 +15,58 @@ use crate::error::ServerError;
 use crate::http::Bodies;
 use crate::requests::Problem;
 
-/// Bodies that are read at once, of the longest.
+/// Number of bodies of maximum size that may be held at once.
 const BODIES_AT_ONCE: u64 = 4;
 
-/// Requests that are read at once. What is made of their bodies may be many times as much, and is in memory before it has found
-/// room among what waits.
+/// Maximum number of requests that are parsed at once. Parsed bodies may be many times as large, and are in memory
+/// before they count towards the waiting documents.
 const READ_AT_ONCE: usize = 2;
 
-/// What a writable server takes, and how.
+/// Settings of a writable server.
 #[derive(Clone, Debug)]
 pub struct WritingSettings {
-    /// How long documents wait for others to be published with them.
+    /// Time that documents wait for others to be published with them.
     pub commit_interval: Duration,
     /// Maximum size of a write's body, uncompressed.
     pub max_write_bytes: u64,
     /// Maximum number of documents or actions of one write.
     pub max_write_items: usize,
-    /// Maximum size of the documents that wait to be published, of all indexes together.
+    /// Maximum size of the documents waiting to be published, of all indexes together.
     pub max_pending_bytes: usize,
     /// Index for OpenTelemetry logs without a header that names one.
     pub otel_index: Option<String>,
-    /// Whether the server merges splits, and removes those that were merged.
+    /// True if the server merges splits, and removes merged ones.
     pub upkeep: bool,
     /// Time limit for the body of a request.
     pub body_timeout: Duration,
 }
 
-/// For so long a write waits for others to be published, if there is no room. Shippers wait longer for an answer.
+/// Maximum time that a write waits for room. Shippers wait longer for an answer.
 const ROOM_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Everything that writes need.
 pub struct Writers {
-    /// By the names of their indexes, which may come and go.
+    /// Writers by index name; indexes may be added and removed.
     writers: RwLock<BTreeMap<String, Writer>>,
-    /// Asks which documents are to be deleted.
+    /// Finds the documents to delete.
     pub(crate) finder: Arc<dyn FindDocuments>,
     pub(crate) otel_index: Option<String>,
     bodies: Bodies,
-    /// Most documents or actions of one request.
+    /// Maximum number of documents or actions in one request.
     pub(crate) max_items: usize,
-    /// Permits for requests that are read.
+    /// Permits for requests that are parsed.
     reading: Semaphore,
     settings: LaneSettings,
-    /// A permit for each byte that may wait, of all indexes together.
+    /// Permits for each waiting byte, of all indexes together.
     room: Room,
     upkeep: Option<Upkeep>,
 }
 
-/// What writes to one index.
+/// Writer of one index.
 #[derive(Clone)]
 pub(crate) struct Writer {
     pub(crate) lane: Arc<Lane>,
-    /// Where it is.
+    /// Location of the index.
     pub(crate) uri: String,
 }
 
@@ -105,19 +105,19 @@ impl Writers {
         };
         for (name, uri) in indexes {
             let store = IndexStore::open(uri)?;
-            // Better now than at the first document.
+            // Now, instead of at the first document.
             store.load_config()?;
-            // Clients are told of it by the name that they know.
+            // Messages to clients use the name that they know.
             let store = store.called(name.as_str());
             writers.add(name, uri, store)?;
         }
         Ok(writers)
     }
 
-    /// Writes to one more index from now on.
+    /// Adds the writer of another index.
     ///
     /// # Errors
-    /// If there is no thread for it.
+    /// If no thread can be started.
     pub(crate) fn add(&self, name: &str, uri: &str, store: IndexStore) -> Result<(), ServerError> {
         let lane = Lane::start(store, self.settings.clone(), self.room.clone())?;
         let lane = Arc::new(lane);
@@ -133,7 +133,7 @@ impl Writers {
         Ok(())
     }
 
-    /// Writes to an index no more. What waits is published first, if the index is still there. Blocks.
+    /// Removes the writer of an index. Waiting documents are published first, if the index still exists. Blocks.
     pub(crate) fn remove(&self, name: &str) {
         let mut writers = self.writers.write().unwrap_or_else(PoisonError::into_inner);
         let removed = writers.remove(name);
@@ -150,21 +150,21 @@ impl Writers {
         self.writers.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The names of all indexes.
+    /// Returns the names of all indexes.
     pub(crate) fn names(&self) -> Vec<String> {
         self.read().keys().cloned().collect()
     }
 
-    /// What writes to an index.
+    /// Returns the writer of an index.
     pub(crate) fn writer(&self, name: &str) -> Option<Writer> {
         self.read().get(name).cloned()
     }
 
-    /// A turn to read what was sent: to be held while a core works on it, and by what makes more of it than was sent, until
-    /// that has found room.
+    /// Returns a turn to parse a request: to be held while a core works on it, and until data that is larger than the
+    /// request has found room.
     ///
     /// # Errors
-    /// If others have it for too long.
+    /// If no turn is free for too long.
     pub(crate) async fn turn_to_read(&self) -> Result<SemaphorePermit<'_>, Problem> {
         match timeout(ROOM_PATIENCE, self.reading.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
@@ -178,7 +178,7 @@ impl Writers {
         }
     }
 
-    /// How often upkeep has failed since the start, and the indexes for which it fails now, by name.
+    /// Returns the number of upkeep failures since the start, and the indexes for which it currently fails, by name.
     pub(crate) fn upkeep(&self) -> (u64, Vec<(String, FailingIndex)>) {
         let Some(upkeep) = &self.upkeep else {
             return Default::default();
@@ -193,12 +193,12 @@ impl Writers {
         (upkeep.num_failures(), named.collect())
     }
 
-    /// What reads the bodies of requests that write.
+    /// Returns the limits on bodies of writes.
     pub(crate) fn bodies(&self) -> &Bodies {
         &self.bodies
     }
 
-    /// Publishes what was taken. Blocks.
+    /// Publishes accepted documents. Blocks.
     pub(crate) fn stop(&self) {
         let writers: Vec<Writer> = self.read().values().cloned().collect();
         for writer in writers {

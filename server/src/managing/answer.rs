@@ -1,4 +1,4 @@
-//! From a request that manages indexes to its answer.
+//! Answers to requests that manage indexes.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::http::{Bodies, Refuse};
 use crate::indexes::Root;
 use crate::requests::{ChangeRequest, Params, fail, respond};
 
-/// Longest mapping or template: one with thousands of fields has some hundreds of kilobytes.
+/// Maximum size of a mapping or template: one with thousands of fields has some hundreds of kilobytes.
 pub(crate) const MAX_MAPPING_BYTES: usize = 4 << 20;
 
-/// Does what a request asks for.
+/// Carries out a request.
 pub(crate) async fn answer(
     manage: &Manage,
     request: &ChangeRequest<'_>,
@@ -58,7 +58,7 @@ async fn answered(
     params: &mut Params,
     body: &[u8],
 ) -> Answered {
-    // There is one node, which waits for nobody.
+    // There is only one node, so there is no master to wait for.
     params.text("master_timeout");
     match manage {
         Manage::Create(name) => indexes::create(root, request, params, name, body).await,

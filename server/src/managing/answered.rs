@@ -1,19 +1,19 @@
-//! What all requests that manage indexes have in common: the form of what they answer, and what they refuse.
+//! Common parts of requests that manage indexes: the form of their answers, and their refusals.
 
 use axum::http::StatusCode;
 use serde_json::Value;
 
 use crate::requests::{ChangeRequest, Params, Problem};
 
-/// What a request asked for, with its status.
+/// The answer to a request, with its status.
 pub(super) type Answered = Result<(StatusCode, Value), Problem>;
 
-/// Refuses parameters that nobody has asked for until now.
+/// Refuses parameters that were not used.
 pub(super) fn finish(params: &Params) -> Result<(), Problem> {
     params.finish().map_err(Problem::illegal)
 }
 
-/// An error if a token does not allow indexes of that name.
+/// Returns an error if a token does not allow indexes with that name.
 pub(super) fn check_allowed(request: &ChangeRequest<'_>, name: &str) -> Result<(), Problem> {
     match request.allows(name) {
         true => Ok(()),

@@ -1,4 +1,5 @@
-//! Elasticsearch's data streams, as far as shippers ask for them: here each is one index, made of the template that says so.
+//! Elasticsearch's data streams, as far as shippers use them: here each is one index, created from the template that
+//! declares it.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::indexes::{delete_all, names_of};
 use crate::indexes::Root;
 use crate::requests::{ChangeRequest, Params, Problem};
 
-/// `PUT /_data_stream/<name>`.
+/// Handles `PUT /_data_stream/<name>`.
 pub(super) async fn create(
     root: &Arc<Root>,
     request: &ChangeRequest<'_>,
@@ -36,7 +37,7 @@ pub(super) async fn create(
     Ok((StatusCode::OK, json!({"acknowledged": true})))
 }
 
-/// `GET /_data_stream/<names>`.
+/// Handles `GET /_data_stream/<names>`.
 pub(super) async fn show(root: &Arc<Root>, params: &mut Params, names: Option<&str>) -> Answered {
     params.text("expand_wildcards");
     params.flag("include_defaults").map_err(Problem::illegal)?;
@@ -69,7 +70,7 @@ pub(super) async fn show(root: &Arc<Root>, params: &mut Params, names: Option<&s
     Ok((StatusCode::OK, json!({"data_streams": shown})))
 }
 
-/// `DELETE /_data_stream/<names>`.
+/// Handles `DELETE /_data_stream/<names>`.
 pub(super) async fn delete(
     root: &Arc<Root>,
     request: &ChangeRequest<'_>,

@@ -10,7 +10,7 @@ use super::answered::{Answered, check_allowed, finish};
 use crate::indexes::Root;
 use crate::requests::{ChangeRequest, Params, Problem, json_of};
 
-/// `PUT /<index>`.
+/// Handles `PUT /<index>`.
 pub(super) async fn create(
     root: &Arc<Root>,
     request: &ChangeRequest<'_>,
@@ -27,7 +27,7 @@ pub(super) async fn create(
     Ok((StatusCode::OK, answer))
 }
 
-/// `DELETE /<indexes>`.
+/// Handles `DELETE /<indexes>`.
 pub(super) async fn delete(
     root: &Arc<Root>,
     request: &ChangeRequest<'_>,
@@ -45,7 +45,7 @@ pub(super) async fn delete(
     Ok((StatusCode::OK, json!({"acknowledged": true})))
 }
 
-/// The names in a list. What may stand for others is refused: nobody deletes everything by a slip.
+/// Returns the names in a list. Patterns are refused, so that a mistake cannot delete everything.
 pub(super) fn names_of(names: &str) -> Result<Vec<String>, Problem> {
     let names: Vec<String> = names
         .split(',')
@@ -63,7 +63,7 @@ pub(super) fn names_of(names: &str) -> Result<Vec<String>, Problem> {
     }
 }
 
-/// Deletes all of these, or, if one of them cannot be, none.
+/// Deletes all of these, or, if one of them cannot be deleted, none.
 pub(super) async fn delete_all(
     root: &Arc<Root>,
     request: &ChangeRequest<'_>,
@@ -94,7 +94,7 @@ pub(super) async fn delete_all(
             }
         }
         for name in found {
-            // Another server may have deleted it in this moment.
+            // Another server may have deleted it at the same time.
             root.delete(name)?;
         }
         Ok(())

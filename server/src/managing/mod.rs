@@ -1,7 +1,7 @@
-//! Indexes that come and go while the server runs, and the templates that they are made of: `--indexes-in`.
+//! Indexes that are created and deleted while the server runs, and their templates: `--indexes-in`.
 //!
-//! The guest only searches, so these paths are this host's own. What a mapping means is known in `canter-intake`, and how
-//! indexes lie under a root in the index builder's catalog; here is who may do it, and how it is answered.
+//! The guest only searches, so this host implements these paths itself. `canter-intake` interprets mappings, and the
+//! index builder's catalog stores the indexes under a root; this module checks permissions and answers.
 
 mod answer;
 mod answered;

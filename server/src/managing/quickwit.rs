@@ -1,4 +1,4 @@
-//! Quickwit's ways to make, clear and delete indexes.
+//! Quickwit's requests to create, clear and delete indexes.
 //! <https://quickwit.io/docs/reference/rest-api#index-api>
 
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use super::answered::{Answered, check_allowed, finish};
 use crate::indexes::Root;
 use crate::requests::{ChangeRequest, Params, Problem, check_values};
 
-/// Longest index config in YAML, whose reader takes a hundred times what it reads.
+/// Maximum size of an index config in YAML, whose parser takes a hundred times its input.
 const MAX_YAML_BYTES: usize = 512 << 10;
 
-/// `POST /api/v1/indexes`: an index config in JSON or YAML.
+/// Handles `POST /api/v1/indexes`: an index config in JSON or YAML.
 pub(super) async fn create(
     root: &Arc<Root>,
     request: &ChangeRequest<'_>,
@@ -65,7 +65,7 @@ fn read_config(request: &ChangeRequest<'_>, body: &[u8]) -> Result<IndexConfig, 
                 ))
             });
         }
-        // What a server's environment has is nobody's matter who asks it.
+        // Clients must not learn the server's environment variables.
         "application/yaml" | "application/x-yaml" | "text/yaml" => std::str::from_utf8(body)
             .map_err(|error| Problem::illegal(format!("the body is no UTF-8: {error}")))
             .map(|text| IndexConfig::from_yaml(text, |_| None))?,
@@ -85,7 +85,7 @@ fn read_config(request: &ChangeRequest<'_>, body: &[u8]) -> Result<IndexConfig, 
     config.map_err(|error| Problem::illegal(format!("index config: {error}")))
 }
 
-/// `DELETE /api/v1/indexes/<index>`.
+/// Handles `DELETE /api/v1/indexes/<index>`.
 pub(super) async fn delete(
     root: &Arc<Root>,
     request: &ChangeRequest<'_>,
@@ -116,7 +116,7 @@ pub(super) async fn delete(
     Ok((StatusCode::OK, splits.into()))
 }
 
-/// `PUT /api/v1/indexes/<index>/clear`: the same index without documents.
+/// Handles `PUT /api/v1/indexes/<index>/clear`: the same index without documents.
 pub(super) async fn clear(
     root: &Arc<Root>,
     request: &ChangeRequest<'_>,
@@ -130,7 +130,7 @@ pub(super) async fn clear(
         root.look()?;
         let entry = root.entry(&name).ok_or_else(|| no_index(&name))?;
         let mut config = root.catalog.store_of(&entry)?.load_config()?;
-        // What the old one knew of its past.
+        // The history of the old index.
         config.doc_mapping.added_fields.clear();
         root.make(&name, &config, entry.is_data_stream, true)
     })
@@ -138,7 +138,7 @@ pub(super) async fn clear(
     Ok((StatusCode::OK, Value::Null))
 }
 
-/// The name, if a token allows indexes of it; others are not there for its holder.
+/// Returns the name, if a token allows indexes with it; others do not exist for its holder.
 fn known(request: &ChangeRequest<'_>, name: &str) -> Result<String, Problem> {
     match request.allows(name) {
         true => Ok(name.to_owned()),

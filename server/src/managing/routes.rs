@@ -1,25 +1,25 @@
-//! What a request may want done with indexes and templates. By which verbs and paths, the table in `changes` says.
+//! Requests that manage indexes and templates. The table in `routes` has their verbs and paths.
 
 use canter_intake::TemplateKind;
 
-/// What a request wants done.
+/// A request that manages indexes or templates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Manage {
     /// Elasticsearch's `PUT /<index>`.
     Create(String),
     /// `DELETE /<indexes>`.
     Delete(String),
-    /// A template is put.
+    /// Puts a template.
     PutTemplate(TemplateKind, String),
-    /// Templates are shown, by name or pattern; all if absent.
+    /// Shows templates, by name or pattern; all if absent.
     Templates(TemplateKind, Option<String>),
-    /// Templates are deleted, by name.
+    /// Deletes templates, by name.
     DeleteTemplates(TemplateKind, String),
-    /// An index is made of the template that names it a data stream.
+    /// Creates an index from the template that declares it a data stream.
     PutDataStream(String),
-    /// Data streams are shown, by name or pattern; all if absent.
+    /// Shows data streams, by name or pattern; all if absent.
     DataStreams(Option<String>),
-    /// Data streams are deleted, by name.
+    /// Deletes data streams, by name.
     DeleteDataStreams(String),
     /// Quickwit's `POST /api/v1/indexes`.
     CreateFromConfig,
@@ -30,7 +30,7 @@ pub(crate) enum Manage {
 }
 
 impl Manage {
-    /// Whether it is about indexes of any name.
+    /// Returns whether it concerns indexes with any name.
     pub(super) fn is_about_all(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,5 @@
-//! Templates: put, shown and deleted. What they mean is checked when they are put, and when an index is made of them.
+//! Templates: putting, showing and deleting them. They are checked when they are put, and when an index is created from
+//! them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +14,10 @@ use super::answered::{Answered, finish};
 use crate::indexes::{Root, set_of};
 use crate::requests::{Params, Problem, json_of};
 
-/// Most templates of one kind.
+/// Maximum number of templates of one kind.
 const MAX_TEMPLATES: usize = 500;
 
-/// `PUT /_index_template/<name>` and the like.
+/// Handles `PUT /_index_template/<name>` and the like.
 pub(super) async fn put(
     root: &Arc<Root>,
     params: &mut Params,
@@ -31,7 +32,7 @@ pub(super) async fn put(
     finish(params)?;
     let mut body = json_of(body)?;
     if let (Some(order), Some(body)) = (order, body.as_object_mut()) {
-        // Of legacy templates, which are the only ones that know it.
+        // Only legacy templates have it.
         let order: i64 = order
             .parse()
             .map_err(|_| Problem::illegal(format!("[order] is a number, and not [{order}]")))?;
@@ -65,7 +66,7 @@ pub(super) async fn put(
     Ok((StatusCode::OK, json!({"acknowledged": true})))
 }
 
-/// A component that is changed must leave those that are composed of it right.
+/// Checks that the templates composed of a changed component remain valid.
 fn check_users(templates: &Templates, name: &str, body: &Value) -> Result<(), Problem> {
     let users = set_of(templates).composed_of(name);
     if users.is_empty() {
@@ -81,7 +82,7 @@ fn check_users(templates: &Templates, name: &str, body: &Value) -> Result<(), Pr
     Ok(())
 }
 
-/// `GET` and `HEAD /_index_template/<names>` and the like.
+/// Handles `GET` and `HEAD /_index_template/<names>` and the like.
 pub(super) async fn show(
     root: &Arc<Root>,
     params: &mut Params,
@@ -126,7 +127,7 @@ pub(super) async fn show(
     Ok((StatusCode::OK, answer))
 }
 
-/// `DELETE /_index_template/<names>` and the like.
+/// Handles `DELETE /_index_template/<names>` and the like.
 pub(super) async fn delete(
     root: &Arc<Root>,
     params: &mut Params,
@@ -188,7 +189,7 @@ fn of_kind_mut(templates: &mut Templates, kind: TemplateKind) -> &mut BTreeMap<S
     }
 }
 
-/// What Elasticsearch calls one in messages.
+/// Returns Elasticsearch's name for a kind of template in messages.
 fn called(kind: TemplateKind) -> &'static str {
     match kind {
         TemplateKind::Index => "index template",

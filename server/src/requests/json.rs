@@ -1,5 +1,5 @@
-//! Bodies that are read as JSON at once: queries, mappings, templates. A value of two bytes takes dozens once it is read, and an
-//! object of nine some five hundred, so values are counted first. What becomes of documents is not here.
+//! Bodies that are parsed as JSON at once: queries, mappings, templates. A value of two bytes takes dozens once it is
+//! parsed, and an object of nine some five hundred, so values are counted first. Documents are parsed elsewhere.
 
 use canter_formats::JsonNesting;
 use canter_names::{JsonError, read_json};
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::problem::Problem;
 
-/// Most keys and values of a body. A mapping of ten thousand fields has three times as many.
+/// Maximum number of keys and values in a body. A mapping of ten thousand fields has three times as many.
 const MAX_VALUES: usize = 1 << 16;
 
-/// An error if a body has more values than any query or mapping has.
+/// Returns an error if a body has more values than any query or mapping has.
 pub(crate) fn check_values(body: &[u8]) -> Result<(), String> {
     let JsonNesting { num_values, .. } = JsonNesting::of(body);
     match num_values > MAX_VALUES {
@@ -21,10 +21,10 @@ pub(crate) fn check_values(body: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Reads a body, beside the threads that answer requests; null if there is none.
+/// Parses a body on a thread that may block; null if it is empty.
 ///
 /// # Errors
-/// If it is no JSON, has a key twice, or is too much of it.
+/// If it is not JSON, has a duplicate key, or too many values.
 pub(crate) fn json_of(body: &[u8]) -> Result<Value, Problem> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Null);

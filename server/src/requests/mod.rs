@@ -1,4 +1,4 @@
-//! Requests that change something: what their URLs and bodies say, and how they are answered or refused.
+//! Requests that change something: their URLs and bodies, and their answers and refusals.
 
 mod json;
 mod params;

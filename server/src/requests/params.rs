@@ -1,4 +1,4 @@
-//! The parameters of writes in the URL: each is used, means what is done anyway, or is refused by name.
+//! The parameters of writes in the URL: each is used, has no effect, or is refused by name.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use canter_intake::Acknowledge;
 use canter_names::FilterPath;
 use url::form_urlencoded;
 
-/// What was asked for in the URL.
+/// The parameters of a URL.
 pub(crate) struct Params {
     rest: BTreeMap<String, String>,
-    /// Which parts of an answer are wanted.
+    /// The wanted parts of an answer.
     pub(crate) filter_path: Option<FilterPath>,
     pub(crate) is_pretty: bool,
 }
 
 impl Params {
-    /// Reads what every request may have.
+    /// Parses the parameters that every request may have.
     pub(crate) fn of(query: &str) -> Result<Self, String> {
         let mut rest = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -52,7 +52,7 @@ impl Params {
         .transpose()
     }
 
-    /// A parameter of which we know what these values mean: what happens anyway.
+    /// Takes a parameter whose listed values have no effect.
     pub(crate) fn one_of(&mut self, name: &str, values: &[&str]) -> Result<(), String> {
         match self.rest.remove(name) {
             Some(value) if !values.contains(&value.as_str()) => {
@@ -70,8 +70,8 @@ impl Params {
         }
     }
 
-    /// When the client wants to be answered. Elasticsearch's `refresh=false`, which is its default, says that documents need
-    /// only be safe; without it they can be found, too, when the answer comes.
+    /// Takes the time at which the client wants the answer. Elasticsearch's `refresh=false`, its default, requires
+    /// documents only to be durable; without it, they can also be found when the answer arrives.
     pub(crate) fn refresh(&mut self) -> Result<Acknowledge, String> {
         match self.rest.remove("refresh").as_deref() {
             None | Some("wait_for") => Ok(Acknowledge::Published),
@@ -83,7 +83,7 @@ impl Params {
         }
     }
 
-    /// Refuses what nobody has asked for until now.
+    /// Refuses the parameters that were not used.
     pub(crate) fn finish(&self) -> Result<(), String> {
         match self.rest.keys().next() {
             None => Ok(()),

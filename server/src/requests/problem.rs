@@ -1,15 +1,15 @@
-//! Why something was not done.
+//! Reasons why a request was not carried out.
 
 use axum::http::StatusCode;
 use canter_index_builder::{BuildError, ErrorKind};
 use canter_intake::{MappingError, Refusal};
 use serde_json::{Value, json};
 
-/// Why something was not done.
+/// Reason why a request was not carried out.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
     pub(crate) status: StatusCode,
-    /// What Elasticsearch calls it.
+    /// Elasticsearch's name for it.
     pub(crate) kind: &'static str,
     pub(crate) reason: String,
 }
@@ -23,7 +23,7 @@ impl Problem {
         }
     }
 
-    /// An argument is wrong.
+    /// Creates the error of an invalid argument.
     pub(crate) fn illegal(reason: impl Into<String>) -> Self {
         Self::invalid("illegal_argument_exception", reason)
     }
@@ -59,7 +59,7 @@ impl Problem {
         }
     }
 
-    /// Whether there is no such index, or not any more.
+    /// Returns whether the index does not exist, or no longer exists.
     pub(crate) fn is_no_index(&self) -> bool {
         self.status == StatusCode::NOT_FOUND
     }
@@ -69,7 +69,7 @@ impl Problem {
     }
 }
 
-/// Messages call indexes and objects by the names that clients know. What they leave out of where these are, the log has.
+/// Messages use the names of indexes and objects that clients know. The log has their locations.
 impl From<BuildError> for Problem {
     fn from(error: BuildError) -> Self {
         if !matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Limit) {
@@ -100,7 +100,7 @@ impl From<MappingError> for Problem {
     }
 }
 
-/// The status that says what became of documents that were not taken.
+/// Returns the status for documents that were refused.
 pub(crate) fn status_of(refusal: &canter_intake::Refusal) -> StatusCode {
     use canter_intake::Refusal;
     match refusal {

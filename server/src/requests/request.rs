@@ -18,24 +18,24 @@ pub(crate) struct ChangeRequest<'r> {
     pub(crate) api: Api,
     pub(crate) query: &'r str,
     pub(crate) headers: &'r HeaderMap,
-    /// The longest body that such a request may have.
+    /// Maximum length of its body, in bytes.
     pub(crate) max_body_bytes: usize,
-    /// Who writes.
+    /// The sender's permissions.
     pub(crate) caller: &'r Caller,
     /// Patterns of the names that the sender may use; all if absent.
     pub(crate) allowed: Option<&'r [String]>,
-    /// Where new indexes are made, if they may be.
+    /// Root in which indexes are created, if permitted.
     pub(crate) root: Option<&'r Arc<Root>>,
 }
 
 impl ChangeRequest<'_> {
-    /// Whether the sender may know of an index of that name.
+    /// Returns whether the sender may know of an index with that name.
     pub(crate) fn allows(&self, name: &str) -> bool {
         self.allowed
             .is_none_or(|patterns| matches_any(patterns, name))
     }
 
-    /// What writes to an index, if the sender may know of it.
+    /// Returns the writer of an index, if the sender may know of it.
     pub(crate) fn writer(&self, writers: &Writers, name: &str) -> Option<Writer> {
         writers.writer(name).filter(|_| self.allows(name))
     }

@@ -1,4 +1,4 @@
-//! Routes that take and delete documents: `--writable`.
+//! Routes that add and delete documents: `--writable`.
 
 use canter_access::Right;
 
@@ -31,7 +31,7 @@ const REFRESH: &[Param] = &[text(
 
 const DOCUMENT: &str = "{\"timestamp\":1460505600,\"severity_text\":\"INFO\",\"body\":\"some\"}";
 
-/// What a row has unless it says otherwise: a write of documents, in Elasticsearch's API.
+/// Defaults of a row: a write of documents, in Elasticsearch's API.
 const DOCUMENTS: ChangeRoute = ChangeRoute {
     verbs: POST,
     paths: &[],
@@ -127,7 +127,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         }),
         ..DOCUMENTS
     },
-    // Documents have no ids of their senders', which is what these are answered.
+    // Documents do not have ids from their senders, and the answers say so.
     ChangeRoute {
         verbs: PUT_OR_POST,
         paths: &["/{index}/_doc/{id}", "/{index}/_create/{id}"],

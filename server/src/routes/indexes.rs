@@ -1,4 +1,4 @@
-//! Routes that make, show and delete indexes and templates: `--indexes-in`.
+//! Routes that create, show and delete indexes and templates: `--indexes-in`.
 
 use canter_access::Right;
 use canter_intake::TemplateKind;
@@ -53,7 +53,7 @@ const NEW: &[Param] = &[
     text("cause", "a deployment", "Has no effect."),
 ];
 
-/// What a row has unless it says otherwise: something is made, in Elasticsearch's API.
+/// Defaults of a row: creates something, in Elasticsearch's API.
 const INDEXES: ChangeRoute = ChangeRoute {
     verbs: PUT,
     paths: &[],
@@ -67,7 +67,7 @@ const INDEXES: ChangeRoute = ChangeRoute {
     doc: None,
 };
 
-/// Something is shown. Templates say what indexes are to be, also to those who only look: they need the right to write.
+/// Shows something. Templates describe future indexes, so that even showing them needs the right to write.
 const LOOKS: ChangeRoute = ChangeRoute {
     verbs: GET,
     names: Names::Any,
@@ -76,7 +76,7 @@ const LOOKS: ChangeRoute = ChangeRoute {
     ..INDEXES
 };
 
-/// Something is deleted.
+/// Deletes something.
 const REMOVES: ChangeRoute = ChangeRoute {
     verbs: DELETE,
     names: Names::Any,
@@ -85,7 +85,7 @@ const REMOVES: ChangeRoute = ChangeRoute {
     ..INDEXES
 };
 
-/// Templates stay what they are for indexes that there are: to change them is to write.
+/// Deleting templates does not affect existing indexes, so it counts as writing.
 const REMOVES_TEMPLATES: ChangeRoute = ChangeRoute {
     rights: &[Right::Write],
     doc: Some(Doc {
@@ -112,7 +112,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         paths: &["/api/v1/indexes"],
         api: ApiOf::Own,
         does: Does::Indexes(|_| Some(Manage::CreateFromConfig)),
-        // What is there already is deleted.
+        // An existing index is deleted.
         rights_of_flags: &[("overwrite", Right::Delete)],
         doc: Some(Doc {
             about: "With --indexes-in: make an index of an index config, as JSON or as `application/yaml`.",
@@ -142,7 +142,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         verbs: PUT,
         paths: &["/api/v1/indexes/{index}/clear"],
         api: ApiOf::Own,
-        // Clearing leaves an index, and nothing in it.
+        // Clearing leaves an empty index.
         does: Does::Indexes(|names| Some(Manage::Clear(names.first()?.clone()))),
         doc: Some(Doc {
             about: "With --indexes-in: delete all that is in an index.",

@@ -1,4 +1,4 @@
-//! How a request finds its row.
+//! Matching of requests with rows.
 
 use axum::http::{Method, Uri};
 use canter_access::Right;
@@ -10,7 +10,7 @@ use super::{documents, indexes};
 use crate::managing::Manage;
 use crate::writing::Write;
 
-/// What a request wants to change.
+/// The change that a request makes.
 pub(crate) enum Change<'p> {
     Documents(Write<'p>),
     Indexes(Manage),
@@ -24,7 +24,7 @@ pub(crate) struct Matched {
 }
 
 impl Matched {
-    /// What is to be done; absent only for a row that takes more names than its path has.
+    /// Returns the change; `None` only for a row that takes more names than its path has.
     pub(crate) fn change(&self) -> Option<Change<'_>> {
         match self.route.does {
             Does::Documents(write) => write(&self.names).map(Change::Documents),
@@ -32,18 +32,18 @@ impl Matched {
         }
     }
 
-    /// What a token must allow.
+    /// Returns the rights that a token must grant.
     pub(crate) fn rights(&self) -> &[Right] {
         &self.rights
     }
 }
 
-/// All rows. The first one that fits a request is its own.
+/// Returns all rows. The first one that matches a request applies.
 pub(crate) fn rows() -> impl Iterator<Item = &'static ChangeRoute> {
     documents::ROWS.iter().chain(indexes::ROWS)
 }
 
-/// The row of a request; none if it only reads.
+/// Returns the row of a request; `None` if it only reads.
 pub(crate) fn matching(method: &Method, uri: &Uri) -> Option<Matched> {
     let segments: Vec<String> = uri
         .path()
@@ -56,7 +56,7 @@ pub(crate) fn matching(method: &Method, uri: &Uri) -> Option<Matched> {
         .filter_map(|row| Some((row, row.names_in(&segments)?)))
         .next()?;
     let query = uri.query().unwrap_or_default();
-    // A value that is none is refused later.
+    // An invalid value is refused later.
     let is_set = |flag: &str| {
         let mut params = form_urlencoded::parse(query.as_bytes());
         params.any(|(name, value)| name == flag && value != "false")

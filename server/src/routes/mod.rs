@@ -1,7 +1,8 @@
-//! Tables of routes: what may be changed, by which requests are matched, and what is read, which the guest answers. Both make
+//! Tables of routes: changes, with which requests are matched, and reads, which the guest answers. Both form
 //! `/openapi.json`.
 //!
-//! What is not in the table of changes reads, and is the guest's. What a change does is in `writing` and `managing`.
+//! A request that is not in the table of changes reads, and goes to the guest. `writing` and `managing` implement the
+//! changes.
 //!
 //! ```text
 //!   verb and path ─→ table ─→ rights, pages of other origins, longest body ─→ writing or managing

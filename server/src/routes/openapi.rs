@@ -1,7 +1,7 @@
-//! `/openapi.json`: what the server answers, for programs that make clients of it.
+//! `/openapi.json`: description of the server's API, for generators of clients.
 //!
-//! The guest knows the paths; this says of each what it is for. A test sends every example to a server, and looks up
-//! every request of the conformance test here, so that neither knows of a path or parameter that the other does not.
+//! The guest implements the paths; this module documents each. A test sends every example to a server, and looks up
+//! every request of the conformance test here, so that both have the same paths and parameters.
 
 use canter_access::Right;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use super::param::{ELASTIC_PREFIX, Example, JSON, Param};
 use super::reads::{ELASTICSEARCH, OWN, PATH_PARAMS, Route};
 use super::table::{ApiOf, ChangeRoute, CrossSite};
 
-/// The description, in version 3.1 of OpenAPI.
+/// Returns the description, in version 3.1 of OpenAPI.
 pub(crate) fn document() -> Value {
     let mut paths = Map::new();
     let changes_of = |api| {
@@ -44,7 +44,7 @@ pub(crate) fn document() -> Value {
             "license": {"name": "MIT OR Apache-2.0"},
         },
         "servers": [{"url": "/"}],
-        // Where the server asks for none, anything goes.
+        // Without required tokens, anything is accepted.
         "security": [{}, {"key": []}, {"bearer": []}, {"basic": []}],
         "paths": paths,
         "components": {
@@ -73,7 +73,7 @@ pub(crate) fn document() -> Value {
     })
 }
 
-/// A row of the table of what changes anything, if it is of use to a client.
+/// Returns the documentation of a row in the table of changes, if it is useful for clients.
 fn route_of(row: &ChangeRoute) -> Option<Route> {
     let doc = row.doc.as_ref()?;
     Some(Route {
@@ -94,7 +94,7 @@ fn name_of(right: Right) -> &'static str {
     }
 }
 
-/// What a request of a row needs to be answered.
+/// Returns the conditions under which a row's requests are accepted.
 fn conditions(row: &ChangeRoute) -> String {
     let (rights, of_flags) = row.all_rights();
     let rights: Vec<String> = rights
@@ -134,7 +134,7 @@ fn describe(
         let params = route.params.iter().copied().flatten().map(parameter);
         let parameters: Vec<Value> = of_path.chain(params).collect();
         let mut item = Map::new();
-        // A `HEAD` is answered as its `GET`, without a body.
+        // A `HEAD` is answered like its `GET`, without a body.
         let methods = route.methods.iter().filter(|method| **method != "HEAD");
         for method in methods.map(|method| method.to_ascii_lowercase()) {
             let mut operation = json!({

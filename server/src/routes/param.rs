@@ -1,9 +1,9 @@
-//! A parameter of a request, as `/openapi.json` describes it, and the names that all tables of routes use.
+//! A parameter of a request, as `/openapi.json` describes it, and the names that all tables of routes share.
 
 /// The content type of most bodies.
 pub(super) const JSON: &str = "application/json";
 
-/// Where Elasticsearch's API is besides the root.
+/// Prefix of Elasticsearch's API besides the root.
 pub(super) const ELASTIC_PREFIX: &str = "/api/v1/_elastic";
 
 /// A parameter in the URL.
@@ -13,7 +13,7 @@ pub(crate) struct Param {
     pub(super) about: &'static str,
 }
 
-/// A value that a parameter may have.
+/// A valid value of a parameter.
 pub(super) enum Example {
     Text(&'static str),
     Number(i64),
@@ -44,7 +44,7 @@ pub(crate) const fn flag(name: &'static str, about: &'static str) -> Param {
     }
 }
 
-/// A flag that may only be false.
+/// Returns a flag that may only be false.
 pub(crate) const fn unset(name: &'static str, about: &'static str) -> Param {
     Param {
         name,

@@ -1,4 +1,4 @@
-//! The parameters of requests, in the groups in which routes take them.
+//! The parameters of requests, in groups that routes share.
 
 use super::param::{Param, flag, number, text, unset};
 
@@ -62,7 +62,7 @@ pub(super) const SEARCH: &[Param] = &[
     ),
 ];
 
-/// Of every request of Elasticsearch's API that names indexes.
+/// Parameters of every request in Elasticsearch's API that names indexes.
 pub(super) const COMMON: &[Param] = &[
     flag("pretty", "With line breaks."),
     flag(
@@ -82,7 +82,7 @@ pub(super) const COMMON: &[Param] = &[
     ),
 ];
 
-/// What is taken of every client, and has no effect here.
+/// Parameters that are accepted without effect.
 pub(super) const WITHOUT_EFFECT: &[Param] = &[
     flag("allow_partial_search_results", "Has no effect."),
     number("batched_reduce_size", 512, "Has no effect."),

@@ -3,7 +3,7 @@
 use super::param::{JSON, Param, flag, number, text};
 use super::params::{CAT, COMMON, FORM, HITS, QUERY, SEARCH, WITHOUT_EFFECT};
 
-/// A path, or several that mean the same.
+/// A path, or several equivalent ones.
 #[derive(Clone)]
 pub(super) struct Route {
     pub(super) paths: &'static [&'static str],
@@ -16,7 +16,7 @@ pub(super) struct Route {
     pub(super) answers: &'static str,
 }
 
-/// What stands for a part of a path.
+/// Placeholders in paths.
 pub(super) const PATH_PARAMS: [(&str, &str); 4] = [
     (
         "index",
@@ -44,7 +44,7 @@ const MANY_BODY: Option<(&str, &str)> = Some((
     "{\"index\":\"logs\"}\n{\"size\":1}\n",
 ));
 
-/// What is not Elasticsearch's.
+/// Routes outside Elasticsearch's API.
 pub(super) const OWN: &[Route] = &[
     Route {
         paths: &["/api/v1/{index}/search", "/api/v1/indexes/{index}/search"],
@@ -119,7 +119,7 @@ pub(super) const OWN: &[Route] = &[
     },
 ];
 
-/// Elasticsearch's, as they are at the root.
+/// Routes of Elasticsearch's API, at the root.
 pub(super) const ELASTICSEARCH: &[Route] = &[
     Route {
         paths: &["/"],

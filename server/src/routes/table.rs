@@ -1,4 +1,4 @@
-//! The form of the table's rows. How a request finds its row is in `matching`.
+//! The form of the table's rows. `matching` finds the row of a request.
 
 use canter_access::Right;
 
@@ -6,69 +6,69 @@ use super::param::{ELASTIC_PREFIX, Param};
 use crate::managing::{MAX_MAPPING_BYTES, Manage};
 use crate::writing::Write;
 
-/// Longest body where none is needed: clients send `{}` with requests of any kind.
+/// Maximum size of an unused body: clients send `{}` with requests of any kind.
 const MAX_UNREAD_BYTES: usize = 64 << 10;
 
 /// A route of `--writable` or `--indexes-in`.
 pub(crate) struct ChangeRoute {
     /// `PUT`, `POST` and the like.
     pub(crate) verbs: &'static [&'static str],
-    /// Patterns in which `{index}`, `{name}` and `{id}` stand for a part of a path.
+    /// Patterns in which `{index}`, `{name}` and `{id}` stand for a segment of a path.
     pub(crate) paths: &'static [&'static str],
     pub(crate) api: ApiOf,
-    /// What `{index}` or `{name}` may be.
+    /// Valid values of `{index}` or `{name}`.
     pub(super) names: Names,
     pub(super) does: Does,
-    /// What a token must allow.
+    /// Rights that a token must grant.
     pub(super) rights: &'static [Right],
-    /// Flags in the URL with which a token must allow more.
+    /// Flags in the URL that require further rights.
     pub(super) rights_of_flags: &'static [(&'static str, Right)],
     pub(crate) cross_site: CrossSite,
     pub(crate) body: BodyBound,
-    /// What `/openapi.json` says; absent for what is always refused, with a reason.
+    /// Contents of `/openapi.json`; absent for routes that are always refused, with a reason.
     pub(crate) doc: Option<Doc>,
 }
 
-/// Whose API a route is of.
+/// The API of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ApiOf {
     /// At the root, and below `/api/v1/_elastic`.
     Elasticsearch,
-    /// Quickwit's and OpenTelemetry's: at its path only.
+    /// Quickwit's and OpenTelemetry's: only at its path.
     Own,
 }
 
-/// What a part of a path may be where a name stands.
+/// Valid values of a name in a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Names {
-    /// No index has a name that begins with `_`: that would be a route of its own.
+    /// A name without a leading `_`, which would be a route of its own.
     Plain,
-    /// The same, and `_all`.
+    /// A plain name, or `_all`.
     OrAll,
     Any,
 }
 
-/// Whether pages of other origins may send such requests.
+/// Permission of pages of other origins to send such requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CrossSite {
-    /// Only those that `--cors-write-origin` names.
+    /// Only those in `--cors-write-origin`.
     Refused,
-    /// It changes nothing. What a page may read of the answer, `--cors-origin` says.
+    /// It changes nothing. `--cors-origin` decides whether a page may read the answer.
     Answered,
 }
 
-/// The longest body.
+/// Maximum size of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyBound {
     /// `--max-write-bytes`.
     Documents,
-    /// A mapping or a template, and never more than `--max-write-bytes`.
+    /// A mapping or a template, and at most `--max-write-bytes`.
     Mapping,
-    /// Nothing of it is used.
+    /// The body is not used.
     Unused,
 }
 
-/// What a route is for.
+/// Documentation of a route.
 pub(crate) struct Doc {
     pub(crate) about: &'static str,
     pub(crate) params: &'static [&'static [Param]],
@@ -76,7 +76,7 @@ pub(crate) struct Doc {
     pub(crate) body: Option<(&'static str, &'static str)>,
 }
 
-/// From the names in a path to what is to be done.
+/// Conversion of the names in a path to a change.
 #[derive(Clone, Copy)]
 pub(super) enum Does {
     Documents(fn(&[String]) -> Option<Write<'_>>),
@@ -84,12 +84,12 @@ pub(super) enum Does {
 }
 
 impl ChangeRoute {
-    /// The rights of every request of this row, and those that a flag in the URL needs besides.
+    /// Returns the rights of every request of this row, and those that a flag in the URL additionally requires.
     pub(crate) fn all_rights(&self) -> (&'static [Right], &'static [(&'static str, Right)]) {
         (self.rights, self.rights_of_flags)
     }
 
-    /// The names that a path has where a pattern of this row has placeholders.
+    /// Returns the names in a path at the placeholders of this row's patterns.
     pub(super) fn names_in(&self, segments: &[String]) -> Option<Vec<String>> {
         let below_prefix = || {
             let prefix = ELASTIC_PREFIX.trim_start_matches('/').split('/');
@@ -135,7 +135,7 @@ impl ChangeRoute {
 }
 
 impl BodyBound {
-    /// Most bytes, of a server that takes documents of so many.
+    /// Returns the maximum size in bytes, given that of documents.
     pub(crate) fn max_bytes(self, max_write_bytes: usize) -> usize {
         match self {
             Self::Documents => max_write_bytes,
@@ -144,7 +144,7 @@ impl BodyBound {
         }
     }
 
-    /// In the words of `/openapi.json`.
+    /// Returns the description for `/openapi.json`.
     pub(crate) fn words(self) -> String {
         match self {
             Self::Documents => "The body has at most `--max-write-bytes`.".to_owned(),

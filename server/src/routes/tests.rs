@@ -1,4 +1,4 @@
-//! What the table says, and that it is what requests and other tests get.
+//! The table of routes, and its agreement with requests and other tests.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::table::{BodyBound, CrossSite};
 use crate::managing::Manage;
 use crate::writing::Write;
 
-/// What a request would change: whether it is of documents or of indexes, and how it is shown.
+/// Returns the change of a request, formatted, and its rights.
 fn change(method: &str, target: &str) -> Option<(String, Vec<Right>)> {
     let method = Method::from_bytes(method.as_bytes()).unwrap();
     let matched = matching(&method, &target.parse().unwrap())?;
@@ -161,7 +161,7 @@ fn to_replace_an_index_takes_the_right_to_delete() {
     }
 }
 
-/// The table as a text, with an example of each path.
+/// Returns the table as a text, with an example of each path.
 fn listed() -> String {
     let mut lines = String::new();
     for row in rows() {
@@ -195,7 +195,7 @@ fn listed() -> String {
     lines
 }
 
-/// Tests of the program, and those of hosts that only search, read the file.
+/// Tests of the program, and of hosts that only search, read the file.
 #[test]
 fn the_table_is_the_one_that_other_tests_read() {
     const GOLDEN: &str = include_str!("../../../tests/golden/write_routes.txt");
@@ -226,7 +226,7 @@ fn nothing_that_writes_is_open_to_pages_of_other_origins() {
     for row in rows() {
         let only_looks = row.verbs.iter().all(|verb| matches!(*verb, "GET" | "HEAD"));
         let is_open = row.cross_site == CrossSite::Answered;
-        // A `GET` of `_refresh` publishes, and stands in a row with its `POST`.
+        // A `GET` of `_refresh` publishes, and is in a row with its `POST`.
         assert_eq!(is_open, only_looks, "{:?}", row.paths);
         assert!(!row.all_rights().0.is_empty(), "{:?}", row.paths);
     }

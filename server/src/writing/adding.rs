@@ -1,5 +1,5 @@
-//! Which lane takes documents: that of an index that is there, or of one that is made for them. If another server has deleted the
-//! index a moment ago, it is the lane of the one that has its name by then.
+//! The lane for documents: that of an existing index, or of one created for them. If another server has just deleted
+//! the index, it is the lane of the new index with that name.
 
 use std::sync::Arc;
 
@@ -8,21 +8,22 @@ use canter_intake::Lane;
 use crate::indexes::Writers;
 use crate::requests::{ChangeRequest, Problem};
 
-/// What becomes of an index that there is not, when it is sent documents.
+/// Treatment of documents for a missing index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Absent {
-    /// It is made, if a template or the server's settings say so.
+    /// The index is created, if a template or the server's settings say so.
     MadeForDocuments,
-    /// The same, for OpenTelemetry's logs.
+    /// The index is created for OpenTelemetry's logs.
     MadeForLogs,
-    /// Nothing.
+    /// The index is not created.
     Left,
 }
 
-/// Adds documents to an index by `add`, and once more if the index is gone by then: none of them is in it.
+/// Adds documents to an index with `add`, and once more if the index is gone by then, in which case none of them was
+/// added.
 ///
 /// # Errors
-/// If there is no such index, and as `add`.
+/// If there is no such index, and errors of `add`.
 pub(super) async fn add_to<T, F>(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -41,13 +42,13 @@ where
     let Some(root) = request.root else {
         return Err(gone);
     };
-    // Another server has deleted it, and perhaps made it anew.
+    // Another server has deleted it, and perhaps created it again.
     root.refresh().await?;
     let lane = lane_of(writers, request, index, absent).await?;
     add(lane).await
 }
 
-/// The lane of an index. Another server may have made that a moment ago.
+/// Returns the lane of an index. Another server may have just created that.
 async fn lane_of(
     writers: &Writers,
     request: &ChangeRequest<'_>,

@@ -1,4 +1,4 @@
-//! From a request that writes to its answer.
+//! Answers to requests that write.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -8,7 +8,7 @@ use super::{bulk, delete, lines, logs};
 use crate::indexes::Writers;
 use crate::requests::ChangeRequest;
 
-/// Does what a request asks for.
+/// Carries out a request.
 pub(crate) async fn answer(
     writers: &Writers,
     write: Write<'_>,

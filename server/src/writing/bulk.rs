@@ -20,19 +20,19 @@ use crate::http::{HeldBody, Refuse};
 use crate::indexes::{Writer, Writers};
 use crate::requests::{ChangeRequest, Params, Problem, fail, respond};
 
-/// Most indexes that there are not and that one body may name.
+/// Maximum number of missing indexes that one body may name.
 const MAX_NEW: usize = 64;
 
 const TOO_MANY_NEW: &str =
     "the body names more than 64 indexes that there are not: send their documents in several";
 
-/// Longest name of an index, as in Elasticsearch.
+/// Maximum length of an index's name in bytes, as in Elasticsearch.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Documents get the ids that their places give them, and no others.
+/// Documents have the ids of their places, and no others.
 const NO_IDS: &str = "documents are only added here, and never replaced: leave [_id] out";
 
-/// `POST /_bulk`.
+/// Handles `POST /_bulk`.
 pub(super) async fn bulk(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -60,29 +60,29 @@ pub(super) async fn bulk(
     let mut share = body.into_share();
     let items = items.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(problem) = items.all_busy() {
-        // Nothing was taken: clients that look at the status alone send all of it again.
+        // Nothing was accepted: clients that only look at the status send all of it again.
         return request
             .api
             .refusal(StatusCode::TOO_MANY_REQUESTS, &problem.reason);
     }
-    // A client may take its time to read the answer.
+    // A client may read the answer slowly.
     share.keep(items.num_bytes());
     answer::answer(request, params, started, items, share)
 }
 
-/// A document that is to be added.
+/// A document to add.
 struct Document<'b> {
-    /// The place of its index.
+    /// The number of its index.
     index: u32,
-    /// The place of its action.
+    /// The number of its action.
     ord: u32,
     bytes: &'b [u8],
 }
 
-/// Reads all actions of a body: what is said already, and the documents that are to be added, by index.
+/// Parses all actions of a body: returns the answers known so far, and the documents to add, by index.
 ///
 /// # Errors
-/// If the body is none, or too much: a status and a message.
+/// If the body is invalid, or too large: a status and a message.
 fn read<'b>(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -126,7 +126,7 @@ fn read<'b>(
     Ok((items, documents))
 }
 
-/// For each index that there is not the catalog is read, one after the other.
+/// Refuses too many missing indexes: the catalog is read once for each, in turn.
 fn refuse_many_new(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -142,7 +142,7 @@ fn refuse_many_new(
     if new.len() <= MAX_NEW {
         return;
     }
-    // Both are in the order of indexes.
+    // Both are ordered by index.
     let is_of_new = |document: &Document<'_>| new.binary_search(&document.index).is_ok();
     let refused = documents.iter().filter(|document| is_of_new(document));
     items.all_failed(
@@ -152,7 +152,7 @@ fn refuse_many_new(
     documents.retain(|document| !is_of_new(document));
 }
 
-/// `POST /<index>/_doc`.
+/// Handles `POST /<index>/_doc`.
 pub(super) async fn document(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -187,7 +187,7 @@ pub(super) async fn document(
     }
 }
 
-/// `POST /<indexes>/_refresh`.
+/// Handles `POST /<indexes>/_refresh`.
 pub(super) async fn refresh(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -225,7 +225,7 @@ pub(super) async fn refresh(
     respond(request, &params, StatusCode::OK, answer)
 }
 
-/// The indexes that a list of names and patterns means, of those that the caller may know of.
+/// Returns the indexes that match a list of names and patterns, among those that the caller may know of.
 pub(super) fn lanes_of(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -235,7 +235,7 @@ pub(super) fn lanes_of(
     let known = writers.names();
     for pattern in names.split(',') {
         let pattern = if pattern == "_all" { "*" } else { pattern };
-        // As in searches, what is found by then is left out again.
+        // As in searches, it excludes indexes found so far.
         if let Some(excluded) = pattern.strip_prefix('-')
             && !found.is_empty()
         {
@@ -279,7 +279,7 @@ fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, Acknowledge), Str
     Ok((params, acknowledge))
 }
 
-/// Why an action cannot be done whatever its document is.
+/// Returns the reason why an action is invalid whatever its document.
 fn undoable(action: &Action<'_>) -> Option<Problem> {
     match action.verb {
         Verb::Update | Verb::Delete => {
@@ -301,7 +301,7 @@ fn undoable(action: &Action<'_>) -> Option<Problem> {
     )))
 }
 
-/// Adds documents of one index, which is made if a template says so, and notes of each what became of it.
+/// Adds documents of one index, which is created if a template says so, and records the outcome of each.
 async fn add_all(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -322,10 +322,10 @@ async fn add_all(
     }
 }
 
-/// Adds documents of one index, and notes of each who it is, or why it was not taken.
+/// Adds documents of one index, and records the id of each, or why it was not accepted.
 ///
 /// # Errors
-/// If none of them could be, because the index is gone or cannot be read.
+/// If none of them could be added, because the index is gone or cannot be read.
 async fn add_each(
     writers: &Writers,
     lane: &Lane,
@@ -358,7 +358,7 @@ async fn add_each(
     Ok(())
 }
 
-/// The documents in which nothing is wrong, in their order; what is wrong with the others is noted.
+/// Returns the valid documents, in order; records the problems of the others.
 fn good_of<'b>(
     lane: &Lane,
     items: &Mutex<Items>,
@@ -392,7 +392,7 @@ fn lock(items: &Mutex<Items>) -> MutexGuard<'_, Items> {
     items.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is said of a document that was taken. Its id is the one that searches show.
+/// Returns the answer for an accepted document. Searches show the same id.
 fn created(index: &str, id: &str) -> Value {
     json!({
         "_index": index, "_id": id, "_version": 1, "result": "created",

@@ -15,7 +15,7 @@ use crate::http::Refuse;
 use crate::indexes::{FindError, Writer, Writers};
 use crate::requests::{ChangeRequest, Params, Problem, fail, json_of, respond, status_of};
 
-/// `POST /<indexes>/_delete_by_query`.
+/// Handles `POST /<indexes>/_delete_by_query`.
 pub(super) async fn delete(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -33,7 +33,7 @@ pub(super) async fn delete(
     };
     let mut num_deleted = 0;
     for (name, Writer { lane, uri }) in lanes {
-        // What was taken before this request counts as there.
+        // Documents accepted before this request count as present.
         if let Err(refusal) = lane.publish_now().await {
             let status = status_of(&refusal);
             return request.api.refusal(status, &refusal.to_string());
@@ -53,7 +53,7 @@ pub(super) async fn delete(
         match deleted.await {
             Ok(Ok(report)) => num_deleted += report.num_deleted_docs,
             Ok(Err(error)) => {
-                // What caused it says where the index is, and is for the log.
+                // The cause names the index's location, so only the log gets it.
                 tracing::warn!(target: "canter::serve", index = name.as_str(), error = error.with_causes(), "documents could not be deleted");
                 return request
                     .api
@@ -82,17 +82,17 @@ fn read(request: &ChangeRequest<'_>, body: &[u8]) -> Result<(Params, Value), Pro
         (Some(_), Some(_)) => Err(Problem::illegal(
             "there is a query in the body and one in the URL",
         )),
-        // Elasticsearch asks for one, too: nobody deletes everything by an empty request.
+        // Elasticsearch requires one, too, so that an empty request cannot delete everything.
         (None, None) => Err(Problem::illegal("query is missing")),
         (Some(query), None) => Ok((params, query)),
         (None, Some(query)) => Ok((params, Value::String(query))),
     }
 }
 
-/// The parameters, and the query among them.
+/// Parses the parameters, including the query.
 fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, Option<String>), String> {
     let mut params = Params::of(request.query)?;
-    // Deletions are published at once, and conflict with nothing.
+    // Deletions are published at once, and cannot conflict.
     params.one_of("conflicts", &["abort", "proceed"])?;
     params.one_of("wait_for_completion", &["true", ""])?;
     params.one_of("slices", &["1", "auto"])?;
@@ -116,7 +116,7 @@ fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, Option<String>), 
     Ok((params, of_url))
 }
 
-/// The query of a body, which says nothing else.
+/// Returns the query of a body, which must not contain anything else.
 fn query_of(body: Value) -> Result<Option<Value>, String> {
     let mut body = match body {
         Value::Null => return Ok(None),
@@ -135,12 +135,12 @@ fn query_of(body: Value) -> Result<Option<Value>, String> {
     }
 }
 
-/// Why documents were not deleted.
+/// Reason why documents were not deleted.
 #[derive(Debug)]
 enum DeleteError {
     /// They were not found.
     Find(FindError),
-    /// They could not be taken out of the index.
+    /// They could not be removed from the index.
     Build(BuildError),
 }
 
@@ -158,7 +158,7 @@ impl DeleteError {
         }
     }
 
-    /// What a client is told: the message of a store knows for whom it is, and what caused it does not.
+    /// Returns the message for the client: a store's message is safe to show, its cause is not.
     fn told(&self) -> String {
         match self {
             Self::Find(error) => error.message.clone(),

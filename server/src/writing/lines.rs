@@ -14,13 +14,13 @@ use crate::http::Refuse;
 use crate::indexes::Writers;
 use crate::requests::{ChangeRequest, Params, Problem, respond};
 
-/// Problems that an answer tells of.
+/// Maximum number of problems in an answer.
 const MAX_TOLD: usize = 100;
 
-/// How much of a document such an answer shows.
+/// Maximum number of bytes of a document that such an answer shows.
 const MAX_SHOWN_BYTES: usize = 16 << 10;
 
-/// `POST /api/v1/<index>/ingest`.
+/// Handles `POST /api/v1/<index>/ingest`.
 pub(super) async fn ingest(
     writers: &Writers,
     request: &ChangeRequest<'_>,
@@ -77,7 +77,7 @@ pub(super) async fn ingest(
     respond(request, &params, StatusCode::OK, answer)
 }
 
-/// The documents of a body, each a line.
+/// Returns the documents of a body, one per line.
 ///
 /// # Errors
 /// If there are too many.
@@ -88,7 +88,7 @@ async fn lines_of<'b>(writers: &Writers, body: &'b [u8]) -> Result<Vec<&'b [u8]>
         let is_blank = |line: &&[u8]| line.iter().all(u8::is_ascii_whitespace);
         let lines = body.split(|byte| *byte == b'\n');
         let lines = lines.filter(|line| !is_blank(line));
-        // One more says that there are too many.
+        // One more shows that there are too many.
         lines.take(max_items.saturating_add(1)).collect()
     });
     match lines.len() > max_items {
@@ -102,15 +102,15 @@ async fn lines_of<'b>(writers: &Writers, body: &'b [u8]) -> Result<Vec<&'b [u8]>
     }
 }
 
-/// Lines that were not taken.
+/// Lines that were not accepted.
 #[derive(Default)]
 struct Rejected {
     num: usize,
-    /// What is wrong with the first of them, and which they are.
+    /// The first of them, with their numbers and problems.
     first: Vec<(usize, DocumentProblem)>,
 }
 
-/// The beginning of a document that was not taken.
+/// Returns the beginning of a document that was not accepted.
 fn shown(line: &[u8]) -> String {
     let beginning = line.get(..MAX_SHOWN_BYTES);
     let mut shown = String::from_utf8_lossy(beginning.unwrap_or(line)).into_owned();
@@ -120,7 +120,7 @@ fn shown(line: &[u8]) -> String {
     shown
 }
 
-/// Adds the lines in which nothing is wrong, and says what is wrong with the others.
+/// Adds the valid lines, and returns the problems of the others.
 ///
 /// # Errors
 /// If none of them could be added.

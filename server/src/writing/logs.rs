@@ -15,13 +15,13 @@ use crate::http::{RETRY_AFTER_SECONDS, Refuse};
 use crate::indexes::Writers;
 use crate::requests::{ChangeRequest, Problem};
 
-/// Names the index, as for Quickwit.
+/// Header that names the index, as for Quickwit.
 const INDEX: HeaderName = HeaderName::from_static("qw-otel-logs-index");
 
-/// What the index is called if nobody says: Quickwit's name first.
+/// Default names of the index: Quickwit's name first.
 const DEFAULT_INDEXES: [&str; 2] = ["otel-logs-v0_9", "otel-logs"];
 
-/// `POST /v1/logs`.
+/// Handles `POST /v1/logs`.
 pub(super) async fn logs(writers: &Writers, request: &ChangeRequest<'_>, body: &[u8]) -> Response {
     let text = |name: HeaderName| {
         request
@@ -40,7 +40,7 @@ pub(super) async fn logs(writers: &Writers, request: &ChangeRequest<'_>, body: &
     let index = match named {
         Some(name) => name,
         None => {
-            // One that the sender may not know of is none, whether it is there or not.
+            // An index that the sender may not know of counts as missing, whether it exists or not.
             let is_known = |name: &&str| request.writer(writers, name).is_some();
             let known = DEFAULT_INDEXES.into_iter().find(is_known);
             known.unwrap_or(DEFAULT_INDEXES[1])
@@ -57,14 +57,14 @@ pub(super) async fn logs(writers: &Writers, request: &ChangeRequest<'_>, body: &
     ([(CONTENT_TYPE, encoding.content_type())], answer).into_response()
 }
 
-/// Log records that were not taken.
+/// Log records that were not accepted.
 struct Rejected {
     num: u64,
-    /// What is wrong with the first of them.
+    /// The problem of the first one.
     message: String,
 }
 
-/// Adds the log records in which nothing is wrong.
+/// Adds the valid log records.
 ///
 /// # Errors
 /// If none of them could be added.
@@ -82,7 +82,7 @@ async fn add_good(
     Ok(rejected)
 }
 
-/// Reads log records, and finds room for those in which nothing is wrong. Nothing is left in memory but what has room there.
+/// Parses log records, and reserves room for the valid ones. Nothing else stays in memory.
 async fn admit_good(
     writers: &Writers,
     lane: &Lane,
@@ -128,7 +128,7 @@ async fn admit_good(
     Ok((admitted, rejected))
 }
 
-/// Why nothing of a request was read.
+/// Returns the error of a request that could not be parsed.
 fn unread(error: &LogsError) -> Problem {
     let status = match error.is_too_large() {
         true => StatusCode::PAYLOAD_TOO_LARGE,
@@ -148,7 +148,7 @@ fn no_index(index: &str) -> String {
     )
 }
 
-/// An error as exporters read it: they send again what may work later, after the time that is named.
+/// Returns an error in the form for exporters: they retry requests that may succeed later, after the given time.
 fn refuse(encoding: LogsEncoding, status: StatusCode, message: &str) -> Response {
     // gRPC's codes.
     let code = match status {

@@ -1,7 +1,7 @@
-//! `--writable`: documents come in over HTTP, and go out by a query.
+//! `--writable`: documents are added over HTTP, and deleted by a query.
 //!
-//! The guest only searches, so these paths are this host's own. What it takes it hands to `canter-intake`, which says
-//! when it is safe and when it can be found.
+//! The guest only searches, so this host implements these paths itself. It passes documents to `canter-intake`, which
+//! reports when they are durable and when they can be found.
 
 mod adding;
 mod answer;

@@ -1,13 +1,13 @@
-//! What a request may want to write. By which verbs and paths, the table in `changes` says.
+//! Requests that write. The table in `routes` has their verbs and paths.
 
-/// What a request wants to write.
+/// A request that writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Write<'p> {
     /// Elasticsearch's `_bulk`, with the index of actions that name none.
     Bulk(Option<&'p str>),
     /// Elasticsearch's `_doc` and `_create`, with the id that was given.
     Document(&'p str, Option<&'p str>),
-    /// All that was taken can be found afterwards.
+    /// Makes all accepted documents searchable.
     Refresh(Option<&'p str>),
     /// Elasticsearch's `_delete_by_query`.
     DeleteByQuery(&'p str),

@@ -18,7 +18,7 @@ use crate::commands::presets;
 use crate::exit::{WrongUse, note, warn};
 use crate::open::read_index_config;
 
-/// How inputs are read.
+/// Options for reading inputs.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
     /// Input: a file, a folder (all files below it), a glob in quotes ('logs/**/*.gz'), an object (s3://bucket/key),

@@ -1,4 +1,4 @@
-//! Who guesses keeps nobody out, and learns nothing from the time that a refusal takes.
+//! Guessing secrets locks nobody out, and the time of a refusal reveals nothing.
 
 use canter_access::{AccessSettings, Source};
 use tokio::task::JoinSet;
@@ -20,7 +20,7 @@ fn gate() -> Arc<Gate> {
     Arc::new(Gate::new(Access::open(settings).unwrap()))
 }
 
-/// The name of whose token it is, or the status of the refusal.
+/// Returns the name of the token's key, or the status of the refusal.
 async fn ask(gate: &Gate, token: &str) -> Result<String, u16> {
     let mut headers = HeaderMap::new();
     let value = HeaderValue::from_str(&format!("Bearer {token}")).unwrap();
@@ -31,7 +31,7 @@ async fn ask(gate: &Gate, token: &str) -> Result<String, u16> {
         .map_err(|shut| shut.answer(Api::Quickwit, &headers).status().as_u16())
 }
 
-/// Sends `num` requests, which all wait when this returns.
+/// Sends `num` requests, which are all waiting when this returns.
 async fn flood(
     gate: &Arc<Gate>,
     num: usize,
@@ -42,14 +42,14 @@ async fn flood(
         let gate = Arc::clone(gate);
         asking.spawn(async move { ask(&gate, &token(ord)).await });
     }
-    // A thread of tokio's looks after itself every few dozen tasks.
+    // A tokio thread runs its own maintenance every few dozen tasks.
     for _ in 0..num {
         tokio::task::yield_now().await;
     }
     asking
 }
 
-/// How many were answered so.
+/// Returns the number of these answers.
 fn num_of(answers: &[Result<String, u16>], answer: Result<&str, u16>) -> usize {
     let answers = answers
         .iter()
@@ -68,7 +68,7 @@ async fn who_guesses_at_one_key_keeps_no_other_out() {
     let refused = guessing.join_all().await;
     assert_eq!(num_of(&refused, Err(401)), NUM_PLACES);
     assert_eq!(num_of(&refused, Err(429)), 500 - NUM_PLACES);
-    // They have given back what they held.
+    // They have released everything they held.
     let holder = ask(&gate, "all.secret-of-all").await;
     assert_eq!(holder, Ok("all".to_owned()));
 }
@@ -95,7 +95,7 @@ async fn requests_with_one_secret_take_one_place_and_one_check() {
 #[tokio::test]
 async fn who_hangs_up_cannot_have_more_hashed_at_once() {
     let gate = gate();
-    // A hash takes some milliseconds; it may be done before we look, but not every time.
+    // A hash takes some milliseconds; it may be done before the check, but not every time.
     let mut is_held = false;
     for _ in 0..100 {
         let mut asking = flood(&gate, 1, |_| "all.guessed".to_owned()).await;
@@ -106,7 +106,7 @@ async fn who_hangs_up_cannot_have_more_hashed_at_once() {
         }
     }
     assert!(is_held);
-    // What was held is given back.
+    // Everything that was held is released.
     let holder = ask(&gate, "all.secret-of-all").await;
     assert_eq!(holder, Ok("all".to_owned()));
 }
@@ -126,7 +126,7 @@ async fn a_name_that_there_is_not_is_refused_as_one_that_there_is() {
         let answers = flood(&gate, 20, token).await.join_all().await;
         assert_eq!(num_of(&answers, Err(429)), 20 - NUM_PLACES, "{name}");
     }
-    // Who is let in does not wait.
+    // An accepted request does not wait.
     let gate = gate();
     ask(&gate, "all.secret-of-all").await.unwrap();
     let asked_at = Instant::now();
@@ -134,7 +134,7 @@ async fn a_name_that_there_is_not_is_refused_as_one_that_there_is() {
     assert!(asked_at.elapsed() < REFUSAL_DELAY);
 }
 
-/// Holders of a key may be given its new secret before the server has read it, and ask until they are let in.
+/// Holders of a key may get its new secret before the server has read it, and retry until it is accepted.
 #[tokio::test]
 async fn a_new_secret_is_right_once_the_keys_are_read_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -148,7 +148,7 @@ async fn a_new_secret_is_right_once_the_keys_are_read_again() {
     let (old, new) = ("all.secret-of-all", "all.secret-of-tenant-7");
     assert_eq!(ask(&gate, old).await, Ok("all".to_owned()));
     let asking = flood(&gate, 3, |_| "all.secret-of-tenant-7".to_owned()).await;
-    // Somebody who asks all the time.
+    // A client that sends requests continuously.
     let held = gate.line.place("all", "secret-of-tenant-7", 0).unwrap();
     while held.outcome.get().is_none() {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -163,7 +163,7 @@ async fn a_new_secret_is_right_once_the_keys_are_read_again() {
     assert_eq!(num_of(&asking.join_all().await, Err(401)), 3);
 }
 
-/// A server that has much to do may have no thread for a while.
+/// A busy server may have no thread available for a while.
 #[test]
 fn a_refusal_does_not_take_longer_because_a_hash_had_to_wait() {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -172,7 +172,7 @@ fn a_refusal_does_not_take_longer_because_a_hash_had_to_wait() {
         .build();
     runtime.unwrap().block_on(async {
         let gate = gate();
-        // So long that as many as may wait would take the longest delay.
+        // So long that the maximum number of waiting secrets would take the maximum delay.
         let busy = MAX_REFUSAL_DELAY / MAX_SECRETS_PER_KEY;
         tokio::task::spawn_blocking(move || std::thread::sleep(busy));
         assert_eq!(ask(&gate, "all.guessed").await, Err(401));

@@ -1,4 +1,4 @@
-//! The answer to a `_bulk` request, written while it is sent: a part of it is in memory, and never all.
+//! The answer to a `_bulk` request, written while it is sent: only a part of it is in memory.
 
 use std::convert::Infallible;
 use std::time::Instant;
@@ -15,10 +15,11 @@ use super::millis;
 use crate::http::{Refuse, Share};
 use crate::requests::{ChangeRequest, Params};
 
-/// About how much is written at a time: short enough that a thread which others wait for has other work soon.
+/// Approximate number of bytes that are written at a time: small enough to let other tasks run soon.
 const PART_BYTES: usize = 16 << 10;
 
-/// Answers a request. What bodies may take is given back when the answer is written, since its items are kept until then.
+/// Answers a request. Its share of the held bytes is released when the answer is written, because its items are kept
+/// until then.
 pub(super) fn answer(
     request: &ChangeRequest<'_>,
     params: Params,
@@ -39,15 +40,15 @@ pub(super) fn answer(
     request.api.answer_with(StatusCode::OK, body)
 }
 
-/// Gives an answer in parts.
+/// Writer of an answer in parts.
 struct Writer {
     items: Items,
     filter: Option<FilterPath>,
     is_pretty: bool,
     place: Cursor,
-    /// Whether an entry of the answer was written.
+    /// True if an entry of the answer was written.
     has_entry: bool,
-    /// Whether the list of items was begun, and whether it has one.
+    /// True if the list of items was begun; `has_item`: if it has one.
     has_list: bool,
     has_item: bool,
     head: Value,
@@ -103,9 +104,9 @@ impl Writer {
         }
     }
 
-    /// Writes what is wanted of an item.
+    /// Writes the wanted parts of an item.
     fn write_item(&mut self, item: Value, out: &mut Vec<u8>) {
-        // Each path of a filter is about all items alike, so that they can be filtered one by one.
+        // Each path of a filter applies to all items alike, so they can be filtered one by one.
         let item = match &self.filter {
             None => Some(item),
             Some(filter) => {
@@ -132,7 +133,7 @@ impl Writer {
         self.has_item = true;
         match self.is_pretty {
             true => {
-                // No line feed of JSON stands in a string.
+                // JSON strings contain no line feeds.
                 let text = format!("\n{item:#}").replace('\n', "\n    ");
                 out.extend_from_slice(text.as_bytes());
             }
@@ -221,7 +222,7 @@ mod tests {
         items
     }
 
-    /// All of an answer, and in how many parts it came.
+    /// Returns the whole answer, and the number of its parts.
     fn written(num: usize, filter: Option<&str>, is_pretty: bool) -> (String, usize) {
         let filter = filter.map(|filter| FilterPath::parse(filter).unwrap());
         let writer = Writer::new(items(num), 7, filter, is_pretty, Share::default());

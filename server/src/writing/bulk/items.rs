@@ -1,5 +1,5 @@
-//! What becomes of each action of a `_bulk` request, in as few bytes as say it: a body of 32 KB, inflated, has half a million
-//! actions, and an answer to each of them in JSON has some hundred times what it takes here.
+//! Outcomes of the actions of a `_bulk` request, in as few bytes as possible: an inflated body of 32 KB has half a
+//! million actions, and the JSON answer to each has some hundred times the size here.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use crate::requests::Problem;
 
-/// Most bytes of different reasons that are kept. Beyond, a reason is a word.
+/// Maximum size of distinct reasons that are kept, in bytes. Beyond that, a reason is a word.
 const MAX_REASONS_BYTES: usize = 8 << 20;
 
-/// Longest reason that is said of an action.
+/// Maximum length of an action's reason, in bytes.
 const MAX_REASON_BYTES: usize = 4 << 10;
 
-/// The actions of a request, in their order, and what became of them.
+/// The actions of a request, in order, and their outcomes.
 #[derive(Default)]
 pub(super) struct Items {
     list: Vec<Item>,
@@ -28,24 +28,24 @@ pub(super) struct Items {
 
 struct Item {
     verb: Verb,
-    /// Its place among the indexes.
+    /// The number of its index.
     index: u32,
-    /// The id that the sender gives.
+    /// The id given by the sender.
     id: Option<Box<str>>,
     outcome: ItemOutcome,
 }
 
 #[derive(Clone, Copy)]
 enum ItemOutcome {
-    /// Which document of those that were added to its index.
+    /// Number of the document among those added to its index.
     Added(u32),
-    /// The place of its problem.
+    /// Number of its problem.
     Failed(u32),
 }
 
 struct Index {
     name: Arc<str>,
-    /// Who the documents are that were added to it.
+    /// The ids of the documents that were added to it.
     ids: Option<LineIds>,
 }
 
@@ -54,7 +54,7 @@ impl Items {
         self.list.len()
     }
 
-    /// About how much memory all of this takes.
+    /// Returns the approximate memory of all of this, in bytes.
     pub(super) fn num_bytes(&self) -> usize {
         let ids = self.list.iter().filter_map(|item| item.id.as_ref());
         let ids: usize = ids.map(|id| id.len()).sum();
@@ -63,7 +63,7 @@ impl Items {
         self.list.len() * size_of::<Item>() + ids + names + self.problems.num_bytes
     }
 
-    /// One more action, with an index, of which nothing is known.
+    /// Adds an action with an index and an unknown outcome.
     pub(super) fn push(&mut self, verb: Verb, index: u32, id: Option<Box<str>>) {
         let outcome = ItemOutcome::Added(0);
         self.list.push(Item {
@@ -74,7 +74,7 @@ impl Items {
         });
     }
 
-    /// The place of an index; the same one for the same name.
+    /// Returns the number of an index; the same one for the same name.
     pub(super) fn index(&mut self, name: &str) -> u32 {
         if let Some(place) = self.by_name.get(name) {
             return *place;
@@ -90,24 +90,24 @@ impl Items {
         Arc::clone(&self.indexes[index as usize].name)
     }
 
-    /// An action was done: its document is one of those of its index.
+    /// Records that an action succeeded: its document is one of those of its index.
     pub(super) fn added(&mut self, ord: u32, place: usize) {
         let place = u32::try_from(place).unwrap_or(u32::MAX);
         self.list[ord as usize].outcome = ItemOutcome::Added(place);
     }
 
-    /// Who the documents of an index are.
+    /// Sets the ids of an index's documents.
     pub(super) fn has_ids(&mut self, index: u32, ids: Option<LineIds>) {
         self.indexes[index as usize].ids = ids;
     }
 
-    /// An action was not done.
+    /// Records that an action failed.
     pub(super) fn failed(&mut self, ord: u32, problem: Problem) {
         let place = self.problems.place_of(problem);
         self.list[ord as usize].outcome = ItemOutcome::Failed(place);
     }
 
-    /// None of these was done.
+    /// Records that all of these failed.
     pub(super) fn all_failed(&mut self, ords: impl IntoIterator<Item = u32>, problem: Problem) {
         let place = self.problems.place_of(problem);
         for ord in ords {
@@ -119,13 +119,13 @@ impl Items {
         matches!(self.list[ord as usize].outcome, ItemOutcome::Added(_))
     }
 
-    /// Whether any action was not done.
+    /// Returns whether any action failed.
     pub(super) fn has_errors(&self) -> bool {
         let is_failed = |item: &Item| matches!(item.outcome, ItemOutcome::Failed(_));
         self.list.iter().any(is_failed)
     }
 
-    /// Why no action was done, if that is for want of room.
+    /// Returns the problem if all actions failed for lack of room.
     pub(super) fn all_busy(&self) -> Option<&Problem> {
         let busy = |item: &Item| match item.outcome {
             ItemOutcome::Failed(place) => {
@@ -138,7 +138,7 @@ impl Items {
         first.filter(|_| self.list.iter().all(|item| busy(item).is_some()))
     }
 
-    /// The id of the document that an action added, as searches show it, or why none was.
+    /// Returns the id of the document that an action added, as searches show it, or the problem.
     pub(super) fn outcome(&self, ord: usize) -> Result<String, &Problem> {
         let Item { index, outcome, .. } = &self.list[ord];
         match outcome {
@@ -150,7 +150,7 @@ impl Items {
         }
     }
 
-    /// What is answered to an action.
+    /// Returns the answer to an action.
     pub(super) fn answer(&self, ord: usize) -> Option<Value> {
         let item = self.list.get(ord)?;
         let name = &*self.indexes[item.index as usize].name;
@@ -164,7 +164,7 @@ impl Items {
     }
 }
 
-/// Problems, each kept once however many actions have it.
+/// Problems, each stored once however many actions have it.
 #[derive(Default)]
 struct Problems {
     list: Vec<Problem>,
@@ -194,7 +194,7 @@ impl Problems {
         }
         let place = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
         let (status, kind, reason) = key.clone();
-        // It is there twice, with what stands around it.
+        // It is stored twice, with overhead.
         self.num_bytes += 2 * reason.len() + 160;
         self.list.push(Problem {
             status,
