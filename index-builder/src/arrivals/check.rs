@@ -1,4 +1,4 @@
-//! Whether a document can be ingested, before it is.
+//! Check of a document before its ingest.
 
 use canter_doc_mapper::config::OnError;
 use canter_doc_mapper::{DocMapper, IndexConfig};
@@ -8,21 +8,22 @@ use canter_formats::JsonNesting;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
-/// Most keys and values of one document. While it is indexed, each takes a hundred bytes, and two where it came from.
+/// Maximum number of keys and values of one document. While it is indexed, each takes a hundred bytes, even if it had
+/// only two in the input.
 const MAX_VALUES: usize = 1 << 18;
 
-/// Tells of documents whether an ingest would take them, by the index config of the moment at which it was opened.
+/// Checks whether an ingest would accept documents, according to the index config at the time it was opened.
 pub struct DocumentCheck {
     mapper: DocMapper,
     keeps_all: bool,
 }
 
-/// Why a document would be rejected.
+/// Reason why a document would be rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentProblem {
     /// Stable, in snake_case.
     pub reason: &'static str,
-    /// In words for whoever sent it.
+    /// Message for the sender.
     pub message: String,
 }
 
@@ -36,7 +37,7 @@ impl DocumentCheck {
     }
 
     /// # Errors
-    /// `Invalid` if the doc mapping cannot be used.
+    /// `Invalid` if the doc mapping is invalid.
     pub fn of(config: &IndexConfig) -> Result<Self, BuildError> {
         let mapper = DocMapper::new(config).map_err(|error| {
             BuildError::invalid("the doc mapping cannot be used").caused_by(error)
@@ -47,7 +48,7 @@ impl DocumentCheck {
         })
     }
 
-    /// What is wrong with a document, if anything is. `scratch` is worked in.
+    /// Returns the problem of a document, if there is one. `scratch` is working memory.
     pub fn problem(&self, json: &[u8], scratch: &mut Vec<u8>) -> Option<DocumentProblem> {
         if json.iter().all(u8::is_ascii_whitespace) {
             return Some(DocumentProblem {
@@ -55,7 +56,7 @@ impl DocumentCheck {
                 message: "there is no document".to_owned(),
             });
         }
-        // A shorter one has fewer.
+        // A shorter document has fewer values.
         if json.len() > MAX_VALUES {
             let JsonNesting { num_values, .. } = JsonNesting::of(json);
             if num_values > MAX_VALUES {

@@ -1,11 +1,11 @@
-//! Who documents will be that came as lines, before any of them is ingested.
+//! Ids of documents that arrived as lines, before any of them is ingested.
 
 use canter_split_format::{DocIdentity, SourceId};
 
 use super::spool::source_id_of;
 use crate::source::id_of_lines;
 
-/// Who some documents are: lines of one source, one behind the other.
+/// Ids of consecutive lines of one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineIds {
     source: SourceId,
@@ -14,7 +14,7 @@ pub struct LineIds {
 }
 
 impl LineIds {
-    /// Of the lines that a source of lines with this id begins with (see [`crate::Source::lines`]).
+    /// Returns the ids of the first lines of a source of lines with this id (see [`crate::Source::lines`]).
     #[must_use]
     pub fn of_source(id: &str, lines: &[u8]) -> Self {
         Self {
@@ -23,13 +23,13 @@ impl LineIds {
         }
     }
 
-    /// Of lines that are spooled under this id.
+    /// Returns the ids of lines that are spooled under this id.
     #[must_use]
     pub fn of_spooled(id: &str, lines: &[u8]) -> Self {
         Self::of_source(&source_id_of(id), lines)
     }
 
-    /// Of lines of the same source that stand so many behind.
+    /// Returns the ids of lines of the same source that come `num_lines` later.
     #[must_use]
     pub fn behind(self, num_lines: u64) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl LineIds {
         }
     }
 
-    /// The identity of one of them, counted from 0, as searches show it.
+    /// Returns the id of one of them, counted from 0, as searches show it.
     #[must_use]
     pub fn nth(&self, nth: u64) -> String {
         let identity = DocIdentity {

@@ -1,5 +1,5 @@
-//! What comes in small pieces: documents that are checked one by one before anybody promises to keep them, and the spool
-//! that keeps them until they are published.
+//! Documents that arrive in small pieces: checks before they are accepted, and the spool that stores them until they
+//! are published.
 
 mod check;
 mod line_ids;

@@ -1,12 +1,12 @@
-//! The spool: documents that are safe in the store and not published yet.
+//! The spool: documents that are durable in the store but not published yet.
 //!
 //! ```text
 //!   spool/<id>.ndjson.zst: lines, a document each
 //! ```
 //!
-//! An object is written once, ingested as the source of its own name, and removed. Whoever stops in between leaves it to the
-//! next one that looks: the ledger of sources knows whether it was published, so that none of its documents is there
-//! twice. Garbage collection leaves it alone.
+//! An object is written once, ingested as a source with its own name, and removed. After an interruption, the next
+//! process continues: the ledger of sources knows whether the object was published, so that documents are never
+//! duplicated. Garbage collection ignores the spool.
 
 use std::io::{self, Read};
 
@@ -17,12 +17,12 @@ use crate::error::BuildError;
 use crate::source::Source;
 use crate::storage::{IndexStore, SPOOL_FOLDER, rejected_object, spooled_id, spooled_object};
 
-/// Most bytes of an object's lines: far more than the body of a request. They are read whole.
+/// Maximum size of an object's lines, in bytes: far larger than a request's body. They are read completely.
 const MAX_LINES_NUM_BYTES: usize = 256 << 20;
-/// Fast: it stands between a client and its answer.
+/// Fast, because clients wait for it.
 const COMPRESSION_LEVEL: i32 = 1;
 
-/// Keeps lines, a document each, in the store. `id` must be new.
+/// Stores lines, one document each. `id` must be new.
 ///
 /// # Errors
 /// `Invalid` for an id of other characters than letters and digits; `Limit` for more than 256 MiB; `Unavailable` if storage
@@ -43,7 +43,7 @@ pub fn spool(store: &IndexStore, id: &str, lines: &[u8]) -> Result<(), BuildErro
     })
 }
 
-/// The ids of what is in the spool.
+/// Returns the ids of the spooled objects.
 ///
 /// # Errors
 /// `Unavailable` if storage does not answer.
@@ -53,7 +53,7 @@ pub fn spooled(store: &IndexStore) -> Result<Vec<String>, BuildError> {
     Ok(ids.map(str::to_owned).collect())
 }
 
-/// The lines of what was spooled; nothing if it is not there any more.
+/// Returns the lines of a spooled object; `None` if it does not exist any more.
 ///
 /// # Errors
 /// `Unavailable` if storage does not answer; `Data` for an object that is damaged, or that has more than 256 MiB of lines.
@@ -68,7 +68,7 @@ pub fn read_spooled(store: &IndexStore, id: &str) -> Result<Option<Vec<u8>>, Bui
     Ok(Some(lines))
 }
 
-/// The lines of an object: a few bytes may say that they are any number.
+/// Decompresses the lines of an object, up to a limit: a few bytes may decompress to any length.
 pub(crate) fn unpacked(packed: &[u8], max_num_bytes: usize) -> io::Result<Vec<u8>> {
     let mut lines = Vec::new();
     let limit = max_num_bytes as u64 + 1;
@@ -82,14 +82,14 @@ pub(crate) fn unpacked(packed: &[u8], max_num_bytes: usize) -> io::Result<Vec<u8
     }
 }
 
-/// What was spooled under this id, as a source to ingest: the same one whoever ingests it.
+/// Returns the object spooled under this id as a source to ingest: the same source in every process.
 #[must_use]
 pub fn spooled_source(id: &str, lines: Vec<u8>) -> Source {
     let object = source_id_of(id);
     Source::lines(object.clone(), lines).with_id(object)
 }
 
-/// Removes what was ingested.
+/// Removes an ingested object.
 ///
 /// # Errors
 /// `Unavailable` if storage cannot be written.
@@ -98,7 +98,7 @@ pub fn remove_spooled(store: &IndexStore, id: &str) -> Result<(), BuildError> {
     blocking::run(async { store.delete_if_there(&object).await })
 }
 
-/// Removes what was spooled into a folder in which there is no index any more, and the folders that are empty then.
+/// Removes an object that was spooled into the folder of a deleted index, and empty folders.
 ///
 /// # Errors
 /// `Unavailable` if storage cannot be written.
@@ -108,7 +108,7 @@ pub fn withdraw_spooled(store: &IndexStore, id: &str) -> Result<(), BuildError> 
     Ok(())
 }
 
-/// Keeps lines that were spooled and that the index does not allow any more, for people to look at.
+/// Keeps spooled lines that the index does not accept any more, for manual inspection.
 ///
 /// # Errors
 /// `Unavailable` if storage cannot be written.
@@ -121,7 +121,7 @@ pub fn keep_rejected(store: &IndexStore, id: &str, lines: &[u8]) -> Result<(), B
     })
 }
 
-/// Keeps lines that were spooled and with which building fails, for people to look at and to report.
+/// Keeps spooled lines that cannot be built, for inspection and bug reports.
 ///
 /// # Errors
 /// `Unavailable` if storage cannot be written.
@@ -139,7 +139,7 @@ fn no_id(id: &str) -> BuildError {
     ))
 }
 
-/// What the ledger of sources knows spooled documents by, which is never asked of a store.
+/// Returns the ledger's id of spooled documents, without access to a store.
 pub(super) fn source_id_of(id: &str) -> String {
     spooled_object(id).unwrap_or_else(|| id.to_owned())
 }

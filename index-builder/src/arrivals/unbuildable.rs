@@ -1,16 +1,16 @@
-//! Which of some documents cannot be built, although the mapping allows each of them: a mistake of ours, which must not keep
-//! all others out of the index.
+//! Search for documents that cannot be built although the mapping allows each of them: a bug of ours, which must not
+//! keep all others out of the index.
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 
 use crate::error::{BuildError, ErrorKind};
 use crate::pipeline::try_to_build;
 
-/// Times that documents are built to find those with which it fails: each may take as long as the first.
+/// Maximum number of trial builds: each may take as long as the first.
 const MAX_TRIALS: usize = 100;
 
-/// The places, from 0, of the documents with which building fails, in ascending order: none if all can be built
-/// together. Where too many trials would be needed, those that are left are among them, untried.
+/// Returns the ascending positions, from 0, of the documents that cannot be built: none if all can be built
+/// together. If that would take too many trials, includes the remaining ones untried.
 ///
 /// # Errors
 /// `Invalid` if the doc mapping cannot be used.
@@ -24,7 +24,7 @@ pub fn unbuildable(config: &IndexConfig, documents: &[&[u8]]) -> Result<Vec<usiz
     }))
 }
 
-/// The places of what fails, from halves of halves.
+/// Returns the positions of failing items, by bisection.
 fn fail_alone(num: usize, fails: &mut dyn FnMut(std::ops::Range<usize>) -> bool) -> Vec<usize> {
     let mut bad = Vec::new();
     let mut ranges: Vec<_> = std::iter::once(0..num).collect();
@@ -64,7 +64,7 @@ mod tests {
         check(10_000, &[]);
         check(10_000, &[9_999]);
         check(10_000, &[0, 4_999, 5_000]);
-        // What cannot be told apart in time is set aside together.
+        // Items that cannot be told apart in time are set aside together.
         let found = fail_alone(1_000, &mut |_| true);
         assert_eq!(found, Vec::from_iter(0..1_000));
     }

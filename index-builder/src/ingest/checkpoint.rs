@@ -1,13 +1,14 @@
-//! Checkpoints of a large ingest: what is uploaded of it, and where its input stands behind that, so that the same
-//! ingest, run again after an interruption, builds only what is missing.
+//! Checkpoints of a large ingest: its uploaded splits, and the position of the input behind them, so that the same
+//! ingest, run again after an interruption, only builds what is missing.
 //!
 //! ```text
 //!   checkpoints/<ingest>-0.json, -1, …: the splits since the one before │ the standing behind the last of them
 //! ```
 //!
-//! They are named after the first source, the config and what decides where splits end. The input is read again from its
-//! beginning, which is cheap beside building, and compared with what it was. A publication is still one swap of
-//! everything, after which checkpoints are removed; garbage collection keeps the splits of those that are not too old.
+//! Their names are derived from the first source, the config and the options that decide where splits end. The input is
+//! read again from its beginning, which is cheap compared to building, and compared with the checkpoint. A publication
+//! is still one atomic swap, after which checkpoints are removed; garbage collection keeps the splits of recent
+//! checkpoints.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,51 +29,51 @@ use crate::source::Source;
 use crate::storage::{CHECKPOINTS_FOLDER, IndexStore, checkpoint_object, is_checkpoint};
 use crate::transform::Transform;
 
-/// A checkpoint of an ingest that began so long ago is garbage: nobody will run that again.
+/// Maximum age of a checkpoint: an older one is garbage, since its ingest will not be run again.
 pub(crate) const MAX_CHECKPOINT_AGE_MS: u64 = 7 * 24 * 3_600_000;
-/// Counts the shapes that a checkpoint has had: one of another is not used.
+/// Version of the checkpoint format: others are ignored.
 const VERSION: u32 = 1;
-/// Input that is shorter than a checkpoint's is not worth the question whether there is one. What is compressed is
-/// shorter than what it will be.
+/// Assumed maximum compression ratio: without enough input for one checkpoint, their existence is not even
+/// checked. Compressed input is shorter than its contents.
 const COMPRESSION: u64 = 16;
-/// Heads that are read at once.
+/// Number of heads that are read at once.
 const READS_AT_ONCE: usize = 8;
 
-/// One object.
+/// A checkpoint object.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     version: u32,
-    /// When the ingest began, in milliseconds since 1970.
+    /// Start of the ingest, in milliseconds since 1970.
     at_ms: u64,
-    /// Where rejected records are told.
+    /// The file of rejected records.
     rejects_path: Option<PathBuf>,
-    /// How many splits the checkpoints before this one have: another run may have written those.
+    /// Number of splits in the previous checkpoints, which another run may have written.
     num_splits_before: u64,
     splits: Vec<KeptSplit>,
     standing: Standing,
 }
 
 impl Checkpoint {
-    /// The objects that it names.
+    /// Returns the objects that it names.
     pub(crate) fn objects(&self) -> Vec<String> {
         let ids = self.splits.iter().map(|split| &split.entry.id);
         ids.map(|id| split_object(id)).collect()
     }
 }
 
-/// Reads a checkpoint; nothing if it is none, or one that is of no use any more.
+/// Parses a checkpoint; `None` if it is invalid or outdated.
 pub(crate) fn read_checkpoint(bytes: &[u8]) -> Option<Checkpoint> {
     serde_json::from_slice(bytes).ok()
 }
 
-/// A split that is uploaded. Its head is read from it.
+/// An uploaded split. Its head is read from it.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptSplit {
     entry: SplitEntry,
     num_columns_outside_head: u64,
 }
 
-/// How far an interrupted ingest came.
+/// Progress of an interrupted ingest.
 pub(crate) struct Resumed {
     /// In the order of the input.
     pub(crate) splits: Vec<NewSplit>,
@@ -83,11 +84,11 @@ pub(crate) struct Resumed {
 pub(crate) struct Checkpoints<'a> {
     store: &'a IndexStore,
     options: &'a IngestOptions,
-    /// Nothing if the sources would not be known again.
+    /// `None` if the sources could not be recognized again.
     name: Option<String>,
-    /// Objects that are there.
+    /// Number of existing objects.
     num_objects: u64,
-    /// Splits in these.
+    /// Number of splits in these.
     num_splits: u64,
 }
 
@@ -109,8 +110,8 @@ impl<'a> Checkpoints<'a> {
         })
     }
 
-    /// How far the same ingest came that was interrupted, if it left anything. `total_stored_bytes` is the length of the
-    /// input as it is stored, if that is known.
+    /// Returns the progress of the same ingest if it was interrupted and left checkpoints. `total_stored_bytes` is the
+    /// length of the stored input, if known.
     ///
     /// # Errors
     /// `Unavailable` if storage does not answer.
@@ -159,8 +160,8 @@ impl<'a> Checkpoints<'a> {
         }
     }
 
-    /// The next checkpoint, if this ingest can go on from it: it may be one of an earlier version, or of a run that told
-    /// its rejects elsewhere.
+    /// Parses the next checkpoint, if this ingest can continue from it: it may be from an earlier version, or from a
+    /// run with another rejects file.
     fn usable(&self, bytes: &[u8]) -> Option<Checkpoint> {
         let checkpoint = read_checkpoint(bytes)?;
         let path = &checkpoint.rejects_path;
@@ -172,13 +173,13 @@ impl<'a> Checkpoints<'a> {
         (is_next && has_rejects).then_some(checkpoint)
     }
 
-    /// Removes them, as far as that works: what stays is removed by a garbage collection one day.
+    /// Removes the checkpoints, as far as possible: a later garbage collection removes the rest.
     pub(super) fn remove(&mut self) {
         let Some(name) = &self.name else {
             return;
         };
         let all = async {
-            // From the last one on: those that are left are a beginning.
+            // From the last one on, so that the remaining ones are still a prefix.
             for ord in (0..self.num_objects).rev() {
                 self.store
                     .delete_if_there(&checkpoint_object(name, ord))
@@ -187,13 +188,13 @@ impl<'a> Checkpoints<'a> {
             Ok::<(), BuildError>(())
         };
         if self.num_objects > 0 {
-            // That nobody needs these any more is no reason to fail.
+            // Failing to remove obsolete objects is not an error.
             let _ = blocking::run(all);
             (self.num_objects, self.num_splits) = (0, 0);
         }
     }
 
-    /// Writes the next one.
+    /// Writes the next checkpoint.
     async fn write(
         &mut self,
         name: &str,
@@ -220,15 +221,15 @@ impl<'a> Checkpoints<'a> {
     }
 }
 
-/// Splits that are uploaded in any order, and written into checkpoints in the order of the input.
+/// Receives uploaded splits in any order, and writes them into checkpoints in the order of the input.
 pub(crate) struct CheckpointWriter<'c, 'a> {
     checkpoints: &'c mut Checkpoints<'a>,
-    /// The next split in order.
+    /// Number of the next split in order.
     next_ord: u64,
     early: BTreeMap<u64, (Vec<KeptSplit>, Option<Standing>)>,
     splits: Vec<KeptSplit>,
     standing: Option<Standing>,
-    /// Bytes of input behind which the last checkpoint stands.
+    /// Number of input bytes covered by the last checkpoint.
     written_raw_num_bytes: u64,
 }
 
@@ -244,8 +245,8 @@ impl<'c, 'a> CheckpointWriter<'c, 'a> {
         }
     }
 
-    /// Takes note of splits that are uploaded, those of one place in the input, and writes a checkpoint if it is time.
-    /// `standing` is that of the input behind them; the last have none.
+    /// Records the uploaded splits of one place in the input, and writes a checkpoint when it is due. `standing` is
+    /// the position of the input behind them; the last ones have none.
     pub(crate) async fn add(
         &mut self,
         split_ord: u64,
@@ -282,20 +283,20 @@ impl<'c, 'a> CheckpointWriter<'c, 'a> {
     }
 }
 
-/// What is garbage of the checkpoints that an index has, and what of its splits the others need.
+/// The garbage among an index's checkpoints, and the splits that the others need.
 #[derive(Debug, Default)]
 pub(crate) struct FoundCheckpoints {
-    /// Splits that must stay, by id.
+    /// Ids of splits that must be kept.
     pub(crate) split_ids: Vec<String>,
-    /// Objects that nobody needs, with their lengths.
+    /// Obsolete objects, with their lengths.
     pub(crate) abandoned: Vec<(String, u64)>,
-    /// How many there are beside these.
+    /// Number of other checkpoints.
     pub(crate) num_kept: u64,
-    /// Objects in the folder that are no checkpoints by their names: nobody's to delete.
+    /// Objects in the folder whose names are not those of checkpoints, and which are never deleted.
     pub(crate) unknown: Vec<String>,
 }
 
-/// Looks at all checkpoints of an index.
+/// Reads all checkpoints of an index.
 ///
 /// # Errors
 /// `Unavailable` if storage does not answer.
@@ -319,15 +320,16 @@ pub(crate) async fn find_checkpoints(
                 found.split_ids.extend(ids);
                 found.num_kept += 1;
             }
-            // One that cannot be read will not be used either.
+            // An unreadable checkpoint is useless.
             _ => found.abandoned.push((name, len)),
         }
     }
     Ok(found)
 }
 
-/// Sources that begin alike make the same splits with the same config and options, as far as they are alike: what a place
-/// in the input says of all before it tells how far. So an ingest goes on although new objects came behind the others.
+/// Returns the name of an ingest's checkpoints. Sources that begin alike produce the same splits with the same config
+/// and options, as far as they are alike: the fingerprint of a position tells how far. An ingest therefore continues
+/// even if new objects follow the others.
 fn name_of(
     options: &IngestOptions,
     config: &IndexConfig,
@@ -371,7 +373,7 @@ fn name_of(
     Ok(object_id(&bytes))
 }
 
-/// Splits with their heads; nothing if one is not there any more.
+/// Reads splits with their heads; `None` if one does not exist any more.
 async fn read_splits(
     store: &IndexStore,
     splits: Vec<KeptSplit>,

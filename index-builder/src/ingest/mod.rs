@@ -1,5 +1,4 @@
-//! The entry: what to ingest and how (options), what is told on the way (progress), what is left
-//! over (rejects) and what came of it (report).
+//! The entry point: options, progress, rejects and the report of an ingest.
 
 mod checkpoint;
 mod options;

@@ -1,4 +1,4 @@
-//! How to ingest, and every limit with its default.
+//! Options of an ingest, and every limit with its default.
 
 use crate::error::BuildError;
 use crate::transform::Transform;
@@ -6,64 +6,64 @@ use canter_formats::{Format, Zone};
 use std::path::PathBuf;
 use std::thread;
 
-/// How to ingest. `IngestOptions::default()` is right for most machines; the peak of memory is
-/// about `1 + num_indexers` times what one split takes (see `max_split_raw_num_bytes`).
+/// Options of an ingest. `IngestOptions::default()` suits most machines; peak memory is about `1 +
+/// num_indexers` times that of one split (see `max_split_raw_num_bytes`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IngestOptions {
-    /// A split ends at this many documents. Without it, `indexing_settings.split_num_docs_target`
-    /// of the index config counts.
+    /// Number of documents at which a split ends. Defaults to
+    /// `indexing_settings.split_num_docs_target` of the index config.
     pub split_num_docs_target: Option<u64>,
-    /// A split ends at the latest when its documents took this many bytes of input (128 MiB). This
-    /// bounds memory: with one indexer the peak is about two bytes for each, and less for each of more.
+    /// Maximum number of input bytes of a split's documents (128 MiB). This bounds memory: with one
+    /// indexer the peak is about two bytes for each, and less for each with more indexers.
     pub max_split_raw_num_bytes: u64,
-    /// A split ends earlier, too, when its terms, postings and columns take this much memory before they are written
-    /// (1 GiB): documents of unlike words take many bytes for each of theirs. It may be one document over.
+    /// Maximum memory of a split's terms, postings and columns before they are written (1 GiB): documents with many
+    /// distinct words take many times their own size. It may be exceeded by one document.
     pub max_segment_num_bytes: u64,
-    /// The format of every source; without it, each is recognised by how it begins.
+    /// The format of every source; detected from their beginnings by default.
     pub format: Option<Format>,
-    /// The names of the values of CSV, TSV and flow logs whose first line does not have them.
+    /// Column names of CSV, TSV and flow logs whose first line does not have them.
     pub columns: Option<Vec<String>>,
-    /// The byte between values of tables, which says that a source is one unless [`IngestOptions::format`] says otherwise.
-    /// Without it the byte that the first records have between them.
+    /// The byte between values of tables. If set, a source is a table unless [`IngestOptions::format`] is set too.
+    /// Detected from the first records by default.
     pub delimiter: Option<u8>,
-    /// What is compressed may become this many times as long (2,000), if that is more than 1 GiB. A source that becomes
-    /// longer breaks off there.
+    /// Maximum expansion of compressed sources (2,000), beyond 1 GiB. A longer source breaks off there.
     pub max_expansion: u64,
-    /// The year of times that have none (RFC 3164). Without it the latest in which they are no more than a day after
-    /// the last change of their file, or after [`IngestOptions::ingested_at_ms`] if that is not known.
+    /// The year of times without one (RFC 3164). Defaults to the latest year in which they are at most a day after
+    /// the last change of their file, or after [`IngestOptions::ingested_at_ms`] if that is unknown.
     pub year: Option<u16>,
-    /// The zone of times that name none. Without it `ingest_settings.time_zone` of the index config counts, or else UTC.
+    /// The zone of times without one. Defaults to `ingest_settings.time_zone` of the index config, or else UTC.
     pub zone: Option<Zone>,
-    /// A regular expression for the first line of a record, where records have several lines. Without it
-    /// `ingest_settings.multiline_start` of the index config counts.
+    /// A regular expression for the first line of a record, where records have several lines. Defaults
+    /// to `ingest_settings.multiline_start` of the index config.
     pub multiline_start: Option<String>,
-    /// Takes the last record of a file although nothing ends it. Otherwise it waits, since it may be a part of a record that
-    /// is being written.
+    /// True to take the last record of a file even if nothing ends it. Otherwise it waits, since it may still be
+    /// written.
     pub is_final: bool,
-    /// A program that every document goes through before the doc mapping.
+    /// A program that transforms every document before the doc mapping.
     pub transform: Option<Transform>,
-    /// A longer line, or record, is rejected, and never held whole (1 MiB; a batch of OTLP may have 64).
+    /// Maximum length of a line or record (1 MiB; 64 MiB for a batch of OTLP). A longer one is rejected, and never held
+    /// completely.
     pub max_line_num_bytes: usize,
-    /// Most bytes of pages of a Parquet file, inflated, that are in memory at once: for each column its dictionary and a page,
-    /// and what a batch of up to 1,024 rows reads beyond (512 MiB). A page may have a quarter of it. A file that needs more
+    /// Maximum size of decompressed pages of a Parquet file in memory: for each column its dictionary and a page, and
+    /// what a batch of up to 1,024 rows reads beyond (512 MiB). A page may take a quarter of it. A file that needs more
     /// breaks off there.
     pub max_parquet_num_bytes: u64,
-    /// Where rejected lines go, one JSON object a line, after what the file holds already. It is
-    /// made when the first line is rejected. Without it they are only counted.
+    /// File to which rejected lines are appended, one JSON object per line. It is created when the first
+    /// line is rejected. Without it they are only counted.
     pub rejects_path: Option<PathBuf>,
-    /// The rejects file has at most this many bytes, those included that it had before (256 MiB). The last line of a full
-    /// one says that it is, and the report how many rejects it lacks.
+    /// Maximum size of the rejects file in bytes, including earlier contents (256 MiB). The last line of a full file
+    /// says so, and the report counts the rejects that it lacks.
     pub max_rejects_num_bytes: u64,
-    /// More rejected lines than this stop the ingest, and nothing is published (no limit).
+    /// Maximum number of rejected lines; with more, the ingest fails, and nothing is published (no limit).
     pub max_rejects: Option<u64>,
-    /// The time, in milliseconds since 1970, for the ledger of what was ingested: what is older can be forgotten.
+    /// The current time in milliseconds since 1970, for the ledger of sources: older entries can be forgotten.
     pub ingested_at_ms: u64,
-    /// After so many bytes of input, before any is published, what is uploaded is noted in the index, so that the same
-    /// ingest goes on from there if it is interrupted (256 MiB).
+    /// Number of input bytes between checkpoints, which record uploaded splits before the publication, so that the
+    /// same ingest continues there after an interruption (256 MiB).
     pub checkpoint_raw_num_bytes: u64,
-    /// Threads that turn lines into documents (a half of the cores).
+    /// Number of threads that parse documents (half of the cores).
     pub num_parsers: usize,
-    /// Threads that turn documents into splits, each with a split in memory (one, or two from four
+    /// Number of threads that build splits, each with one split in memory (one, or two from four
     /// cores on).
     pub num_indexers: usize,
 }
@@ -99,7 +99,7 @@ impl Default for IngestOptions {
 
 /// tantivy counts the documents of a segment in 31 bits.
 const MAX_SPLIT_NUM_DOCS: u64 = (1 << 31) - 2;
-/// tantivy addresses 4 GiB, and the last document may take more than a half of the rest.
+/// tantivy addresses 4 GiB, and the last document may take more than half of the rest.
 const MAX_SEGMENT_NUM_BYTES: u64 = 2 << 30;
 const LINE_LIMIT_NUM_BYTES: usize = 1 << 30;
 

@@ -1,12 +1,12 @@
-//! What an ingest tells while it runs.
+//! Progress reports of a running ingest.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Told about an ingest as it goes; for a progress bar. Calls come from several threads, about one
-/// for each quarter of a megabyte of input. `()` listens to nothing.
+/// Receiver of progress reports, for a progress bar. Calls come from several threads, about one per
+/// quarter of a megabyte of input. `()` ignores them.
 pub trait Progress: Sync {
-    /// Where the ingest stands now.
+    /// Receives the current counters.
     fn update(&self, counters: &Counters);
 }
 
@@ -14,12 +14,12 @@ impl Progress for () {
     fn update(&self, _: &Counters) {}
 }
 
-/// What an ingest is doing.
+/// Phase of an ingest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     /// Reading input, and building and uploading splits at the same time.
     Indexing,
-    /// The input is read; the last splits are built and uploaded.
+    /// The input has been read; the last splits are built and uploaded.
     Finishing,
     /// Every split is uploaded; the manifest is being changed.
     Publishing,
@@ -27,45 +27,45 @@ pub enum Phase {
     Done,
 }
 
-/// Where an ingest stands.
+/// Counters of an ingest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counters {
-    /// What it is doing.
+    /// Current phase.
     pub phase: Phase,
-    /// Sources that were read to their end.
+    /// Number of sources that were read completely.
     pub num_inputs: u64,
-    /// Sources that are read.
+    /// Number of sources to read.
     pub total_inputs: u64,
-    /// Bytes read of the sources as they are stored, so before decompression.
+    /// Number of stored bytes that were read, before decompression.
     pub num_stored_bytes: u64,
-    /// The length of all sources as they are stored, if it is known.
+    /// Total number of stored bytes of all sources, if known.
     pub total_stored_bytes: Option<u64>,
-    /// Bytes of lines read, after decompression.
+    /// Number of bytes of lines that were read, after decompression.
     pub num_raw_bytes: u64,
-    /// Lines read: documents, rejects, and what a transform dropped.
+    /// Number of lines that were read: documents, rejects, and those that a transform dropped.
     pub num_lines: u64,
-    /// Lines that became documents.
+    /// Number of lines that became documents.
     pub num_docs: u64,
-    /// Lines that were rejected.
+    /// Number of rejected lines.
     pub num_rejects: u64,
-    /// Lines that the transform dropped.
+    /// Number of lines that the transform dropped.
     pub num_dropped: u64,
-    /// Splits that are built.
+    /// Number of built splits.
     pub num_splits_packaged: u64,
-    /// Splits that are in storage.
+    /// Number of splits in storage.
     pub num_splits_uploaded: u64,
-    /// Bytes of the splits that are in storage.
+    /// Number of bytes of the splits in storage.
     pub num_split_bytes: u64,
 }
 
-/// The counters that the threads of one ingest share.
+/// Counters shared by the threads of one ingest.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) num_inputs: AtomicU64,
     pub(crate) num_stored_bytes: Arc<AtomicU64>,
     pub(crate) num_raw_bytes: AtomicU64,
     pub(crate) num_docs: AtomicU64,
-    /// A part of these.
+    /// Included in `num_docs`.
     pub(crate) num_known_docs: AtomicU64,
     pub(crate) num_rejects: AtomicU64,
     pub(crate) num_dropped: AtomicU64,
@@ -74,7 +74,7 @@ pub(crate) struct Tally {
     pub(crate) num_split_bytes: AtomicU64,
 }
 
-/// The counters together with who is told.
+/// The counters together with their receiver.
 pub(crate) struct Meter<'a> {
     pub(crate) tally: Tally,
     total_inputs: u64,

@@ -1,5 +1,5 @@
-//! Builds that several machines share: each builds and uploads splits, and gives a receipt; whoever has all receipts
-//! publishes them at once.
+//! Builds shared by several machines: each builds and uploads splits, and returns a receipt; one of them publishes
+//! all receipts at once.
 
 use super::options::IngestOptions;
 use super::progress::{Phase, Progress};
@@ -15,45 +15,46 @@ use canter_split_format::split_object;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Counts the shapes that a receipt has had.
+/// Version of the receipt format.
 const VERSION: u32 = 1;
 
-/// What one part of a shared build has uploaded, and what became of its input. It is JSON to whoever carries it.
+/// The uploaded splits of one part of a shared build, and the counts of its input. Receipts are transported as JSON.
 ///
-/// The same part built again (a task that is repeated, or that ran twice) has the same splits, and is published once.
+/// Building the same part again (a repeated task, or one that ran twice) yields the same splits, which are published
+/// once.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
     version: u32,
-    /// The config that the splits were built with.
+    /// The config of the splits.
     index_config: IndexConfig,
-    /// The program that its documents went through, if there was one.
+    /// The program that transformed its documents, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     transform: Option<String>,
-    /// Splits that are uploaded and that no manifest names yet.
+    /// Uploaded splits that no manifest names yet.
     splits: Vec<NewSplit>,
-    /// How far their sources are ingested when they are published.
+    /// Progress of their sources once they are published.
     sources: Vec<SourceStep>,
-    /// Lines read.
+    /// Number of lines that were read.
     pub num_lines: u64,
-    /// Lines that were rejected.
+    /// Number of rejected lines.
     pub num_rejected_docs: u64,
-    /// Lines that the transform dropped.
+    /// Number of lines that the transform dropped.
     #[serde(default)]
     pub num_dropped_docs: u64,
-    /// Lines that were kept although something was wrong with them.
+    /// Number of lines that were kept despite errors.
     pub num_kept_docs: u64,
-    /// Bytes of all lines, after decompression and with line endings.
+    /// Number of bytes of all lines, after decompression and with line endings.
     pub num_raw_bytes: u64,
-    /// How many lines were rejected for which reason.
+    /// Numbers of rejected lines by reason.
     pub rejects_by_reason: BTreeMap<String, u64>,
 }
 
 impl Receipt {
-    /// Reads a receipt.
+    /// Parses a receipt.
     ///
     /// # Errors
-    /// `Data` if the text is no receipt, or one of another version.
+    /// `Data` if the text is not a receipt, or one of another version.
     pub fn from_json(json: &str) -> Result<Receipt, BuildError> {
         let receipt: Receipt = serde_json::from_str(json).map_err(|error| {
             BuildError::data("this is no receipt of `canter split build`").caused_by(error)
@@ -66,7 +67,7 @@ impl Receipt {
         }
     }
 
-    /// The receipt as JSON.
+    /// Serializes the receipt as JSON.
     ///
     /// # Errors
     /// `Internal`, never in practice.
@@ -75,27 +76,27 @@ impl Receipt {
             .map_err(|error| BuildError::internal("a receipt cannot be written").caused_by(error))
     }
 
-    /// The objects that it names.
+    /// Returns the objects that it names.
     pub(crate) fn objects(&self) -> Vec<String> {
         let ids = self.splits.iter().map(|split| &split.entry.id);
         ids.map(|id| split_object(id)).collect()
     }
 
-    /// Splits that were uploaded.
+    /// Returns the number of uploaded splits.
     #[must_use]
     pub fn num_splits(&self) -> u64 {
         self.splits.len() as u64
     }
 
-    /// Documents in them.
+    /// Returns the number of documents in them.
     #[must_use]
     pub fn num_docs(&self) -> u64 {
         self.splits.iter().map(|split| split.entry.num_docs).sum()
     }
 }
 
-/// Builds and uploads the splits of one part of a shared build. The index stays what it is until
-/// [`publish_receipts`]; what is never published, a garbage collection removes after its grace period.
+/// Builds and uploads the splits of one part of a shared build. The index does not change until [`publish_receipts`];
+/// garbage collection removes splits that are never published after its grace period.
 ///
 /// # Errors
 /// As [`super::ingest`].
@@ -129,8 +130,8 @@ pub fn build_part(
     })
 }
 
-/// Publishes what all parts of a build have uploaded, at once. A split that stands in several receipts, or that is
-/// live already, is published once.
+/// Publishes the uploads of all parts of a build at once. A split that is in several receipts, or that is live
+/// already, is published once.
 ///
 /// # Errors
 /// `Invalid` if the parts were built with another config than the index has, or with different transforms; otherwise as [`IndexStore::publish`].
@@ -162,8 +163,8 @@ pub fn publish_receipts(
     let mut published = PublishOutcome::default();
     let (mut splits, mut steps): (Vec<NewSplit>, Vec<SourceStep>) = (Vec::new(), Vec::new());
     for receipt in receipts {
-        // A part that is published, or that stands here twice, is left out as a whole: its sources are where it would
-        // take them.
+        // A part that is published already, or occurs twice here, is skipped completely: its sources are already at
+        // its end.
         let mut is_known = !receipt.sources.is_empty();
         for step in receipt.sources.iter().filter(|step| !step.is_note) {
             let now = prepared.find_source(store, step.source)?;

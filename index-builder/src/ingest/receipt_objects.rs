@@ -1,4 +1,4 @@
-//! Receipts in a bucket: how the machines of a shared build hand them over where they have no folder in common.
+//! Receipts in a bucket, for machines of a shared build without a common folder.
 
 use bytes::Bytes;
 
@@ -7,24 +7,24 @@ use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
-/// How receipts end that are found below a prefix.
+/// Suffix of receipts that are found below a prefix.
 const ENDING: &str = ".json";
 
-/// Writes a receipt to the object that `uri` names, whatever was there.
+/// Writes a receipt to the object at `uri`, and replaces an existing one.
 ///
 /// # Errors
-/// `Invalid` if `uri` names no object of a bucket; `Unavailable` if storage does not answer.
+/// `Invalid` if `uri` is not an object of a bucket; `Unavailable` if storage does not answer.
 pub fn write_receipt(uri: &str, receipt: &Receipt) -> Result<(), BuildError> {
     let (store, name) = place_of(uri)?;
     let bytes = Bytes::from(receipt.to_json()?);
     blocking::run(store.overwrite(name, bytes)).map(drop)
 }
 
-/// The receipts that `uri` names: of an object, or, with a `/` at its end, of all objects below it that end in
+/// Reads the receipts at `uri`: an object, or, with a `/` at its end, all objects below it that end in
 /// `.json`, by name.
 ///
 /// # Errors
-/// `Invalid` if there is none, or one of them is no receipt; `Unavailable` if storage does not answer.
+/// `Invalid` if there is none, or one of them is not a receipt; `Unavailable` if storage does not answer.
 pub fn read_receipts(uri: &str) -> Result<Vec<Receipt>, BuildError> {
     let (store, names) = match uri.strip_suffix('/') {
         None => {
@@ -53,7 +53,7 @@ pub fn read_receipts(uri: &str) -> Result<Vec<Receipt>, BuildError> {
     read.collect()
 }
 
-/// The bucket with the prefix before the last `/`, and the name behind it.
+/// Returns the bucket with the prefix before the last `/`, and the name behind it.
 fn place_of(uri: &str) -> Result<(IndexStore, &str), BuildError> {
     let parts = uri.rsplit_once('/').filter(|(folder, name)| {
         folder.contains("://") && !folder.ends_with('/') && !name.is_empty()

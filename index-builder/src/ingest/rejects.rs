@@ -1,7 +1,7 @@
-//! Lines that did not become documents: why, and where to find them.
+//! Lines that did not become documents: the reasons, and the file that contains them.
 //!
-//! The file has a limit, since input that is no logs at all (an image, say) would otherwise be written there again,
-//! longer than it was. Rejects beyond it are counted all the same.
+//! The file has a size limit, because input that is not logs at all (an image, say) would otherwise be written
+//! there again, longer than it was. Rejects beyond the limit are still counted.
 
 use crate::error::BuildError;
 use base64::Engine;
@@ -12,18 +12,18 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// Of a rejected line, this much goes into the rejects file.
+/// Maximum number of bytes of a rejected line in the rejects file.
 const MAX_DOCUMENT_NUM_BYTES: usize = 16 * 1024;
-/// Of what is wrong with it, this much: a message may name a key of the document.
+/// Maximum number of bytes of its message, which may name a key of the document.
 const MAX_MESSAGE_NUM_BYTES: usize = 2 * 1024;
-/// The last line of a file that is full has at most this many bytes.
+/// Maximum length of the last line of a full file, in bytes.
 const MAX_CLOSING_NUM_BYTES: u64 = 512;
 
 /// A line that did not become a document.
 #[derive(Debug)]
 pub(crate) struct Reject {
     pub(crate) line_num: u64,
-    /// Where it begins in the uncompressed source.
+    /// Its offset in the uncompressed source.
     pub(crate) byte_offset: u64,
     /// Stable, in snake_case.
     pub(crate) reason: &'static str,
@@ -34,7 +34,7 @@ pub(crate) struct Reject {
 }
 
 impl Reject {
-    /// `line` may be shortened already, which `is_shortened` says.
+    /// `line` may be shortened already, in which case `is_shortened` is true.
     pub(crate) fn new(
         line_num: u64,
         byte_offset: u64,
@@ -65,33 +65,33 @@ struct Record<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     document: Option<&'a str>,
-    /// Instead of `document` if the line is not UTF-8.
+    /// Replaces `document` if the line is not UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     document_base64: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     document_is_shortened: bool,
 }
 
-/// The last line of a file that is full.
+/// The last line of a full file.
 #[derive(Serialize)]
 struct Closing<'a> {
     reason: &'a str,
     message: String,
 }
 
-/// Counts rejects by reason, and writes them to a file that is made for the first one.
+/// Counts rejects by reason, and writes them to a file, which is created for the first one.
 #[derive(Debug)]
 pub(crate) struct RejectsFile {
     path: Option<PathBuf>,
     max_rejects: u64,
-    /// Bytes of the file, those of earlier ingests included.
+    /// Maximum size of the file in bytes, including earlier ingests.
     max_num_bytes: u64,
     writer: Option<BufWriter<File>>,
-    /// Bytes that the file has.
+    /// Current size of the file in bytes.
     num_bytes: u64,
     by_reason: BTreeMap<String, u64>,
     num_rejects: u64,
-    /// Rejects that are not in the file, because it is full.
+    /// Number of rejects that are not in the file because it is full.
     num_unwritten: u64,
 }
 
@@ -128,15 +128,15 @@ impl RejectsFile {
         Ok(())
     }
 
-    /// Takes over what an interrupted run has counted, and told in the same file.
+    /// Adopts the counts of an interrupted run with the same file.
     pub(crate) fn resume(&mut self, by_reason: BTreeMap<String, u64>, num_unwritten: u64) {
         self.num_rejects = by_reason.values().sum();
         self.by_reason = by_reason;
         self.num_unwritten = num_unwritten;
     }
 
-    /// Writes a reject, as long as there is room; one that is left out is followed by others, or readers of the file could
-    /// not tell which are missing.
+    /// Writes a reject if there is room; after an omission, all later ones are omitted as well, so that readers of the
+    /// file know which are missing.
     fn write(&mut self, source_name: &str, reject: &Reject) -> Result<(), BuildError> {
         if self.path.is_none() {
             return Ok(());
@@ -216,7 +216,7 @@ impl RejectsFile {
         ))
     }
 
-    /// Writes what is buffered.
+    /// Writes buffered data.
     pub(crate) fn flush(&mut self) -> Result<(), BuildError> {
         let flushed = match &mut self.writer {
             Some(writer) => writer.flush(),
@@ -225,7 +225,7 @@ impl RejectsFile {
         flushed.map_err(|error| self.failed(error))
     }
 
-    /// The file, if a line was written to it.
+    /// Returns the file, if a line was written to it.
     pub(crate) fn written_path(&self) -> Option<PathBuf> {
         self.path.clone().filter(|_| self.num_rejects > 0)
     }
@@ -234,7 +234,7 @@ impl RejectsFile {
         self.by_reason.clone()
     }
 
-    /// Rejects that are counted, and not in the file because it is full.
+    /// Returns the number of rejects that are not in the file because it is full.
     pub(crate) fn num_unwritten(&self) -> u64 {
         self.num_unwritten
     }
@@ -270,7 +270,7 @@ fn shortened(mut message: String) -> String {
     message
 }
 
-/// The document as text. Where it was cut in the middle of a character, the half is left out.
+/// Returns the document as text. If it was cut in the middle of a character, that character is left out.
 fn text_of(reject: &Reject) -> Option<&str> {
     match std::str::from_utf8(&reject.bytes) {
         Ok(text) => Some(text),

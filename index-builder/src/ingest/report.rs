@@ -1,4 +1,4 @@
-//! What came of an ingest.
+//! The result of an ingest.
 
 use super::warnings::IngestWarning;
 use crate::pipeline::ReadInput;
@@ -7,58 +7,58 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What came of an ingest. `num_ingested_docs + num_known_docs + num_rejected_docs + num_dropped_docs == num_lines`,
-/// always: each line of the input, blank or not, is one of them. Where a record is no line, or holds several
-/// documents, its documents are counted; the lines that name columns are not.
+/// The result of an ingest. `num_ingested_docs + num_known_docs + num_rejected_docs + num_dropped_docs == num_lines`
+/// always holds: each line of the input, blank or not, is one of them. Where a record is not a line, or contains
+/// several documents, its documents are counted; lines with column names are not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IngestReport {
-    /// Lines read.
+    /// Number of lines that were read.
     pub num_lines: u64,
-    /// Lines that this ingest made documents that can be found.
+    /// Number of lines that this ingest made searchable.
     pub num_ingested_docs: u64,
-    /// Of the documents, those that an earlier run of the same ingest, which was interrupted, had put into splits.
+    /// Number of documents, among these, that an interrupted run of the same ingest had put into splits.
     pub num_resumed_docs: u64,
-    /// Lines that were such documents already, because the same source was ingested before.
+    /// Number of lines that were documents already, because the same source was ingested before.
     pub num_known_docs: u64,
-    /// Lines that were rejected.
+    /// Number of rejected lines.
     pub num_rejected_docs: u64,
-    /// Lines that the transform dropped on purpose.
+    /// Number of lines that the transform dropped on purpose.
     pub num_dropped_docs: u64,
-    /// How many for which reason.
+    /// Their numbers by reason.
     pub dropped_by_reason: BTreeMap<String, u64>,
-    /// Of the documents, those that are only kept: `on_error: keep`, and something was wrong with them.
+    /// Number of documents, among these, that were kept despite errors (`on_error: keep`).
     pub num_kept_docs: u64,
-    /// How many were kept for which reason.
+    /// Their numbers by reason.
     pub kept_by_reason: BTreeMap<String, u64>,
-    /// Bytes of all lines, after decompression and with line endings.
+    /// Number of bytes of all lines, after decompression and with line endings.
     pub num_raw_bytes: u64,
-    /// Bytes of the splits.
+    /// Number of bytes of the splits.
     pub num_split_bytes: u64,
-    /// How many lines were rejected for which reason.
+    /// Numbers of rejected lines by reason.
     pub rejects_by_reason: BTreeMap<String, u64>,
-    /// The rejects file, if there was anything to write to it.
+    /// The rejects file, if anything was written to it.
     pub rejects_path: Option<PathBuf>,
-    /// Rejects that are counted and not in that file, because it is full.
+    /// Number of rejects that are not in that file because it is full.
     pub num_unwritten_rejects: u64,
     /// The splits, in the order of the input.
     pub splits: Vec<SplitReport>,
-    /// Splits that this ingest made live.
+    /// Number of splits that this ingest published.
     pub num_published_splits: u64,
-    /// Splits that were live already, because the same list of sources had been ingested with the
-    /// same config before. A split's name comes from its bytes, and these say who its documents are,
-    /// so it is not published twice.
+    /// Number of splits that were live already, because the same list of sources had been ingested
+    /// with the same config before. A split's name is derived from its bytes, which include the ids
+    /// of its documents, so it is not published twice.
     pub num_known_splits: u64,
-    /// Splits that are live now, those of earlier ingests included.
+    /// Number of live splits now, including those of earlier ingests.
     pub num_live_splits: u64,
-    /// Bytes of the manifest, which every search reads.
+    /// Size of the manifest in bytes, which every search reads.
     pub num_manifest_bytes: u64,
-    /// What is well for now, and should be looked at.
+    /// Conditions that are harmless now, but should be examined.
     pub warnings: Vec<IngestWarning>,
-    /// Objects of buckets that were ingested before, as they are now, and were not read.
+    /// Number of objects of buckets that were ingested before in their current version, and not read again.
     pub num_known_inputs: u64,
-    /// Objects that were listed and not there any more when they were to be read.
+    /// Number of listed objects that did not exist any more when they were to be read.
     pub num_gone_inputs: u64,
-    /// The sources that were read, in their order.
+    /// The sources that were read, in order.
     pub inputs: Vec<InputReport>,
 }
 
@@ -67,25 +67,25 @@ pub struct IngestReport {
 pub struct InputReport {
     /// Its name.
     pub name: String,
-    /// What it was recognised as, or said to be.
+    /// Its detected or given format.
     pub format: &'static str,
-    /// What its times do not say themselves, and where that was taken from: their year, their zone, their day.
+    /// Assumptions about incomplete times, and their origins: year, zone, day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<String>,
-    /// Documents it became.
+    /// Number of documents.
     pub num_docs: u64,
-    /// Records of it that were rejected.
+    /// Number of its rejected records.
     pub num_rejected_docs: u64,
-    /// Records of it that the transform dropped.
+    /// Number of its records that the transform dropped.
     pub num_dropped_docs: u64,
-    /// What is wrong with it, if it broke off.
+    /// Reason why it broke off, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub broken_off: Option<String>,
-    /// Why it is another source than was ingested under its name before, or why nothing of it was taken: it is a copy, or
-    /// has less than was ingested.
+    /// Reason why it is another source than the one ingested under its name before, or why nothing was taken from it:
+    /// it is a copy, or has less than was ingested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Why its last record, or what is missing of it, waits for a later ingest.
+    /// Reason why its last record, or its missing rest, waits for a later ingest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<String>,
 }
@@ -111,13 +111,13 @@ impl InputReport {
 pub struct SplitReport {
     /// Its id: a hash of its bytes.
     pub id: String,
-    /// Documents in it.
+    /// Number of documents in it.
     pub num_docs: u64,
-    /// Bytes of input that its documents took.
+    /// Number of input bytes of its documents.
     pub num_raw_bytes: u64,
-    /// Bytes of its object.
+    /// Size of its object in bytes.
     pub num_bytes: u64,
-    /// Bytes of its head, a part of the former.
+    /// Size of its head in bytes, included in the former.
     pub num_head_bytes: u64,
     /// Earliest and latest timestamp, if the index has a timestamp field.
     pub time_range: Option<TimeRange>,

@@ -18,17 +18,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 
-/// Ingests `sources`, one after the other, into the index at `store`.
+/// Ingests `sources`, in order, into the index at `store`.
 ///
 /// All splits are uploaded first and published at once at the end: until then, and after any
-/// failure, the index is what it was. Blocks; starts a few threads that end with it. The same list
-/// of sources, config and options give the same splits, however the threads take turns: after a
-/// failure the same ingest may be run again, and nothing is there twice.
+/// failure, the index does not change. Blocks; starts a few threads that end with it. The same list
+/// of sources, config and options give the same splits, whatever the timing of threads: after a
+/// failure the same ingest may be run again without duplicates.
 ///
 /// # Errors
-/// `Invalid` for options, sources or an index that cannot be used, and for a source that is named
-/// twice; `Limit` for more rejects than allowed; `Unavailable` if a source
-/// cannot be read or storage cannot be written.
+/// `Invalid` for invalid options, sources or an invalid index, and for a source that is named
+/// twice; `Limit` for more rejects than allowed; `Unavailable` if a source cannot be read or
+/// storage cannot be written.
 pub fn ingest(
     store: &IndexStore,
     options: &IngestOptions,
@@ -101,24 +101,24 @@ pub fn ingest(
     })
 }
 
-/// Splits that are uploaded and not published.
+/// Uploaded splits that are not published.
 pub(super) struct Uploaded<'a> {
     pub(super) config: IndexConfig,
     pub(super) built: Built,
-    /// What was left out of archives, and why.
+    /// Notes on omitted members of archives, with the reasons.
     pub(super) notes: Vec<String>,
-    /// Objects that were ingested before, in the version that they have, and so not read.
+    /// Number of objects that were ingested before in their current version, and so not read.
     pub(super) num_known_inputs: u64,
-    /// To be removed when nobody needs them any more.
+    /// To be removed once they are obsolete.
     pub(super) checkpoints: Checkpoints<'a>,
     pub(super) meter: Meter<'a>,
     pub(super) counters: Counters,
     pub(super) rejects: RejectsFile,
-    /// The manifest that the build began with, if it was read a moment ago.
+    /// The manifest at the beginning of the build, if it was just read.
     pub(super) manifest: Option<LoadedManifest>,
 }
 
-/// Builds and uploads all splits of `sources`. `then` is the phase that follows.
+/// Builds and uploads all splits of `sources`. `then` is the next phase.
 pub(super) fn build<'a>(
     store: &'a IndexStore,
     options: &'a IngestOptions,
@@ -144,7 +144,7 @@ pub(super) fn build<'a>(
     let num_all_inputs = sources.len();
     let sources = without_known(store, &prepared, sources)?;
     let num_known_inputs = (num_all_inputs - sources.len()) as u64;
-    // Behind the former: what is known of an archive spares a look into it.
+    // After the former, because a known archive need not be opened.
     let TakenApart { sources, notes } = take_apart(sources, options.max_expansion)?;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
     let mut checkpoints = Checkpoints::new(store, options, config, &sources)?;
@@ -170,7 +170,7 @@ pub(super) fn build<'a>(
             ledger: &known,
         };
         let built = pipeline::run(&plan, sources, &mut rejects, checkpoints, resumed);
-        // What was rejected before a failure helps to understand it.
+        // Records rejected before a failure help to understand it.
         let flushed = rejects.flush();
         let built = built?;
         flushed?;
@@ -211,7 +211,7 @@ pub(super) fn build<'a>(
     })
 }
 
-/// The sources that the index knew when the ingest began.
+/// The sources that the index knew at the beginning of the ingest.
 struct KnownSources<'a> {
     store: &'a IndexStore,
     prepared: &'a publisher::Prepared,
@@ -227,7 +227,7 @@ impl Ledger for KnownSources<'_> {
     }
 }
 
-/// The sources of which the index does not say that all of them is ingested.
+/// Returns the sources that are not completely ingested according to the index.
 fn without_known(
     store: &IndexStore,
     prepared: &publisher::Prepared,
@@ -244,7 +244,7 @@ fn without_known(
         .collect())
 }
 
-/// A source that is named twice would be there twice, or else be dropped in silence.
+/// Refuses a source that is named twice, which would be duplicated, or dropped silently.
 fn check_named_once(sources: &[Source]) -> Result<(), BuildError> {
     let mut known: BTreeMap<Vec<u8>, &str> = BTreeMap::new();
     for source in sources {

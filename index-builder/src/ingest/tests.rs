@@ -64,7 +64,7 @@ fn check_adds_up(report: &IngestReport, num_lines: u64) {
     let num_docs = report.num_ingested_docs + report.num_known_docs;
     assert_eq!(num_docs + report.num_rejected_docs, num_lines);
     let in_splits: u64 = report.splits.iter().map(|split| split.num_docs).sum();
-    // Documents that are known are not built again.
+    // Known documents are not built again.
     assert_eq!(in_splits, report.num_ingested_docs);
     assert_eq!(
         report.rejects_by_reason.values().sum::<u64>(),
@@ -282,7 +282,7 @@ fn options_and_sources_that_cannot_be_used_are_found_first() {
     assert_eq!(store.describe().unwrap().num_docs, 0);
 }
 
-/// The objects of an index by name, without the lock.
+/// Returns the objects of an index by name, without the lock.
 fn objects(folder: &TempDir) -> Vec<(PathBuf, Vec<u8>)> {
     let index = folder.path().join("index");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(index.join("splits"))
@@ -335,7 +335,7 @@ fn the_same_input_twice_is_known_the_second_time() {
     let before = objects(&folder);
     let report = again();
     check_adds_up(&report, 3_000);
-    // Nothing of it is built again.
+    // Nothing is built again.
     assert_eq!((report.num_published_splits, report.splits.len()), (0, 0));
     assert_eq!(
         (report.num_ingested_docs, report.num_known_docs),
@@ -393,7 +393,7 @@ fn progress_ends_with_what_the_report_says() {
     );
 }
 
-/// A line, and whether it is a document.
+/// Generates a line, and whether it is a document.
 fn any_line() -> impl Strategy<Value = (Vec<u8>, bool)> {
     let good = (
         1_000_000_000..2_000_000_000_u32,
@@ -498,7 +498,7 @@ fn a_rejects_file_that_is_full_says_so_and_the_count_goes_on() {
     let records = rejects_of(&rejects);
     let (closing, written) = records.split_last().unwrap();
     assert_eq!(closing["reason"], "rejects_file_full");
-    // The first line was there before.
+    // The first line existed before.
     let num_written = written.len() as u64 - 1;
     assert!(num_written > 10, "{num_written}");
     assert_eq!(report.num_unwritten_rejects, num_lines - num_written);
@@ -536,7 +536,7 @@ fn a_split_ends_before_its_terms_take_too_much_memory() {
     let (_folder, store) = new_index(HDFS_LOGS_YAML);
     let source =
         || Source::reader("hdfs", CorpusReader::new(HdfsLogs::new(30_000, 42))).with_id("hdfs");
-    // What tantivy takes before any document is more.
+    // tantivy takes more before any document.
     let options = IngestOptions {
         max_segment_num_bytes: 1,
         num_indexers: 2,
@@ -550,7 +550,7 @@ fn a_split_ends_before_its_terms_take_too_much_memory() {
     assert_eq!(raw_num_bytes, report.num_raw_bytes);
     let description = store.describe().unwrap();
     assert_eq!(description.num_docs, 30_000);
-    // The same documents, so that all of them are known.
+    // The same documents, so all of them are known.
     let again = run(&store, &options, source());
     check_adds_up(&again, 30_000);
     assert_eq!((again.num_ingested_docs, again.num_known_docs), (0, 30_000));
@@ -564,7 +564,7 @@ fn a_stack_trace_that_was_being_written_stops_no_later_ingest() {
     let after = format!("{before}\tat y\n\tat z\n2024-05-01 10:00:02 INFO c\n");
     let first = run(&store, &options(10, None), input(before));
     assert_eq!((first.num_lines, first.num_ingested_docs), (2, 2));
-    // The lines that came later are a record of their own.
+    // The lines that came later are a separate record.
     for num_new in [2, 0] {
         let report = run(&store, &options(10, None), input(after.clone()));
         assert_eq!(report.num_ingested_docs, num_new);

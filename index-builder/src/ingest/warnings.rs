@@ -1,4 +1,4 @@
-//! What an ingest that went well has to say all the same.
+//! Warnings of a successful ingest.
 
 use crate::pipeline::ReadInput;
 use crate::publisher::{ADVICE, NewSplit, PublishOutcome};
@@ -6,12 +6,12 @@ use crate::storage::IndexStore;
 use canter_split_format::{MAX_MANIFEST_BYTES, is_near_limit};
 use serde::Serialize;
 
-/// Something that is well for now, and should be looked at.
+/// A condition that is harmless now, but should be examined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IngestWarning {
     /// Its stable name, for programs.
     pub name: &'static str,
-    /// What was seen, and what to do about it.
+    /// The observation, and advice.
     pub message: String,
 }
 

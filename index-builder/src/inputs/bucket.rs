@@ -1,4 +1,4 @@
-//! The objects of a bucket, listed page by page page by page.
+//! Listing of a bucket's objects, page by page.
 
 use super::find::{Candidate, Sink};
 use super::pattern::{BucketPattern, Keys};
@@ -12,7 +12,7 @@ use object_store::path::Path;
 use object_store::{Error, ObjectMeta, ObjectStore, ObjectStoreExt};
 use std::sync::Arc;
 
-/// Gives the objects that a pattern takes to `sink`.
+/// Passes the objects that match a pattern to `sink`.
 pub(super) fn list_bucket(pattern: &BucketPattern, sink: &mut Sink<'_>) -> Result<(), BuildError> {
     let store = open_bucket_of_inputs(&pattern.bucket)?;
     let bucket: Arc<str> = pattern.bucket.as_str().into();
@@ -73,7 +73,7 @@ async fn list(
             break;
         }
     }
-    // Most stores list in this order; those that do not must not decide how splits are cut.
+    // Most stores list in this order; those that do not must not affect the division into splits.
     sink.sort();
     Ok(())
 }
@@ -84,9 +84,9 @@ fn parsed(key: &str, uri: &str) -> Result<Path, BuildError> {
     })
 }
 
-/// What to say when a bucket refuses.
+/// Returns the error of a bucket that denies access.
 fn refused(what: &str, uri: &str, right: &str, error: Error) -> BuildError {
-    // What a list is refused with has no kind of its own.
+    // The error of a denied list request has no kind of its own.
     let said = error.to_string();
     let is_status = ["403 Forbidden", "401 Unauthorized"]
         .iter()

@@ -1,4 +1,4 @@
-//! Finding inputs: what is asked for → sources, with what is left out and why.
+//! Finding inputs: patterns → sources, and the inputs that were left out, with the reasons.
 
 use super::bucket::list_bucket;
 use super::folder::list_folder;
@@ -12,26 +12,26 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How inputs are found.
+/// Options for finding inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindOptions {
-    /// More than this is an error (100,000): a pattern may take more than was meant.
+    /// Maximum number of inputs (100,000): a pattern may match more than was meant.
     pub max_inputs: usize,
-    /// Seconds since 1970: what was before is left out. A path that says a day, or an hour, is judged by that; any
-    /// other input by when it was last changed.
+    /// Leaves out inputs from before this time, in seconds since 1970. The date or hour in a path counts if there
+    /// is one; otherwise the last modification.
     pub since_s: Option<i64>,
-    /// The same for what is not before.
+    /// Leaves out inputs from this time and later.
     pub until_s: Option<i64>,
-    /// Makes the keys of paths (`region=eu-west-1`) fields of their documents, where the index takes them.
+    /// Turns the keys in paths (`region=eu-west-1`) into fields of their documents, where the index has them.
     pub path_fields: bool,
-    /// Only the first so many of each pattern.
+    /// Maximum number of inputs per pattern; takes the first ones.
     pub first: Option<usize>,
-    /// Of what patterns find, the part `.0` of `.1`, by names: what comes or goes meanwhile moves nothing from one part to
-    /// another.
+    /// Takes only part `.0` of `.1` of the matches, divided by name: other objects that are added or removed do not
+    /// move inputs between parts.
     pub part: Option<(usize, usize)>,
     /// The index, which is never its own input.
     pub index_uri: Option<String>,
-    /// Takes also what links in folders lead to outside of the folder that was named.
+    /// True to follow links in folders that lead out of the named folder.
     pub follow_links: bool,
 }
 
@@ -53,39 +53,39 @@ impl Default for FindOptions {
 /// The inputs that were found.
 #[derive(Debug, Default)]
 pub struct FoundInputs {
-    /// In the order in which they were asked for; those of one pattern in the order of their names.
+    /// In the order of the patterns; the matches of one pattern by name.
     pub sources: Vec<Source>,
-    /// What was found and is not among them.
+    /// Counts of the inputs that were left out.
     pub left_out: LeftOut,
-    /// The names of the first pipes, sockets and devices that were left out.
+    /// Names of the first pipes, sockets and devices that were left out.
     pub special: Vec<String>,
 }
 
-/// How many inputs were found and left out, by the reason.
+/// Numbers of inputs that were left out, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Files, folders and objects whose names begin with a dot.
     pub num_hidden: u64,
-    /// Those without a byte.
+    /// Empty inputs.
     pub num_empty: u64,
-    /// Those of before [`FindOptions::since_s`].
+    /// Inputs from before [`FindOptions::since_s`].
     pub num_too_old: u64,
-    /// Those of [`FindOptions::until_s`] and later.
+    /// Inputs from [`FindOptions::until_s`] and later.
     pub num_too_new: u64,
-    /// Those that belong to the index.
+    /// Objects of the index itself.
     pub num_of_index: u64,
-    /// Links to what is not below the folder that was named, without [`FindOptions::follow_links`].
+    /// Links out of the named folder, without [`FindOptions::follow_links`].
     pub num_links_outside: u64,
-    /// Links to nothing, or in a circle.
+    /// Broken or circular links.
     pub num_dead_links: u64,
-    /// Links to a file that was found by another name too.
+    /// Links to a file that was also found under another name.
     pub num_repeated_links: u64,
     /// Pipes, sockets and devices in folders.
     pub num_special: u64,
 }
 
 impl LeftOut {
-    /// All of them.
+    /// Returns the total.
     #[must_use]
     pub fn num_all(&self) -> u64 {
         self.counts().iter().sum()
@@ -105,7 +105,7 @@ impl LeftOut {
         ]
     }
 
-    /// Adds what a folder leaves out by itself.
+    /// Adds the counts of a folder.
     pub(super) fn add(&mut self, other: &LeftOut) {
         self.num_hidden += other.num_hidden;
         self.num_links_outside += other.num_links_outside;
@@ -115,12 +115,12 @@ impl LeftOut {
     }
 }
 
-/// Finds the inputs that paths, globs, folders (all files below), and `s3://`, `gs://` and `az://` name. A bucket's
-/// settings and credentials come from the environment, as those of an index do. Reads no input. Blocks.
+/// Finds the inputs that match paths, globs, folders (all files below), and `s3://`, `gs://` and `az://` URIs. A
+/// bucket's settings and credentials come from the environment, as those of an index do. Reads no input. Blocks.
 ///
 /// # Errors
-/// `Invalid` for a pattern that cannot be read or that nothing matches, `Limit` for too many inputs, `Unavailable` if a
-/// folder or bucket cannot be listed.
+/// `Invalid` for an invalid pattern or one without a match, `Limit` for too many inputs, `Unavailable` if a folder or
+/// bucket cannot be listed.
 pub fn find_inputs(inputs: &[PathBuf], options: &FindOptions) -> Result<FoundInputs, BuildError> {
     let mut found = FoundInputs::default();
     for input in inputs {
@@ -154,10 +154,10 @@ pub fn find_inputs(inputs: &[PathBuf], options: &FindOptions) -> Result<FoundInp
     Ok(found)
 }
 
-/// Something that may be an input.
+/// A possible input.
 pub(super) struct Candidate {
     source: Source,
-    /// What is looked at for a date and for keys.
+    /// Path that is examined for a date and for keys.
     path: String,
     len: u64,
     modified: Option<SystemTime>,
@@ -188,15 +188,15 @@ impl Candidate {
     }
 }
 
-/// Takes what is found, as the options say.
+/// Receives candidates, and applies the options.
 pub(super) struct Sink<'a> {
     options: &'a FindOptions,
     found: &'a mut FoundInputs,
-    /// Inputs of the patterns before.
+    /// Number of inputs of earlier patterns.
     num_before: usize,
-    /// Whether somebody named this very input.
+    /// True if the input was named explicitly.
     is_named: bool,
-    /// Whether the pattern takes anything, be it left out or not.
+    /// True if the pattern matched anything, even if it was left out.
     has_found: bool,
 }
 
@@ -206,25 +206,25 @@ impl Sink<'_> {
         &mut self.found.left_out
     }
 
-    /// Takes note of the names of what is neither a file nor a link.
+    /// Records the names of special files.
     pub(super) fn name_special(&mut self, names: Vec<String>) {
         self.found.special.extend(names);
     }
 
     fn take_file(&mut self, path: PathBuf) -> Result<(), BuildError> {
-        // One that is not there is told when it is opened.
+        // A missing file is reported when it is opened.
         let modified = path.metadata().and_then(|meta| meta.modified()).ok();
         let name = path.display().to_string();
         self.take_named(Candidate::file(path, name, 1, modified))
     }
 
-    /// One that was named, which no rule for what is found leaves out.
+    /// Takes an explicitly named input, to which no rules for matches apply.
     pub(super) fn take_named(&mut self, candidate: Candidate) -> Result<(), BuildError> {
         self.is_named = true;
         self.take(candidate).map(|_| ())
     }
 
-    /// False if no more are wanted.
+    /// Takes a candidate. Returns false if no more are wanted.
     pub(super) fn take(&mut self, candidate: Candidate) -> Result<bool, BuildError> {
         self.has_found = true;
         if !self.is_named && !self.is_of_part(&candidate.source) {
@@ -266,14 +266,14 @@ impl Sink<'_> {
         number % num_parts.max(1) as u128 == part as u128
     }
 
-    /// Puts what this pattern has found into the order of names.
+    /// Sorts the matches of this pattern by name.
     pub(super) fn sort(&mut self) {
         if let Some(new) = self.found.sources.get_mut(self.num_before..) {
             new.sort_by(|left, right| left.name().cmp(right.name()));
         }
     }
 
-    /// The count of those that are left out for the same reason.
+    /// Returns the counter of the reason for which a candidate is left out.
     fn reason_against(&mut self, candidate: &Candidate) -> Option<&mut u64> {
         let left_out = &mut self.found.left_out;
         if !self.is_named {
@@ -302,7 +302,7 @@ impl Sink<'_> {
     }
 }
 
-/// Whether an input is a part of the index at `uri`.
+/// Returns whether an input is part of the index at `uri`.
 fn is_below(source: &Source, uri: &str) -> bool {
     let index = uri.trim_end_matches('/');
     if uri.contains("://") {

@@ -1,7 +1,7 @@
-//! The files below a folder, in the order of their names.
+//! The files below a folder, ordered by name.
 //!
-//! A link is a way out of the folder that was named: whoever may write into it could have anything ingested that this
-//! program may read. So a link to a file outside is left out, and said to be, unless the caller follows links.
+//! A link can lead out of the named folder: anyone with write access to the folder could have any file ingested that
+//! this program can read. Links to files outside are therefore left out and reported, unless the caller follows links.
 
 use super::find::{Candidate, LeftOut, Sink};
 use crate::error::BuildError;
@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, FileType, Metadata};
 use std::path::{Path, PathBuf};
 
-/// Gives the files below `folder` to `sink`: those that `glob` takes. With `follow_links` folders behind links are
-/// entered too, each folder once, so that a circle ends.
+/// Passes the files below `folder` that match `glob` to `sink`. With `follow_links`, linked folders are entered
+/// too, each folder once, so that circles end.
 pub(super) fn list_folder(
     folder: &Path,
     glob: Option<&GlobMatcher>,
@@ -55,26 +55,26 @@ pub(super) fn list_folder(
     Ok(())
 }
 
-/// A walk through a folder.
+/// Traversal of a folder.
 struct Walk<'g> {
     glob: Option<&'g GlobMatcher>,
     follow_links: bool,
-    /// The folder that was named, with all links resolved.
+    /// The named folder, with all links resolved.
     root: PathBuf,
     /// Folders that were entered, with all links resolved.
     entered: BTreeSet<PathBuf>,
-    /// Links to folders, to be entered when all folders that are none are.
+    /// Links to folders, to be entered after all other folders.
     linked_folders: BTreeSet<PathBuf>,
-    /// Files by their paths.
+    /// Files by path.
     files: BTreeMap<PathBuf, Metadata>,
-    /// The same of links to files.
+    /// Links to files by path.
     linked_files: BTreeMap<PathBuf, Metadata>,
     left_out: LeftOut,
-    /// The first pipes, sockets and devices.
+    /// Names of the first pipes, sockets and devices.
     special: Vec<String>,
 }
 
-/// Names of pipes, sockets and devices that are told.
+/// Maximum number of pipes, sockets and devices that are reported by name.
 const MAX_NAMED: usize = 10;
 
 impl Walk<'_> {
@@ -83,7 +83,7 @@ impl Walk<'_> {
         loop {
             while let Some(folder) = folders.pop() {
                 let Ok(real) = folder.canonicalize() else {
-                    // It is gone by now.
+                    // It was deleted meanwhile.
                     continue;
                 };
                 if self.entered.insert(real) {
@@ -134,13 +134,13 @@ impl Walk<'_> {
     fn add_file(&mut self, path: PathBuf, kind: FileType) {
         match path.metadata() {
             Ok(found) if kind.is_file() => drop(self.files.insert(path, found)),
-            // What is gone by now is no input.
+            // A file that was deleted meanwhile is not an input.
             Err(_) if kind.is_file() => {}
             _ => self.leave_special(&path),
         }
     }
 
-    /// Leaves a pipe, a socket or a device out.
+    /// Leaves out a pipe, a socket or a device.
     fn leave_special(&mut self, path: &Path) {
         self.left_out.num_special += 1;
         if self.special.len() < MAX_NAMED {
@@ -177,8 +177,7 @@ impl Walk<'_> {
         }
     }
 
-    /// All files in the order of their names. One that several names lead to is there once, by its own name if that was
-    /// found.
+    /// Returns all files ordered by name. A file with several names occurs once, under its own name if that was found.
     fn all_files(&mut self) -> BTreeMap<PathBuf, Metadata> {
         let mut all = std::mem::take(&mut self.files);
         if self.linked_files.is_empty() {

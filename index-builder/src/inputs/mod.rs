@@ -1,6 +1,6 @@
-//! Which inputs there are: files, globs, folders, and what lies in buckets → sources, in the order of their names.
+//! Inputs: files, globs, folders, and objects of buckets → sources, ordered by name.
 //!
-//! It lists, and reads no input. What a path says (a day, fields) is read here; what an object holds is not.
+//! It lists inputs without reading them. Paths are parsed here (dates, fields); contents are not.
 
 mod bucket;
 mod find;

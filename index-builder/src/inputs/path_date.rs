@@ -1,11 +1,11 @@
-//! The time that a path says: `year=2026/month=11/day=05/hour=07`, `date=2026-11-05`, or `2026/11/05/07` as AWS and
-//! Firehose write it.
+//! Time ranges in paths: `year=2026/month=11/day=05/hour=07`, `date=2026-11-05`, or `2026/11/05/07` in the style of
+//! AWS and Firehose.
 
 use std::ops::Range;
 
 const SECONDS_OF_DAY: i64 = 86_400;
 
-/// The time of which a path says that its object has it, in seconds since 1970, UTC: a year, month, day or hour.
+/// Returns the time range of an object according to its path, in seconds since 1970, UTC: a year, month, day or hour.
 pub(super) fn period_of(path: &str) -> Option<Range<i64>> {
     let segments: Vec<&str> = path.split('/').collect();
     // The last one is the name of the object.
@@ -13,7 +13,7 @@ pub(super) fn period_of(path: &str) -> Option<Range<i64>> {
     by_keys(folders).or_else(|| by_places(folders))
 }
 
-/// Parts of a date, from the greatest; each needs those before it.
+/// Parts of a date, from the largest; each requires those before it.
 #[derive(Clone, Copy, Default)]
 struct Parts {
     year: Option<i64>,
@@ -47,7 +47,7 @@ fn by_keys(folders: &[&str]) -> Option<Range<i64>> {
     parts.period()
 }
 
-/// `2026-11-05`, `20261105`, either with an hour behind `-` or `T`.
+/// Parses `2026-11-05`, `20261105`, each optionally with an hour behind `-` or `T`.
 fn whole_date(value: &str) -> Option<Parts> {
     let is_dashed = value.as_bytes().get(4) == Some(&b'-');
     let (date, rest) = value.split_at_checked(if is_dashed { 10 } else { 8 })?;
@@ -68,7 +68,7 @@ fn whole_date(value: &str) -> Option<Parts> {
     })
 }
 
-/// A year, a month and a day, perhaps an hour, in folders that follow each other.
+/// Parses a year, a month and a day, optionally an hour, in consecutive folders.
 fn by_places(folders: &[&str]) -> Option<Range<i64>> {
     let starts = 0..folders.len();
     starts.rev().find_map(|start| {
@@ -86,14 +86,14 @@ fn by_places(folders: &[&str]) -> Option<Range<i64>> {
     })
 }
 
-/// A number of at most so many digits.
+/// Parses a number of at most `max_len` digits.
 fn number(text: &str, max_len: usize) -> Option<i64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     (is_number && text.len() <= max_len).then(|| text.parse().ok())?
 }
 
 impl Parts {
-    /// `None` for what is no date of ours: a tenant may have the number 1234.
+    /// Returns `None` for an implausible date: a tenant may have the number 1234.
     fn period(self) -> Option<Range<i64>> {
         let year = self.year.filter(|year| (1970..2262).contains(year))?;
         let Some(month) = self.month else {
@@ -121,7 +121,7 @@ impl Parts {
     }
 }
 
-/// The beginning of a day of the Gregorian calendar. Years begin in March here, so that leap days are last.
+/// Returns the beginning of a day of the Gregorian calendar. Years begin in March here, so that leap days are last.
 fn seconds_of(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = match month {
         1 | 2 => (year - 1, month + 9),
@@ -129,6 +129,6 @@ fn seconds_of(year: i64, month: i64, day: i64) -> i64 {
     };
     let of_year = (153 * month + 2) / 5 + day - 1;
     let days = 365 * year + year / 4 - year / 100 + year / 400 + of_year;
-    // The first of March of the year 0 is so many days before 1970.
+    // The first of March of the year 0 is this number of days before 1970.
     (days - 719_468) * SECONDS_OF_DAY
 }

@@ -1,9 +1,9 @@
-//! Fields that a path says: `region=eu-west-1/env=prod`.
+//! Fields in paths: `region=eu-west-1/env=prod`.
 
-/// What Hive and Spark write for no value.
+/// The notation of Hive and Spark for a missing value.
 const NO_VALUE: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The keys of a path with their values, of each key the last.
+/// Returns the keys of a path with their values; the last value of each key counts.
 pub(super) fn fields_of(path: &str) -> Vec<(String, String)> {
     let mut fields: Vec<(String, String)> = Vec::new();
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
@@ -18,7 +18,7 @@ pub(super) fn fields_of(path: &str) -> Vec<(String, String)> {
     fields
 }
 
-/// Without `%3A` and the like, with which Hive writes characters that names of files may not have.
+/// Decodes `%3A` and the like, with which Hive writes characters that are invalid in file names.
 fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());

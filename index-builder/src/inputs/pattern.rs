@@ -1,18 +1,18 @@
-//! What the text of an input asks for.
+//! Parsing of input patterns.
 
 use crate::error::BuildError;
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
 
-/// What stands for other characters in a glob.
+/// Wildcard characters of globs.
 const WILD: [char; 4] = ['*', '?', '[', '{'];
 
-/// An input as it was asked for.
+/// A parsed input pattern.
 #[derive(Debug)]
 pub(super) enum Pattern {
     Stdin,
     File(PathBuf),
-    /// All files below a folder, of which the names that a glob takes, if there is one.
+    /// All files below a folder, or those whose names match a glob.
     Folder(PathBuf, Option<GlobMatcher>),
     /// Objects of a bucket.
     Bucket(BucketPattern),
@@ -21,23 +21,23 @@ pub(super) enum Pattern {
 /// Objects of a bucket.
 #[derive(Debug)]
 pub(super) struct BucketPattern {
-    /// The bucket's own URI, without a slash at its end.
+    /// The bucket's own URI, without a trailing slash.
     pub(super) bucket: String,
     pub(super) keys: Keys,
 }
 
-/// Which keys of a bucket.
+/// Selection of a bucket's keys.
 #[derive(Debug)]
 pub(super) enum Keys {
     One(String),
-    /// Those below a prefix that ends with a slash or is empty, of which those that a glob takes.
+    /// Keys below a prefix that is empty or ends with a slash, or those that match a glob.
     Below(String, Option<GlobMatcher>),
 }
 
-/// Whether an input may be several: a folder, a glob, a prefix of a bucket.
+/// Returns whether a pattern may match several inputs: a folder, a glob, a prefix of a bucket.
 ///
 /// # Errors
-/// `Invalid` if it cannot be read.
+/// `Invalid` if it cannot be parsed.
 pub fn may_be_several(input: &Path) -> Result<bool, BuildError> {
     Ok(match Pattern::parse(input)? {
         Pattern::Stdin | Pattern::File(_) => false,
@@ -49,7 +49,7 @@ pub fn may_be_several(input: &Path) -> Result<bool, BuildError> {
 impl Pattern {
     pub(super) fn parse(input: &Path) -> Result<Pattern, BuildError> {
         let Some(text) = input.to_str() else {
-            // No pattern, since nobody could have written one.
+            // Not a pattern, because it cannot have been typed.
             return Ok(match input.is_dir() {
                 true => Pattern::Folder(input.to_path_buf(), None),
                 false => Pattern::File(input.to_path_buf()),
@@ -61,7 +61,7 @@ impl Pattern {
         if let Some((scheme, rest)) = text.split_once("://") {
             return Pattern::of_uri(text, scheme, rest);
         }
-        // A name that is there is that name, whatever characters it has.
+        // An existing name is taken literally, whatever its characters.
         if input.is_dir() {
             return Ok(Pattern::Folder(input.to_path_buf(), None));
         }
@@ -118,7 +118,7 @@ impl Pattern {
     }
 }
 
-/// The folders before the first one with a wild character, with the slash, and the rest.
+/// Returns the folders before the first wildcard, with the slash, and the rest.
 fn fixed_part(text: &str) -> (&str, &str) {
     let wild = text.find(WILD).unwrap_or(text.len());
     let end = text[..wild].rfind('/').map_or(0, |at| at + 1);
@@ -126,7 +126,7 @@ fn fixed_part(text: &str) -> (&str, &str) {
 }
 
 fn matcher(glob: &str) -> Result<GlobMatcher, BuildError> {
-    // `./a/*` and `a/*` are the same files.
+    // `./a/*` and `a/*` match the same files.
     let glob = glob.strip_prefix("./").unwrap_or(glob);
     let built = GlobBuilder::new(glob)
         .literal_separator(true)

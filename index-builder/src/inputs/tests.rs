@@ -1,4 +1,4 @@
-//! What paths say, and what patterns find in folders.
+//! Tests of dates and fields in paths, and of patterns in folders.
 
 use super::path_date::period_of;
 use super::path_fields::fields_of;
@@ -66,7 +66,7 @@ fn the_keys_of_a_path_are_fields() {
     );
 }
 
-/// Files of these names, each of its name alone, and one that is empty.
+/// Returns a folder with files of these names, each containing its name, and an empty one.
 fn folder(names: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in names {
@@ -119,7 +119,7 @@ fn a_folder_and_a_glob_find_files_in_the_order_of_their_names() {
             "{pattern}"
         );
     }
-    // Each in one part, whatever else there is.
+    // Each is in one part, whatever else exists.
     let mut parts: Vec<String> = (0..3)
         .flat_map(|part| {
             let options = FindOptions {
@@ -190,7 +190,7 @@ mod links {
         find_inputs(&[path.to_path_buf()], &options).unwrap()
     }
 
-    /// `in/` with links that lead around inside, and outside to a file and to a folder.
+    /// Returns `in/` with links that lead around inside, and outside to a file and to a folder.
     fn linked() -> tempfile::TempDir {
         let folder = folder(&["in/a.log", "in/b/c.log", "out/secret", "out/more/d.log"]);
         let path = folder.path();
@@ -219,7 +219,7 @@ mod links {
         let found = find(&root.join("*.log"), false);
         assert_eq!(names(&found, &root), ["0-again.log", "a.log"]);
         assert_eq!(found.left_out.num_links_outside, 1);
-        // A link that is named itself is followed.
+        // An explicitly named link is followed.
         let found = find(&root.join("key.log"), false);
         assert_eq!(names(&found, &root), ["key.log"]);
         let found = find(&root.join("more"), false);

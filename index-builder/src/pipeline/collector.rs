@@ -1,4 +1,4 @@
-//! Takes batches of documents in the order of the input, counts them, writes rejects, and closes splits.
+//! Receives batches of documents in the order of the input, counts them, writes rejects, and closes splits.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, SyncSender};
@@ -13,22 +13,22 @@ use super::standing::{Count, Standing};
 use crate::error::BuildError;
 use crate::ingest::{Phase, RejectsFile};
 
-/// What was counted in the end.
+/// The final counts.
 pub(super) struct Collected {
-    /// One for each source.
+    /// Counts of each source.
     pub(super) counts: Vec<Count>,
     pub(super) kept_by_reason: BTreeMap<String, u64>,
     pub(super) dropped_by_reason: BTreeMap<String, u64>,
 }
 
-/// Reasons to drop records that are told apart. A program may make one for each record.
+/// Maximum number of distinct reasons for dropping records. A program may create one for each record.
 const MAX_DROP_REASONS: usize = 64;
 const OTHER_REASONS: &str = "(other reasons)";
 
-/// See the module.
+/// Collector of batches, see the module.
 pub(super) struct Collector<'c> {
     plan: &'c Plan<'c>,
-    /// Of the sources.
+    /// Names of the sources.
     names: &'c [String],
     rejects: &'c mut RejectsFile,
     counts: Vec<Count>,
@@ -36,11 +36,11 @@ pub(super) struct Collector<'c> {
     dropped_by_reason: BTreeMap<String, u64>,
     last_times: LastTimes,
     splitter: Splitter,
-    /// Bytes of all batches so far.
+    /// Number of bytes of all batches so far.
     num_raw_bytes: u64,
     /// Sources before this one ended before the last split did.
     first_open_source: usize,
-    /// Where the ingest goes on, until its first batch has come.
+    /// Position where the ingest continues, until its first batch has arrived.
     resumed: Option<Standing>,
 }
 
@@ -70,8 +70,8 @@ impl<'c> Collector<'c> {
         }
     }
 
-    /// Takes batches from the parsers in turn, so in the order of the input, and gives splits to the indexers in turn.
-    /// Ends early if those have.
+    /// Receives batches from the parsers in turn, and so in the order of the input, and passes splits to the indexers
+    /// in turn. Ends early if the indexers have ended.
     pub(super) fn run(
         mut self,
         parsers: &[Receiver<ParsedBatch>],
@@ -105,7 +105,7 @@ impl<'c> Collector<'c> {
         }
     }
 
-    /// Adds a batch; false if splits are not wanted any more.
+    /// Adds a batch; returns false if no more splits are wanted.
     fn add(
         &mut self,
         mut batch: ParsedBatch,
@@ -141,7 +141,7 @@ impl<'c> Collector<'c> {
         let mut num_taken = 0;
         for mut doc in batch.docs {
             doc.identity.position += first_position;
-            // It was needed to know the time and the place of those after it.
+            // It was needed for the time and position of later ones.
             if doc.is_known {
                 continue;
             }
@@ -154,7 +154,7 @@ impl<'c> Collector<'c> {
             }
             let encoded = batch.encoded.get(doc.range.clone()).unwrap_or_default();
             if let Some(mut split) = self.splitter.add(&doc, encoded)? {
-                // Before a checkpoint says that they are told.
+                // Before a checkpoint records them as written.
                 self.rejects.flush()?;
                 let ended = self.first_open_source..source_ord;
                 let ended = ended.map(|ord| (ord, self.counts[ord].clone()));
@@ -191,7 +191,8 @@ impl<'c> Collector<'c> {
             .or_default() += 1;
     }
 
-    /// Goes on where an interrupted run came to, within a batch of this source. Its rejects are told.
+    /// Continues from the position of an interrupted run, within a batch of this source. Its rejects are written
+    /// already.
     fn resume(&mut self, standing: Standing, source_ord: usize) {
         let (meter, tally) = (self.plan.meter, &self.plan.meter.tally);
         for (ord, count) in standing.counts {
@@ -210,13 +211,13 @@ impl<'c> Collector<'c> {
         self.last_times.set(source_ord, standing.last_time_ns);
     }
 
-    /// Counts a batch, and says how many positions of its source stood before it.
+    /// Counts a batch; returns the number of positions of its source before it.
     fn count(&mut self, batch: &mut ParsedBatch) -> u64 {
         let (meter, tally) = (self.plan.meter, &self.plan.meter.tally);
         let (num_docs, num_rejects) = (batch.docs.len() as u64, batch.rejects.len() as u64);
         let num_dropped = batch.dropped.len() as u64;
         let mut num_known_docs = batch.docs.iter().filter(|doc| doc.is_known).count() as u64;
-        // No record that is known is the rest that was kept where the source broke off, but it was counted.
+        // The kept rest of a record where the source broke off is not a known record, but it was counted.
         let num_before = self.counts[batch.source_ord].num_known_docs + num_known_docs;
         if batch.num_docs_at_break.is_some_and(|num| num > num_before)
             && let Some(rest) = batch.docs.last_mut().filter(|doc| doc.kept_for.is_some())

@@ -1,4 +1,4 @@
-//! The documents of one split into one tantivy segment in memory, and into blocks of stored documents.
+//! Converts the documents of one split into a tantivy segment in memory, and blocks of stored documents.
 
 use canter_doc_mapper::{DocMapper, EncodedDoc};
 use tantivy::Index;
@@ -10,16 +10,16 @@ use super::sorter::SortedDocs;
 use crate::error::BuildError;
 use crate::packager::{DocumentsBuilder, Sample, StoredDocuments, sampled};
 
-/// tantivy sizes its first hash tables by this; it is no limit.
+/// tantivy sizes its first hash tables by this; it is not a limit.
 const MEMORY_HINT_NUM_BYTES: usize = 256 << 20;
-/// Encoded bytes of documents after which it is asked how much memory tantivy has taken. A document of fewer cannot take
-/// much, and one of more has a bound of its own (`TermLimits`).
+/// Number of encoded bytes between two checks of tantivy's memory. Smaller documents cannot take much, and larger ones
+/// have a bound of their own (`TermLimits`).
 const NUM_BYTES_BETWEEN_LOOKS: u64 = 1 << 20;
 
-/// The documents of one split on their way into tantivy segments: one, unless it would take more memory than it may.
+/// Builder of a split's tantivy segments: usually one, several if it would exceed the memory limit.
 ///
-/// tantivy addresses what it gathers for a segment with 32 bits, and panics when that does not suffice. Documents of unlike
-/// words come there long before a split has its bytes of input.
+/// tantivy addresses the memory of a segment with 32 bits, and panics when that does not suffice. Documents with many
+/// distinct words reach that long before a split has its bytes of input.
 pub(super) struct SegmentsBuilder<'m> {
     mapper: &'m DocMapper,
     schema: Schema,
@@ -37,7 +37,7 @@ pub(super) struct BuiltSegment {
 }
 
 impl<'m> SegmentsBuilder<'m> {
-    /// A segment is closed when it has taken `max_num_bytes` of memory, and may be one document over.
+    /// A segment is closed when it has taken `max_num_bytes` of memory, which one document may exceed.
     pub(super) fn new(
         mapper: &'m DocMapper,
         mut docs: SortedDocs,
@@ -60,8 +60,8 @@ impl<'m> SegmentsBuilder<'m> {
         })
     }
 
-    /// Adds documents in their order and closes the segment; nothing if there are no more. The same documents give the
-    /// same files, but for the segment's random name.
+    /// Adds documents in order and closes the segment; `None` if there are no more. The same documents give the same
+    /// files, except for the segment's random name.
     pub(super) fn next_segment(&mut self) -> Result<Option<BuiltSegment>, BuildError> {
         if self.num_left == 0 {
             return Ok(None);
@@ -97,7 +97,7 @@ impl<'m> SegmentsBuilder<'m> {
         }
         self.num_left -= num_docs;
         if self.num_left == 0 {
-            // They would be in memory while the segment is written.
+            // They would take memory while the segment is written.
             self.docs.clear();
         }
         writer.finalize()?;
@@ -109,7 +109,7 @@ impl<'m> SegmentsBuilder<'m> {
     }
 }
 
-/// The same fields, of which tantivy stores none: it need not copy what is stored beside its segment.
+/// Returns the schema without stored fields: tantivy need not copy what is stored beside its segment.
 fn without_stored(schema: &Schema) -> Result<Schema, BuildError> {
     let failed = |error: serde_json::Error| BuildError::internal(format!("the schema: {error}"));
     let mut fields = serde_json::to_value(schema).map_err(failed)?;

@@ -1,10 +1,10 @@
-//! Documents made of records with which something is wrong, and the time that documents without one get.
+//! Documents made of invalid records, and the times of documents without one.
 
 use super::parser::ParsedBatch;
 use canter_doc_mapper::{DocMapper, Kept};
 use std::fmt::Write;
 
-/// Appends the document of a record that is none: its text, and what is wrong with it.
+/// Appends the document of an invalid record: its text, and the problem.
 pub(super) fn encode_kept(
     mapper: &DocMapper,
     record: &[u8],
@@ -23,7 +23,7 @@ pub(super) fn encode_kept(
     );
 }
 
-/// Text with `\xff` for each byte that is none.
+/// Returns a text with `\xff` for each invalid byte.
 fn readable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -36,7 +36,7 @@ fn readable(bytes: &[u8]) -> String {
     text
 }
 
-/// The time of the last document of each source that had one of its own.
+/// The time of each source's last document that had one.
 pub(super) struct LastTimes(Vec<Option<i64>>);
 
 impl LastTimes {
@@ -44,20 +44,20 @@ impl LastTimes {
         LastTimes(vec![None; num_sources])
     }
 
-    /// The time of the last document of a source, if one had its own.
+    /// Returns the time of a source's last document with a time, if any.
     pub(super) fn of(&self, source_ord: usize) -> Option<i64> {
         self.0.get(source_ord).copied().flatten()
     }
 
-    /// The same, as an interrupted run had it.
+    /// Sets the time from an interrupted run.
     pub(super) fn set(&mut self, source_ord: usize, time_ns: Option<i64>) {
         if let Some(last) = self.0.get_mut(source_ord) {
             *last = time_ns;
         }
     }
 
-    /// Gives documents without a time that of the one before them in their source, where they most
-    /// likely belong; the first of a source that of the next one in the batch; else 1970.
+    /// Gives documents without a time that of the previous document in their source, which is the
+    /// most likely one; the first of a source gets that of the next one in the batch; else 1970.
     pub(super) fn fill_in(&mut self, mapper: &DocMapper, batch: &mut ParsedBatch) {
         let Some(last) = self.0.get_mut(batch.source_ord) else {
             return;
@@ -68,7 +68,7 @@ impl LastTimes {
         for doc in docs {
             match doc.lacks_time {
                 true => {
-                    // Once more, with its time behind it.
+                    // Once more, followed by its time.
                     let start = encoded.len();
                     encoded.extend_from_within(doc.range.clone());
                     doc.timestamp_ns = mapper.add_timestamp(time, encoded);

@@ -7,11 +7,11 @@
 //!               …                          └── indexer 1 ──┴── uploader
 //! ```
 //!
-//! Batches go to the parsers in turn and are taken back in turn, and so are splits: no thread's
-//! timing decides where a split ends or what is in it. Every channel is bounded, so memory is
-//! bounded by one split being collected and one being built per indexer. What is collected is compressed.
+//! Batches go to the parsers in turn and are received in turn, and so are splits: no thread's timing
+//! affects where a split ends or what it contains. Every channel is bounded, so memory is bounded by one
+//! collected split and one split per indexer. The collected one is compressed.
 //!
-//! A thread that fails returns its error; its neighbours see a closed channel and end quietly.
+//! A failing thread returns its error; its neighbours see a closed channel and end quietly.
 
 mod collector;
 mod indexer;

@@ -1,5 +1,5 @@
-//! Records into documents, by their format and the doc mapper. What cannot become one is a reject with a
-//! reason, or in an index that keeps everything a document of its own kind.
+//! Parsing of records into documents, by their format and the doc mapper. An invalid record is a reject
+//! with a reason, or in an index that keeps everything a document of a special kind.
 
 use super::kept::encode_kept;
 use super::standing::Position;
@@ -14,47 +14,47 @@ use std::ops::Range;
 pub(super) struct PendingDoc {
     /// Nanoseconds since 1970; 0 where the index has no timestamp field.
     pub(super) timestamp_ns: i64,
-    /// Where its record stands. The position counts from the beginning of the batch, until the splitter
-    /// knows how many stood before.
+    /// Position of its record. It counts from the beginning of the batch, until the splitter knows the
+    /// number of preceding positions.
     pub(super) identity: DocIdentity,
-    /// What its record took in the input.
+    /// Number of input bytes of its record.
     pub(super) raw_num_bytes: u64,
-    /// Where it stands among the encoded documents of its batch.
+    /// Its range among the encoded documents of its batch.
     pub(super) range: Range<usize>,
-    /// Why it is no ordinary document, if it was kept although something is wrong with it. It has no time
-    /// of its own.
+    /// The reason why it is special, if it was kept despite an error. It has no time of its own.
     pub(super) kept_for: Option<&'static str>,
-    /// Whether it has no time of its own although documents of the index have one.
+    /// True if it has no time although documents of the index have one.
     pub(super) lacks_time: bool,
-    /// Whether it was ingested before: it is not built again.
+    /// True if it was ingested before and is not built again.
     pub(super) is_known: bool,
 }
 
-/// What became of a batch of records.
+/// Result of parsing a batch of records.
 pub(super) struct ParsedBatch {
     pub(super) source_ord: usize,
     pub(super) place: Position,
-    /// Of the documents.
+    /// Source of the documents.
     doc_source: SourceId,
     pub(super) docs: Vec<PendingDoc>,
-    /// The documents, as the doc mapper encodes them.
+    /// The encoded documents.
     pub(super) encoded: Vec<u8>,
-    /// Whether the positions of documents are those of their lines, and do not count from the beginning of the batch.
+    /// True if the positions of documents are those of their lines, instead of counting from the beginning of the
+    /// batch.
     pub(super) has_line_positions: bool,
-    /// The last record that is a document, by its place in the source from 1; 0 if none is.
+    /// The last record that is a document, by its position in the source from 1; 0 if none is.
     pub(super) last_doc_record: u64,
     pub(super) rejects: Vec<Reject>,
-    /// Why the transform dropped what it dropped.
+    /// The transform's reasons for dropped records.
     pub(super) dropped: Vec<String>,
-    /// Bytes of all records of the batch, and of what stands between them.
+    /// Number of bytes of all records of the batch, and of the gaps between them.
     pub(super) raw_num_bytes: u64,
-    /// What is wrong with the source, if it broke off.
+    /// Reason why the source broke off, if it did.
     pub(super) broken_off: Option<String>,
-    /// If it broke off behind the records that were ingested before: how many documents there were then.
+    /// Number of documents in the ledger, if the source broke off behind the records that were ingested before.
     pub(super) num_docs_at_break: Option<u64>,
 }
 
-/// What parsing needs to know.
+/// Parser of records.
 pub(super) struct Parser<'p> {
     pub(super) mapper: &'p DocMapper,
     pub(super) max_record_num_bytes: usize,
@@ -62,7 +62,7 @@ pub(super) struct Parser<'p> {
     pub(super) transform: Option<&'p Transform>,
 }
 
-/// What parsing works in.
+/// Working memory of a parser.
 #[derive(Default)]
 pub(super) struct Scratch {
     bytes: Vec<u8>,
@@ -70,7 +70,7 @@ pub(super) struct Scratch {
 }
 
 impl Parser<'_> {
-    /// Turns each record into documents and rejects.
+    /// Parses each record into documents and rejects.
     pub(super) fn parse(
         &self,
         place: Position,
@@ -96,7 +96,7 @@ impl Parser<'_> {
             broken_off: None,
             num_docs_at_break: None,
             last_doc_record: 0,
-            // A program may make more documents of a record than that has lines.
+            // A program may make more documents of a record than it has lines.
             has_line_positions: batch.counts_lines && self.transform.is_none(),
         };
         for record in batch.iter() {
@@ -162,7 +162,7 @@ impl Parser<'_> {
                     self.refuse(record, reason, message, parsed);
                 }
                 Outcome::Unread(reason, message) => {
-                    // The mapping says the same as without a transform.
+                    // The mapping reports the same error as without a transform.
                     let unread = self.mapper.encode_doc(&json, &mut Vec::new());
                     let (reason, message) = match unread {
                         Err(error) => (error.reason().as_str(), error.to_string()),
@@ -174,7 +174,7 @@ impl Parser<'_> {
         });
     }
 
-    /// Adds a document, or what is wrong with it.
+    /// Adds a document, or a reject.
     fn add(&self, record: &Record<'_>, json: &[u8], parsed: &mut ParsedBatch) {
         let start = parsed.encoded.len();
         match self.mapper.encode_doc(json, &mut parsed.encoded) {
@@ -197,7 +197,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is wrong with a record before anybody looks into it.
+    /// Returns the problem of a record that shows before it is parsed.
     fn problem(&self, batch: &RecordBatch, record: &Record<'_>) -> Option<(&'static str, String)> {
         let max = self.max_record_num_bytes;
         match record.extent {
@@ -222,7 +222,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Rejects a record unseen: also where everything else is kept.
+    /// Rejects a record unseen, even where everything else is kept.
     fn leave_out(&self, record: &Record<'_>, parsed: &mut ParsedBatch) {
         let message = "it is left out, because building fails with it".to_owned();
         parsed.rejects.push(Reject::new(
@@ -242,7 +242,7 @@ impl Parser<'_> {
         message: String,
         parsed: &mut ParsedBatch,
     ) {
-        // There is nothing in a blank line to be kept.
+        // A blank line contains nothing to keep.
         if self.keeps_all && !record.bytes.iter().all(is_blank) {
             let identity = identity(parsed);
             let encoded = &mut parsed.encoded;
@@ -272,8 +272,8 @@ impl Parser<'_> {
     }
 }
 
-/// The identity of the next document: each document and each reject of a source has a position, and each record that a
-/// transform dropped, so that of a line of NDJSON is its number.
+/// Returns the identity of the next document: each document, each reject and each dropped record of a source has a
+/// position, so that a line of NDJSON has its line number.
 fn identity(parsed: &ParsedBatch) -> DocIdentity {
     let num_before = parsed.docs.len() + parsed.rejects.len() + parsed.dropped.len();
     DocIdentity {
@@ -282,7 +282,7 @@ fn identity(parsed: &ParsedBatch) -> DocIdentity {
     }
 }
 
-/// Gives each document of a record its share of the bytes.
+/// Divides the bytes of a record among its documents.
 fn share(num_bytes: u64, docs: &mut [PendingDoc]) {
     let Some(each) = num_bytes.checked_div(docs.len() as u64) else {
         return;

@@ -1,5 +1,4 @@
-//! Reads the inputs one after the other, finds out which source each is, and gives batches of records to the parsers in
-//! turn.
+//! Reads the inputs one after another, identifies their sources, and passes batches of records to the parsers in turn.
 
 use std::sync::mpsc::SyncSender;
 
@@ -12,25 +11,26 @@ use crate::source::{
     Identities, Identity, InputPlace, ReadAhead, RecordBatch, RecordReader, Source, SourceRead,
 };
 
-/// A batch of records, and where it begins.
+/// A batch of records with its position.
 pub(super) type PlacedBatch = (Position, RecordBatch);
 
-/// What became of a source when it was to be read.
+/// Result of reading a source.
 pub(super) enum Came {
     Read(Box<Said>, Option<SourceRead>),
     Gone,
-    /// A pattern, a folder or an archive has it, and it cannot be read for what it is, or the index would keep nothing of it.
+    /// It is part of a pattern, a folder or an archive, and is not a readable log, or the index would store nothing of
+    /// it.
     NoLog(BuildError),
 }
 
-/// What its reader says of a source.
+/// Facts about a source from its reader.
 pub(super) struct Said {
     pub(super) format: Format,
     pub(super) times: Option<String>,
     pub(super) num_late_lines: u64,
     pub(super) note: Option<String>,
     pub(super) waiting: Option<String>,
-    /// Whether it was read to its end.
+    /// True if it was read completely.
     pub(super) is_taken: bool,
 }
 
@@ -47,30 +47,30 @@ impl Said {
     }
 }
 
-/// Where reading stands.
+/// State of reading.
 struct Reading<'r> {
     parsers: &'r [SyncSender<PlacedBatch>],
     next_parser: usize,
-    /// Batches before this one are in splits.
+    /// Batches before this position are in splits.
     resume_at: Option<Position>,
-    /// What the inputs before come to.
+    /// Fingerprint of the previous inputs.
     before: u64,
     identities: Identities<'r>,
 }
 
-/// How giving batches away ended.
+/// Result of passing batches on.
 enum Given {
     All,
-    /// Nobody takes them any more.
+    /// The receivers have ended.
     Unwanted,
-    /// The input is not what it was when an interrupted run read it.
+    /// The input has changed since an interrupted run read it.
     Changed,
 }
 
-/// Gives batches to the parsers in turn, from `resume_at` on. Nothing if the input does not come to that.
+/// Passes batches to the parsers in turn, from `resume_at` on. `None` if the input does not reach that position.
 ///
-/// An input that is not what it was when it was ingested, and cannot be read once more, costs itself only, unless there is
-/// no other.
+/// An input that has changed since it was ingested, and cannot be read again, only fails itself, unless there is no
+/// other.
 pub(super) fn read(
     plan: &Plan<'_>,
     sources: Vec<Source>,
@@ -104,7 +104,7 @@ pub(super) fn read(
         let num_stored_bytes = plan.meter.tally.num_stored_bytes.clone();
         let (is_found, is_in_memory) = (source.is_found(), source.is_in_memory());
         let input = match source.open_with(object, num_stored_bytes, plan.settings) {
-            // Nobody asked for this very one.
+            // It was not named explicitly.
             Err(error) if is_found && error.kind() == ErrorKind::Invalid => {
                 all_read.push(Came::NoLog(error));
                 continue;
@@ -120,7 +120,7 @@ pub(super) fn read(
                 all_read.push(Came::NoLog(error));
                 continue;
             }
-            // Lines in memory were acknowledged to a client: they may not be taken for ingested.
+            // Lines in memory were acknowledged to a client: they must not count as ingested.
             Err(error) if records.is_another() && !is_in_memory => {
                 let said = Said::of(&records, Some(error.to_string()), false);
                 all_read.push(Came::Read(said, None));

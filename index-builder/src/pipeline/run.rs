@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, ScopedJoinHandle};
 
-/// Batches that wait for or after each parser.
+/// Number of batches in the queues before and after each parser.
 const QUEUED_BATCHES: usize = 4;
 
 /// Everything that the threads of one ingest share.
@@ -33,54 +33,54 @@ pub(crate) struct Plan<'a> {
     pub(crate) settings: &'a ReadSettings,
     pub(crate) split_num_docs: u64,
     pub(crate) meter: &'a Meter<'a>,
-    /// How much of which source was ingested before.
+    /// Progress of sources that were ingested before.
     pub(crate) ledger: &'a dyn Ledger,
 }
 
-/// What came of the sources.
+/// Result of building the sources.
 pub(crate) struct Built {
     /// In the order of the input.
     pub(crate) splits: Vec<NewSplit>,
-    /// One for each source that was there.
+    /// One for each existing source.
     pub(crate) inputs: Vec<ReadInput>,
-    /// Objects that were listed and not there any more when they were to be read.
+    /// Listed objects that did not exist any more when they were to be read.
     pub(crate) gone: Vec<String>,
-    /// What was found and is no log: a sentence each.
+    /// Matches that are not logs: a sentence each.
     pub(crate) no_logs: Vec<String>,
-    /// How many documents were kept although something was wrong with them, by what it was.
+    /// Numbers of documents that were kept despite errors, by reason.
     pub(crate) kept_by_reason: BTreeMap<String, u64>,
-    /// How many records the transform dropped, by why.
+    /// Numbers of records that the transform dropped, by reason.
     pub(crate) dropped_by_reason: BTreeMap<String, u64>,
-    /// How far the sources are ingested when the splits are published.
+    /// Progress of the sources once the splits are published.
     pub(crate) sources: Vec<SourceStep>,
-    /// Records that were rejected when they were ingested before, and would be documents now.
+    /// Number of records that were rejected when they were ingested before, and would be documents now.
     pub(crate) num_rejected_before: u64,
-    /// Splits that an interrupted run had uploaded.
+    /// Number of splits that an interrupted run had uploaded.
     pub(crate) num_resumed_splits: u64,
 }
 
-/// What a source was.
+/// Facts about a source that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadInput {
     pub(crate) name: String,
     pub(crate) format: Format,
-    /// What its times do not say themselves.
+    /// Assumptions about incomplete times.
     pub(crate) times: Option<String>,
     pub(crate) num_docs: u64,
     pub(crate) num_rejects: u64,
     pub(crate) num_dropped: u64,
-    /// What is wrong with it, if it broke off.
+    /// Reason why it broke off, if it did.
     pub(crate) broken_off: Option<String>,
-    /// Lines that came to its last known record after that was ingested.
+    /// Number of lines that were appended to its last known record after that was ingested.
     pub(crate) num_late_lines: u64,
-    /// Why it is taken for another source than before, or why nothing of it is taken.
+    /// Reason why it counts as a new source, or why nothing of it is taken.
     pub(crate) note: Option<String>,
-    /// Why its end, or all of it, waits.
+    /// Reason why its end, or all of it, waits.
     pub(crate) waiting: Option<String>,
 }
 
-/// Builds and uploads the splits of `sources`, from where an interrupted run came to. Nothing if the input is not what
-/// it was then.
+/// Builds and uploads the splits of `sources`, from the position of an interrupted run. `None` if the input has
+/// changed since then.
 pub(crate) fn run(
     plan: &Plan<'_>,
     sources: Vec<Source>,
@@ -104,7 +104,7 @@ pub(crate) fn run(
         channels::<PlacedBatch>(plan.options.num_parsers, QUEUED_BATCHES);
     let (to_splitter, from_parsers) =
         channels::<ParsedBatch>(plan.options.num_parsers, QUEUED_BATCHES);
-    // A split is handed over, never queued: the indexers hold all the memory they may.
+    // A split is handed over, never queued: the indexers hold all available memory.
     let (to_indexers, from_splitter) = channels::<CollectedSplit>(plan.options.num_indexers, 0);
     let (to_uploader, from_indexers) = sync_channel::<Numbered>(0);
 
@@ -212,12 +212,12 @@ pub(crate) fn run(
     })
 }
 
-/// How far sources are ingested, of which two inputs may be one: a file and its copy.
+/// Progress of sources; two inputs may be the same source: a file and its copy.
 #[derive(Default)]
 struct Steps {
     steps: Vec<SourceStep>,
     places: BTreeMap<SourceId, usize>,
-    /// Of whole objects.
+    /// Marks of whole objects.
     marks: Vec<SourceStep>,
     notes: Vec<SourceStep>,
 }
@@ -226,7 +226,7 @@ impl Steps {
     fn add(&mut self, step: SourceStep) {
         let place = *self.places.entry(step.source).or_insert(self.steps.len());
         match self.steps.get_mut(place) {
-            // From where the first one of them began.
+            // Keeps the beginning of the first one.
             Some(before) => before.to = step.to,
             None => self.steps.push(step),
         }
@@ -241,11 +241,11 @@ impl Steps {
     }
 }
 
-/// What the ledger can say of a source.
+/// Facts about a source for the ledger.
 struct Kept {
     is_kept: bool,
     whole_id: Option<SourceId>,
-    /// Of a file that is known by its content.
+    /// Origin of a file that is identified by its content.
     origin: Option<Vec<u8>>,
 }
 
@@ -292,7 +292,7 @@ fn parse(
     Ok(())
 }
 
-/// Sorts, indexes and packages splits: each `n`th of `n` indexers, from `first_ord` on.
+/// Sorts, indexes and packages splits: every `n`th of `n` indexers, from `first_ord` on.
 fn index(
     plan: &Plan<'_>,
     first_ord: u64,
@@ -314,7 +314,7 @@ fn index(
     Ok(())
 }
 
-/// Makes one split of the documents that were collected for one, or several if they take too much memory for that.
+/// Builds one split of the documents that were collected for one, or several if they take too much memory for one.
 pub(super) fn build_splits(
     mapper: &DocMapper,
     config: &IndexConfig,
@@ -324,7 +324,7 @@ pub(super) fn build_splits(
     let (docs, identities) = split.docs.sort()?;
     let num_docs = identities.len();
     let all_facts = SplitFacts::new(split.raw_num_bytes, &identities)?;
-    // Building takes as much memory as there is left.
+    // Building takes all the remaining memory.
     drop(identities);
     let mut segments = SegmentsBuilder::new(mapper, docs, options.max_segment_num_bytes)?;
     let (mut splits, mut first_doc) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! Where a split ends: at a number of documents or of bytes, whichever comes first.
+//! Division into splits: a split ends at a number of documents or of bytes, whichever comes first.
 
 use canter_doc_mapper::DocShape;
 
@@ -11,7 +11,7 @@ use crate::error::BuildError;
 pub(super) struct CollectedSplit {
     pub(super) docs: WaitingDocs,
     pub(super) raw_num_bytes: u64,
-    /// Where the input stands behind it; nothing for the last one.
+    /// Position of the input behind it; `None` for the last one.
     pub(super) standing: Option<Standing>,
 }
 
@@ -43,7 +43,7 @@ impl Splitter {
         }
     }
 
-    /// Adds a document, which is encoded so; gives a split back when that filled it.
+    /// Adds an encoded document; returns a split if this filled it.
     pub(super) fn add(
         &mut self,
         doc: &PendingDoc,
@@ -57,7 +57,7 @@ impl Splitter {
         Ok(is_full.then(|| self.take()))
     }
 
-    /// What is left at the end.
+    /// Returns the rest at the end.
     pub(super) fn take_rest(&mut self) -> Option<CollectedSplit> {
         (self.current.docs.len() > 0).then(|| self.take())
     }

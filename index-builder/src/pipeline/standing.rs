@@ -1,4 +1,4 @@
-//! Where the input of an ingest stands: what was counted of it so far, and what of it is in splits.
+//! Position in the input of an ingest: the counts so far, and the part that is in splits.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,20 @@ use serde::{Deserialize, Serialize};
 use crate::publisher::SourceStep;
 use crate::source::{SourceRead, mark_of, name_of, open_end_of};
 
-/// Where a batch of records begins.
+/// Start of a batch of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Position {
-    /// Which source, by its place in the list of sources.
+    /// The source, by its position in the list of sources.
     source_ord: usize,
-    /// Which record of it, from 1.
+    /// The record of the source, from 1.
     first_record: u64,
-    /// What all records before it come to, and how much of each source was known before.
+    /// Fingerprint of all records before it, and of how much of each source was known before.
     fingerprint: u64,
 }
 
 impl Position {
-    /// The place of a source's record. `before` is what the sources before it come to, and `hash` what its own records do.
+    /// Creates the position of a source's record. `before` is the fingerprint of the previous sources, and `hash` that
+    /// of its own records.
     pub(super) fn new(
         source_ord: usize,
         first_record: u64,
@@ -34,13 +35,13 @@ impl Position {
         }
     }
 
-    /// Whether this is so far in the input that `other` is never reached.
+    /// Returns whether this position is at or beyond `other`.
     pub(super) fn is_beyond(&self, other: &Position) -> bool {
         (self.source_ord, self.first_record) >= (other.source_ord, other.first_record)
     }
 }
 
-/// What the sources up to one come to.
+/// Returns the fingerprint of the sources up to one.
 pub(super) fn fingerprint(
     before: u64,
     (source_id, known, hash): (SourceId, Option<SourceProgress>, LinesHash),
@@ -54,34 +55,35 @@ pub(super) fn fingerprint(
     LinesHash(before).with(&own, hash.0).0
 }
 
-/// Where the input stands behind a split: all documents of the records before a batch are in splits, and some of it.
+/// Position of the input behind a split: all documents of the records before a batch are in splits, and some of the
+/// batch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Standing {
-    /// Of the batch.
+    /// Position of the batch.
     pub(super) place: Position,
-    /// New documents of the batch that are in splits.
+    /// Number of new documents of the batch that are in splits.
     pub(super) num_taken: u64,
-    /// What was counted before the batch, by the place of the source in the list; of sources that ended before the
-    /// standing before this one, that says it.
+    /// Counts before the batch, by the position of the source in the list; an earlier standing has those of
+    /// sources that ended before it.
     pub(super) counts: BTreeMap<usize, Count>,
-    /// The time of the last document of the source before the batch that has one of its own.
+    /// The time of the source's last document with a time before the batch.
     pub(super) last_time_ns: Option<i64>,
-    /// Documents in splits that were kept although something was wrong with them.
+    /// Numbers of documents in splits that were kept despite errors, by reason.
     pub(super) kept_by_reason: BTreeMap<String, u64>,
-    /// Records that the transform dropped, those of the batch included.
+    /// Numbers of records that the transform dropped, including those of the batch, by reason.
     #[serde(default)]
     pub(super) dropped_by_reason: BTreeMap<String, u64>,
-    /// Records that were rejected, those of the batch included: they are told already.
+    /// Numbers of rejected records, including those of the batch, which are written already, by reason.
     pub(crate) rejects_by_reason: BTreeMap<String, u64>,
-    /// Of these, those for which the rejects file had no room.
+    /// Number of these that did not fit into the rejects file.
     #[serde(default)]
     pub(super) num_unwritten_rejects: u64,
-    /// Bytes of the records before the batch, and of what stands between them.
+    /// Number of bytes of the records before the batch, and of the gaps between them.
     pub(crate) num_raw_bytes: u64,
 }
 
 impl Standing {
-    /// Takes what an earlier standing says of sources of which this one says nothing.
+    /// Adopts the counts of an earlier standing for sources that this one lacks.
     pub(crate) fn add_counts_of(&mut self, before: Standing) {
         for (source_ord, count) in before.counts {
             self.counts.entry(source_ord).or_insert(count);
@@ -89,24 +91,24 @@ impl Standing {
     }
 }
 
-/// What was counted of a source.
+/// Counts of a source.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Count {
     pub(super) num_docs: u64,
-    /// Of records that were ingested before.
+    /// Number of documents that were ingested before.
     pub(super) num_known_docs: u64,
     pub(super) num_rejects: u64,
-    /// Records that the transform dropped.
+    /// Number of records that the transform dropped.
     #[serde(default)]
     pub(super) num_dropped: u64,
-    /// The last record that is a document, by its place from 1.
+    /// The last record that is a document, by its position from 1.
     pub(super) last_doc_record: u64,
     pub(super) broken_off: Option<String>,
 }
 
 impl Count {
-    /// How far the source is ingested when its documents are published; `None` if that is no further than before. A last
-    /// record that is no document, and that nothing ends, does not count: what was written of it may be a part.
+    /// Returns the progress of the source once its documents are published; `None` without progress. A last record that
+    /// is not a document, and that nothing ends, does not count, because it may be incomplete.
     pub(super) fn step_of(&self, read: &SourceRead, at_ms: u64) -> Option<SourceStep> {
         let is_part = self.last_doc_record < read.last_record;
         let (num_lines, hash) = match read.before_open_record.filter(|_| is_part) {
@@ -128,8 +130,8 @@ impl Count {
         })
     }
 
-    /// Says that all of this version of an object is ingested, so that it is not read again: also one without a
-    /// record, and one that is damaged, which no later read could change.
+    /// Returns a mark that this version of an object is completely ingested, so that it is not read again: also
+    /// an object without a record, and a damaged one, which no later read could change.
     pub(super) fn mark_of(
         &self,
         whole_id: SourceId,
@@ -151,8 +153,8 @@ impl Count {
     }
 }
 
-/// What the ledger says of a file beside how far it is ingested, so that it is known again: its name, what its first lines
-/// come to, and whether nothing ends the last one.
+/// Returns the ledger's notes on a file besides its progress, by which it is recognized: its name, the hash of its
+/// first lines, and whether nothing ends the last one.
 pub(super) fn notes_of(step: &SourceStep, read: &SourceRead, origin: &[u8]) -> Vec<SourceStep> {
     let note = |source: SourceId, num_lines: u64, hash: LinesHash| SourceStep {
         source,

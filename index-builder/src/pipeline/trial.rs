@@ -1,4 +1,4 @@
-//! Builds documents for nothing: to see whether that works.
+//! Trial builds of documents, to find out whether building works.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,10 +11,10 @@ use super::splitter::Splitter;
 use crate::error::BuildError;
 use crate::ingest::IngestOptions;
 
-/// Makes splits of documents, which are forgotten. Those that the mapping does not allow are left out.
+/// Builds splits of documents and discards them. Documents that the mapping does not allow are left out.
 ///
 /// # Errors
-/// What building them fails with, panics too.
+/// The error of building them, including panics.
 pub(crate) fn try_to_build(
     mapper: &DocMapper,
     config: &IndexConfig,

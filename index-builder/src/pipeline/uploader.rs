@@ -1,4 +1,4 @@
-//! Splits into storage, before any manifest names them.
+//! Uploads splits to storage, before any manifest names them.
 
 use super::standing::Standing;
 use crate::blocking;
@@ -10,11 +10,11 @@ use crate::storage::IndexStore;
 use bytes::Bytes;
 use std::sync::mpsc::Receiver;
 
-/// The splits of documents that were collected for one (it is one, but for documents that take too much memory), their
-/// place in the input, and where the input stands behind them.
+/// The splits of documents that were collected for one (usually one, several if the documents take too much memory),
+/// their position in the input, and the standing behind them.
 pub(super) type Numbered = (u64, Vec<PackagedSplit>, Option<Standing>);
 
-/// Uploads splits as they come, and returns what the manifest needs of each, in the order of the
+/// Uploads splits as they arrive, and returns the manifest's data of each, in the order of the
 /// input: behind those that are uploaded already.
 pub(super) fn upload_all(
     store: &IndexStore,
@@ -49,7 +49,7 @@ pub(super) fn upload_all(
         let new = uploaded.iter().skip(first).map(|(_, split)| split);
         blocking::run(checkpoints.add(split_ord, new, standing))?;
     }
-    // Stable: those of one place stay in their order.
+    // Stable: splits with the same number stay in order.
     uploaded.sort_by_key(|(split_ord, _)| *split_ord);
     Ok(uploaded.into_iter().map(|(_, split)| split).collect())
 }

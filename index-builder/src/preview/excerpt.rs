@@ -1,19 +1,18 @@
-//! The beginning, the middle and the end of a long file of lines, as if they were one file: what stands between cannot be
-//! looked at in any bearable time.
+//! The beginning, the middle and the end of a long file of lines, as if they were one file: reading everything would
+//! take too long.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Bytes that are looked at of each place.
+/// Number of bytes that are read at each place.
 const PLACE_NUM_BYTES: u64 = 4 << 20;
-/// Places behind the beginning, the last at the end of the file.
+/// Number of places behind the beginning, the last at the end of the file.
 const NUM_PLACES: u64 = 4;
-/// What is looked at to see whether a file is text.
+/// Number of bytes that are examined to decide whether a file is text.
 const HEAD_NUM_BYTES: usize = 8 << 10;
 
-/// The excerpt of a file, if it is text and longer than that. Every place begins behind the end of a line, and ends with
-/// one.
+/// Returns the excerpt of a file, if it is text and longer than that. Every place begins and ends at a line boundary.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -33,9 +32,9 @@ pub(super) fn excerpt(path: &Path) -> io::Result<Option<Box<dyn Read + Send>>> {
     Ok(Some(excerpt))
 }
 
-/// Whole lines from the first that begins at `start` or behind it, up to the limit.
+/// Returns whole lines from the first that begins at `start` or behind it, up to the limit.
 fn lines_at(file: &mut File, start: u64) -> io::Result<Vec<u8>> {
-    // The line that ends right before `start` is one of others.
+    // The line that ends right before `start` belongs to the previous place.
     let before = start.saturating_sub(1);
     file.seek(SeekFrom::Start(before))?;
     let mut reader = BufReader::new(file).take(start - before + PLACE_NUM_BYTES);
@@ -49,7 +48,7 @@ fn lines_at(file: &mut File, start: u64) -> io::Result<Vec<u8>> {
     Ok(lines)
 }
 
-/// Whether a file begins with text: it is not compressed, and no Parquet.
+/// Returns whether a file begins with text: it is neither compressed nor Parquet.
 fn is_text(file: &mut File) -> io::Result<bool> {
     let mut head = vec![0; HEAD_NUM_BYTES];
     file.read_exact(&mut head)?;

@@ -1,4 +1,4 @@
-//! What a field is for, by what its values look like and by its name.
+//! Purpose of a field, derived from its values and its name.
 
 use super::shape::{Shape, Shapes};
 use super::times::is_id;
@@ -6,14 +6,14 @@ use canter_doc_mapper::config::check_field_name;
 use canter_doc_mapper::escape_segment;
 use std::fmt::Write;
 
-/// More fields in an object are its keys' own business: it is left to the dynamic mode.
+/// Maximum number of mapped fields of an object: with more, its keys are data, and it is left to the dynamic mode.
 const MAX_INSIDE: usize = 30;
-/// More fields of documents are left to the dynamic mode.
+/// Maximum number of mapped fields; more are left to the dynamic mode.
 const MAX_MAPPED: usize = 500;
-/// Fields of documents that are left to the dynamic mode and looked at all the same, for their words.
+/// Number of dynamic fields that are still examined for words.
 const MAX_DYNAMIC_WORDS: usize = 100;
 
-/// What logs call their messages, as the last part of a name: they are full text, however few of them differ.
+/// Names of log messages, as the last part of a field's name: they are full text, however few of them differ.
 const MESSAGES: [&str; 22] = [
     "message",
     "msg",
@@ -44,7 +44,7 @@ const MESSAGE: Kind = Kind::Words {
     is_repeated: false,
 };
 
-/// A mapped field as it is to be written.
+/// A mapped field for the suggested config.
 pub(super) struct Field {
     /// Names from the root on.
     pub(super) path: Vec<String>,
@@ -52,13 +52,13 @@ pub(super) struct Field {
     pub(super) is_list: bool,
     pub(super) comment: String,
     pub(super) inside: Vec<Field>,
-    /// Documents that have it.
+    /// Number of documents that have it.
     num_docs: u64,
-    /// Values that are times, of a field of times.
+    /// Number of values that are times, in a field of times.
     pub(super) num_timed: u64,
-    /// Whether it has no text but blank ones.
+    /// True if all its texts are blank.
     pub(super) is_blank: bool,
-    /// Whether every document has it.
+    /// True if every document has it.
     pub(super) is_everywhere: bool,
     /// Paths of texts in it that are left to the dynamic mode.
     pub(super) dynamic_words: Vec<Vec<String>>,
@@ -66,7 +66,7 @@ pub(super) struct Field {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Texts, with the forms that read them.
+    /// Texts, with the formats that parse them.
     Date(&'static str),
     /// Numbers, or texts of digits.
     UnixTime,
@@ -81,24 +81,24 @@ pub(super) enum Kind {
     F64,
     Words {
         is_message: bool,
-        /// Whether most values come again and again, as names of browsers do.
+        /// True if most values are repeated, as names of browsers are.
         is_repeated: bool,
     },
     Word {
         is_tag: bool,
         is_needle: bool,
     },
-    /// How grave a line of a log is.
+    /// The severity of a log line.
     Level {
         is_tag: bool,
     },
-    /// What stands before the message of a line: words, of which the order says nothing.
+    /// The words before a line's message, whose order has no meaning.
     Head,
-    /// Shown, and found by other fields.
+    /// Shown in hits, but found by other fields.
     Shown,
     Object,
     /// Left to the dynamic mode, which takes anything: objects of many shapes, lists of objects, values of several
-    /// types, names that a mapping may not have.
+    /// types, names that are invalid in a mapping.
     Dynamic(&'static str),
 }
 
@@ -116,19 +116,19 @@ impl Kind {
 }
 
 impl Field {
-    /// The field as queries and configs name it.
+    /// Returns the field's name in queries and configs.
     pub(super) fn name(&self) -> String {
         joined(&self.path)
     }
 }
 
-/// A path as queries and configs write it.
+/// Returns a path as queries and configs write it.
 pub(super) fn joined(path: &[String]) -> String {
     let parts: Vec<String> = path.iter().map(|part| escape_segment(part)).collect();
     parts.join(".")
 }
 
-/// The fields that objects have, each with what it is for.
+/// Returns the fields of objects, each with its purpose.
 pub(super) fn fields_of(shapes: &Shapes, parent: &[String], num_docs: u64) -> Vec<Field> {
     let field = |(name, shape): (&str, &Shape)| {
         let path = [parent, &[name.to_string()]].concat();
@@ -179,7 +179,7 @@ fn leave_rare(fields: &mut [Field]) {
     }
 }
 
-/// The fields that have values of their own, those in objects among them.
+/// Returns the fields that have values of their own, including those in objects.
 pub(super) fn leaves(fields: &[Field]) -> Vec<&Field> {
     let mut all = Vec::new();
     for field in fields {
@@ -191,7 +191,7 @@ pub(super) fn leaves(fields: &[Field]) -> Vec<&Field> {
     all
 }
 
-/// What the fields are for that the reader of lines makes; others are what they look like.
+/// Returns the purpose of the fields that the parser of lines creates; others are classified by their values.
 pub(super) fn kind_in_lines(field: &Field, shapes: &Shapes) -> Kind {
     let Some(name) = field.path.last() else {
         return field.kind;
@@ -207,7 +207,7 @@ pub(super) fn kind_in_lines(field: &Field, shapes: &Shapes) -> Kind {
     }
 }
 
-/// Texts below a value that is not mapped.
+/// Collects texts below a value that is not mapped.
 fn add_words(shape: &Shape, path: &[String], words: &mut Vec<Vec<String>>) {
     if words.len() >= MAX_DYNAMIC_WORDS {
         return;
@@ -220,7 +220,7 @@ fn add_words(shape: &Shape, path: &[String], words: &mut Vec<Vec<String>>) {
     }
 }
 
-/// Whether a field is called as messages are: by the last part of its name, or as ECS calls the whole record.
+/// Returns whether a field has a name of messages: the last part of its name, or ECS's name of the whole record.
 pub(super) fn is_message(path: &[String]) -> bool {
     let mut parts = path
         .iter()
@@ -238,7 +238,7 @@ fn kind_of(path: &[String], shape: &Shape, num_docs: u64) -> Kind {
     if check_field_name(name, path.len() == 1).is_err() {
         return Kind::Dynamic("a name that a mapping may not have");
     }
-    // A blank text is no value of a field that holds other things.
+    // A blank text counts as no value in a field with other values.
     let all = |num: u64| num > 0 && num + shape.num_blank == shape.num_values();
     let num_strings = shape.num_strings;
     let is_message = is_message(path);

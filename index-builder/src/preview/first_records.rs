@@ -1,4 +1,4 @@
-//! The first records of a source, and what becomes of each.
+//! The first records of a source, and the documents made of each.
 
 use crate::error::BuildError;
 use crate::ingest::IngestOptions;
@@ -18,44 +18,43 @@ use std::sync::atomic::AtomicU64;
 pub struct Preview {
     /// The source's name.
     pub name: String,
-    /// What it was recognised as, or said to be.
+    /// Its detected or given format.
     pub format: Format,
-    /// What its times do not say themselves: their year, their zone, their day.
+    /// Assumptions about incomplete times: year, zone, day.
     pub times: Option<String>,
-    /// In their order.
+    /// The records, in order.
     pub records: Vec<PreviewRecord>,
 }
 
-/// A record, and what becomes of it.
+/// A record, and the documents made of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreviewRecord {
-    /// The line it begins on, from 1.
+    /// The number of its first line, from 1.
     pub line_num: u64,
-    /// Where it begins in the uncompressed source.
+    /// Its offset in the uncompressed source.
     pub byte_offset: u64,
-    /// Its bytes, of a long one the beginning.
+    /// Its bytes; the beginning of a long one.
     pub bytes: Vec<u8>,
-    /// Its documents: one, or several where a record holds them.
+    /// Its documents: one, or several if a record contains them.
     pub docs: Vec<PreviewDoc>,
-    /// Why the transform dropped it, or documents of it.
+    /// The transform's reasons for dropping it, or documents of it.
     pub dropped: Vec<String>,
 }
 
-/// A document, or why there is none.
+/// A document, or the reason why there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreviewDoc {
-    /// What the format makes of the record, and the transform of that, before the doc mapping; null if one of them makes
-    /// nothing of it.
+    /// The result of the format and the transform, before the doc mapping; null if one of them fails.
     pub json: Value,
-    /// Why the doc mapping refuses it, or the format: a reason in a word, and a sentence.
+    /// Why the doc mapping or the format refuses it: a reason in a word, and a sentence.
     pub refused: Option<(String, String)>,
 }
 
-/// Reads the first `num_records` records of a source and says what an index of `config` would make of
-/// them. Writes nothing.
+/// Reads the first `num_records` records of a source and returns the documents that an index of
+/// `config` would make of them. Writes nothing.
 ///
 /// # Errors
-/// `Invalid` for a source or options that cannot be used, `Unavailable` if the source cannot be read.
+/// `Invalid` for an invalid source or invalid options, `Unavailable` if the source cannot be read.
 pub fn preview(
     config: &IndexConfig,
     options: &IngestOptions,
@@ -103,7 +102,7 @@ fn preview_here(
     Ok(preview)
 }
 
-/// What becomes of records.
+/// Converts records to documents.
 pub(super) struct Looker<'m> {
     mapper: &'m DocMapper,
     runner: Option<Runner>,
@@ -133,7 +132,7 @@ impl Looker<'_> {
         }
     }
 
-    /// The documents of a record, and why some were dropped.
+    /// Returns the documents of a record, and the reasons for dropped ones.
     fn look(&mut self, batch: &RecordBatch, record: &Record<'_>) -> (Vec<PreviewDoc>, Vec<String>) {
         let refused = match record.extent {
             Extent::Whole => None,

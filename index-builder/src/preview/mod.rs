@@ -1,4 +1,4 @@
-//! Looking at a source without an index: what its first records become, and which config would suit them.
+//! Preview of a source without an index: the documents of its first records, and a config that suits them.
 
 mod excerpt;
 mod field;

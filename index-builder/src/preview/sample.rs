@@ -1,11 +1,11 @@
-//! Records of all parts of several sources, for a config that fits all of them: a file may begin with a test line, a value
-//! may become long, or negative, at the end.
+//! Samples from all parts of several sources, for a config that suits all of them: a file may begin with a test line,
+//! and a value may become long, or negative, at the end.
 //!
 //! ```text
 //! sources ─► some of them, the first and the last ─► records evenly spread over each ─► previews
 //! ```
 //!
-//! Sources that can be read once are looked at too: what was read of one is put back in front of the rest.
+//! Sources that can be read only once are sampled too: the bytes read are put back in front of the rest.
 
 use super::excerpt::excerpt;
 use super::first_records::{Looker, Preview, PreviewRecord};
@@ -20,27 +20,28 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-/// Sources that are looked at of many.
+/// Maximum number of sources that are sampled.
 const MAX_SOURCES: usize = 16;
-/// Bytes, uncompressed, that are read of all sources which are not read in places, and the least of each.
+/// Maximum number of uncompressed bytes that are read in total from sources without random access, and the minimum from
+/// each.
 const MAX_NUM_BYTES: u64 = 64 << 20;
 const MIN_NUM_BYTES: u64 = 4 << 20;
-/// Bytes, as they are stored, that are read ahead of a source that can be read once.
+/// Number of stored bytes that are read ahead from a source that can be read only once.
 const MAX_HELD_NUM_BYTES: u64 = 4 << 20;
-/// Fewer records say too little of a source.
+/// Minimum number of records for a useful sample of a source.
 const MIN_RECORDS: usize = 50;
 
-/// Samples of sources, and the sources, from which nothing is missing.
+/// Samples of sources, and the complete sources.
 #[derive(Debug)]
 pub struct Sampled {
-    /// Of each source that was looked at, in their order.
+    /// Samples of the chosen sources, in order.
     pub samples: Vec<Preview>,
     /// All sources.
     pub sources: Vec<Source>,
 }
 
-/// Looks at about `num_records` records from all parts of `sources`, as an index of `config` would read them. Reads up to
-/// 64 MiB of 16 sources, or several places of long files. Writes nothing.
+/// Samples about `num_records` records from all parts of `sources`, as an index of `config` would read them. Reads up
+/// to 64 MiB of 16 sources, or several places of long files. Writes nothing.
 ///
 /// # Errors
 /// As [`preview`](super::preview).
@@ -103,7 +104,7 @@ fn sample_here(
     Ok(Sampled { samples, sources })
 }
 
-/// Some of many, the first and the last among them.
+/// Returns some of many sources, including the first and the last.
 fn chosen(sources: Vec<Source>) -> Vec<Source> {
     let num = sources.len();
     if num <= MAX_SOURCES {
@@ -135,7 +136,7 @@ fn sample_of(
     };
     let read = again.reading(excerpt);
     let sample = spread(looker, settings, read, bounds)?;
-    // Of values that hold each other, places have only pieces.
+    // In formats with nested values, places contain only fragments.
     let is_whole =
         sample.format.is_of_lines() || matches!(sample.format, Format::Csv | Format::Tsv);
     match is_whole {
@@ -144,18 +145,18 @@ fn sample_of(
     }
 }
 
-/// How much of a source is looked at.
+/// Limits of a sample of one source.
 #[derive(Clone, Copy)]
 struct Bounds {
-    /// Records, at least, if the source has as many.
+    /// Minimum number of records, if the source has as many.
     num_records: usize,
-    /// Bytes, uncompressed.
+    /// Number of uncompressed bytes.
     num_bytes: u64,
-    /// Whether the last record is only a piece.
+    /// True if the last record is only a fragment.
     is_cut: bool,
 }
 
-/// Looks at records that are evenly spread over a source: every `n`-th, where `n` doubles whenever there are too many.
+/// Samples records that are evenly spread over a source: every `n`-th, where `n` doubles whenever there are too many.
 fn spread(
     looker: &mut Looker<'_>,
     settings: &ReadSettings,
@@ -202,7 +203,7 @@ fn spread(
         }
     }
     let is_whole = num_bytes < bounds.num_bytes && !bounds.is_cut;
-    // What stands at the very end of a source is what its writer writes now.
+    // The very end of a source is what its writer currently writes.
     preview.records.extend(last.filter(|_| is_whole));
     if bounds.is_cut && num > 1 && (num - 1).is_multiple_of(step) {
         preview.records.pop();
@@ -211,7 +212,7 @@ fn spread(
 }
 
 impl Source {
-    /// The first bytes of a source as they are stored, up to a limit, and the source with them put back.
+    /// Returns the first stored bytes of a source, up to a limit, and the source with them put back.
     fn held(self, max_num_bytes: u64) -> Result<(Vec<u8>, Source), BuildError> {
         let failed = |name: &str, error| {
             BuildError::unavailable(format!("cannot read `{name}`")).caused_by(error)

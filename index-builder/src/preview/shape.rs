@@ -1,16 +1,16 @@
-//! What the values of a field look like, over many documents.
+//! Statistics of a field's values over many documents.
 
 use super::times::Times;
 use serde_json::{Map, Number, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-/// Distinct values are counted up to here.
+/// Maximum number of distinct values that are counted.
 const MAX_DISTINCT: usize = 1_000;
-/// Whole numbers up to here are exact as floating-point numbers.
+/// Integers up to this are exact as floating-point numbers.
 const MAX_EXACT: u64 = 1 << 53;
 
-/// The fields of an object, in the order in which they were first seen.
+/// The fields of an object, in the order of first occurrence.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     order: Vec<String>,
@@ -20,27 +20,27 @@ pub(super) struct Shapes {
 /// The values of one field.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
-    /// Documents that have it.
+    /// Number of documents that have it.
     pub(super) num_docs: u64,
     pub(super) num_integers: u64,
     pub(super) num_negative: u64,
-    /// Integers that only an unsigned type holds.
+    /// Number of integers that only fit into an unsigned type.
     pub(super) num_large: u64,
-    /// Integers that a floating-point type would round.
+    /// Number of integers that a floating-point type would round.
     pub(super) num_inexact: u64,
     pub(super) num_fractions: u64,
     pub(super) num_booleans: u64,
     pub(super) num_objects: u64,
     pub(super) num_strings: u64,
-    /// Of the strings.
+    /// Number of strings that are IP addresses.
     pub(super) num_ips: u64,
-    /// Strings that stand for no value: `""`, `-`.
+    /// Number of strings that mean a missing value: `""`, `-`.
     pub(super) num_blank: u64,
-    /// How far strings and numbers look like times.
+    /// Statistics of strings and numbers as times.
     pub(super) times: Times,
-    /// Lists of anything above: values are counted one by one.
+    /// Number of lists of the above: their values are counted individually.
     pub(super) num_lists: u64,
-    /// Lists of lists.
+    /// Number of lists of lists.
     pub(super) num_others: u64,
     pub(super) num_spaces: u64,
     pub(super) max_len: usize,
@@ -79,7 +79,7 @@ impl Shapes {
         self.order.iter().filter_map(shape)
     }
 
-    /// How many values a field has, as far as they were counted.
+    /// Returns the number of distinct values of a field, as far as they were counted.
     pub(super) fn num_distinct(&self, name: &str) -> usize {
         self.by_name
             .get(name)
@@ -92,7 +92,7 @@ impl Shapes {
 }
 
 impl Shape {
-    /// Values of all documents.
+    /// Returns the number of values in all documents.
     pub(super) fn num_values(&self) -> u64 {
         self.num_integers
             + self.num_fractions
@@ -102,7 +102,7 @@ impl Shape {
             + self.num_others
     }
 
-    /// Values that are neither objects nor lists in lists.
+    /// Returns the number of values that are neither objects nor nested lists.
     pub(super) fn num_scalars(&self) -> u64 {
         self.num_values() - self.num_objects - self.num_others
     }
@@ -153,7 +153,7 @@ impl Shape {
     }
 }
 
-/// Whether a text stands for no value.
+/// Returns whether a text means a missing value.
 fn is_blank(text: &str) -> bool {
     matches!(text.trim_ascii(), "" | "-")
 }

@@ -1,4 +1,4 @@
-//! An index config for documents that somebody has, with the reasons as comments.
+//! A suggested index config for existing documents, with the reasons as comments.
 
 use super::field::{Field, fields_of, kind_in_lines, leaves};
 use super::first_records::Preview;
@@ -20,9 +20,9 @@ const TIME_NAMES: [&str; 11] = [
     "date",
     "created_at",
 ];
-/// Inputs of fewer bytes, as they are stored, make an index that is worth packing densely.
+/// Inputs with fewer stored bytes make an index that is worth dense packing.
 const DENSE_NUM_BYTES: u64 = 64 << 20;
-/// Inputs that the comment names.
+/// Maximum number of inputs that the comment names.
 const MAX_NAMED: usize = 3;
 
 /// A config that suits documents.
@@ -30,23 +30,23 @@ const MAX_NAMED: usize = 3;
 pub struct Suggestion {
     /// The config, in YAML.
     pub yaml: String,
-    /// Documents that were looked at.
+    /// Number of sampled documents.
     pub num_docs: u64,
-    /// What the inputs were recognised as, each once.
+    /// The detected formats of the inputs, each once.
     pub formats: Vec<Format>,
     /// The path of the timestamp field.
     pub timestamp_field: Option<String>,
-    /// The paths of the fields in which words are looked for that name no field.
+    /// The paths of the fields that are searched for words without a field.
     pub default_search_fields: Vec<String>,
-    /// What the times of the inputs do not say themselves, each sentence once.
+    /// Assumptions about incomplete times of the inputs, each sentence once.
     pub times: Vec<String>,
 }
 
-/// Returns a config that suits the documents of samples, and fits the inputs that they are of: a value that does not fit
-/// its field, and a record that cannot be parsed, are no reason to refuse anything. Fields in which values of several types
-/// are found, lists of objects, and fields that are in no sample are left to the dynamic mode.
+/// Returns a config that suits the sampled documents, and accepts the rest of their inputs: a value that does not fit
+/// its field, and a record that cannot be parsed, are no reason to reject anything. Fields with values of several
+/// types, lists of objects, and fields that are in no sample are left to the dynamic mode.
 ///
-/// `num_stored_bytes` is the size of all inputs, as far as it is known: little input is packed more densely.
+/// `num_stored_bytes` is the size of all inputs, as far as it is known: small inputs are packed more densely.
 #[must_use]
 pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64>) -> Suggestion {
     let mut shapes = Shapes::default();
@@ -128,8 +128,8 @@ fn comment_of(
     comment
 }
 
-/// A time that most documents have, by its name if there are several. One with the name of a time may be absent from up to
-/// a half: documents without it get the time of the one before them.
+/// Returns a time that most documents have, chosen by name if there are several. One whose name suggests a time may be
+/// absent from up to half of the documents: those get the time of the previous one.
 fn timestamp_field(fields: &[Field], num_docs: u64) -> Option<Vec<String>> {
     let place = |field: &Field| {
         let name = field.path.last().map_or("", String::as_str);

@@ -1,4 +1,4 @@
-//! A suggested config takes the documents it was suggested for, and others like them.
+//! A suggested config accepts the documents it was suggested for, and similar ones.
 
 use super::*;
 use crate::ingest::IngestOptions;
@@ -34,7 +34,7 @@ fn lines_of(docs: &[Value]) -> String {
     docs.iter().map(|doc| format!("{doc}\n")).collect()
 }
 
-/// The config that suits documents, and what it is made of.
+/// Returns the suggestion for documents, and its config.
 fn suggested(docs: &[Value]) -> (Suggestion, IndexConfig) {
     let first = preview_of(ANY, lines_of(docs).into_bytes(), 1_000);
     let suggestion = suggest(&[first], "suggested", None);
@@ -42,14 +42,14 @@ fn suggested(docs: &[Value]) -> (Suggestion, IndexConfig) {
     (suggestion, config)
 }
 
-/// The type of a top-level field; `-` of one that is left to the dynamic mode.
+/// Returns the type of a top-level field; `-` if it is left to the dynamic mode.
 fn type_of(config: &IndexConfig, name: &str) -> String {
     let fields = &config.doc_mapping.field_mappings;
     let field = fields.iter().find(|field| field.name == name);
     field.map_or_else(|| "-".to_string(), |field| field.type_id())
 }
 
-/// Panics if the config refuses one of the documents.
+/// Panics if the config rejects one of the documents.
 fn takes_all(config: &IndexConfig, yaml: &str, docs: &[Value]) {
     let mapper = DocMapper::new(config).unwrap_or_else(|e| panic!("{e}\n{yaml}"));
     for doc in docs {
@@ -77,7 +77,7 @@ fn what_is_suggested_for_a_sample_takes_every_record_of_another() {
     }
 }
 
-/// Names that documents have and mappings are not used to.
+/// Names that are valid in documents but unusual in mappings.
 const NAMES: [&str; 26] = [
     "ts",
     "time",
@@ -122,7 +122,7 @@ impl Dice {
         values[self.roll(values.len() as u64) as usize]
     }
 
-    /// A value of one of 16 kinds.
+    /// Returns a value of one of 16 kinds.
     fn value(&mut self, kind: u64, depth: u64) -> Value {
         let number = self.roll(1 << 40);
         match kind {
@@ -181,7 +181,7 @@ impl Dice {
         Value::Object(entries.collect())
     }
 
-    /// Documents whose fields mostly have one kind of value each.
+    /// Returns documents whose fields mostly have one kind of value each.
     fn docs(&mut self, num: usize) -> Vec<Value> {
         let fields: Vec<(&str, u64)> = (0..1 + self.roll(9))
             .map(|_| (self.pick(&NAMES), self.roll(16)))
@@ -397,7 +397,7 @@ fn names_that_are_values_do_not_become_fields() {
 #[test]
 fn a_sample_is_of_all_parts_of_all_inputs() {
     let folder = tempfile::tempdir().unwrap();
-    // What AWS writes when access logs of a load balancer are switched on.
+    // The test file that AWS writes when access logs of a load balancer are enabled.
     let test_file = "Enable AWS LoadBalancer for arn:aws:elasticloadbalancing:eu-west-1:123:loadbalancer/app/a/b";
     std::fs::write(folder.path().join("0-ELBAccessLogTestFile"), test_file).unwrap();
     let alb = sample_of(Format::Alb, 400, 1).bytes;
@@ -413,7 +413,7 @@ fn a_sample_is_of_all_parts_of_all_inputs() {
     assert_eq!(suggestion.timestamp_field.as_deref(), Some("timestamp"));
     assert_eq!(type_of(&read(&suggestion.yaml), "elb_status_code"), "u64");
 
-    // A value that only the end has decides about a type.
+    // A value that only occurs at the end decides about a type.
     let docs: Vec<Value> = (0..30_000)
         .map(|n| json!({"n": if n < 20_000 { n } else { -n }, "late": if n == 29_999 { json!("x") } else { Value::Null }}))
         .collect();

@@ -1,20 +1,20 @@
-//! Whether values are times, by what all of them look like; the name of their field counts only where that leaves it open.
+//! Detection of times by all of a field's values; the field's name counts only where they leave it open.
 
 use canter_doc_mapper::DateInput;
 use serde_json::Number;
 
-/// What the values of a field have in common with times.
+/// Statistics of a field's values as times.
 #[derive(Debug, Default)]
 pub(super) struct Times {
-    /// Texts that each form reads: those of [`FORMS`].
+    /// Numbers of texts that each format of [`FORMS`] parses.
     num_texts: [u64; FORMS.len()],
-    /// Texts that say that there is no time: `""`, `0001-01-01T00:00:00Z`, `9999-12-31`, `0000-00-00 00:00:00`.
+    /// Number of texts that mean a missing time: `""`, `0001-01-01T00:00:00Z`, `9999-12-31`, `0000-00-00 00:00:00`.
     num_never: u64,
-    /// Numbers, or texts of digits, that are seconds of our days, or parts of them.
+    /// Number of numbers, or texts of digits, that are plausible seconds or fractions of them.
     num_unix: u64,
-    /// Of those, the ones with a fraction of a second.
+    /// Number of these with a fraction of a second.
     num_fractions: u64,
-    /// Of neighbours, those that are in order, and those that differ by one, as running numbers do.
+    /// Numbers of neighbours that are in order, and of those that differ by one, as running numbers do.
     num_in_order: u64,
     num_running: u64,
     num_pairs: u64,
@@ -24,11 +24,11 @@ pub(super) struct Times {
     max_s: Option<f64>,
 }
 
-/// The forms in which a text may be a time, likelier ones first.
+/// The formats in which a text may be a time, likelier ones first.
 const FORMS: [DateInput; 3] = [DateInput::Rfc3339, DateInput::Iso8601, DateInput::Rfc2822];
-/// The shortest text of a day.
+/// Minimum length of a date as text.
 const MIN_TEXT_LEN: usize = 10;
-/// 2001 to 2038: what lies outside is no time of a record.
+/// 2001 to 2038: numbers outside are not times of records.
 const SECONDS: std::ops::Range<f64> = 978_307_200.0..2_147_483_648.0;
 const YEAR_S: f64 = 366.0 * 86_400.0;
 
@@ -82,7 +82,7 @@ impl Times {
         self.max_s = Some(self.max_s.map_or(seconds, |max| max.max(seconds)));
     }
 
-    /// The forms that together read all of `num_texts` that say a time: the first alone, if it does.
+    /// Returns the formats that together parse all of `num_texts` that have a time: the first alone, if it suffices.
     pub(super) fn forms_of(&self, num_texts: u64) -> Option<&'static str> {
         let num_texts = num_texts.saturating_sub(self.num_never);
         let all = |form: usize| num_texts > 0 && self.num_texts.get(form) == Some(&num_texts);
@@ -94,12 +94,12 @@ impl Times {
         }
     }
 
-    /// Texts that say that there is no time.
+    /// Returns the number of texts that mean a missing time.
     pub(super) fn num_never(&self) -> u64 {
         self.num_never
     }
 
-    /// Whether `num_values` values, all there are, are Unix times.
+    /// Returns whether all `num_values` values are Unix times.
     pub(super) fn are_unix(&self, num_values: u64, name: &str) -> bool {
         if num_values == 0 || self.num_unix != num_values {
             return false;
@@ -109,7 +109,7 @@ impl Times {
         };
         match what_name_says(name) {
             Some(is_time) => is_time,
-            // Of a few years, with parts of a second, or in order and no running number.
+            // Within a few years, with fractions of a second, or ordered without being running numbers.
             None => {
                 let are_in_order = self.num_pairs >= 3
                     && self.num_in_order * 10 >= self.num_pairs * 9
@@ -121,8 +121,8 @@ impl Times {
     }
 }
 
-/// Whether a text stands where a time would, and says that there is none: it is blank, or a year that stands for "not
-/// yet" or "for ever".
+/// Returns whether a text replaces a time to mean that there is none: it is blank, or has a year that means "not yet"
+/// or "forever".
 fn is_never(text: &str) -> bool {
     let text = text.trim_ascii();
     if matches!(text, "" | "-") {
@@ -134,11 +134,11 @@ fn is_never(text: &str) -> bool {
     let [b'-', month @ .., b'-', _, _] = rest.as_bytes().get(..6).unwrap_or_default() else {
         return false;
     };
-    // Fields hold times of 1677 to 2262.
+    // Fields can hold times from 1677 to 2262.
     month.iter().all(u8::is_ascii_digit) && matches!(year.parse::<u16>(), Ok(..=1677 | 2262..))
 }
 
-/// Whether a name says that its values tell things apart: they are looked for one by one, and never added up.
+/// Returns whether a name suggests identifiers: values that are looked up individually, and never added up.
 pub(super) fn is_id(name: &str) -> bool {
     const IDS: [&str; 9] = [
         "id", "ids", "uid", "uuid", "guid", "key", "serial", "account", "phone",
@@ -148,8 +148,8 @@ pub(super) fn is_id(name: &str) -> bool {
         .is_some_and(|word| IDS.contains(&word.as_str()))
 }
 
-/// Whether a name says that its values are times, or that they are something else. A name is its words: `accounts_id`
-/// has no `ts` in it.
+/// Returns whether a name suggests times, or something else; `None` if neither. A name is divided into words:
+/// `accounts_id` does not contain `ts`.
 fn what_name_says(name: &str) -> Option<bool> {
     const OTHERS: [&str; 22] = [
         "id", "ids", "uid", "pid", "key", "hash", "code", "count", "num", "number", "no", "total",
@@ -185,7 +185,7 @@ fn what_name_says(name: &str) -> Option<bool> {
         "day",
     ];
     let words = words(name);
-    // The last word is what a value is: `time_id` is an id.
+    // The last word is the kind of value: `time_id` is an id.
     let last = words.last().map(String::as_str).unwrap_or_default();
     if OTHERS.contains(&last) {
         return Some(false);
@@ -202,7 +202,7 @@ fn what_name_says(name: &str) -> Option<bool> {
         .then_some(false)
 }
 
-/// `createdAt`, `created_at`, `CREATED-AT` → `created`, `at`.
+/// Splits `createdAt`, `created_at`, `CREATED-AT` into `created`, `at`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_lower = false;

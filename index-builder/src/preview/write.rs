@@ -3,10 +3,10 @@
 use super::field::{Field, Kind, leaves};
 use std::fmt::Write;
 
-/// More fields than this would make a search for a word without a field slow.
+/// Maximum number of default search fields: more would make the search for a word without a field slow.
 const MAX_DEFAULT_FIELDS: usize = 12;
 const MAX_TAGS: usize = 3;
-/// Fields that are left to the dynamic mode and named in comments.
+/// Maximum number of dynamic fields that comments name.
 const MAX_COMMENTS: usize = 100;
 
 /// A config before it is text.
@@ -17,7 +17,7 @@ pub(super) struct Draft<'f> {
     pub(super) fields: &'f [Field],
     /// The path of the timestamp field.
     pub(super) timestamp: Option<&'f [String]>,
-    /// Whether documents are packed more densely, which takes longer: worth it for small indexes.
+    /// True if documents are packed more densely, which takes longer: worth it for small indexes.
     pub(super) is_dense: bool,
 }
 
@@ -90,7 +90,7 @@ impl Draft<'_> {
         yaml
     }
 
-    /// Three fields with few values; what is a level for sure comes first.
+    /// Returns up to three fields with few values; certain levels come first.
     fn tags(&self) -> Vec<String> {
         let mut tags = leaves(self.fields);
         tags.retain(|field| field.kind.is_tag() && !field.is_list);
@@ -99,8 +99,8 @@ impl Draft<'_> {
         names.take(MAX_TAGS).collect()
     }
 
-    /// The fields in which words are looked for that name no field: messages first, then other texts, so that a word that
-    /// somebody sees in a record finds it. Where there is no text, whatever has values.
+    /// Returns the default search fields: messages first, then other texts, so that a word that is visible in a record
+    /// finds it. Without texts, any fields with values.
     pub(super) fn default_fields(&self) -> Vec<String> {
         let rank = |field: &Field| match field.kind {
             _ if field.is_blank => None,
@@ -136,7 +136,7 @@ impl Draft<'_> {
             ranked.extend(others.map(|field| (6, field.name())));
         }
         if ranked.is_empty() {
-            // Of numbers and booleans in lists and objects of any shape: each has its own name.
+            // Numbers and booleans in lists and dynamic objects: each has its own name.
             ranked.extend(leaves.iter().map(|field| (7, field.name())));
         }
         ranked.sort_by_key(|(rank, _)| *rank);
@@ -147,9 +147,9 @@ impl Draft<'_> {
             .collect()
     }
 
-    /// The texts whose words keep their places, so that phrases are found: messages, and texts that differ. The places
-    /// of words in values that come again and again take more room than all else; only where there is no other text, the
-    /// first has them.
+    /// Returns the texts whose words keep their positions, so that phrases are found: messages, and varied texts.
+    /// Positions in repeated values take more room than everything else; only if there is no other text, the first one
+    /// has them.
     fn needs_order(&self) -> Vec<&[String]> {
         let leaves = leaves(self.fields);
         let words = |is_repeated: bool| {
@@ -204,7 +204,7 @@ impl Draft<'_> {
     }
 }
 
-/// The type of a field, and its options.
+/// Returns the type of a field, and its options.
 fn type_of(field: &Field, ordered: &[&[String]]) -> (&'static str, String) {
     let (kind, options) = match field.kind {
         Kind::Date(forms) => return ("datetime", format!("input_formats: {forms}, fast: true")),
@@ -214,7 +214,7 @@ fn type_of(field: &Field, ordered: &[&[String]]) -> (&'static str, String) {
         ),
         Kind::Ip => ("ip", "fast: true"),
         Kind::Bool => ("bool", "fast: true"),
-        // Columns answer ranges and equal values: terms beside them would be most of a small index.
+        // Columns answer ranges and equality: additional terms would be most of a small index.
         Kind::U64 { is_id: false } => ("u64", "fast: true, indexed: false"),
         Kind::I64 { is_id: false } => ("i64", "fast: true, indexed: false"),
         Kind::F64 => ("f64", "fast: true, indexed: false"),
@@ -235,7 +235,8 @@ fn type_of(field: &Field, ordered: &[&[String]]) -> (&'static str, String) {
     (kind, options.to_owned())
 }
 
-/// Whether a config may name a path as a default search field: no part of it is empty, and it is no field of the index.
+/// Returns whether a config may name a path as a default search field: no part of it is empty, and it is not a field of
+/// the index itself.
 fn is_default_field(name: &str) -> bool {
     let segments = canter_doc_mapper::split_path(name);
     let is_own = |first: &String| {
@@ -252,7 +253,7 @@ fn is_default_field(name: &str) -> bool {
     !segments.iter().any(is_odd) && !segments.first().is_some_and(is_own)
 }
 
-/// A text as YAML reads it back: quoted, with nothing in it that ends a line, stands for a variable or is no character.
+/// Returns a text quoted for YAML, without anything that ends a line, is a variable or an invalid character.
 fn quoted(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     let mut quoted = String::with_capacity(json.len());
@@ -268,7 +269,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// A text as it may stand behind `#`.
+/// Returns a text that is safe behind `#`.
 fn in_comment(text: &str) -> String {
     text.chars()
         .map(|c| match c {
@@ -279,7 +280,7 @@ fn in_comment(text: &str) -> String {
         .collect()
 }
 
-/// What YAML takes for the end of a line, or for no character.
+/// Returns whether YAML treats a character as a line break or as invalid.
 fn is_odd(c: char) -> bool {
     matches!(
         c,

@@ -7,30 +7,30 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Consecutive records of one source, all of one layout.
+/// Consecutive records of one source, all with the same layout.
 #[derive(Debug)]
 pub(crate) struct RecordBatch {
-    /// Which source, by its place in the list of sources.
+    /// The source, by its position in the list of sources.
     pub(crate) source_ord: usize,
-    /// Which source, for ever.
+    /// The permanent id of the source.
     pub(crate) source_id: SourceId,
-    /// Which record of the source the first one is, from 1; or which line, as [`Record::place`].
+    /// Number of the first record in the source, from 1; or of its line, as [`Record::place`].
     pub(crate) first_record: u64,
-    /// Whether places are those of lines.
+    /// True if places count lines.
     pub(crate) counts_lines: bool,
-    /// So many records of the source were ingested before, or lines.
+    /// Number of records, or lines, of the source that were ingested before.
     pub(crate) num_known_records: u64,
-    /// Which became so many documents, with the kept rest of a record in which the source broke off.
+    /// Number of documents that these became, including the kept rest of a record in which the source broke off.
     pub(crate) num_known_docs: u64,
-    /// How they are read.
+    /// The layout by which they are parsed.
     pub(crate) layout: Arc<Layout>,
-    /// Fields of all its documents that do not have them.
+    /// Fields for all its documents that do not have them.
     pub(crate) path_fields: Arc<PathFields>,
     /// Records that are rejected unseen, by their places in the source from 1.
     pub(crate) left_out: Arc<BTreeSet<u64>>,
-    /// All bytes that were read for them, what stands between them included.
+    /// Number of bytes that were read for them, including the gaps between them.
     pub(crate) raw_num_bytes: u64,
-    /// What broke off the last record, if it is one of those.
+    /// The failure that broke off the last record, if one did.
     pub(crate) failure: Option<String>,
     pub(super) bytes: Vec<u8>,
     pub(super) records: Vec<RecordSpan>,
@@ -38,48 +38,48 @@ pub(crate) struct RecordBatch {
 
 #[derive(Clone, Debug)]
 pub(super) struct RecordSpan {
-    /// Where the record stands in the batch, without a line ending.
+    /// Range of the record in the batch, without a line ending.
     pub(super) range: Range<usize>,
     pub(super) line_num: u64,
     pub(super) byte_offset: u64,
-    /// How many bytes it took in the source, with its ending.
+    /// Number of its bytes in the source, with its ending.
     pub(super) raw_num_bytes: u64,
     pub(super) extent: Extent,
-    /// Whether something ends it, and not the source.
+    /// True if something ends it before the end of the source.
     pub(super) is_ended: bool,
-    /// The same, or its last line has its end. Otherwise it may be a part of a record that is being written.
+    /// True if it is ended, or its last line is. Otherwise it may be part of a record that is being written.
     pub(super) has_end: bool,
-    /// Lines of the source that it takes.
+    /// Number of lines of the source that it takes.
     pub(super) num_lines: u64,
     /// See [`Record::place`].
     pub(super) place: u64,
 }
 
-/// How much of a record there is.
+/// Completeness of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// All of it.
+    /// The whole record.
     Whole,
-    /// Only the beginning, because it is over the limit.
+    /// Only the beginning, because the record is over the limit.
     Shortened,
-    /// A part of one that is over the limit; the others are there too.
+    /// A part of a record over the limit; the other parts are present too.
     Part,
-    /// The source broke off in it, or after the one before.
+    /// The source broke off in it, or after the previous one.
     BrokenOff,
 }
 
 /// One record without its ending.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
-    /// The line it begins on, from 1.
+    /// The number of its first line, from 1.
     pub(crate) line_num: u64,
-    /// The place of its first byte in the uncompressed source.
+    /// The offset of its first byte in the uncompressed source.
     pub(crate) byte_offset: u64,
     pub(crate) bytes: &'a [u8],
-    /// The length in the source, with its ending.
+    /// Its length in the source, with its ending.
     pub(crate) raw_num_bytes: u64,
     pub(crate) extent: Extent,
-    /// Which record of the source it is, from 1; where records may have several lines, which line its first one is.
+    /// Number of the record in the source, from 1; where records may have several lines, number of its first line.
     pub(crate) place: u64,
 }
 
@@ -100,7 +100,7 @@ impl RecordBatch {
     }
 }
 
-/// Whether a byte is none of a record: white space, or what a crash has left in place of bytes.
+/// Returns whether a byte is not part of a record: white space, or what a crash has left in place of bytes.
 pub(crate) fn is_blank(byte: &u8) -> bool {
     byte.is_ascii_whitespace() || *byte == 0
 }

@@ -1,5 +1,5 @@
-//! Whether what an index takes of a source's documents is more than their time. In lenient mode nothing else is kept, and
-//! nothing is said of it: a layout that is not the one of the mapping would be lost without a word.
+//! Check that an index stores more of a source's documents than their time. Lenient mode drops everything else
+//! silently: a layout other than the mapping's would be lost without an error.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,12 +13,12 @@ use serde::de::IgnoredAny;
 use super::batch::{Extent, RecordBatch};
 use crate::error::BuildError;
 
-/// Records of a source that are looked at.
+/// Number of records of a source that are examined.
 const MAX_RECORDS: usize = 50;
-/// Names that are shown of either side.
+/// Maximum number of names that are shown of either side.
 const MAX_SHOWN: usize = 6;
 
-/// What an index takes of documents.
+/// The fields that an index stores.
 #[derive(Clone, Debug)]
 pub(super) struct Fit(Option<Arc<Taken>>);
 
@@ -29,8 +29,8 @@ struct Taken {
 }
 
 impl Fit {
-    /// Of an index that keeps nothing but what it maps. `is_read_by_another` says that a program makes documents of records,
-    /// so that these say nothing.
+    /// Creates the check for an index that only stores mapped fields. `is_read_by_another` is true if a program
+    /// transforms records, so that their fields prove nothing.
     pub(super) fn of(config: &IndexConfig, is_read_by_another: bool) -> Fit {
         let mapping = &config.doc_mapping;
         let keeps_all = mapping.mode != Mode::Lenient || mapping.store_source || is_read_by_another;
@@ -46,10 +46,10 @@ impl Fit {
         Fit(taken.map(Arc::new))
     }
 
-    /// Looks at the first records of a source.
+    /// Examines the first records of a source.
     ///
     /// # Errors
-    /// `Invalid` if the index takes nothing but the time of most of them, with what fits them.
+    /// `Invalid` if the index stores nothing but the time of most of them; the message names the mapped fields.
     pub(super) fn check(&self, name: &str, batch: &RecordBatch) -> Result<(), BuildError> {
         let Some(taken) = &self.0 else {
             return Ok(());
@@ -63,7 +63,7 @@ impl Fit {
                 let members = json.ok().and_then(|json| {
                     serde_json::from_slice::<BTreeMap<Cow<'_, str>, IgnoredAny>>(json).ok()
                 });
-                // What is no document is rejected, and that is said.
+                // A record that is not a document is rejected, which is reported.
                 let Some(members) = members else {
                     return;
                 };
@@ -83,7 +83,7 @@ impl Fit {
         Err(taken.misfit(name, batch.layout.format(), &which, &others))
     }
 
-    /// Looks at the names of a file's columns.
+    /// Examines the names of a file's columns.
     ///
     /// # Errors
     /// As [`Fit::check`].
@@ -100,7 +100,7 @@ impl Fit {
 }
 
 impl Taken {
-    /// Whether a document has fields beside its time, and none of them is taken. Notes them.
+    /// Returns whether a document has fields besides its time, none of which is stored. Collects them.
     fn loses_all<'k>(
         &self,
         keys: impl Iterator<Item = &'k str>,
@@ -143,7 +143,7 @@ impl Taken {
     }
 }
 
-/// Some of the names.
+/// Returns some of the names.
 fn listed<'n>(mut names: impl Iterator<Item = &'n str>) -> String {
     let shown: Vec<&str> = names.by_ref().take(MAX_SHOWN).collect();
     match (shown.is_empty(), names.count()) {

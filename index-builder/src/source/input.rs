@@ -1,4 +1,4 @@
-//! Where records come from, and who a source is. How it is opened is in `open.rs`.
+//! Sources of records, and their identities. `open.rs` opens them.
 
 use super::decoding::ArchiveMember;
 use super::identity::LogName;
@@ -14,15 +14,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// A stream of records, of any format that [`canter_formats`] recognises. gzip (several members too), zstd, bzip2, xz and
-/// UTF-16 are recognised by their first bytes, whatever the name says. Of an archive (tar, zip) each member is a source.
+/// A stream of records, in any format that [`canter_formats`] recognises. gzip (also with several members), zstd,
+/// bzip2, xz and UTF-16 are recognised by their first bytes, whatever the name. Each member of an archive (tar, zip) is
+/// a source.
 ///
-/// Documents are known by their source and their place in it ([`DocIdentity`]), so a source that is
-/// ingested again is found to be, and equal lines of two sources are two documents. A file is what it begins with: one
-/// that has all that was ingested of a source, at its beginning, is that source, whatever it is called now (logs are
-/// rotated and compressed), unless another file of the same ingest is. An object of a bucket is its URI, and any other
-/// stream the one that its caller says ([`Source::with_id`]), or else one that never was before; to both belongs how they
-/// begin.
+/// Documents are identified by their source and their place in it ([`DocIdentity`]), so a source that is ingested again
+/// is recognised, and equal lines of two sources are two documents. A file is identified by its beginning: a file that
+/// begins with everything that was ingested of a source is that source, whatever its name is now (logs are rotated and
+/// compressed), unless another file of the same ingest is. An object of a bucket is identified by its URI, and any
+/// other stream by the id that its caller sets ([`Source::with_id`]), or else it is new; both also by their beginnings.
 ///
 /// [`DocIdentity`]: canter_split_format::DocIdentity
 pub struct Source {
@@ -31,25 +31,25 @@ pub struct Source {
     id: Option<String>,
     pub(super) path_fields: Vec<(String, String)>,
     pub(super) left_out: Arc<BTreeSet<u64>>,
-    /// Nobody named it: a pattern, a folder or an archive has it.
+    /// True if it was not named explicitly: a pattern, a folder or an archive contains it.
     is_found: bool,
 }
 
 pub(super) enum Origin {
     File(PathBuf),
-    /// It is opened by who reads ahead.
+    /// The read-ahead opens it.
     Object(ObjectPlace),
-    /// Of an archive that is one of the former.
+    /// A member of an archive that is one of the former.
     Member(ArchiveMember),
     Stdin,
-    /// For whoever takes it, so that a source may be shared.
+    /// In a mutex, so that a source may be shared.
     Reader(Mutex<Box<dyn Read + Send>>),
-    /// JSON documents, one a line.
+    /// JSON documents, one per line.
     Lines(Bytes),
 }
 
 impl Source {
-    /// A file, which may be compressed.
+    /// Creates a source from a file, which may be compressed.
     pub fn file(path: impl Into<PathBuf>) -> Source {
         let path = path.into();
         Source {
@@ -62,7 +62,7 @@ impl Source {
         }
     }
 
-    /// An object of a bucket.
+    /// Creates a source from an object of a bucket.
     pub(crate) fn object(place: ObjectPlace) -> Source {
         Source {
             name: place.uri(),
@@ -74,7 +74,7 @@ impl Source {
         }
     }
 
-    /// A member of an archive, which has the fields of the archive's path.
+    /// Creates a source from a member of an archive, with the fields of the archive's path.
     pub(super) fn member(member: ArchiveMember) -> Source {
         let archive = member.archive();
         Source {
@@ -87,7 +87,7 @@ impl Source {
         }
     }
 
-    /// Standard input, which may be compressed.
+    /// Creates a source from standard input, which may be compressed.
     #[must_use]
     pub fn stdin() -> Source {
         Source {
@@ -100,7 +100,7 @@ impl Source {
         }
     }
 
-    /// Any reader; `name` stands in messages and rejects.
+    /// Creates a source from any reader; messages and rejects call it `name`.
     pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Source {
         Source {
             name: name.into(),
@@ -112,10 +112,10 @@ impl Source {
         }
     }
 
-    /// JSON documents that somebody has put into lines, each ended by a line feed; `name` stands in messages and rejects.
+    /// Creates a source from JSON documents in lines, each ended by a line feed; messages and rejects call it `name`.
     ///
-    /// Each line is a record, whatever it begins with: nothing is taken for compression, a byte order mark or another
-    /// format, no rule for records of several lines counts, and none is too long.
+    /// Each line is a record, whatever its beginning: compression, byte order marks and other formats are not
+    /// detected, no rule for records of several lines applies, and no line is too long.
     pub fn lines(name: impl Into<String>, lines: Vec<u8>) -> Source {
         Source {
             name: name.into(),
@@ -127,52 +127,52 @@ impl Source {
         }
     }
 
-    /// Says who the source is: the same id is the same source, wherever it is read from.
+    /// Sets the source's id: the same id is the same source, wherever it is read from.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Source {
         self.id = Some(id.into());
         self
     }
 
-    /// Returns whether the lines are the caller's, which nothing else has.
+    /// Returns whether the lines are in the caller's memory, and stored nowhere else.
     pub(crate) fn is_in_memory(&self) -> bool {
         matches!(self.origin, Origin::Lines(_))
     }
 
-    /// Rejects these records, by their places from 1, without looking at them. The source and all its other documents stay
-    /// who they are.
+    /// Rejects these records, by their places from 1, without parsing them. The source and all its other documents keep
+    /// their identities.
     #[must_use]
     pub fn without(mut self, records: BTreeSet<u64>) -> Source {
         self.left_out = Arc::new(records);
         self
     }
 
-    /// Gives its documents these fields, unless they have them.
+    /// Adds these fields to its documents, unless they have them.
     #[must_use]
     pub(crate) fn with_path_fields(mut self, fields: Vec<(String, String)>) -> Source {
         self.path_fields = fields;
         self
     }
 
-    /// Says that nobody named it: if it is no log at all, it is left out, and the others are read.
+    /// Marks it as not explicitly named: if it is not a log at all, it is left out, and the others are read.
     #[must_use]
     pub(crate) fn found(mut self) -> Source {
         self.is_found = true;
         self
     }
 
-    /// Whether nobody named it.
+    /// Returns whether it was not named explicitly.
     pub(crate) fn is_found(&self) -> bool {
         self.is_found
     }
 
-    /// The name that messages and rejects give.
+    /// Returns the name in messages and rejects.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The length as it is stored (compressed), where that is known before reading.
+    /// Returns the stored (compressed) length, if it is known before reading.
     #[must_use]
     pub fn stored_num_bytes(&self) -> Option<u64> {
         match &self.origin {
@@ -192,10 +192,10 @@ impl Source {
         }
     }
 
-    /// Fails early where the source cannot be opened, before anything was read from the others.
+    /// Fails early if the source cannot be opened, before anything is read from the others.
     pub(crate) fn check(&self) -> Result<(), BuildError> {
         match &self.origin {
-            // Whoever writes to a pipe would see it closed.
+            // The writer of a pipe would see it closed.
             Origin::File(path) if is_pipe(path) => Ok(()),
             Origin::File(path) => open_file(path).map(drop),
             Origin::Object(_)
@@ -206,7 +206,7 @@ impl Source {
         }
     }
 
-    /// The file that it is.
+    /// Returns its path, if it is a file.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.origin {
             Origin::File(path) => Some(path),
@@ -214,7 +214,7 @@ impl Source {
         }
     }
 
-    /// The object that it is.
+    /// Returns its object, if it is one.
     pub(crate) fn as_object(&self) -> Option<&ObjectPlace> {
         match &self.origin {
             Origin::Object(place) => Some(place),
@@ -222,8 +222,8 @@ impl Source {
         }
     }
 
-    /// Under which it is known that all of it was ingested, in a version that never changes: such a source need not
-    /// be looked at. A file may change and say nothing.
+    /// Returns the ledger's id of a completely ingested version that never changes: such a source need not be read.
+    /// `None` for a file, which may change unnoticed.
     pub(crate) fn whole_id(&self) -> Option<SourceId> {
         if let Origin::Member(member) = &self.origin {
             return member.archive().whole_id().filter(|_| member.is_last());
@@ -234,7 +234,7 @@ impl Source {
         Some(SourceId::of(&self.origin(), &version))
     }
 
-    /// Where it is, if that can be told: two sources of one place are one.
+    /// Returns its location, if known: two sources with one location are the same.
     pub(crate) fn place(&self) -> Option<Vec<u8>> {
         match &self.origin {
             Origin::File(path) => {
@@ -251,8 +251,8 @@ impl Source {
         }
     }
 
-    /// What makes it this source, but for how it begins: the same whenever it is ingested again, and
-    /// never the same for a stream that nobody gave an id.
+    /// Returns its origin, which identifies it together with its beginning: the same whenever it is
+    /// ingested again, and always a new one for a stream without an id.
     pub(crate) fn origin(&self) -> Vec<u8> {
         match (&self.id, &self.origin) {
             (Some(id), _) => Some(origin_of(id)),
@@ -266,7 +266,7 @@ impl Source {
         .unwrap_or_else(never_before)
     }
 
-    /// Of a file without an id of its own, the log that it belongs to: such a file is known by its content, too.
+    /// Returns the log of a file without an id of its own: such a file is also identified by its content.
     pub(crate) fn log_name(&self) -> Option<LogName> {
         match (&self.id, &self.origin) {
             (None, Origin::File(path)) => path.canonicalize().ok().map(|path| LogName::of(&path)),
@@ -274,7 +274,7 @@ impl Source {
         }
     }
 
-    /// Whether it can be told when it comes again.
+    /// Returns whether it can be recognised again.
     pub(crate) fn is_kept(&self) -> bool {
         if let Origin::Member(member) = &self.origin {
             return member.archive().is_kept();
@@ -283,7 +283,7 @@ impl Source {
         self.id.is_some() || (has_place && self.place().is_some())
     }
 
-    /// The same source once more, if it can be read twice.
+    /// Returns the same source once more, if it can be read twice.
     pub(crate) fn again(&self) -> Option<Source> {
         let origin = match &self.origin {
             Origin::File(path) if path.is_file() => Origin::File(path.clone()),
@@ -303,14 +303,14 @@ impl Source {
     }
 }
 
-/// Where a source comes from that was given an id: nowhere else.
+/// Returns the origin of a source with an id: the id alone.
 pub(super) fn origin_of(id: &str) -> Vec<u8> {
     [b"id:", id.as_bytes()].concat()
 }
 
-/// An origin that nothing had before.
+/// Returns a new origin.
 fn never_before() -> Vec<u8> {
-    // Its keys are 128 random bits of the system, which is all the randomness that this takes.
+    // Its keys are 128 random bits of the system, the only randomness that is needed.
     let random = RandomState::new();
     let [left, right] = [0, 1].map(|half: u8| random.hash_one(half).to_le_bytes());
     [b"once:", &left[..], &right[..]].concat()

@@ -1,7 +1,7 @@
-//! Phase 1: bytes from files, standard input or any reader, uncompressed and cut into records.
+//! Phase 1: bytes from files, standard input or any reader, decompressed and divided into records.
 //!
-//! Memory is constant: a batch of records at a time, and never more of one record than the limit.
-//! Where a record ends, `canter-formats` says; nothing here knows what is in one.
+//! Memory is constant: one batch of records at a time, and never more of one record than the limit.
+//! `canter-formats` decides where a record ends; nothing here parses records.
 
 mod batch;
 mod decoding;

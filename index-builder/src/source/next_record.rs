@@ -1,4 +1,4 @@
-//! Finding the next record of a source: a line, several lines with a rule for those, or what a cutter takes for one.
+//! Finding the next record of a source: a line, several lines according to a rule, or a record found by a cutter.
 
 use super::batch::{Extent, RecordSpan};
 use super::records::RecordReader;
@@ -6,7 +6,7 @@ use crate::error::ErrorKind;
 use canter_formats::Cut;
 use std::io::{self, BufRead};
 
-/// Of a record over the limit, this much is kept for the rejects file.
+/// Number of bytes of a record over the limit that are kept for the rejects file.
 pub(super) const KEPT_OF_LONG_RECORD: usize = 1024;
 
 impl RecordReader {
@@ -22,7 +22,7 @@ impl RecordReader {
         }
     }
 
-    /// Appends one line to `bytes`: at most the limit and an ending of it. `None` at the end.
+    /// Appends one line to `bytes`: at most the limit and a part of its ending. `None` at the end.
     fn read_line(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
         let start = bytes.len();
         let keep = self.max_num_bytes.saturating_add(2);
@@ -93,10 +93,10 @@ impl RecordReader {
         Ok(Some(span))
     }
 
-    /// Ends a part at the limit, where a character ends, and gives back what is beyond.
+    /// Ends a part at the limit, on a character boundary, and gives the rest back.
     fn end_part(&mut self, bytes: &mut Vec<u8>, span: &mut RecordSpan) {
         let mut end = span.range.start + self.max_num_bytes;
-        // At most three bytes of a character stand before its last one.
+        // At most three bytes of a character precede its last one.
         for _ in 0..3 {
             let is_inside = bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);
             if is_inside && end > span.range.start + 1 {
@@ -117,10 +117,10 @@ impl RecordReader {
         self.input.reader.unread(beyond);
     }
 
-    /// Appends lines up to the next one with which a record begins.
+    /// Appends lines up to the next one that begins a record.
     fn read_lines(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
         let start = bytes.len();
-        // Room for the line that is looked at, used again and again.
+        // Buffer for the examined line, reused.
         let mut line = Vec::new();
         let mut record = match self.next_line.take() {
             Some((next, mut span)) => {
@@ -144,14 +144,14 @@ impl RecordReader {
                 Ok(Some(span)) => span,
                 Ok(None) => break,
                 Err(error) => {
-                    // The lines so far are a record, and what came of the next one breaks off.
+                    // The lines so far are a record, and the next one breaks off.
                     let broken = self.broken_off(error, &mut line, 0);
                     record.has_end &= self.waiting().is_none();
                     self.next_line = broken.map(|span| (line, span));
                     return Ok(Some(self.end_record(record, bytes)));
                 }
             };
-            // What is known ends with a record, whatever follows.
+            // The known part ends with a record, whatever follows.
             let num_known = self.known.map_or(0, |known| known.num_lines);
             let is_behind_known =
                 self.counts_lines && num_known == self.num_lines + record.num_lines;
@@ -159,7 +159,7 @@ impl RecordReader {
             let is_too_long = record.range.len() + 1 + line.len() > self.max_num_bytes;
             let is_part = span.extent == Extent::Part;
             if begins || is_part || (is_too_long && self.settings.keeps_all) {
-                // What was cut apart is told to be.
+                // Marks a divided record as such.
                 if !begins {
                     record.extent = Extent::Part;
                 }
@@ -190,7 +190,7 @@ impl RecordReader {
         record
     }
 
-    /// Whether a line begins a record, and does not go on with the one of which `record` is what was read so far.
+    /// Returns whether a line begins a record, instead of continuing the one that `record` is the beginning of.
     fn begins_record(&self, record: &[u8], line: &[u8]) -> bool {
         match &self.settings.multiline_start {
             Some(rule) => rule.is_match(line),
@@ -198,7 +198,7 @@ impl RecordReader {
         }
     }
 
-    /// Goes past the other lines of a record that is too long.
+    /// Skips the other lines of a record that is too long.
     fn skip_to_next(&mut self, record: &mut RecordSpan) -> io::Result<()> {
         let mut line = Vec::new();
         while let Some(span) = self.read_line(&mut line)? {
@@ -214,7 +214,7 @@ impl RecordReader {
         Ok(())
     }
 
-    /// Appends what the cutter takes for a record.
+    /// Appends a record found by the cutter.
     fn cut_record(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
         let start = bytes.len();
         let mut span = RecordSpan {
@@ -266,7 +266,7 @@ impl RecordReader {
                 continue;
             }
             let is_over = bytes.len() - start > self.max_num_bytes.saturating_add(2);
-            // A quote may still be closed in what is being written.
+            // A quote may still be closed by a later write.
             let is_open = is_at_end && self.input.may_grow && !self.settings.takes_open();
             if (is_over || (is_at_end && !is_open))
                 && self.cutter.is_in_quotes()
@@ -276,7 +276,7 @@ impl RecordReader {
             }
             if is_over && self.settings.keeps_all {
                 self.end_part(bytes, &mut span);
-                // The cutter has seen what is given back: it goes on as if a record began there.
+                // The cutter has seen the bytes that are given back: it continues as if a record began there.
                 self.cutter.begin_again();
                 return Ok(Some(span));
             }
@@ -302,7 +302,7 @@ impl RecordReader {
         Ok(Some(span))
     }
 
-    /// Takes the first line for a record, because a quote in it is never closed. False if it has no end.
+    /// Takes the first line as a record, because a quote in it is never closed. Returns false if it has no end.
     fn end_at_line(&mut self, bytes: &mut Vec<u8>, span: &mut RecordSpan) -> bool {
         let start = span.range.start;
         let Some(at) = memchr::memchr(b'\n', &bytes[start..]) else {
@@ -319,8 +319,8 @@ impl RecordReader {
         true
     }
 
-    /// Ends the source: a damaged one with a record that says so, one that cannot be read with a
-    /// failure of the whole.
+    /// Ends the source: a damaged one with a record that says so, an unreadable one with a failure
+    /// of the whole ingest.
     pub(super) fn broken_off(
         &mut self,
         error: io::Error,

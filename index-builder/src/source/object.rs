@@ -1,4 +1,4 @@
-//! Objects of buckets as sources: several are read ahead, each is streamed, and goes on where it broke off.
+//! Objects of buckets as sources: several are read ahead, each is streamed, and resumes where it broke off.
 //!
 //! ```text
 //!   one task:    object i + 2 ──▶ up to 4 MiB ┐
@@ -6,7 +6,7 @@
 //!                object i     ──▶ up to 4 MiB ┘
 //! ```
 //!
-//! Each object has room of its own, so that no object waits for room that a later one holds.
+//! Each object has its own buffer, so that no object waits for room that a later one holds.
 
 use crate::blocking;
 use crate::error::BuildError;
@@ -21,11 +21,11 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
-/// Objects that are read at once, the one that is being parsed among them.
+/// Maximum number of objects that are read at once, including the one that is being parsed.
 const OBJECTS_AT_ONCE: usize = 16;
-/// Bytes of each that wait to be parsed.
+/// Maximum number of bytes of each that wait to be parsed.
 const ROOM_OF_OBJECT: usize = 4 << 20;
-/// A read that broke off so often without a byte in between is given up.
+/// Maximum number of failures of a read without a byte in between.
 const MAX_FAILURES: u32 = 5;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 
@@ -44,7 +44,7 @@ impl ObjectPlace {
         bucket: Arc<str>,
         mut meta: ObjectMeta,
     ) -> ObjectPlace {
-        // Some stores have no ETag of objects that came to them by other ways, and say an empty one.
+        // Some stores report an empty ETag for objects that were uploaded in other ways.
         meta.e_tag = meta.e_tag.filter(|tag| !tag.trim_matches('"').is_empty());
         ObjectPlace {
             store,
@@ -69,7 +69,7 @@ impl ObjectPlace {
         self.meta.last_modified.into()
     }
 
-    /// What says that its bytes are these, as long as its URI is known, too.
+    /// Returns the object's version, which identifies its bytes together with its URI.
     pub(crate) fn version(&self) -> String {
         let size = self.meta.size;
         match (&self.meta.e_tag, &self.meta.version) {
@@ -82,10 +82,10 @@ impl ObjectPlace {
         }
     }
 
-    /// Asks for the bytes from `place` on.
+    /// Returns the options to request the bytes from `place` on.
     fn options(&self, place: u64) -> GetOptions {
         let mut options = GetOptions::default();
-        // A weak one matches nothing; it is compared with that of the answer.
+        // A weak one never matches; it is compared with that of the answer.
         let strong = self
             .meta
             .e_tag
@@ -96,7 +96,7 @@ impl ObjectPlace {
         options
     }
 
-    /// Reads a range of it, of the version that was listed.
+    /// Reads a range of the listed version.
     #[cfg_attr(
         not(feature = "parquet"),
         expect(dead_code, reason = "only Parquet is read by ranges")
@@ -142,24 +142,24 @@ impl ObjectPlace {
     }
 }
 
-/// What comes of an object.
+/// Part of an object's stream.
 enum Part {
-    /// There is an answer.
+    /// The answer has begun.
     Begun,
     Bytes(Bytes),
-    /// It was listed, and was not there any more.
+    /// The object was listed, and does not exist any more.
     Gone,
     Failed(BuildError),
     End,
 }
 
-/// Reads objects before they are asked for.
+/// Reads objects before they are needed.
 pub(crate) struct ReadAhead {
     ready: UnboundedReceiver<ObjectReader>,
 }
 
 impl ReadAhead {
-    /// Begins to read objects, in their order.
+    /// Starts reading objects, in order.
     pub(crate) fn start(objects: Vec<ObjectPlace>) -> Result<ReadAhead, BuildError> {
         let (to_reader, ready) = unbounded_channel();
         if !objects.is_empty() {
@@ -168,7 +168,7 @@ impl ReadAhead {
         Ok(ReadAhead { ready })
     }
 
-    /// The next object; `None` if it is not there any more.
+    /// Returns the next object; `None` if it does not exist any more.
     pub(crate) fn next(&mut self) -> Result<Option<ObjectReader>, BuildError> {
         let ended = || BuildError::internal("the task that reads objects has ended too early");
         let mut object = self.ready.blocking_recv().ok_or_else(ended)?;
@@ -181,7 +181,7 @@ impl ReadAhead {
     }
 }
 
-/// Runs until every object is read or nobody wants it.
+/// Runs until every object is read or the receiver is gone.
 async fn read_ahead(objects: Vec<ObjectPlace>, to_reader: UnboundedSender<ObjectReader>) {
     let at_once = Arc::new(Semaphore::new(OBJECTS_AT_ONCE));
     let mut reads = JoinSet::new();
@@ -207,7 +207,7 @@ async fn read_ahead(objects: Vec<ObjectPlace>, to_reader: UnboundedSender<Object
                 Ok(part) => part,
                 Err(error) => Part::Failed(error),
             };
-            // Whoever asked for it may have gone.
+            // The receiver may be gone.
             let _ = sender.send(last);
         });
         while reads.try_join_next().is_some() {}
@@ -215,7 +215,7 @@ async fn read_ahead(objects: Vec<ObjectPlace>, to_reader: UnboundedSender<Object
     while reads.join_next().await.is_some() {}
 }
 
-/// Passes the bytes of an object on; returns what is said at the end.
+/// Passes on the bytes of an object; returns its last part.
 async fn read_object(
     object: &ObjectPlace,
     to: &UnboundedSender<Part>,
@@ -284,7 +284,7 @@ async fn read_object(
     }
 }
 
-/// Waits for room; false if nobody wants the bytes.
+/// Waits for room; returns false if the receiver is gone.
 async fn pass_on(mut bytes: Bytes, to: &UnboundedSender<Part>, room: &Semaphore) -> bool {
     while !bytes.is_empty() {
         let part = bytes.split_to(bytes.len().min(ROOM_OF_OBJECT));
@@ -316,20 +316,20 @@ fn denied(object: &ObjectPlace) -> BuildError {
     ))
 }
 
-/// The bytes of an object, one part after the other. Read it where waiting is allowed.
+/// The bytes of an object, one part after another. Reads block.
 pub(crate) struct ObjectReader {
     parts: UnboundedReceiver<Part>,
     part: Bytes,
-    /// What this part has taken of the room.
+    /// Amount of room that this part has taken.
     held: usize,
     room: Arc<Semaphore>,
     is_ended: bool,
-    /// Another object is begun when this one is done.
+    /// Another object is started when this one is done.
     _turn: OwnedSemaphorePermit,
 }
 
 impl ObjectReader {
-    /// Whether it begins so; nothing of it is read then.
+    /// Returns whether it begins with `magic`; consumes nothing.
     pub(super) fn begins_with(&mut self, magic: &[u8]) -> io::Result<bool> {
         let mut beginning = Vec::new();
         while beginning.len() < magic.len() && self.receive()? {
@@ -341,7 +341,7 @@ impl ObjectReader {
         Ok(begins)
     }
 
-    /// Waits for the next part; false at the end.
+    /// Waits for the next part; returns false at the end.
     fn receive(&mut self) -> io::Result<bool> {
         if self.is_ended {
             return Ok(false);
@@ -375,12 +375,12 @@ impl Read for ObjectReader {
 
 impl Drop for ObjectReader {
     fn drop(&mut self) {
-        // Whoever waits for room sees that nobody reads.
+        // Tasks that wait for room see that the reader is gone.
         self.room.close();
     }
 }
 
-/// A failure of a store that comes out of a reader: the object is not damaged, it could not be read.
+/// A failure of a store that passes through a reader: the object is not damaged, but could not be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct StoreFailure(BuildError);

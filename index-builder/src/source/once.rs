@@ -1,5 +1,5 @@
-//! Sources that can be read once, such as pipes: their bytes taken out, looked at and put back; and what tells the bytes of
-//! others without reading them.
+//! Sources that can be read only once, such as pipes: their bytes are taken out, examined and put back. Others are
+//! identified without reading them.
 
 use super::input::{Origin, Source};
 use super::open::open_file;
@@ -9,26 +9,26 @@ use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 
 impl Source {
-    /// The same source by another name in messages and rejects.
+    /// Renames the source in messages and rejects.
     #[must_use]
     pub(crate) fn named(mut self, name: &str) -> Source {
         name.clone_into(&mut self.name);
         self
     }
 
-    /// The same source, of which the bytes come from elsewhere. A file or standard input stays who it is by name only: it is
-    /// known again if it was given an id.
+    /// Returns the source with bytes from another reader. A file or standard input keeps only its name: it is
+    /// recognised again if it has an id.
     #[must_use]
     pub(crate) fn reading(mut self, reader: impl Read + Send + 'static) -> Source {
         self.origin = Origin::Reader(Mutex::new(Box::new(reader)));
         self
     }
 
-    /// The bytes of a source that can be read once, as they are stored, and the source without them.
+    /// Returns the stored bytes of a source that can be read only once, and the source without them.
     ///
     /// # Errors
-    /// `Invalid` for a file that cannot be opened, `Internal` for an object or a member of an archive, which can be read
-    /// again.
+    /// `Invalid` for a file that cannot be opened, `Internal` for an object or a member of an archive, which can be
+    /// read again.
     pub(crate) fn into_reader(mut self) -> Result<(Box<dyn Read + Send>, Source), BuildError> {
         let empty = Origin::Reader(Mutex::new(Box::new(io::empty())));
         let reader: Box<dyn Read + Send> = match std::mem::replace(&mut self.origin, empty) {
@@ -46,8 +46,8 @@ impl Source {
         Ok((reader, self))
     }
 
-    /// Which bytes they are, without reading them: of a file its path, length and times, of an object its URI and version.
-    /// `None` for what can be read once, or is not there.
+    /// Identifies its bytes without reading them: a file by path, length and times, an object by URI and version.
+    /// `None` for a stream that can be read only once, or a missing one.
     #[must_use]
     pub fn stored_version(&self) -> Option<Vec<u8>> {
         let place = self.place()?;
@@ -62,7 +62,7 @@ impl Source {
     }
 }
 
-/// What changes when a file does: also if a tool puts back the time of its last modification.
+/// Returns properties that change when a file does, even if a tool restores its modification time.
 fn version_of(file: &Metadata) -> String {
     let modified = file.modified().ok();
     let version = format!("{} {modified:?}", file.len());

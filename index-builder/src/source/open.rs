@@ -1,4 +1,4 @@
-//! Opening a source: its bytes as they are stored, and what they are without compression.
+//! Opening a source: its stored bytes, decompressed.
 
 use super::decoding::{Decoded, Decoding, Layer};
 use super::input::{Origin, Source};
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 impl Source {
-    /// Opens the source; `num_stored_bytes` counts what is read of it before decompression.
+    /// Opens the source; `num_stored_bytes` counts the bytes read before decompression.
     pub(crate) fn open(
         self,
         num_stored_bytes: Arc<AtomicU64>,
@@ -33,7 +33,7 @@ impl Source {
         }
     }
 
-    /// The same with what was read ahead, if it is an object.
+    /// Opens the source with data that was read ahead, if it is an object.
     pub(crate) fn open_with(
         self,
         object: Option<ObjectReader>,
@@ -76,7 +76,7 @@ impl Source {
         })
     }
 
-    /// Opens it without settings, to see whether it is an archive, and to read its members.
+    /// Opens it without settings, to find out whether it is an archive, and to read its members.
     pub(super) fn decoded(
         self,
         num_stored_bytes: Arc<AtomicU64>,
@@ -93,7 +93,8 @@ impl Source {
         }
     }
 
-    /// Whether it is worth a look whether it is an archive: objects by their names alone, since each look is a request.
+    /// Returns whether it is worth checking for an archive: objects by their names alone, since each check is a
+    /// request.
     pub(super) fn may_be_archive(&self) -> bool {
         const ENDINGS: [&str; 10] = [
             ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst", ".tar.bz2", ".tbz2", ".tar.xz", ".txz",
@@ -109,7 +110,7 @@ impl Source {
         }
     }
 
-    /// Its bytes as they are stored; Parquet, if it may be that, as a file that can be read anywhere.
+    /// Returns its stored bytes; Parquet, if possible, as a file with random access.
     fn raw(
         self,
         object: Option<ObjectReader>,
@@ -126,7 +127,7 @@ impl Source {
                     num_stored_bytes.fetch_add(len, Ordering::Relaxed);
                     return Ok(Raw::Parquet(Box::new(self), ParquetFile::Local(file)));
                 }
-                // A log was written to last when it was changed last.
+                // The last modification of a file is the time of a log's end.
                 let changed = file.metadata().and_then(|meta| meta.modified());
                 ended = changed.ok().and_then(day_of);
                 Box::new(file)
@@ -181,13 +182,13 @@ impl Source {
     }
 }
 
-/// The bytes of a source as they are stored.
+/// The stored bytes of a source.
 struct RawBytes {
     reader: Box<dyn Read + Send>,
     ended: Option<MonthDay>,
-    /// Of the archive in which they are.
+    /// Compression of the archive that contains them.
     layers: Vec<Layer>,
-    /// Why an archive is not read here, and what to do.
+    /// Reason why an archive is not read here, with advice.
     no_archive: &'static str,
     path_fields: Vec<(String, String)>,
     left_out: Arc<BTreeSet<u64>>,
@@ -206,7 +207,7 @@ fn decoded(
     Decoded::new(raw, decoding).map_err(|error| failed(name, error))
 }
 
-/// What to say where a source cannot be opened.
+/// Returns the error of a source that cannot be opened.
 fn failed(name: &str, error: io::Error) -> BuildError {
     match store_failure(error) {
         Ok(failure) => failure,
@@ -217,16 +218,16 @@ fn failed(name: &str, error: io::Error) -> BuildError {
     }
 }
 
-/// Whether a file that can be read anywhere is Parquet. It is at its beginning then.
+/// Returns whether a file with random access is Parquet. Leaves it at its beginning.
 fn begins_as_parquet(file: &mut File) -> bool {
     let is_file = file.metadata().is_ok_and(|meta| meta.is_file());
     let mut magic = [0; PARQUET_MAGIC.len()];
     let begins = is_file && file.read_exact(&mut magic).is_ok() && magic == *PARQUET_MAGIC;
-    // A file goes back.
+    // Rewinds the file.
     is_file && file.rewind().is_ok() && begins
 }
 
-/// A file that can be read anywhere.
+/// A file with random access.
 #[cfg_attr(
     not(feature = "parquet"),
     expect(dead_code, reason = "a build without Parquet refuses it by name")
@@ -307,12 +308,13 @@ pub(super) fn is_pipe(_: &Path) -> bool {
     false
 }
 
-/// What a path leads to, if that is neither a file nor a stream: a device may have no end. `None` for what is not there.
+/// Returns what a path leads to, if that is neither a file nor a stream: a device may be endless. `None` for a missing
+/// path.
 #[cfg(unix)]
 fn special(path: &Path) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
     let kind = path.metadata().ok()?.file_type();
-    // What the shell passes on, which may be a terminal; and the device that ends at once.
+    // The shell's streams, which may be a terminal; and the device that ends at once.
     let is_stream = path.starts_with("/dev/fd")
         || ["/dev/stdin", "/dev/null"]
             .iter()

@@ -1,4 +1,4 @@
-//! An open source: its bytes without compression, and how to word what goes wrong with them.
+//! An open source: its decompressed bytes, and messages for its failures.
 
 use super::decoding::{Decoded, Layer, WINDOW_ADVICE, is_over_window, pass_nuls};
 use super::object::StoreFailure;
@@ -12,36 +12,36 @@ use std::io::{self, BufRead, Cursor};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Read from a file this many bytes at a time.
+/// Size of reads from a file, in bytes.
 pub(super) const BUFFER_LEN: usize = 128 * 1024;
-/// A Parquet file begins with this.
+/// Magic at the beginning of a Parquet file.
 pub(super) const PARQUET_MAGIC: &[u8; 4] = b"PAR1";
 const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 
-/// An open source: uncompressed bytes, and how to word its failures.
+/// An open source: decompressed bytes, and messages for its failures.
 pub(crate) struct Input {
     pub(super) name: String,
     pub(super) reader: Replay,
-    /// Where the first record may begin: behind a byte order mark, or NULs.
+    /// First possible offset of a record: behind a byte order mark, or NULs.
     pub(super) first_byte_offset: u64,
-    /// When it was written to last, if that is known.
+    /// Day of the last modification, if known.
     pub(super) ended: Option<MonthDay>,
-    /// What its path says of its documents.
+    /// Fields in its path.
     pub(super) path_fields: Vec<(String, String)>,
     /// Records that are rejected unseen, by their places from 1.
     pub(super) left_out: Arc<BTreeSet<u64>>,
-    /// How it is stored, the outermost first.
+    /// Its compression, the outermost layer first.
     pub(super) layers: Vec<Layer>,
-    /// Of Parquet, which file it is.
+    /// The footer's checksum of a Parquet file.
     pub(super) parquet: Option<u64>,
-    /// Whether each line is a JSON document, whatever anybody says of other sources.
+    /// True if each line is a JSON document, whatever the settings for other sources.
     pub(super) has_document_lines: bool,
-    /// Whether it is a file, which may be written to at this moment. The end of anything else is the end.
+    /// True if it is a file, which may still be written to. The end of anything else is final.
     pub(super) may_grow: bool,
 }
 
 impl Input {
-    /// Bytes that are decoded; a byte order mark, and NULs in front of everything, are left out.
+    /// Creates an input from decoded bytes, without a byte order mark and leading NULs.
     pub(super) fn of(name: String, decoded: Decoded, ended: Option<MonthDay>) -> io::Result<Input> {
         let Decoded {
             mut reader, layers, ..
@@ -63,7 +63,7 @@ impl Input {
         })
     }
 
-    /// Bytes in which nothing is looked for: they are what their caller says.
+    /// Creates an input from bytes without any detection.
     pub(super) fn as_it_is(name: String, reader: Box<dyn BufRead + Send>) -> Input {
         Input::of_replay(name, Replay::new(reader, BEGINNING_LEN))
     }
@@ -83,7 +83,7 @@ impl Input {
         }
     }
 
-    /// JSON documents, one a line.
+    /// Creates an input of JSON documents, one per line.
     pub(super) fn lines(name: String, lines: Bytes) -> Input {
         Input {
             has_document_lines: true,
@@ -91,15 +91,15 @@ impl Input {
         }
     }
 
-    /// Whether reading stopped because the end of what is compressed is missing, which may still be written.
+    /// Returns whether reading stopped because the end of compressed data is missing, which may still be written.
     pub(super) fn is_cut_short(&self, error: &io::Error) -> bool {
         let is_missing = error.kind() == io::ErrorKind::UnexpectedEof
-            // As flate2 says it of the middle of a stream.
+            // flate2's error in the middle of a stream.
             || error.to_string() == "incomplete deflate stream";
         !self.layers.is_empty() && error.raw_os_error().is_none() && is_missing
     }
 
-    /// What to say when reading stopped with `error` after `num_lines` whole lines.
+    /// Returns the error of a read that stopped with `error` after `num_lines` whole lines.
     pub(super) fn failure(&self, error: io::Error, num_lines: u64) -> BuildError {
         let name = &self.name;
         let error = match store_failure(error) {
@@ -146,7 +146,7 @@ impl Input {
     }
 }
 
-/// The day of a time, in UTC.
+/// Returns the day of a time, in UTC.
 pub(super) fn day_of(time: SystemTime) -> Option<MonthDay> {
     let since = time.duration_since(UNIX_EPOCH).ok()?;
     let mut days = since.as_secs() / 86_400;
@@ -174,7 +174,7 @@ pub(super) fn day_of(time: SystemTime) -> Option<MonthDay> {
     None
 }
 
-/// What a store said, if that is why reading failed.
+/// Returns the error of a store, if it is the reason why reading failed.
 pub(super) fn store_failure(error: io::Error) -> Result<BuildError, io::Error> {
     let is_of_store = |inner: &(dyn StdError + Send + Sync + 'static)| inner.is::<StoreFailure>();
     if !error.get_ref().is_some_and(is_of_store) {

@@ -6,14 +6,14 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// How the value of a path is written into a document.
+/// Type of a path's value in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PathKind {
-    /// As text, which fields of numbers read, too.
+    /// Text, which fields of numbers parse, too.
     Text,
     /// As true or false.
     Bool,
-    /// Not at all: an object cannot come from a path.
+    /// Omitted: a path cannot contain an object.
     None,
 }
 
@@ -27,7 +27,7 @@ impl PathKind {
     }
 }
 
-/// The fields, ready to be written.
+/// The fields, already serialized.
 #[derive(Debug, Default)]
 pub(crate) struct PathFields(Vec<(String, Vec<u8>)>);
 
@@ -46,7 +46,7 @@ impl PathFields {
         PathFields(fields.collect())
     }
 
-    /// A document with those of the fields that it does not have. What is no object stays what it is.
+    /// Returns a document with those of the fields that it lacks. Anything except an object stays unchanged.
     pub(crate) fn add_to<'j>(&self, json: &'j [u8]) -> Cow<'j, [u8]> {
         if self.0.is_empty() {
             return Cow::Borrowed(json);

@@ -1,4 +1,4 @@
-//! Cutting a source into records, a batch at a time.
+//! Division of a source into records, one batch at a time.
 
 use super::batch::{Extent, RecordBatch, RecordSpan};
 use super::identity::{Growth, Known, MARKS, Probe, known_by};
@@ -12,48 +12,48 @@ use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// A batch is full when it holds this many bytes.
+/// Size of a full batch in bytes.
 const BATCH_NUM_BYTES: usize = 256 * 1024;
-/// A record that holds many documents may have so many bytes, if no more are allowed for each.
+/// Default maximum length of a record with many documents, in bytes.
 const MANY_DOCS_NUM_BYTES: usize = 64 << 20;
 
-/// What was read of a source.
+/// Facts about a source that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceRead {
-    /// Which source, for ever.
+    /// The permanent id of the source.
     pub(crate) source_id: SourceId,
-    /// How much of it was ingested before.
+    /// Its progress before the ingest.
     pub(crate) known: Option<SourceProgress>,
-    /// All of its records; where a record may have several lines, all lines of its records. What that is depends on
-    /// nothing but the source's own beginning, however a sample divides its lines among records.
+    /// Number of all its records; where a record may have several lines, of all lines of its records. The unit
+    /// depends only on the source's own beginning, whatever a sample takes as records.
     pub(crate) num_lines: u64,
     pub(crate) hash: LinesHash,
-    /// The same without the last record, if nothing ends that: more of it may come.
+    /// The same without the last record, if nothing ends that: it may still grow.
     pub(crate) before_open_record: Option<(u64, LinesHash)>,
-    /// The place of the last record, as lines are counted.
+    /// The place of the last record, counted in lines.
     pub(crate) last_record: u64,
-    /// Whether the last record may be a part of one: nothing ends it, neither a line's end nor its own.
+    /// True if the last record may be incomplete: neither a line's end nor its own syntax ends it.
     pub(crate) is_open_at_end: bool,
-    /// What the first lines come to, for some numbers of lines ([`MARKS`]).
+    /// Hashes of the first lines, for some numbers of lines ([`MARKS`]).
     pub(crate) marks: Vec<(u64, LinesHash)>,
 }
 
-/// Reads the records of one source.
+/// Reader of one source's records.
 pub(crate) struct RecordReader {
     pub(super) known: Option<SourceProgress>,
-    /// Whether the last known line may have grown.
+    /// True if the last known line may have grown.
     is_known_open: bool,
-    /// Whether a source is known that ends otherwise than this one.
+    /// True if a known source has another end than this one.
     is_another: bool,
-    /// Records, or their lines.
+    /// Number of records, or of their lines.
     pub(super) num_lines: u64,
     pub(super) counts_lines: bool,
     hash: LinesHash,
     before_open_record: Option<(u64, LinesHash)>,
     last_record: u64,
-    /// Whether nothing ends the last record that was counted.
+    /// True if nothing ends the last counted record.
     is_open_at_end: bool,
-    /// The last record that is known.
+    /// The last known record.
     last_known: Vec<u8>,
     marks: Vec<(u64, LinesHash)>,
     probe: Option<Probe>,
@@ -67,26 +67,26 @@ pub(crate) struct RecordReader {
     pub(super) cutter: Cutter,
     pub(super) settings: ReadSettings,
     pub(super) max_num_bytes: usize,
-    /// Whether the bytes that come next belong to a record of which parts were given.
+    /// True if the next bytes continue a record of which parts were returned.
     pub(super) is_in_parts: bool,
-    /// The same with a rule for records of several lines, of which each is a part then.
+    /// The same with a rule for records of several lines, each of which is then a part.
     pub(super) is_continued: bool,
-    /// With such a rule: the line that begins the next one.
+    /// With such a rule: the line that begins the next record.
     pub(super) next_line: Option<(Vec<u8>, RecordSpan)>,
     pub(super) line_num: u64,
     pub(super) byte_offset: u64,
     pub(super) end: Option<Result<(), BuildError>>,
-    /// What is wrong with the source, if it breaks off.
+    /// Reason why the source breaks off, if it does.
     pub(super) damage: Option<String>,
-    /// Lines that came to a record after it was ingested, and are of no document.
+    /// Number of lines that were appended to a record after it was ingested, and belong to no document.
     num_late_lines: u64,
     is_misfit: bool,
-    /// What is said of the last record if it waits until it is whole.
+    /// Note on the last record if it waits until it is complete.
     pub(super) waiting: Option<String>,
 }
 
 impl RecordReader {
-    /// Reads `input`, of which nobody has said yet which source it is ([`RecordReader::is_source`]).
+    /// Reads `input`, whose source is not identified yet ([`RecordReader::is_source`]).
     pub(crate) fn new(
         input: Input,
         source_ord: usize,
@@ -94,9 +94,9 @@ impl RecordReader {
     ) -> Result<RecordReader, BuildError> {
         let settings = settings.for_source(&input);
         let (beginning, is_whole) = input.reader.beginning();
-        // A line that is half-written says nothing of the format of the others.
+        // An incomplete line does not determine the format of the others.
         let is_cut = input.may_grow && !beginning.ends_with(b"\n") && beginning.contains(&b'\n');
-        // Nor does one line: it may be the names of columns.
+        // Nor does a single line, which may contain column names.
         let is_one_line = memchr::memchr_iter(b'\n', beginning).nth(1).is_none();
         let may_go_on = input.may_grow && !settings.takes_open() && is_one_line;
         let is_whole = is_whole && !is_cut && !(may_go_on && beginning.ends_with(b"\n"));
@@ -133,7 +133,7 @@ impl RecordReader {
             false => settings.max_record_num_bytes,
         };
         let known_by = match input.parquet {
-            // How its rows are written depends on the index.
+            // The form of its rows depends on the index.
             Some(footer) => footer.to_le_bytes().to_vec(),
             None => known_by(beginning, &layout, &cutter, settings.max_record_num_bytes).to_vec(),
         };
@@ -179,7 +179,7 @@ impl RecordReader {
         })
     }
 
-    /// Says which source it is. Gives back what is to be said of that.
+    /// Sets the identity of the source. Returns a note on it.
     pub(crate) fn is_source(&mut self, identity: Known) -> Option<String> {
         self.source_id = identity.id;
         self.known = identity.known;
@@ -188,7 +188,7 @@ impl RecordReader {
         identity.note
     }
 
-    /// Its place in the list of sources.
+    /// Returns its position in the list of sources.
     pub(crate) fn source_ord(&self) -> usize {
         self.source_ord
     }
@@ -201,7 +201,7 @@ impl RecordReader {
         self.input.parquet.is_some()
     }
 
-    /// Compares what is read with some sources.
+    /// Compares the lines with known sources.
     pub(super) fn probe_for(&mut self, probe: Probe, counts_records: bool) {
         self.probe = Some(probe);
         self.counts_lines &= !counts_records;
@@ -214,35 +214,35 @@ impl RecordReader {
             .is_none_or(|probe| probe.is_past(num_lines))
     }
 
-    /// What came of the comparison, the lines that were read and ended, and their marks.
+    /// Returns the result of the comparison, the number of complete lines that were read, and their marks.
     pub(super) fn into_probe(self) -> (Probe, u64, Vec<(u64, LinesHash)>) {
         let before = self.before_open_record.filter(|_| self.is_open_at_end);
         let num_lines = before.map_or(self.num_lines, |(num_lines, _)| num_lines);
         (self.probe.unwrap_or_default(), num_lines, self.marks)
     }
 
-    /// How the source begins: the same as long as it is the same.
+    /// Returns the beginning that identifies the source: it never changes while the source grows.
     pub(crate) fn known_by(&self) -> Vec<u8> {
         self.known_by.clone()
     }
 
-    /// What the source was recognised as, or said to be.
+    /// Returns the detected or given format.
     pub(crate) fn format(&self) -> Format {
         self.layout.format()
     }
 
-    /// What its times do not say themselves: see [`Layout::times`].
+    /// Returns the assumptions about incomplete times: see [`Layout::times`].
     pub(crate) fn times(&self) -> Option<String> {
         self.layout.times()
     }
 
-    /// Which source it is, how much of it was known, and what its records come to so far.
+    /// Returns the source's id, its known progress, and the hash of its records so far.
     pub(crate) fn so_far(&self) -> (SourceId, Option<SourceProgress>, LinesHash) {
         (self.source_id, self.known, self.hash)
     }
 
-    /// Reads whole records until a batch is full, or the source at its end; `None` when there are no
-    /// more. Records that were read before a failure are given first, then the failure.
+    /// Reads whole records until a batch is full, or to the end of the source; `None` when there are
+    /// no more. Records that were read before a failure are returned first, then the failure.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>, BuildError> {
         if let Some(end) = self.end.take() {
             self.end = Some(Ok(()));
@@ -313,7 +313,7 @@ impl RecordReader {
             }
         }
         batch.failure.clone_from(&self.damage);
-        // A line that was looked at ahead counts with the batch that looked.
+        // A line that was read ahead counts with the batch that read it.
         batch.raw_num_bytes = self.byte_offset.saturating_sub(first_offset);
         if batch.records.is_empty() && batch.raw_num_bytes == 0 {
             return match self.end.take() {
@@ -332,7 +332,7 @@ impl RecordReader {
         Ok(Some(batch))
     }
 
-    /// Takes a record into account, and compares with what is known where that ends.
+    /// Counts a record, and compares it with the known end.
     fn count(&mut self, record: &[u8], span: &RecordSpan) -> Result<(), BuildError> {
         if span.extent == Extent::BrokenOff {
             return Ok(());
@@ -340,7 +340,7 @@ impl RecordReader {
         let before = (self.num_lines, self.hash);
         self.last_record = self.num_lines + 1;
         match span.extent {
-            // What its footer says.
+            // Identified by the footer.
             _ if self.input.parquet.is_some() => self.count_line(&[], 0, 1)?,
             // The rest counts by its length.
             Extent::Shortened => {
@@ -395,7 +395,7 @@ impl RecordReader {
         }
     }
 
-    /// Whether the last record is no whole one, because its end may still be written. It waits then.
+    /// Returns whether the last record is incomplete, because its end may still be written. It then waits.
     fn waits(&mut self, record: &[u8], span: &RecordSpan) -> bool {
         let may_grow = self.input.may_grow && !self.settings.takes_open();
         if !may_grow || span.has_end || span.extent == Extent::BrokenOff || !self.is_at_end() {
@@ -411,7 +411,7 @@ impl RecordReader {
         true
     }
 
-    /// Takes note of the last record that is known: lines that come to it later are a record of their own.
+    /// Records the last known record: lines that are appended to it later are a separate record.
     fn is_last_known(&mut self, record: &[u8]) -> bool {
         let num_known = self.known.map_or(0, |known| known.num_lines);
         let is_it = self.counts_lines && num_known == self.num_lines;
@@ -421,7 +421,7 @@ impl RecordReader {
         is_it
     }
 
-    /// How a record is read that belongs to the last known one: with the time of that.
+    /// Returns the layout of a record that continues the last known one: with the time of that.
     fn late_layout(&self, record: &[u8]) -> Option<Arc<Layout>> {
         let known = self.known?;
         let line = record.split(|byte| *byte == b'\n').next()?;
@@ -432,26 +432,26 @@ impl RecordReader {
     }
 
     fn is_at_end(&mut self) -> bool {
-        // What cannot be read is told when it is read.
+        // An error is reported by the next read.
         self.next_line.is_none() && self.input.reader.fill_buf().is_ok_and(<[u8]>::is_empty)
     }
 
-    /// Why the last record is not taken, or the rest of the source.
+    /// Returns why the last record, or the rest of the source, is not taken.
     pub(crate) fn waiting(&self) -> Option<&str> {
         self.waiting.as_deref()
     }
 
-    /// Whether another source of the same id was ingested before, as a failure has said.
+    /// Returns whether another source with the same id was ingested before, according to a failure.
     pub(crate) fn is_another(&self) -> bool {
         self.is_another
     }
 
-    /// Returns whether reading ended because the index would keep nothing but the time of its records.
+    /// Returns whether reading ended because the index would store only the time of its records.
     pub(crate) fn is_misfit(&self) -> bool {
         self.is_misfit
     }
 
-    /// Lines that came to a record after it was ingested, and are of no document.
+    /// Returns the number of lines that were appended to a record after it was ingested, and belong to no document.
     pub(crate) fn num_late_lines(&self) -> u64 {
         self.num_late_lines
     }
@@ -464,12 +464,12 @@ impl RecordReader {
         ))
     }
 
-    /// What was read, at the end; nothing of a source without a record.
+    /// Returns the facts at the end; `None` for a source without a record.
     ///
     /// # Errors
     /// `Invalid` if there is less than was ingested before.
     pub(crate) fn finish(&mut self) -> Result<Option<SourceRead>, BuildError> {
-        // Of a file it was looked at before, and what waits now may have been taken as it was once.
+        // A file was compared before, and a record that waits now may have been taken once.
         if let Some(known) = self.known.filter(|_| !self.input.may_grow)
             && known.num_lines > self.num_lines
         {

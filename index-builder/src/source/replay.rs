@@ -1,14 +1,14 @@
-//! A reader whose bytes may be looked at first, and given back.
+//! A reader whose bytes can be examined first, and given back.
 
 use std::io::{self, BufRead, Read};
 
-/// Reads what was given back, then what was looked at, then the rest.
+/// Reads the bytes that were given back, then the examined ones, then the rest.
 pub(super) struct Replay {
     unread: Held,
     beginning: Held,
-    /// Whether either of them may have bytes left.
+    /// True if either of them may have bytes left.
     is_held: bool,
-    /// What stopped the look at the beginning; told when its bytes are read.
+    /// Error of reading the beginning; returned after its bytes.
     failure: Option<io::Error>,
     reader: Box<dyn BufRead + Send>,
     is_whole: bool,
@@ -27,10 +27,10 @@ impl Held {
 }
 
 impl Replay {
-    /// Looks at the first `len` bytes.
+    /// Reads the first `len` bytes ahead.
     pub(super) fn new(mut reader: Box<dyn BufRead + Send>, len: usize) -> Replay {
         let mut bytes = Vec::new();
-        // One byte more says whether there is more.
+        // One byte more shows whether there is more.
         let read = (&mut reader).take(len as u64 + 1).read_to_end(&mut bytes);
         Replay {
             unread: Held::default(),
@@ -42,12 +42,12 @@ impl Replay {
         }
     }
 
-    /// How the stream begins, and whether that is all of it.
+    /// Returns the beginning of the stream, and whether that is all of it.
     pub(super) fn beginning(&self) -> (&[u8], bool) {
         (self.beginning.rest(), self.is_whole)
     }
 
-    /// What was read last, to be read again.
+    /// Gives back the bytes that were read last.
     pub(super) fn unread(&mut self, mut bytes: Vec<u8>) {
         bytes.extend_from_slice(self.unread.rest());
         self.unread = Held { bytes, place: 0 };

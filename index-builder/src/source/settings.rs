@@ -1,4 +1,4 @@
-//! How sources are read: what an ingest and its index say about them.
+//! Settings for reading sources, from an ingest and its index.
 
 use super::decoding::Decoding;
 use super::fit::Fit;
@@ -15,44 +15,44 @@ use regex::bytes::Regex;
 use std::collections::BTreeMap;
 use std::time::{Duration, UNIX_EPOCH};
 
-/// How the records of every source of an ingest are found and read.
+/// Settings for finding and parsing the records of every source of an ingest.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadSettings {
-    /// The format, if somebody says it.
+    /// The format, if given.
     pub(super) format: Option<Format>,
     pub(super) max_record_num_bytes: usize,
-    /// What is compressed may become this many times as long.
+    /// Maximum expansion of compressed sources.
     max_expansion: u64,
-    /// The byte between values of tables, if somebody says it.
+    /// The byte between values of tables, if given.
     pub(super) delimiter: Option<u8>,
     #[cfg(feature = "parquet")]
     pub(super) max_parquet_num_bytes: u64,
-    /// A record over the limit is given in parts, and none of them is lost.
+    /// True to return a record over the limit in parts, so that nothing is lost.
     pub(crate) keeps_all: bool,
-    /// Whether the last record of a file is taken although nothing ends it.
+    /// True to take the last record of a file even if nothing ends it.
     takes_open: bool,
-    /// What the first line of a record looks like, if records have several.
+    /// Expression for the first line of a record, if records have several lines.
     pub(super) multiline_start: Option<Regex>,
     hints: Hints,
     pub(super) fit: Fit,
-    /// What the index takes of documents.
+    /// The fields that the index stores.
     #[cfg(feature = "parquet")]
     pub(super) wanted: Wanted,
-    /// Fields that paths may give: with a kind, those of the mapping; others in dynamic mode only.
+    /// Fields that paths may supply: with a kind, those of the mapping; others only in dynamic mode.
     mapped: BTreeMap<String, PathKind>,
     takes_others: bool,
 }
 
-/// The day of an ingest, if that is said: what has no last change of its own ends with it.
+/// Returns the day of an ingest, if given, which replaces a missing modification time.
 fn day_of_ingest(options: &IngestOptions) -> Option<MonthDay> {
     let since = Duration::from_millis(options.ingested_at_ms);
     (!since.is_zero()).then(|| day_of(UNIX_EPOCH + since))?
 }
 
-/// The zone that a config names.
+/// Returns the zone with a name.
 ///
 /// # Errors
-/// `Invalid` if there is none of this name.
+/// `Invalid` if there is no zone with this name.
 pub(crate) fn zone_named(name: &str) -> Result<Zone, BuildError> {
     Zone::parse(name).ok_or_else(|| {
         BuildError::invalid(format!(
@@ -98,7 +98,7 @@ impl ReadSettings {
         let mapped = mapped.map(|field| (field.name.clone(), PathKind::of(&field.kind)));
         Ok(ReadSettings {
             #[cfg(feature = "parquet")]
-            // A program may read what the index does not take.
+            // A program may read fields that the index does not store.
             wanted: match options.transform {
                 Some(_) => Wanted::of_all(config),
                 None => Wanted::of(config),
@@ -125,19 +125,19 @@ impl ReadSettings {
         })
     }
 
-    /// The settings that hold for one source. Lines of documents are what they are, whatever is said of other sources.
+    /// Returns the settings for one source. Lines of documents ignore the settings for other sources.
     pub(super) fn for_source(&self, input: &Input) -> ReadSettings {
         let mut settings = self.clone();
         if input.has_document_lines {
             settings.format = Some(Format::Ndjson);
             settings.multiline_start = None;
-            // How long a document may be was asked before anybody promised to keep it, and it is in memory.
+            // The length of a document was checked before it was accepted, and it is in memory.
             settings.max_record_num_bytes = usize::MAX;
         }
         settings
     }
 
-    /// The same, for a look at a source: the last record is taken as it is.
+    /// Returns the settings for a preview of a source: the last record is taken even if it is incomplete.
     pub(crate) fn taking_all(&self) -> ReadSettings {
         ReadSettings {
             takes_open: true,
@@ -145,12 +145,12 @@ impl ReadSettings {
         }
     }
 
-    /// Whether the last record of a file is taken although nothing ends it.
+    /// Returns whether the last record of a file is taken even if nothing ends it.
     pub(super) fn takes_open(&self) -> bool {
         self.takes_open
     }
 
-    /// The hints for one source.
+    /// Returns the hints for one source.
     pub(super) fn hints(&self, input: &Input) -> Hints {
         Hints {
             ended: input.ended.or(self.hints.ended),
@@ -158,7 +158,7 @@ impl ReadSettings {
         }
     }
 
-    /// What is known of bytes before they are decoded.
+    /// Returns the settings for decoding.
     pub(super) fn decoding(&self) -> Decoding {
         Decoding {
             max_expansion: self.max_expansion,
@@ -166,12 +166,12 @@ impl ReadSettings {
         }
     }
 
-    /// Whether nobody says that sources are of another format.
+    /// Returns whether no other format is given.
     pub(super) fn may_be_parquet(&self) -> bool {
         self.format.is_none_or(|format| format == Format::Parquet)
     }
 
-    /// The fields that a source's path gives its documents, of those that the index takes.
+    /// Returns the fields that a source's path supplies to its documents, among those that the index stores.
     pub(super) fn path_fields(&self, input: &Input) -> PathFields {
         let taken = input.path_fields.iter().filter_map(|(name, value)| {
             let kind = self.mapped.get(name).copied();

@@ -1,4 +1,4 @@
-//! In place of transforms, where this program was built without them.
+//! Substitute for transforms in builds without them.
 
 use super::Outcome;
 use crate::error::BuildError;
@@ -11,7 +11,7 @@ pub struct Transform(Infallible);
 type Infallible = std::convert::Infallible;
 
 impl Transform {
-    /// Says that this build has no transforms.
+    /// Returns the error that this build has no transforms.
     ///
     /// # Errors
     /// `Invalid`, always.
@@ -22,7 +22,7 @@ impl Transform {
         )))
     }
 
-    /// What the compiler has to say about a program that it took.
+    /// Returns the compiler's warnings about an accepted program.
     #[must_use]
     pub fn warnings(&self) -> Option<&str> {
         match self.0 {}

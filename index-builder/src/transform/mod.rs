@@ -5,9 +5,9 @@
 //!                        └──────────── what the program left alone, as it was written ──┘
 //! ```
 //!
-//! The same record becomes the same documents whenever and wherever the program runs, because a build that is repeated must
-//! make the same splits: functions that look at a clock, at the machine or at chance are refused. Nothing here knows where
-//! documents go, or what the index takes.
+//! The same record becomes the same documents whenever and wherever the program runs, because a repeated build must
+//! make the same splits: functions that depend on a clock, the machine or chance are refused. This module is
+//! independent of the destination of documents and of the index's fields.
 
 mod outcome;
 #[cfg(feature = "vrl")]

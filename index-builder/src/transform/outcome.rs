@@ -1,6 +1,6 @@
-//! What becomes of a record.
+//! The result of a program for a record.
 
-/// What a program made of a record.
+/// The result of a program for a record.
 #[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(feature = "vrl"),
@@ -9,10 +9,10 @@
 pub(crate) enum Outcome<'r> {
     /// These documents, each a JSON object, and at least one.
     Docs(Vec<&'r [u8]>),
-    /// Nothing, and that on purpose: why.
+    /// Dropped on purpose, with the reason.
     Dropped(String),
-    /// Nothing, because something is wrong with it: a reason in a word, and a sentence.
+    /// Refused because of an error: a reason in a word, and a sentence.
     Refused(&'static str, String),
-    /// It was not run, because the record cannot be read: so. Whoever knows the index may know better why.
+    /// Not run, because the record cannot be parsed, with the reason. The index's mapping may supply a better one.
     Unread(&'static str, String),
 }

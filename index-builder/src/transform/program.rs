@@ -1,4 +1,4 @@
-//! A program, compiled.
+//! A compiled program.
 
 mod functions;
 mod limits;
@@ -18,10 +18,10 @@ pub(super) use functions::ALLOWED;
 use super::on_large_stack;
 use crate::error::BuildError;
 
-/// A longer program is refused: it is no program.
+/// Maximum length of a program, in bytes.
 const MAX_PROGRAM_NUM_BYTES: usize = 256 * 1024;
 
-/// A program in VRL that every document of an ingest goes through before the doc mapping.
+/// A program in VRL that transforms every document of an ingest before the doc mapping.
 #[derive(Clone)]
 pub struct Transform {
     text: Arc<str>,
@@ -30,11 +30,11 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// Compiles a program. `name` is what messages call it.
+    /// Compiles a program. `name` is its name in messages.
     ///
     /// # Errors
-    /// `Invalid` for what is no program, uses a function that is not allowed (the message shows the place), or is more than
-    /// can be compiled.
+    /// `Invalid` for an invalid program, one with a forbidden function (the message shows the place), or one that is
+    /// too large to be compiled.
     pub fn compile(name: &str, text: &str) -> Result<Transform, BuildError> {
         if text.len() > MAX_PROGRAM_NUM_BYTES {
             return Err(BuildError::invalid(format!(
@@ -42,13 +42,13 @@ impl Transform {
                 text.len()
             )));
         }
-        // Its compiler goes down with the stack, and so does what a parser that fails drops.
+        // The compiler is recursive, and so is dropping the result of a failed parse.
         on_large_stack(|| Transform::compile_here(name, text))
     }
 
     fn compile_here(name: &str, text: &str) -> Result<Transform, BuildError> {
         let problem = limits::problem_of_brackets(text).or_else(|| {
-            // What cannot be parsed is told below, with its place.
+            // Syntax errors are reported below, with their place.
             let tree = vrl::parser::parse(text).ok()?;
             limits::problem(tree)
         });
@@ -77,19 +77,19 @@ impl Transform {
         })
     }
 
-    /// What the compiler has to say about a program that it took.
+    /// Returns the compiler's warnings about an accepted program.
     #[must_use]
     pub fn warnings(&self) -> Option<&str> {
         self.warnings.as_deref()
     }
 
-    /// Tells programs apart.
+    /// Returns a fingerprint of the program.
     pub(crate) fn fingerprint(&self) -> String {
         object_id(self.text.as_bytes())
     }
 
-    /// The source of the documents that this program makes of one's records. Another program may make more of them or fewer,
-    /// and their numbers would name other documents.
+    /// Returns the source of the documents that this program makes of a source's records. Another program may make more
+    /// or fewer of them, whose numbers would then name other documents.
     pub(crate) fn source_of(&self, source: SourceId) -> SourceId {
         let origin = [b"transform\0".as_slice(), &source.to_u128().to_be_bytes()].concat();
         SourceId::of(&origin, self.text.as_bytes())

@@ -1,4 +1,4 @@
-//! Runs a program on one record after the other.
+//! Runs a program on one record after another.
 
 use std::ops::{ControlFlow, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,18 +12,18 @@ use vrl::value::{ObjectMap, Secrets, Value};
 use super::values::{Layout, Unreadable, Unwritable, Writer, read_into};
 use super::{Outcome, Transform};
 
-/// Expressions that a program may run for one record, those in loops each time.
+/// Maximum number of expressions that a program may run for one record, counting each iteration of loops.
 const MAX_STEPS: u64 = 1_000_000;
-/// Documents that a program may make of one record.
+/// Maximum number of documents that a program may make of one record.
 const MAX_DOCS: usize = 10_000;
-/// Bytes that they may have together.
+/// Maximum total size of these, in bytes.
 const MAX_NUM_BYTES: usize = 64 << 20;
-/// Of a reason to drop a record, so much is told.
+/// Maximum length of a reason for dropping a record, in characters.
 const MAX_REASON_CHARS: usize = 80;
-/// The reason for whatever goes wrong in a program.
+/// The reason for any error in a program.
 const FAILED: &str = "transform_failed";
 
-/// A program in one thread, with the memory it works in.
+/// A program in one thread, with its working memory.
 pub(crate) struct Runner {
     program: Program,
     runtime: Runtime,
@@ -36,7 +36,7 @@ pub(crate) struct Runner {
 impl Runner {
     pub(crate) fn new(transform: &Transform) -> Runner {
         Runner {
-            // A copy, so that threads do not wait for each other at its regular expressions.
+            // A copy, so that threads do not contend for its regular expressions.
             program: (*transform.program).clone(),
             runtime: Runtime::new(RuntimeState::default()),
             // Never the machine's.
@@ -50,7 +50,7 @@ impl Runner {
     /// Runs the program on a record.
     pub(crate) fn run<'r>(&'r mut self, json: &[u8]) -> Outcome<'r> {
         let mut read = read_into(&mut self.layout, json);
-        // As the doc mapping reads it.
+        // In the form that the doc mapping parses.
         let mended = match &read {
             Err(unread) if unread.reason == "not_json" => mend_json(json),
             _ => None,
@@ -94,7 +94,7 @@ impl Runner {
         )
     }
 
-    /// Runs the program; says what has become of the record if nothing is to be made of the target.
+    /// Runs the program; returns the outcome of the record if it makes no documents.
     fn resolve(&mut self, target: &mut TargetValue) -> Option<Outcome<'static>> {
         self.runtime.clear();
         let mut num_steps = 0_u64;
@@ -107,7 +107,7 @@ impl Runner {
         };
         let (runtime, program, zone) = (&mut self.runtime, &self.program, &self.zone);
         let run = || runtime.resolve_with_control(target, program, zone, &mut count);
-        // A text that is multiplied by too large a number panics; the next record begins anew.
+        // Multiplying a text by too large a number panics; the next record starts afresh.
         let Ok(result) = catch_unwind(AssertUnwindSafe(run)) else {
             return Some(Outcome::Refused(
                 FAILED,
@@ -174,7 +174,7 @@ impl Runner {
     }
 }
 
-/// Where the program sends a record: `%route`, with `%reason`.
+/// Destination of a record according to the program: `%route`, with `%reason`.
 enum Route {
     Keep,
     Drop(String),

@@ -1,17 +1,17 @@
-//! Room for what goes down with the stack: compiling a program, and copying and dropping the values that it nests.
+//! Large stacks for recursive work: compiling a program, and copying and dropping deeply nested values.
 
 use std::thread::{self, ScopedJoinHandle};
 
 use crate::error::BuildError;
 
-/// A value can nest as deeply as a program runs expressions (a million), and goes down with each level. Only what is used of
-/// a stack takes memory.
+/// A value can be nested as deeply as a program runs expressions (a million), with recursion for each level. Only the
+/// used part of a stack takes memory.
 const STACK_NUM_BYTES: usize = 512 << 20;
 
 /// Starts a thread with such a stack in a scope.
 ///
 /// # Errors
-/// `Unavailable` if the system has no thread, or no addresses for its stack.
+/// `Unavailable` if the system has no thread, or no address space for its stack.
 pub(crate) fn spawn_with_large_stack<'scope, T: Send + 'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -22,7 +22,7 @@ pub(crate) fn spawn_with_large_stack<'scope, T: Send + 'scope>(
     })
 }
 
-/// Does something on a stack of that size.
+/// Runs work on a stack of that size.
 ///
 /// # Errors
 /// As [`spawn_with_large_stack`], those of the work itself, and `Internal` if it panics.

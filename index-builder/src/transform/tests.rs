@@ -1,4 +1,4 @@
-//! What a program may do, and that what it leaves alone stays as it was written.
+//! Permissions of programs, and preservation of everything that they leave alone.
 
 mod odd_texts;
 
@@ -15,7 +15,7 @@ fn error_of(text: &str) -> String {
     error.to_string()
 }
 
-/// The documents of a record, or what became of it instead.
+/// Returns the documents of a record, or the other outcome.
 fn made(program: &str, json: &str) -> Result<Vec<String>, String> {
     let mut runner = Runner::new(&compile(program));
     match runner.run(json.as_bytes()) {
@@ -104,7 +104,7 @@ fn a_number_that_a_program_cannot_hold_is_moved_unchanged_and_never_computed_wit
             "more digits than a program can hold",
         );
     }
-    // Half of a surrogate pair, as the doc mapping reads it.
+    // Half of a surrogate pair, as the doc mapping parses it.
     check(".", r#"{"a":"\ud800"}"#, r#"{"a":"\ufffd"}"#);
     // A text that looks like it stays text.
     check(
@@ -330,7 +330,7 @@ fn json() -> impl Strategy<Value = String> {
     prop::collection::vec((text(), value), 0..6).prop_map(object)
 }
 
-/// An object without a key twice.
+/// Returns an object without duplicate keys.
 fn object(entries: Vec<(String, String)>) -> String {
     let mut keys = std::collections::BTreeSet::new();
     let entries: Vec<String> = entries
@@ -349,7 +349,7 @@ proptest! {
         prop_assert_eq!(made(".", &json), Ok(vec![json.clone()]));
     }
 
-    /// Every value loses its place, and numbers keep theirs on the number line.
+    /// Every value moves, and numbers keep their exact values.
     #[test]
     fn values_that_are_moved_stay_what_they_are(json in json()) {
         let moved = made(r#". = {"m": ., "n": [.]}"#, &json).unwrap();
@@ -378,7 +378,7 @@ fn a_program_that_its_compiler_could_not_take_is_refused_and_never_ends_the_proc
     let depth = "expressions, more than the 256 that a transform may have";
     let brackets = "brackets, more than the 256 that a transform may have";
     for (program, expect) in [
-        // 4 GB for the types of what lies before.
+        // 4 GB for the types of the preceding items.
         (
             ".a[100000000] = 1".to_owned(),
             "place 100000000 of an array",
@@ -419,7 +419,7 @@ fn a_program_that_its_compiler_could_not_take_is_refused_and_never_ends_the_proc
         let error = error_of(&open.repeat(20_000));
         assert!(error.contains(expect), "{open}: {error:.300}");
     }
-    // Brackets in texts are none.
+    // Brackets in texts do not count.
     let text = "[".repeat(1_000);
     for program in [
         format!(".a = \"{text}\\\"{text}\""),

@@ -1,4 +1,4 @@
-//! An ingest that is interrupted anywhere and run again makes the splits that it would have made at once.
+//! An ingest that is interrupted anywhere and run again makes the same splits as one uninterrupted ingest.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -46,7 +46,7 @@ fn new_bucket(on_error: &str) -> Arc<InMemory> {
     bucket
 }
 
-/// Lines of a file; some are no documents, and some of those have to take the time of the one before.
+/// Returns the lines of a file; some are invalid, and some valid ones take the time of the one before.
 fn lines(file: u64, num: u64) -> String {
     let line = |n: u64| match n % 11 {
         3 => format!("{{\"n\": -{n}}}\n"),
@@ -59,7 +59,7 @@ fn lines(file: u64, num: u64) -> String {
     (0..num).map(line).collect()
 }
 
-/// Inputs in a folder: small ones around two that make several batches of records each.
+/// Inputs in a folder: small ones around two with several batches of records each.
 struct Inputs(TempDir, Option<Transform>);
 
 impl Inputs {
@@ -72,7 +72,7 @@ impl Inputs {
         Inputs(folder, None)
     }
 
-    /// The same through a program.
+    /// Adds a transform.
     #[cfg(feature = "vrl")]
     fn through(self, program: &str) -> Inputs {
         Inputs(
@@ -107,7 +107,7 @@ impl Inputs {
         ingest(store, &self.options(num_indexers), self.sources(), &())
     }
 
-    /// Each record that was rejected, and how often it was told.
+    /// Returns each rejected record with the number of times it was written.
     fn rejects(&self) -> Vec<String> {
         let text = fs::read_to_string(self.file("rejects")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -163,7 +163,7 @@ fn check_goes_on(on_error: &str, inputs: Inputs) {
     assert_eq!(whole.num_resumed_docs, 0);
     let mut most_resumed = 0;
     for fail_at in 0.. {
-        // Each operation is done or not, in turn.
+        // Each operation takes effect or not, in turn.
         let failures = [Failure::CrashBefore, Failure::CrashAfter];
         let failure = failures[(fail_at / 2 % 2) as usize];
         fs::remove_file(inputs.file("rejects")).ok();
@@ -187,7 +187,7 @@ fn check_goes_on(on_error: &str, inputs: Inputs) {
                 ..whole.clone()
             };
             assert_eq!(report, expected, "{failure:?} at {fail_at}");
-            // Those behind the last checkpoint are told again, and none is missing.
+            // Rejects behind the last checkpoint are written again, and none is missing.
             let told: BTreeSet<String> = inputs.rejects().into_iter().collect();
             assert_eq!(told, rejects.iter().cloned().collect());
         }
@@ -198,11 +198,11 @@ fn check_goes_on(on_error: &str, inputs: Inputs) {
         }
     }
     let share = most_resumed as f64 / whole.num_ingested_docs as f64;
-    // How far the last checkpoint is behind depends on which thread was faster.
+    // The distance of the last checkpoint depends on the timing of threads.
     assert!(share > 0.5, "{most_resumed} documents were resumed at most");
 }
 
-/// A bucket with what an ingest leaves that fails at its publication.
+/// Returns a bucket with the remains of an ingest whose publication fails.
 fn interrupted(inputs: &Inputs) -> Arc<InMemory> {
     let mut interrupted = None;
     for fail_at in 0.. {
@@ -296,7 +296,7 @@ fn what_a_checkpoint_says_of_another_input_or_of_lost_splits_is_not_used() {
         report.num_resumed_docs
     );
 
-    // Nobody could read the rejects of the first run.
+    // The rejects of the first run could not be read.
     let bucket = interrupted(&inputs);
     fs::remove_file(inputs.file("rejects")).unwrap();
     let report = inputs.run(&store_on(bucket), 1).unwrap();
@@ -353,7 +353,7 @@ fn an_ingest_goes_on_only_where_it_is_the_same_one() {
     let report = ingest(&store, &others, inputs.sources(), &()).unwrap();
     assert_eq!(report.num_resumed_docs, 0);
     assert_eq!(store.describe().unwrap().num_docs, report.num_ingested_docs);
-    // And then everything is known.
+    // Afterwards everything is known.
     let again = inputs.run(&store, 1).unwrap();
     assert_eq!((again.num_ingested_docs, again.num_resumed_docs), (0, 0));
 }
@@ -379,7 +379,7 @@ fn an_ingest_goes_on_although_new_sources_came_behind_the_others() {
     assert_eq!(ids(&report), ids(&fresh));
     assert_eq!(objects(&bucket, "checkpoints"), BTreeSet::new());
 
-    // One that came between them changes what is behind it.
+    // An object inserted between them changes what follows.
     let bucket = interrupted(&inputs);
     let between = || {
         let mut sources = more();
@@ -422,7 +422,7 @@ fn a_stream_goes_on_where_it_has_an_id_and_leaves_nothing_where_it_has_none() {
         assert_eq!(report.num_lines, 40_000);
         assert_eq!(store.describe().unwrap().num_docs, report.num_ingested_docs);
 
-        // A stream cannot be read twice: where it is not what it was, the next run is.
+        // A stream cannot be read twice: if it has changed, the next run starts over.
         if has_id {
             let bucket = new_bucket("rejects");
             let _ = ingest(

@@ -6,9 +6,9 @@
 //!                            └──▶ the last one, as it is ──┘
 //! ```
 //!
-//! While a split is collected, the one before it is built: so what waits is what memory is needed for. Documents are
-//! sorted some at a time, and what is sorted is compressed at once, to a sixth; then runs are merged, each of which is
-//! read from its beginning to its end, in whatever order documents came.
+//! While a split is collected, the previous one is built, so waiting documents compete for memory. Documents are
+//! sorted in portions, and each portion is compressed at once, to a sixth; then the runs are merged, each of which is
+//! read from beginning to end, in whatever order documents came.
 
 mod places;
 mod sorted;
@@ -22,6 +22,6 @@ pub(super) use waiting::WaitingDocs;
 
 use canter_split_format::DocIdentity;
 
-/// Where a document stands in the index: by its timestamp; of the same time by its source, and by its place in that.
-/// The guest relies on it: it never compares two documents of a split in another way.
+/// Place of a document in the index: by its timestamp; with the same timestamp by its source, and by its position
+/// there. The guest relies on it: it never compares two documents of a split in another way.
 pub(super) type DocPlace = (i64, DocIdentity);

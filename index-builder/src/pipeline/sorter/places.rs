@@ -1,4 +1,4 @@
-//! Places of documents that are sorted, in a few bytes each: every place by its difference to the one before.
+//! Places of sorted documents in a few bytes each: every place as the difference from the previous one.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(super) struct Places {
     bytes: Vec<u8>,
 }
 
-/// Writes them.
+/// Writer of sorted places.
 #[derive(Default)]
 pub(super) struct PlacesWriter {
     places: Places,
@@ -21,7 +21,7 @@ pub(super) struct PlacesWriter {
     last: Last,
 }
 
-/// The place before.
+/// The previous place.
 #[derive(Clone, Copy, Default)]
 struct Last {
     timestamp_ns: i64,
@@ -75,7 +75,7 @@ impl Places {
     }
 }
 
-/// Appends a number, seven bits a byte.
+/// Appends a number, seven bits per byte.
 fn put(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push((number & 0x7f) as u8 | 0x80);

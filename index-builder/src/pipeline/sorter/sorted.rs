@@ -1,4 +1,4 @@
-//! Sorted runs, merged: first only the places of documents, then the documents one after the other.
+//! Merged sorted runs: first only the places of documents, then the documents one after another.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,19 +17,19 @@ use crate::error::BuildError;
 pub(in crate::pipeline) struct SortedDocs {
     shape: DocShape,
     runs: Vec<Run>,
-    /// By place in the split: the run that the document is in, whose next one it is.
+    /// By place in the split: the run whose next document it is.
     order: Vec<u32>,
     decompressor: Decompressor<'static>,
     cursors: Vec<Cursor>,
     next: usize,
 }
 
-/// Where a run is read.
+/// Read position in a run.
 #[derive(Clone, Default)]
 struct Cursor {
     next_doc: usize,
     block_ord: usize,
-    /// Of the next document in the block.
+    /// Offset of the next document in the block.
     offset: usize,
     /// The block, if a document of it was read.
     block: Option<Arc<EncodedDocs>>,
@@ -40,7 +40,7 @@ fn lost() -> BuildError {
 }
 
 impl SortedDocs {
-    /// The documents of all runs, and who they are, in their order.
+    /// Merges all runs; returns the documents and their identities in order.
     pub(super) fn merge(
         runs: Vec<Run>,
         num_docs: usize,
@@ -70,13 +70,13 @@ impl SortedDocs {
         self.order.len()
     }
 
-    /// Forgets the documents, all of which were read.
+    /// Drops the documents, all of which were read.
     pub(in crate::pipeline) fn clear(&mut self) {
         (self.runs, self.order, self.cursors) = (Vec::new(), Vec::new(), Vec::new());
         self.next = 0;
     }
 
-    /// Hands over the documents at these places, which ascend.
+    /// Passes on the documents at these ascending places.
     pub(in crate::pipeline) fn sample(
         &mut self,
         places: impl Iterator<Item = usize>,
@@ -99,7 +99,7 @@ impl SortedDocs {
         Ok(())
     }
 
-    /// The next document, which is not kept any longer.
+    /// Returns the next document, which is not kept any longer.
     pub(in crate::pipeline) fn next(&mut self) -> Result<Option<EncodedDoc>, BuildError> {
         let Some(run_ord) = self.order.get(self.next) else {
             return Ok(None);
@@ -136,7 +136,7 @@ impl Cursor {
                 let block = match &self.block {
                     Some(block) => block,
                     None => {
-                        // Behind the last block there are documents without a byte, if any.
+                        // Behind the last block there are only empty documents, if any.
                         let bytes = packed.blocks.get(self.block_ord).map(|block| {
                             let Block { frame, num_bytes } = block;
                             decompressor.decompress(frame, *num_bytes)
@@ -153,7 +153,7 @@ impl Cursor {
         }
     }
 
-    /// Goes past a document.
+    /// Skips a document.
     fn pass(&mut self, run: &Run) {
         if let Run::Packed(packed) = run {
             self.offset += len_of(packed, self.next_doc);
@@ -171,7 +171,7 @@ fn len_of(run: &PackedRun, doc: usize) -> usize {
     run.lens.get(doc).map_or(0, |len| *len as usize)
 }
 
-/// Hands over the places of all runs in order, each with its run. Of equal ones the earlier run's is first.
+/// Passes on the places of all runs in order, each with its run. Among equal ones the earlier run comes first.
 fn for_each_place(runs: &[Run], mut take: impl FnMut(DocPlace, u32)) {
     let mut iters: Vec<Box<dyn Iterator<Item = DocPlace> + '_>> = Vec::with_capacity(runs.len());
     let mut heads = BinaryHeap::with_capacity(runs.len());

@@ -1,4 +1,4 @@
-//! Documents in, documents out: in order, every one of them, and as they were.
+//! Documents come out in order, complete and unchanged.
 
 use canter_doc_mapper::{DocMapper, DocShape, IndexConfig};
 use canter_split_format::SourceId;
@@ -14,7 +14,7 @@ fn mapper() -> DocMapper {
     DocMapper::new(&config).unwrap()
 }
 
-/// Documents of a place and a text each; of an empty text nothing is stored.
+/// Checks documents with a place and a text each; an empty text stores nothing.
 fn check(docs: &[(DocPlace, String)], portions: Portions) {
     let mapper = mapper();
     let encode = |text: &str| {
@@ -37,7 +37,7 @@ fn check(docs: &[(DocPlace, String)], portions: Portions) {
     let (mut sorted, identities) = waiting.sort().unwrap();
     let wanted: Vec<DocIdentity> = expected.iter().map(|((_, id), _)| *id).collect();
     assert_eq!(identities, wanted);
-    // The lenient mapper stores all that it encodes.
+    // The lenient mapper stores everything that it encodes.
     let every_third = || (0..docs.len()).step_by(3);
     let mut sampled = Vec::new();
     let mut stored = Vec::new();

@@ -12,12 +12,13 @@ use super::places::{Places, PlacesWriter};
 use super::sorted::SortedDocs;
 use crate::error::BuildError;
 
-/// How much is done at a time.
+/// Sizes of portions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Portions {
-    /// Bytes of documents that are sorted together. A split of fewer is never compressed.
+    /// Number of bytes of documents that are sorted together. A smaller split is never compressed.
     pub(super) run_num_bytes: usize,
-    /// Bytes of documents that are compressed together. Of each run one such block is in memory when runs are merged.
+    /// Number of bytes of documents that are compressed together. One such block of each run is in memory when runs are
+    /// merged.
     pub(super) block_num_bytes: usize,
 }
 
@@ -26,7 +27,7 @@ const PORTIONS: Portions = Portions {
     block_num_bytes: 128 << 10,
 };
 
-/// Faster than zstd's level 1, and still a sixth of what logs were.
+/// Faster than zstd's level 1, and logs still shrink to a sixth.
 const COMPRESSION_LEVEL: i32 = -5;
 
 /// The documents of a split that is being collected.
@@ -38,17 +39,17 @@ pub(in crate::pipeline) struct WaitingDocs {
     num_docs: usize,
 }
 
-/// Documents in the order in which they came.
+/// Documents in the order of arrival.
 #[derive(Default)]
 struct OpenRun {
     docs: Vec<(DocPlace, Range<usize>)>,
     bytes: Vec<u8>,
 }
 
-/// Documents in order.
+/// Sorted documents.
 pub(super) enum Run {
     Packed(PackedRun),
-    /// The last run of a split: it is merged before compressing it would pay.
+    /// The last run of a split: it is merged before compressing it would pay off.
     Plain(PlainRun),
 }
 
@@ -59,7 +60,7 @@ pub(super) struct PackedRun {
     pub(super) blocks: Vec<Block>,
 }
 
-/// Documents one after the other, compressed.
+/// Concatenated documents, compressed.
 pub(super) struct Block {
     pub(super) frame: Vec<u8>,
     pub(super) num_bytes: usize,
@@ -96,7 +97,7 @@ impl WaitingDocs {
     /// Adds an encoded document.
     ///
     /// # Errors
-    /// If the machine has no memory to compress those before it.
+    /// If there is no memory to compress the previous ones.
     pub(in crate::pipeline) fn add(
         &mut self,
         place: DocPlace,
@@ -114,7 +115,7 @@ impl WaitingDocs {
         Ok(())
     }
 
-    /// All documents in order, and who they are.
+    /// Returns all documents in order, with their identities.
     pub(in crate::pipeline) fn sort(
         mut self,
     ) -> Result<(SortedDocs, Vec<DocIdentity>), BuildError> {
@@ -129,11 +130,11 @@ impl WaitingDocs {
 
 impl OpenRun {
     fn sort(&mut self) {
-        // Stable: a document that is there twice stands twice, as it came.
+        // Stable: duplicates of a document stay in the order of arrival.
         self.docs.sort_by_key(|(place, _)| *place);
     }
 
-    /// The documents in order, compressed. The run is empty then, and keeps its memory for the next.
+    /// Returns the documents in order, compressed. The run is then empty, and keeps its memory for the next.
     fn pack(&mut self, block_num_bytes: usize) -> Result<PackedRun, BuildError> {
         self.sort();
         let mut compressor = Compressor::new(COMPRESSION_LEVEL).map_err(failed)?;

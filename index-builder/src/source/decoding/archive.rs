@@ -1,11 +1,11 @@
-//! Archives: their members as sources of their own.
+//! Archives: their members as separate sources.
 //!
 //! ```text
 //!   take_apart: one pass, in which members are listed ─► a source each ─► opened in their order: another pass, together
 //! ```
 //!
-//! Members share a cursor, which each takes while it is read and leaves behind where the next one begins. One that is asked
-//! for out of order opens the archive anew.
+//! Members share a cursor, which each uses while it is read and leaves where the next one begins. Reading a member out
+//! of order opens the archive again.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -20,9 +20,9 @@ use crate::error::{BuildError, ErrorKind};
 use crate::source::Source;
 use crate::source::opened::store_failure;
 
-/// More members are a mistake: each is a source, with an id.
+/// Maximum number of members; more are a mistake, since each is a source with an id.
 const MAX_MEMBERS: usize = 100_000;
-/// First members by which documents of offices are known, and programs of Java.
+/// First members of office documents and Java programs, which are not treated as archives.
 const NO_ARCHIVES: [(&str, &str); 4] = [
     (
         "[Content_Types].xml",
@@ -39,25 +39,25 @@ const NO_ARCHIVES: [(&str, &str); 4] = [
     ),
 ];
 
-/// A member as its header says.
+/// A member according to its header.
 pub(super) struct Found {
     /// Never used as a path.
     pub(super) name: String,
     pub(super) is_file: bool,
-    /// Why its bytes cannot be read, as the end of a sentence.
+    /// Reason why its bytes cannot be read, as the end of a sentence.
     pub(super) unreadable: Option<String>,
-    /// Without compression, where that is said before it.
+    /// Uncompressed size, if it precedes the member.
     pub(super) num_bytes: Option<u64>,
     pub(super) modified: Option<SystemTime>,
 }
 
-/// A cursor over an archive; as a reader it gives the member that was come to.
+/// A cursor over an archive; as a reader it returns the current member.
 pub(super) trait Members: Read + Send {
-    /// Goes on to the next member; `None` behind the last one.
+    /// Moves to the next member; `None` behind the last one.
     fn next_member(&mut self) -> io::Result<Option<Found>>;
 }
 
-/// An archive that may be opened again, and where its readers have come to.
+/// An archive that may be opened again, and the positions of its readers.
 struct Place {
     archive: Source,
     decoding: Decoding,
@@ -67,7 +67,7 @@ struct Place {
 struct Cursor {
     members: Box<dyn Members>,
     layers: Vec<Layer>,
-    /// Members that were come to.
+    /// Number of members that were reached.
     num_members: usize,
 }
 
@@ -75,22 +75,22 @@ struct Cursor {
 #[derive(Clone)]
 pub(in crate::source) struct ArchiveMember {
     place: Arc<Place>,
-    /// Among all members.
+    /// Number among all members.
     ord: usize,
     name: Arc<str>,
     modified: Option<SystemTime>,
     is_first: bool,
-    /// With it all of the archive is read.
+    /// True if the whole archive is read with it.
     is_last: bool,
 }
 
 impl ArchiveMember {
-    /// The archive.
+    /// Returns the archive.
     pub(in crate::source) fn archive(&self) -> &Source {
         &self.place.archive
     }
 
-    /// Its name in the archive, by which no other goes.
+    /// Returns its name in the archive, which is unique.
     pub(in crate::source) fn name(&self) -> &str {
         &self.name
     }
@@ -107,7 +107,7 @@ impl ArchiveMember {
         self.is_first
     }
 
-    /// Opens it, and says how the archive is stored.
+    /// Opens it; also returns the compression of the archive.
     pub(in crate::source) fn open(
         &self,
         num_stored_bytes: Arc<AtomicU64>,
@@ -162,7 +162,7 @@ impl Place {
 }
 
 impl Cursor {
-    /// Nothing if it is no archive.
+    /// Returns `None` if it is not an archive.
     fn new(decoded: Decoded) -> Option<Cursor> {
         let mut layers = decoded.layers;
         layers.push(decoded.archive?);
@@ -178,7 +178,7 @@ impl Cursor {
     }
 }
 
-/// Reads a member, and leaves the cursor to the next one.
+/// Reads a member, and leaves the cursor for the next one.
 pub(in crate::source) struct MemberReader {
     place: Arc<Place>,
     cursor: Option<Cursor>,
@@ -189,7 +189,7 @@ impl Read for MemberReader {
         match &mut self.cursor {
             Some(cursor) => {
                 let read = cursor.members.read(out);
-                // What is behind an error is not known.
+                // The position behind an error is unknown.
                 if read
                     .as_ref()
                     .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted)
@@ -214,16 +214,16 @@ impl Drop for MemberReader {
     }
 }
 
-/// Sources, in place of archives their members.
+/// Sources, with archives replaced by their members.
 #[derive(Debug, Default)]
 pub(crate) struct TakenApart {
     pub(crate) sources: Vec<Source>,
-    /// What was left out of archives, and why; a sentence each.
+    /// Notes on omitted members, with the reasons; a sentence each.
     pub(crate) notes: Vec<String>,
 }
 
-/// Puts the members of archives in their place: in the order in which they stand there, but for folders, links, hidden files
-/// and those without a byte. Sources that cannot be read twice stay what they are.
+/// Replaces archives by their members: in the order of the archive, without folders, links, hidden and empty files.
+/// Sources that cannot be read twice stay unchanged.
 ///
 /// # Errors
 /// `Limit` for too many members, `Unavailable` if storage does not answer.
@@ -245,7 +245,7 @@ pub(crate) fn take_apart(
     Ok(taken)
 }
 
-/// An archive as it begins; nothing of any other source, whatever is wrong with that.
+/// Opens an archive; `None` for any other source, whatever is wrong with it.
 fn opened(source: &Source, decoding: Decoding) -> Result<Option<Cursor>, BuildError> {
     let Some(again) = source.again().filter(Source::may_be_archive) else {
         return Ok(None);
@@ -253,7 +253,7 @@ fn opened(source: &Source, decoding: Decoding) -> Result<Option<Cursor>, BuildEr
     match again.decoded(Arc::default(), decoding) {
         Ok(decoded) => Ok(Cursor::new(decoded)),
         Err(error) if error.kind() == ErrorKind::Unavailable => Err(error),
-        // It is told when the source is read.
+        // The error is reported when the source is read.
         Err(_) => Ok(None),
     }
 }
@@ -346,7 +346,7 @@ fn list(
     Ok(())
 }
 
-/// A name that begins with a dot, or what macOS adds to archives.
+/// Returns whether a name begins with a dot, or is one that macOS adds to archives.
 fn is_hidden(name: &str) -> bool {
     let mut parts = name
         .split('/')

@@ -1,11 +1,10 @@
-//! A bound on how much of little: what is compressed may become a thousand times as long, and a file that was made to do
-//! harm as long as it likes.
+//! Limit on decompression: compressed data may grow a thousandfold, and a malicious file arbitrarily.
 
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Nothing is too long that has no more bytes.
+/// Number of bytes that are always permitted.
 const FREE_NUM_BYTES: u64 = 1 << 30;
 
 /// Counts the bytes that pass.
@@ -35,7 +34,7 @@ impl<R: Read> Read for Stored<R> {
     }
 }
 
-/// Reads what comes of stored bytes, until that is more than so many times as much.
+/// Reads decompressed bytes, until they exceed a multiple of the stored bytes.
 pub(super) struct Expanding<R> {
     reader: R,
     num_stored_bytes: Arc<AtomicU64>,

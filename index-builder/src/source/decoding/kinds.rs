@@ -1,8 +1,8 @@
-//! What bytes are, by how they begin. A name says nothing here.
+//! Detection of stored data by its first bytes. Names do not matter here.
 
 use super::unreadable::{self, Unreadable};
 
-/// What bytes are.
+/// Kinds of stored data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Gzip,
@@ -12,13 +12,13 @@ pub(super) enum Kind {
     Tar,
     Zip,
     Utf16(Endian),
-    /// Something that is known, and not read.
+    /// A known kind that is not read.
     Unreadable(Unreadable),
-    /// Text, as far as this can be told.
+    /// Text, as far as this can be detected.
     Text,
 }
 
-/// Which byte of a code unit stands first.
+/// Byte order of a code unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endian {
     Little,
@@ -27,16 +27,16 @@ pub(super) enum Endian {
 
 const TAR_MAGIC: &[u8] = b"ustar";
 const TAR_MAGIC_PLACE: usize = 257;
-/// Code units of UTF-16 without a byte order mark that are looked at.
+/// Maximum number of UTF-16 code units without a byte order mark that are examined.
 const MAX_UNITS: usize = 2_048;
 
 impl Kind {
-    /// What begins so; `is_whole` says that there is no more.
+    /// Detects data by its beginning; `is_whole` is true if that is all.
     pub(super) fn of(beginning: &[u8], is_whole: bool) -> Kind {
         match beginning {
             [0x1f, 0x8b, ..] => return Kind::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => return Kind::Zstd,
-            // Skippable frames, which may stand first.
+            // Skippable frames, which may come first.
             [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => return Kind::Zstd,
             [
                 b'B',
@@ -53,7 +53,7 @@ impl Kind {
             ] => {
                 return Kind::Bzip2;
             }
-            // Without a block: nothing is in it.
+            // Without a block: it is empty.
             [
                 b'B',
                 b'Z',
@@ -92,7 +92,7 @@ impl Kind {
     }
 }
 
-/// UTF-16 of mostly ASCII, which Windows writes without a byte order mark at times.
+/// Detects UTF-16 of mostly ASCII, which Windows sometimes writes without a byte order mark.
 fn utf16_without_mark(beginning: &[u8], is_whole: bool) -> Option<Endian> {
     let units = beginning.chunks_exact(2).take(MAX_UNITS);
     let num_units = units.len();

@@ -1,4 +1,4 @@
-//! Undoing compression, layer by layer, until something is left that is none.
+//! Decompression, layer by layer.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use super::utf16::Utf16;
 use crate::source::replay::Replay;
 use canter_formats::BEGINNING_LEN;
 
-/// Read at a time.
+/// Size of reads, in bytes.
 const BUFFER_LEN: usize = 128 * 1024;
-/// A file that is compressed more often is made to do harm.
+/// Maximum number of layers; a file with more is malicious.
 const MAX_LAYERS: usize = 4;
-/// zstd's windows, and xz's dictionaries, are in memory: zstd's own limit without `--long=28` or more.
+/// Maximum size of zstd's windows, which are in memory: zstd's own limit without `--long=28` or more.
 const MAX_WINDOW_NUM_BYTES: u64 = 128 << 20;
-/// What a dictionary of that length takes with everything around it.
+/// Memory of an xz decoder with such a dictionary, in KiB.
 pub(super) const MAX_XZ_NUM_KIB: u32 = 192 << 10;
 
-/// How bytes were stored.
+/// A layer of compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::source) enum Layer {
     Gzip,
@@ -35,7 +35,7 @@ pub(in crate::source) enum Layer {
 }
 
 impl Layer {
-    /// Its name, and the tool that says the same of a damaged file.
+    /// Returns its name, and the tool that also reports a damaged file.
     pub(in crate::source) fn named(self) -> (&'static str, &'static str) {
         match self {
             Layer::Gzip => ("gzip", "gzip -dc"),
@@ -48,29 +48,29 @@ impl Layer {
     }
 }
 
-/// Bytes without compression.
+/// Decompressed bytes.
 pub(in crate::source) struct Decoded {
     pub(in crate::source) reader: Replay,
     /// The outermost first.
     pub(in crate::source) layers: Vec<Layer>,
-    /// An archive, if it is one: `reader` gives it.
+    /// Kind of the archive, if it is one: `reader` returns its bytes.
     pub(in crate::source) archive: Option<Layer>,
 }
 
-/// What is known of bytes before they are decoded.
+/// Settings for decoding.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::source) struct Decoding {
-    /// What comes of them may be this many times as long.
+    /// Maximum expansion of compressed data.
     pub(in crate::source) max_expansion: u64,
-    /// Somebody says that they are text of some format.
+    /// True if the data is known to be text in some format.
     pub(in crate::source) is_text: bool,
 }
 
 impl Decoded {
-    /// Undoes what the first bytes say.
+    /// Undoes the compression that the first bytes show.
     ///
     /// # Errors
-    /// `Unsupported` for what is known and not read, with a message that ends a sentence about it.
+    /// `Unsupported` for a known kind that is not read, with a message that ends a sentence about it.
     pub(in crate::source) fn new(
         raw: Box<dyn Read + Send>,
         decoding: Decoding,
@@ -121,7 +121,7 @@ impl Decoded {
             }
             layers.push(layer);
             let decoder = decoder(layer, reader)?;
-            // Each layer may become as long as all of them together may.
+            // Each layer may grow as much as all of them together may.
             let count = Arc::clone(&num_stored_bytes);
             let expanding = Expanding::new(decoder, count, decoding.max_expansion);
             let buffered = BufReader::with_capacity(BUFFER_LEN, expanding);
@@ -153,11 +153,11 @@ fn decoder(layer: Layer, reader: Replay) -> io::Result<Box<dyn Read + Send>> {
     })
 }
 
-/// What to do with a window that does not fit, as the end of a sentence.
+/// Advice about a window that is too large, as the end of a sentence.
 pub(in crate::source) const WINDOW_ADVICE: &str = "compress it again without --long or --ultra (xz: with a smaller \
      dictionary), or pipe it: `zstd -dc --long=31 FILE | canter index ingest --input - …`";
 
-/// Whether the first frame can be read in the memory that there is for it.
+/// Checks that the first frame can be decoded within the memory limit.
 fn check_window(beginning: &[u8]) -> io::Result<()> {
     match window_num_bytes(beginning) {
         Some(window) if window > MAX_WINDOW_NUM_BYTES => Err(io::Error::new(
@@ -170,7 +170,7 @@ fn check_window(beginning: &[u8]) -> io::Result<()> {
     }
 }
 
-/// The window of a frame of zstd: RFC 8878, section 3.1.1.1.
+/// Returns the window of a zstd frame: RFC 8878, section 3.1.1.1.
 fn window_num_bytes(frame: &[u8]) -> Option<u64> {
     let rest = frame.strip_prefix(&[0x28, 0xb5, 0x2f, 0xfd])?;
     let (descriptor, rest) = rest.split_first()?;
@@ -180,7 +180,7 @@ fn window_num_bytes(frame: &[u8]) -> Option<u64> {
         let base = 1_u64 << (10 + (window >> 3));
         return Some(base + base / 8 * u64::from(window & 7));
     }
-    // All of the content is the window.
+    // The window is the whole content.
     let id_len = [0, 1, 2, 4][usize::from(descriptor & 3)];
     let len = [1, 2, 4, 8][usize::from(descriptor >> 6)];
     let mut bytes = [0; 8];
@@ -189,12 +189,12 @@ fn window_num_bytes(frame: &[u8]) -> Option<u64> {
     Some(if len == 2 { size + 256 } else { size })
 }
 
-/// Whether a decoder stopped because its window does not fit into memory.
+/// Returns whether a decoder stopped because its window exceeds the memory limit.
 pub(in crate::source) fn is_over_window(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::OutOfMemory || error.to_string().contains("too much memory")
 }
 
-/// Passes the NULs that a stream begins with, as a file does of which only the end was written; says how many.
+/// Skips leading NULs, as in a file of which only the end was written; returns their number.
 pub(in crate::source) fn pass_nuls(reader: &mut Replay) -> io::Result<u64> {
     let mut num_nuls = 0;
     loop {

@@ -1,5 +1,4 @@
-//! Bytes as they are stored → bytes of text: compression undone, archives taken apart, UTF-16 read; and names for what is
-//! none of these.
+//! Stored bytes → text: compression undone, archives divided, UTF-16 converted; and names for unreadable data.
 //!
 //! ```text
 //!   stored bytes ─► kinds: which of them? ─► layers: gzip, zstd, bzip2, xz ─┬─► text, UTF-16 as UTF-8 ─► records
@@ -7,7 +6,7 @@
 //!                        └──────────────────────────────┘                   └─► refused by name
 //! ```
 //!
-//! Everything streams: a decoder holds its window and no more. No path of an archive is ever used as a path.
+//! Everything is streamed: a decoder holds only its window. Paths in archives are never used as paths.
 
 mod archive;
 mod expansion;

@@ -7,19 +7,19 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::archive::{Found, Members};
 
 const BLOCK_LEN: usize = 512;
-/// The longest name, and list of attributes.
+/// Maximum length of a name, and of a list of attributes.
 const MAX_EXTENSION_LEN: u64 = 1 << 20;
 
 /// A cursor over an archive.
 pub(super) struct Tar {
     reader: Box<dyn Read + Send>,
-    /// Bytes of the member that are not read.
+    /// Number of unread bytes of the member.
     left: u64,
-    /// Bytes behind it, up to the next block.
+    /// Number of bytes behind it, up to the next block.
     padding: u64,
 }
 
-/// What extended headers say of the next member.
+/// Extended headers of the next member.
 #[derive(Default)]
 struct Extended {
     path: Option<String>,
@@ -63,7 +63,7 @@ impl Tar {
         self.padding = (BLOCK_LEN as u64 - len % BLOCK_LEN as u64) % BLOCK_LEN as u64;
     }
 
-    /// Goes past what is left of the member.
+    /// Skips the rest of the member.
     fn pass(&mut self) -> io::Result<()> {
         let wanted = self.left.saturating_add(std::mem::take(&mut self.padding));
         self.left = 0;
@@ -96,7 +96,7 @@ impl Members for Tar {
             };
             let len = number(&header[124..136]).ok_or_else(|| damaged("a length is no number"))?;
             match header[156] {
-                // A long name, of GNU.
+                // GNU's long name.
                 b'L' => {
                     let name = self.extension(len)?;
                     extended.path = Some(text(&name));
@@ -151,7 +151,7 @@ impl Read for Tar {
 }
 
 impl Extended {
-    /// Takes attributes of pax: `LEN KEY=VALUE\n`, of which LEN counts all.
+    /// Parses attributes of pax: `LEN KEY=VALUE\n`, where LEN counts everything.
     fn take(&mut self, attributes: &[u8]) {
         let mut rest = attributes;
         while let Some(space) = memchr::memchr(b' ', rest) {
@@ -177,7 +177,7 @@ impl Extended {
     }
 }
 
-/// A year in which nobody reads this: times behind it are no times.
+/// Returns a time in the far future: later times are invalid.
 fn far_future() -> SystemTime {
     UNIX_EPOCH + Duration::from_secs(7_258_118_400)
 }
@@ -191,7 +191,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
-/// The name, with the prefix that POSIX has for long ones.
+/// Returns the name, with POSIX's prefix for long ones.
 fn name_of(header: &[u8; BLOCK_LEN]) -> String {
     let name = text(&header[..100]);
     let prefix = text(&header[345..500]);
@@ -202,7 +202,7 @@ fn name_of(header: &[u8; BLOCK_LEN]) -> String {
     }
 }
 
-/// A number in octal digits, or for large ones in binary with the first bit set.
+/// Parses a number in octal digits, or for large ones in binary with the first bit set.
 fn number(field: &[u8]) -> Option<u64> {
     let (first, rest) = field.split_first()?;
     if *first & 0x80 != 0 {
@@ -221,7 +221,7 @@ fn number(field: &[u8]) -> Option<u64> {
     }
 }
 
-/// Whether the sum of a header's bytes is the one that it says, its own field counted as spaces.
+/// Returns whether the checksum of a header matches, with its own field counted as spaces.
 fn is_intact(header: &[u8; BLOCK_LEN]) -> bool {
     let bytes = header.iter().enumerate();
     let sum: u64 = bytes

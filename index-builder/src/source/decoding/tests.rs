@@ -1,4 +1,4 @@
-//! Every way in which logs are stored gives the lines that were stored; what is none of them has a name.
+//! Every storage of logs yields the stored lines; unreadable data has a name.
 
 use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::error::{BuildError, ErrorKind};
 use crate::ingest::IngestOptions;
 use crate::source::{Extent, ReadSettings, RecordReader, Source};
 
-// Made by Python: tarfile, zipfile and lzma, packed with gzip but for xz.
+// Created by Python: tarfile, zipfile and lzma, packed with gzip except for xz.
 const USTAR: &str = "\
     H4sIAAAAAAACA+3XQW6DMBAFUK9zCpQDAGPGIPU2VuwmaamNsKOoqnr3OizppmqLacN/C7DYIBj9Gbv3x1CJZdVJyzzdk/l9WhO3xEwk+fa87V\
     iKQokMLiHqMb1SbFN/q78ehjItVqs/zepPtaROFDXqvzjv7C5e/U7ARvPvjtVvX4y1Q+nMU/DuW/lnVSv65/mfGutP/+Tyn/+21/sHekf+tzz/\
@@ -97,7 +97,7 @@ fn settings(options: &IngestOptions) -> ReadSettings {
     ReadSettings::new(options, &config).unwrap()
 }
 
-/// The records of a source, and what broke it off.
+/// Returns the records of a source, and the failure that broke it off.
 fn read_with(
     source: Source,
     options: &IngestOptions,
@@ -288,7 +288,7 @@ fn what_is_no_log_is_refused_by_its_name() {
         message.contains("compressed more than 4 times"),
         "{message}"
     );
-    // Somebody says that it is text.
+    // The caller declares it to be text.
     let forced = IngestOptions {
         format: Some(canter_formats::Format::Plain),
         ..IngestOptions::default()
@@ -362,7 +362,7 @@ fn what_becomes_too_long_for_what_it_was_breaks_off() {
     assert!(error.to_string().contains("--max-expansion"), "{error}");
 }
 
-/// The members of an archive in a file of this name, with their lines.
+/// Returns the members of an archive in a file with this name, with their lines.
 fn members(name: &str, bytes: &[u8]) -> (Vec<(String, Vec<String>)>, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -460,7 +460,7 @@ fn archives_that_cannot_be_read_say_why() {
         notes[0].contains("x.log") && notes[0].contains("method 14"),
         "{notes:?}"
     );
-    // Flags say that the first member is encrypted.
+    // Flags mark the first member as encrypted.
     let mut encrypted = unpacked(ZIP_DEFLATED);
     encrypted[6] |= 1;
     let (found, notes) = members("encrypted.zip", &encrypted);
@@ -506,7 +506,7 @@ fn archives_that_cannot_be_read_say_why() {
     );
 }
 
-/// Everything that can be told of bytes in a file, without an end or a crash.
+/// Runs every detection on the bytes of a file, which must not hang or crash.
 fn read_all(bytes: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("some");

@@ -1,13 +1,13 @@
-//! What files are that are no logs, by their first bytes, and what to do with them.
+//! Detection of files that are not logs, by their first bytes, with advice.
 
 use std::borrow::Cow;
 
-/// Something that is known, and not read.
+/// A known kind of data that is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::source) struct Unreadable {
     /// With an article.
     pub(in crate::source) what: Cow<'static, str>,
-    /// What to do, as the end of a sentence.
+    /// Advice, as the end of a sentence.
     pub(in crate::source) advice: Cow<'static, str>,
 }
 
@@ -43,10 +43,10 @@ const ORC: Unreadable = Unreadable::new(
 const COMPRESSED: &str = "decompress it, as in";
 const NO_LOG: &str = "it holds no log records; leave it out";
 
-/// Place, bytes, what it is, what to do.
+/// Offset, bytes, kind, advice.
 type Entry = (usize, &'static [u8], &'static str, &'static str);
 
-/// No entry is the beginning of a text that could be a log.
+/// No entry is a possible beginning of a log in text.
 const ENTRIES: &[Entry] = &[
     (
         0,
@@ -262,23 +262,23 @@ const ENTRIES: &[Entry] = &[
     ),
 ];
 
-/// Text has hardly any of these. A separator of tables and one of JSON are left out.
+/// Returns whether a byte is a control character that is rare in text. Separators of tables and of JSON are excluded.
 fn is_control(byte: u8) -> bool {
     matches!(byte, 0x00 | 0x02..=0x07 | 0x0e..=0x1a | 0x1c | 0x1d | 0x1f | 0x7f)
 }
 
-/// The name of the format, and numbers in binary.
+/// Returns whether the data begins with ORC's name, followed by binary numbers.
 fn is_orc(beginning: &[u8]) -> bool {
     let numbers = beginning.get(3..11).unwrap_or_default();
     beginning.starts_with(b"ORC") && numbers.iter().any(|byte| is_control(*byte))
 }
 
-/// Bytes of the beginning in which control characters are counted.
+/// Number of bytes in which control characters are counted.
 const SAMPLE_LEN: usize = 4_096;
-/// Fewer bytes than this say nothing.
+/// Minimum number of bytes for a decision.
 const MIN_SAMPLE_LEN: usize = 64;
 
-/// What begins so, if that is known and not read.
+/// Returns the kind of data by its beginning, if it is known and not read.
 pub(in crate::source) fn named(beginning: &[u8]) -> Option<Unreadable> {
     if is_orc(beginning) {
         return Some(ORC);
@@ -299,10 +299,10 @@ pub(in crate::source) fn named(beginning: &[u8]) -> Option<Unreadable> {
     })
 }
 
-/// Whether these are no bytes of text in any encoding that is read.
+/// Returns whether these bytes are not text in any supported encoding.
 pub(super) fn is_binary(beginning: &[u8]) -> bool {
     let sample = beginning.get(..SAMPLE_LEN).unwrap_or(beginning);
-    // A crash leaves NULs in a row, in logs too.
+    // A crash leaves sequences of NULs, in logs too.
     let (mut num_control, mut num_bytes) = (0, 0);
     for run in sample.chunk_by(|left, right| *left == 0 && *right == 0) {
         if run.len() < 16 {
@@ -310,7 +310,7 @@ pub(super) fn is_binary(beginning: &[u8]) -> bool {
             num_control += run.iter().filter(|byte| is_control(**byte)).count();
         }
     }
-    // What is compressed or encrypted has every byte alike, and so is no UTF-8.
+    // In compressed or encrypted data all bytes are equally frequent, so it is not UTF-8.
     let is_utf8 =
         || std::str::from_utf8(sample).map_or_else(|error| error.error_len().is_none(), |_| true);
     let is_more_than = |part: usize| num_control * part > num_bytes;

@@ -1,4 +1,4 @@
-//! UTF-16 as UTF-8. What is no character becomes U+FFFD.
+//! Conversion of UTF-16 to UTF-8. Invalid characters become U+FFFD.
 
 use std::io::{self, BufRead, Read};
 
@@ -8,9 +8,9 @@ use super::kinds::Endian;
 pub(super) struct Utf16<R> {
     reader: R,
     endian: Endian,
-    /// A byte whose other half is not there yet.
+    /// A byte whose other half has not arrived.
     half: Option<u8>,
-    /// The first half of a pair.
+    /// The first half of a surrogate pair.
     high: Option<u16>,
     out: Vec<u8>,
     place: usize,
@@ -52,7 +52,7 @@ impl<R: BufRead> Utf16<R> {
         }
     }
 
-    /// Decodes what the reader has; false at its end.
+    /// Decodes the reader's buffer; returns false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         self.out.clear();
         self.place = 0;

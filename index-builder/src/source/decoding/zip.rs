@@ -1,7 +1,7 @@
-//! Archives of zip, from the first member to the last: by the headers that stand before members, so that a stream can be
-//! read. `https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT`
+//! Zip archives, from the first member to the last: by the headers in front of members, so that a stream can be read.
+//! `https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT`
 //!
-//! Members are stored or deflated, as all but a few programs write them. One whose length is said behind it ends where its
+//! Members are stored or deflated, as nearly all programs write them. A member whose length follows it ends where its
 //! compression does.
 
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ use super::archive::{Found, Members};
 
 const LOCAL: u32 = 0x0403_4b50;
 const DESCRIPTOR: u32 = 0x0807_4b50;
-/// Of the directory behind the members, in its forms.
+/// Signatures of the directory behind the members, in its forms.
 const BEHIND_MEMBERS: [u32; 5] = [
     0x0201_4b50,
     0x0605_4b50,
@@ -25,7 +25,7 @@ const IS_ENCRYPTED: u16 = 1;
 const HAS_DESCRIPTOR: u16 = 1 << 3;
 const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
-/// A length that the extra field with this id has in 64 bits.
+/// Marks a length that the extra field has in 64 bits.
 const ELSEWHERE: u32 = u32::MAX;
 const ZIP64: u16 = 1;
 
@@ -35,16 +35,16 @@ pub(super) struct Zip {
     member: Member,
 }
 
-/// The member that is read.
+/// The member that is being read.
 struct Member {
     inflate: Option<Decompress>,
-    /// Stored bytes that are left; nothing if that is said behind them.
+    /// Number of stored bytes that are left; `None` if their number follows them.
     left: Option<u64>,
     num_stored_bytes: u64,
     num_bytes: u64,
     crc: Crc,
     wanted_crc: Option<u32>,
-    /// Nothing comes of what is left.
+    /// True if decompression has ended.
     is_inflated: bool,
     is_ended: bool,
 }
@@ -64,7 +64,7 @@ impl Member {
     }
 }
 
-/// What stands before a member.
+/// The header in front of a member.
 struct Header {
     flags: u16,
     method: u16,
@@ -88,7 +88,7 @@ impl Zip {
         Ok(bytes)
     }
 
-    /// Goes past what is left of the member, and what stands behind it.
+    /// Skips the rest of the member and its descriptor.
     fn pass(&mut self) -> io::Result<()> {
         match (self.member.is_ended, self.member.left.take()) {
             (true, None) => {}
@@ -106,11 +106,11 @@ impl Zip {
         Ok(())
     }
 
-    /// The header of the next member; `None` behind the last one.
+    /// Reads the header of the next member; `None` behind the last one.
     fn header(&mut self) -> io::Result<Option<Header>> {
         let mut signature = u32::from_le_bytes(self.bytes()?);
         if signature == DESCRIPTOR {
-            // Said again of a member whose length was known.
+            // Repeats the known length of the member.
             let _: [u8; 12] = self.bytes()?;
             signature = u32::from_le_bytes(self.bytes()?);
         }
@@ -142,7 +142,7 @@ impl Zip {
         }))
     }
 
-    /// Ends the member: reads what stands behind it, and compares the checksum.
+    /// Ends the member: reads its descriptor, and compares the checksum.
     fn end(&mut self) -> io::Result<()> {
         self.member.is_ended = true;
         if self.member.left.is_none() {
@@ -153,7 +153,7 @@ impl Zip {
                 crc => crc,
             };
             self.member.wanted_crc = Some(crc);
-            // Lengths have 32 bits, or 64 if one needs that, which the first says.
+            // Lengths have 32 bits, or 64 if one needs them, which the first one shows.
             let stored_len = u32::from_le_bytes(self.bytes()?);
             let second = u32::from_le_bytes(self.bytes()?);
             let are_short = u64::from(stored_len) == self.member.num_stored_bytes
@@ -169,7 +169,7 @@ impl Zip {
         }
     }
 
-    /// Reads of the member, without its end.
+    /// Reads from the member, without its end.
     fn read_member(&mut self, out: &mut [u8]) -> io::Result<usize> {
         while !self.member.is_inflated {
             let available = match self.reader.fill_buf() {
@@ -284,7 +284,7 @@ fn damaged(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_owned())
 }
 
-/// The length that an extra field has in 64 bits, behind that without compression if it has both.
+/// Returns the stored length in an extra field with 64 bits, which follows the uncompressed one if it has both.
 fn stored_len_of(extra: &[u8], has_both: bool) -> Option<u64> {
     let mut rest = extra;
     while let [id, id_high, len, len_high, after @ ..] = rest {
@@ -300,7 +300,7 @@ fn stored_len_of(extra: &[u8], has_both: bool) -> Option<u64> {
     None
 }
 
-/// The time of MS-DOS, taken for UTC: its zone is said nowhere.
+/// Returns an MS-DOS time, taken as UTC because its zone is unknown.
 fn time_of(date: u16, time: u16) -> Option<SystemTime> {
     let (year, month, day) = (
         1980 + u64::from(date >> 9),

@@ -1,4 +1,4 @@
-//! What says which source it is, beside where it comes from: how it begins.
+//! The beginning of a source, which identifies it together with its origin.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use super::super::next_record::{KEPT_OF_LONG_RECORD, without_ending};
 use canter_formats::{Cut, Cutter, Directive, Format, Hints, Layout};
 use canter_split_format::SourceId;
 
-/// So much of the first line counts. No more than what is kept of a long one.
+/// Number of bytes of the first line that count: no more than what is kept of a long one.
 const BEGINNING_LEN: usize = KEPT_OF_LONG_RECORD;
-/// So much of the first record, in formats whose first lines are alike in many files.
+/// Number of bytes of the first record that count, in formats whose first lines are alike in many files.
 const FIRST_RECORD_LEN: usize = 4096;
 
-/// The first line; where many files begin with the same one, everything up to the end of the first record. It has to
-/// stay the same when a file grows.
+/// Returns the first line; where many files begin with the same one, everything up to the end of the first record.
+/// It must not change when a file grows.
 pub(in crate::source) fn known_by<'b>(
     beginning: &'b [u8],
     layout: &Layout,
@@ -57,7 +57,7 @@ pub(in crate::source) fn known_by<'b>(
     &beginning[..beginning.len().min(start + FIRST_RECORD_LEN)]
 }
 
-/// The id of a source that is made of these lines (see [`crate::Source::lines`]) and was given an id of its own.
+/// Returns the id of a source of these lines (see [`crate::Source::lines`]) with an id of its own.
 pub(crate) fn id_of_lines(id: &str, lines: &[u8]) -> SourceId {
     let hints = Arc::new(Hints::default());
     let layout = Layout::new(Format::Ndjson, b',', hints);

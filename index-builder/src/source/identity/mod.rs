@@ -1,5 +1,4 @@
-//! Which source an input is: one of which some was ingested before, wherever it lies and whatever it is called now, or
-//! a new one.
+//! Identification of an input: a source that was ingested before, whatever its location and name now, or a new one.
 //!
 //! ```text
 //!   input ──▶ how it begins ──▶ sources of the ledger, and of this run, that begin so

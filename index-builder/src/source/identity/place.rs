@@ -1,4 +1,4 @@
-//! Where an input comes from, and the names of entries of the ledger.
+//! The location of an input, and the names of ledger entries.
 
 use std::path::PathBuf;
 
@@ -7,33 +7,34 @@ use canter_split_format::SourceId;
 use super::rotation::LogName;
 use crate::source::Source;
 
-/// Names the entry that says what the first lines of a source come to ([`MARKS`]).
+/// Returns the entry with the hash of a source's first lines ([`MARKS`]).
 pub(crate) fn mark_of(source: SourceId, num_lines: u64) -> SourceId {
     let origin = [b"mark:", &source.to_u128().to_be_bytes()[..]].concat();
     SourceId::of(&origin, &num_lines.to_le_bytes())
 }
 
-/// Names the entry that says that there was a file of this name.
+/// Returns the entry of a file name that was seen.
 pub(crate) fn name_of(origin: &[u8]) -> SourceId {
     SourceId::of(&[b"name:", origin].concat(), &[])
 }
 
-/// Names the entry that says that nothing ended the last of so many lines of a source when they were ingested.
+/// Returns the entry which records that nothing ended the last of `num_lines` lines of a source when they were
+/// ingested.
 pub(crate) fn open_end_of(source: SourceId, num_lines: u64) -> SourceId {
     let origin = [b"open:", &source.to_u128().to_be_bytes()[..]].concat();
     SourceId::of(&origin, &num_lines.to_le_bytes())
 }
 
-/// Where an input comes from.
+/// The location of an input.
 pub(crate) struct Place {
     pub(super) name: String,
     pub(super) origin: Vec<u8>,
-    /// If its content says who it is: a file without an id of its own.
+    /// Present if its content identifies it: a file without an id of its own.
     pub(super) log: Option<LogName>,
     pub(super) path: Option<PathBuf>,
-    /// To be read once more, if that can be.
+    /// The source to read once more, if possible.
     pub(super) again: Option<Source>,
-    /// Whether it may be written to at this moment.
+    /// True if it may be being written to.
     pub(super) may_grow: bool,
 }
 
@@ -43,7 +44,7 @@ impl Place {
             name: source.name().to_owned(),
             origin: source.origin(),
             log: source.log_name(),
-            // Lines of a client are who it says that they are: other lines under that name are an error.
+            // A client's lines have the client's id: other lines under that id are an error.
             again: (source.is_kept() && !source.is_in_memory())
                 .then(|| source.again())
                 .flatten(),
@@ -52,12 +53,12 @@ impl Place {
         }
     }
 
-    /// The id that files had before they were known by how they begin.
+    /// Returns the id that files had before they were identified by their beginnings.
     pub(super) fn id_of_old(&self, beginning: &[u8]) -> SourceId {
         SourceId::of(&self.origin, beginning)
     }
 
-    /// The id of a new source. `number` tells those apart that were here one after the other.
+    /// Returns the id of a new source. `number` distinguishes consecutive sources with the same location.
     pub(super) fn id(&self, beginning: &[u8], number: u32) -> SourceId {
         match (&self.log, number) {
             (Some(log), _) => SourceId::of_file(&self.origin, log.log(), beginning, number),

@@ -1,30 +1,30 @@
-//! Reading a source to see which of some known sources it goes on with.
+//! Reading a source to find out which of some known sources it continues.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use canter_split_format::{LinesHash, SourceProgress};
 
-/// Behind so many lines the ledger says what they come to, so that a source that has fewer lines than one that is known
-/// is told from its beginning.
+/// Numbers of lines whose hash the ledger has, so that a source with fewer lines than a known one is distinguished by
+/// its beginning.
 pub(in crate::source) const MARKS: [u64; 2] = [2, 16];
-/// So many ends of a last line are tried that was known before it had one.
+/// Maximum number of ends that are tried for a last line that was incomplete when it was ingested.
 const MAX_ENDS: usize = 16 << 10;
 
-/// How the last known line of a source stands there now.
+/// Current state of a source's last known line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::source) enum Growth {
-    /// As it was.
+    /// Unchanged.
     Same,
-    /// There is more of it.
+    /// Extended.
     Longer,
 }
 
-/// Compares a source, line by line, with what is known of others.
+/// Compares a source, line by line, with known ones.
 #[derive(Debug, Default)]
 pub(in crate::source) struct Probe {
-    /// By the number of lines: which candidate, and what its lines come to.
+    /// By the number of lines: the candidates, and the hashes of their lines.
     wanted: BTreeMap<u64, Vec<(usize, LinesHash)>>,
-    /// Candidates of which all lines stand at the beginning of the source.
+    /// Candidates whose lines are all at the beginning of the source.
     pub(super) found: Vec<(usize, Growth)>,
 }
 
@@ -38,14 +38,14 @@ impl Probe {
         probe
     }
 
-    /// Whether no candidate has more lines than this.
+    /// Returns whether no candidate has more lines than this.
     pub(in crate::source) fn is_past(&self, num_lines: u64) -> bool {
         self.wanted
             .last_key_value()
             .is_none_or(|(last, _)| *last <= num_lines)
     }
 
-    /// Takes note of a line, the `num_lines`th: `before` is what those before it come to, and `after` what they do with it.
+    /// Compares a line, the `num_lines`th: `before` is the hash of the previous lines, and `after` includes this one.
     pub(in crate::source) fn see(
         &mut self,
         num_lines: u64,
@@ -69,7 +69,7 @@ impl Probe {
     }
 }
 
-/// What lines come to with each beginning of the last one.
+/// Returns the hashes of the lines with each prefix of the last one.
 fn ends(before: LinesHash, line: &[u8]) -> impl Iterator<Item = u64> {
     let lens = 0..line.len().min(MAX_ENDS);
     lens.map(move |len| {
@@ -80,7 +80,7 @@ fn ends(before: LinesHash, line: &[u8]) -> impl Iterator<Item = u64> {
 }
 
 impl Growth {
-    /// How a last line stands there that came to `wanted` once; nothing if it is another one.
+    /// Returns the state of a last line whose hash was `wanted` once; `None` if it is another one.
     pub(in crate::source) fn of(
         before: LinesHash,
         after: LinesHash,

@@ -1,4 +1,4 @@
-//! The decision which source an input is.
+//! Decision about the source of an input.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,15 +16,15 @@ use super::rotation::LogName;
 use crate::error::BuildError;
 use crate::source::{ReadSettings, RecordReader, Source, SourceRead};
 
-/// What is known of sources.
+/// Records of known sources.
 pub(crate) trait Ledger: Sync {
-    /// How far a source was ingested.
+    /// Returns the progress of a source.
     fn find(&self, source: SourceId) -> Result<Option<SourceProgress>, BuildError>;
-    /// All sources with numbers in a range.
+    /// Returns all sources with numbers in a range.
     fn within(&self, range: &RangeInclusive<u128>) -> Result<SourceEntries, BuildError>;
 }
 
-/// Which source an input is.
+/// Identity of an input.
 #[derive(Debug)]
 pub(crate) enum Identity {
     Source(Known),
@@ -32,24 +32,24 @@ pub(crate) enum Identity {
     Left(String),
 }
 
-/// A source, and what is known of it.
+/// A source, with its records.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(in crate::source) id: SourceId,
     pub(in crate::source) known: Option<SourceProgress>,
-    /// Whether its last known line may have grown since.
+    /// True if its last known line may have grown since.
     pub(in crate::source) is_open: bool,
-    /// Whether its records are counted and not their lines, as once they were.
+    /// True if its records are counted instead of their lines, as in earlier versions.
     pub(in crate::source) counts_records: bool,
-    /// What is to be said of it.
+    /// Note on the source.
     pub(in crate::source) note: Option<String>,
 }
 
-/// A source that begins as an input does.
+/// A source with the same beginning as an input.
 struct Candidate {
     id: SourceId,
     known: SourceProgress,
-    /// Which source of this run it is.
+    /// Number of the source in this run.
     here: Option<usize>,
 }
 
@@ -67,20 +67,20 @@ pub(crate) struct Identities<'a> {
     ledger: &'a dyn Ledger,
     settings: &'a ReadSettings,
     here: Vec<Here>,
-    /// Those of `here` that begin in a way.
+    /// Indexes into `here`, by beginning.
     by_beginning: BTreeMap<u128, Vec<usize>>,
     /// The files of folders.
     folders: RefCell<BTreeMap<PathBuf, Vec<PathBuf>>>,
 }
 
-/// So many numbers of sources of one path are tried, and so many files of a folder.
+/// Maximum numbers of sources of one path, and of files of a folder, that are tried.
 const MAX_NUMBERS: u32 = 4;
 const MAX_BESIDE: usize = 10_000;
 
-/// What a look at an input shows.
+/// Result of reading an input.
 struct Seen {
     found: Vec<(usize, Growth)>,
-    /// Lines that something ends.
+    /// Number of complete lines.
     num_lines: u64,
     marks: Vec<(u64, LinesHash)>,
 }
@@ -96,10 +96,10 @@ impl<'a> Identities<'a> {
         }
     }
 
-    /// Which source an input is, of which `reader` has read the beginning.
+    /// Identifies an input whose beginning `reader` has read.
     ///
     /// # Errors
-    /// If the ledger, or the input once more, cannot be read.
+    /// If the ledger, or the input again, cannot be read.
     pub(crate) fn identify(
         &self,
         place: &Place,
@@ -136,7 +136,7 @@ impl<'a> Identities<'a> {
         self.another(place, &beginning, &candidates)
     }
 
-    /// Takes note of what was read of a source.
+    /// Records a source that was read.
     pub(crate) fn note(&mut self, place: Place, beginning: &[u8], read: &SourceRead) {
         let Some(log) = place.log else {
             return;
@@ -147,7 +147,7 @@ impl<'a> Identities<'a> {
             log,
             now: SourceProgress {
                 num_lines: read.num_lines,
-                // Not known here, and not asked for.
+                // Unknown here, and not needed.
                 num_docs: u64::MAX,
                 hash: read.hash,
                 at_ms: 0,
@@ -156,7 +156,7 @@ impl<'a> Identities<'a> {
         };
         let range = SourceId::range_of_beginning(beginning);
         let same = self.by_beginning.entry(*range.start()).or_default();
-        // The latest says how far a source is.
+        // The latest one has the progress of a source.
         same.retain(|other| {
             self.here
                 .get(*other)
@@ -171,7 +171,7 @@ impl<'a> Identities<'a> {
         if place.log.is_some() {
             let range = SourceId::range_of_beginning(beginning);
             all = self.ledger.within(&range)?;
-            // As it was known before files were known by how they begin.
+            // Its id before files were identified by their beginnings.
             let id = place.id_of_old(beginning);
             let known = self.ledger.find(id)?;
             all.extend(known.map(|known| (id.to_u128(), known)));
@@ -209,7 +209,7 @@ impl<'a> Identities<'a> {
         Ok(candidates)
     }
 
-    /// An input that cannot be read twice, or of which nothing is known.
+    /// Identifies an input that cannot be read twice, or of which nothing is known.
     fn of_stream(
         &self,
         place: &Place,
@@ -230,7 +230,7 @@ impl<'a> Identities<'a> {
         }))
     }
 
-    /// Reads an input up to where the candidates end.
+    /// Reads an input up to the ends of the candidates.
     fn look(
         &self,
         again: &Source,
@@ -253,8 +253,8 @@ impl<'a> Identities<'a> {
         })
     }
 
-    /// The candidate of which most stands in the input: a source that nothing else in this run is, or one of which the
-    /// input is a copy.
+    /// Returns the candidate with the most lines in the input: a source that nothing else in this run is, or one that
+    /// the input is a copy of.
     fn of_found(
         &self,
         place: &Place,
@@ -268,7 +268,7 @@ impl<'a> Identities<'a> {
             .iter()
             .filter_map(|(ord, growth)| Some((candidates.get(*ord)?, *growth)))
             .collect();
-        // Those of other names last, if as much of them is there.
+        // Candidates with other names last, if they have as many lines.
         let is_own = |candidate: &Candidate| {
             let log = place.log.as_ref();
             log.is_none_or(|log| candidate.id.may_be_of_log(log.log()))
@@ -311,8 +311,8 @@ impl<'a> Identities<'a> {
         Ok(copy_of)
     }
 
-    /// The file beside an input in which a candidate was found first, if it is still there: then the candidate was not
-    /// renamed to the input, and these are two files.
+    /// Returns the file beside an input in which a candidate was found first, if it still exists: then the candidate
+    /// was not renamed to the input, and these are two files.
     fn still_elsewhere(
         &self,
         place: &Place,
@@ -341,7 +341,7 @@ impl<'a> Identities<'a> {
                 .again
                 .as_ref()
                 .map(|again| self.look(again, one, false));
-            // What cannot be read is told when it is an input.
+            // An unreadable file is reported when it is an input.
             let is_there = seen.is_some_and(|seen| seen.is_ok_and(|seen| !seen.found.is_empty()));
             if let (true, Some(log)) = (is_there, found.log) {
                 return Ok(Some((log, found.name)));
@@ -350,7 +350,7 @@ impl<'a> Identities<'a> {
         Ok(None)
     }
 
-    /// The files of the folder of a file.
+    /// Returns the files in the folder of a file.
     fn beside(&self, path: &Path) -> Vec<PathBuf> {
         let folder = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut folders = self.folders.borrow_mut();
@@ -362,8 +362,8 @@ impl<'a> Identities<'a> {
         files.clone()
     }
 
-    /// Why an input waits that has less than a source of its own log, and nothing else: it may be written again, copied
-    /// or compressed at this moment.
+    /// Returns why an input waits that only has less than a source of its own log: it may currently be rewritten,
+    /// copied or compressed.
     fn less_than_known(
         &self,
         place: &Place,
@@ -392,7 +392,7 @@ impl<'a> Identities<'a> {
             let Some(num_same) = self.num_same(candidate, here, seen)? else {
                 continue;
             };
-            // So many lines alike are of one log.
+            // With this number of equal lines they belong to one log.
             let is_copy = num_same >= MARKS[MARKS.len() - 1];
             if !self.settings.takes_open() || is_copy {
                 return Ok(Some(format!(
@@ -410,7 +410,8 @@ impl<'a> Identities<'a> {
         Ok(None)
     }
 
-    /// How many lines of an input are known to be those of a candidate that has more; nothing if one is not.
+    /// Returns the number of an input's lines that are known to equal those of a candidate with more lines; `None` if
+    /// one differs.
     fn num_same(
         &self,
         candidate: &Candidate,
@@ -443,7 +444,7 @@ impl<'a> Identities<'a> {
         Ok(Some(num_same))
     }
 
-    /// A source that was never here.
+    /// Returns a new source.
     fn another(
         &self,
         place: &Place,

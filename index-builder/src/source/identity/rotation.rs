@@ -1,31 +1,31 @@
-//! What the names of a log and of its rotated files have in common.
+//! Common part of the names of a log and of its rotated files.
 
 use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Endings that programs which compress give to names.
+/// Name suffixes of compression programs.
 const COMPRESSED: [&str; 8] = [".gz", ".zst", ".zstd", ".bz2", ".xz", ".lz4", ".Z", ".lzma"];
 
-/// A day, perhaps with a time of day, as `logrotate`, log4j, logback, Serilog and IIS write it into names.
+/// A day, optionally with a time of day, as `logrotate`, log4j, logback, Serilog and IIS write it into names.
 const DAY: &str = r"[-._]?(?:19|20)[0-9]{2}[-._]?(?:0[1-9]|1[0-2])(?:[-._]?(?:0[1-9]|[12][0-9]|3[01])(?:[-._T]?[0-2][0-9](?:[-._]?[0-5][0-9]){0,2})?)?";
 
 static DAYS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DAY).ok());
 
-/// A file as one of the files of a log.
+/// Name of a file as part of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LogName {
-    /// The folder and the name without what rotating adds to it: the same for all files of a log.
+    /// The folder and the name without the additions of rotation: the same for all files of a log.
     log: Vec<u8>,
-    /// The name without the ending of compression.
+    /// The name without the suffix of compression.
     uncompressed: Vec<u8>,
-    /// Whether nothing was added to the name: the file that is written to.
+    /// True if nothing was added to the name: the file that is being written.
     is_live: bool,
 }
 
 impl LogName {
-    /// The name of the file at a path.
+    /// Returns the name of the file at a path.
     pub(crate) fn of(path: &Path) -> LogName {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let bare = COMPRESSED
@@ -53,15 +53,15 @@ impl LogName {
         &self.log
     }
 
-    /// Whether one of the two may be a copy of the other that is not needed any more, or is being made: a file and the same
-    /// compressed, or the file that is written to and one that was copied from it.
+    /// Returns whether one of the two may be an obsolete or unfinished copy of the other: a file and the same
+    /// compressed, or the file that is being written and one copied from it.
     pub(super) fn may_be_copy_of(&self, other: &LogName) -> bool {
         let is_compressed = self.uncompressed == other.uncompressed;
         is_compressed || (self.log == other.log && (self.is_live || other.is_live))
     }
 }
 
-/// `app.log.1` and `app.log.1.2` → `app.log`.
+/// Removes numbers: `app.log.1` and `app.log.1.2` → `app.log`.
 fn without_numbers(name: &str) -> &str {
     let mut name = name;
     while let Some((before, last)) = name.rsplit_once('.') {

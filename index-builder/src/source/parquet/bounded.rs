@@ -1,4 +1,4 @@
-//! What decoding a file may take of memory, decided before any page of it is inflated: headers say how much becomes of a page,
+//! Memory limit of decoding a file, checked before any page of it is decompressed: headers contain the size of a page,
 //! and 29 KB can be one text of 900 MB.
 //!
 //! ```text
@@ -6,8 +6,8 @@
 //!           ── page at 4,730? ────▶ read, measured if its codec does not stop by itself ──▶ page
 //! ```
 //!
-//! The ledger knows for each column which dictionary and which page the library has, and for each batch of rows what came
-//! meanwhile. Texts are read as views, which do not copy what a dictionary says once and 65,536 rows repeat.
+//! The ledger knows the library's current dictionary and page of each column, and for each batch of rows what was added
+//! meanwhile. Texts are read as views, which do not copy a dictionary's value that 65,536 rows repeat.
 
 use std::collections::HashMap;
 use std::io::{self, Cursor, Read};
@@ -23,30 +23,30 @@ use parquet::file::reader::{ChunkReader, Length};
 use super::page_header::PageHeader;
 use super::watched::Failure;
 
-/// Rows that are decoded at once, if they are not long.
+/// Number of rows that are decoded at once, if they are short.
 const BATCH_NUM_ROWS: usize = 1024;
 
-/// The same where each value may repeat the one before it: what that comes to is only known when it is there.
+/// The same where each value may repeat the one before it, so that its size is unknown until it is decoded.
 const PREFIXES_NUM_ROWS: usize = 16;
 
-/// Bytes of values of a fixed length that are decoded at once, of one column.
+/// Number of bytes of fixed-length values that are decoded at once, per column.
 const FIXED_NUM_BYTES: usize = 4 << 20;
 
-/// Values of a list that are decoded at once, if its rows are alike.
+/// Number of list values that are decoded at once, if the rows are alike.
 const LISTS_NUM_VALUES: u64 = 1 << 18;
 
-/// What a value of a list takes with its levels and its place.
+/// Memory of a list value with its levels and its offset.
 const LIST_VALUE_NUM_BYTES: u64 = 24;
 
-/// A page may have this part of all that pages may have.
+/// Fraction of the memory of all pages that one page may take.
 const PAGES_AT_LEAST: u64 = 4;
 
-/// How much DEFLATE and LZ4 make of a byte at most.
+/// Maximum expansion of DEFLATE and LZ4.
 const DEFLATE_RATIO: u64 = 1032;
 const LZ4_RATIO: u64 = 255;
 const LZ4_FRAME_MAGIC: [u8; 4] = [0x04, 0x22, 0x4d, 0x18];
 
-/// What is known of the columns of a file, and what of them is in memory.
+/// The columns of a file, and their pages in memory.
 #[derive(Clone, Debug)]
 pub(super) struct Ledger(Arc<Mutex<Entries>>);
 
@@ -54,13 +54,13 @@ pub(super) struct Ledger(Arc<Mutex<Entries>>);
 struct Entries {
     max_num_bytes: u64,
     batch_num_rows: u64,
-    /// By where they begin.
+    /// Ordered by their offsets.
     chunks: Vec<Chunk>,
     /// The dictionary and the page of each column.
     held: HashMap<usize, Held>,
-    /// What the batch that is decoded has taken.
+    /// Memory of the current batch.
     batch_num_bytes: u64,
-    /// Pages whose header was read, by where they begin.
+    /// Pages whose header was read, by their offsets.
     expected: HashMap<u64, (usize, PageHeader)>,
 }
 
@@ -74,7 +74,7 @@ struct Chunk {
     codec: Compression,
     is_repeated: bool,
     may_share_prefixes: bool,
-    /// What a value of a dictionary takes there at least, in bytes.
+    /// Minimum size of a value in a dictionary, in bytes.
     min_value_num_bytes: u64,
 }
 
@@ -86,7 +86,7 @@ struct Held {
 }
 
 impl Ledger {
-    /// For a file with this footer, of whose pages `max_num_bytes` may be in memory.
+    /// Creates the ledger of a file with this footer, of whose pages `max_num_bytes` may be in memory.
     pub(super) fn new(metadata: &ParquetMetaData, max_num_bytes: u64) -> Self {
         let mut chunks = Vec::new();
         let mut batch_num_rows = BATCH_NUM_ROWS as u64;
@@ -143,12 +143,12 @@ impl Ledger {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Number of rows that are decoded at once.
+    /// Returns the number of rows that are decoded at once.
     pub(super) fn batch_num_rows(&self) -> usize {
         usize::try_from(self.lock().batch_num_rows).unwrap_or(BATCH_NUM_ROWS)
     }
 
-    /// The batch before is gone; what it has left of pages is not.
+    /// Begins a batch: the previous one is gone, but its pages are not.
     pub(super) fn begin_batch(&self) {
         let mut entries = self.lock();
         let held = entries.held.values();
@@ -157,10 +157,10 @@ impl Ledger {
 }
 
 impl Entries {
-    /// Takes a page into account that begins behind its header.
+    /// Counts a page that begins behind its header.
     ///
     /// # Errors
-    /// If it would take too much.
+    /// If it would take too much memory.
     fn add(&mut self, header_start: u64, start: u64, header: PageHeader) -> Result<(), String> {
         let place = self
             .chunks
@@ -235,9 +235,9 @@ pub(super) struct Bounded<R> {
 }
 
 impl<R> Bounded<R> {
-    /// What is said of the file, and what the library is told.
+    /// Records the error for the file, and returns one for the library.
     fn refuse(&self, message: String) -> ParquetError {
-        // Not damage: another limit would let it through.
+        // Not damage: a higher limit would permit it.
         let error = io::Error::new(io::ErrorKind::QuotaExceeded, message);
         self.failure.keep(error).into()
     }
@@ -252,9 +252,9 @@ impl<R: Length> Length for Bounded<R> {
 impl<R: ChunkReader> ChunkReader for Bounded<R> {
     type T = Cursor<Vec<u8>>;
 
-    /// The header of a page: nothing else is read in this way once the footer is known.
+    /// Reads the header of a page: nothing else is read in this way once the footer is known.
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        // Behind a header that it has looked at before, the library asks once more, and reads nothing.
+        // Behind a header that it has already read, the library asks once more, and reads nothing.
         if self.ledger.lock().expected.contains_key(&start) {
             return Ok(Cursor::default());
         }
@@ -290,8 +290,8 @@ impl<R: ChunkReader> ChunkReader for Bounded<R> {
     }
 }
 
-/// Whether a page, inflated, is as long as its header says, as far as its codec does not see to that by itself: those of gzip
-/// and brotli go on to the end, and so does that of LZ4 if the page is one of its frames.
+/// Returns whether a page, decompressed, is as long as its header says, as far as its codec does not ensure that: those
+/// of gzip and brotli continue to the end, and so does that of LZ4 if the page is one of its frames.
 fn keeps_to_its_header(
     codec: Compression,
     page: &[u8],
@@ -313,7 +313,7 @@ fn keeps_to_its_header(
     }
 }
 
-/// Whether there is not more than `num_bytes`. What is damaged ends before, and is found by who reads it.
+/// Returns whether there are at most `num_bytes`. Damaged data ends earlier, and its reader reports it.
 fn inflates_to(inflated: impl Read, num_bytes: u64) -> bool {
     let mut inflated = inflated.take(num_bytes.saturating_add(1));
     let mut part = vec![0; 1 << 14];

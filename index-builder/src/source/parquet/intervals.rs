@@ -1,6 +1,6 @@
-//! Intervals as they lie in a file: three numbers (months, days, milliseconds), of which Arrow's types keep two at the most.
+//! Intervals in files: three numbers (months, days, milliseconds), of which Arrow's types keep at most two.
 //!
-//! So the schema says that they are twelve bytes, and they are written as ISO 8601 has durations: `P14M3DT14706.5S`.
+//! The schema therefore declares twelve bytes, and they are written as ISO 8601 durations: `P14M3DT14706.5S`.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use parquet::schema::types::{SchemaDescriptor, Type, TypePtr};
 
 use super::invalid;
 
-/// Paths of columns that hold intervals.
+/// Returns the paths of columns with intervals.
 pub(super) fn intervals_of(metadata: &ParquetMetaData) -> Vec<String> {
     let columns = metadata.file_metadata().schema_descr().columns().iter();
     let intervals = columns.filter(|column| {
@@ -22,7 +22,7 @@ pub(super) fn intervals_of(metadata: &ParquetMetaData) -> Vec<String> {
     intervals.map(|column| column.path().string()).collect()
 }
 
-/// The same file with bytes in place of intervals; nothing if it has none.
+/// Returns the metadata with bytes in place of intervals; `None` if there are none.
 pub(super) fn with_bytes(metadata: &ParquetMetaData) -> io::Result<Option<Arc<ParquetMetaData>>> {
     if intervals_of(metadata).is_empty() {
         return Ok(None);
@@ -71,7 +71,7 @@ fn with_bytes_below(kind: &Type) -> io::Result<TypePtr> {
     bytes.build().map(Arc::new).map_err(invalid)
 }
 
-/// A duration of ISO 8601: each unit on its own, since no number of days is a month.
+/// Formats an ISO 8601 duration: each unit separately, since a month is not a fixed number of days.
 pub(super) fn duration(months: i64, days: i64, nanos: i64) -> String {
     let mut text = "P".to_owned();
     if months != 0 {
@@ -96,7 +96,7 @@ pub(super) fn duration(months: i64, days: i64, nanos: i64) -> String {
     text
 }
 
-/// The same of the twelve bytes of a file.
+/// Formats the twelve bytes of a file as a duration.
 pub(super) fn of_bytes(bytes: &[u8]) -> Option<String> {
     let (parts, []) = bytes.as_chunks::<4>() else {
         return None;

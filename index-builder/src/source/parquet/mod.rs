@@ -1,8 +1,8 @@
-//! Parquet as lines of JSON, a row each: row groups and column chunks are read by range, and of the columns those that
-//! the index takes.
+//! Parquet as lines of JSON, one per row: row groups and column chunks are read by range, and only the columns that
+//! the index stores.
 //!
-//! A file that cannot be read, or not to its end, breaks off like any other input; what stands before is taken. So does one
-//! that would take too much memory: see `bounded.rs`.
+//! A file that cannot be read to its end breaks off like any other input; the rows before are taken. So does one that
+//! would take too much memory: see `bounded.rs`.
 
 mod bounded;
 mod intervals;
@@ -38,15 +38,16 @@ use views::with_views;
 pub(super) use wanted::Wanted;
 use watched::{Failure, Watched};
 
-/// Bytes of lines that are written at once, and what the last of them has beyond.
+/// Minimum number of bytes of lines that are written at once.
 const LINES_NUM_BYTES: usize = 1 << 20;
 
-/// What reading a file may take of memory.
+/// Memory limits of reading a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ParquetLimits {
-    /// Bytes of pages, inflated, that are in memory at once.
+    /// Maximum number of decompressed bytes of pages in memory.
     pub(super) max_pages_num_bytes: u64,
-    /// Of a line that is longer nothing else is needed than that it is; without it, all lines are whole.
+    /// Maximum length of a line: a longer one may be cut, because only its excess matters; without it, all lines are
+    /// complete.
     pub(super) max_line_num_bytes: Option<usize>,
 }
 
@@ -54,26 +55,26 @@ pub(super) struct ParquetLimits {
 pub(super) struct ParquetLines {
     rows: Rows,
     lines: Vec<u8>,
-    /// What of `lines` was read.
+    /// Number of bytes of `lines` that were read.
     place: usize,
-    /// What says which file it is: it never grows, and its footer says where everything in it lies.
+    /// Identifies the file: it never grows, and its footer contains the positions of everything in it.
     footer_checksum: u64,
-    /// All of the file's, those included that are not read.
+    /// All names in the file, including columns that are not read.
     column_names: Vec<String>,
-    /// Why the file could not be read, if it is not its own fault.
+    /// The reason why the file could not be read, if it is not damaged.
     failure: Failure,
 }
 
 enum Rows {
     Open(Box<Columns>),
-    /// Told once.
+    /// Reported once.
     Broken(Option<io::Error>),
     Ended,
 }
 
 struct Columns {
     batches: ParquetRecordBatchReader,
-    /// Rows that are decoded, and how many of them are lines already.
+    /// Decoded rows, and the number of them that are lines already.
     batch: Option<(RecordBatch, usize)>,
     ledger: Ledger,
     max_line_num_bytes: Option<usize>,
@@ -82,7 +83,7 @@ struct Columns {
 }
 
 impl ParquetLines {
-    /// Opens a file, whose footer is read.
+    /// Opens a file, and reads its footer.
     pub(super) fn open<R: ChunkReader + 'static>(
         file: R,
         wanted: &Wanted,
@@ -133,17 +134,17 @@ impl ParquetLines {
         }
     }
 
-    /// What says which file it is; 0 of one without a footer.
+    /// Returns the checksum that identifies the file; 0 for one without a footer.
     pub(super) fn footer_checksum(&self) -> u64 {
         self.footer_checksum
     }
 
-    /// The names of all columns; none of a file without a footer.
+    /// Returns the names of all columns; none for a file without a footer.
     pub(super) fn column_names(&self) -> &[String] {
         &self.column_names
     }
 
-    /// Writes the lines of the next rows; false at the end.
+    /// Writes the lines of the next rows; returns false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         self.lines.clear();
         self.place = 0;
@@ -170,7 +171,7 @@ impl ParquetLines {
 }
 
 impl Columns {
-    /// Writes the lines of some rows, decoding more if there are none left; false at the end.
+    /// Writes the lines of some rows, decoding more if there are none left; returns false at the end.
     fn fill(&mut self, lines: &mut Vec<u8>) -> io::Result<bool> {
         let (batch, mut row) = match self.batch.take() {
             Some(rest) => rest,
@@ -242,7 +243,8 @@ fn writer_of<'b>(
         .map_err(|message| io::Error::new(io::ErrorKind::InvalidData, message))
 }
 
-/// Where the column chunks lie and what is said of them: no two files that were written apart have it alike by chance.
+/// Returns a checksum of the positions and statistics of the column chunks: no two separately written files have the
+/// same by chance.
 fn checksum_of(metadata: &ParquetMetaData) -> u64 {
     let mut all = Vec::new();
     for group in metadata.row_groups() {
@@ -258,12 +260,12 @@ fn checksum_of(metadata: &ParquetMetaData) -> u64 {
     checksum64(&all)
 }
 
-/// Columns of bytes that are something else to people.
+/// Byte columns with a special meaning.
 #[derive(Debug, Default)]
 struct Special {
-    /// Paths of columns that hold UUIDs.
+    /// Paths of columns with UUIDs.
     uuids: Vec<String>,
-    /// The same of intervals.
+    /// Paths of columns with intervals.
     intervals: Vec<String>,
 }
 
@@ -282,7 +284,7 @@ fn invalid(error: impl std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error.to_string())
 }
 
-/// What the library panics at is a fault of the file.
+/// Converts a panic of the library into an error of the file.
 fn guarded<T>(work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(invalid("its pages are damaged")))
 }

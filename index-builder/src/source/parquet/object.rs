@@ -1,4 +1,4 @@
-//! An object of a bucket that is read anywhere, by range.
+//! An object of a bucket with random access, by range.
 
 use std::io::{self, BufReader, Read};
 
@@ -8,10 +8,10 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::source::object::ObjectPlace;
 
-/// Pages of a column are read in ranges of this length.
+/// Length of the ranges in which pages of a column are read, in bytes.
 const RANGE_NUM_BYTES: usize = 1 << 20;
 
-/// See the module.
+/// Object with random access, see the module.
 pub(in crate::source) struct ObjectRanges(pub(in crate::source) ObjectPlace);
 
 impl Length for ObjectRanges {
@@ -45,7 +45,7 @@ impl ChunkReader for ObjectRanges {
     }
 }
 
-/// Reads an object from a place on.
+/// Reads an object from an offset on.
 pub(in crate::source) struct FromPlace {
     object: ObjectPlace,
     at: u64,

@@ -1,27 +1,27 @@
-//! What the header of a page says of it, read before the page is: Thrift's compact protocol, of which the numbers that say how
-//! much there is are kept, and everything else is passed over. It checks nothing that the library does not depend on.
+//! Header of a page, parsed before the page is read: Thrift's compact protocol, of which only sizes and counts are
+//! kept. It validates only what the library depends on.
 //! <https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift>
 
 use std::io::{self, Read};
 
-/// Longest header. It may hold the least and the greatest value of its page.
+/// Maximum length of a header in bytes. It may contain the minimum and the maximum of its page.
 const MAX_HEADER_BYTES: usize = 16 << 20;
 
-/// How deep structures nest in one, and then some.
+/// Maximum nesting depth of structures, with a margin.
 const MAX_DEPTH: usize = 16;
 
-/// A page, as its header has it.
+/// A page according to its header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PageHeader {
     pub(super) is_dictionary: bool,
-    /// Length when it is inflated, levels included.
+    /// Decompressed length, including levels.
     pub(super) num_bytes: u64,
     pub(super) num_packed_bytes: u64,
-    /// Number of values, or of levels where there are some.
+    /// Number of values, or of levels if there are any.
     pub(super) num_values: u64,
-    /// Whether each value may repeat what the one before it begins with.
+    /// True if each value may repeat a prefix of the previous one.
     pub(super) has_shared_prefixes: bool,
-    /// Length of the levels in front, which are never compressed, of a page of the second version.
+    /// Length of the levels in front, which are never compressed, in a page of version 2.
     pub(super) num_level_bytes: u64,
     pub(super) is_compressed: bool,
 }
@@ -32,10 +32,10 @@ const DICTIONARY_PAGE: i64 = 2;
 const DELTA_BYTE_ARRAY: i64 = 7;
 
 impl PageHeader {
-    /// Reads a header; returns its bytes, too.
+    /// Reads a header; also returns its bytes.
     ///
     /// # Errors
-    /// If it is none, or too long, or if reading fails.
+    /// If it is invalid or too long, or if reading fails.
     pub(super) fn read(file: impl Read) -> io::Result<(Self, Vec<u8>)> {
         let mut header = Self {
             is_compressed: true,
@@ -51,15 +51,15 @@ impl PageHeader {
         Ok((header, thrift.bytes))
     }
 
-    /// A number of the header itself, or of the structure in its field `parent`.
+    /// Takes a number of the header itself, or of the structure in its field `parent`.
     fn take(&mut self, parent: i16, id: i16, number: i64) {
-        // A length below 0 is refused by whoever compares it.
+        // The caller refuses a negative length.
         let unsigned = u64::try_from(number).unwrap_or(u64::MAX);
         match (parent, id) {
             (0, 1) => self.is_dictionary = number == DICTIONARY_PAGE,
             (0, 2) => self.num_bytes = unsigned,
             (0, 3) => self.num_packed_bytes = unsigned,
-            // Of a page of data, of a dictionary, of a page of data of the second version.
+            // Data pages, dictionaries, and data pages of version 2.
             (5 | 7 | 8, 1) => self.num_values = unsigned,
             (5, 2) | (8, 4) => self.has_shared_prefixes = number == DELTA_BYTE_ARRAY,
             (8, 5 | 6) => self.num_level_bytes = self.num_level_bytes.saturating_add(unsigned),
@@ -69,13 +69,13 @@ impl PageHeader {
     }
 }
 
-/// Reads Thrift's compact protocol, and keeps the bytes that it has read.
+/// Parser of Thrift's compact protocol, which keeps the bytes that it has read.
 struct Thrift<R> {
     file: R,
     bytes: Vec<u8>,
 }
 
-/// Takes a number or a truth of a field: the field in which its structure stands, its own, and what it is.
+/// Receives a field's number or boolean: the field of its structure, its own id, and the value.
 type TakeNumber<'t> = dyn FnMut(i16, i16, i64) + 't;
 
 impl<R: Read> Thrift<R> {
@@ -141,7 +141,7 @@ impl<R: Read> Thrift<R> {
                     take(parent, id, number);
                 }
                 12 => {
-                    // Only structures that stand in the header itself have numbers of interest.
+                    // Only structures directly in the header have relevant numbers.
                     let place = if depth == 0 { id } else { i16::MAX };
                     self.structure(place, depth + 1, take)?;
                 }
@@ -150,7 +150,7 @@ impl<R: Read> Thrift<R> {
         }
     }
 
-    /// Passes over a value of which nothing is kept.
+    /// Skips a value.
     fn value(&mut self, kind: u8, depth: usize, take: &mut TakeNumber<'_>) -> io::Result<()> {
         if depth > MAX_DEPTH {
             return Err(damaged());
@@ -170,7 +170,7 @@ impl<R: Read> Thrift<R> {
                     15 => self.varint()?,
                     num => u64::from(num),
                 };
-                // Each takes a byte at least, of the few that there may be.
+                // Each takes at least one byte, of the limited number.
                 (0..num).try_for_each(|_| self.value(begin & 0x0f, depth + 1, take))
             }
             12 => self.structure(i16::MAX, depth + 1, take),

@@ -1,4 +1,4 @@
-//! Tables in Arrow's streaming format, which other programs hand over: the same documents as from Parquet.
+//! Tables in Arrow's streaming format from other programs: the same documents as from Parquet.
 
 use std::io::Cursor;
 
@@ -8,13 +8,13 @@ use super::{Special, Wanted, guarded, invalid, writer_of};
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
-/// Makes lines of JSON of tables, as an index takes them.
+/// Converts tables to lines of JSON for an index.
 pub struct ArrowTables {
     wanted: Wanted,
 }
 
 impl ArrowTables {
-    /// For the index in a store.
+    /// Creates a converter for the index in a store.
     ///
     /// # Errors
     /// As [`IndexStore::load_config`].
@@ -27,8 +27,8 @@ impl ArrowTables {
     /// Appends a line for each row of a stream of batches.
     ///
     /// # Errors
-    /// `Data` if these bytes are no such stream, or a column has a type that documents have no place for; then `lines`
-    /// may have some of the rows.
+    /// `Data` if these bytes are not such a stream, or a column has a type that documents cannot represent; then
+    /// `lines` may have some of the rows.
     pub fn write_lines(&self, stream: &[u8], lines: &mut Vec<u8>) -> Result<(), BuildError> {
         let written = guarded(|| {
             let batches = StreamReader::try_new(Cursor::new(stream), None).map_err(invalid)?;

@@ -1,4 +1,4 @@
-//! Parquet files become the documents that they hold; damaged ones break off and stop nothing.
+//! Parquet files become the documents in them; damaged ones break off without stopping anything else.
 
 use std::fs::{self, File};
 use std::io::{Cursor, Read};
@@ -39,7 +39,7 @@ use crate::source::{ObjectPlace, Source};
 use crate::storage::IndexStore;
 use crate::storage::failing::{FailingStore, Failure};
 
-/// Those of files that are as they should be.
+/// Limits for valid files.
 const LIMITS: ParquetLimits = ParquetLimits {
     max_pages_num_bytes: 512 << 20,
     max_line_num_bytes: None,
@@ -73,7 +73,7 @@ fn config(yaml: &str) -> IndexConfig {
     .unwrap()
 }
 
-/// Two rows with a column of each type, the second without values.
+/// Returns two rows with a column of each type, the second without values.
 fn all_types() -> RecordBatch {
     let mut list = ListBuilder::new(StringBuilder::new());
     list.append_value([Some("a"), None, Some("b\"")]);
@@ -180,7 +180,7 @@ fn values_of_each_type_become_json() {
             "object": {"text": "deep", "at": "1969-12-31T23:59:59.999Z"},
         })
     );
-    // A null is no value; an object without values is one.
+    // A null is not a value; an object without values is one.
     assert_eq!(docs[1], json!({"object": {}}));
 }
 
@@ -205,7 +205,7 @@ fn values_are_written_as_fields_of_the_index_take_them() {
 ",
     ));
     let docs = lines_of(&path, &wanted);
-    // Of other columns nothing is read.
+    // Other columns are not read.
     assert_eq!(
         docs[0],
         json!({
@@ -216,7 +216,7 @@ fn values_are_written_as_fields_of_the_index_take_them() {
     );
 }
 
-/// A file of one row group for each of these, with a column of INT96 and one of intervals.
+/// Writes a file with one row group for each of these, with a column of INT96 and one of intervals.
 fn old_types(path: &Path, groups: &[&[(Int96, [u32; 3])]]) {
     let schema = "message old {
         optional int96 at;
@@ -261,7 +261,7 @@ fn old_types(path: &Path, groups: &[&[(Int96, [u32; 3])]]) {
     writer.close().unwrap();
 }
 
-/// A time of INT96: a day by its Julian number, and nanoseconds.
+/// Returns a time in INT96: a day by its Julian number, and nanoseconds.
 fn int96(days_since_1970: i64, nanos: u64) -> Int96 {
     let mut value = Int96::new();
     let day = u32::try_from(days_since_1970 + 2_440_588).unwrap();
@@ -411,7 +411,7 @@ fn rows_are_ingested_once_whatever_the_index_makes_of_them() {
         (5_000, "parquet")
     );
     assert_eq!(bench.ingest(&[&path]).num_ingested_docs, 0);
-    // With another config its rows are written in another way, and known all the same.
+    // With another config its rows are written in another way, and still recognised.
     let text = config(&format!(
         "{NUMBERS}search_settings: {{default_search_fields: [word]}}\n"
     ));
@@ -506,7 +506,7 @@ fn a_stream_of_parquet_is_refused_with_what_to_do() {
     );
 }
 
-/// Tells what an ingest says of a file with this column, and how many documents came of it.
+/// Returns the number of documents and the message of an ingest of a file.
 fn ingested(path: &Path, options: &IngestOptions) -> (u64, String) {
     let folder = tempfile::tempdir().unwrap();
     let config = config("doc_mapping: {mode: dynamic}");
@@ -531,7 +531,7 @@ fn codecs() -> [Compression; 6] {
     ]
 }
 
-/// A few kilobytes that are megabytes: the header of a page says so, before it is inflated.
+/// A few kilobytes that expand to megabytes: the header of a page says so, before it is decompressed.
 #[test]
 fn a_page_that_is_too_long_is_named_with_its_column_and_row_group() {
     let folder = tempfile::tempdir().unwrap();
@@ -563,7 +563,7 @@ fn a_page_that_is_too_long_is_named_with_its_column_and_row_group() {
     }
 }
 
-/// The library believes a header where a codec goes on to its end.
+/// The library believes a header where a codec continues to its end.
 #[test]
 fn a_page_that_is_longer_than_its_header_says_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -581,7 +581,7 @@ fn a_page_that_is_longer_than_its_header_says_is_refused() {
         writer.write(&batch).unwrap();
         writer.close().unwrap();
         let mut bytes = fs::read(&path).unwrap();
-        // Behind the magic: type 0, then the length of the page, as varints with zigzag.
+        // Behind the magic: type 0, then the length of the page, as zigzag varints.
         assert_eq!(bytes[4..7], [0x15, 0x00, 0x15]);
         let at = 7;
         let varint_len = bytes[at..]
@@ -589,7 +589,7 @@ fn a_page_that_is_longer_than_its_header_says_is_refused() {
             .position(|byte| byte & 0x80 == 0)
             .unwrap()
             + 1;
-        // 300, in as many bytes.
+        // 300, in the same number of bytes.
         let lie: Vec<u8> = (0..varint_len)
             .map(|ord| (600_usize >> (7 * ord)) as u8 & 0x7f | u8::from(ord + 1 < varint_len) << 7)
             .collect();
@@ -605,7 +605,7 @@ fn a_page_that_is_longer_than_its_header_says_is_refused() {
     }
 }
 
-/// One value of a dictionary in many rows: each row is as long as it is, and all of them are not in memory at once.
+/// One value of a dictionary in many rows: each row is as long as the value, and the rows are never all in memory.
 #[test]
 fn rows_that_share_a_long_value_are_written_a_few_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
@@ -628,7 +628,7 @@ fn rows_that_share_a_long_value_are_written_a_few_at_a_time() {
         assert!(lines.lines.capacity() < 4 << 20);
     }
     assert_eq!(num_lines, 1500);
-    // A line that is too long is a reject, and known to be one before it is written to its end.
+    // A line that is too long is a reject, and detected before it is completely written.
     let options = IngestOptions {
         max_line_num_bytes: 1_000,
         ..IngestOptions::default()
@@ -654,7 +654,7 @@ fn values_of_lists_count_with_their_pages() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lists.parquet");
     let mut lists = ListBuilder::new(Int64Builder::new());
-    // Hardly a byte each, as all are the same.
+    // Hardly a byte each, because all are equal.
     lists.append_value(vec![Some(7); 1 << 18]);
     let lists: ArrayRef = Arc::new(lists.finish());
     write(&path, &one_column("list", lists), Compression::SNAPPY, 10);

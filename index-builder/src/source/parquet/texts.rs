@@ -16,13 +16,13 @@ pub(super) fn uuid(bytes: &[u8]) -> String {
     parts.map_or(digits.clone(), |parts| parts.join("-"))
 }
 
-/// RFC 3339, of the years 0 to 9999.
+/// Formats a date as RFC 3339, for the years 0 to 9999.
 pub(super) fn date_of(ns: i128) -> Option<String> {
     let date = OffsetDateTime::from_unix_timestamp_nanos(ns).ok()?;
     date.format(&Rfc3339).ok()
 }
 
-/// `13:07:09.25`.
+/// Formats a time of day: `13:07:09.25`.
 pub(super) fn clock(ns: i64) -> String {
     let (seconds, rest_ns) = (ns / 1_000_000_000, ns % 1_000_000_000);
     let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);

@@ -1,4 +1,4 @@
-//! Rows of Arrow's columns as JSON objects. A value that is null, or a number that JSON does not have, is left out.
+//! Rows of Arrow's columns as JSON objects. Nulls, and numbers that JSON does not have, are left out.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -21,13 +21,13 @@ use super::{Special, intervals};
 
 const DAY_NS: i128 = 86_400_000_000_000;
 
-/// Writes one value; false if there is none, and nothing is written.
+/// Writes one value; returns false if there is none, and writes nothing.
 type Writer<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> bool + 'a>;
 
 /// Writes rows of a batch, or of a column of objects.
 pub(super) struct RowWriter<'a> {
     columns: Vec<NamedColumn<'a>>,
-    /// Of an object that is longer, the rest is not written.
+    /// Maximum length of an object; the rest is not written.
     max_num_bytes: usize,
 }
 
@@ -37,14 +37,14 @@ struct NamedColumn<'a> {
     write: Writer<'a>,
 }
 
-/// Where a column is, and how its values are wanted.
+/// Location of a column, and the wanted form of its values.
 struct Place<'a> {
     path: Vec<String>,
     /// The path in the schema of the file, in which lists have levels of their own.
     schema_path: String,
     wanted: &'a Wanted,
     special: &'a Special,
-    /// Of what is longer, the rest is not written.
+    /// Maximum length of a value; the rest is not written.
     max_num_bytes: usize,
 }
 
@@ -66,11 +66,11 @@ impl Place<'_> {
 }
 
 impl<'a> RowWriter<'a> {
-    /// Of a row that becomes longer than `max_num_bytes`, something is written that is longer, too, and no longer than it has to
-    /// be: one value that stands in a dictionary once may be in a row a million times.
+    /// Creates a writer of a batch. A row that exceeds `max_num_bytes` is cut soon after the limit, so that it still
+    /// exceeds it: one value of a dictionary may be in a row a million times.
     ///
     /// # Errors
-    /// A type of values that has no place in a document, named with its column.
+    /// A type of values that documents cannot represent, with the name of its column.
     pub(super) fn of_batch(
         batch: &'a RecordBatch,
         wanted: &Wanted,
@@ -130,9 +130,9 @@ impl<'a> RowWriter<'a> {
     }
 }
 
-/// Writes anything that becomes JSON without fail.
+/// Writes a value whose serialization cannot fail.
 fn write_json(out: &mut Vec<u8>, value: &impl Serialize) {
-    // Strings and numbers do, and so does writing to memory.
+    // Strings and numbers cannot, nor can writing to memory.
     let _ = serde_json::to_writer(out, value);
 }
 
@@ -146,7 +146,7 @@ fn writer<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writer<'a>, St
 macro_rules! number {
     ($column:expr, $kind:ty, $place:expr) => {{
         let values = $column.as_primitive::<$kind>();
-        // A field of text takes no numbers.
+        // A text field does not accept numbers.
         let is_text = $place.written() == Some(Written::Text);
         Box::new(move |row, out: &mut Vec<u8>| {
             let value = values.value(row);
@@ -180,7 +180,7 @@ macro_rules! decimal {
         let values = $column.as_primitive::<$kind>();
         let is_text = $place.written() == Some(Written::Text);
         Box::new(move |row, out: &mut Vec<u8>| {
-            // All of its digits, as the file has them.
+            // All of its digits, as in the file.
             let digits = values.value_as_string(row);
             match is_text {
                 true => write_json(out, &digits),
@@ -421,7 +421,7 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
     })
 }
 
-/// Writes lists as arrays. An element is at the path of its list, as in documents.
+/// Writes lists as arrays. An element has the path of its list, as in documents.
 fn list<'a, O: OffsetSizeTrait>(
     lists: &'a GenericListArray<O>,
     place: &Place<'_>,
@@ -458,7 +458,7 @@ fn list<'a, O: OffsetSizeTrait>(
     }))
 }
 
-/// Keys of any type are strings in JSON.
+/// Writes a key of any type as a string.
 fn write_key(entry: usize, key: &Writer<'_>, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     if !key(entry, out) {
@@ -482,7 +482,7 @@ fn text<'a>(value: impl Fn(usize) -> &'a str + 'a, place: &Place<'_>) -> Writer<
     })
 }
 
-/// Bytes that are text, if they are any: older writers do not say of text that it is.
+/// Writes bytes as text if they are: older writers do not mark text as such.
 fn bytes<'a>(value: impl Fn(usize) -> &'a [u8] + 'a, place: &Place<'_>) -> Writer<'a> {
     let written = place.written();
     let max_num_bytes = place.max_num_bytes;

@@ -1,4 +1,4 @@
-//! Texts and bytes as views: a dictionary's value that stands in 1,024 rows is in memory once, and not as often.
+//! Texts and bytes as views: a dictionary's value in 1,024 rows is in memory only once.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use parquet::file::metadata::PageIndexPolicy;
 use super::intervals::with_bytes;
 use super::invalid;
 
-/// What is known of a file, to be read with views; and what the library would read wrongly, so that it is right.
+/// Returns metadata for reading with views, corrected where the library would read wrongly.
 pub(super) fn with_views(metadata: &ArrowReaderMetadata) -> io::Result<ArrowReaderMetadata> {
     let without_intervals = match with_bytes(metadata.metadata())? {
         Some(metadata) => {
@@ -28,12 +28,12 @@ pub(super) fn with_views(metadata: &ArrowReaderMetadata) -> io::Result<ArrowRead
     let viewed = Schema::new_with_metadata(viewed, schema.metadata().clone());
     let options = ArrowReaderOptions::new()
         .with_schema(Arc::new(viewed))
-        // Pages are found by their headers, which say how long they are.
+        // Pages are found by their headers, which contain their lengths.
         .with_page_index_policy(PageIndexPolicy::Skip);
     ArrowReaderMetadata::try_new(Arc::clone(metadata.metadata()), options).map_err(invalid)
 }
 
-/// The physical types of the columns that are left, in their order.
+/// The physical types of the remaining columns, in order.
 type Kinds<'k> = dyn Iterator<Item = PhysicalType> + 'k;
 
 fn viewed_all(fields: &Fields, kinds: &mut Kinds<'_>) -> Fields {
@@ -48,8 +48,8 @@ fn viewed(field: &FieldRef, kinds: &mut Kinds<'_>) -> FieldRef {
         leaf => match (leaf, kinds.next()) {
             (DataType::Utf8 | DataType::LargeUtf8, _) => DataType::Utf8View,
             (DataType::Binary | DataType::LargeBinary, _) => DataType::BinaryView,
-            // A day of 32 bits and a time of day. In nanoseconds, which is what the library makes of them else, the year
-            // 9999 becomes 1816; the programs that write such a year write no nanoseconds.
+            // A day of 32 bits and a time of day. In nanoseconds, the library's default, the year 9999 becomes 1816;
+            // the programs that write such a year write no nanoseconds.
             (DataType::Timestamp(TimeUnit::Nanosecond, None), Some(PhysicalType::INT96)) => {
                 DataType::Timestamp(TimeUnit::Microsecond, None)
             }

@@ -1,4 +1,4 @@
-//! What an index takes of sources whose values have names and types of their own.
+//! Fields that an index takes from sources whose values have names and types of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,19 +7,19 @@ use canter_doc_mapper::config::BytesFormat;
 use canter_doc_mapper::datetime::DateInput;
 use canter_doc_mapper::{FieldKind, FieldMapping, IndexConfig, Mode};
 
-/// How a field of the index is written in JSON, where its values could be written in several ways.
+/// JSON form of a field's values, where there are several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Written {
     Text,
     /// RFC 3339.
     Date,
-    /// A number, whose size tells the unit.
+    /// A number whose magnitude tells the unit.
     UnixTime,
     Base64,
     Hex,
 }
 
-/// What an index takes.
+/// The fields that an index takes.
 #[derive(Clone, Debug, Default)]
 pub(in crate::source) struct Wanted(Arc<Fields>);
 
@@ -27,21 +27,21 @@ pub(in crate::source) struct Wanted(Arc<Fields>);
 struct Fields {
     /// All, if there is no list.
     roots: Option<BTreeSet<String>>,
-    /// By the path of names.
+    /// Keyed by the path of names.
     written: BTreeMap<Vec<String>, Written>,
 }
 
 impl Wanted {
     pub(in crate::source) fn of(config: &IndexConfig) -> Wanted {
         let mapping = &config.doc_mapping;
-        // What is not mapped is not looked at in lenient mode only.
+        // Only lenient mode ignores unmapped fields.
         Wanted::with(
             config,
             mapping.mode != Mode::Lenient || mapping.store_source,
         )
     }
 
-    /// The same if somebody else reads what the index does not take.
+    /// Returns all fields, for a transform that reads what the index does not take.
     pub(in crate::source) fn of_all(config: &IndexConfig) -> Wanted {
         Wanted::with(config, true)
     }
@@ -60,13 +60,13 @@ impl Wanted {
         Wanted(Arc::new(fields))
     }
 
-    /// Whether it takes what a document has under this name.
+    /// Returns whether it takes the field of a document with this name.
     pub(super) fn takes(&self, name: &str) -> bool {
         let roots = self.0.roots.as_ref();
         roots.is_none_or(|roots| roots.contains(name))
     }
 
-    /// How it wants to have what is at a path.
+    /// Returns the JSON form of the values at a path.
     pub(super) fn written(&self, path: &[String]) -> Option<Written> {
         self.0.written.get(path).copied()
     }

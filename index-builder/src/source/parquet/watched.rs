@@ -1,5 +1,5 @@
-//! Remembers why a file could not be read: what comes through the library does not say whether the file is damaged or
-//! the system that has it failed, and what has failed may be read again.
+//! Remembers why a file could not be read: the library's errors do not distinguish a damaged file from a failing
+//! system, whose reads may be retried.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// Why reading failed, until somebody takes it.
+/// The reason why reading failed, until it is taken.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Failure(Arc<Mutex<Option<io::Error>>>);
 
@@ -17,10 +17,10 @@ impl Failure {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Keeps an error, and gives one in its place.
+    /// Keeps an error, and returns a substitute.
     pub(super) fn keep(&self, error: io::Error) -> io::Error {
         let stand_in = io::Error::new(error.kind(), "it cannot be read");
-        // The first is the cause of the others.
+        // The first one is the cause of the others.
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -39,7 +39,7 @@ impl Failure {
     }
 }
 
-/// A file that is watched.
+/// A watched file.
 pub(super) struct Watched<R> {
     pub(super) inner: R,
     pub(super) failure: Failure,
@@ -68,7 +68,7 @@ impl<R: ChunkReader> ChunkReader for Watched<R> {
     }
 }
 
-/// A part of it.
+/// A part of a watched file.
 pub(super) struct WatchedRead<T> {
     inner: T,
     failure: Failure,

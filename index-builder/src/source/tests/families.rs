@@ -1,4 +1,4 @@
-//! The families of logs as files come: with a byte order mark, compressed, with Windows' ends of lines.
+//! The families of logs in real files: with a byte order mark, compressed, with Windows line endings.
 
 use std::io::{Cursor, Write as _};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::*;
 
-/// Bytes of a log, made of its text.
+/// Converts a log's text to the bytes of a file.
 type Wrap = fn(&str) -> Vec<u8>;
 
 fn gzip(text: &str) -> Vec<u8> {
@@ -42,7 +42,7 @@ fn docs_of(bytes: Vec<u8>) -> Vec<Value> {
     docs
 }
 
-/// What is wrong with a family in a form, if anything is.
+/// Returns the problem of a family in a form, if there is one.
 fn wrong(family: &Family, wrap: Wrap) -> Option<String> {
     let records = family.records(60, 7);
     let text: String = records
@@ -53,7 +53,7 @@ fn wrong(family: &Family, wrap: Wrap) -> Option<String> {
     if docs.len() != records.len() {
         return Some(format!("{} of {} records", docs.len(), records.len()));
     }
-    // Without the last change of a file no year is known.
+    // Without a file's last modification the year is unknown.
     let is_wanted = |name: &str, fields: &Map<String, Value>| {
         name != "timestamp"
             || fields

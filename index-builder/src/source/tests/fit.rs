@@ -1,4 +1,4 @@
-//! A layout that the mapping is not for is an error with the one that is, and any other passes.
+//! A layout that does not fit the mapping is an error that names the right one, and any other passes.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use canter_samples::{LAYOUTS, sample};
 use crate::ingest::IngestOptions;
 use crate::source::{ReadSettings, RecordReader, Source};
 
-/// What comes of reading a source into an index.
+/// Reads a source into an index; returns the number of documents or the error.
 fn read_into(yaml: &str, bytes: &[u8]) -> Result<u64, String> {
     let config = IndexConfig::from_yaml(yaml, |_| None).unwrap();
     let settings = ReadSettings::new(&IngestOptions::default(), &config).unwrap();
@@ -93,9 +93,9 @@ fn what_an_index_keeps_or_rejects_is_no_misfit() {
             "{\"ts\":1,\"b\":1}\n{\"ts\":2,\"a\":\"x\"}\n",
             false,
         ),
-        // Nothing else is there, so nothing is lost.
+        // There is nothing else, so nothing is lost.
         (&timed, "{\"ts\":1}\n{\"ts\":2}\n", false),
-        // It is rejected without a time, and that is said.
+        // It is rejected without a time, which is reported.
         (&timed, "{\"b\":1}\n{\"b\":2}\n", false),
         (&timed, "not json\nnot json\n", false),
         (&lenient(""), "{\"b\":1}\n{\"b\":2}\n", true),
@@ -118,7 +118,7 @@ fn what_an_index_keeps_or_rejects_is_no_misfit() {
         let read = read_into(yaml, text.as_bytes());
         assert_eq!(read.is_err(), is_misfit, "{yaml} {text}: {read:?}");
     }
-    // Documents that somebody sent are promised to be kept.
+    // Documents of clients must be kept once they are accepted.
     let config = IndexConfig::from_yaml(&timed, |_| None).unwrap();
     let settings = ReadSettings::new(&IngestOptions::default(), &config).unwrap();
     let lines = Source::lines("sent", b"{\"ts\":1,\"b\":1}\n".to_vec());

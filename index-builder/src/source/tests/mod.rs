@@ -86,7 +86,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::stream::encode_all(bytes, 3).unwrap()
 }
 
-/// Hard to compress, so that cutting the compressed form loses lines and not only the trailer.
+/// Hard to compress, so that truncating the compressed form loses lines and not only the trailer.
 fn many_lines() -> Vec<u8> {
     let mut bytes = Vec::new();
     canter_samples::Corpus::write_to(&mut canter_samples::HdfsLogs::new(5_000, 1), &mut bytes)

@@ -1,4 +1,4 @@
-//! Records that are no lines: of several lines, in parts, in quotes, in arrays.
+//! Records that are not lines: of several lines, in parts, in quotes, in arrays.
 
 use super::{records_of, settings};
 use crate::source::*;
@@ -177,7 +177,7 @@ fn a_source_stays_the_same_when_it_grows_and_another_with_the_same_header_is_ano
     }
 }
 
-/// Lines of documents begin with whatever their senders like, and who they are was said before anybody reads them.
+/// Lines of documents may have any beginning, and their ids are known before they are read.
 #[test]
 fn lines_of_documents_are_lines_whatever_they_begin_with() {
     let beginnings: [&[u8]; 8] = [
@@ -214,7 +214,7 @@ fn lines_of_documents_are_lines_whatever_they_begin_with() {
 }
 
 proptest! {
-    /// Nothing is lost where everything is to be kept: the records, in their order, are the source
+    /// Nothing is lost where everything is to be kept: the records, in order, are the source
     /// without line endings.
     #[test]
     fn parts_make_up_the_whole(

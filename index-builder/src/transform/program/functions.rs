@@ -1,4 +1,4 @@
-//! Which of VRL's functions a transform may call. Whatever is on neither list (a function of a later version, say) is refused.
+//! VRL functions that a transform may call. A function on neither list (of a later version, say) is refused.
 
 use vrl::compiler::function::closure::Definition;
 use vrl::compiler::function::{ArgumentList, Compiled, Example, FunctionCompileContext, Parameter};
@@ -8,7 +8,7 @@ use vrl::diagnostic::{DiagnosticMessage, Label, Span};
 
 use super::parse_json::ParseJson;
 
-/// Functions whose result is a function of their arguments.
+/// Functions whose results depend only on their arguments.
 #[rustfmt::skip]
 pub(in crate::transform) const ALLOWED: &[&str] = &[
     "abs", "append", "array", "assert", "assert_eq", "basename", "bool", "camelcase", "ceil", "chunks", "community_id",
@@ -50,7 +50,7 @@ const UNBOUNDED: &str =
 const DEEP: &str = "a text that nests deeply ends the process";
 const CIPHERS: &str = "transforms have no ciphers and hashes";
 
-/// Functions that are not for transforms, and why.
+/// Functions that are not for transforms, with the reasons.
 #[rustfmt::skip]
 pub(super) const REFUSED: &[(&str, &str)] = &[
     ("now", CLOCK), ("uuid_v4", CHANCE), ("uuid_v7", CHANCE), ("random_bool", CHANCE), ("random_bytes", CHANCE),
@@ -72,7 +72,7 @@ pub(super) const REFUSED: &[(&str, &str)] = &[
     ("xxhash", CIPHERS),
 ];
 
-/// All functions that a program may name, those among them that it is told not to.
+/// Returns all functions that a program may name, including those that are refused with a reason.
 pub(super) fn checked() -> Vec<Box<dyn Function>> {
     let mut all: Vec<Box<dyn Function>> = Vec::new();
     for function in vrl::stdlib::all() {
@@ -100,7 +100,7 @@ fn why_refused(name: &str) -> Option<&'static str> {
     found.map(|(_, why)| *why)
 }
 
-/// Says no, where the program calls the function.
+/// Refuses the call of a function at its place in the program.
 #[derive(Debug, thiserror::Error)]
 #[error("the function `{name}` cannot be used in a transform: {why}")]
 pub(super) struct Refusal {
@@ -119,7 +119,7 @@ impl DiagnosticMessage for Refusal {
     }
 }
 
-/// One of VRL's functions.
+/// A VRL function with checked arguments.
 #[derive(Debug)]
 struct Checked {
     function: Box<dyn Function>,
@@ -127,7 +127,7 @@ struct Checked {
 }
 
 impl Checked {
-    /// Where a zone may be named, it must be one that is the same everywhere.
+    /// Requires an argument that names a zone to be the same everywhere.
     fn check_zone(
         &self,
         state: &TypeState,
@@ -200,7 +200,7 @@ impl Function for Checked {
     }
 }
 
-/// A function that VRL has in other builds. A program that calls it is to hear why it cannot, and not that there is none.
+/// A VRL function of other builds. A program that calls it gets the reason, instead of an error that it does not exist.
 #[derive(Debug)]
 struct Elsewhere {
     name: &'static str,
@@ -238,7 +238,7 @@ impl Function for Elsewhere {
         Err(Box::new(Refusal { name, why, span }))
     }
 
-    /// Those that any of them has.
+    /// Returns the parameters that any of them has.
     fn parameters(&self) -> &'static [Parameter] {
         const fn any(keyword: &'static str) -> Parameter {
             Parameter::optional(keyword, kind::ANY, "")
@@ -277,7 +277,7 @@ mod tests {
     use super::{ALLOWED, REFUSED, checked};
     use std::collections::BTreeSet;
 
-    /// A function that a later version of the crate brings is looked at before anybody can call it.
+    /// A function in a new version of the crate must be reviewed before programs can call it.
     #[test]
     fn every_function_is_allowed_or_refused() {
         let known: BTreeSet<&str> = vrl::stdlib::all()

@@ -1,5 +1,5 @@
-//! What a program may be, so that compiling it ends: how deeply it nests, and which places of arrays it names. The compiler goes
-//! down into a program with the stack, and remembers the type of each place of an array up to the last one that is named.
+//! Limits on a program, so that its compilation ends: its nesting, and the array indexes it names. The compiler is
+//! recursive, and stores the type of each element of an array up to the highest index that is named.
 //!
 //! ```text
 //!   text ─ brackets counted ─▶ parsed (no recursion) ─▶ tree, taken apart (no recursion) ─▶ within the limits: compiled
@@ -12,26 +12,26 @@ use vrl::parser::ast::{
 };
 use vrl::path::{OwnedSegment, OwnedValuePath};
 
-/// Expressions in expressions: each operator, condition, call, array and object is a level.
+/// Maximum nesting of expressions: each operator, condition, call, array and object is a level.
 const MAX_DEPTH: usize = 256;
-/// Expressions in all.
+/// Maximum number of expressions.
 const MAX_EXPRESSIONS: usize = 20_000;
-/// Segments of a path: a record has no more levels.
+/// Maximum number of segments in a path: a record has no more levels.
 const MAX_SEGMENTS: usize = 64;
-/// The last place of an array that a path may name.
+/// Maximum array index that a path may name.
 const MAX_INDEX: usize = 1_000;
-/// The same of all paths of a program together.
+/// Maximum sum of the indexes in all paths of a program.
 const MAX_INDEX_SUM: usize = 20_000;
 
-/// Says how deeply the brackets of a program nest, if that is too deep: the lexer looks for the end of each, and would take a
-/// time that grows with the square of their depth.
+/// Returns the problem if the brackets of a program nest too deeply: the lexer searches for the end of each, which
+/// takes time quadratic in their depth.
 pub(super) fn problem_of_brackets(text: &str) -> Option<String> {
     let (mut depth, mut deepest) = (0_usize, 0);
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         match byte {
             b'#' => drop(bytes.find(|byte| *byte == b'\n')),
-            // Texts, and regular expressions and the like: r'…'.
+            // Strings, and literals such as regular expressions: r'…'.
             b'"' | b'\'' => {
                 while let Some(inner) = bytes.next().filter(|inner| *inner != byte) {
                     if inner == b'\\' {
@@ -52,16 +52,16 @@ pub(super) fn problem_of_brackets(text: &str) -> Option<String> {
     })
 }
 
-/// Says what is too much of a program, if anything is.
+/// Returns what is too large in a program, if anything.
 pub(super) fn problem(program: Program) -> Option<String> {
     let mut walk = Walk::default();
     let roots = program.0.into_iter().map(Node::into_inner);
     walk.open.extend(roots.filter_map(|root| match root {
         RootExpr::Expr(expr) => Some((expr, 1)),
-        // The compiler tells of it.
+        // The compiler reports it.
         RootExpr::Error(_) => None,
     }));
-    // Also behind the first problem: a tree that is taken apart needs no stack to be dropped.
+    // Also after the first problem: a dismantled tree can be dropped without a stack.
     while let Some((expr, depth)) = walk.open.pop() {
         walk.num_expressions += 1;
         walk.deepest = walk.deepest.max(depth);
@@ -72,7 +72,7 @@ pub(super) fn problem(program: Program) -> Option<String> {
 
 #[derive(Default)]
 struct Walk {
-    /// What is to be taken apart, with its depth.
+    /// Nodes to be dismantled, with their depths.
     open: Vec<(Node<Expr>, usize)>,
     deepest: usize,
     num_expressions: usize,

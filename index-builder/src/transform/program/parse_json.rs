@@ -1,4 +1,4 @@
-//! `parse_json`, reading numbers as records are read: VRL's own would make another number of one with many digits.
+//! `parse_json` that parses numbers as records do: VRL's own function would change numbers with many digits.
 
 use vrl::compiler::function::{ArgumentList, Compiled, Example, FunctionCompileContext, Parameter};
 use vrl::compiler::prelude::{Context, Resolved, TypeDef, VrlValueConvert};
@@ -8,7 +8,7 @@ use vrl::compiler::{
 
 use crate::transform::values::{Unreadable, read_value};
 
-/// VRL's function, which says how it is called, and reads where a depth is given: a number is text there.
+/// Wraps VRL's function, which declares the signature, and parses if a depth is given: numbers are then text.
 #[derive(Debug)]
 pub(super) struct ParseJson(pub(super) Box<dyn Function>);
 

@@ -1,4 +1,4 @@
-//! Every function that takes a text, on texts that nobody expects.
+//! Every function that takes a text, on unusual texts.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +10,7 @@ use vrl::compiler::value::kind;
 use crate::transform::program::ALLOWED;
 use crate::transform::{Runner, Transform};
 
-/// What an argument beside the text may be, by its kind.
+/// Returns a value for an argument besides the text, by its kind.
 fn argument(parameter: &Parameter) -> &'static str {
     match parameter.keyword {
         "pattern" if parameter.kind & kind::REGEX != 0 => "r'a+'",
@@ -26,7 +26,7 @@ fn argument(parameter: &Parameter) -> &'static str {
     }
 }
 
-/// A call of each function whose first argument may be a text, where one can be made up.
+/// Returns a call of each function whose first argument may be a text, if one can be constructed.
 fn calls() -> Vec<(&'static str, Transform)> {
     let functions = vrl::stdlib::all();
     let functions = functions
@@ -118,7 +118,7 @@ fn no_text_stops_the_thread_that_runs_a_function_on_it() {
     result.unwrap();
 }
 
-/// A stack that overflows ends the process, whoever catches panics. On a thread as those of an ingest are.
+/// A stack overflow ends the process, even if panics are caught. Runs on a thread like those of an ingest.
 #[test]
 fn no_depth_of_a_text_overflows_the_stack() {
     let thread = std::thread::spawn(|| {
@@ -151,7 +151,7 @@ fn no_depth_of_a_text_overflows_the_stack() {
                 ("NOT ", "a", ""),
                 ("\\", "a", ""),
             ] {
-                // Some functions take a time that grows with the square of this.
+                // Some functions take time quadratic in this number.
                 let num = 20_000;
                 let text = [&open.repeat(num), inside, &close.repeat(num)].concat();
                 drop(runner.run(record(&text).as_bytes()));

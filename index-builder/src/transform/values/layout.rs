@@ -1,4 +1,4 @@
-//! How a record is written: where its values and keys stand in the text, in their order.
+//! Layout of a record: the positions of its values and keys in the text, in order.
 //!
 //! ```text
 //!   {"a": 1, "b": [2]}     Object to 6 │ key a │ leaf 1 │ key b │ Array to 6 │ leaf 2
@@ -15,7 +15,7 @@ pub(super) enum Node {
     Array(usize),
     /// A key, with its quotes.
     Key(Range<usize>),
-    /// A value that holds no other.
+    /// A value without nested ones.
     Leaf(Range<usize>),
 }
 
@@ -23,12 +23,13 @@ pub(super) enum Node {
 #[derive(Debug, Default)]
 pub(in crate::transform) struct Layout {
     pub(super) nodes: Vec<Node>,
-    /// Numbers that are text to the program, because it could not hold them: their text is a number wherever it comes out.
+    /// Numbers that are text to the program, because it could not represent them: wherever their text occurs in the
+    /// output, it is a number.
     pub(super) exact: Vec<String>,
 }
 
 impl Layout {
-    /// The node behind a value.
+    /// Returns the node behind a value.
     pub(super) fn behind(&self, at: usize) -> usize {
         match self.nodes.get(at) {
             Some(Node::Object(end) | Node::Array(end)) => *end,
@@ -36,7 +37,7 @@ impl Layout {
         }
     }
 
-    /// What stands at a node, if it is a key or a leaf.
+    /// Returns the text of a node, if it is a key or a leaf.
     pub(super) fn text<'t>(&self, at: usize, json: &'t str) -> Option<&'t str> {
         match self.nodes.get(at)? {
             Node::Key(range) | Node::Leaf(range) => json.get(range.clone()),

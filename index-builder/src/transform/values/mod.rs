@@ -1,7 +1,8 @@
-//! JSON as VRL's values and back.
+//! Conversion of JSON to VRL's values and back.
 //!
-//! A value remembers neither the order of keys nor how a number was written, and its integers have 64 bits with a sign. So
-//! a record's layout is kept beside it, and what the program left alone is written as it was read, byte by byte.
+//! A value preserves neither the order of keys nor the notation of numbers, and its integers are signed 64-bit. A
+//! record's layout is therefore kept beside it, and everything that the program left alone is written as it was read,
+//! byte by byte.
 
 mod layout;
 mod number;

@@ -1,24 +1,24 @@
-//! Numbers: those that VRL can hold, and those that it would change.
+//! Numbers: those that VRL can represent, and those that it would change.
 
 use vrl::value::Value;
 
-/// A number of JSON; `None` if the text is none.
+/// A JSON number.
 pub(super) enum Number {
     /// The program computes with it.
     Held(Value),
-    /// VRL would make another number of it.
+    /// VRL would change it.
     Exact,
 }
 
-/// So many digits any number of 64 bits keeps.
+/// Number of digits that any 64-bit number preserves.
 const SAFE_DIGITS: usize = 15;
 
-/// Reads a number.
+/// Parses a number; `None` if the text is not one.
 pub(super) fn read_number(text: &str) -> Option<Number> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_integer = digits.bytes().all(|byte| byte.is_ascii_digit());
     let is_written_well = !digits.starts_with('0') || digits == "0";
-    // `-0` is a number with a fraction to serde_json too.
+    // `-0` is a floating-point number to serde_json too.
     if is_integer && is_written_well && !digits.is_empty() && text != "-0" {
         return Some(match text.parse::<i64>() {
             Ok(number) => Number::Held(Value::Integer(number)),
@@ -28,21 +28,21 @@ pub(super) fn read_number(text: &str) -> Option<Number> {
     checked(text)
 }
 
-/// The same for what is no integer of 64 bits.
+/// Checks a number that is not a 64-bit integer.
 fn checked(text: &str) -> Option<Number> {
-    // The bounds and the grammar that the doc mapping has.
+    // The bounds and the grammar of the doc mapping.
     let number = serde_json::from_str::<f64>(text).ok()?;
     let held = Decimal::of(text);
     let is_held = match held.digits.len() {
         0 => true,
         len if len <= SAFE_DIGITS && number.abs() >= f64::MIN_POSITIVE => true,
-        // The shortest number that is read as this one.
+        // The shortest number that parses to this one.
         _ => held == Decimal::of(&format!("{number:e}")),
     };
     let is_integer = text
         .bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'-');
-    // An integer of more bits would come out as one with a point.
+    // A larger integer would be written with a decimal point.
     match is_held && (!is_integer || text == "-0") {
         true => Some(Number::Held(Value::from_f64_or_zero(number))),
         false => Some(Number::Exact),
@@ -58,7 +58,7 @@ struct Decimal {
 }
 
 impl Decimal {
-    /// Of a text that is a number.
+    /// Parses a text that is a number.
     fn of(text: &str) -> Decimal {
         let (is_negative, text) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),

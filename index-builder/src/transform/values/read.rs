@@ -8,10 +8,10 @@ use vrl::value::{KeyString, ObjectMap, Value};
 use super::layout::{Layout, Node};
 use super::number::{Number, read_number};
 
-/// How deep objects and arrays may nest: as deep as the doc mapping takes them.
+/// Maximum nesting of objects and arrays: that of the doc mapping.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// Why a text cannot be read: in a word, and in a sentence.
+/// Reason why a text cannot be parsed: in a word, and in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::transform) struct Unreadable {
     pub(in crate::transform) reason: &'static str,
@@ -23,7 +23,7 @@ fn unreadable(reason: &'static str, message: impl Into<String>) -> Unreadable {
     Unreadable { reason, message }
 }
 
-/// Reads a value, and takes down its layout.
+/// Parses a value, and records its layout.
 pub(in crate::transform) fn read_into(
     layout: &mut Layout,
     json: &[u8],
@@ -44,14 +44,14 @@ pub(in crate::transform) fn read_into(
     }
 }
 
-/// Reads a value, and says which of its numbers are text, because it could not hold them.
+/// Parses a value; also returns the numbers that are text because VRL could not represent them.
 pub(in crate::transform) fn read_value(json: &[u8]) -> Result<(Value, Vec<String>), Unreadable> {
     let mut layout = Layout::default();
     let value = read_into(&mut layout, json)?;
     Ok((value, layout.exact))
 }
 
-/// The text of a string with its quotes; `None` if it is none.
+/// Returns the contents of a quoted string; `None` if it is not one.
 pub(super) fn unquoted(written: &str) -> Option<Cow<'_, str>> {
     let inner = written.strip_prefix('"')?.strip_suffix('"')?;
     let is_plain = |byte: u8| byte >= 0x20 && byte != b'\\' && byte != b'"';
@@ -68,7 +68,7 @@ struct Reader<'t, 'l> {
 }
 
 impl<'t> Reader<'t, '_> {
-    /// The next byte that is no white space.
+    /// Returns the next byte that is not white space.
     fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(self.at) {
@@ -96,7 +96,7 @@ impl<'t> Reader<'t, '_> {
         self.layout.nodes.len() - 1
     }
 
-    /// Says where the object or array at a node ends.
+    /// Sets the end of the object or array at a node.
     fn close(&mut self, at: usize) {
         let behind = self.layout.nodes.len();
         if let Some(Node::Object(end) | Node::Array(end)) = self.layout.nodes.get_mut(at) {
@@ -169,7 +169,7 @@ impl<'t> Reader<'t, '_> {
         Ok(Value::Array(items))
     }
 
-    /// Where the string that begins here stands, quotes included.
+    /// Returns the range of the string that begins here, including quotes.
     fn string(&mut self) -> Result<(std::ops::Range<usize>, &'t str), Unreadable> {
         let start = self.at;
         let rest = self.text.as_bytes().get(start + 1..).unwrap_or_default();
@@ -191,7 +191,7 @@ impl<'t> Reader<'t, '_> {
         Ok((range, written.ok_or_else(|| self.wrong("no string"))?))
     }
 
-    /// A number, or one of three words.
+    /// Parses a number, or one of three words.
     fn bare(&mut self) -> Result<Value, Unreadable> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let is_end = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.'));

@@ -1,4 +1,4 @@
-//! A value → JSON, what the program left alone as it was written.
+//! A value → JSON, with unchanged parts as they were written.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use super::layout::{Layout, Node};
 use super::number::{Number, read_number};
 use super::read::{MAX_DEPTH, unquoted};
 
-/// Why a value cannot be written: a sentence.
+/// Reason why a value cannot be written: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::transform) struct Unwritable(pub(in crate::transform) String);
 
-/// Writes values of one record.
+/// Writer of one record's values.
 pub(in crate::transform) struct Writer<'w> {
-    /// As it was read.
+    /// The text that was read.
     pub(in crate::transform) json: &'w str,
     pub(in crate::transform) layout: &'w Layout,
     pub(in crate::transform) max_num_bytes: usize,
@@ -30,7 +30,7 @@ impl Writer<'_> {
         self.write_at(0, value, 0, out)
     }
 
-    /// Appends a value as it is now: keys in the order of the alphabet.
+    /// Appends a value in its current form: keys in alphabetical order.
     pub(in crate::transform) fn write(
         &self,
         value: &Value,
@@ -105,7 +105,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Appends what has become of the value at a node.
+    /// Appends the current value of a node.
     fn write_at(
         &self,
         at: usize,
@@ -169,7 +169,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The keys of an object between two nodes.
+    /// Returns the keys of an object between two nodes.
     fn keys(&self, mut node: usize, end: usize) -> BTreeSet<String> {
         let mut keys = BTreeSet::new();
         while node < end {
@@ -181,7 +181,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a value is what was read of a leaf.
+/// Returns whether a value equals what was read from a leaf.
 fn is_left_alone(written: &str, value: &Value) -> bool {
     match (written.as_bytes().first(), value) {
         (Some(b'"'), Value::String(text)) => {
@@ -204,7 +204,7 @@ fn separate(is_first: bool, out: &mut Vec<u8>) {
     }
 }
 
-/// Text and numbers, which serde_json cannot fail to write.
+/// Writes text and numbers, whose serialization cannot fail.
 fn write_json<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(out, value);
 }
