@@ -1,23 +1,24 @@
-//! How a table is written: what stands between its values, how quotes stand in quotes, and which lines are no rows.
+//! Notation of a table: the delimiter between its values, the escaping of quotes, and lines that are not rows.
 
-/// How a table is written.
+/// Notation of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// The byte between values.
     pub delimiter: u8,
-    /// Within quotes, a backslash takes the next character as it is: `"a \"b\""`. Else two quotes are one, as in RFC 4180.
+    /// True if a backslash within quotes escapes the next character: `"a \"b\""`. Otherwise two quotes are one, as in
+    /// RFC 4180.
     pub has_backslashes: bool,
-    /// A line that begins with `#` and has not as many values as others is no row.
+    /// True if a line that begins with `#` and has another number of values is not a row.
     pub has_comments: bool,
-    /// The names stand in a line that begins with `#`, and are this many.
+    /// Number of names, if they are in a line that begins with `#`.
     pub num_commented_names: Option<u16>,
 }
 
-/// Bytes that stand between values in some file or other, in the order in which they are tried.
+/// Possible delimiters, in the order in which they are tried.
 pub(crate) const DELIMITERS: [u8; 7] = [b'\t', b',', b';', b'|', 0x01, b'^', b'~'];
 
 impl Dialect {
-    /// Values with a byte between them, as RFC 4180 has them.
+    /// Creates the dialect of RFC 4180 with a delimiter.
     #[must_use]
     pub fn new(delimiter: u8) -> Dialect {
         Dialect {
@@ -28,7 +29,7 @@ impl Dialect {
         }
     }
 
-    /// The same for a table that begins so.
+    /// Detects the dialect of a table with this beginning.
     pub(crate) fn of(delimiter: u8, beginning: &[u8]) -> Dialect {
         let lines = beginning.split(|byte| *byte == b'\n');
         Dialect {
@@ -45,7 +46,7 @@ impl From<u8> for Dialect {
     }
 }
 
-/// Whether a quote behind a backslash is not the end of its value: behind the end stands a delimiter, or nothing.
+/// Returns whether a quote behind a backslash does not end its value: the end is followed by a delimiter, or nothing.
 fn escapes_quotes(delimiter: u8, beginning: &[u8]) -> bool {
     let (mut is_in_quotes, mut begins_value) = (false, true);
     let mut bytes = beginning.iter().copied().peekable();
@@ -67,7 +68,7 @@ fn escapes_quotes(delimiter: u8, beginning: &[u8]) -> bool {
     false
 }
 
-/// The delimiter that a line `sep=;` names, as Excel writes and reads it.
+/// Returns the delimiter that a line `sep=;` names, as Excel writes and reads it.
 pub(crate) fn named_delimiter(line: &[u8]) -> Option<u8> {
     let line = line.trim_ascii_end();
     let line = line.strip_suffix(b"\"").unwrap_or(line);

@@ -1,18 +1,18 @@
-//! Why a record did not become a JSON object.
+//! Reasons why a record did not become a JSON object.
 
 use std::fmt;
 
-/// A record that is not of its format: a reason to count by, and a message for people.
+/// Error of a record that does not match its format: a reason for counts, and a message for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Stable, in snake_case.
     pub reason: &'static str,
-    /// What was found where, and what was expected.
+    /// What was found, where, and what was expected.
     pub message: String,
 }
 
 impl Failure {
-    /// A record that does not look as its format says.
+    /// Returns the error of a record that does not match its format.
     pub(crate) fn format(message: impl Into<String>) -> Failure {
         Failure {
             reason: "wrong_format",

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// How a stream holds its records.
+/// Format of the records in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
     /// One JSON object a line.
@@ -17,41 +17,41 @@ pub enum Format {
     CloudTrail,
     /// OTLP logs in JSON: `{"resourceLogs": [ … ]}`.
     OtlpJson,
-    /// Values with `,`, `;`, `|` or another byte between them, the first record their names.
+    /// Values separated by `,`, `;`, `|` or another byte; the first record contains their names.
     Csv,
-    /// The same with tabs.
+    /// CSV with tabs.
     Tsv,
     /// The access logs of Apache and Nginx, common or combined.
     AccessLog,
     /// The access logs of AWS's Application Load Balancer.
     Alb,
-    /// CloudFront's standard logs and others of the W3C's extended format: `#Fields`, then values
-    /// with tabs (CloudFront) or spaces (IIS) between them.
+    /// CloudFront's standard logs and others in the W3C's extended format: `#Fields`, then values
+    /// separated by tabs (CloudFront) or spaces (IIS).
     W3c,
     /// CloudFront's standard logs as one JSON object a line.
     CloudFrontJson,
-    /// Zeek's logs: `#fields`, then values with tabs between them.
+    /// Zeek's logs: `#fields`, then values separated by tabs.
     Zeek,
-    /// Postgres' log in CSV, which names no values.
+    /// Postgres' log in CSV, without column names.
     PostgresCsv,
-    /// AWS's VPC flow logs: names on the first line, spaces between.
+    /// AWS's VPC flow logs: names on the first line, separated by spaces.
     VpcFlow,
     /// syslog, RFC 5424 or RFC 3164, as sent and as rsyslog writes it to files.
     Syslog,
     /// `key=value key="another value"`.
     Logfmt,
-    /// Lines with a time near their beginning; those without one belong to the line before.
+    /// Lines with a time near their beginning; a line without one continues the previous one.
     Log,
     /// Lines of containers, as CRI and Docker's json-file write them.
     Container,
-    /// Lines with nothing known about them.
+    /// Lines without a known format.
     Plain,
-    /// Parquet, a document each row. Whoever reads it makes a JSON object a line of it: only those are seen here.
+    /// Parquet, one document per row. Its reader converts each row to a line of JSON; this crate only sees those.
     Parquet,
 }
 
 impl Format {
-    /// All of them, Parquet last.
+    /// All formats, Parquet last.
     pub const ALL: [Format; 20] = [
         Format::Ndjson,
         Format::Json,
@@ -75,7 +75,7 @@ impl Format {
         Format::Parquet,
     ];
 
-    /// Its name on the command line and in reports.
+    /// Returns the name on the command line and in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -102,7 +102,7 @@ impl Format {
         }
     }
 
-    /// What it is, and what one document of it is, in Markdown: the rows of docs/formats.md.
+    /// Returns descriptions of the format, and of one of its documents, in Markdown: the rows of docs/formats.md.
     #[must_use]
     pub fn about(self) -> (&'static str, &'static str) {
         match self {
@@ -154,7 +154,7 @@ impl Format {
         }
     }
 
-    /// Whether each line is a record, so that a rule for records of several lines makes sense.
+    /// Returns whether each line is a record, so that a rule for records of several lines makes sense.
     #[must_use]
     pub fn is_of_lines(self) -> bool {
         matches!(
@@ -175,7 +175,7 @@ impl Format {
         )
     }
 
-    /// Whether its records are JSON objects, which go to the doc mapper as they are.
+    /// Returns whether its records are JSON objects, which go to the doc mapper unchanged.
     #[must_use]
     #[inline]
     pub fn is_json(self) -> bool {
@@ -189,7 +189,7 @@ impl Format {
         )
     }
 
-    /// Whether one record of it may hold many documents, so that it may be many times as long.
+    /// Returns whether one record may contain many documents, so that it may be many times as long.
     #[must_use]
     pub fn holds_many(self) -> bool {
         self == Format::OtlpJson

@@ -1,9 +1,9 @@
-//! Writing JSON objects into a buffer, member by member; and reading JSON of others.
+//! Writing JSON objects into a buffer, member by member; and parsing foreign JSON.
 
 use canter_names::mend_json;
 use serde::de::DeserializeOwned;
 
-/// Reads JSON, with U+FFFD for halves of surrogate pairs.
+/// Parses JSON, with U+FFFD for halves of surrogate pairs.
 pub(crate) fn read_json<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<T> {
     serde_json::from_slice(text).or_else(|error| match mend_json(text) {
         Some(mended) => serde_json::from_slice(&mended),
@@ -45,13 +45,13 @@ impl<'o> Object<'o> {
         push_string(self.out, value);
     }
 
-    /// A value that is JSON already.
+    /// Adds a value that is JSON already.
     pub(crate) fn json(&mut self, name: &str, value: &str) {
         self.key(name);
         self.out.extend_from_slice(value.as_bytes());
     }
 
-    /// A number if it is written as JSON would write it, else a string.
+    /// Adds a number if the value is a valid JSON number, otherwise a string.
     pub(crate) fn number(&mut self, name: &str, value: &str) {
         match is_number(value) {
             true => self.json(name, value),
@@ -59,7 +59,7 @@ impl<'o> Object<'o> {
         }
     }
 
-    /// A number or a boolean if it is written as one, else a string.
+    /// Adds a number or a boolean if the value is one, otherwise a string.
     pub(crate) fn bare(&mut self, name: &str, value: &str) {
         match matches!(value, "true" | "false") || is_number(value) {
             true => self.json(name, value),
@@ -72,21 +72,21 @@ impl<'o> Object<'o> {
         Object::begin(self.out)
     }
 
-    /// Members that `append` writes; it is told whether they are the first.
+    /// Adds members that `append` writes; its argument is true if they are the first.
     pub(crate) fn members(&mut self, append: impl FnOnce(bool, &mut Vec<u8>)) {
         let len = self.out.len();
         append(self.is_empty, self.out);
         self.is_empty &= self.out.len() == len;
     }
 
-    /// The key alone; the caller writes a value after it.
+    /// Adds only the key; the caller writes a value after it.
     pub(crate) fn value(&mut self, name: &str) -> &mut Vec<u8> {
         self.key(name);
         self.out
     }
 }
 
-/// JSON's own grammar, and no more digits than a 64-bit number holds: what is longer is an id.
+/// Returns whether a text is a JSON number with no more digits than a 64-bit number holds: a longer one is an id.
 pub(crate) fn is_number(text: &str) -> bool {
     const MAX_LEN: usize = 24;
     let bytes = text.as_bytes();
@@ -114,7 +114,7 @@ pub(crate) fn is_number(text: &str) -> bool {
     if matches!(at(place), Some(b'e' | b'E')) {
         let sign = usize::from(matches!(at(place + 1), Some(b'+' | b'-')));
         let num_exponent = digits(place + 1 + sign);
-        // Larger ones are out of a double's range.
+        // Larger ones exceed the range of a double.
         if num_exponent == 0 || num_exponent > 2 {
             return false;
         }
@@ -123,7 +123,7 @@ pub(crate) fn is_number(text: &str) -> bool {
     place == bytes.len()
 }
 
-/// A string with its quotes.
+/// Appends a string with its quotes.
 pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');

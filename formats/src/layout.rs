@@ -1,4 +1,4 @@
-//! What is known of a source beside its format: the names of its values, and what becomes of them.
+//! Layout of a source besides its format: the names of its values, and their types.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,18 +12,18 @@ use crate::log_line::{self, LineLayout};
 use crate::parse::{self, zeek};
 use crate::recognise::{Recognised, recognise, sample_lines};
 
-/// What somebody who knows better says about a source.
+/// Known facts about a source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// What becomes of the values of fields that the index maps, by the names of the fields.
+    /// Types of the fields that the index maps, by field name.
     pub fields: BTreeMap<String, ValueKind>,
-    /// The names of the values, for CSV, TSV and flow logs without a first line that has them.
+    /// The names of the values, for CSV, TSV and flow logs whose first line does not have them.
     pub columns: Option<Vec<String>>,
-    /// When the source ended: the year of times that have none (RFC 3164) follows from it.
+    /// End of the source: the year of times that have none (RFC 3164) follows from it.
     pub ended: Option<MonthDay>,
-    /// The year of times that have none, whenever the source ended.
+    /// The year of times that have none, regardless of the end of the source.
     pub year: Option<u16>,
-    /// The zone of times that name none.
+    /// The zone of times that have none.
     pub zone: Zone,
 }
 
@@ -37,14 +37,14 @@ impl Hints {
     }
 }
 
-/// What becomes of a value that is written without a type.
+/// Type of a value that is written without one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueKind {
-    /// Always a string, an empty one too if it is in quotes.
+    /// Always a string; an empty one only if it is in quotes.
     Text,
-    /// A string; nothing if it is empty.
+    /// A string; omitted if it is empty.
     Word,
-    /// A number or a boolean if it looks like one; nothing if it is empty.
+    /// A number or a boolean if it looks like one; omitted if it is empty.
     Bare,
 }
 
@@ -59,7 +59,7 @@ pub struct MonthDay {
     pub day: u8,
 }
 
-/// The name of a value, and what becomes of it.
+/// The name and the type of a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) name: String,
@@ -67,31 +67,31 @@ pub(crate) struct Column {
     pub(crate) kind: Option<ValueKind>,
 }
 
-/// What a record of the source turned out to be.
+/// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directive {
     /// A record.
     Record,
-    /// A line that says how to read the others, as the layout does now.
+    /// A line that determines how the next ones are parsed; the layout has adopted it.
     Taken,
 }
 
-/// Takes what becomes of a record: JSON objects, or why there is none.
+/// Receives the results of a record: JSON objects, or an error.
 pub type Sink<'s> = dyn FnMut(Result<&[u8], Failure>) + 's;
 
-/// How the records of one source, or of a part of it, are read.
+/// How the records of one source, or of a part of it, are parsed.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(crate) format: Format,
     pub(crate) dialect: Dialect,
     pub(crate) columns: Vec<Column>,
     pub(crate) hints: Arc<Hints>,
-    /// What Zeek says of its values.
+    /// Zeek's description of its values.
     zeek: Option<Arc<zeek::Header>>,
     learned: Learned,
 }
 
-/// What the beginning of a source says of its lines.
+/// Knowledge about lines from the beginning of a source.
 #[derive(Clone, Debug)]
 enum Learned {
     Nothing,
@@ -100,7 +100,7 @@ enum Learned {
 }
 
 impl Layout {
-    /// The layout of a source that begins so; `is_whole` says that there is no more of it.
+    /// Returns the layout of a source with this beginning; `is_whole` is true if that is all.
     #[must_use]
     pub fn of(
         recognised: Recognised,
@@ -124,7 +124,7 @@ impl Layout {
         layout
     }
 
-    /// The layout of a source of which nothing was read yet.
+    /// Returns the layout of a source of which nothing was read yet.
     #[must_use]
     pub fn new(format: Format, dialect: impl Into<Dialect>, hints: Arc<Hints>) -> Layout {
         let columns = hints
@@ -142,7 +142,7 @@ impl Layout {
         }
     }
 
-    /// What was learned of lines with times.
+    /// Returns the knowledge about lines with times.
     pub(crate) fn lines(&self) -> Option<&LineLayout> {
         match &self.learned {
             Learned::Lines(lines) => Some(lines),
@@ -150,14 +150,14 @@ impl Layout {
         }
     }
 
-    /// Whether lines may belong to the record before them, so that [`Layout::continues`] is to be asked.
+    /// Returns whether lines may continue the previous record, so that [`Layout::continues`] must be called.
     #[must_use]
     #[inline]
     pub fn has_continuations(&self) -> bool {
         !matches!(self.learned, Learned::Nothing)
     }
 
-    /// Whether a line belongs to the record before it, of which `record` is what was read so far.
+    /// Returns whether a line continues the previous record, of which `record` is the part read so far.
     #[must_use]
     pub fn continues(&self, record: &[u8], line: &[u8]) -> bool {
         match &self.learned {
@@ -167,7 +167,7 @@ impl Layout {
         }
     }
 
-    /// The layout of lines that belong to a record and are read without it: they have its time.
+    /// Returns the layout of lines that belong to a record and are parsed without it: they have its time.
     #[must_use]
     pub fn with_time_of(&self, record: &[u8]) -> Layout {
         let mut layout = self.clone();
@@ -179,7 +179,7 @@ impl Layout {
         layout
     }
 
-    /// Whether a record ends where it does, whatever follows: a whole JSON object, where each line is one.
+    /// Returns whether a record is complete whatever follows: a whole JSON object, where each line is one.
     #[must_use]
     pub fn ends_itself(&self, record: &[u8]) -> bool {
         let last = match self.format {
@@ -193,7 +193,7 @@ impl Layout {
             && serde_json::from_slice::<serde_json::Value>(last).is_ok()
     }
 
-    /// What is to be known of its times, in a sentence without an end; nothing if they say everything themselves.
+    /// Returns assumptions about incomplete times, as a sentence without an end; `None` if all times are complete.
     #[must_use]
     pub fn times(&self) -> Option<String> {
         let lines = match &self.learned {
@@ -203,14 +203,14 @@ impl Layout {
         lines.times(&self.hints)
     }
 
-    /// The format.
+    /// Returns the format.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Takes a line that names the values of those after it. To be called for each record in turn;
-    /// only formats with such lines look at it.
+    /// Takes a line with the names of the values after it. Must be called for each record in turn;
+    /// only formats with such lines examine it.
     pub fn take_directive(&mut self, record: &[u8]) -> Directive {
         let record = without_nuls(record);
         let names = match self.format {
@@ -238,7 +238,7 @@ impl Layout {
         Directive::Taken
     }
 
-    /// The names that a line of a table gives its values; none of a row, and `None` for a line that names nothing.
+    /// Returns the names in a line of a table; an empty list for a row, and `None` for a line that names nothing.
     fn take_table_line(&self, record: &[u8]) -> Option<Vec<String>> {
         let dialect = self.dialect;
         let has_names = !self.columns.is_empty();
@@ -261,7 +261,7 @@ impl Layout {
         })
     }
 
-    /// Whether [`Layout::take_directive`] may have something to do with a record.
+    /// Returns whether [`Layout::take_directive`] may apply to a record.
     #[must_use]
     #[inline]
     pub fn may_be_directive(&self, record: &[u8]) -> bool {
@@ -276,8 +276,8 @@ impl Layout {
         }
     }
 
-    /// Makes JSON objects of a record without its line ending, and gives each to `sink`, or says why
-    /// there is none. `scratch` is room that is used again.
+    /// Converts a record without its line ending to JSON objects, and passes each to `sink`, or an
+    /// error. `scratch` is reusable memory.
     #[inline]
     pub fn parse(&self, record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
         let record = without_nuls(record);
@@ -342,7 +342,8 @@ impl Layout {
     }
 }
 
-/// A record without the NULs around it: what a file system has where a machine stopped before it wrote the rest.
+/// Returns a record without leading and trailing NULs, which a file system leaves where a machine stopped before it
+/// wrote the rest.
 #[inline]
 pub(crate) fn without_nuls(record: &[u8]) -> &[u8] {
     match (record.first(), record.last()) {
@@ -358,7 +359,7 @@ pub(crate) fn without_nuls(record: &[u8]) -> &[u8] {
     }
 }
 
-/// The layout of what is in envelopes.
+/// Returns the layout of the text inside envelopes.
 fn inner_layout(text: &[u8], hints: Arc<Hints>) -> Layout {
     let recognised = recognise(text, false);
     let format = match recognised.format {
@@ -381,7 +382,7 @@ fn inner_layout(text: &[u8], hints: Arc<Hints>) -> Layout {
     )
 }
 
-/// Columns by their names. A name that was there already gets a number, so that no value is lost.
+/// Returns columns with these names. A repeated name gets a number, so that no value is lost.
 fn named(names: Vec<String>, hints: &Hints) -> Vec<Column> {
     let mut columns: Vec<Column> = Vec::with_capacity(names.len());
     let mut taken = std::collections::BTreeSet::new();

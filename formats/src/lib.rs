@@ -1,4 +1,4 @@
-//! Formats of logs: how a stream is recognised, cut into records, and made into JSON objects.
+//! Formats of logs: a stream is recognised, cut into records, and converted to JSON objects.
 //!
 //! ```text
 //! bytes ─► recognise ─► Cutter ─► record ─► Layout::parse ─► JSON objects
@@ -6,8 +6,8 @@
 //!          beginning)    it ends)  bytes)    the index's business)
 //! ```
 //!
-//! This crate reads no file, no clock and no index config; the index builder gives it bytes and makes
-//! documents of what comes back. It never holds a stream: a cutter sees each byte once.
+//! This crate reads no file, no clock and no index config; the index builder passes it bytes and
+//! makes documents of the result. It never buffers a stream: a cutter sees each byte once.
 //!
 //! Read in this order: [`Format`] (their names), [`recognise`], [`Cutter`], [`Layout`]; then
 //! [`presets`], the index configs that fit them.
@@ -23,7 +23,7 @@
     )
 )]
 
-// The samples are a crate above this one, which names this one; unit tests here read them all the same.
+// The samples depend on this crate, but unit tests here read them all the same.
 #[cfg(test)]
 extern crate self as canter_formats;
 

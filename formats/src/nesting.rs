@@ -1,7 +1,7 @@
-//! How many values stand in JSON, and how deep, before anything is read of it: a value of two bytes takes dozens once it is
-//! read.
+//! Number and depth of the values in JSON, determined before it is parsed: a value of two bytes takes dozens once it is
+//! parsed.
 
-/// What stands in a text that may be JSON.
+/// Number and depth of the values in a text that may be JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JsonNesting {
     /// Maximum number of arrays and objects inside one another.
@@ -11,7 +11,8 @@ pub struct JsonNesting {
 }
 
 impl JsonNesting {
-    /// Counts in one pass, without allocating. Of a text that is no JSON it says at least what a reader sees before it notices.
+    /// Counts in one pass, without allocating. For invalid JSON it returns at least what a parser sees before it
+    /// notices.
     #[must_use]
     pub fn of(json: &[u8]) -> Self {
         let mut nesting = Self::default();
@@ -34,7 +35,7 @@ impl JsonNesting {
     }
 }
 
-/// Goes on behind the quote that ends a string.
+/// Skips to the end of a string, past its closing quote.
 fn skip_string(bytes: &mut std::slice::Iter<'_, u8>) {
     while let Some(byte) = bytes.next() {
         match byte {

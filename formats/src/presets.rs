@@ -1,4 +1,4 @@
-//! Ready-made index configs, one for each layout. They are text: whoever reads index configs reads them.
+//! Ready-made index configs, one for each layout. They are text, parsed elsewhere.
 
 use crate::format::Format;
 
@@ -7,7 +7,7 @@ use crate::format::Format;
 pub struct Preset {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What it is for, in a few words.
+    /// Its purpose, in a few words.
     pub about: &'static str,
     /// The formats it fits.
     pub formats: &'static [Format],
@@ -26,7 +26,7 @@ macro_rules! preset {
     };
 }
 
-/// All of them.
+/// All presets.
 pub const PRESETS: [Preset; 13] = [
     preset!(
         "access-log",
@@ -63,10 +63,10 @@ pub const PRESETS: [Preset; 13] = [
     ),
 ];
 
-/// The preset of that name.
+/// Returns the preset with a name.
 ///
 /// # Errors
-/// Says which there are.
+/// A message that lists the names.
 pub fn preset(name: &str) -> Result<&'static Preset, String> {
     PRESETS
         .iter()
@@ -77,7 +77,7 @@ pub fn preset(name: &str) -> Result<&'static Preset, String> {
         })
 }
 
-/// The preset that fits a format.
+/// Returns the preset that fits a format.
 #[must_use]
 pub fn preset_of(format: Format) -> Option<&'static Preset> {
     PRESETS

@@ -1,7 +1,7 @@
-//! Which format a stream has, by how it begins. A name says nothing here.
+//! Detection of a stream's format by its beginning. Names do not matter here.
 //!
-//! Most of the first lines have to be of a format; one that is not does not change what the others are.
-//! What nothing else recognises is plain text.
+//! Most of the first lines must match a format; a single deviating line does not change the result. A
+//! stream that matches nothing is plain text.
 
 use serde_json::Value;
 use serde_json::error::Category;
@@ -15,18 +15,18 @@ use crate::log_line;
 use crate::parse;
 use crate::{Cut, Cutter};
 
-/// So much of a stream is looked at.
+/// Number of bytes of a stream that are examined.
 pub const BEGINNING_LEN: usize = 64 * 1024;
 const MAX_LINES: usize = 50;
-/// Of lines that belong to each other, more are looked at.
+/// Maximum number of lines that are examined where lines may continue others.
 const MAX_SAMPLE_LINES: usize = 400;
 
-/// A format, and how its tables are written.
+/// A format, and the notation of its tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recognised {
     /// The format.
     pub format: Format,
-    /// Of CSV and TSV; of other formats it says nothing.
+    /// For CSV and TSV; meaningless for other formats.
     pub dialect: Dialect,
 }
 
@@ -38,7 +38,7 @@ impl Recognised {
         }
     }
 
-    /// A format that somebody names, and how a stream of it begins.
+    /// Returns a given format, with the dialect of a stream with this beginning.
     #[must_use]
     pub fn forced(format: Format, beginning: &[u8], is_whole: bool) -> Recognised {
         match format {
@@ -55,7 +55,7 @@ impl Recognised {
         .with_format(format)
     }
 
-    /// A table whose delimiter somebody names.
+    /// Returns a table with a given delimiter.
     #[must_use]
     pub fn table(delimiter: u8, beginning: &[u8], is_whole: bool) -> Recognised {
         let found = table(beginning, is_whole, &[delimiter]);
@@ -70,7 +70,7 @@ impl Recognised {
     }
 }
 
-/// The byte of those that stand between values that the first line has most of; `,` without any.
+/// Returns the delimiter that is most frequent in the first line; `,` if there is none.
 fn most_frequent(beginning: &[u8]) -> u8 {
     let line = beginning.split(|byte| *byte == b'\n').next();
     let line = line.unwrap_or_default();
@@ -79,7 +79,7 @@ fn most_frequent(beginning: &[u8]) -> u8 {
     }
     let num = |delimiter: u8| memchr::memchr_iter(delimiter, line).count();
     let most = DELIMITERS.into_iter().max_by_key(|delimiter| {
-        // The later one of equals counts: `,` is to win.
+        // The last of equals counts: `,` is to win.
         (num(*delimiter), *delimiter == b',')
     });
     most.unwrap_or(b',')
@@ -92,7 +92,7 @@ fn format_of(delimiter: u8) -> Format {
     }
 }
 
-/// The first of these delimiters that makes a table of what a stream begins with.
+/// Returns a table with the first of these delimiters that yields one for a stream with this beginning.
 fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Option<Recognised> {
     delimiters.iter().find_map(|delimiter| {
         let dialect = Dialect::of(*delimiter, beginning);
@@ -122,7 +122,7 @@ fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Option<Recognis
     })
 }
 
-/// Recognises a stream by its beginning; `is_whole` says that there is no more of it.
+/// Recognises a stream by its beginning; `is_whole` is true if that is all.
 #[must_use]
 pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     let of = Recognised::of;
@@ -190,12 +190,12 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     }
 }
 
-/// The first lines that are whole and not blank.
+/// Returns the first complete lines that are not blank.
 fn lines(beginning: &[u8], is_whole: bool) -> Vec<String> {
     first_lines(beginning, is_whole, MAX_LINES)
 }
 
-/// The same, and more of them.
+/// Returns more of the first complete lines that are not blank.
 pub(crate) fn sample_lines(beginning: &[u8], is_whole: bool) -> Vec<String> {
     first_lines(beginning, is_whole, MAX_SAMPLE_LINES)
 }
@@ -217,7 +217,7 @@ fn first_lines(beginning: &[u8], is_whole: bool, max_lines: usize) -> Vec<String
         .collect()
 }
 
-/// JSON that begins with `{`.
+/// Returns the format of JSON that begins with `{`.
 fn of_objects(text: &[u8]) -> Format {
     for (format, name) in [
         (Format::CloudTrail, "\"Records\""),
@@ -252,7 +252,7 @@ fn of_objects(text: &[u8]) -> Format {
                 false => Format::Ndjson,
             }
         }
-        // Right so far, over more than one line, and the lines are no objects themselves.
+        // Valid so far, over more than one line, and the lines are not objects themselves.
         Some(Err(error)) if error.classify() == Category::Eof => {
             let lines = lines(text, false);
             let num_objects = lines.iter().filter(|line| is_json_object(line)).count();
@@ -265,7 +265,7 @@ fn of_objects(text: &[u8]) -> Format {
     }
 }
 
-/// Whether it begins with `{"name": [`.
+/// Returns whether it begins with `{"name": [`.
 fn has_list(text: &[u8], name: &str) -> bool {
     let after = |text: &[u8], wanted: &[u8]| -> Option<Vec<u8>> {
         let rest = text.trim_ascii_start().strip_prefix(wanted)?;
@@ -299,7 +299,7 @@ fn is_json_object(line: &str) -> bool {
         && read_json::<Value>(line.as_bytes()).is_ok_and(|value| value.is_object())
 }
 
-/// The first records of values with a delimiter, without what is cut off at the end.
+/// Returns the first records of a table, without one that is cut off at the end.
 fn records(beginning: &[u8], is_whole: bool, dialect: Dialect) -> Vec<&[u8]> {
     let mut cutter = Cutter::new(Format::Csv, dialect);
     let mut rest = beginning;
@@ -326,7 +326,7 @@ fn is_postgres(record: &[u8]) -> bool {
     std::str::from_utf8(record).is_ok_and(parse::postgres::is_record)
 }
 
-/// A first record of names, and others with as many values.
+/// Returns whether the first record contains names, and the others have the same number of values.
 fn is_table(records: &[&[u8]], is_whole: bool, dialect: Dialect) -> bool {
     let Some((header, others)) = records.split_first() else {
         return false;
@@ -342,12 +342,12 @@ fn is_table(records: &[&[u8]], is_whole: bool, dialect: Dialect) -> bool {
     names.len() >= 2
         && sorted.len() == names.len()
         && names.iter().all(|name| is_name(name))
-        // Of a file that is being written there may be the names only.
+        // A file that is being written may only have the names.
         && (!others.is_empty() || !is_whole)
         && (num_alike * 10 >= others.len() * 9 || (num_alike >= 2 && num_alike + 1 >= others.len()))
 }
 
-/// What may head a column: no sentence, no number, no date.
+/// Returns whether a text may be a column's name: not a sentence, a number, or a date.
 fn is_name(name: &str) -> bool {
     let starts_well = name
         .chars()
@@ -361,7 +361,7 @@ fn is_name(name: &str) -> bool {
         && name.split(' ').count() <= 4
 }
 
-/// Two pairs at least, and pairs before anything else.
+/// Requires at least two pairs, and pairs before anything else.
 fn is_logfmt(line: &str, hints: &Hints) -> bool {
     let mut pairs = parse::logfmt::Pairs::new(line);
     if !matches!(pairs.next(), Some(Ok(pair)) if pair.value.is_some()) {

@@ -1,4 +1,4 @@
-//! Every layout: recognised, cut, read, with nothing lost, whatever the pieces it comes in.
+//! Every layout is recognised, cut and parsed without loss, whatever pieces the stream arrives in.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::presets::preset_of;
 use crate::samples::{LAYOUTS, sample};
 use crate::*;
 
-/// What became of each record: a document, or the reason of its failure.
+/// The result of each record: a document, or the reason of its failure.
 pub(crate) type Read = Vec<Result<Value, &'static str>>;
 
 pub(crate) fn year_2024() -> Arc<Hints> {
@@ -19,7 +19,7 @@ pub(crate) fn year_2024() -> Arc<Hints> {
         month: 6,
         day: 1,
     };
-    // What an index says that maps these fields as text.
+    // The hints of an index that maps these fields as text.
     let kinds = [("code", ValueKind::Text), ("note", ValueKind::Text)];
     Arc::new(Hints {
         ended: Some(ended),
@@ -28,7 +28,7 @@ pub(crate) fn year_2024() -> Arc<Hints> {
     })
 }
 
-/// The records of a stream that comes in pieces.
+/// Cuts a stream that arrives in pieces; returns its records.
 pub(crate) fn cut_all(bytes: &[u8], recognised: Recognised, piece_len: usize) -> Vec<Vec<u8>> {
     let mut cutter = Cutter::new(recognised.format, recognised.dialect);
     let mut records = Vec::new();
@@ -92,7 +92,7 @@ pub(crate) fn read(
     read
 }
 
-/// Records without their ends, those together that a layout says are one.
+/// Returns records without line endings, joined where the layout says that they continue.
 pub(crate) fn joined(cut: Vec<Vec<u8>>, layout: &Layout) -> Vec<Vec<u8>> {
     let mut records: Vec<Vec<u8>> = Vec::new();
     for record in cut {
@@ -199,7 +199,7 @@ fn beginnings_are_told_apart() {
     );
 }
 
-/// Any bytes, with what decides things in them more often than by chance.
+/// Generates any bytes, with significant ones more often than by chance.
 pub(crate) fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let word = prop::sample::select(vec![
         "{",
@@ -265,7 +265,7 @@ proptest! {
             let recognised = Recognised::forced(format, &bytes, true);
             let whole = cut_all(&bytes, recognised, usize::MAX);
             prop_assert_eq!(&cut_all(&bytes, recognised, piece_len), &whole, "{}", format);
-            // What is between records is white space, commas and brackets at the most.
+            // There are at most white space, commas and brackets between records.
             let num_kept: usize = whole.iter().map(Vec::len).sum();
             if format.is_of_lines() || matches!(format, Format::Csv | Format::Tsv | Format::PostgresCsv) {
                 prop_assert_eq!(num_kept, bytes.len());
@@ -273,7 +273,7 @@ proptest! {
             for parsed in read(&bytes, recognised, &year_2024(), usize::MAX) {
                 let is_right = match parsed {
                     Ok(value) => value.is_object() || format.is_json(),
-                    // A record of JSON goes to the doc mapper as it is, which says what is wrong.
+                    // A record of JSON goes to the doc mapper unchanged, which reports its errors.
                     Err(reason) => reason != "not_json" || format.is_json()
                         || matches!(format, Format::CloudFrontJson | Format::OtlpJson),
                 };

@@ -1,4 +1,4 @@
-//! Times as logs write them → RFC 3339, which every index reads. No clock and no time zones.
+//! Times in logs → RFC 3339, which every index parses. No clock and no time zones.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// The number of a month, from 1, by its English name's first three letters.
+/// Returns the number of a month, from 1, by the first three letters of its English name.
 pub(crate) fn month(name: &str) -> Option<u8> {
     let place = MONTHS.iter().position(|month| *month == name)?;
     u8::try_from(place + 1).ok()
@@ -25,7 +25,7 @@ pub(crate) fn days_in(year: u16, month: u8) -> u8 {
     }
 }
 
-/// `17/May/2015:10:05:03 +0000` → `2015-05-17T10:05:03Z`: the time of access logs.
+/// Converts `17/May/2015:10:05:03 +0000`, the time of access logs, to `2015-05-17T10:05:03Z`.
 pub(crate) fn of_access_log(text: &str) -> Option<String> {
     let (date, rest) = text.split_once(':')?;
     let mut date = date.split('/');
@@ -48,7 +48,7 @@ pub(crate) fn of_access_log(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// `hh:mm:ss`, perhaps with a fraction.
+/// Checks `hh:mm:ss`, optionally with a fraction.
 pub(crate) fn check_time(text: &str) -> Option<()> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let mut parts = whole.split(':');
@@ -62,7 +62,7 @@ pub(crate) fn check_time(text: &str) -> Option<()> {
     (is_whole && is_fraction).then_some(())
 }
 
-/// `+0200` or `+02:00` → `+02:00`; none → `Z`.
+/// Converts `+0200` or `+02:00` to `+02:00`; an absent offset to `Z`.
 fn offset(text: &str) -> Option<String> {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
     let sign = text.chars().next().filter(|c| matches!(c, '+' | '-'))?;
@@ -78,13 +78,13 @@ fn offset(text: &str) -> Option<String> {
     Some(format!("{sign}{hours}:{minutes}"))
 }
 
-/// A number of exactly `len` digits.
+/// Parses a number of exactly `len` digits.
 pub(crate) fn number(text: &str, len: usize) -> Option<u16> {
     let all_digits = text.len() == len && text.bytes().all(|byte| byte.is_ascii_digit());
     all_digits.then(|| text.parse().ok())?
 }
 
-/// Whether a text begins as an RFC 3339 time does: `2024-05-01T10:00:00`, with `T` or a space.
+/// Returns whether a text begins like an RFC 3339 time: `2024-05-01T10:00:00`, with `T` or a space.
 pub(crate) fn begins_as_rfc3339(text: &str) -> bool {
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
     number(part(0, 4), 4).is_some()
@@ -96,7 +96,7 @@ pub(crate) fn begins_as_rfc3339(text: &str) -> bool {
         && check_time(part(11, 19)).is_some()
 }
 
-/// Whether a text is a whole RFC 3339 time: `T` in the middle, and an offset or `Z` at the end.
+/// Returns whether a text is a whole RFC 3339 time: `T` in the middle, and an offset or `Z` at the end.
 pub(crate) fn is_rfc3339(text: &str) -> bool {
     let Some((clock, zone)) = text
         .get(11..)

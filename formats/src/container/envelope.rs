@@ -7,26 +7,26 @@ use serde_json::Value;
 use crate::json::read_json;
 use crate::time::is_rfc3339;
 
-/// What stands in an envelope.
+/// Contents of an envelope.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Opened<'t> {
     pub(super) time: Cow<'t, str>,
     pub(super) stream: Cow<'t, str>,
     pub(super) text: Cow<'t, str>,
-    /// Where the text begins in the line; nothing if it does not stand there as it is.
+    /// Start of the text in the line; `None` if it is escaped there.
     pub(super) text_start: Option<usize>,
-    /// Whether the rest of it is on the next line.
+    /// True if the rest of it is on the next line.
     pub(super) is_part: bool,
-    /// What else Docker was told to write.
+    /// Additional attributes that Docker was configured to write.
     pub(super) attrs: Option<Value>,
 }
 
-/// Whether a line is one of CRI's.
+/// Returns whether a line is in CRI's format.
 pub(crate) fn is_cri(line: &str) -> bool {
     cri(line).is_some()
 }
 
-/// Whether a line is one of Docker's driver json-file.
+/// Returns whether a line is in the format of Docker's driver json-file.
 pub(crate) fn is_json_file(line: &str) -> bool {
     json_file(line).is_some()
 }
@@ -86,7 +86,7 @@ fn json_file(line: &str) -> Option<Opened<'_>> {
     })
 }
 
-/// Whether a line is a part, the rest of which is on the next one. Looks at no more of it than that takes.
+/// Returns whether a line is a part, the rest of which is on the next one. Examines only as much of it as necessary.
 pub(super) fn is_part(line: &[u8]) -> bool {
     if line.first() != Some(&b'{') {
         let tags = line.split(|byte| *byte == b' ').nth(2);

@@ -12,13 +12,13 @@ use crate::json::Object;
 use crate::layout::Layout;
 use crate::log_line::without_colours;
 
-/// How what is in the envelopes is read.
+/// How the text inside envelopes is parsed.
 #[derive(Clone, Debug)]
 pub(crate) struct Container {
     inner: Layout,
 }
 
-/// Names that the envelope gives.
+/// Names of the envelope's fields.
 const TAKEN: [&str; 5] = ["timestamp", "stream", "attrs", "head", "original"];
 
 impl Container {
@@ -26,7 +26,7 @@ impl Container {
         Container { inner }
     }
 
-    /// Learns from lines in their envelopes what is in them.
+    /// Detects the format of the text inside the envelopes.
     pub(crate) fn learn(lines: &[String], inner: impl FnOnce(&str) -> Layout) -> Container {
         let mut text = String::new();
         for line in lines {
@@ -42,7 +42,7 @@ impl Container {
         }
     }
 
-    /// Whether a line goes on with the record before it.
+    /// Returns whether a line continues the previous record.
     pub(crate) fn continues(&self, record: &[u8], line: &[u8]) -> bool {
         let last = memchr::memrchr(b'\n', record).map_or(0, |at| at + 1);
         if is_part(record.get(last..).unwrap_or_default()) {
@@ -99,7 +99,7 @@ impl Container {
     ) {
         let plain = without_colours(text);
         let mut head = String::new();
-        // The text stands in the record as it is, behind its envelope.
+        // The text is in the record unchanged, behind its envelope.
         let envelope = first.text_start.filter(|_| num_lines == 1);
         if let Some(start) = envelope {
             head.push_str(record.get(..start).unwrap_or_default());
@@ -118,14 +118,14 @@ impl Container {
         match first.text_start {
             Some(_) if envelope.is_none() || is_changed => object.string("original", record),
             Some(_) => object.string("head", &head),
-            // Docker's text is escaped in the record: `message` is what was written.
+            // Docker's text is escaped in the record: `message` is the original one.
             None if is_changed => object.string("original", text),
             None if !head.is_empty() => object.string("head", &head),
             None => {}
         }
     }
 
-    /// Adds what an inner format makes of the text. False if it is not of the format.
+    /// Adds the fields that an inner format makes of the text. Returns false if it does not match the format.
     fn add_spliced(&self, text: &str, object: &mut Object<'_>) -> bool {
         if self.inner.format().is_json() {
             let mended =

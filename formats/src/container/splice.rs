@@ -1,7 +1,7 @@
-//! The members of a JSON object, put into another one as they are written.
+//! Insertion of a JSON object's members into another one, as they are written.
 
 /// Appends the members of `object`, which is valid JSON, with commas between them and one before the first if
-/// `is_first` is false. A name in `taken` gets `log_` before it, so that no value hides another.
+/// `is_first` is false. A name in `taken` gets the prefix `log_`, so that no value hides another.
 pub(super) fn append_members(object: &str, taken: &[&str], mut is_first: bool, out: &mut Vec<u8>) {
     let text = object.as_bytes();
     let mut place = after_space(text, after_space(text, 0) + 1);
@@ -40,7 +40,7 @@ fn after_space(text: &[u8], place: usize) -> usize {
             .count()
 }
 
-/// Behind the quote that closes the string that opens at a place.
+/// Returns the position behind the closing quote of the string that opens at `place`.
 fn string_end(text: &[u8], place: usize) -> usize {
     let mut end = place + 1;
     while let Some(byte) = text.get(end) {
@@ -53,7 +53,7 @@ fn string_end(text: &[u8], place: usize) -> usize {
     text.len()
 }
 
-/// The comma or brace behind the value that begins at a place.
+/// Returns the position of the comma or brace behind the value that begins at `place`.
 fn value_end(text: &[u8], place: usize) -> usize {
     let (mut end, mut depth) = (place, 0_usize);
     while let Some(byte) = text.get(end) {

@@ -1,4 +1,4 @@
-//! Where a record ends. A cutter is given the stream piece by piece and keeps no bytes of it.
+//! Detection of the ends of records. A cutter gets the stream piece by piece and stores none of its bytes.
 
 mod quoted;
 #[cfg(test)]
@@ -10,15 +10,15 @@ use crate::format::Format;
 use quoted::Quoted;
 use values::{Shape, Values};
 
-/// What the next bytes of a stream are.
+/// Meaning of the next bytes of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// All of them belong to the record that is being cut, which goes on.
+    /// All of them belong to the current record, which continues.
     More,
-    /// After so many of them the record ends. Zero only if some of it was given before.
+    /// The record ends after this number of bytes. Zero only if some of it was passed before.
     End(usize),
-    /// So many of them, and what was given of the record before, are no record: white space between
-    /// records, brackets around them. At least one.
+    /// This number of bytes, and the previously passed part of the record, are not a record: white
+    /// space between records, brackets around them. At least one.
     Drop(usize),
 }
 
@@ -34,7 +34,7 @@ enum Kind {
 }
 
 impl Cutter {
-    /// The cutter of a format. `dialect` is that of tables, or what stands between their values: their records have lines
+    /// Creates the cutter of a format. `dialect` is that of tables, or their delimiter: their records have line breaks
     /// in quotes.
     #[must_use]
     pub fn new(format: Format, dialect: impl Into<Dialect>) -> Cutter {
@@ -53,14 +53,14 @@ impl Cutter {
         })
     }
 
-    /// Whether records are lines, so that the ends of lines are all that there is to find.
+    /// Returns whether records are lines, so that only line breaks have to be found.
     #[must_use]
     pub fn is_of_lines(&self) -> bool {
         matches!(self.0, Kind::Lines)
     }
 
-    /// What the next bytes, of which there is at least one, are. After anything but [`Cut::More`], the
-    /// bytes after those that were named are to be given next.
+    /// Returns the meaning of the next bytes, of which there is at least one. After anything but
+    /// [`Cut::More`], the bytes after those that were counted must be passed next.
     pub fn cut(&mut self, bytes: &[u8]) -> Cut {
         match &mut self.0 {
             Kind::Lines => match memchr::memchr(b'\n', bytes) {
@@ -72,14 +72,14 @@ impl Cutter {
         }
     }
 
-    /// Whether the record that is being cut goes beyond its first line only because a quote was opened
-    /// there: if it never ends, its first line is to be taken for a record, and the rest given again.
+    /// Returns whether the current record continues beyond its first line only because a quote was opened there: if it
+    /// never ends, its first line must be taken as a record, and the rest passed again.
     #[must_use]
     pub fn is_in_quotes(&self) -> bool {
         matches!(&self.0, Kind::Quoted(quoted) if quoted.is_in_quotes())
     }
 
-    /// The record is given up: what is given next begins another.
+    /// Abandons the record: the next bytes begin another one.
     pub fn begin_again(&mut self) {
         match &mut self.0 {
             Kind::Lines => {}

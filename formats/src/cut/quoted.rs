@@ -1,8 +1,8 @@
-//! Records of values that may be quoted, and then hold ends of lines.
+//! Records with quoted values, which may contain line breaks.
 //!
-//! A quote opens at the beginning of a value only, and two of them within quotes are one: RFC 4180, and
-//! what the crate `csv` does with everything else (`parse/csv.rs` reads the values by the same rules). With backslashes,
-//! the character behind one within quotes is a part of the value. A comment ends with its line.
+//! A quote opens only at the beginning of a value, and two of them within quotes are one: the rules of RFC 4180, and
+//! those of the crate `csv` in all other cases (`parse/csv.rs` parses values by the same rules). With backslashes, the
+//! character behind one within quotes is part of the value. A comment ends with its line.
 
 use super::Cut;
 use crate::dialect::Dialect;
@@ -15,9 +15,9 @@ pub(super) struct Quoted {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// A record begins here.
+    /// At the beginning of a record.
     BeginRecord,
-    /// A value begins here.
+    /// At the beginning of a value.
     Begin,
     /// Within a comment.
     Comment,

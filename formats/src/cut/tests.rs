@@ -1,4 +1,4 @@
-//! Where records end when something is wrong with one.
+//! Ends of records when a record is malformed.
 
 use crate::tests::cut_all;
 use crate::{Format, Recognised};

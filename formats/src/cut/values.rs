@@ -1,13 +1,13 @@
-//! JSON values one after another, in arrays, or in an array that is the one member of an object.
+//! JSON values one after another, in arrays, or in an array that is the only member of an object.
 //!
-//! This is no JSON parser: it counts brackets outside strings, and leaves what is wrong with a value to
-//! whoever reads it. Where a value is broken it ends early, so that the next one is found:
+//! This is not a JSON parser: it counts brackets outside strings, and leaves errors in a value to its
+//! parser. A broken value ends early, so that the next one is found:
 //! - at the end of a line within a string, which JSON does not allow;
 //! - before a `{` or `[` that follows neither `{`, `[`, `,` nor `:`.
 
 use super::Cut;
 
-/// What stands around the values.
+/// Structure around the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Bare,
@@ -19,17 +19,17 @@ pub(super) enum Shape {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Between values, outside of any array.
+    /// Between values, outside any array.
     Outside,
     /// Between elements of the array.
     Between,
-    /// After the array that is a member: its object has to end.
+    /// After the array that is a member: its object must end.
     AfterArray,
-    /// In what may become `{"name": [`.
+    /// In a possible `{"name": [`.
     Opening { name: usize, place: usize },
     /// In a value.
     Value(Inside),
-    /// In what is no value: until the end of the line, or the next one.
+    /// In something that is not a value: until the end of the line, or the next value.
     Junk { in_array: bool },
 }
 
@@ -39,7 +39,7 @@ struct Inside {
     depth: u32,
     in_string: bool,
     is_escaped: bool,
-    /// The last byte that was no white space, outside strings.
+    /// The last byte outside strings that is not white space.
     last: u8,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Values {
 }
 
 fn is_white(byte: u8) -> bool {
-    // With the separator of RFC 7464.
+    // Includes the separator of RFC 7464.
     matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x1e)
 }
 
@@ -80,7 +80,7 @@ impl Values {
         }
     }
 
-    /// Passes white space, commas and brackets, then begins what follows.
+    /// Skips white space, commas and brackets, then begins the next item.
     fn between(&mut self, bytes: &[u8]) -> Cut {
         for (place, byte) in bytes.iter().copied().enumerate() {
             let rest = bytes.get(place..).unwrap_or_default();
@@ -115,7 +115,7 @@ impl Values {
 
     fn begin(&mut self, in_array: bool, bytes: &[u8]) -> Cut {
         let first = bytes.first().copied().unwrap_or_default();
-        // In an array a value may be anything; outside, what is no object or array is junk.
+        // In an array a value may be anything; outside, only objects and arrays are values.
         if in_array || matches!(first, b'{' | b'[') {
             let inside = Inside {
                 in_array,
@@ -139,7 +139,7 @@ impl Values {
         Cut::End(place)
     }
 
-    /// `from` is where to go on in `bytes`.
+    /// `from` is where to continue in `bytes`.
     fn in_value(&mut self, mut inside: Inside, bytes: &[u8], from: usize) -> Cut {
         let mut place = from;
         while let Some(byte) = bytes.get(place).copied() {
@@ -170,7 +170,7 @@ impl Values {
             match byte {
                 b'"' => inside.in_string = true,
                 b'{' | b'[' if !matches!(inside.last, b'{' | b'[' | b',' | b':') => {
-                    // Not the value's: it belongs to the next one.
+                    // It is not part of this value: it begins the next one.
                     return self.end(inside.in_array, place);
                 }
                 b'{' | b'[' => inside.depth = inside.depth.saturating_add(1),
@@ -180,7 +180,7 @@ impl Values {
                         return self.end(inside.in_array, place + 1);
                     }
                 }
-                // The end of the array, or of an element that is no object.
+                // The end of the array, or of an element that is not an object.
                 b'}' | b']' | b',' if inside.depth == 0 && inside.in_array => {
                     let is_stray = byte == b'}';
                     return self.end(true, place + usize::from(is_stray));
@@ -207,7 +207,7 @@ impl Values {
         }
     }
 
-    /// Compares with `{"name":[`, white space left out. What differs is a value like any other.
+    /// Compares with `{"name":[`, ignoring white space. A mismatch is an ordinary value.
     fn in_opening(&mut self, name: usize, place: usize, bytes: &[u8]) -> Cut {
         let Shape::Within(names) = self.shape else {
             return self.begin(false, bytes);
@@ -217,7 +217,7 @@ impl Values {
             if is_white(byte) && !in_string(names, name, place) {
                 continue;
             }
-            // Another of the names may begin in the same way.
+            // Another of the names may have the same beginning.
             let same = |other: usize| {
                 (0..=place).all(|earlier| {
                     let wanted_there = wanted(names, other, earlier);
@@ -252,7 +252,7 @@ impl Values {
     }
 }
 
-/// The byte of `{"name":[` at a place.
+/// Returns the byte of `{"name":[` at a position.
 fn wanted(names: &[&str], name: usize, place: usize) -> Option<u8> {
     let name = names.get(name)?.as_bytes();
     match place {
@@ -265,13 +265,13 @@ fn wanted(names: &[&str], name: usize, place: usize) -> Option<u8> {
     }
 }
 
-/// Whether the byte at a place of `{"name":[`, its closing quote included, is within the string.
+/// Returns whether the byte at a position of `{"name":[`, including its closing quote, is within the string.
 fn in_string(names: &[&str], name: usize, place: usize) -> bool {
     let len = names.get(name).map_or(0, |name| name.len());
     place >= 2 && place - 2 <= len
 }
 
-/// The last byte outside strings before a place of `{"name":[`.
+/// Returns the last byte outside strings before a position of `{"name":[`.
 fn last_outside(names: &[&str], name: usize, place: usize) -> u8 {
     match place {
         0 => b':',

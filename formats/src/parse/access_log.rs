@@ -1,5 +1,5 @@
-//! The access logs of Apache and Nginx: the common log format, and the combined one, which has two values
-//! more; either with the virtual host before it. `https://httpd.apache.org/docs/2.4/logs.html#accesslog`
+//! The access logs of Apache and Nginx: the common log format, and the combined one with two more values;
+//! either with the virtual host before it. `https://httpd.apache.org/docs/2.4/logs.html#accesslog`
 //!
 //! ```text
 //! 83.149.9.216 - frank [17/May/2015:10:05:03 +0000] "GET /a?b HTTP/1.1" 200 2326 "referrer" "agent"
@@ -20,7 +20,7 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
         client = words.word("the client")?;
     }
     let identity = words.word("the identity (or -)")?;
-    // A user's name may have spaces; the time stands in brackets after it.
+    // A user's name may contain spaces; the time follows it in brackets.
     let mut user = words.word("the user (or -)")?;
     if !words.rest().starts_with('[')
         && let Some(at) = words.rest().find(" [")
@@ -66,7 +66,7 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
     }
     add_request(&mut object, &request);
     object.json("status", plain_number(status));
-    // `-` is what Apache writes for no bytes at all.
+    // Apache writes `-` for no bytes at all.
     object.json("size", if size == "-" { "0" } else { plain_number(size) });
     for name in ["referrer", "user_agent"] {
         if words.is_at_end() {
@@ -77,7 +77,7 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
             object.string(name, &value);
         }
     }
-    // Whatever a server was told to append.
+    // Additional values that a server was configured to append.
     if !words.is_at_end() {
         object.string("rest", words.rest());
     }
@@ -85,8 +85,8 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The virtual host and its port, if the first word is one and another stands behind it: `%v:%p %h %l %u …`, which Apache
-/// calls `vhost_combined`, and `%v %h …`.
+/// Returns the virtual host and its port, if the first word is one and another follows it: `%v:%p %h %l %u …`, which
+/// Apache calls `vhost_combined`, and `%v %h …`.
 fn vhost_of<'t>(first: &'t str, rest: &str) -> Option<(&'t str, Option<&'t str>)> {
     if first == "-" || first.parse::<IpAddr>().is_ok() {
         return None;
@@ -97,7 +97,7 @@ fn vhost_of<'t>(first: &'t str, rest: &str) -> Option<(&'t str, Option<&'t str>)
         Some((host, port)) if is_port(port) => (host, Some(port)),
         _ => (first, None),
     };
-    // Identity and user stand before the time; a user's name may have spaces.
+    // Identity and user precede the time; a user's name may contain spaces.
     let num_words = behind
         .split(" [")
         .next()
@@ -108,7 +108,7 @@ fn vhost_of<'t>(first: &'t str, rest: &str) -> Option<(&'t str, Option<&'t str>)
     (is_client && num_words >= 2 && !second.starts_with('[')).then_some((host, port))
 }
 
-/// JSON has no zeros in front.
+/// Removes leading zeros, which JSON does not allow.
 fn plain_number(digits: &str) -> &str {
     match digits.trim_start_matches(['0', '+']) {
         "" => "0",
@@ -116,7 +116,7 @@ fn plain_number(digits: &str) -> &str {
     }
 }
 
-/// `GET /a?b HTTP/1.1` whole, and in its parts if it has three.
+/// Adds `GET /a?b HTTP/1.1` as a whole, and its parts if it has three.
 pub(super) fn add_request(object: &mut Object<'_>, request: &str) {
     if request == "-" || request.is_empty() {
         return;

@@ -1,8 +1,8 @@
 //! The access logs of AWS's Application Load Balancer.
 //! `https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html`
 //!
-//! Values stand in a fixed order with spaces between them, `-` for none. AWS appends new ones, so a record
-//! may have fewer or more than are known here: what is unknown is kept as `rest`.
+//! Values are in a fixed order, separated by spaces, with `-` for a missing one. AWS appends new ones, so
+//! a record may have fewer or more than are known here: unknown ones are kept as `rest`.
 
 use super::access_log::add_request;
 use super::words::Words;
@@ -56,10 +56,10 @@ const FIELDS: [(&str, Kind); 33] = [
     ("transformed_uri", Kind::Text),
     ("request_transform_status", Kind::Text),
 ];
-/// Load balancers have always written so many.
+/// Minimum number of fields, which load balancers have always written.
 const MIN_FIELDS: usize = 17;
 
-/// What the first value may be.
+/// Possible first values.
 pub(crate) const TYPES: [&str; 6] = ["http", "https", "h2", "grpcs", "ws", "wss"];
 
 pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {

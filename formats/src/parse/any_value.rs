@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-/// A value without the wrapper that names its type. What is no `AnyValue` stays as it is.
+/// Removes the wrapper that names a value's type. Anything but an `AnyValue` stays unchanged.
 pub(crate) fn plain(value: Value) -> Value {
     let Value::Object(wrapper) = value else {
         return value;
@@ -29,7 +29,7 @@ pub(crate) fn plain(value: Value) -> Value {
     }
 }
 
-/// 64-bit integers stand in strings, since JavaScript has none.
+/// Parses a 64-bit integer, which is a string because JavaScript cannot represent it.
 pub(crate) fn integer(value: Value) -> Value {
     match &value {
         Value::String(text) => match text.parse::<i64>() {
@@ -40,8 +40,8 @@ pub(crate) fn integer(value: Value) -> Value {
     }
 }
 
-/// A list of keys and values as an object. The last of several equal keys counts, as the specification
-/// leaves open.
+/// Converts a list of keys and values to an object. The last of several equal keys counts, which the
+/// specification leaves open.
 pub(crate) fn attributes(list: Value) -> Map<String, Value> {
     let mut object = Map::new();
     for entry in array(list) {

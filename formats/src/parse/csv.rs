@@ -1,8 +1,8 @@
-//! Values with a delimiter between them. The rules are those of `cut/quoted.rs`. A record that they do not fit is read with
-//! backslashes before quotes, if it has any.
+//! Tables: values with a delimiter between them. The rules are those of `cut/quoted.rs`. A record that does not match
+//! them is parsed with backslashes before quotes, if it has any.
 //!
-//! A value is text in a field that the index maps as text, a number or a boolean elsewhere if it looks
-//! like one and has no quotes. Nothing between two delimiters is no value; `""` is an empty string.
+//! A value is text in a field that the index maps as text; elsewhere it is a number or a boolean if it
+//! looks like one and has no quotes. An empty value is missing; `""` is an empty string.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::json::Object;
 use crate::layout::Layout;
 
-/// The names on the first line. A `#` that makes a comment of it is no part of them.
+/// Returns the names on the first line. A `#` that makes it a comment is not part of them.
 pub(crate) fn names(record: &[u8], dialect: Dialect) -> Vec<String> {
     let text = String::from_utf8_lossy(record);
     let plain = match text.strip_prefix('#') {
@@ -23,7 +23,7 @@ pub(crate) fn names(record: &[u8], dialect: Dialect) -> Vec<String> {
     values.map(|value| value.text.trim().to_string()).collect()
 }
 
-/// Whether a line that begins with `#` is a comment: it has not as many values as rows have.
+/// Returns whether a line that begins with `#` is a comment: its number of values differs from that of rows.
 pub(crate) fn is_comment(record: &[u8], dialect: Dialect, num_columns: usize) -> bool {
     let text = String::from_utf8_lossy(record);
     dialect.has_comments
@@ -34,7 +34,7 @@ pub(crate) fn is_comment(record: &[u8], dialect: Dialect, num_columns: usize) ->
 pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Failure> {
     let start = out.len();
     let parsed = parse_as(text, layout, layout.dialect, out);
-    // The first of them may stand far behind the beginning.
+    // The first of them may be far behind the beginning.
     if parsed.is_err() && !layout.dialect.has_backslashes && text.contains("\\\"") {
         let escaped = Dialect {
             has_backslashes: true,
@@ -105,11 +105,11 @@ pub(crate) struct Value<'t> {
     pub(crate) is_quoted: bool,
 }
 
-/// The values of one record.
+/// Iterator over the values of one record.
 pub(crate) struct Values<'t> {
     rest: Option<&'t str>,
     dialect: Dialect,
-    /// After the last value: whether a quote was left open.
+    /// After the last value: true if a quote was left open.
     pub(crate) is_unclosed: bool,
 }
 
@@ -122,7 +122,7 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// Up to the next delimiter, and on behind it.
+    /// Reads up to the next delimiter, and past it.
     fn plain(&mut self, rest: &'t str) -> &'t str {
         match memchr::memchr(self.dialect.delimiter, rest.as_bytes()) {
             Some(at) => {
@@ -173,7 +173,7 @@ impl<'t> Iterator for Values<'t> {
                     inside = more;
                 }
                 None => {
-                    // What follows the closing quote belongs to the value.
+                    // Text behind the closing quote belongs to the value.
                     let tail = self.plain(after);
                     append(&mut text, tail);
                     break;
@@ -187,7 +187,7 @@ impl<'t> Iterator for Values<'t> {
     }
 }
 
-/// Appends the character behind a backslash: itself if it is a quote or a backslash, else with that.
+/// Appends the character behind a backslash: alone if it is a quote or a backslash, otherwise with the backslash.
 fn append_escaped<'t>(text: &mut Cow<'t, str>, escaped: &'t str) -> &'t str {
     let len = escaped.chars().next().map_or(0, char::len_utf8);
     let (first, rest) = escaped.split_at_checked(len).unwrap_or((escaped, ""));

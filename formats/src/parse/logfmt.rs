@@ -1,5 +1,5 @@
-//! logfmt: `ts=2024-05-01T10:00:00Z level=info msg="a line" took=12ms retry`, as Heroku began it.
-//! `https://brandur.org/logfmt`
+//! logfmt: `ts=2024-05-01T10:00:00Z level=info msg="a line" took=12ms retry`, which originated at
+//! Heroku. `https://brandur.org/logfmt`
 
 use std::borrow::Cow;
 
@@ -31,11 +31,11 @@ pub(crate) fn parse(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), 
 
 pub(crate) struct Pair<'t> {
     pub(crate) key: &'t str,
-    /// Whether it was in quotes; none for a key alone.
+    /// The value, and whether it was in quotes; `None` for a key alone.
     pub(crate) value: Option<(Cow<'t, str>, bool)>,
 }
 
-/// The pairs of a line.
+/// Iterator over the pairs of a line.
 pub(crate) struct Pairs<'t> {
     line: &'t str,
     rest: &'t str,
@@ -92,7 +92,7 @@ impl<'t> Iterator for Pairs<'t> {
     }
 }
 
-/// The text up to the closing quote, escapes undone, and what follows.
+/// Returns the text up to the closing quote, unescaped, and the rest.
 fn until_quote(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let at = text.find(['"', '\\'])?;
     let (before, from) = text.split_at_checked(at)?;

@@ -1,5 +1,5 @@
 //! A record → a JSON object, one file for each format. Each takes text without a line ending, writes one
-//! object, and says what is wrong with text that is not of its format.
+//! object, and reports text that does not match its format.
 
 pub(crate) mod access_log;
 pub(crate) mod alb;
@@ -19,15 +19,15 @@ pub(crate) mod zeek;
 use crate::json::Object;
 use crate::layout::ValueKind;
 
-/// A line with nothing known about it.
+/// Writes a line without a known format.
 pub(crate) fn plain(text: &str, out: &mut Vec<u8>) {
     let mut object = Object::begin(out);
     object.string("message", text);
     object.end();
 }
 
-/// Adds a value that has no type, as the index maps its field. `is_quoted` tells an empty string from
-/// nothing.
+/// Adds an untyped value, as the index maps its field. `is_quoted` distinguishes an empty string from
+/// a missing value.
 fn add_untyped(
     object: &mut Object<'_>,
     name: &str,
@@ -40,13 +40,13 @@ fn add_untyped(
         (_, "") => {}
         (Some(ValueKind::Text | ValueKind::Word), _) => object.string(name, value),
         (Some(ValueKind::Bare), _) => object.bare(name, value),
-        // What was put into quotes is meant to be text.
+        // A quoted value is meant to be text.
         (None, _) if is_quoted => object.string(name, value),
         (None, _) => object.bare(name, value),
     }
 }
 
-/// A name as queries like it: `cs(User-Agent)` → `cs_user_agent`.
+/// Returns a name that is convenient in queries: `cs(User-Agent)` → `cs_user_agent`.
 fn plain_name(name: &str) -> String {
     let mut plain = String::with_capacity(name.len());
     for c in name.chars() {

@@ -1,5 +1,5 @@
-//! OTLP logs in JSON, as the collector's exporters write them: a document for each log record, with what
-//! its resource and scope say. The fields are those of Quickwit's `otel-logs` indexes.
+//! OTLP logs in JSON, as the collector's exporters write them: a document for each log record, with the
+//! attributes of its resource and scope. The fields are those of Quickwit's `otel-logs` indexes.
 //! `https://opentelemetry.io/docs/specs/otel/logs/data-model/`
 
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::json::read_json;
 use crate::layout::Sink;
 
-/// `record` is an element of `resourceLogs`, or an object that has them.
+/// `record` is an element of `resourceLogs`, or an object that contains them.
 pub(crate) fn parse(record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
     let value: Value = match read_json(record) {
         Ok(value) => value,
@@ -63,10 +63,10 @@ fn join(object: &mut Vec<u8>, members: &[u8]) {
     }
 }
 
-/// Takes a log record, and what it shares with others.
+/// Receives a log record, and its shared members.
 type Add<'a> = dyn FnMut(Map<String, Value>, &[u8]) + 'a;
 
-/// Gives each log record as an object, and as text what it shares with others.
+/// Passes on each log record as an object, and its shared members as text.
 fn each_record(resource_logs: Value, add: &mut Add<'_>) {
     let Value::Object(mut resource_logs) = resource_logs else {
         return;
@@ -128,14 +128,14 @@ fn document(record: Value) -> Map<String, Value> {
     let mut document = Map::new();
     let mut record = match record {
         Value::Object(record) => record,
-        // No log record, and not to be lost.
+        // It is not a log record, but must not be lost.
         other => Map::from_iter([("body".to_string(), other)]),
     };
     let mut take = |name: &str| record.remove(name).unwrap_or(Value::Null);
     let is_time = |value: &Value| !matches!(value.as_u64(), None | Some(0));
     let time = integer(take("timeUnixNano"));
     let observed = integer(take("observedTimeUnixNano"));
-    // As the data model says: a record without a time of its own has that of its observation.
+    // According to the data model, a record without a time of its own has that of its observation.
     let timestamp = match is_time(&time) {
         true => time,
         false => observed.clone(),
@@ -174,7 +174,7 @@ fn document(record: Value) -> Map<String, Value> {
     document
 }
 
-/// Nothing, empty texts and empty objects are left out.
+/// Inserts a value; nulls, empty texts and empty objects are left out.
 fn insert(object: &mut Map<String, Value>, name: &str, value: Value) {
     let is_empty = match &value {
         Value::Null => true,

@@ -1,7 +1,8 @@
 //! Postgres' log in CSV, whose files have no line with names.
 //! `https://www.postgresql.org/docs/current/runtime-config-logging.html#RUNTIME-CONFIG-LOGGING-CSVLOG`
 //!
-//! Fields are called as on that page, but for `log_time`, which is `timestamp`, and `error_severity`, which is `level`.
+//! Fields have the names on that page, except for `log_time`, which is `timestamp`, and `error_severity`, which is
+//! `level`.
 
 use super::csv::Values;
 use crate::dialect::Dialect;
@@ -54,12 +55,12 @@ const LEVELS: [&str; 12] = [
     "ERROR", "FATAL",
 ];
 
-/// What stands between its values.
+/// Returns its dialect.
 pub(crate) fn dialect() -> Dialect {
     Dialect::new(b',')
 }
 
-/// Whether a record is of such a log.
+/// Returns whether a record belongs to such a log.
 pub(crate) fn is_record(text: &str) -> bool {
     let values: Vec<_> = Values::new(text, dialect()).collect();
     let value = |place: usize| values.get(place).map_or("", |value| &value.text);
@@ -108,13 +109,13 @@ pub(crate) fn parse(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), 
     }
 }
 
-/// `2024-05-01 10:00:00.123 CEST` in RFC 3339.
+/// Converts `2024-05-01 10:00:00.123 CEST` to RFC 3339.
 fn time_of(text: &str, hints: &Hints) -> Option<String> {
     let form = TimeForm::Dated(DateForm::YearMonthDay(b'-'));
     let (Reading::Time(stamp), end) = read(form, text.as_bytes(), 0)? else {
         return None;
     };
-    // A zone whose name is not known could be any.
+    // A zone with an unknown name could be any.
     (end == text.len()).then_some(())?;
     let mut out = Vec::new();
     stamp.write(&hints.reference(), &mut out)?;

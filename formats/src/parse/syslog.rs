@@ -1,5 +1,5 @@
-//! syslog: RFC 5424, RFC 3164 (whose time has no year), and what rsyslog writes to files, which is either
-//! without the priority, or with an RFC 3339 time in the place of the old one.
+//! syslog: RFC 5424, RFC 3164 (whose time has no year), and rsyslog's file formats, which either lack the
+//! priority, or have an RFC 3339 time instead of the old one.
 //!
 //! ```text
 //! <34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 [a@1 k="v"] 'su root' failed
@@ -24,13 +24,13 @@ const SEVERITIES: [&str; 8] = [
     "emerg", "alert", "crit", "err", "warning", "notice", "info", "debug",
 ];
 
-/// Whether a line is syslog by its header.
+/// Returns whether a line is syslog by its header.
 pub(crate) fn is_line(line: &str) -> bool {
     parse(line, &Reference::default(), &mut Vec::new()).is_ok()
 }
 
-/// Whether it says so itself: with a priority, or with a host and a tag behind its time. A time and anything else is
-/// what every program writes.
+/// Returns whether a line is recognisably syslog: it has a priority, or a host and a tag behind its time. A time
+/// followed by anything else is common to all programs.
 pub(crate) fn has_tag(line: &str) -> bool {
     if line.starts_with('<') {
         return true;
@@ -140,12 +140,12 @@ fn rfc5424(text: &str, object: &mut Object<'_>) -> Result<(), Failure> {
 
 type Element<'t> = (&'t str, Vec<(&'t str, Cow<'t, str>)>);
 
-/// `[id key="value"][…]` as an object of objects; gives back what follows.
+/// Adds `[id key="value"][…]` as an object of objects; returns the rest.
 fn structured_data<'t>(text: &'t str, object: &mut Object<'_>) -> Result<&'t str, Failure> {
     let mut rest = text;
     let mut elements: Vec<Element<'t>> = Vec::new();
     while let Some((element, after)) = rest.strip_prefix('[').and_then(element) {
-        // The same id twice is against the RFC; nothing of it is lost.
+        // The same id twice violates the RFC, but nothing of it is lost.
         match elements.iter_mut().find(|(id, _)| *id == element.0) {
             Some((_, values)) => values.extend(element.1),
             None => elements.push(element),
@@ -192,7 +192,7 @@ fn structured_data<'t>(text: &'t str, object: &mut Object<'_>) -> Result<&'t str
     Ok(rest)
 }
 
-/// What stands after a `[`, up to and including its `]`.
+/// Parses an element behind a `[`, up to and including its `]`.
 fn element(text: &str) -> Option<(Element<'_>, &str)> {
     let end = text.find([' ', ']'])?;
     let (id, mut rest) = text.split_at_checked(end)?;
@@ -215,7 +215,7 @@ fn element(text: &str) -> Option<(Element<'_>, &str)> {
     }
 }
 
-/// Up to a quote that is not escaped.
+/// Parses a value up to a quote that is not escaped.
 fn value(text: &str) -> Option<(Cow<'_, str>, &str)> {
     let mut place = 0;
     loop {
@@ -272,7 +272,7 @@ fn rfc3164(text: &str, reference: &Reference<'_>, object: &mut Object<'_>) -> Re
     Ok(())
 }
 
-/// The time of a header, and what follows it: `Oct 11 22:14:15` with its year, or RFC 3339.
+/// Returns the time of a header, and the rest: `Oct 11 22:14:15` with its year, or RFC 3339.
 fn old_header<'t>(text: &'t str, reference: &Reference<'_>) -> Option<(Cow<'t, str>, &'t str)> {
     if let Some((timestamp, rest)) = text.split_once(' ')
         && time::is_rfc3339(timestamp)

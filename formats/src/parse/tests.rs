@@ -1,4 +1,4 @@
-//! Records of each format, right and wrong ones.
+//! Valid and invalid records of each format.
 
 use std::sync::Arc;
 
@@ -46,12 +46,12 @@ fn access_logs_of_the_page_are_read() {
             "rest": "0.003",
         }),
     );
-    // Nginx writes such a status where no answer was sent.
+    // Nginx writes such a status if no answer was sent.
     let line = r#"1.1.1.1 - - [10/Oct/2000:13:55:36 +0000] "-" 000 007"#;
     let read_back = read_text(Format::AccessLog, line);
     let doc = read_back[0].as_ref().unwrap();
     assert_eq!((&doc["status"], &doc["size"]), (&json!(0), &json!(7)));
-    // A quote that nobody escaped, as in a real log.
+    // An unescaped quote, as in a real log.
     check(
         Format::AccessLog,
         r#"1.1.1.1 - - [10/Oct/2000:13:55:36 +0000] "GET /a"b HTTP/1.1" 200 1 "-" "x"y z""#,
@@ -98,7 +98,7 @@ fn syslog_of_the_rfcs_is_read() {
             "structured_data": {"ex@32473": {"iut": "3", "a": ["1", "2"]}, "p@1": {}},
         }),
     );
-    // RFC 3164, section 5.4. The source ended on 2024-06-01: October is that of the year before.
+    // RFC 3164, section 5.4. The source ended on 2024-06-01: October belongs to the previous year.
     check(
         Format::Syslog,
         "<34>Oct 11 22:14:15 mymachine su: 'su root' failed for lonvick on /dev/pts/8",
@@ -168,7 +168,7 @@ fn values_of_csv_have_the_types_of_the_mapping() {
     );
 }
 
-/// Reads a text as what it is recognised as.
+/// Parses a text in its recognised format.
 fn recognised(text: &str) -> Read {
     let recognised = recognise(text.as_bytes(), true);
     read(text.as_bytes(), recognised, &Arc::default(), usize::MAX)
@@ -199,7 +199,7 @@ fn tables_of_any_dialect_are_read() {
     ] {
         assert_eq!(recognised(text), rows, "{text:?}");
     }
-    // As many values as others: a row.
+    // The same number of values: a row.
     assert_eq!(
         recognised("# x\nid,name\n#1,a\n#2,b,c\n"),
         [Ok(json!({"id": "#1", "name": "a"}))]
@@ -237,7 +237,7 @@ fn backslashes_before_quotes_are_taken_when_a_file_has_them() {
             Ok(json!({"id": 2, "name": "two\n\"lines\" of \\ it \\n"})),
         ]
     );
-    // The first of them stands behind what is looked at.
+    // The first of them is behind the part that is examined.
     let mut late = "id,name\n".to_owned();
     (0..20_000).for_each(|n| late.push_str(&format!("{n},x\n")));
     late.push_str("9,\"a \\\"b, c\\\" d\"\n");
@@ -259,7 +259,7 @@ fn logs_of_zeek_say_how_they_are_read() {
         recognised(text),
         [
             Ok(json!({"_path": "x", "ts": "2024-05-01T10:00:00.25Z", "v": [1, 2], "s": ""})),
-            // Before the years in which a number is a time of a log for sure.
+            // Before the years in which a number is certainly a log's time.
             Ok(json!({"_path": "x", "ts": 915_148_800, "v": [], "s": "a|b", "n": 1.5})),
             Err("wrong_number_of_values"),
             Ok(json!({"_path": "x", "b": true})),
@@ -396,7 +396,7 @@ fn fields_of_flow_logs_and_cloudfront_may_be_too_few() {
             Ok(json!({"version": 2, "srcaddr": "1.1.1.1"})),
         ]
     );
-    // Without names, those of version 2.
+    // Without names, those of version 2 apply.
     let line = "2 1234 eni-1 10.0.0.1 10.0.0.2 20641 22 6 20 4249 1418530010 1418530070 ACCEPT OK";
     let read_back = read_text(Format::VpcFlow, line);
     let doc = read_back[0].as_ref().unwrap();
@@ -464,12 +464,12 @@ proptest! {
 
     #[test]
     fn so_it_is_for_any_text(text in "a,b\n([a-c,\" é]|\n|\r\n){0,40}") {
-        // A carriage return alone ends a line there, and not here.
+        // A single carriage return ends a line there, but not here.
         check_against_csv(&text)?;
     }
 }
 
-/// The values of each record that has two or three of them, read by both.
+/// Checks the values of each record with two or three of them in both parsers.
 fn check_against_csv(text: &str) -> Result<(), TestCaseError> {
     let recognised = Recognised {
         format: Format::Csv,
@@ -500,7 +500,7 @@ fn check_against_csv(text: &str) -> Result<(), TestCaseError> {
             values.iter().any(|value| !value.is_empty()) || values.len() > 1
         })
         .collect();
-    // A quote that is never closed: what is in it differs by the end of the last line.
+    // A quote that is never closed: its contents differ by the end of the last line.
     let is_open = ours_is_open(text);
     prop_assert!(
         ours == theirs || is_open,

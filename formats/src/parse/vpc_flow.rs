@@ -1,4 +1,4 @@
-//! AWS's VPC flow logs as they are delivered to S3: the first line names the values.
+//! AWS's VPC flow logs as delivered to S3: the first line names the values.
 //! `https://docs.aws.amazon.com/vpc/latest/userguide/flow-log-records.html`
 
 use super::plain_name;
@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::json::Object;
 use crate::layout::{Column, Layout};
 
-/// The fields of version 2, in the default format: what is meant if the first line names none.
+/// The fields of version 2, in the default format, used if the first line has no names.
 const DEFAULT: [&str; 14] = [
     "version",
     "account_id",
@@ -24,7 +24,7 @@ const DEFAULT: [&str; 14] = [
     "log_status",
 ];
 
-/// Numbers, of those that AWS names; everything else is text, an account's id of twelve digits too.
+/// Numeric fields among those documented by AWS; everything else is text, including an account's id of twelve digits.
 const NUMBERS: [&str; 15] = [
     "version",
     "srcport",
@@ -43,7 +43,7 @@ const NUMBERS: [&str; 15] = [
     "encryption_status",
 ];
 
-/// The names on the first line: none if it has values already.
+/// Returns the names on the first line: none if it contains values already.
 pub(crate) fn names(record: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(record);
     if !is_header(&text) {
@@ -52,7 +52,7 @@ pub(crate) fn names(record: &[u8]) -> Vec<String> {
     text.split_ascii_whitespace().map(plain_name).collect()
 }
 
-/// Whether a line names the values of flow logs.
+/// Returns whether a line names the values of flow logs.
 pub(crate) fn is_header(line: &str) -> bool {
     const KNOWN: [&str; 8] = [
         "version",

@@ -2,7 +2,7 @@
 //! `https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html`
 //!
 //! Names become `x_edge_location` and `cs_user_agent`; `date` and `time` also become `timestamp`; `-` is
-//! no value. CloudFront writes user agents with `%20` for a space, which is undone.
+//! a missing value. CloudFront writes user agents with `%20` for a space, which is decoded.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::layout::{Hints, Layout, ValueKind};
 /// Text although it may look like a number.
 const TEXTS: [&str; 4] = ["date", "time", "cs_version", "x_edge_request_id"];
 
-/// The names of a line `#Fields: …`.
+/// Returns the names in a line `#Fields: …`.
 pub(crate) fn names(record: &[u8]) -> Option<Vec<String>> {
     let text = String::from_utf8_lossy(record);
     let names = text.strip_prefix("#Fields:")?;
@@ -53,7 +53,7 @@ pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<()
     Ok(())
 }
 
-/// CloudFront's JSON: the same names, and every value a string.
+/// Parses CloudFront's JSON: the same names, and every value a string.
 pub(crate) fn parse_json(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), Failure> {
     let object: Map<String, Value> = read_json(text.as_bytes()).map_err(|error| Failure {
         reason: "not_json",
@@ -103,7 +103,7 @@ fn add<'p>(
     object.end();
 }
 
-/// CloudFront escapes what it escapes twice at times: `%2520`. IIS writes `+`.
+/// Decodes spaces: CloudFront sometimes escapes twice (`%2520`), and IIS writes `+`.
 fn spaced(value: &str) -> Cow<'_, str> {
     match value.contains('%') {
         true => Cow::Owned(value.replace("%25", "%").replace("%20", " ")),

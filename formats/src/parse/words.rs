@@ -1,4 +1,4 @@
-//! Words with single spaces between them, some in quotes or brackets: the logs of web servers and ALB.
+//! Words separated by single spaces, some in quotes or brackets: the logs of web servers and ALB.
 
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// What stands before the next space.
+    /// Reads up to the next space.
     pub(super) fn word(&mut self, what: &str) -> Result<&'t str, Failure> {
         let (word, rest) = match memchr::memchr(b' ', self.rest.as_bytes()) {
             Some(at) => self.rest.split_at_checked(at).unwrap_or((self.rest, "")),
@@ -58,7 +58,7 @@ impl<'t> Words<'t> {
         Ok(word)
     }
 
-    /// What stands between brackets.
+    /// Reads the text between brackets.
     pub(super) fn bracketed(&mut self, what: &str) -> Result<&'t str, Failure> {
         let found = self
             .rest
@@ -74,7 +74,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// What stands between quotes, `\"` and `\\` (and `\xhh`, which stays as it is) within.
+    /// Reads the text between quotes, with escaped `\"` and `\\` (and `\xhh`, which stays unchanged).
     pub(super) fn quoted(&mut self, what: &str) -> Result<Cow<'t, str>, Failure> {
         let Some(inside) = self.rest.strip_prefix('"') else {
             return Err(self.failure(what));
@@ -87,7 +87,7 @@ impl<'t> Words<'t> {
             match memchr::memchr2(b'"', b'\\', from) {
                 Some(at) if from.get(at) == Some(&b'"') => {
                     place += at;
-                    // A quote that nobody escaped is the end if a space or nothing follows.
+                    // An unescaped quote is the end if a space or nothing follows.
                     if matches!(bytes.get(place + 1), None | Some(b' ')) {
                         break;
                     }
@@ -109,7 +109,7 @@ impl<'t> Words<'t> {
         })
     }
 
-    /// A word, or what stands between quotes.
+    /// Reads a word, or the text between quotes.
     pub(super) fn any(&mut self, what: &str) -> Result<Cow<'t, str>, Failure> {
         match self.rest.starts_with('"') {
             true => self.quoted(what),

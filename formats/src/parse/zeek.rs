@@ -1,4 +1,4 @@
-//! Zeek's logs as its writer in ASCII has them: lines with `#` say what stands between values, and what these are called.
+//! Zeek's logs in its ASCII format: lines with `#` declare the separators and the names of the values.
 //! `https://docs.zeek.org/en/master/log-formats.html`
 //!
 //! ```text
@@ -12,8 +12,8 @@
 //! 1591367999.305988  CMdzit1AMNsmfAIiQc  192.168.4.76  dns  0.066852  (empty)
 //! ```
 //!
-//! A time becomes RFC 3339, a set or vector an array, an unset value nothing, and `_path` is the log's name, as in Zeek's
-//! JSON.
+//! A time becomes RFC 3339, a set or vector an array, an unset value is omitted, and `_path` is the log's name, as in
+//! Zeek's JSON.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ use crate::json::{Object, push_string};
 use crate::layout::Hints;
 use crate::log_line::time::{Reading, TimeForm, read};
 
-/// What the lines with `#` say.
+/// Contents of the lines with `#`.
 #[derive(Clone, Debug)]
 pub(crate) struct Header {
     separator: String,
@@ -47,7 +47,7 @@ impl Default for Header {
     }
 }
 
-/// Whether a line is one that only Zeek writes.
+/// Returns whether a line is one that only Zeek writes.
 pub(crate) fn is_header(line: &str) -> bool {
     let is_named = |name: &str| {
         let rest = line.strip_prefix(name);
@@ -57,7 +57,7 @@ pub(crate) fn is_header(line: &str) -> bool {
 }
 
 impl Header {
-    /// Takes a line that begins with `#`. Those that are not known say nothing about values.
+    /// Parses a line that begins with `#`. Unknown ones do not concern values.
     pub(crate) fn take(&mut self, line: &str) {
         // Before the separator is known it is a space.
         if let Some(separator) = line.strip_prefix("#separator ") {
@@ -160,7 +160,7 @@ fn push_value(out: &mut Vec<u8>, kind: &str, value: &str, hints: &Hints) {
     }
 }
 
-/// What is no time of these years stays the number of seconds that it is.
+/// Appends a time; a value outside of the plausible years stays a number of seconds.
 fn push_time(out: &mut Vec<u8>, value: &str, hints: &Hints) {
     if let Some((Reading::Time(stamp), end)) = read(TimeForm::Epoch, value.as_bytes(), 0)
         && end == value.len()
@@ -178,7 +178,7 @@ fn push_time(out: &mut Vec<u8>, value: &str, hints: &Hints) {
     }
 }
 
-/// Undoes `\x09` and `\\`. What is no text then stays as it is written.
+/// Decodes `\x09` and `\\`. If the result is not text, the value stays unchanged.
 fn unescaped(value: &str) -> Cow<'_, str> {
     if !value.contains('\\') {
         return Cow::Borrowed(value);
