@@ -121,7 +121,7 @@ pub struct Actions<'b> {
     /// Unread part without the last line feed; `None` at the end, and for a body without that line
     /// feed.
     rest: Option<&'b [u8]>,
-    /// Whether the body is empty.
+    /// True if the body is empty.
     is_empty: bool,
     /// Number of the last line read, from 1.
     line: usize,

@@ -1,8 +1,8 @@
-//! What befalls one request, drawn from what it is and not from when it comes.
+//! Random outcome of one request, which depends on the request and not on its time.
 //!
-//! A draw depends on the seed, the object, the range, and how often that range was asked for before.
-//! So two runs that differ in one feature meet the same luck wherever they ask the same: a run with
-//! hedging sees, for its first attempts, just what the run without it saw.
+//! A draw depends on the seed, the object, the range, and the number of earlier requests for that
+//! range. Two runs that differ in one feature therefore have the same luck wherever their requests
+//! agree: the first attempts of a run with hedging have the outcomes of the run without it.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::model::LatencyModel;
 use canter_runtime::fetch::ByteRange;
 
-/// What happens to one request.
+/// Outcome of one request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Draw {
     /// From the request to the first byte of its answer.
     pub(super) latency: Duration,
-    /// How it ends.
+    /// The end of the answer.
     pub(super) fate: Fate,
 }
 
-/// How a request ends.
+/// End of an answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fate {
     /// With all of its bytes.
@@ -36,7 +36,7 @@ pub(super) enum Fate {
 }
 
 impl Draw {
-    /// The draw for the request that comes after `num_before` others for the same range.
+    /// Returns the draw for the request after `num_before` others for the same range.
     pub(super) fn new(
         model: &LatencyModel,
         object: &str,
@@ -72,8 +72,8 @@ impl Draw {
     }
 }
 
-/// Each use of chance has a number of its own, so that turning one feature of a model on does not
-/// change what the others draw.
+/// Purposes of random numbers. Each has its own number, so that enabling one feature of a model
+/// does not change the draws of others.
 #[derive(Clone, Copy)]
 enum Purpose {
     Latency,
@@ -82,14 +82,14 @@ enum Purpose {
     Share,
 }
 
-/// Uniform numbers that belong to one request.
+/// Uniform numbers of one request.
 struct Uniforms(u64);
 
 impl Uniforms {
     fn new(seed: u64, object: &str, range: ByteRange, num_before: u64) -> Self {
         let mut key = Vec::with_capacity(object.len() + 26);
         key.extend_from_slice(&range.offset.to_le_bytes());
-        // An open range is another request than one of no bytes.
+        // An open range is distinguished from an empty one.
         key.push(u8::from(range.len.is_some()));
         key.extend_from_slice(&range.len.unwrap_or(0).to_le_bytes());
         key.extend_from_slice(&num_before.to_le_bytes());
@@ -97,14 +97,14 @@ impl Uniforms {
         Self(xxh3_64_with_seed(&key, seed))
     }
 
-    /// At least 0 and less than 1, with all 53 bits that such a number can have.
+    /// Returns a number of at least 0 and less than 1, with all 53 bits that it can have.
     fn get(&self, purpose: Purpose) -> f64 {
         let bits = split_mix(self.0, purpose as u64 + 1) >> 11;
         bits as f64 / (1u64 << 53) as f64
     }
 }
 
-/// The `n`-th number of the generator SplitMix64 that begins at `state`.
+/// Returns the `n`-th number of the generator SplitMix64 that begins at `state`.
 fn split_mix(state: u64, n: u64) -> u64 {
     let mut bits = state.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -126,7 +126,7 @@ mod tests {
             .collect()
     }
 
-    /// Within four standard errors of what is expected: for these seeds, once and for all.
+    /// Checks that a share is within four standard errors of the expected one, which is deterministic for these seeds.
     fn check_share(what: &str, num: usize, expect: f64) {
         let share = num as f64 / NUM_DRAWS as f64;
         let error = (expect * (1.0 - expect) / NUM_DRAWS as f64).sqrt();

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! On a [`VirtualClock`](canter_runtime::clock::VirtualClock) a search over a [`SimulatedStore`] takes no real
-//! time but what the guest computes, and exactly the same virtual time whenever it is repeated. What
-//! is not simulated: setting up connections (TCP, TLS, DNS), request bodies, and the price.
+//! time except for the guest's computation, and exactly the same virtual time whenever it is repeated.
+//! Connection setup (TCP, TLS, DNS), request bodies, and the price are not simulated.
 
 mod draw;
 mod link;

@@ -1,13 +1,13 @@
-//! One link that all transfers share: processor sharing, exact and work-conserving.
+//! A link that all transfers share: processor sharing, exact and work-conserving.
 //!
-//! While n transfers are on their way, each gets one n-th of the bandwidth; when one comes or goes, the
+//! While n transfers are under way, each gets one n-th of the bandwidth; when one begins or ends, the
 //! others slow down or speed up at that moment. The link is never idle while a transfer waits.
 //!
-//! How it is computed: let the *service* be the number of bytes that a transfer present all the time
-//! would have received. It grows by bandwidth / n. A transfer of L bytes that begins at service S is
-//! over when the service reaches S + L, whatever comes and goes meanwhile, so transfers end in the
-//! order of S + L. Only the first of them needs a timer. Service is kept in 2⁻³² bytes, and the end of a
-//! transfer is the first nanosecond at which its last byte is there.
+//! Computation: let the *service* be the number of bytes that a permanent transfer would have received.
+//! It grows by bandwidth / n. A transfer of L bytes that begins at service S ends when the service
+//! reaches S + L, whatever begins and ends meanwhile, so transfers end in the order of S + L. Only the
+//! first of them needs a timer. Service is kept in 2⁻³² bytes, and a transfer ends at the first
+//! nanosecond at which its last byte has arrived.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -23,30 +23,30 @@ const NANOS_PER_SECOND: u128 = 1_000_000_000;
 /// Units of service in a byte.
 const UNITS_PER_BYTE: u128 = 1 << 32;
 
-/// A link of a given bandwidth. Clones are the same link.
+/// A link with a given bandwidth. Clones are the same link.
 #[derive(Clone)]
 pub(super) struct Link {
     clock: Arc<dyn Clock>,
     state: Arc<Mutex<State>>,
 }
 
-/// By the service at which it ends, then by when it began.
+/// By the service at which a transfer ends, then by its start.
 type Key = (u128, u64);
 
 struct State {
-    /// Units per second.
+    /// In units per second.
     bandwidth: u128,
-    /// When `service` was last brought up to date.
+    /// Time of the last update of `service`.
     moment: Duration,
     service: u128,
-    /// The transfers on their way, each with whom to wake.
+    /// The transfers under way, each with its waker.
     transfers: BTreeMap<Key, Option<Waker>>,
     num_begun: u64,
 }
 
 impl State {
-    /// Brings the service up to `now`, and takes out the transfers that have ended by then, each at
-    /// its own moment: being looked at late changes nothing. Tells whether any have.
+    /// Updates the service to `now`, and removes the transfers that have ended by then, each at its
+    /// own moment: a late update makes no difference. Returns whether any have ended.
     fn advance(&mut self, now: Duration, to_wake: &mut Vec<Waker>) -> bool {
         let mut has_ended = false;
         while let Some(end) = self.first_end()
@@ -56,7 +56,7 @@ impl State {
             while let Some(first) = self.transfers.first_entry()
                 && first.key().0 <= self.service
             {
-                // One that was woken before and has not looked yet has no waker.
+                // One that was woken before and has not been polled yet has no waker.
                 to_wake.extend(first.remove());
                 has_ended = true;
             }
@@ -80,7 +80,7 @@ impl State {
         }
     }
 
-    /// When the first transfer ends, if none comes or goes before.
+    /// Returns the end of the first transfer, if none begins or ends before.
     fn first_end(&self) -> Option<Duration> {
         let (&(end, _), _) = self.transfers.first_key_value()?;
         let num = self.transfers.len() as u128;
@@ -98,7 +98,7 @@ impl State {
             .is_some_and(|(first, _)| *first == key)
     }
 
-    /// Whoever has the timer must set it anew.
+    /// Takes the waker of the task with the timer, which must set it again.
     fn take_first_waker(&mut self) -> Option<Waker> {
         self.transfers.first_entry()?.get_mut().take()
     }
@@ -119,7 +119,7 @@ impl Link {
         }
     }
 
-    /// Carries so many bytes, from the first poll on. Dropped, it leaves the link to the others.
+    /// Transfers `num_bytes`, from the first poll on. When dropped, it leaves the link to the others.
     pub(super) fn transfer(&self, num_bytes: u64) -> Transfer {
         Transfer {
             link: self.clone(),
@@ -133,7 +133,7 @@ impl Link {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state as of now; wakes outside of the lock whom that concerns.
+    /// Changes the state as of now; wakes the affected tasks outside of the lock.
     fn update<T>(&self, change: impl FnOnce(&mut State, &mut Vec<Waker>) -> T) -> T {
         let mut to_wake = Vec::new();
         let result = {
@@ -148,7 +148,7 @@ impl Link {
     }
 }
 
-/// A transfer; resolves when its last byte has crossed.
+/// A transfer; resolves when its last byte has arrived.
 pub(super) struct Transfer {
     link: Link,
     num_bytes: u64,
@@ -158,7 +158,7 @@ pub(super) struct Transfer {
 }
 
 impl Transfer {
-    /// How many bytes have crossed, rounded down.
+    /// Returns the number of transferred bytes, rounded down.
     pub(super) fn num_sent(&self) -> u64 {
         let Some((end, _)) = self.key else {
             return 0;
@@ -189,7 +189,7 @@ impl Future for Transfer {
                 let key = match this.key {
                     Some(key) => key,
                     None => {
-                        // Everybody is slower from now on, so the timer that is set is too early.
+                        // All transfers are slower from now on, so the current timer is too early.
                         to_wake.extend(state.take_first_waker());
                         state.num_begun += 1;
                         let units = u128::from(this.num_bytes) * UNITS_PER_BYTE;
@@ -204,7 +204,7 @@ impl Future for Transfer {
             });
             match end {
                 None => return Poll::Ready(()),
-                // Another one has the timer, and wakes this one when it goes.
+                // Another task has the timer, and wakes this one when it ends.
                 Some(None) => {
                     this.timer = None;
                     return Poll::Pending;
@@ -231,7 +231,7 @@ impl Drop for Transfer {
         };
         self.link.update(|state, to_wake| {
             if state.transfers.remove(&key).is_some() {
-                // Everybody is faster from now on.
+                // All transfers are faster from now on.
                 to_wake.extend(state.take_first_waker());
             }
         });

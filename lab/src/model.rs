@@ -1,43 +1,43 @@
-//! What a store's answers take and how often they fail, as plain data.
+//! Latencies and failure rates of a store, as plain data.
 
 use std::time::Duration;
 
 use super::normal::quantile_of_normal;
 
-/// How a simulated store behaves.
+/// Behaviour of a simulated store.
 ///
-/// The time to the first byte of an answer is `base` plus a lognormal draw, and at most `cap` in all;
-/// then the body crosses a link that all transfers share.
+/// The time to the first byte of an answer is `base` plus a lognormal draw, and at most `cap` in
+/// total; then the body is transferred over a link that all transfers share.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LatencyModel {
-    /// What all draws depend on: the same seed gives the same latencies and failures.
+    /// Seed of all draws: the same seed gives the same latencies and failures.
     pub seed: u64,
-    /// The shortest time to the first byte.
+    /// Minimum time to the first byte.
     pub base: Duration,
-    /// Median of what comes on top of `base`.
+    /// Median of the additional time.
     pub median: Duration,
-    /// Spread of what comes on top: standard deviation of its logarithm. 0 makes it constant.
+    /// Spread of the additional time: standard deviation of its logarithm. 0 makes it constant.
     pub sigma: f64,
-    /// The longest time to the first byte, but for [`LatencyModel::slow_tail`].
+    /// Maximum time to the first byte, except for [`LatencyModel::slow_tail`].
     pub cap: Duration,
-    /// What the link carries, for all transfers together; 0 is taken as 1.
+    /// Bandwidth of the link, for all transfers together; 0 is taken as 1.
     pub bytes_per_second: u64,
-    /// Requests that the store answers at once; the others wait in line. 0 is taken as 1.
+    /// Maximum number of concurrent requests; the others wait in line. 0 is taken as 1.
     pub max_connections: usize,
-    /// How often requests fail.
+    /// Failure rates of requests.
     pub failures: FailureRates,
-    /// Requests that take much longer than the others.
+    /// Requests that take much longer than others.
     pub slow_tail: SlowTail,
 }
 
-/// Which share of the requests fails, and how. A request has one failure at most.
+/// Shares of failing requests, by kind. A request has at most one failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FailureRates {
     /// Answered with status 500.
     pub error: f64,
     /// Answered with status 503 (`SlowDown`).
     pub slow_down: f64,
-    /// The connection is reset while the body is on its way.
+    /// The connection is reset during the body.
     pub reset: f64,
     /// The body ends early.
     pub truncation: f64,
@@ -48,12 +48,12 @@ pub struct FailureRates {
 pub struct SlowTail {
     /// Share of such requests.
     pub probability: f64,
-    /// By how much their time is multiplied.
+    /// Factor of their time.
     pub factor: f64,
 }
 
 impl Default for SlowTail {
-    /// None; ten times slower if a probability is given.
+    /// Defaults to none; ten times slower if a probability is given.
     fn default() -> Self {
         Self {
             probability: 0.0,
@@ -69,11 +69,11 @@ impl Default for LatencyModel {
 }
 
 impl LatencyModel {
-    /// Names of the profiles that [`LatencyModel::profile`] knows.
+    /// Names of the profiles that [`LatencyModel::profile`] accepts.
     pub const PROFILES: [&str; 5] = ["s3", "s3-express", "r2", "local", "slow-tail"];
 
-    /// S3 as seen by a function in its region: 15 ms plus lognormal (median 15 ms, sigma 1.797), 300 ms
-    /// at most; so p50 is 30 ms, p90 165 ms, and one request in twenty takes 300 ms. 80 MB/s.
+    /// Returns S3 as seen by a function in its region: 15 ms plus lognormal (median 15 ms, sigma 1.797), at most 300
+    /// ms; so p50 is 30 ms, p90 165 ms, and one request in twenty takes 300 ms. 80 MB/s.
     ///
     /// The p90 and the bandwidth are those that Quickwit published for reads of up to 64 KiB from
     /// Lambda. The shape between and the 256 connections are assumptions.
@@ -91,8 +91,8 @@ impl LatencyModel {
         }
     }
 
-    /// S3 Express One Zone: a few milliseconds. AWS promises a single digit of milliseconds; the
-    /// figures within that are made up. p50 4 ms, p90 8 ms.
+    /// Returns S3 Express One Zone: a few milliseconds. AWS promises single-digit milliseconds; the
+    /// figures within that are assumptions. p50 4 ms, p90 8 ms.
     pub fn s3_express() -> Self {
         Self {
             base: Duration::from_millis(2),
@@ -103,8 +103,8 @@ impl LatencyModel {
         }
     }
 
-    /// R2 as seen by a Worker: slower to the first byte, 6 connections, which is the platform's limit.
-    /// The times are made up: p50 50 ms, p90 150 ms. 50 MB/s.
+    /// Returns R2 as seen by a Worker: slower to the first byte, 6 connections, which is the
+    /// platform's limit. The times are assumptions: p50 50 ms, p90 150 ms. 50 MB/s.
     pub fn r2() -> Self {
         Self {
             base: Duration::from_millis(25),
@@ -117,7 +117,7 @@ impl LatencyModel {
         }
     }
 
-    /// A disk in the same machine: p50 0.1 ms, 2 GB/s. Made up.
+    /// Returns a disk in the same machine: p50 0.1 ms, 2 GB/s. Assumptions.
     pub fn local() -> Self {
         Self {
             base: Duration::from_micros(50),
@@ -129,7 +129,7 @@ impl LatencyModel {
         }
     }
 
-    /// [`LatencyModel::s3`] on a bad day: one request in fifty takes ten times as long. Made up.
+    /// Returns [`LatencyModel::s3`] on a bad day: one request in fifty takes ten times as long. An assumption.
     pub fn slow_tail() -> Self {
         Self {
             slow_tail: SlowTail {
@@ -140,7 +140,7 @@ impl LatencyModel {
         }
     }
 
-    /// The profile of that name, one of [`LatencyModel::PROFILES`].
+    /// Returns the profile with a name in [`LatencyModel::PROFILES`].
     pub fn profile(name: &str) -> Option<Self> {
         Some(match name {
             "s3" => Self::s3(),
@@ -152,17 +152,17 @@ impl LatencyModel {
         })
     }
 
-    /// The same model with other draws.
+    /// Returns the same model with other draws.
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// The time to the first byte that a share `p` of the requests (0 to 1) does not exceed, leaving
-    /// [`LatencyModel::slow_tail`] aside. A draw is the quantile of a uniform number.
+    /// Returns the time to the first byte that a share `p` of the requests (0 to 1) does not exceed,
+    /// without [`LatencyModel::slow_tail`]. A draw is the quantile of a uniform number.
     pub fn quantile(&self, p: f64) -> Duration {
         let on_top = self.median.as_secs_f64() * (self.sigma * quantile_of_normal(p)).exp();
-        // Whatever is not a duration, or longer than the cap, is the cap.
+        // Invalid durations, and those longer than the cap, become the cap.
         let on_top = Duration::try_from_secs_f64(on_top).unwrap_or(Duration::MAX);
         self.base.saturating_add(on_top).min(self.cap)
     }

@@ -1,4 +1,4 @@
-//! One simulated request after the other: a connection, the first byte, the transfer, its fate.
+//! Simulated requests: each with a connection, the first byte, the transfer, and its outcome.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,61 +13,61 @@ use super::model::LatencyModel;
 use canter_runtime::clock::Clock;
 use canter_runtime::fetch::ByteRange;
 
-/// Different ranges that are counted; then counting begins anew.
+/// Maximum number of distinct ranges that are counted; beyond it, counting starts again.
 const MAX_COUNTED_RANGES: usize = 1 << 20;
-/// Attempts that are remembered at most.
+/// Maximum number of remembered attempts.
 const MAX_ATTEMPTS: usize = 1 << 20;
 
-/// What has gone over a simulated network.
+/// Traffic over a simulated network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Requests that were sent: each attempt counts.
+    /// Number of sent requests, including each attempt.
     pub num_requests: u64,
-    /// Bytes of bodies that crossed the link, those of abandoned transfers included.
+    /// Number of transferred bytes of bodies, including abandoned transfers.
     pub num_bytes: u64,
-    /// Requests that failed as the model wanted it.
+    /// Number of requests that failed according to the model.
     pub num_failures: u64,
-    /// Requests that were given up by who had sent them, such as losers of a hedge.
+    /// Number of requests that their senders abandoned, such as losers of a hedge.
     pub num_dropped: u64,
 }
 
-/// One request as the simulated store saw it. Moments are those of the store's clock.
+/// One request as the simulated store saw it. Times are those of the store's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// Object name.
     pub object: String,
-    /// The range asked for.
+    /// The requested range.
     pub range: ByteRange,
-    /// How often the same range was asked for before.
+    /// Number of earlier requests for the same range.
     pub num_before: u64,
-    /// When it began to wait for a connection.
+    /// Time at which it began to wait for a connection.
     pub asked_at: Duration,
-    /// When it was sent; `None` if it never was.
+    /// Time at which it was sent; `None` if it never was.
     pub sent_at: Option<Duration>,
-    /// When the first byte came; `None` if none did.
+    /// Time of the first byte; `None` if there was none.
     pub first_byte_at: Option<Duration>,
-    /// When it was over.
+    /// Time of its end.
     pub ended_at: Duration,
-    /// Bytes that crossed the link.
+    /// Number of transferred bytes.
     pub num_bytes: u64,
-    /// How it ended.
+    /// The way it ended.
     pub end: AttemptEnd,
 }
 
-/// How an attempt ended.
+/// The way an attempt ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptEnd {
-    /// All bytes came.
+    /// All bytes arrived.
     Whole,
-    /// The object had not changed: no bytes.
+    /// The object had not changed, so there were no bytes.
     NotChanged,
-    /// The model made it fail, or the store below did.
+    /// The model made it fail, or the underlying store did.
     Failed,
-    /// Who had sent it gave it up.
+    /// Its sender abandoned it.
     Dropped,
 }
 
-/// Everything that requests to one simulated store share.
+/// State shared by all requests to one simulated store.
 pub(super) struct Network {
     model: LatencyModel,
     seed: AtomicU64,
@@ -98,7 +98,7 @@ impl Network {
         &*self.clock
     }
 
-    /// From now on, draws are those of another seed, as if nothing had been asked for before.
+    /// Switches to the draws of another seed, as if there had been no requests before.
     pub(super) fn reseed(&self, seed: u64) {
         self.seed.store(seed, Ordering::SeqCst);
         lock(&self.num_asked).clear();
@@ -115,7 +115,7 @@ impl Network {
             .unwrap_or_default()
     }
 
-    /// A request that has not begun.
+    /// Returns a request that has not begun.
     pub(super) fn exchange(&self, object: &str, range: ByteRange) -> Exchange<'_> {
         let num_before = self.count(object, range);
         let model = LatencyModel {
@@ -152,7 +152,7 @@ impl Network {
     }
 }
 
-/// One request. Dropping it before [`Exchange::end`] gives it up, and frees connection and link.
+/// One request. Dropping it before [`Exchange::end`] abandons it, and frees connection and link.
 pub(super) struct Exchange<'a> {
     network: &'a Network,
     draw: Draw,
@@ -164,7 +164,7 @@ impl Exchange<'_> {
     /// Waits for a connection and then for the first byte.
     pub(super) async fn first_byte(&mut self) -> Fate {
         let network = self.network;
-        // Never closed, so there is always a permit in the end.
+        // Never closed, so a permit eventually becomes available.
         self.connection = network.connections.clone().acquire_owned().await.ok();
         let now = network.clock.now();
         self.attempt.sent_at = Some(now);
@@ -174,7 +174,7 @@ impl Exchange<'_> {
         self.draw.fate
     }
 
-    /// Carries a part of the body over the link.
+    /// Transfers a part of the body over the link.
     pub(super) async fn carry(&mut self, num_bytes: u64) {
         let mut carried = Carried {
             transfer: self.network.link.transfer(num_bytes),
@@ -183,13 +183,13 @@ impl Exchange<'_> {
         (&mut carried.transfer).await;
     }
 
-    /// The request is over.
+    /// Ends the request.
     pub(super) fn end(mut self, end: AttemptEnd) {
         self.attempt.end = end;
     }
 }
 
-/// Counts what crossed, also of a transfer that is given up.
+/// Counts transferred bytes, also of an abandoned transfer.
 struct Carried<'a> {
     transfer: super::link::Transfer,
     num_bytes: &'a mut u64,

@@ -1,13 +1,13 @@
-//! The standard normal distribution: its cumulative function and the inverse of that.
+//! The standard normal distribution: its cumulative function and the inverse.
 
 use std::f64::consts::PI;
 
-/// Beyond this many standard deviations there is less than one draw in 10¹⁴.
+/// Beyond this number of standard deviations there is less than one draw in 10¹⁴.
 const MAX_DEVIATIONS: f64 = 7.7;
 
-/// The share of draws below `x`.
+/// Returns the share of draws below `x`.
 ///
-/// Half plus the density times x + x³/3 + x⁵/(3·5) + x⁷/(3·5·7) + …, all terms of one sign.
+/// Half plus the density times x + x³/3 + x⁵/(3·5) + x⁷/(3·5·7) + …, all terms with the same sign.
 fn normal(x: f64) -> f64 {
     let mut term = x;
     let mut sum = x;
@@ -24,8 +24,8 @@ fn density(x: f64) -> f64 {
     (-0.5 * x * x).exp() / (2.0 * PI).sqrt()
 }
 
-/// The `x` below which a share `p` of the draws lies: bisection, which cannot run away, down to the
-/// last bits. At 0 and 1, where it would be infinite, [`MAX_DEVIATIONS`].
+/// Returns the `x` below which a share `p` of the draws lies, by bisection, which always converges,
+/// down to the last bits. At 0 and 1, where it would be infinite, returns [`MAX_DEVIATIONS`].
 pub(super) fn quantile_of_normal(p: f64) -> f64 {
     if p == 0.5 {
         return 0.0;

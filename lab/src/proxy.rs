@@ -1,8 +1,8 @@
 //! The simulated store as a web server on loopback: real sockets, real time, the same model.
 //!
-//! It answers `GET` with one range or none, over HTTP/1.1 with connections that stay open, and
-//! nothing else. It is for tests of what a simulation cannot show: how a client meets a reset, a body
-//! that ends early, a server that takes its time.
+//! It only answers `GET` with one range or none, over HTTP/1.1 with persistent connections. It is for
+//! tests of what a simulation cannot show: a client's reaction to a reset, a body that ends early, a
+//! slow server.
 
 mod head;
 mod respond;
@@ -25,11 +25,11 @@ use super::network::{Network, Traffic};
 use canter_runtime::clock::SystemClock;
 use canter_runtime::fetch::RangeFetcher;
 
-/// Longest head of a request.
+/// Maximum length of a request's head, in bytes.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// Sockets that are open at once, busy or not; more wait to be accepted.
+/// Maximum number of open sockets, busy or not; more wait to be accepted.
 const MAX_SOCKETS: usize = 1024;
-/// A socket without a request for this long is closed.
+/// Time after which a socket without a request is closed.
 const MAX_IDLE: Duration = Duration::from_secs(60);
 
 /// A running server. Dropping it closes every connection.
@@ -59,17 +59,17 @@ impl Proxy {
         })
     }
 
-    /// The URL below which the objects are.
+    /// Returns the URL of the objects' folder.
     pub fn url(&self) -> String {
         format!("http://{}/", self.address)
     }
 
-    /// From now on, latencies and failures are those of another seed.
+    /// Switches to the latencies and failures of another seed.
     pub fn reseed(&self, seed: u64) {
         self.server.network.reseed(seed);
     }
 
-    /// What went over the network so far.
+    /// Returns the traffic so far.
     pub fn traffic(&self) -> Traffic {
         self.server.network.traffic()
     }
@@ -98,15 +98,15 @@ async fn accept(listener: TcpListener, server: Arc<Server>) {
                     drop(permit);
                 });
             }
-            // Out of file descriptors, perhaps: others may be closed soon.
+            // Possibly out of file descriptors: others may be closed soon.
             Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
         }
     }
 }
 
-/// Answers the requests of one connection, one after the other.
+/// Answers the requests of one connection, one after another.
 async fn serve(mut stream: TcpStream, server: &Server) {
-    // Answers are written whole; waiting for more would only add time that the model does not know.
+    // Answers are written whole; waiting for more would only add time that is not in the model.
     let _ = stream.set_nodelay(true);
     let mut received = Vec::new();
     loop {
@@ -118,7 +118,7 @@ async fn serve(mut stream: TcpStream, server: &Server) {
         let request = RequestHead::parse(&head);
         let after = tokio::select! {
             after = respond(server, &request, &mut writer) => after,
-            // The client has gone: give the request up.
+            // The client has gone: abandon the request.
             () = gone(&mut reader, &mut received) => return,
         };
         match after {
@@ -133,8 +133,8 @@ async fn serve(mut stream: TcpStream, server: &Server) {
     }
 }
 
-/// The next request up to its blank line; what follows stays in `received`. `None` if the client is
-/// through, or sends what is no request.
+/// Returns the next request up to its blank line; the rest stays in `received`. `None` if the
+/// client has finished, or sends an invalid request.
 async fn next_head(reader: &mut ReadHalf<'_>, received: &mut Vec<u8>) -> Option<Vec<u8>> {
     loop {
         if let Some(end) = received.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
@@ -147,7 +147,7 @@ async fn next_head(reader: &mut ReadHalf<'_>, received: &mut Vec<u8>) -> Option<
     }
 }
 
-/// Waits until the client closes the connection. What it sends meanwhile is kept for later.
+/// Waits until the client closes the connection. Data that it sends meanwhile is kept for later.
 async fn gone(reader: &mut ReadHalf<'_>, received: &mut Vec<u8>) {
     while received.len() < MAX_HEAD_BYTES {
         match reader.read_buf(received).await {
@@ -155,6 +155,6 @@ async fn gone(reader: &mut ReadHalf<'_>, received: &mut Vec<u8>) {
             Ok(_) => {}
         }
     }
-    // So much in advance is no client of ours, but the answer on its way is finished.
+    // No client of ours pipelines this much, but the current answer is finished.
     std::future::pending().await
 }

@@ -9,8 +9,8 @@ use canter_runtime::SearchError;
 
 const MAX_DURATION: Duration = Duration::from_secs(3600);
 
-/// A profile's name, or settings as `key=value`, or both, separated by commas. Without a name it is
-/// `s3`. Settings:
+/// Parses a profile's name, or settings as `key=value`, or both, separated by commas. Without a
+/// name it is `s3`. Settings:
 ///
 /// | key | means | as in |
 /// |---|---|---|
@@ -121,8 +121,8 @@ fn check(model: &LatencyModel) -> Result<(), SearchError> {
     Ok(())
 }
 
-/// The shortest spec that makes this model again: the profile that is nearest, the seed, and the settings
-/// in which the two differ.
+/// Formats the shortest spec of this model: the nearest profile, the seed, and the settings that differ
+/// from the profile.
 impl fmt::Display for LatencyModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let settings = settings_of(self);
@@ -147,7 +147,7 @@ impl fmt::Display for LatencyModel {
     }
 }
 
-/// All settings but the seed, each in a form that is read back to the same value.
+/// Returns all settings except the seed, each in a form that parses to the same value.
 fn settings_of(model: &LatencyModel) -> Vec<(&'static str, String)> {
     let micros = |duration: Duration| format!("{}us", duration.as_nanos() as f64 / 1e3);
     let millis = |duration: Duration| match duration.as_nanos().is_multiple_of(1_000_000) {
@@ -175,7 +175,7 @@ fn settings_of(model: &LatencyModel) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// A number and its unit, which begins with the first letter.
+/// Splits a number and its unit, which begins with the first letter.
 fn with_unit(text: &str) -> Option<(f64, &str)> {
     let end = text
         .find(|c: char| !c.is_ascii_digit() && c != '.')

@@ -1,4 +1,4 @@
-//! A fetcher that answers like a store far away, with the bytes of another fetcher.
+//! A fetcher that answers like a remote store, with the bytes of another fetcher.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use canter_runtime::fetch::{ByteRange, FetchError, FetchErrorKind, FetchedRange,
 /// Another fetcher behind a simulated network.
 ///
 /// A request waits for one of [`LatencyModel::max_connections`], first come, first served; then for
-/// its first byte; then its body crosses the link, which all transfers share evenly (the bandwidth is
-/// never idle while a body waits). Reading from the fetcher below takes no virtual time. Dropping the
-/// future gives the request up, and leaves connection and link to others.
+/// its first byte; then its body is transferred over the link, which all transfers share evenly (the
+/// bandwidth is never idle while a body waits). Reading from the underlying fetcher takes no virtual
+/// time. Dropping the future abandons the request, and leaves connection and link to others.
 pub struct SimulatedStore {
     inner: Arc<dyn RangeFetcher>,
     network: Network,
@@ -30,8 +30,8 @@ impl SimulatedStore {
         }
     }
 
-    /// As [`SimulatedStore::new`], and every request can be had from
-    /// [`SimulatedStore::take_attempts`].
+    /// Creates a store as [`SimulatedStore::new`] does, whose requests
+    /// [`SimulatedStore::take_attempts`] returns.
     pub fn recording(
         inner: Arc<dyn RangeFetcher>,
         model: LatencyModel,
@@ -43,19 +43,19 @@ impl SimulatedStore {
         }
     }
 
-    /// From now on, latencies and failures are those of another seed, as if nothing had been asked
-    /// for before.
+    /// Switches to the latencies and failures of another seed, as if there had been no requests
+    /// before.
     pub fn reseed(&self, seed: u64) {
         self.network.reseed(seed);
     }
 
-    /// What went over the network since the store was made. Requests on their way count as sent, but
-    /// not yet with their bytes.
+    /// Returns the traffic since the store was created. Running requests count as sent, but not yet
+    /// with their bytes.
     pub fn traffic(&self) -> Traffic {
         self.network.traffic()
     }
 
-    /// The requests that have ended since the last call, in the order in which they ended. Empty if
+    /// Takes the requests that have ended since the last call, in the order of their ends. Empty if
     /// the store does not record.
     pub fn take_attempts(&self) -> Vec<Attempt> {
         self.network.take_attempts()
@@ -76,7 +76,7 @@ impl SimulatedStore {
             return Err(FetchError::new(unavailable, object, range, what));
         }
         let answer = {
-            // Whatever reading takes in the real world, it is not part of the simulation.
+            // Reading takes real time, which is not part of the simulation.
             let _busy = self.network.clock().enter_busy();
             read.await
         };
@@ -95,7 +95,7 @@ impl SimulatedStore {
         let num_sent = fate.num_bytes_of(num_bytes);
         exchange.carry(num_sent).await;
         let error = match fate {
-            // An empty body cannot break off.
+            // An empty body cannot be interrupted.
             _ if num_bytes == 0 => None,
             Fate::Reset(_) => {
                 let what = format!(
@@ -116,7 +116,7 @@ impl SimulatedStore {
 }
 
 impl Fate {
-    /// The status line's end, if the answer is a failure from the start.
+    /// Returns the end of the status line, if the answer is a failure from the start.
     pub(super) fn status(self) -> Option<&'static str> {
         match self {
             Fate::Error => Some("500 Internal Server Error"),
@@ -125,7 +125,7 @@ impl Fate {
         }
     }
 
-    /// How many bytes of a body arrive.
+    /// Returns the number of bytes of a body that arrive.
     pub(super) fn num_bytes_of(self, num_bytes: u64) -> u64 {
         match self {
             Fate::Whole => num_bytes,

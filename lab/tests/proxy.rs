@@ -1,5 +1,5 @@
-//! The HTTP fetcher against the laboratory's web server: resets, short bodies and busy answers come
-//! over real sockets.
+//! The HTTP fetcher with the laboratory's web server: resets, short bodies and slow answers over
+//! real sockets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn body() -> Bytes {
     (0..200_000u32).map(|n| (n % 251) as u8).collect()
 }
 
-/// A model without noticeable latency, and what is given on top.
+/// Returns a model without noticeable latency, with additional settings.
 fn model(settings: &str) -> LatencyModel {
     let spec = format!("latency=1ms,bandwidth=1GB{settings}");
     spec.parse().unwrap()

@@ -1,4 +1,5 @@
-//! Writes generated lines to standard output, HDFS-like ones or those of a web server, or the config of an index for them.
+//! Writes generated lines to standard output, HDFS-like ones or those of a web server, or the config of an index for
+//! them.
 //!
 //! ```text
 //! cargo run --release -p canter-samples --example write_corpus -- 1000000 [hdfs | http]
@@ -27,7 +28,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         false => Box::new(CorpusReader::new(HdfsLogs::new(num_docs, 42))),
     };
     match std::io::copy(&mut lines, &mut out).and_then(|_| out.flush()) {
-        // Who reads has had enough.
+        // The reader has seen enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => Ok(result.map(drop)?),
     }

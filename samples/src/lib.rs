@@ -1,7 +1,8 @@
-//! Sample logs, the same from the same seed on every machine, with no clock and no file: for the demo, tests and benches.
+//! Sample logs, identical for the same seed on every machine, with no clock and no file: for the demo, tests and
+//! benches.
 //!
-//! Module `corpus` has logs of any size as JSON documents, streamed; `records` has files of each format that is known,
-//! with the documents that they mean. Nothing that indexes knows about either.
+//! Module `corpus` has logs of any size as JSON documents, streamed; `records` has files of each known format, with
+//! the documents that they contain. Nothing that indexes depends on either.
 
 mod corpus;
 mod records;

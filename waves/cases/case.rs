@@ -1,8 +1,9 @@
-//! The shared cases of waves (`cases.json`): what a demand, a cache and a store come to on every host. The tests of the
-//! runtime, of edge-io and of the TypeScript package each run them through their own executor.
+//! The shared cases of waves (`cases.json`): the requests, supplies and costs of a demand with a given cache and store,
+//! on every host. The tests of the runtime, of edge-io and of the TypeScript package each run them through their own
+//! executor.
 //!
-//! A case has objects (by name, the length; the bytes follow from the length), what the cache holds, and steps. A step
-//! is one demand, or demands of several searches beside each other. Requests are `[object, first, end or null]`, in
+//! A case has objects (lengths by name; the bytes follow from the length), the contents of the cache, and steps. A
+//! step is one demand, or concurrent demands of several searches. Requests are `[object, first, end or null]`, in
 //! order; supplies are `ok`, `miss`, `=text` of an entry, or the kind of a failure, look-ups first.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,7 @@ use canter_protocol::{
 };
 use serde::Deserialize;
 
-/// All cases for `host`.
+/// Returns all cases for `host`.
 pub(crate) fn cases_for(host: &str) -> Vec<Case> {
     let all: Vec<Case> = serde_json::from_str(include_str!("cases.json")).unwrap();
     assert!(all.len() >= 60, "only {} cases", all.len());
@@ -33,7 +34,7 @@ pub(crate) fn cases_for(host: &str) -> Vec<Case> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
     pub(crate) name: String,
-    /// The hosts that have what the case is about; empty for all.
+    /// The hosts with the feature of the case; empty for all.
     #[serde(default)]
     hosts: Vec<String>,
     /// A note for the reader.
@@ -42,7 +43,7 @@ pub(crate) struct Case {
     pub(crate) objects: BTreeMap<String, usize>,
     #[serde(default)]
     pub(crate) settings: Settings,
-    /// Of the first search; the others have none.
+    /// Budget of the first search; the others have none.
     #[serde(default)]
     pub(crate) budget: Budget,
     /// Object, first byte, end, class.
@@ -51,7 +52,7 @@ pub(crate) struct Case {
     /// Manifests in the cache.
     #[serde(default)]
     pub(crate) manifests: BTreeMap<String, Kept>,
-    /// Manifests that another host puts into the cache while a request for them is on its way.
+    /// Manifests that another host puts into the cache during a request for them.
     #[serde(default)]
     pub(crate) meanwhile: BTreeMap<String, Kept>,
     #[serde(default)]
@@ -71,9 +72,9 @@ pub(crate) struct Settings {
     pub(crate) manifest_ttl_ms: u64,
     pub(crate) counts_cached_bytes: bool,
     pub(crate) max_cpu_ms: Option<u64>,
-    /// Taken of it when the first demand comes.
+    /// CPU time used when the first demand arrives.
     pub(crate) cpu_ms: u64,
-    /// `reversed`: the request that was sent last is answered first.
+    /// `reversed`: the last request is answered first.
     pub(crate) order: String,
 }
 
@@ -98,7 +99,7 @@ impl Default for Settings {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kept {
-    /// Milliseconds since the store confirmed it; of a clock that was set back, negative.
+    /// Milliseconds since the store confirmed it; negative if the clock was set back.
     pub(crate) age_ms: i64,
     pub(crate) len: usize,
     #[serde(default = "yes")]
@@ -118,7 +119,7 @@ impl Kept {
     }
 }
 
-/// What the store does instead of answering a number of requests for an object.
+/// Fault of the store for a number of requests for an object.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Fault {
@@ -150,7 +151,7 @@ pub(crate) type Sent = (String, u64, Option<u64>);
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CaseDemand {
-    /// Number of the search whose session asks.
+    /// Number of the search that sends the demand.
     #[serde(default)]
     pub(crate) search: usize,
     /// Object, offset, length, class.
@@ -172,9 +173,9 @@ pub(crate) struct Expected {
     hits: u64,
     misses: u64,
     shared: Option<u64>,
-    /// Of the first search.
+    /// For the first search.
     exhausted: Option<String>,
-    /// Largest number of requests under way.
+    /// Maximum number of concurrent requests.
     at_once: Option<usize>,
     /// Number of answers "not modified".
     unchanged: Option<usize>,
@@ -195,20 +196,20 @@ pub(crate) struct Observed {
     pub(crate) unchanged: usize,
 }
 
-/// The bytes of an object of `len`.
+/// Returns the bytes of an object of length `len`.
 pub(crate) fn bytes_of(len: usize) -> Bytes {
     (0..len)
         .map(|at| (at * 31 + at / 251 + len) as u8)
         .collect()
 }
 
-/// The version of an object of `len`.
+/// Returns the version of an object of length `len`.
 pub(crate) fn etag_of(len: usize) -> String {
     format!("\"v{len}\"")
 }
 
 impl CaseDemand {
-    /// The demand, with every name behind `prefix`.
+    /// Returns the demand, with `prefix` before every name.
     pub(crate) fn demand(&self, prefix: &str) -> Demand {
         let class = ByteClass::PartialResult;
         let lookups = (0..).zip(&self.lookups).map(|(id, key)| CacheLookup {
@@ -293,7 +294,7 @@ impl Step {
 }
 
 impl Case {
-    /// Compares what all searches have cost with what is expected. `kept_len` tells the length of a manifest in the
+    /// Compares the cost of all searches with the expected one. `kept_len` returns the length of a manifest in the
     /// cache.
     pub(crate) fn check(&self, seen: &Observed, mut kept_len: impl FnMut(&str) -> Option<usize>) {
         let (name, expect) = (&self.name, &self.profile);

@@ -10,7 +10,7 @@ pub struct RequestRecord {
     pub object: String,
     /// First byte.
     pub offset: u64,
-    /// Number of bytes that came back; of a failed request, the number asked for (0 if open-ended).
+    /// Number of bytes in the answer; for a failed request, the number requested (0 if open-ended).
     pub length: u64,
     /// Class of the largest read in it (several reads may have been coalesced).
     pub class: ByteClass,
@@ -18,15 +18,15 @@ pub struct RequestRecord {
     pub num_reads: u32,
     /// Number of repetitions after a failure.
     pub num_retries: u32,
-    /// When a second request for the same range was sent, because the first was slow; microseconds since the search
-    /// began.
+    /// Time at which a second request for the same range was sent because the first was slow, in microseconds since
+    /// the search began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hedged_us: Option<u64>,
-    /// When it was issued, microseconds since the search began.
+    /// Time at which it was issued, in microseconds since the search began.
     pub start_us: u64,
-    /// When its last byte had arrived, microseconds since the search began.
+    /// Time at which its last byte had arrived, in microseconds since the search began.
     pub end_us: u64,
-    /// What went wrong, if it failed.
+    /// Description of the failure, if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -39,7 +39,7 @@ pub struct WaveRecord {
 }
 
 impl WaveRecord {
-    /// Returns the number of bytes that came and were used.
+    /// Returns the number of bytes that arrived and were used.
     pub fn num_bytes(&self) -> u64 {
         let used = self.requests.iter().filter(|sent| sent.error.is_none());
         used.map(|sent| sent.length).sum()
@@ -61,7 +61,7 @@ impl ClassCount {
         self.0.iter().sum()
     }
 
-    /// Counts `count` more of one class.
+    /// Adds `count` to one class.
     pub fn add(&mut self, class: ByteClass, count: u64) {
         self.0[class.ord()] += count;
     }
@@ -83,7 +83,7 @@ pub struct Costs {
     pub num_shared_requests: u64,
     /// Reads and look-ups that the cache answered in full.
     pub num_cache_hits: ClassCount,
-    /// Reads and look-ups that the cache could have answered and did not, or only in part.
+    /// Reads and look-ups that the cache could have answered but did not, or only in part.
     pub num_cache_misses: ClassCount,
     /// Number of bytes that came from the cache.
     pub num_cache_bytes: u64,

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use canter_stores::{Misbehaviour, StoreFault};
 
-/// The version of each immutable object, as a search has first seen it.
+/// The version of each immutable object, as first seen by a search.
 #[derive(Debug, Default)]
 pub struct Etags(HashMap<String, String>);
 
 impl Etags {
-    /// Remembers the version of `object`, or compares it with the one remembered. A store that tells no version is
-    /// believed.
+    /// Remembers the version of `object`, or compares it with the remembered one. A store without versions is
+    /// trusted.
     ///
     /// # Errors
     /// If the object was replaced while it was read.

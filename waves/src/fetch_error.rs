@@ -5,14 +5,14 @@ use std::fmt;
 use canter_protocol::FetchErrorKind;
 use canter_stores::{AskedRange, Misbehaviour, StoreFault};
 
-/// A range that could not be fetched.
+/// Error of a range that could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchError {
-    /// Why.
+    /// Kind of the error.
     pub kind: FetchErrorKind,
-    /// What happened, with the object and the range in it, and the name of the fault.
+    /// Description of the error, with the object, the range, and the name of the fault.
     pub message: String,
-    /// Whether the same read may succeed a moment later.
+    /// True if the same read may succeed a moment later.
     pub is_transient: bool,
 }
 
@@ -31,7 +31,7 @@ impl FetchError {
         }
     }
 
-    /// Returns the failure of a store that misbehaved. Only a body that broke off is worth another try.
+    /// Returns the error of a store that misbehaved. Only an incomplete body is worth another attempt.
     pub fn misbehaved(object: &str, range: Option<AskedRange>, what: &Misbehaviour) -> Self {
         let kind = match what.fault {
             StoreFault::ShortBody | StoreFault::PastTheEnd => FetchErrorKind::Truncated,

@@ -1,4 +1,4 @@
-//! The budget of one search: counts what it sends, and refuses what would be too much.
+//! The budget of one search: counts its requests, and refuses those that exceed it.
 
 use canter_protocol::Budget;
 
@@ -6,24 +6,24 @@ use canter_protocol::Budget;
 pub const TIME_IS_UP: &str =
     "the bytes had not come when the time was up; raise deadline_ms or narrow the query";
 
-/// The used part of one search's budget. Its deadline is the host's to watch.
+/// The used part of one search's budget. The host watches the deadline.
 #[derive(Debug, Default)]
 pub struct Gate {
     budget: Budget,
     num_requests: u64,
     num_bytes: u64,
     is_timed_out: bool,
-    /// The first limit that refused a request. Nothing need be missing without that request: it may have been a second
+    /// The first limit that refused a request. The answer may still be complete without that request, such as a second
     /// one beside a slow first.
     refused: Option<&'static str>,
-    /// The first limit that a read went without its bytes for.
+    /// The first limit because of which a read lacks its bytes.
     exhausted: Option<String>,
-    /// Maximum milliseconds of the processor, and those taken before this search.
+    /// Maximum CPU time in milliseconds, and the time used before this search.
     cpu: Option<(u64, u64)>,
 }
 
 impl Gate {
-    /// Returns a gate of which nothing is used.
+    /// Returns an unused gate.
     pub fn new(budget: Budget) -> Self {
         Self {
             budget,
@@ -31,21 +31,21 @@ impl Gate {
         }
     }
 
-    /// Limits the time of the processor, of which `cpu_ms` were taken before this search.
+    /// Limits the CPU time, of which `cpu_ms` were used before this search.
     pub fn limit_cpu(&mut self, max_cpu_ms: u64, cpu_ms: u64) {
         self.cpu = Some((max_cpu_ms, cpu_ms));
     }
 
-    /// Whether the time of the processor is limited.
+    /// Returns whether the CPU time is limited.
     pub fn limits_cpu(&self) -> bool {
         self.cpu.is_some()
     }
 
-    /// Admits more work of the processor, of which `cpu_ms` were taken so far: of its limit, 80 % are for splits, 90 %
-    /// for documents too, and the rest for the answer.
+    /// Admits more computation, after `cpu_ms` of CPU time so far: 80 % of the limit are for splits, 90 % include
+    /// documents, and the rest is for the answer.
     ///
     /// # Errors
-    /// If the share is used up, with what to say about it.
+    /// If the share is used up, with a message.
     pub fn admit_cpu(&mut self, cpu_ms: u64, is_document: bool) -> Result<(), String> {
         let Some((max, before)) = self.cpu else {
             return Ok(());
@@ -61,7 +61,7 @@ impl Gate {
     /// Counts one request for `len` bytes; `None` is a read to the end of an object.
     ///
     /// # Errors
-    /// If the request may not be sent, with what to say about it.
+    /// If the request may not be sent, with a message.
     pub fn admit(&mut self, len: Option<u64>) -> Result<(), String> {
         let len = len.unwrap_or(0);
         let after = self.num_bytes.saturating_add(len);
@@ -80,10 +80,10 @@ impl Gate {
         Ok(())
     }
 
-    /// Counts bytes that are taken from the cache.
+    /// Counts bytes from the cache.
     ///
     /// # Errors
-    /// If they may not be taken, with what to say about it.
+    /// If they may not be used, with a message.
     pub fn admit_cached(&mut self, len: u64) -> Result<(), String> {
         let after = self.num_bytes.saturating_add(len);
         match self.budget.max_bytes {
@@ -98,7 +98,7 @@ impl Gate {
     /// Admits wave number `wave_ord`, from 0.
     ///
     /// # Errors
-    /// If it is one too many, with what to say about it.
+    /// If it exceeds the maximum, with a message.
     pub fn admit_wave(&mut self, wave_ord: u64) -> Result<(), String> {
         match self.budget.max_waves {
             Some(max) if wave_ord >= max => self.exhaust("max_waves", max),
@@ -106,12 +106,12 @@ impl Gate {
         }
     }
 
-    /// Counts the bytes of an answer whose length was not known when it was asked for.
+    /// Counts the bytes of an answer whose length was unknown when it was requested.
     pub fn count_open_ended(&mut self, num_bytes: u64) {
         self.num_bytes = self.num_bytes.saturating_add(num_bytes);
     }
 
-    /// Returns the share of what is left that each of `num_leaves` leaves may use.
+    /// Returns the share of the remaining budget that each of `num_leaves` leaves may use.
     pub fn share_of(&self, num_leaves: u64, waves_before: u64) -> Budget {
         let share = |max: Option<u64>, used: u64| {
             let left = max?.saturating_sub(used);
@@ -146,24 +146,24 @@ impl Gate {
         take_back(&mut self.num_bytes, share.max_bytes, num_bytes);
     }
 
-    /// Notes that a read did not get its bytes because a request was refused.
+    /// Records that a read lacks its bytes because a request was refused.
     pub fn note_exhausted(&mut self) {
         if let Some(limit) = self.refused {
             self.exhausted.get_or_insert_with(|| limit.to_owned());
         }
     }
 
-    /// Notes that a leaf elsewhere has reached a limit.
+    /// Records that a leaf elsewhere has reached a limit.
     pub fn note_exhausted_elsewhere(&mut self, limit: String) {
         self.exhausted.get_or_insert(limit);
     }
 
-    /// Notes that reads were given up because the time was up.
+    /// Records that reads were given up because the time was up.
     pub fn note_timed_out(&mut self) {
         self.is_timed_out = true;
     }
 
-    /// Whether reads were given up because the time was up.
+    /// Returns whether reads were given up because the time was up.
     pub fn is_timed_out(&self) -> bool {
         self.is_timed_out
     }

@@ -7,9 +7,10 @@
 //!            Wave ─→ supplies, costs
 //! ```
 //!
-//! A [`Wave`] plans (align to blocks, join flights, coalesce, cut), deals out what arrives, and repeats a round for
-//! reads that a merged request or another search's flight has failed. Beside it stand the rules that hosts share: the
-//! budget ([`Gate`]), versions of immutable objects ([`Etags`]), and the age of a cached manifest ([`ManifestAge`]).
+//! A [`Wave`] plans (aligns to blocks, joins flights, coalesces, cuts), distributes what arrives, and repeats a round
+//! for reads that a merged request or another search's flight has failed. This crate also has the rules that hosts
+//! share: the budget ([`Gate`]), versions of immutable objects ([`Etags`]), and the age of a cached manifest
+//! ([`ManifestAge`]).
 //!
 //! This crate sends nothing, waits for nothing, reads no clock and holds no cache. A host calls, in this order,
 //! [`Wave::begin`], the look-ups, [`Wave::next_round`] until it is empty, and [`Wave::end`]; between two rounds every

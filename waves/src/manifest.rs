@@ -1,4 +1,4 @@
-//! The age of a cached manifest: the one mutable object, kept with its ETag and revalidated.
+//! The age of a cached manifest: the only mutable object, kept with its ETag and revalidated.
 //!
 //! ```text
 //!   age      0 ────── ttl ─────────── ttl + stale_while_revalidate ──────→
@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use canter_stores::cache::KeptManifest;
 
-/// How long a cached manifest is used without revalidating it.
+/// Limits on the use of a cached manifest without revalidation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ManifestOptions {
-    /// Age in milliseconds up to which a cached manifest is used as it is; 0 asks each time.
+    /// Age in milliseconds up to which a cached manifest is used without a request; 0 revalidates it each time.
     pub ttl_ms: u64,
-    /// Time in milliseconds after `ttl_ms` in which a cached manifest is still used, while a request behind the answer
-    /// asks for the next search; 0 never answers from a manifest that may have changed.
+    /// Time in milliseconds after `ttl_ms` in which a cached manifest is still used while a request in the background
+    /// revalidates it for the next search; 0 never uses a manifest that may have changed.
     pub stale_while_revalidate_ms: u64,
 }
 
@@ -24,15 +24,15 @@ pub struct ManifestOptions {
 pub enum ManifestAge {
     /// Use it as it is.
     Fresh,
-    /// Use it, and ask behind the answer.
+    /// Use it, and revalidate it in the background.
     Stale,
-    /// Ask whether it still holds.
+    /// Revalidate it first.
     Expired,
 }
 
 impl ManifestAge {
-    /// Returns the use of `kept` at `now`, a time since 1970. An entry from the future, as a clock that was set back
-    /// makes it, is expired.
+    /// Returns the use of `kept` at `now`, a time since 1970. An entry from the future, after a clock was set back,
+    /// is expired.
     pub fn of(kept: &KeptManifest, now: Duration, options: ManifestOptions) -> Self {
         let ttl = Duration::from_millis(options.ttl_ms);
         let grace = Duration::from_millis(options.stale_while_revalidate_ms);
@@ -44,8 +44,8 @@ impl ManifestAge {
     }
 }
 
-/// Whether a manifest that held at `checked_at` may take the place of `held`: an answer that was long on its way must
-/// not replace a later one. An entry from the future is no later one.
+/// Returns whether a manifest that was valid at `checked_at` may replace `held`: a delayed answer must not replace a
+/// later one. An entry from the future does not count as later.
 pub fn may_replace(held: Option<&KeptManifest>, checked_at: Duration, now: Duration) -> bool {
     held.is_none_or(|held| held.checked_at <= checked_at || held.checked_at > now)
 }

@@ -1,4 +1,4 @@
-//! The fetches of a round: what reads miss, less what is on its way, as few requests as pay.
+//! The fetches of a round: what reads lack, without what is on its way, in as few requests as worthwhile.
 
 use canter_protocol::ByteClass;
 use canter_stores::Extent;
@@ -9,8 +9,8 @@ use canter_stores::ranges::planning::{Missing, Request, align, requests_of, with
 
 use crate::read::PendingRead;
 
-/// The classes whose ranges lie side by side in one object. Bytes that a read's own class lacks in the cache may have
-/// come with another: requests are merged, and blocks reach over the border between two classes.
+/// The classes whose ranges are adjacent in one object. Bytes that the cache lacks under a read's own class may be
+/// there under another: requests are merged, and blocks cross the border between two classes.
 pub const SPLIT_CLASSES: [ByteClass; 5] = [
     ByteClass::Head,
     ByteClass::Dictionary,
@@ -19,21 +19,21 @@ pub const SPLIT_CLASSES: [ByteClass; 5] = [
     ByteClass::DocStore,
 ];
 
-/// The host of a wave, as far as planning needs it. Its answers are from memory: nothing here waits.
+/// The host of a wave, as far as planning needs it. It answers from memory, without waiting.
 pub trait Host {
     /// A request under way that several waves can wait for.
     type Flight;
 
-    /// Whether ranges of immutable objects are cached.
+    /// Returns whether ranges of immutable objects are cached.
     fn has_cache(&self) -> bool;
 
     /// Returns the length of the blocks to which reads of `class` are widened: those of the cache, or 1.
     fn block_len(&self, class: ByteClass) -> u64;
 
-    /// Returns the length of an object, if a store has told it.
+    /// Returns the length of an object, if a store has reported it.
     fn object_len(&self, object: &str) -> Option<u64>;
 
-    /// Returns when two ranges become one request, and the length above which a request is sent in parts.
+    /// Returns the conditions for merging two ranges, and the length above which a request is sent in parts.
     fn request_shape(&self) -> (CoalesceOptions, u64);
 
     /// Returns the flights under way that bring a part of `bytes`, and the parts that none brings.
@@ -42,38 +42,38 @@ pub trait Host {
     /// Admits a round of fetches; `has_documents` if documents of hits are among them.
     ///
     /// # Errors
-    /// If the budget does not allow the round, with what to say about it.
+    /// If the budget does not allow the round, with a message.
     fn admit_round(&mut self, has_documents: bool) -> Result<(), String>;
 }
 
 /// A request that a round waits for.
 #[derive(Debug)]
 pub struct Fetch<F> {
-    /// Names the fetch within its round.
+    /// Identifies the fetch within its round.
     pub id: usize,
     /// Object and bytes.
     pub request: Request,
     /// The flight of another search that brings the bytes; `None` to send the request.
     pub joined: Option<F>,
-    /// Whether a look into the cache cannot help, even if the cache may have been filled since the look-ups.
+    /// True to skip the cache, even if it may have been filled since the look-ups.
     pub must_ask: bool,
-    /// Whether a whole manifest is asked for, which is kept with its version.
+    /// True to request a whole manifest, which is kept with its version.
     pub is_manifest: bool,
-    /// The manifest whose version the store is asked after.
+    /// The manifest whose version is sent to the store.
     pub kept: Option<KeptManifest>,
 }
 
 /// Returns the length of the blocks in which reads of `class` are made.
 pub(crate) fn block_len_of(host: &impl Host, class: ByteClass) -> u64 {
     match class {
-        // A manifest changes, and a head has the length that the manifest names: both are read as they are.
+        // A manifest changes, and the manifest names the length of a head: both are read without alignment.
         ByteClass::Manifest | ByteClass::Head => 1,
         _ if host.has_cache() => host.block_len(class).max(1),
         _ => 1,
     }
 }
 
-/// Returns what a read misses, extended to the blocks of the cache.
+/// Returns what a read lacks, extended to the blocks of the cache.
 pub(crate) fn missing_of(host: &impl Host, read_ord: usize, read: &PendingRead) -> Vec<Missing> {
     let class = read.request.class;
     let block_len = match read.is_exact {
@@ -93,7 +93,7 @@ pub(crate) fn missing_of(host: &impl Host, read_ord: usize, read: &PendingRead) 
             all.push(missing(gap));
             continue;
         };
-        // Whole blocks, but not the cached parts of them.
+        // Whole blocks, without their cached parts.
         let blocks = align(range, block_len, object_len);
         let holes = pieces::gaps(&blocks, &read.around).into_iter();
         let holes = holes.map(Extent::Range);
@@ -102,7 +102,7 @@ pub(crate) fn missing_of(host: &impl Host, read_ord: usize, read: &PendingRead) 
     all
 }
 
-/// Returns the fetches for everything that `reads` miss: manifests, flights to join, and requests.
+/// Returns the fetches for everything that `reads` lack: manifests, flights to join, and requests.
 pub(crate) fn plan_round<H: Host>(host: &H, reads: &mut [PendingRead]) -> Vec<Fetch<H::Flight>> {
     let mut fetches = Vec::new();
     for (ord, read) in reads.iter_mut().enumerate() {

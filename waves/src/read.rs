@@ -1,4 +1,4 @@
-//! A read on its way to its bytes.
+//! State of a read until it has its bytes.
 
 use canter_protocol::{ByteClass, FetchErrorKind, ReadRequest, Supply, SupplyResult};
 use canter_stores::cache::KeptManifest;
@@ -8,26 +8,26 @@ use canter_stores::{AskedRange, CachedPiece, Extent};
 
 use crate::FetchError;
 
-/// Longest range that the guest may ask for at once: it must fit in its memory besides all else.
+/// Maximum length of a range that the guest may request: it must fit into its memory besides everything else.
 const MAX_READ_BYTES: u64 = 256 << 20;
 
-/// A read, and what is known of its bytes.
+/// A read, and the known part of its bytes.
 #[derive(Debug)]
 pub(crate) struct PendingRead {
     pub(crate) request: ReadRequest,
-    /// The bytes asked for; a range as soon as the end of the object is known.
+    /// The requested bytes; a range as soon as the end of the object is known.
     pub(crate) bytes: Extent,
     /// In order, not overlapping.
     pieces: Vec<CachedPiece>,
     /// The cached pieces of the blocks in which the read lies.
     pub(crate) around: Vec<CachedPiece>,
-    /// Of a manifest: the cached one whose version the store is asked after.
+    /// For a manifest: the cached one whose version is sent to the store.
     pub(crate) kept: Option<KeptManifest>,
-    /// The guest asks again for what it has had: those bytes were no good, so the cache is passed by.
+    /// True if the guest requests the same bytes again: they were damaged, so the cache is skipped.
     pub(crate) must_ask: bool,
-    /// Another search's flight failed the read, perhaps for reasons of that search: no other is joined.
+    /// True if another search's flight failed the read, perhaps for reasons of that search: no flight is joined.
     pub(crate) is_alone: bool,
-    /// Fetch exactly this range and nothing around it.
+    /// True to fetch exactly this range and nothing around it.
     pub(crate) is_exact: bool,
     pub(crate) error: Option<FetchError>,
 }
@@ -54,7 +54,7 @@ impl PendingRead {
         }
     }
 
-    /// Whether it asks for a whole manifest, which is cached and revalidated as a whole.
+    /// Returns whether it requests a whole manifest, which is cached and revalidated as a whole.
     pub(crate) fn is_manifest(&self) -> bool {
         let ReadRequest {
             class, offset, len, ..
@@ -62,7 +62,7 @@ impl PendingRead {
         class == ByteClass::Manifest && offset == 0 && len.is_none()
     }
 
-    /// Returns the parts that are still to come.
+    /// Returns the missing parts.
     pub(crate) fn gaps(&self) -> Vec<Extent> {
         match (&self.error, &self.bytes) {
             (Some(_), _) => Vec::new(),
@@ -74,7 +74,7 @@ impl PendingRead {
         }
     }
 
-    /// Whether it has its bytes or its error.
+    /// Returns whether it has its bytes or its error.
     pub(crate) fn is_done(&self) -> bool {
         self.gaps().is_empty()
     }
@@ -89,7 +89,7 @@ impl PendingRead {
         self.request.object == request.object && self.bytes.overlaps(&request.bytes)
     }
 
-    /// Takes the missing bytes out of `piece`, which came for `asked`. A piece that came to the end of the object ends
+    /// Takes the missing bytes from `piece`, the answer to `asked`. A piece that reaches the end of the object ends
     /// the read.
     pub(crate) fn take(&mut self, piece: &CachedPiece, asked: &Extent) {
         if let (Extent::ToEnd(start), Extent::ToEnd(from)) = (&self.bytes, asked)
@@ -103,7 +103,7 @@ impl PendingRead {
         }
     }
 
-    /// Gives the read up, if it still misses bytes.
+    /// Fails the read, if it still lacks bytes.
     pub(crate) fn fail(&mut self, kind: FetchErrorKind, what: &str) {
         if !self.is_done() {
             let range = asked_of(&self.bytes);
@@ -115,7 +115,7 @@ impl PendingRead {
         let outcome = match self.error {
             None => SupplyResult::Bytes(pieces::join(self.pieces)),
             Some(error) => SupplyResult::Failed {
-                // A connection that broke off is no reason to rebuild an index.
+                // An interrupted connection is no reason to rebuild an index.
                 kind: match error.is_transient {
                     true => FetchErrorKind::Unavailable,
                     false => error.kind,
@@ -130,7 +130,7 @@ impl PendingRead {
     }
 }
 
-/// Returns `bytes` as a request asks for them. The whole object is asked for without a range.
+/// Returns `bytes` as a request's range. The whole object is requested without a range.
 pub fn asked_of(bytes: &Extent) -> Option<AskedRange> {
     (*bytes != Extent::WHOLE).then(|| AskedRange {
         first: bytes.start(),

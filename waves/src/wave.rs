@@ -31,11 +31,11 @@ use crate::{FetchError, TIME_IS_UP};
 /// Maximum number of rounds of a wave.
 const MAX_ROUNDS: usize = 3;
 
-/// What a session has asked for so far: a place that is asked for again has brought bytes that were no good.
+/// The reads of a session so far: a range that is requested again was damaged the first time.
 #[derive(Debug, Default)]
 pub struct Asked(HashSet<(String, Extent)>);
 
-/// A question to the host's cache.
+/// A request to the host's cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LookUp {
     /// The entry of a manifest.
@@ -47,7 +47,7 @@ pub enum LookUp {
     Pieces {
         /// Name of the object.
         object: String,
-        /// The blocks that reach around the wanted bytes.
+        /// The blocks that include the wanted bytes.
         blocks: Range<u64>,
         /// The bytes of the read.
         wanted: Range<u64>,
@@ -61,38 +61,38 @@ pub enum LookUp {
 pub enum Found {
     /// Pieces of the blocks, in order and not overlapping.
     Pieces(Vec<CachedPiece>),
-    /// A manifest that may be used as it is.
+    /// A manifest that may be used without a request.
     Manifest(Bytes),
     /// A manifest that must be revalidated.
     Expired(KeptManifest),
     /// No manifest.
     Absent,
-    /// The budget does not allow the look-up, with what to say about it.
+    /// The budget does not allow the look-up, with a message.
     Refused(String),
 }
 
-/// A fetch that is over.
+/// A completed fetch.
 #[derive(Clone, Debug)]
 pub struct Landed {
-    /// The bytes, or why there are none. A manifest that is unchanged has the bytes of the kept one.
+    /// The bytes, or the error. An unchanged manifest has the bytes of the kept one.
     pub result: Result<CachedPiece, FetchError>,
     /// The request that was sent, by this wave or by the search whose flight was joined. `None` if none was: the budget
     /// refused it, or the bytes were in the cache meanwhile.
     pub sent: Option<Sent>,
 }
 
-/// A request that was sent and is over.
+/// A request that was sent and has completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
-    /// Microseconds from the begin of the search until it was sent.
+    /// Microseconds from the beginning of the search until it was sent.
     pub start_us: u64,
-    /// Microseconds from the begin of the search until its last byte came.
+    /// Microseconds from the beginning of the search until its last byte arrived.
     pub end_us: u64,
     /// Number of bytes that were transferred.
     pub num_bytes: u64,
-    /// Number of repetitions.
+    /// Number of retries.
     pub num_retries: u32,
-    /// When a second request was sent beside it, in microseconds from the begin of the search.
+    /// Time at which a second request was sent beside it, in microseconds from the beginning of the search.
     pub hedged_us: Option<u64>,
 }
 
@@ -100,12 +100,12 @@ pub struct Sent {
 #[derive(Debug)]
 struct Awaited {
     request: Request,
-    /// Whether this wave sent it; otherwise it is another search's.
+    /// True if this wave sent it; otherwise it belongs to another search.
     is_ours: bool,
     has_landed: bool,
 }
 
-/// One demand on its way to its supplies.
+/// State of one demand until its supplies are complete.
 #[derive(Debug)]
 pub struct Wave {
     puts: Vec<CacheStore>,
@@ -119,7 +119,7 @@ pub struct Wave {
 }
 
 impl Wave {
-    /// Begins the wave of `demand`, in a session that has `asked` before.
+    /// Begins the wave of `demand`, in a session with the earlier reads `asked`.
     pub fn begin(demand: Demand, asked: &mut Asked, host: &impl Host) -> Self {
         let reads = demand.reads.into_iter().map(|request| {
             let mut read = PendingRead::new(request);
@@ -150,13 +150,13 @@ impl Wave {
         std::mem::take(&mut self.puts)
     }
 
-    /// Takes the look-ups of entries, each of which is answered by [`Wave::found_entry`] before the wave ends. No
-    /// round waits for them.
+    /// Takes the look-ups of entries, each of which is answered by [`Wave::found_entry`] before the wave ends.
+    /// Rounds do not wait for them.
     pub fn take_entries(&mut self) -> Vec<CacheLookup> {
         std::mem::take(&mut self.lookups)
     }
 
-    /// Takes in what the cache has under a key.
+    /// Takes in the cache's entry of a key.
     pub fn found_entry(&mut self, lookup: &CacheLookup, bytes: Option<Bytes>) {
         let num_bytes = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
         self.costs.num_cache_bytes += num_bytes;
@@ -167,15 +167,15 @@ impl Wave {
         });
     }
 
-    /// Returns the look-ups of reads, each of which is answered by [`Wave::found`] before the first round. A read that
-    /// is asked for again is looked up nowhere.
+    /// Returns the look-ups of reads, each of which is answered by [`Wave::found`] before the first round. A repeated
+    /// read is not looked up.
     pub fn look_ups(&self, host: &impl Host) -> Vec<(usize, LookUp)> {
         let reads = self.reads.iter().enumerate();
         let reads = reads.filter(|(_, read)| !read.is_done());
         let look_ups = reads.filter_map(|(ord, read)| {
             let object = read.request.object.clone();
             if read.is_manifest() {
-                // Asked for again, neither the cached one nor its version counts.
+                // For a repeated read, neither the cached manifest nor its version is used.
                 return (!read.must_ask).then_some((ord, LookUp::Manifest { object }));
             }
             let class = read.request.class;
@@ -235,8 +235,8 @@ impl Wave {
         counts.add(class, u64::from(self.has_cache));
     }
 
-    /// Returns the requests of this wave that a dry run may not send, which are all of them if it reads more than
-    /// manifests, heads and dictionaries; `None` if it does not.
+    /// Returns the requests of this wave that a dry run may not send: all of them if it reads more than
+    /// manifests, heads and dictionaries; `None` otherwise.
     pub fn beyond_a_dry_run(&self, host: &impl Host) -> Option<Vec<Request>> {
         let reads = self.reads.iter().enumerate();
         let missing: Vec<Missing> = reads
@@ -253,8 +253,8 @@ impl Wave {
         is_beyond.then(|| requests_of(&missing, coalesce, max_part_bytes))
     }
 
-    /// Returns the fetches of the next round, all to be under way at once; none once every read has its bytes or its
-    /// error. To be called when the fetches of the round before have landed.
+    /// Returns the fetches of the next round, to be started together; none once every read has its bytes or its
+    /// error. Must be called when the fetches of the previous round have landed.
     pub fn next_round<H: Host>(&mut self, host: &mut H) -> Vec<Fetch<H::Flight>> {
         self.awaited.clear();
         if self.num_rounds == MAX_ROUNDS {
@@ -280,14 +280,14 @@ impl Wave {
         fetches
     }
 
-    /// Whether documents of hits are read, which are worth waiting for longest.
+    /// Returns whether documents of hits are read, which are worth waiting for longest.
     pub fn has_documents(&self) -> bool {
         let mut classes = self.reads.iter().map(|read| read.request.class);
         classes.any(|class| class == ByteClass::DocStore)
     }
 
-    /// Takes in a fetch of this round that is over. Returns whether a read goes without its bytes because the budget
-    /// refused the request.
+    /// Takes in a completed fetch of this round. Returns whether a read lacks its bytes because the budget refused
+    /// the request.
     pub fn landed(&mut self, id: usize, landed: &Landed) -> bool {
         let Some(awaited) = self.awaited.get_mut(id) else {
             return false;
@@ -337,7 +337,7 @@ impl Wave {
     fn deal_out_error(&mut self, request: &Request, is_ours: bool, error: &FetchError) -> bool {
         let is_last = self.num_rounds == MAX_ROUNDS;
         // Another search's flight may have failed by that search's budget, by the end of an object that its merged
-        // request ran past, or against a version that only that search has seen.
+        // request ran past, or because of a version that only that search has seen.
         let is_theirs = !is_ours
             && matches!(
                 error.kind,
@@ -348,8 +348,8 @@ impl Wave {
             if read.is_done() {
                 continue;
             }
-            // A merged request that ran past the end of the object must not take its other reads with it: each is
-            // asked for by itself.
+            // A merged request that ran past the end of the object must not fail its other reads: each is
+            // requested separately.
             let is_merged = request.num_reads > 1 || !read.bytes.covers(&request.bytes);
             let was_merged = error.kind == FetchErrorKind::Truncated && is_merged && !read.is_exact;
             if !is_last && (was_merged || is_theirs) {
@@ -363,8 +363,8 @@ impl Wave {
         lacks_budget
     }
 
-    /// Gives up all fetches under way: the time is up. `started_us` and `now_us` are when the wave began and now, in
-    /// microseconds from the begin of the search.
+    /// Gives up all running fetches: the time is up. `started_us` and `now_us` are the start of the wave and the
+    /// current time, in microseconds from the beginning of the search.
     pub fn time_is_up(&mut self, started_us: u64, now_us: u64) {
         for late in self.awaited.drain(..) {
             if !late.is_ours || late.has_landed {
@@ -386,14 +386,14 @@ impl Wave {
         self.fail_rest(FetchErrorKind::Budget, TIME_IS_UP);
     }
 
-    /// Gives up the reads that still miss bytes.
+    /// Fails the reads that still lack bytes.
     fn fail_rest(&mut self, kind: FetchErrorKind, what: &str) {
         for read in &mut self.reads {
             read.fail(kind, what);
         }
     }
 
-    /// Ends the wave: the answer to each look-up and each read, in the order of the demand, and what it cost.
+    /// Ends the wave; returns the answer to each look-up and each read, in the order of the demand, and the cost.
     pub fn end(mut self) -> (Vec<Supply>, Costs) {
         let requests = &mut self.costs.wave.requests;
         requests.sort_by(|a, b| (&a.object, a.offset).cmp(&(&b.object, b.offset)));

@@ -108,8 +108,8 @@ fn run_go(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Makes the Go tests of version 8 of those of version 9, which differ in names only, and returns the file that shows them to
-/// `go test` in the place of files of the folder `v8`.
+/// Creates the Go tests of version 8 from those of version 9, which differ only in names; returns the file that
+/// overlays them on the folder `v8` for `go test`.
 fn go_version_8(workspace: &Workspace) -> Result<PathBuf> {
     const NAMES: [(&str, &str); 3] = [
         ("v9", "v8"),
@@ -129,7 +129,7 @@ fn go_version_8(workspace: &Workspace) -> Result<PathBuf> {
         let file = made.join(entry.file_name());
         fs::write(&file, text)?;
         let shown_as = folder.join("v8").join(entry.file_name());
-        // Paths in quotation marks, as JSON has them.
+        // Quoted paths, as in JSON.
         replaced.push(format!("{shown_as:?}: {file:?}"));
     }
     let overlay = made.join("overlay.json");

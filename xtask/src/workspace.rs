@@ -14,7 +14,7 @@ pub(crate) const PRECOMPILE: &str = "canter-precompile";
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target_dir: PathBuf,
-    /// Whether crates are linted during compilation: in CI, which starts from nothing.
+    /// True if crates are linted during compilation: in CI, which starts from nothing.
     pub(crate) lints_in_passing: bool,
 }
 

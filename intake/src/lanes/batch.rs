@@ -61,7 +61,7 @@ pub(crate) struct Waiting {
     pub(crate) num_bytes: usize,
     /// Arrival of the first part.
     pub(crate) since: Option<Instant>,
-    /// Whether a client wants them published now.
+    /// True if a client wants them published now.
     pub(crate) is_urgent: bool,
 }
 

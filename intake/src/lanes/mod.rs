@@ -1,4 +1,4 @@
-//! From documents of many requests to one split: a lane for each index, whose thread publishes what waits.
+//! From documents of many requests to one split: a lane for each index, whose thread publishes waiting documents.
 
 pub(crate) mod batch;
 pub(crate) mod commit;

@@ -1,4 +1,4 @@
-//! What waits in a lane: shared by the clients that add documents, and by the thread that publishes them.
+//! The waiting documents of a lane: shared by the clients that add them, and by the thread that publishes them.
 
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -40,9 +40,9 @@ pub struct TemplateSet<'t> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Templated {
     parts: Vec<IndexParts>,
-    /// Whether the index is a data stream.
+    /// True if the index is a data stream.
     pub is_data_stream: bool,
-    /// Whether an incoming document may create the index.
+    /// True if an incoming document may create the index.
     pub may_be_made_for_documents: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Transfers on a virtual clock, against times worked out by hand and against a plain simulation.
+//! Transfers on a virtual clock, compared with times computed by hand and with a simple simulation.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Wake;
@@ -23,7 +23,7 @@ fn run<F: Future>(
         .block_on(clock.run(future(link, clock.clone())))
 }
 
-/// When transfers end that begin at such moments with so many bytes, over 1,000 bytes a second.
+/// Returns the ends of transfers with these starts and lengths, at 1,000 bytes per second.
 fn ends(transfers: &[(u64, u64)]) -> Vec<Duration> {
     run(1000, |link, clock| async move {
         join_all(transfers.iter().map(|(start_ms, num_bytes)| {
@@ -53,12 +53,12 @@ fn a_transfer_alone_has_the_whole_link() {
 #[test]
 fn transfers_beside_each_other_share_the_link() {
     check(&[(0, 1000), (0, 1000)], &[2000, 2000]);
-    // Half speed until the short one is through, at 1000 ms; then 500 bytes at full speed.
+    // Half speed until the short one ends, at 1000 ms; then 500 bytes at full speed.
     check(&[(0, 1000), (0, 500)], &[1500, 1000]);
     // 500 bytes alone, then half speed.
     check(&[(0, 1000), (500, 1000)], &[1500, 2000]);
     check(&[(0, 300), (0, 300), (0, 300)], &[900, 900, 900]);
-    // One after the other: neither feels the other.
+    // One after another, without affecting each other.
     check(&[(0, 100), (100, 100)], &[100, 200]);
 }
 
@@ -68,7 +68,7 @@ fn who_comes_first_at_the_same_moment_does_not_matter() {
     check(&[(0, 1000), (0, 500)], &[1500, 1000]);
 }
 
-/// A clock that stands where it is put, and whose alarms never go off.
+/// A clock that is set manually, and whose timers never fire.
 #[derive(Default)]
 struct StoppedClock(Mutex<Duration>);
 
@@ -91,8 +91,8 @@ impl Wake for Bell {
     }
 }
 
-/// On a busy machine the first transfer is over before its task, which was woken for another reason, has
-/// looked. Somebody must still be told to set the next timer.
+/// On a busy machine the first transfer may end before its task, which was woken for another reason, is
+/// polled. Another task must still be told to set the next timer.
 #[test]
 fn the_next_is_woken_when_one_ends_that_was_woken_before() {
     let clock = Arc::new(StoppedClock::default());
@@ -105,7 +105,7 @@ fn the_next_is_woken_when_one_ends_that_was_woken_before() {
         polled.is_ready()
     };
     assert!(!poll(0) && !poll(1));
-    // The third makes the first slower: it is woken, and does not look yet.
+    // The third makes the first slower: it is woken, but not polled yet.
     assert!(!poll(2) && bells[0].0.load(Ordering::SeqCst));
     *clock.0.lock().unwrap() = Duration::from_millis(400);
     assert!(poll(0));
@@ -159,7 +159,7 @@ proptest! {
         transfers in prop::collection::vec((0u64..2000, 1u64..3000), 1..12)
     ) {
         let ends = ends(&transfers);
-        // What one queue with one server would take: work-conserving disciplines all end alike.
+        // The time of one queue with one server: all work-conserving disciplines end at the same time.
         let mut sorted = transfers.clone();
         sorted.sort_unstable();
         let end_ms = sorted.iter().fold(0, |end, (start, len)| end.max(*start) + len);

@@ -1,14 +1,14 @@
-//! The head of a request: as much of HTTP as a reader of ranges sends.
+//! The head of a request: the subset of HTTP that a reader of ranges sends.
 
 use canter_runtime::fetch::ByteRange;
 
-/// What a request asks for, or why it cannot be answered.
+/// A request, or the reason why it cannot be answered.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RequestHead {
     /// An object, or a part of it.
     Get {
         object: String,
-        /// `None` asks for the whole object.
+        /// `None` requests the whole object.
         range: Option<ByteRange>,
         /// The version that need not be sent.
         if_none_match: Option<String>,
@@ -45,7 +45,7 @@ impl RequestHead {
                     None => return bad("the range is not of the form bytes=FIRST-[LAST]"),
                 },
                 "if-none-match" => if_none_match = Some(value.trim().to_owned()),
-                // As some clients say of every request without a body.
+                // Some clients send it with every request without a body.
                 "content-length" if value.trim() == "0" => {}
                 "content-length" | "transfer-encoding" => {
                     return bad("a GET with a body is not answered");
@@ -61,7 +61,7 @@ impl RequestHead {
     }
 }
 
-/// The path without its first slash and its query, decoded.
+/// Returns the path without its first slash and its query, decoded.
 fn object_of(target: &str) -> Option<String> {
     let path = target.split(['?', '#']).next()?.strip_prefix('/')?;
     let mut bytes = Vec::with_capacity(path.len());

@@ -1,4 +1,4 @@
-//! One answer: what the model draws, and the bytes of the fetcher below at the pace of the link.
+//! One answer: the model's draw, and the bytes of the underlying fetcher at the speed of the link.
 
 use bytes::Bytes;
 use tokio::io::AsyncWriteExt;
@@ -10,10 +10,10 @@ use super::Server;
 use super::head::RequestHead;
 use canter_runtime::fetch::{ByteRange, FetchError, FetchErrorKind, FetchedRange};
 
-/// Bytes that are written at once.
+/// Number of bytes that are written at once.
 const PART_LEN: usize = 64 << 10;
 
-/// What becomes of the connection.
+/// State of the connection after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
     KeepOpen,
@@ -55,7 +55,7 @@ pub(super) async fn respond(
     }
 }
 
-/// The bytes of the answer. As HTTP has it, a range that begins in the object ends with it.
+/// Reads the bytes of the answer. As in HTTP, a range that begins within the object ends with it.
 async fn read(
     server: &Server,
     object: &str,
@@ -82,7 +82,7 @@ async fn read(
     }
 }
 
-/// Sends the body part by part, as far as its fate allows.
+/// Sends the body part by part, as far as its outcome permits.
 async fn send(
     mut exchange: Exchange<'_>,
     fate: Fate,
@@ -123,7 +123,7 @@ fn head_of(range: Option<ByteRange>, fetched: &FetchedRange) -> String {
         None => String::new(),
     };
     let (status, content_range) = match range {
-        // No Content-Range can name an empty range.
+        // Content-Range cannot name an empty range.
         Some(range) if num_bytes > 0 => {
             let last = range.offset + num_bytes - 1;
             let object_len = fetched
@@ -161,7 +161,7 @@ async fn refuse(writer: &mut WriteHalf<'_>, status: &str, why: &str) -> After {
     write(writer, answer.as_bytes()).await
 }
 
-/// Whether the client still takes it.
+/// Writes bytes; the client may have closed the connection.
 async fn write(writer: &mut WriteHalf<'_>, bytes: &[u8]) -> After {
     match writer.write_all(bytes).await {
         Ok(()) => After::KeepOpen,

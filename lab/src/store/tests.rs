@@ -1,4 +1,4 @@
-//! The simulated store on a virtual clock: every time is worked out by hand or by the model itself.
+//! The simulated store on a virtual clock: every time is computed by hand or by the model itself.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use canter_runtime::fetch::MemoryFetcher;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// 20 ms to the first byte, 1,000 bytes a second.
+/// Returns a model with 20 ms to the first byte, and 1,000 bytes per second.
 fn constant() -> LatencyModel {
     "latency=20ms,bandwidth=1KB".parse().unwrap()
 }
@@ -59,7 +59,7 @@ fn a_request_takes_its_latency_and_its_transfer() {
     let (fetched, took) = lab.fetch(ByteRange::new(10, 100));
     assert_eq!(fetched.unwrap().bytes.len(), 100);
     assert_eq!(took, MS * 120);
-    // Only what is there crosses the link: an open range is as long as the object.
+    // Only existing bytes are transferred: an open range is as long as the object.
     assert_eq!(lab.fetch(ByteRange::from(400)).1, MS * 620);
     let traffic = lab.store.traffic();
     assert_eq!((traffic.num_requests, traffic.num_bytes), (2, 700));
@@ -159,11 +159,11 @@ fn a_dropped_request_frees_its_connection_and_the_link() {
     let next = lab.store.fetch("a", ByteRange::new(0, 100));
     let ((loser, next), took) = lab.run(join(loser, next));
     assert!(loser.is_err() && next.is_ok());
-    // Given up at 70 ms; then a latency and a transfer without company.
+    // Abandoned at 70 ms; then a latency and a transfer alone.
     assert_eq!(took, MS * (70 + 20 + 100));
     let traffic = lab.store.traffic();
     assert_eq!((traffic.num_requests, traffic.num_dropped), (2, 1));
-    // 50 bytes of the loser had crossed.
+    // 50 bytes of the loser had been transferred.
     assert_eq!(traffic.num_bytes, 150);
     let ends: Vec<AttemptEnd> = lab.store.take_attempts().iter().map(|a| a.end).collect();
     assert_eq!(ends, [AttemptEnd::Dropped, AttemptEnd::Whole]);

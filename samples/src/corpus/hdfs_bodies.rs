@@ -1,11 +1,11 @@
-//! What the Hadoop cluster says: message templates by severity and class.
+//! Messages of the Hadoop cluster: templates by severity and class.
 
 use super::super::rng::{Rng, mix};
 use super::line::LineExt;
 
 const POOL: &str = "BP-108841162-10.10.34.11-1440074360971";
 const NUM_DATANODES: u64 = 24;
-/// Lines that speak of one block, on average.
+/// Average number of lines about one block.
 const LINES_PER_BLOCK: u64 = 8;
 
 const DATA_NODE: &str = "org.apache.hadoop.hdfs.server.datanode.DataNode";
@@ -44,7 +44,7 @@ enum Template {
 }
 use Template::*;
 
-/// A template, how often out of the list's sum it is drawn, and the class that logs it.
+/// A template, its weight within the list, and the class that logs it.
 type Weighted = (Template, u64, &'static str);
 
 const INFO: &[Weighted] = &[
@@ -74,7 +74,7 @@ const ERROR: &[Weighted] = &[
     (Signal, 3, DATA_NODE),
 ];
 
-/// One thing that happened: a template with the block, node and class that go with it.
+/// One event: a template with its block, node and class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     template: Template,
@@ -114,7 +114,7 @@ impl Event {
             severity,
             class: chosen.2,
             node: draw % NUM_DATANODES,
-            // The block of a moment ago, give or take: several lines speak of each block.
+            // A recent block: several lines are about each block.
             block: (doc_ord / LINES_PER_BLOCK).saturating_sub(draw >> 8 & 31),
         }
     }
@@ -151,36 +151,36 @@ impl Event {
     }
 }
 
-/// The words that every template is made of.
+/// The words of which every template is made.
 trait Words: LineExt {
-    /// `blk_1074072698_331874`
+    /// Appends `blk_1074072698_331874`.
     fn block(&mut self, event: &Event) -> &mut Self {
         self.text("blk_").num(1_073_741_825 + event.block);
         self.text("_").num(1_001 + event.block)
     }
 
-    /// `BP-108841162-10.10.34.11-1440074360971:blk_1074072698_331874`
+    /// Appends `BP-108841162-10.10.34.11-1440074360971:blk_1074072698_331874`.
     fn pool_block(&mut self, event: &Event) -> &mut Self {
         self.text(POOL).text(":").block(event)
     }
 
-    /// `/10.10.34.17`
+    /// Appends `/10.10.34.17`.
     fn host(&mut self, node: u64) -> &mut Self {
         self.text("/10.10.34.").num(11 + node % NUM_DATANODES)
     }
 
-    /// `/10.10.34.17:36154`
+    /// Appends `/10.10.34.17:36154`.
     fn client(&mut self, rng: &mut Rng) -> &mut Self {
         let draw = rng.next();
         self.host(draw >> 32).text(":").num(32_768 + draw % 28_232)
     }
 
-    /// `/10.10.34.17:50010`
+    /// Appends `/10.10.34.17:50010`.
     fn datanode(&mut self, node: u64) -> &mut Self {
         self.host(node).text(":50010")
     }
 
-    /// `/data/dfs/3/current/BP-…/current/finalized/subdir12/subdir200/blk_1074072698`
+    /// Appends `/data/dfs/3/current/BP-…/current/finalized/subdir12/subdir200/blk_1074072698`.
     fn block_file(&mut self, event: &Event) -> &mut Self {
         self.text("/data/dfs/")
             .num(1 + event.block % 6)
@@ -192,14 +192,14 @@ trait Words: LineExt {
         self.text("/blk_").num(1_073_741_825 + event.block)
     }
 
-    /// `9d0f4c2a1b3e5f60-...`: the stable identity of a data node.
+    /// Appends `9d0f4c2a1b3e5f60-...`: the stable identity of a data node.
     fn server_id(&mut self, node: u64) -> &mut Self {
         self.hex(mix(node + 7_001))
     }
 }
 impl Words for Vec<u8> {}
 
-/// Appends the message of `event`. No quote and no backslash occurs in it.
+/// Appends the message of `event`. It contains no quotes and no backslashes.
 pub(crate) fn write_body(line: &mut Vec<u8>, event: &Event, rng: &mut Rng) {
     match event.template {
         ResponderDownstream | ResponderLast | Receiving | Received => pipeline(line, event, rng),
@@ -241,7 +241,7 @@ fn pipeline(line: &mut Vec<u8>, event: &Event, rng: &mut Rng) {
     }
 }
 
-/// Two blocks in three are full, the others of any length.
+/// Returns the length of a block: two in three are full, the others have any length.
 fn block_len(rng: &mut Rng) -> u64 {
     if rng.chance(2, 3) {
         134_217_728

@@ -37,13 +37,13 @@ pub struct HdfsLogs {
 }
 
 impl HdfsLogs {
-    /// `num_docs` lines over 30 days from 2016-04-13.
+    /// Creates `num_docs` lines over 30 days from 2016-04-13.
     #[must_use]
     pub fn new(num_docs: u64, seed: u64) -> HdfsLogs {
         HdfsLogs::over(num_docs, seed, DEFAULT_START, DEFAULT_SPAN_SECS)
     }
 
-    /// The same with timestamps over `span_secs` from `start` (unix seconds).
+    /// Sets the time range: `span_secs` from `start` (unix seconds).
     #[must_use]
     pub fn with_time_range(self, start: u64, span_secs: u64) -> HdfsLogs {
         HdfsLogs::over(self.num_docs, self.seed, start, span_secs)
@@ -61,7 +61,7 @@ impl HdfsLogs {
         }
     }
 
-    /// Most lines are a few seconds late, one in two hundred up to a minute.
+    /// Delays a time: most lines are a few seconds late, one in two hundred up to a minute.
     fn jittered(&mut self, time: u64) -> u64 {
         let late = if self.rng.chance(1, 200) {
             self.rng.below(61)

@@ -5,11 +5,11 @@ use super::line::LineExt;
 use super::rhythm::Rhythm;
 use super::stream::Corpus;
 
-/// 1998-05-01T00:00:00Z: a month of a world cup.
+/// 1998-05-01T00:00:00Z: the month before a world cup.
 const DEFAULT_START: u64 = 893_980_800;
 const DEFAULT_SPAN_SECS: u64 = 30 * 24 * 3_600;
 const NUM_REQUESTS: u64 = 30_000;
-/// The weight of the most frequent request; the one of rank `r` has `1 / r` of it.
+/// The weight of the most frequent request; that of rank `r` has `1 / r` of it.
 const ZIPF_UNIT: u64 = 1 << 32;
 
 /// Answers other than 200, in thousandths of all.
@@ -30,9 +30,8 @@ const STATUSES: &[(u64, u64)] = &[
 /// {"@timestamp":893980801,"clientip":"40.135.0.0","request":"GET /images/hm_bg.jpg HTTP/1.0","status":200,"size":24736}
 /// ```
 ///
-/// 30,000 distinct requests with a Zipf distribution (exponent 1), nine statuses, sizes that go
-/// with the request, visitors that come back; a daily rhythm over 30 days, a second or two out of
-/// order.
+/// 30,000 distinct requests with a Zipf distribution (exponent 1), nine statuses, sizes that depend
+/// on the request, recurring visitors; a daily rhythm over 30 days, a second or two out of order.
 #[derive(Clone, Debug)]
 pub struct HttpLogs {
     num_docs: u64,
@@ -41,7 +40,7 @@ pub struct HttpLogs {
     rng: Rng,
     rhythm: Rhythm,
     requests: Vec<Request>,
-    /// Running sums of the requests' weights.
+    /// Cumulative weights of the requests.
     cumulative: Vec<u64>,
     next_doc: u64,
 }
@@ -53,13 +52,13 @@ struct Request {
 }
 
 impl HttpLogs {
-    /// `num_docs` lines over 30 days from 1998-05-01.
+    /// Creates `num_docs` lines over 30 days from 1998-05-01.
     #[must_use]
     pub fn new(num_docs: u64, seed: u64) -> HttpLogs {
         HttpLogs::over(num_docs, seed, DEFAULT_START, DEFAULT_SPAN_SECS)
     }
 
-    /// The same with timestamps over `span_secs` from `start` (unix seconds).
+    /// Sets the time range: `span_secs` from `start` (unix seconds).
     #[must_use]
     pub fn with_time_range(self, start: u64, span_secs: u64) -> HttpLogs {
         HttpLogs::over(self.num_docs, self.seed, start, span_secs)
@@ -105,7 +104,7 @@ impl HttpLogs {
 }
 
 impl Request {
-    /// Frequent requests are the site's decoration, the long tail its articles and pictures.
+    /// Returns the request of a rank: frequent ones are the site's decoration, the long tail its articles and pictures.
     fn of_rank(rank: u64, seed: u64) -> Request {
         let draw = mix(seed ^ mix(rank + 1));
         let language = ["english", "french"][(draw & 1) as usize];
@@ -153,7 +152,7 @@ impl Corpus for HttpLogs {
         }
         let (time, _) = self.rhythm.time_of(self.next_doc);
         let timestamp = time.saturating_sub(self.rng.below(3)).max(self.start);
-        // The product of two even draws: few visitors make most of the visits.
+        // The product of two uniform draws: few visitors make most of the visits.
         let visitor = (self.rng.below(1 << 16) * self.rng.below(1 << 16)) >> 16;
         let status = self.status();
         let error_size = self.rng.between(180, 420);

@@ -1,9 +1,9 @@
 //! Writing one line without allocating: a byte buffer with text and decimal numbers.
 
-/// Appends to a line. Every piece of text that the corpora use is plain ASCII without quotes or
-/// backslashes, so nothing needs JSON escaping.
+/// Appends to a line. All text in the corpora is plain ASCII without quotes or backslashes, so
+/// nothing needs JSON escaping.
 pub(crate) trait LineExt {
-    /// Appends text as it is.
+    /// Appends text unchanged.
     fn text(&mut self, text: &str) -> &mut Self;
     /// Appends a decimal number.
     fn num(&mut self, value: u64) -> &mut Self;

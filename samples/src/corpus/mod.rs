@@ -2,10 +2,10 @@
 //!
 //! [`HdfsLogs`] has the shape of the classic log-search benchmark, [`HttpLogs`] that of web server
 //! access logs. The same seed and number of documents give the same bytes on every machine: all
-//! arithmetic is on integers and the random numbers come from this crate. A pinned hash in the
-//! tests keeps it so, because benches and range budgets rest on it.
+//! arithmetic uses integers and the random numbers come from this crate. A hash in the tests
+//! ensures this, because benches and range budgets depend on it.
 //!
-//! This is not part of the data path: nothing that indexes knows about it.
+//! This is not part of the data path: nothing that indexes depends on it.
 
 mod hdfs_bodies;
 mod hdfs_logs;

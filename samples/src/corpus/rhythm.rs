@@ -1,16 +1,16 @@
-//! How documents spread over time: a daily rhythm, quiet weekends, and a few bursts of errors.
+//! Distribution of documents over time: a daily rhythm, quiet weekends, and a few bursts of errors.
 //!
-//! Time is cut into buckets of at most an hour, each with an integer weight. Document `i` of `n`
-//! stands at `i / n` of the summed weight, so timestamps rise with the document's number and need
-//! neither sorting nor floating point.
+//! Time is divided into buckets of at most an hour, each with an integer weight. Document `i` of
+//! `n` is at `i / n` of the summed weight, so timestamps increase with the document's number and
+//! need neither sorting nor floating point.
 
 use super::super::rng::mix;
 
 const HOUR_SECS: u64 = 3_600;
 const DAY_SECS: u64 = 24 * HOUR_SECS;
-/// The fewest buckets that a span has (as long as each lasts a second).
+/// Minimum number of buckets of a span (as long as each lasts at least a second).
 const MIN_BUCKETS: u64 = 720;
-/// A burst lasts this many buckets, and there is one in each `BURST_PERIOD_BUCKETS`.
+/// Length of a burst in buckets; there is one in each `BURST_PERIOD_BUCKETS`.
 const BURST_BUCKETS: u64 = 3;
 const BURST_PERIOD_BUCKETS: u64 = 144;
 
@@ -59,8 +59,8 @@ impl Rhythm {
         }
     }
 
-    /// The time of document `doc_ord` in seconds, and whether it falls in a burst of errors.
-    /// Call with rising numbers.
+    /// Returns the time of document `doc_ord` in seconds, and whether it is in a burst of errors.
+    /// Must be called with increasing numbers.
     pub(crate) fn time_of(&mut self, doc_ord: u64) -> (u64, bool) {
         let num_buckets = self.cumulative.len() - 1;
         let total = self.cumulative[num_buckets];

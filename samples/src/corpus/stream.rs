@@ -4,13 +4,13 @@ use std::io::{self, Read, Write};
 
 /// A deterministic generator of NDJSON lines.
 pub trait Corpus {
-    /// Appends the next line, with its newline, to `line`; false at the end of the corpus.
+    /// Appends the next line, with its newline, to `line`; returns false at the end of the corpus.
     fn next_line(&mut self, line: &mut Vec<u8>) -> bool;
 
     /// Writes all remaining lines to `out` and returns the number of bytes.
     ///
     /// # Errors
-    /// What `out` reports.
+    /// Errors of `out`.
     fn write_to(&mut self, out: &mut dyn Write) -> io::Result<u64>
     where
         Self: Sized,
@@ -18,7 +18,7 @@ pub trait Corpus {
         io::copy(&mut CorpusReader::new(self), &mut { out })
     }
 
-    /// The remaining lines, without newlines, as strings.
+    /// Returns the remaining lines, without newlines, as strings.
     fn lines(self) -> Lines<Self>
     where
         Self: Sized,
@@ -54,12 +54,12 @@ impl<C: Corpus> Iterator for Lines<C> {
             return None;
         }
         line.pop();
-        // The generators write ASCII only.
+        // The generators only write ASCII.
         Some(String::from_utf8_lossy(&line).into_owned())
     }
 }
 
-/// Generated this many bytes at a time.
+/// Number of bytes that are generated at a time.
 const BLOCK_LEN: usize = 64 * 1024;
 
 /// A corpus as a [`Read`]er, so that it can be ingested without a file in between.
@@ -71,7 +71,7 @@ pub struct CorpusReader<C> {
 }
 
 impl<C: Corpus> CorpusReader<C> {
-    /// A reader of the remaining lines of `corpus`.
+    /// Returns a reader of the remaining lines of `corpus`.
     pub fn new(corpus: C) -> CorpusReader<C> {
         CorpusReader {
             corpus,

@@ -1,4 +1,4 @@
-//! The corpora have the shape that they promise, and never change.
+//! The corpora have the documented shape, and never change.
 
 use super::*;
 use serde_json::Value;
@@ -19,7 +19,7 @@ fn share(docs: &[Value], path: &str, value: &Value) -> f64 {
     num as f64 / docs.len() as f64
 }
 
-/// FNV-1a: stable, short, and needs no dependency.
+/// Returns an FNV-1a hash: stable, short, and without a dependency.
 fn hash_of(corpus: impl Corpus) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for line in corpus.lines() {

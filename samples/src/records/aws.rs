@@ -1,4 +1,4 @@
-//! What AWS writes into buckets.
+//! Logs that AWS writes into buckets.
 
 use serde_json::{Map, Value, json};
 
@@ -7,6 +7,7 @@ use super::values::{AGENTS, PATHS};
 
 type Made = (Vec<u8>, Vec<Value>);
 
+/// Writes CloudTrail's events:
 /// `https://docs.aws.amazon.com/awscloudtrail/latest/userguide/cloudtrail-log-file-examples.html`
 pub(super) fn cloudtrail(rng: &mut Rng, num_docs: u64) -> Made {
     let doc = |n| {
@@ -47,7 +48,7 @@ pub(super) fn cloudtrail(rng: &mut Rng, num_docs: u64) -> Made {
     (json!({"Records": docs}).to_string().into_bytes(), docs)
 }
 
-/// Entries of the current syntax, now and then one of before `conn_trace_id`:
+/// Writes entries in the current syntax, some in that before `conn_trace_id`:
 /// `https://docs.aws.amazon.com/elasticloadbalancing/latest/application/load-balancer-access-logs.html`.
 pub(super) fn alb(rng: &mut Rng, num_docs: u64) -> Made {
     let (mut text, mut docs) = (String::new(), Vec::new());
@@ -160,7 +161,7 @@ const CLOUDFRONT: [&str; 33] = [
     "sc-range-end",
 ];
 
-/// The values of one record of CloudFront, and the document.
+/// Returns the values of one record of CloudFront, and the document.
 fn cloudfront_record(rng: &mut Rng, n: u64) -> (Vec<String>, Value) {
     let (day, time) = rng.may(n);
     let date = format!("2024-05-{day:02}");
@@ -218,6 +219,7 @@ fn cloudfront_record(rng: &mut Rng, n: u64) -> (Vec<String>, Value) {
     (values.map(str::to_owned).to_vec(), doc)
 }
 
+/// Writes CloudFront's logs:
 /// `https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html`
 pub(super) fn cloudfront(rng: &mut Rng, num_docs: u64) -> Made {
     let mut text = format!("#Version: 1.0\n#Fields: {}\n", CLOUDFRONT.join(" "));
@@ -231,7 +233,7 @@ pub(super) fn cloudfront(rng: &mut Rng, num_docs: u64) -> Made {
     (text.into_bytes(), docs)
 }
 
-/// The same with the output format `json` of standard logging v2.
+/// Writes CloudFront's logs in the output format `json` of standard logging v2.
 pub(super) fn cloudfront_json(rng: &mut Rng, num_docs: u64) -> Made {
     let (mut text, mut docs) = (String::new(), Vec::new());
     for n in 0..num_docs {
@@ -244,7 +246,7 @@ pub(super) fn cloudfront_json(rng: &mut Rng, num_docs: u64) -> Made {
     (text.into_bytes(), docs)
 }
 
-/// The default format of version 2 and two fields of later ones:
+/// Writes the default format of version 2 and two fields of later ones:
 /// `https://docs.aws.amazon.com/vpc/latest/userguide/flow-log-records.html`.
 pub(super) fn vpc_flow(rng: &mut Rng, num_docs: u64) -> Made {
     let mut text =

@@ -1,4 +1,4 @@
-//! JSON, one way or another.
+//! JSON in several layouts.
 
 use serde_json::{Value, json};
 
@@ -27,8 +27,8 @@ pub(super) fn one_a_line(rng: &mut Rng, num_docs: u64) -> Made {
     (text.into_bytes(), docs)
 }
 
-/// As Firehose delivers what it is given: `https://docs.aws.amazon.com/firehose/latest/dev/basic-deliver.html`
-/// (a delimiter is an option).
+/// Writes records as Firehose delivers them:
+/// `https://docs.aws.amazon.com/firehose/latest/dev/basic-deliver.html` (a delimiter is optional).
 pub(super) fn without_delimiter(rng: &mut Rng, num_docs: u64) -> Made {
     let docs = docs(rng, num_docs);
     let text: String = docs.iter().map(Value::to_string).collect();
@@ -41,7 +41,7 @@ pub(super) fn array(rng: &mut Rng, num_docs: u64) -> Made {
     (text.into_bytes(), docs)
 }
 
-/// Two batches a line, as the collector's exporters write them; numbers of 64 bits as strings:
+/// Writes two batches per line, as the collector's exporters do, with 64-bit numbers as strings:
 /// `https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding`.
 pub(super) fn otlp(rng: &mut Rng, num_docs: u64) -> Made {
     const PER_SCOPE: u64 = 7;

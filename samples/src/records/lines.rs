@@ -1,4 +1,4 @@
-//! Lines with times: what programs log, and what container runtimes make of that.
+//! Lines with times: logs of programs, and their envelopes of container runtimes.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::values::WORDS;
 
 type Made = (Vec<u8>, Vec<Value>);
 
-/// Logback with `%d %-5level [%thread] %logger{36} - %msg%n`, now and then with a stack trace:
+/// Writes Logback's `%d %-5level [%thread] %logger{36} - %msg%n`, sometimes with a stack trace:
 /// `https://logback.qos.ch/manual/layouts.html`.
 pub(super) fn log(rng: &mut Rng, num_docs: u64) -> Made {
     let (mut text, mut docs) = (String::new(), Vec::new());
@@ -33,7 +33,7 @@ pub(super) fn log(rng: &mut Rng, num_docs: u64) -> Made {
     (text.into_bytes(), docs)
 }
 
-/// CRI's files with JSON in them, some lines of which the runtime cut in two:
+/// Writes CRI's files with JSON in them, some lines of which the runtime split in two:
 /// `https://github.com/kubernetes/design-proposals-archive/blob/main/node/kubelet-cri-logging.md`.
 pub(super) fn container(rng: &mut Rng, num_docs: u64) -> Made {
     let (mut text, mut docs) = (String::new(), Vec::new());

@@ -1,5 +1,5 @@
-//! Records of each layout, made up from a seed after the vendor's description, together with the documents
-//! they mean. For tests and benches; no part of the data path.
+//! Records of each layout, generated from a seed according to the vendor's description, together with the
+//! documents in them. For tests and benches, not part of the data path.
 
 mod aws;
 mod families;
@@ -15,14 +15,14 @@ use super::rng::Rng;
 use canter_formats::Format;
 pub use families::{Family, FamilyRecord, families};
 
-/// A file of some format, and what is in it.
+/// A file of some format, and its documents.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// The format.
     pub format: Format,
     /// The file.
     pub bytes: Vec<u8>,
-    /// A document for each record, in their order.
+    /// A document for each record, in order.
     pub docs: Vec<Value>,
 }
 
@@ -32,12 +32,12 @@ pub const LAYOUTS: [Format; 19] = {
     layouts
 };
 
-/// A file of `num_docs` records.
+/// Returns a file of `num_docs` records.
 #[must_use]
 pub fn sample(format: Format, num_docs: u64, seed: u64) -> Sample {
     let mut rng = Rng::new(seed ^ 0x5eed);
     let (bytes, docs) = match format {
-        // As Parquet is seen here.
+        // The form of Parquet at this level.
         Format::Ndjson | Format::Parquet => json::one_a_line(&mut rng, num_docs),
         Format::Json => json::without_delimiter(&mut rng, num_docs),
         Format::JsonArray => json::array(&mut rng, num_docs),

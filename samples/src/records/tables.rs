@@ -1,4 +1,4 @@
-//! Tables of programs that have a form of their own for them: Zeek, Postgres.
+//! Tables in the formats of specific programs: Zeek, Postgres.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::values::WORDS;
 
 type Made = (Vec<u8>, Vec<Value>);
 
-/// A log of connections: `https://docs.zeek.org/en/master/logs/conn.html`.
+/// Writes a log of connections: `https://docs.zeek.org/en/master/logs/conn.html`.
 pub(super) fn zeek(rng: &mut Rng, num_docs: u64) -> Made {
     let names =
         "ts uid id.orig_h id.orig_p proto service duration local_orig history tunnel_parents";
@@ -59,7 +59,7 @@ fn seconds_of(time: &str) -> u64 {
         .fold(0, |sum, part| sum * 60 + part.parse::<u64>().unwrap_or(0))
 }
 
-/// Postgres 14 and later:
+/// Writes logs of Postgres 14 and later:
 /// `https://www.postgresql.org/docs/current/runtime-config-logging.html#RUNTIME-CONFIG-LOGGING-CSVLOG`.
 pub(super) fn postgres(rng: &mut Rng, num_docs: u64) -> Made {
     let (mut text, mut docs) = (String::new(), Vec::new());

@@ -7,7 +7,7 @@ use super::values::{AGENTS, PATHS, WORDS};
 
 type Made = (Vec<u8>, Vec<Value>);
 
-/// `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i"`, now and then without the last two:
+/// Writes `%h %l %u %t "%r" %>s %b "%{Referer}i" "%{User-agent}i"`, sometimes without the last two:
 /// `https://httpd.apache.org/docs/2.4/logs.html#combined`.
 pub(super) fn access_log(rng: &mut Rng, num_docs: u64) -> Made {
     let (mut text, mut docs) = (String::new(), Vec::new());
@@ -65,7 +65,7 @@ pub(super) fn access_log(rng: &mut Rng, num_docs: u64) -> Made {
     (text.into_bytes(), docs)
 }
 
-/// RFC 4180: a first line of names, quotes where they are needed.
+/// Writes RFC 4180: a first line of names, quotes where they are needed.
 pub(super) fn table(rng: &mut Rng, num_docs: u64, delimiter: char) -> Made {
     let names = ["id", "name", "score", "is_open", "note", "code"];
     let mut text = names.join(&delimiter.to_string());
@@ -81,7 +81,7 @@ pub(super) fn table(rng: &mut Rng, num_docs: u64, delimiter: char) -> Made {
             3 => "späť, naïve; ünïcode".to_string(),
             _ => rng.pick(&WORDS).to_string(),
         };
-        // Text, for its zeros in front; a number where it has none would be another type.
+        // Text, because of its leading zeros; without them it would be a number.
         let code = format!("0{:03}", rng.modulo(1_000));
         let name = format!("{} {n}", rng.pick(&WORDS));
         let is_open = rng.one_in(2);
@@ -109,8 +109,8 @@ pub(super) fn table(rng: &mut Rng, num_docs: u64, delimiter: char) -> Made {
     (text.into_bytes(), docs)
 }
 
-/// RFC 5424's section 6 and RFC 3164's section 4, in turns. The latter have no year: 2024 is that of the
-/// source's end.
+/// Writes RFC 5424's section 6 and RFC 3164's section 4, in turns. The latter have no year: 2024 is that
+/// of the source's end.
 pub(super) fn syslog(rng: &mut Rng, num_docs: u64) -> Made {
     let (mut text, mut docs) = (String::new(), Vec::new());
     for n in 0..num_docs {
@@ -176,7 +176,7 @@ pub(super) fn syslog(rng: &mut Rng, num_docs: u64) -> Made {
     (text.into_bytes(), docs)
 }
 
-/// As go-kit and logrus write it: `https://brandur.org/logfmt`.
+/// Writes logfmt in the style of go-kit and logrus: `https://brandur.org/logfmt`.
 pub(super) fn logfmt(rng: &mut Rng, num_docs: u64) -> Made {
     let (mut text, mut docs) = (String::new(), Vec::new());
     for n in 0..num_docs {
@@ -205,7 +205,7 @@ pub(super) fn logfmt(rng: &mut Rng, num_docs: u64) -> Made {
     (text.into_bytes(), docs)
 }
 
-/// What a program prints.
+/// Writes the output of a program.
 pub(super) fn plain(rng: &mut Rng, num_docs: u64) -> Made {
     let (mut text, mut docs) = (String::new(), Vec::new());
     for n in 0..num_docs {

@@ -3,7 +3,7 @@
 use super::super::rng::Rng;
 
 impl Rng {
-    /// One in `n`.
+    /// Returns true once in `n` times.
     pub(super) fn one_in(&mut self, n: u64) -> bool {
         self.modulo(n) == 0
     }
@@ -33,7 +33,7 @@ impl Rng {
         text
     }
 
-    /// A day of May 2024 and a time of it: `(5, 17, "10:05:03")`.
+    /// Returns a day of May 2024 and a time of it: `(5, 17, "10:05:03")`.
     pub(super) fn may(&mut self, n: u64) -> (u64, String) {
         let second = (n * 37 + self.modulo(37)) % (31 * 86_400);
         let (day, second) = (second / 86_400, second % 86_400);

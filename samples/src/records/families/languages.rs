@@ -1,9 +1,9 @@
-//! Families of logs that libraries of programming languages write.
+//! Families of logs from libraries of programming languages.
 
 use super::Family;
 use super::levels::{LETTERS, LONG, LOWER, THREE, WORDS};
 
-/// What programs write with the libraries of their languages.
+/// Logs of programs that use the libraries of their languages.
 pub(super) const LANGUAGES: &[Family] = &[
     // Java.
     family!(

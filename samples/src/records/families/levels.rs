@@ -1,4 +1,4 @@
-//! Levels as many families write them, each with what is read.
+//! Levels as many families write them, each with its parsed form.
 
 type Levels = &'static [(&'static str, &'static str)];
 

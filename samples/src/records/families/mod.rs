@@ -1,4 +1,4 @@
-//! Lines of logs of many systems, made up from templates after their documentation, with what they mean.
+//! Log lines of many systems, generated from templates according to their documentation, with their meanings.
 
 use serde_json::{Map, Value, json};
 
@@ -25,32 +25,32 @@ pub fn families() -> impl Iterator<Item = &'static Family> {
     languages::LANGUAGES.iter().chain(systems::SYSTEMS)
 }
 
-/// A family of logs: how its lines look.
+/// A family of logs with the same layout.
 #[derive(Clone, Copy, Debug)]
 pub struct Family {
-    /// Which system, and which of its layouts.
+    /// The system, and the variant of its layout.
     pub name: &'static str,
-    /// Where the layout is documented.
+    /// The layout's documentation.
     pub documented: &'static str,
-    /// A record, with placeholders in braces: the letters are those of `strftime` where it has one.
+    /// A record, with placeholders in braces: their letters are those of `strftime` if it has one.
     pub template: &'static str,
-    /// Levels as they are written, and as they are read.
+    /// Levels as they are written, and as they are parsed.
     pub levels: &'static [(&'static str, &'static str)],
     /// Other fields, each with a template of its value.
     pub fields: &'static [(&'static str, &'static str)],
 }
 
-/// A record and what it means.
+/// A record and its meaning.
 #[derive(Clone, Debug)]
 pub struct FamilyRecord {
-    /// Its lines, without an end.
+    /// Its lines, without a final line ending.
     pub text: String,
-    /// What a document of it has, among others.
+    /// Fields of its document, among others.
     pub fields: Map<String, Value>,
 }
 
 const WEEKDAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-/// What programs say: sentences, with what may be taken for parts of the head.
+/// Messages of programs: sentences, some of which look like parts of the head.
 const MESSAGES: [&str; 12] = [
     "Starting service on port 8080",
     "connection from 10.0.0.7 closed: reset by peer",
@@ -70,7 +70,7 @@ const MESSAGES: [&str; 12] = [
 const START: u64 = 1_714_256_000;
 
 impl Family {
-    /// Generates records: times grow over some days, past the end of a month.
+    /// Generates records whose times increase over some days, past the end of a month.
     #[must_use]
     pub fn records(&self, num: u64, seed: u64) -> Vec<FamilyRecord> {
         let mut rng = Rng::new(seed);
@@ -98,7 +98,7 @@ impl Family {
         records
     }
 
-    /// A record, to be shown.
+    /// Returns an example of a record.
     #[must_use]
     pub fn example(&self) -> String {
         let mut records = self.records(1, 5);
@@ -108,7 +108,7 @@ impl Family {
 
 type Values = Vec<(&'static str, String)>;
 
-/// `{Y}` and so on: what stands in their places.
+/// Returns the values of `{Y}` and so on.
 fn values(rng: &mut Rng, seconds: u64, level: &str) -> Values {
     let mut values = times(seconds, rng.modulo(1_000_000_000));
     values.extend(words(rng, level));
@@ -223,7 +223,7 @@ fn filled(template: &str, values: &Values) -> String {
     text
 }
 
-/// What a template's placeholders say of the time.
+/// Returns the time in a template's placeholders.
 fn time(template: &str, values: &Values) -> Option<(&'static str, Value)> {
     let has = |name: &str| template.contains(name);
     if has("{up}") {

@@ -1,9 +1,9 @@
-//! Families of logs that servers, databases, operating systems and clouds write.
+//! Families of logs from servers, databases, operating systems and clouds.
 
 use super::Family;
 use super::levels::{LETTERS, LONG, LOWER, WORDS};
 
-/// What systems write.
+/// Logs of systems.
 pub(super) const SYSTEMS: &[Family] = &[
     // Web servers and proxies.
     family!(
