@@ -1,8 +1,8 @@
-//! Inputs that lie in buckets, on a real S3 server: each record is there once, what is known is not read again, and
-//! what goes wrong with an object is named.
+//! Inputs in buckets, on a real S3 server: each record occurs once, known objects are not read again, and errors
+//! name the object.
 //!
-//! `CANTER_INPUT_OBJECTS` (2,000) says how many there are, `CANTER_INPUT_KILLS` (4) how often an ingest of them is
-//! killed, and `CANTER_KILL_SEED` (1) where.
+//! `CANTER_INPUT_OBJECTS` (2,000) is the number of objects, `CANTER_INPUT_KILLS` (4) the number of kills of an
+//! ingest, and `CANTER_KILL_SEED` (1) determines their moments.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -49,7 +49,7 @@ fn compressed(bytes: &[u8], way: u64) -> Result<Vec<u8>> {
     })
 }
 
-/// Objects of five formats, plain, gzip and zstd, in folders of days.
+/// Returns objects in five formats, plain, gzip and zstd, in folders by day.
 fn objects(ords: std::ops::Range<u64>) -> Result<Vec<(String, Vec<u8>)>> {
     ords.map(|ord| {
         let format = FORMATS[usize::try_from(ord % 5)?];
@@ -76,7 +76,7 @@ fn command(folder: &Path, input: &str, more: &[&str]) -> Command {
     command
 }
 
-/// Ingests; what it reports.
+/// Ingests; returns the report.
 fn ingest(folder: &Path, input: &str, more: &[&str]) -> Result<Value> {
     let output = command(folder, input, more).output()?;
     let said = String::from_utf8_lossy(&output.stderr);
@@ -84,7 +84,7 @@ fn ingest(folder: &Path, input: &str, more: &[&str]) -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Ingests what cannot be; what it says.
+/// Ingests an invalid input; returns the error.
 fn refused(folder: &Path, input: &str) -> Result<String> {
     let Output { status, stderr, .. } = command(folder, input, &[]).output()?;
     let said = String::from_utf8_lossy(&stderr).into_owned();
@@ -102,7 +102,7 @@ fn num_docs() -> Result<u64> {
     answer["num_hits"].as_u64().context("num_hits")
 }
 
-/// The requests to the bucket of inputs since the last call: lists, and the keys that were read.
+/// Returns the requests to the bucket of inputs since the last call: lists, and the keys that were read.
 fn requests(server: &S3Server) -> (usize, Vec<String>) {
     let lines = server.forwarder().take_lines();
     let of_inputs = lines
@@ -162,7 +162,7 @@ fn a_prefix_of_many_formats_is_read_once_and_then_only_what_is_new() {
         );
         ensure!(num_docs()? == num * DOCS_OF_OBJECT);
 
-        // Nothing but the list the second time.
+        // Only the list the second time.
         server.forwarder().take_lines();
         let report = ingest(folder, PREFIX, &[])?;
         ensure!(
@@ -175,7 +175,7 @@ fn a_prefix_of_many_formats_is_read_once_and_then_only_what_is_new() {
             "{num_lists} lists, {keys:?}"
         );
 
-        // What is new, and of what has grown the rest.
+        // New objects, and the rest of grown ones.
         let mut new = objects(num..num + 50)?;
         let grown = sample(Format::Ndjson, DOCS_OF_OBJECT + 3, 0).bytes;
         new.push(("logs/2026/11/01/000000.log".into(), grown));
@@ -188,18 +188,18 @@ fn a_prefix_of_many_formats_is_read_once_and_then_only_what_is_new() {
         );
         ensure!(report["num_known_docs"] == DOCS_OF_OBJECT, "{report}");
         let (_, keys) = requests(server);
-        // What has grown is looked at once more: its beginning must be what it was.
+        // A grown object is read once more: its beginning must be unchanged.
         ensure!(keys.len() == 52, "{keys:?}");
         ensure!(num_docs()? == (num + 50) * DOCS_OF_OBJECT + 3);
 
-        // The same bytes written anew are read once more, and are not there twice.
+        // The same bytes written again are read once more, without duplicates.
         put_objects(PREFIX, objects(7..8)?)?;
         requests(server);
         let again = ingest(folder, PREFIX, &[])?;
         ensure!(again["num_known_inputs"] == num + 50, "{again}");
         ensure!(again["num_ingested_docs"] == 0);
 
-        // By day, which the paths say, without reading anything.
+        // By day, according to the paths, without reading anything.
         let more = ["--since", "2026-11-20", "--until", "2026-11-21"];
         let report = ingest(folder, "s3://canter-inputs/logs/**/*.log", &more)?;
         let left_out = &report["left_out_inputs"];
@@ -290,7 +290,7 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
         let folder = make(server)?;
         let folder = folder.path();
         let bucket = server.make_bucket(BUCKET)?;
-        // Larger than what is sent at once, and compressed, so that a break could be taken for damage.
+        // Larger than what is sent at once, and compressed, so that a break could be mistaken for damage.
         let large = sample(Format::Ndjson, 40_000, 9).bytes;
         let large = compressed(&large, 1)?;
         let len = large.len() as u64;
@@ -303,7 +303,7 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
         put_objects(PREFIX, small.to_vec())?;
         put_objects(PREFIX, vec![("logs/large".into(), large)])?;
 
-        // Gone after it was listed: the others are ingested, and it is named.
+        // Deleted after it was listed: the others are ingested, and it is named.
         let gone = key("a");
         server.forwarder().decide(move |line| {
             if line.starts_with("GET /canter-inputs/logs/a ") {
@@ -348,7 +348,7 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
         );
         ensure!(!said.contains("<Error>"), "{said}");
 
-        // Cut off at a byte, and goes on there.
+        // Cut off at a byte, and resumed there.
         let (cut, mut num_cuts) = (len / 2, 0);
         server.forwarder().decide(move |line| {
             let is_cut = line.starts_with("GET /canter-inputs/logs/large ") && num_cuts < 2;
@@ -417,7 +417,7 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
             .filter(|line| line.starts_with("PUT /canter-index/logs/splits/"));
         ensure!(puts.count() == 3, "{lines:?}");
 
-        // Names that are not there.
+        // Missing names.
         let said = refused(folder, "s3://canter-inputs/nothing/")?;
         ensure!(said.contains("nothing matches"), "{said}");
         let said = refused(folder, "s3://canter-inputs/logs")?;
@@ -431,7 +431,7 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
     });
 }
 
-/// What a store answers to whom it lets read nothing.
+/// Returns the answer of a store that denies access.
 fn denied() -> Fate {
     let body = "<Error><Code>AccessDenied</Code><Message>no</Message></Error>";
     let head = "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length:";

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Runs a command in `folder` and gives its stdout and stderr, if it exits with `code`.
+/// Runs a command in `folder`, checks that it exits with `code`, and returns its stdout and stderr.
 fn canter(folder: &Path, args: &[&str], code: i32) -> (String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_canter"))
         .args(args)
@@ -37,7 +37,7 @@ fn demo(folder: &Path, args: &[&str]) -> String {
     canter(folder, &[&usual, args].concat(), 0).0
 }
 
-/// A folder with an index in `index`, in four splits.
+/// Returns a folder with an index in `index`, in four splits.
 fn indexed() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     demo(folder.path(), &["--docs", "8000", "--splits", "4"]);
@@ -78,13 +78,13 @@ fn only_the_times_are_simulated() {
     assert_eq!(once["profile"]["simulated"], "s3,seed=7");
     assert_eq!(once["profile"]["simulated_cpu"], "ignored");
     let elapsed = |answer: &Value| answer["elapsed_time_micros"].as_u64().unwrap();
-    // The model's shortest answer takes 15 ms, and a wave has one at least.
+    // The model's fastest answer takes 15 ms, and a wave has at least one.
     let num_waves = once["profile"]["num_waves"].as_u64().unwrap();
     assert!(elapsed(&once) >= 15_000 * num_waves, "{once}");
     assert_ne!(elapsed(&once), elapsed(&simulated("s3,seed=8")));
     let constant = simulated("latency=1s,bandwidth=1GB");
     assert_eq!(elapsed(&constant) / 1_000_000, num_waves);
-    // Repeated requests bring the same answer too.
+    // Retries bring the same answer too.
     let failing = simulated("s3,seed=4,errors=20%");
     assert!(elapsed(&failing) > 0);
 }
@@ -182,7 +182,7 @@ fn a_simulated_search_uses_a_cache_in_a_folder() {
     assert!(num(&cold, "num_waves") > 1, "{cold}");
     assert_eq!(num(&warm, "num_waves"), 1, "{warm}");
     assert_eq!(num(&warm, "num_bytes"), 0);
-    // One question about the manifest; whatever the cache's folder takes, it is not simulated.
+    // One revalidation of the manifest; the time of the cache's folder is not simulated.
     assert_eq!(warm["elapsed_time_micros"], 40_000);
     assert_eq!(warm["timed_out"], false);
 }
@@ -207,7 +207,7 @@ fn a_manifest_that_is_asked_for_behind_the_answer_holds_nobody_up() {
     assert_eq!(warm["profile"]["num_requests"], 0);
 }
 
-/// Charts, bars and their classes, in order: what a picture shows apart from times and sizes.
+/// Returns charts, bars and their classes, in order: the contents of a picture apart from times and sizes.
 fn structure_of(picture: &str) -> Vec<String> {
     let classes = |line: &str| {
         let (_, rest) = line.split_once("class=\"")?;
@@ -225,8 +225,8 @@ fn structure_of(picture: &str) -> Vec<String> {
 #[test]
 fn the_picture_in_the_readme_is_what_the_demo_draws() {
     let folder = tempfile::tempdir().unwrap();
-    // Fewer documents than in the README, for the sake of time: the requests are the same, and with this
-    // number so is their luck (none is so slow that it is hedged), which is drawn by the names of splits.
+    // Fewer documents than in the README, to save time: the requests are the same, and with this number
+    // so is their luck (none is so slow that it is hedged), which depends on the names of splits.
     demo(folder.path(), &["--docs", "120000"]);
     let drawn = std::fs::read_to_string(folder.path().join("index/timeline.svg")).unwrap();
     let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/timeline.svg");

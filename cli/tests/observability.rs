@@ -1,5 +1,5 @@
-//! What the real binary logs and counts, over a web server on the loopback interface whose URL is
-//! signed: no signature and no word of the query may show.
+//! Logs and metrics of the real binary, with a web server on the loopback interface whose URL is
+//! signed: neither the signature nor any word of the query may appear.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 /// A word of the query.
 const WORD: &str = "confidentialword";
-/// What stands in the URL besides host and path.
+/// The secret parts of the URL.
 const USER: &str = "confidentialuser";
 const SIGNATURE: &str = "confidentialsignature";
 
@@ -27,7 +27,7 @@ fn canter(folder: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// A folder with an index in `index`.
+/// Returns a folder with an index in `index`.
 fn indexed() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("logs.yaml"), HDFS_LOGS_YAML).unwrap();
@@ -48,7 +48,7 @@ fn indexed() -> TempDir {
     folder
 }
 
-/// Searches the index over HTTP, by a signed URL.
+/// Searches the index over HTTP, with a signed URL.
 fn search_signed(args: &[&str]) -> (Output, TempDir) {
     let folder = indexed();
     let runtime = tokio::runtime::Runtime::new().unwrap();
@@ -165,7 +165,7 @@ fn the_log_can_be_set_by_the_environment_and_is_off_without() {
     assert!(stderr(&output).contains("neither a level"), "{output:?}");
 }
 
-/// The value of a sample in a file of metrics.
+/// Returns the value of a sample in a file of metrics.
 fn sample(text: &str, name: &str) -> f64 {
     let line = text
         .lines()

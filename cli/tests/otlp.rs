@@ -8,7 +8,7 @@ use std::thread;
 
 use canter_samples::{Corpus, HDFS_LOGS_YAML, HdfsLogs};
 
-/// Answers requests until one with traces has come; returns its request line and body.
+/// Answers requests until one with traces has arrived; returns its request line and body.
 fn receive(listener: &TcpListener) -> (String, Vec<u8>) {
     let (stream, _) = listener.accept().unwrap();
     let mut reader = BufReader::new(&stream);
@@ -72,7 +72,7 @@ fn a_collector_receives_the_spans_of_a_search() {
     assert!(output.status.success(), "{output:?}");
     let (line, body) = collector.join().unwrap();
     assert!(line.starts_with("POST /v1/traces "), "{line}");
-    // In protobuf, strings stand as they are.
+    // Protobuf contains strings unchanged.
     let has = |text: &str| body.windows(text.len()).any(|part| part == text.as_bytes());
     for name in [
         "canter",

@@ -91,7 +91,7 @@ fn build_index(folder: &Path) -> Result<String> {
     Ok(uri.to_owned())
 }
 
-/// The function's program: the one that is named, or the one beside this.
+/// Returns the function's program: the one that is named, or the one beside this.
 fn program() -> Result<PathBuf> {
     if let Some(program) = std::env::var_os("CANTER_LAMBDA_SEARCH") {
         return Ok(program.into());
@@ -103,7 +103,7 @@ fn program() -> Result<PathBuf> {
     Ok(program)
 }
 
-/// A search as a function URL passes it on.
+/// Returns a search as a function URL passes it on.
 fn event(query: &str) -> Value {
     let body = json!({"query": query, "max_hits": 3});
     json!({

@@ -10,7 +10,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The binary that the workspace's tests are built with, which stands beside them.
+/// Returns the binary that the workspace's tests are built with, which stands beside them.
 fn canter() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().parent().unwrap().join("canter")

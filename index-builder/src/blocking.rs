@@ -1,7 +1,7 @@
-//! The public API is synchronous; object stores are not. This is the bridge: one runtime for the whole process.
+//! Bridge between the synchronous public API and asynchronous object stores: one runtime for the whole process.
 //!
-//! A connection lives as long as the runtime that carries it. With one runtime, what one call has opened the next one
-//! uses, whichever thread it comes from.
+//! A connection lives as long as its runtime. With one runtime, a call reuses the connections of earlier ones,
+//! whichever thread it comes from.
 
 use crate::error::BuildError;
 use std::future::Future;
@@ -10,13 +10,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use tokio::runtime::{Builder, Handle, Runtime};
 
-/// Maximum number of threads that carry connections. The thread that calls does its own part.
+/// Maximum number of threads that carry connections, besides the calling one.
 const MAX_THREADS: usize = 4;
 
-/// Runs `work` to its end. May be called from anywhere, even from inside another runtime.
+/// Runs `work` to its end. May be called from anywhere, even inside another runtime.
 ///
 /// # Errors
-/// Those of `work`; `Unavailable` if no runtime can be started.
+/// Errors of `work`; `Unavailable` if no runtime can be started.
 pub(crate) fn run<T: Send>(
     work: impl Future<Output = Result<T, BuildError>> + Send,
 ) -> Result<T, BuildError> {
@@ -24,7 +24,7 @@ pub(crate) fn run<T: Send>(
     if Handle::try_current().is_err() {
         return runtime.block_on(work);
     }
-    // A thread that carries futures of another runtime may not wait for this one; another thread may.
+    // A thread of another runtime may not block on this one; another thread may.
     thread::scope(|scope| {
         scope
             .spawn(|| runtime.block_on(work))
@@ -37,7 +37,7 @@ pub(crate) fn run<T: Send>(
     })
 }
 
-/// The runtime of the process, which begins with the first call and ends with the process.
+/// Returns the runtime of the process, which starts with the first call and ends with the process.
 ///
 /// # Errors
 /// `Unavailable` if its threads cannot be started.
@@ -47,7 +47,7 @@ pub(crate) fn runtime() -> Result<&'static Runtime, BuildError> {
     if let Some(runtime) = RUNTIME.get() {
         return Ok(runtime);
     }
-    // One at a time: a runtime too many could not be dropped inside another one.
+    // One at a time: a superfluous runtime could not be dropped inside another one.
     let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(runtime) = RUNTIME.get() {
         return Ok(runtime);

@@ -1,5 +1,4 @@
-//! The crate's one error: a kind that says who can do something about it, and a message that says
-//! what.
+//! The crate's error: a kind that implies who can fix it, and a message.
 
 use std::any::Any;
 use std::error::Error as StdError;
@@ -7,34 +6,34 @@ use std::io;
 
 use canter_stores::{redact_urls, without_xml};
 
-/// Who can do something about a [`BuildError`], and what.
+/// Kind of a [`BuildError`], which implies who can fix it, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The request is wrong: fix the URI, the config or the options.
+    /// The request is invalid: fix the URI, the config or the options.
     Invalid,
     /// The input or a stored object is damaged: repair it or write it again.
     Data,
-    /// Storage or a file did not answer: try again, or look at credentials and permissions.
+    /// Storage or a file did not answer: try again, or check credentials and permissions.
     Unavailable,
-    /// A limit was reached: raise it, or give less.
+    /// A limit was reached: raise it, or reduce the input.
     Limit,
-    /// A mistake in Canter: report it.
+    /// A bug in Canter: report it.
     Internal,
 }
 
-/// What a message shows of the cause of a store's error.
+/// The part of a store error's cause that a message shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shows {
-    /// All that was said: with the path of a file, or the address of a bucket.
+    /// Everything: with the path of a file, or the address of a bucket.
     All,
-    /// What the operating system said, which has no path in it.
+    /// The operating system's message, which contains no path.
     System,
-    /// Nothing: what comes over a network says where from.
+    /// Nothing: errors from a network contain addresses.
     Nothing,
 }
 
-/// Why building or publishing failed.
+/// Error of building or publishing.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct BuildError {
@@ -72,7 +71,7 @@ impl BuildError {
         BuildError::new(ErrorKind::Internal, message)
     }
 
-    /// A mistake that showed as a panic, which was caught.
+    /// Returns the error of a caught panic, which is a bug.
     #[must_use]
     pub fn of_panic(panic: &(dyn Any + Send)) -> BuildError {
         let what = panic
@@ -83,17 +82,18 @@ impl BuildError {
         BuildError::internal(format!("a thread of the ingest panicked: {what}"))
     }
 
-    /// Keeps `source` as the cause, and adds what it says to the message.
+    /// Stores `source` as the cause, and adds its message.
     pub(crate) fn caused_by(mut self, source: impl StdError + Send + Sync + 'static) -> BuildError {
         let said = source.to_string();
         let readable = without_xml(&said);
         self.message = format!("{}: {}", self.message, redact_urls(&readable));
-        // Whoever shows all causes would show what is not for people, too.
+        // All causes together would reveal more than the message may.
         self.source = (readable == said).then(|| Box::new(source) as _);
         self
     }
 
-    /// Keeps what a store said as the cause, as [`BuildError::caused_by`] does, and shows that much of it in the message.
+    /// Stores a store's error as the cause, as [`BuildError::caused_by`] does, and shows the given part of it in the
+    /// message.
     pub(crate) fn caused_by_store(mut self, source: object_store::Error, shows: Shows) -> Self {
         match shows {
             Shows::All => return self.caused_by(source),
@@ -108,7 +108,7 @@ impl BuildError {
         self
     }
 
-    /// The message with all that caused it, also where the message says nothing of the place: for logs.
+    /// Returns the message with all of its causes, even if the message hides locations: for logs.
     #[must_use]
     pub fn with_causes(&self) -> String {
         let mut text = self.message.clone();
@@ -123,14 +123,14 @@ impl BuildError {
         text
     }
 
-    /// Who can do something about it.
+    /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 }
 
-/// What the operating system said.
+/// Returns the operating system's message.
 fn of_system(error: &(dyn StdError + 'static)) -> Option<String> {
     match error.downcast_ref::<io::Error>() {
         Some(error) => Some(error.to_string()),
@@ -138,7 +138,7 @@ fn of_system(error: &(dyn StdError + 'static)) -> Option<String> {
     }
 }
 
-/// A mistake of tantivy's while a segment is built: all its input was checked before.
+/// A bug of tantivy while a segment is built: all its input was checked before.
 impl From<tantivy::TantivyError> for BuildError {
     fn from(error: tantivy::TantivyError) -> BuildError {
         BuildError::internal("cannot build a segment").caused_by(error)

@@ -1,4 +1,5 @@
-//! The readers of what a store holds beside splits and manifests, and of files of logs, for the fuzz targets. This is no API.
+//! Parsers of objects in a store besides splits and manifests, and of log files, for the fuzz targets. Not part of the
+//! API.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,12 +12,12 @@ use crate::catalog::{self, CatalogFile, Templates};
 use crate::ingest::{IngestOptions, Receipt, read_checkpoint};
 use crate::source::{ReadSettings, RecordReader, Source, take_apart};
 
-/// What was read of bytes.
+/// Result of parsing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// Names of folders and objects that are asked for because of it.
+    /// Names of folders and objects that are accessed because of it.
     pub names: Vec<String>,
-    /// The same as it is written.
+    /// The serialized result.
     pub written: Vec<u8>,
 }
 
@@ -27,7 +28,7 @@ impl Read {
     }
 }
 
-/// `indexes.json`.
+/// Parses `indexes.json`.
 #[must_use]
 pub fn catalog(bytes: &[u8]) -> Option<Read> {
     let file = catalog::parse::<CatalogFile>(bytes, "fuzz").ok()?;
@@ -35,28 +36,28 @@ pub fn catalog(bytes: &[u8]) -> Option<Read> {
     Some(Read::new(names.collect(), &file))
 }
 
-/// `templates.json`.
+/// Parses `templates.json`.
 #[must_use]
 pub fn templates(bytes: &[u8]) -> Option<Read> {
     let file = catalog::parse::<Templates>(bytes, "fuzz").ok()?;
     Some(Read::new(Vec::new(), &file))
 }
 
-/// A checkpoint of an ingest.
+/// Parses a checkpoint of an ingest.
 #[must_use]
 pub fn checkpoint(bytes: &[u8]) -> Option<Read> {
     let checkpoint = read_checkpoint(bytes)?;
     Some(Read::new(checkpoint.objects(), &checkpoint))
 }
 
-/// The receipt of a part of a shared build.
+/// Parses the receipt of a part of a shared build.
 #[must_use]
 pub fn receipt(bytes: &[u8]) -> Option<Read> {
     let receipt = Receipt::from_json(std::str::from_utf8(bytes).ok()?).ok()?;
     Some(Read::new(receipt.objects(), &receipt))
 }
 
-/// The lines of an object in the spool, if they are no more than that.
+/// Returns the lines of an object in the spool, if they have at most `max_num_bytes`.
 #[must_use]
 pub fn spooled(bytes: &[u8], max_num_bytes: usize) -> Option<Vec<u8>> {
     unpacked(bytes, max_num_bytes).ok()

@@ -53,7 +53,7 @@ fn splits(sizes: &[u64]) -> Vec<MergeCandidate> {
         .collect()
 }
 
-/// The sizes that a plan merges, each list oldest first.
+/// Returns the sizes that a plan merges, each list oldest first.
 fn plan_sizes(policy: &MergePolicy, splits: &[MergeCandidate]) -> Vec<Vec<u64>> {
     let size_of = |id: &String| {
         splits

@@ -1,25 +1,25 @@
-//! What a search may take.
+//! Limits of a search.
 
 use serde::Deserialize;
 
-/// What one search may take; `None` is no limit. When a limit is reached the search goes on with what it has, and its
-/// answer says `budget_exhausted` and names the splits that it skipped.
+/// Limits of one search; `None` is no limit. When a limit is reached, the search continues with the data it has, and
+/// its answer has `budget_exhausted` and names the skipped splits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
-    /// Maximum number of requests to the store, with repetitions and hedges.
+    /// Maximum number of requests to the store, including retries and hedges.
     pub max_requests: Option<u64>,
     /// Maximum number of bytes read.
     pub max_bytes: Option<u64>,
     /// Maximum number of waves: dependent rounds of requests.
     pub max_waves: Option<u64>,
-    /// Time from the request to its answer, in milliseconds. Reads are given up a little before, so that what has
-    /// arrived can still be answered with.
+    /// Time from the request to its answer, in milliseconds. Reads are given up a little earlier, to leave time
+    /// for an answer with the data that has arrived.
     pub deadline_ms: Option<u64>,
 }
 
 impl Budget {
-    /// Returns the lower of each limit: what a host allows, and what a request asks for.
+    /// Returns the lower of each limit: of a host, and of a request.
     pub fn lowered_to(self, asked: Self) -> Self {
         let lower = |host: Option<u64>, asked: Option<u64>| match (host, asked) {
             (Some(host), Some(asked)) => Some(host.min(asked)),

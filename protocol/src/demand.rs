@@ -1,4 +1,4 @@
-//! What a session asks for: reads, look-ups, and entries to keep.
+//! Demands of a session: reads, look-ups, and entries to store.
 
 use bytes::Bytes;
 
@@ -7,26 +7,26 @@ use crate::ByteClass;
 /// One byte range of one object, to be fetched together with all others of its demand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadRequest {
-    /// Names this request in the [`crate::Supply`] that answers it; unique within a session.
+    /// Identifies this request in the [`crate::Supply`] that answers it; unique within a session.
     pub id: u64,
     /// Object name relative to the index's URI, for example `splits/<id>.split`.
     pub object: String,
     /// First byte, from the start of the object.
     pub offset: u64,
-    /// Number of bytes; `None` asks for everything from `offset` to the end of the object.
+    /// Number of bytes; `None` requests everything from `offset` to the end of the object.
     pub len: Option<u64>,
-    /// What the range holds.
+    /// Class of the range.
     pub class: ByteClass,
 }
 
-/// A question to the host's cache, under a key that only the guest understands.
+/// A request to the host's cache, under a key that only the guest interprets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CacheLookup {
-    /// Names this lookup in the [`crate::Supply`] that answers it.
+    /// Identifies this lookup in the [`crate::Supply`] that answers it.
     pub id: u64,
     /// The key, opaque to the host.
     pub key: String,
-    /// What the entry holds.
+    /// Class of the entry.
     pub class: ByteClass,
 }
 
@@ -37,29 +37,29 @@ pub struct CacheStore {
     pub key: String,
     /// The entry.
     pub bytes: Bytes,
-    /// What the entry holds.
+    /// Class of the entry.
     pub class: ByteClass,
 }
 
-/// Everything one step needs. Every read and every lookup is answered by one [`crate::Supply`]. A demand may be empty:
-/// the session then only wants the next report of its host.
+/// Everything that one step needs. Every read and every lookup is answered by one [`crate::Supply`]. A demand may be
+/// empty: the session then only wants the next report of its host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
     /// Ranges to fetch, all at once.
     pub reads: Vec<ReadRequest>,
     /// Cache entries to look up.
     pub lookups: Vec<CacheLookup>,
-    /// Cache entries to keep; they need no answer.
+    /// Cache entries to store; they need no answer.
     pub stores: Vec<CacheStore>,
 }
 
 impl Demand {
-    /// Whether nothing is asked for.
+    /// Returns whether the demand is empty.
     pub fn is_empty(&self) -> bool {
         self.reads.is_empty() && self.lookups.is_empty() && self.stores.is_empty()
     }
 
-    /// Adds what `other` asks for.
+    /// Adds the contents of `other`.
     pub fn extend(&mut self, other: Demand) {
         self.reads.extend(other.reads);
         self.lookups.extend(other.lookups);

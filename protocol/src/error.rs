@@ -1,26 +1,26 @@
-//! The one public error of guest and hosts: few kinds, each of which says what to do.
+//! The public error of guest and hosts: few kinds, each of which implies what to do.
 
 use thiserror::Error;
 
-/// What to do about an error.
+/// Kind of an error, which implies what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// The request is wrong: fix it.
+    /// The request is invalid: fix it.
     Invalid,
-    /// There is no such index: check its name and where it is said to be.
+    /// The index does not exist: check its name and location.
     NotFound,
-    /// The index's bytes are wrong: rebuild or restore them.
+    /// The index's bytes are damaged: rebuild or restore them.
     Data,
     /// The store could not be read: try again.
     Unavailable,
     /// A limit was reached: raise it or narrow the query.
     Limit,
-    /// A defect: report it.
+    /// A bug: report it.
     Internal,
 }
 
 impl ErrorKind {
-    /// Returns the kind's name as it stands in JSON and in messages: `invalid`, `data`, ….
+    /// Returns the kind's name in JSON and in messages: `invalid`, `data`, ….
     pub fn as_str(self) -> &'static str {
         match self {
             ErrorKind::Invalid => "invalid",
@@ -33,13 +33,13 @@ impl ErrorKind {
     }
 }
 
-/// Why a search ended without an answer, or why one split is missing from it.
+/// Reason why a search ended without an answer, or why one split is missing from it.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct SearchError {
-    /// What to do about it.
+    /// Kind, which implies what to do.
     pub kind: ErrorKind,
-    /// What happened, naming the split, field, object, range or limit concerned.
+    /// Description, naming the split, field, object, range or limit concerned.
     pub message: String,
 }
 
@@ -52,32 +52,32 @@ impl SearchError {
         }
     }
 
-    /// Returns an error of a request that is wrong.
+    /// Returns the error of an invalid request.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Invalid, message)
     }
 
-    /// Returns an error of an index whose bytes are wrong.
+    /// Returns the error of a damaged index.
     pub fn data(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Data, message)
     }
 
-    /// Returns an error of a store that could not be read.
+    /// Returns the error of a store that could not be read.
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unavailable, message)
     }
 
-    /// Returns an error of a limit that was reached.
+    /// Returns the error of a reached limit.
     pub fn limit(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Limit, message)
     }
 
-    /// Returns an error that is a defect of guest or host.
+    /// Returns the error of a bug in guest or host.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Internal, message)
     }
 
-    /// Puts the place in the request in front of the message.
+    /// Puts the place in the request before the message.
     pub fn at(self, path: &str) -> Self {
         Self::new(self.kind, format!("{path}: {}", self.message))
     }

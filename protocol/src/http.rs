@@ -2,14 +2,14 @@
 
 use canter_names::Api;
 
-/// A request to the search API, as it came in.
+/// A request to the search API, as it was received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpRequest {
     /// In upper case: `GET`, `POST`.
     pub method: String,
-    /// The path of the URL, percent-encoded as it came.
+    /// The path of the URL, percent-encoded as received.
     pub path: String,
-    /// What follows the `?`, percent-encoded as it came; empty without one.
+    /// The query string after the `?`, percent-encoded as received; empty without one.
     pub query: String,
     /// The body; empty without one.
     pub body: Vec<u8>,
@@ -27,7 +27,7 @@ pub struct HttpResponse {
 }
 
 impl HttpResponse {
-    /// Returns an answer of the host's own, which is a message and nothing else, in the form of the API that was asked.
+    /// Returns an answer of the host itself, which contains only a message, in the form of the API.
     pub fn refusal(api: Api, status: u16, message: &str) -> Self {
         let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
         let body = api.error(status, Api::kind_of(status), message);

@@ -1,5 +1,5 @@
-//! The contract between guest and host, as plain Rust data: what a session asks for, what its host supplies, and how a
-//! session ends.
+//! The contract between guest and host, as plain Rust data: the demands of a session, the supplies of its host, and
+//! the end of a session.
 //!
 //! ```text
 //!   host ── step(supplies, report) ──▶ guest

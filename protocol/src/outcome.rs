@@ -1,4 +1,4 @@
-//! How a step ends, and a session.
+//! Results of steps and sessions.
 
 use crate::{Demand, HttpResponse};
 

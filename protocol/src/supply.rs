@@ -1,17 +1,17 @@
-//! What a host gives a session: the bytes that it asked for, and what only the host knows of the search.
+//! Supplies of a host to a session: the requested bytes, and a report on the search.
 
 use bytes::Bytes;
 
-/// Why a host could not supply a range.
+/// Reason why a host could not supply a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FetchErrorKind {
     /// The object does not exist.
     NotFound,
-    /// The object is shorter than the range, or the answer was cut short.
+    /// The object is shorter than the range, or the answer was truncated.
     Truncated,
     /// The store refused the credentials.
     Denied,
-    /// The store answered with something that is not the range asked for.
+    /// The store's answer does not contain the requested range.
     Protocol,
     /// The store did not answer, or not in time.
     Unavailable,
@@ -23,15 +23,15 @@ pub enum FetchErrorKind {
 /// The result of one read or lookup.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SupplyResult {
-    /// Exactly the bytes asked for.
+    /// Exactly the requested bytes.
     Bytes(Bytes),
     /// A cache lookup found nothing.
     Miss,
     /// The range could not be fetched.
     Failed {
-        /// Why.
+        /// Reason of the failure.
         kind: FetchErrorKind,
-        /// What happened, for the person who reads the answer.
+        /// Description, for readers of the answer.
         message: String,
     },
 }
@@ -50,7 +50,7 @@ pub struct Supply {
 pub struct HostReport {
     /// Microseconds since the request came in.
     pub elapsed_us: u64,
-    /// Whether reads were given up because the time was up.
+    /// True if reads were given up because the time was up.
     pub timed_out: bool,
     /// The limit of the budget that was reached first, by name.
     pub budget_exhausted: Option<String>,

@@ -53,7 +53,7 @@ async fn a_wrong_request_is_the_same_error_in_both_engines() {
     assert_eq!(wasm.kind, ErrorKind::Invalid, "{wasm}");
 }
 
-/// How long that takes is measured by the bench `instantiate`.
+/// The bench `instantiate` measures this time.
 #[test]
 fn an_instance_gives_back_its_place_and_its_memory_when_it_is_gone() {
     let options = WasmOptions {

@@ -341,7 +341,7 @@ fn a_late_read_of_another_request_is_not_taken_for_a_requests_own() {
 
 /// Host that reads one object for each answer, and repeats the read of the request before.
 struct Straggling {
-    /// Whether it also reads an additional object each time.
+    /// True if it also reads an additional object each time.
     is_wasteful: bool,
 }
 

@@ -35,7 +35,7 @@ pub struct Lab {
 pub struct Setup {
     /// Network model; `None` takes no time.
     pub network: Option<LatencyModel>,
-    /// Whether computation takes time.
+    /// True if computation takes time.
     pub cpu: CpuTime,
     /// Settings of hedging.
     pub hedge: HedgeOptions,
@@ -43,7 +43,7 @@ pub struct Setup {
     pub coalesce: CoalesceOptions,
     /// Cache with earlier reads.
     pub cache: Option<Arc<dyn RangeCache>>,
-    /// Whether partial results are cached.
+    /// True if partial results are cached.
     pub keeps_partial_results: bool,
 }
 

@@ -12,7 +12,7 @@ pub struct Verdict {
     pub target: String,
     /// Measured value.
     pub measured: String,
-    /// Whether the target is met.
+    /// True if the target is met.
     pub is_met: bool,
 }
 

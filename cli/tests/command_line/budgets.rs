@@ -18,7 +18,7 @@ const SEARCH: [&str; 9] = [
     "--max-hits",
     "0",
 ];
-/// What a head does not answer: the column of each split is read.
+/// An aggregation that no head answers: the column of each split is read.
 const TENANTS: [&str; 2] = ["--aggs", r#"{"t":{"terms":{"field":"tenant_id"}}}"#];
 
 fn search(folder: &Path, args: &[&str], code: i32) -> (Value, String) {

@@ -1,4 +1,4 @@
-//! Searches that keep what they fetched.
+//! Searches with a cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn num_requests(answer: &Value) -> u64 {
     answer["profile"]["num_requests"].as_u64().unwrap()
 }
 
-/// The sum of a count over all classes of a layer.
+/// Returns the sum of a count over all classes of a layer.
 fn sum(answer: &Value, layer: &str, key: &str) -> u64 {
     let classes = answer["profile"]["cache"][layer].as_object().unwrap();
     classes
@@ -35,7 +35,7 @@ fn sum(answer: &Value, layer: &str, key: &str) -> u64 {
         .sum()
 }
 
-/// Every file below `folder`.
+/// Returns every file below `folder`.
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,4 +1,4 @@
-//! A clock that says a time before 1970: nothing panics, what needs the date says so, and the rest goes on.
+//! A clock before 1970: nothing panics, commands that need the date report it, and the rest works.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::serve::PATIENCE;
 use crate::support::{NUM_DOCS, canter, indexed, texts};
 
-/// Goes before the C library's own: a day before 1970, whatever the system says.
+/// Overrides the C library's clock: a day before 1970, whatever the system's time.
 const CLOCK: &str = r"
 #include <sys/syscall.h>
 #include <time.h>
@@ -99,7 +99,7 @@ fn commands_that_need_no_date_go_on_and_others_say_what_to_do() {
         );
         assert!(!stderr.contains("panicked"), "{args:?}: {stderr}");
         let found = output.status.code();
-        // Wrong use is what a bucket that cannot be opened is.
+        // A bucket that cannot be opened counts as wrong use.
         assert!(
             found == Some(code) || found == Some(2),
             "{args:?}: {found:?} {stderr}"

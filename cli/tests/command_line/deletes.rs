@@ -1,4 +1,4 @@
-//! Documents are deleted by a query, are in no answer, and are gone from the store in the end.
+//! Documents are deleted by a query, disappear from all answers, and eventually from the store.
 
 use std::path::Path;
 

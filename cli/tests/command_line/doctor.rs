@@ -1,4 +1,4 @@
-//! `canter doctor` as a program: what it prints, in which form, and how it exits.
+//! `canter doctor` as a program: its output, in each format, and its exit codes.
 
 use std::collections::BTreeMap;
 use std::process::Command;

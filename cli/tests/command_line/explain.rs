@@ -1,4 +1,4 @@
-//! Plans and their price.
+//! Plans and their prices.
 
 use std::fs;
 
@@ -61,7 +61,7 @@ fn an_explanation_has_its_shape() {
         assert_eq!(keys(read), expect);
         assert_eq!(read["class"], "fast_field");
     }
-    // What is planned is what the search then does.
+    // The search does what was planned.
     let args = [
         "--profile",
         "--query",

@@ -1,7 +1,7 @@
 //! Attempts to see, or to infer, documents that a token's filter forbids.
 //!
-//! Two indexes are served: one with the documents of two tenants, and one with those of the first alone. Whatever the
-//! first tenant asks, both must answer alike: what differs would tell of the second.
+//! Two indexes are served: one with the documents of two tenants, and one with those of the first alone. Both must
+//! give the first tenant the same answers: a difference would reveal the second tenant's documents.
 
 mod attempts;
 
@@ -36,7 +36,7 @@ search_settings:
   default_search_fields: [body]
 "#;
 
-/// What only documents of the second tenant have.
+/// Texts that occur only in documents of the second tenant.
 const MARKS: [&str; 9] = [
     "zebra",
     "mallory",
@@ -49,7 +49,7 @@ const MARKS: [&str; 9] = [
     "q003x",
 ];
 
-/// Documents of the first tenant, and between them, before and behind, those of the second if `with_forbidden`.
+/// Returns documents of the first tenant, and among them, before and after, those of the second if `with_forbidden`.
 fn documents(with_forbidden: bool) -> String {
     let mut lines = String::new();
     for nth in 0..400_u32 {
@@ -80,7 +80,7 @@ fn documents(with_forbidden: bool) -> String {
     lines
 }
 
-/// Words that begin alike and of which each document has its own: a split has far more than a thousand.
+/// Returns words with the same prefix, distinct for each document: a split has far more than a thousand.
 fn many_words(nth: u32) -> String {
     let words = (0..60).map(|word| format!("q{nth:03}x{word:02}"));
     words.collect::<Vec<_>>().join(" ")
@@ -117,7 +117,7 @@ fn build(folder: &Path, name: &str, lines: &str) {
     );
 }
 
-/// What of an answer is the request's own, and not the documents'.
+/// Removes the parts of an answer that depend on the request instead of the documents.
 fn without_the_moment(answer: &mut Value) {
     match answer {
         Value::Object(object) => {
@@ -141,14 +141,14 @@ fn without_the_moment(answer: &mut Value) {
 /// The indexes, and tokens for them.
 struct Indexes {
     folder: TempDir,
-    /// For the first tenant's documents.
+    /// Token for the first tenant's documents.
     narrow: String,
-    /// For all documents.
+    /// Token for all documents.
     wide: String,
 }
 
 impl Indexes {
-    /// Those that another test has at hand, or new ones.
+    /// Returns the indexes of another running test, or new ones.
     fn shared() -> Arc<Self> {
         static SHARED: Mutex<Weak<Indexes>> = Mutex::new(Weak::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -182,7 +182,7 @@ impl Indexes {
         }
     }
 
-    /// A server that calls this index `logs`, and has another that neither token is for.
+    /// Returns a server with this index as `logs`, and another one that neither token allows.
     fn serve(&self, index: &str, more: &[&str]) -> Server {
         let index = format!("logs={index}");
         let args = [
@@ -209,7 +209,7 @@ fn ask(server: &Server, token: &str, attempt: &Attempt) -> Answer {
     server.send(method.clone(), path, &headers, body.clone())
 }
 
-/// Asks for all of it with and without the forbidden documents; with `wide` first by who may see those.
+/// Sends all requests with and without the forbidden documents; with `wide`, first with the token for all documents.
 fn check(attempts: &Attempts, engine: &str, cache: &[&str], wide: bool) {
     let indexes = Indexes::shared();
     let engine = ["--engine", engine];
@@ -235,7 +235,7 @@ fn check(attempts: &Attempts, engine: &str, cache: &[&str], wide: bool) {
     );
 }
 
-/// What tells of forbidden documents in an answer; `expected` is the one without them.
+/// Returns the parts of an answer that reveal forbidden documents; `expected` is the answer without them.
 fn leak(attempt: &Attempt, found: &Answer, expected: &Answer) -> Option<String> {
     let Attempt { method, path, body } = attempt;
     let costs = [
@@ -246,7 +246,7 @@ fn leak(attempt: &Attempt, found: &Answer, expected: &Answer) -> Option<String> 
     ];
     let costs = costs.iter().filter(|cost| found.header(cost).is_some());
     let costs: Vec<_> = costs.collect();
-    // What the request says itself may come back in an error.
+    // An error may repeat parts of the request.
     let request = format!("{}{body}", decoded(path));
     let shown = MARKS
         .iter()
@@ -309,7 +309,7 @@ fn what_others_were_answered_before_makes_no_difference() {
     }
 }
 
-/// The objects of the splits of an index.
+/// Returns the objects of the splits of an index.
 fn splits(folder: &Path, index: &str) -> Vec<PathBuf> {
     let objects = std::fs::read_dir(folder.join(index).join("splits")).unwrap();
     let mut objects: Vec<PathBuf> = objects.map(|object| object.unwrap().path()).collect();
@@ -317,7 +317,7 @@ fn splits(folder: &Path, index: &str) -> Vec<PathBuf> {
     objects
 }
 
-/// The parts of an answer that say where something is.
+/// Returns the parts of an answer that reveal a location.
 fn places_in(answer: &Answer, splits: &[PathBuf]) -> Vec<String> {
     let ids = splits
         .iter()
@@ -341,7 +341,7 @@ fn what_went_wrong_is_told_without_saying_where() {
     let indexes = Indexes::build();
     let folder = indexes.folder.path();
     let splits = splits(folder, "mixed");
-    // All but one: of two of them, the manifest has a head that counts a word without a read.
+    // All but one: with two of them, the manifest contains a head that counts a word without a read.
     let [gone, damaged @ .., _] = &splits[..] else {
         panic!("{splits:?}");
     };
@@ -405,7 +405,7 @@ fn value_of(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| json!(text))
 }
 
-/// The ids of all hits.
+/// Returns the ids of all hits.
 fn ids(answer: &Value) -> Vec<String> {
     let hits = answer.pointer("/hits/hits").and_then(Value::as_array);
     let ids = hits

@@ -250,7 +250,7 @@ fn a_format_that_is_named_wrongly_or_a_rule_that_is_none_is_wrong_use() {
     }
 }
 
-/// Standard input or a file, with what comes before the report.
+/// Ingests standard input or a file; returns the output before the report, and the report.
 fn ingest_into(
     folder: &Path,
     index: &str,
@@ -370,11 +370,11 @@ fn a_folder_is_read_with_its_archives_and_without_what_is_no_log() {
         search(folder, &["--query", "archived AND level:WARN"])["num_hits"],
         1
     );
-    // The same again adds nothing.
+    // Repeating it adds nothing.
     let (stdout, _) = ingest_into(folder, "index", "logs", &[], 0);
     assert!(!stdout.contains("2 + 0 = 2 new"), "{stdout}");
     assert_eq!(search(folder, &["--query", "*"])["num_hits"], 2);
-    // Nothing else is there.
+    // There is nothing else.
     std::fs::remove_file(folder.join("logs/a.log")).unwrap();
     std::fs::remove_file(folder.join("logs/c.tar")).unwrap();
     let (_, stderr) = ingest_into(folder, "other", "logs", &["--preset", "log"], 2);

@@ -1,10 +1,10 @@
-//! What `--help` promises.
+//! Contents of `--help`.
 
 use std::path::Path;
 
 use crate::support::run;
 
-/// Asserts that a command's help has every one of `expect`, in lines that fit a terminal.
+/// Asserts that a command's help contains every one of `expect`, in lines that fit a terminal.
 fn check(command: &[&str], expect: &[&str]) {
     let args = [command, &["--help"]].concat();
     let (help, _) = run(Path::new("."), &args, 0);

@@ -1,4 +1,4 @@
-//! What an ingest says of lines that are in the index already, and of inputs that are named twice.
+//! Messages of an ingest about lines that are in the index already, and about inputs that are named twice.
 
 use std::io::Write;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn ingest(folder: &Path, args: &[&str]) -> String {
     run(folder, &args, 0).0
 }
 
-/// Lines on standard input: documents that were added and that were known.
+/// Ingests lines from standard input; returns the numbers of added and known documents.
 fn ingest_stdin(folder: &Path, args: &[&str]) -> (u64, u64) {
     let args = [
         &["index", "ingest", "--index", "index", "--format", "json"],
@@ -139,7 +139,7 @@ fn an_ingest_of_a_small_file_into_a_bucket_is_at_most_eight_requests() {
     let bucket = ["--index", "s3://bucket/logs"];
     let create = ["index", "create", "--index-config", "logs.yaml"];
     run(&[&create[..], &bucket].concat());
-    // The first one makes the object that stays; one that names a config reads the index's first.
+    // The first one creates the object that stays; one with a config reads the index's first.
     let config = ["--index-config", "logs.yaml"];
     for (input, more, num_requests) in [("a", &[][..], 8), ("b", &[], 7), ("c", &config[..], 8)] {
         let mut lines = Vec::new();

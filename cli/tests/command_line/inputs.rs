@@ -1,4 +1,4 @@
-//! Inputs that are globs and folders, what their paths say, and parts of them.
+//! Inputs that are globs and folders, dates and fields in their paths, and parts of them.
 
 use std::fs;
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::support::run;
 
-/// Two days of two regions, three documents in each file, something hidden and something empty.
+/// Returns two days of two regions, with three documents in each file, a hidden file and an empty one.
 fn logs() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (day, region) in [("04", "eu"), ("05", "eu"), ("05", "us")] {
@@ -49,7 +49,7 @@ fn a_folder_is_ingested_and_a_day_of_it() {
     assert_eq!(report["num_ingested_docs"], 9);
     assert_eq!(report["left_out_inputs"]["num_hidden"], 1);
     assert_eq!(report["left_out_inputs"]["num_empty"], 1);
-    // Files are read again, and known by their lines.
+    // Files are read again, and recognised by their lines.
     let again = ingest(folder, "all --input logs/**/*.ndjson");
     assert_eq!(
         (&again["num_ingested_docs"], &again["num_known_docs"]),
@@ -83,7 +83,7 @@ fn the_keys_of_paths_are_fields_only_if_that_is_asked_for_and_overwrite_nothing(
     ] {
         assert_eq!(num_hits(folder, "with", query), expected, "{query}");
     }
-    // Where the index takes no others, only what it maps; a number is one.
+    // If the index accepts no others, only mapped fields; one of them is a number.
     let config = "version: 0.8\nindex_id: strict\ndoc_mapping:\n  mode: strict\n  field_mappings:\n    \
                   - {name: n, type: u64}\n    - {name: region, type: text, tokenizer: raw}\n";
     fs::write(folder.join("strict.yaml"), config).unwrap();
@@ -145,7 +145,7 @@ fn what_is_kept_of_a_file_that_breaks_off_is_there_once() {
         serde_json::from_str(&stdout).unwrap()
     };
     fs::write(&file, &whole[..whole.len() / 3]).unwrap();
-    // What breaks off within a record waits, and nothing of it is kept.
+    // A rest within a record waits, and is not stored.
     let first = ingest();
     assert_eq!(first["num_kept_docs"], 0, "{first}");
     let waiting = first["inputs"][0]["waiting"].as_str().unwrap();
@@ -156,7 +156,7 @@ fn what_is_kept_of_a_file_that_breaks_off_is_there_once() {
         assert_eq!(again["num_known_docs"], first["num_lines"]);
     }
     assert_eq!(num_hits(folder.path(), "index", "*"), first["num_lines"]);
-    // Further on, another rest waits, and the records between them are there.
+    // Later, another rest waits, and the records in between are stored.
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let further = ingest();
     assert!(
@@ -165,7 +165,7 @@ fn what_is_kept_of_a_file_that_breaks_off_is_there_once() {
     );
     let again = ingest();
     assert_eq!(again["num_ingested_docs"], 0, "{again}");
-    // A file of which nothing more comes is taken as it is.
+    // With --final, the rest of a finished file is taken.
     let mut final_args = args.clone();
     final_args.push("--final");
     let (stdout, _) = run(folder.path(), &final_args, 0);

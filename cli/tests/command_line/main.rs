@@ -1,4 +1,4 @@
-//! The real binary from end to end, with the native engine: what it prints and how it exits.
+//! The real binary from end to end, with the native engine: its output and exit codes.
 
 mod budgets;
 mod cache;
@@ -233,7 +233,7 @@ fn ingest_reads_standard_input_and_makes_the_index() {
     ];
     let mut lines = Vec::new();
     HdfsLogs::new(50, 7).write_to(&mut lines).unwrap();
-    // Without an id, the second time is not known to be one.
+    // Without an id, repetitions are not recognised.
     for num_splits in [1, 2] {
         let mut child = canter(folder.path(), &args)
             .stdin(Stdio::piped())

@@ -1,4 +1,4 @@
-//! `canter mcp`, spoken to as a client does: lines of JSON-RPC through pipes.
+//! `canter mcp` with a real client's messages: lines of JSON-RPC through pipes.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::support::{NUM_DOCS, canter, indexed, run, search};
 
 const INVALID_PARAMS: i64 = -32_602;
 
-/// A client with a server of its own. Dropping it kills the server.
+/// A client with its own server. Dropping it kills the server.
 pub(crate) struct Client {
     child: Child,
     pub(crate) input: Option<ChildStdin>,
@@ -23,7 +23,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A server of the index in `folder`, and a session with it.
+    /// Starts a server of the index in `folder`, and a session.
     pub(crate) fn start(folder: &Path, more: &[&str]) -> Self {
         let args = [&["--index", "logs=index", "--engine", "native"], more].concat();
         Self::of(folder, &args)
@@ -51,7 +51,7 @@ impl Client {
         self.notify("notifications/initialized", json!({}));
     }
 
-    /// A server, and no session yet.
+    /// Starts a server without a session.
     pub(crate) fn spawn(folder: &Path, args: &[&str]) -> Self {
         let mut child = canter(folder, &[&["mcp"], args].concat())
             .stdin(Stdio::piped())
@@ -84,7 +84,7 @@ impl Client {
         input.flush().unwrap();
     }
 
-    /// Writes what need not be a message.
+    /// Writes a line that need not be a message.
     pub(crate) fn write_line(&mut self, line: &[u8]) {
         let input = self.input.as_mut().unwrap();
         input.write_all(line).unwrap();
@@ -92,7 +92,7 @@ impl Client {
         input.flush().unwrap();
     }
 
-    /// The next message, which must be an error.
+    /// Returns the next message, which must be an error.
     pub(crate) fn error(&mut self) -> Value {
         let message = self.messages.recv_timeout(PATIENCE).unwrap();
         assert!(message["error"].is_object(), "{message}");
@@ -111,7 +111,7 @@ impl Client {
         id
     }
 
-    /// The next message, which must answer this request.
+    /// Returns the next message, which must answer this request.
     pub(crate) fn answer_to(&mut self, id: u64) -> Value {
         let message = self.messages.recv_timeout(PATIENCE).unwrap();
         assert_eq!(message["id"], id, "{message}");
@@ -127,7 +127,7 @@ impl Client {
         self.send("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
-    /// The answer of a call that has one. Its text says the same as its structure.
+    /// Returns the answer of a successful call. Its text and its structured content are equal.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.send_call(tool, arguments);
         let message = self.answer_to(id);
@@ -138,7 +138,7 @@ impl Client {
         text
     }
 
-    /// What a call says that failed.
+    /// Returns the message of a failed call.
     pub(crate) fn failure(&mut self, tool: &str, arguments: Value) -> String {
         let id = self.send_call(tool, arguments);
         let message = self.answer_to(id);
@@ -146,7 +146,7 @@ impl Client {
         text_of(&message).to_owned()
     }
 
-    /// What the protocol says of a call that is none.
+    /// Returns the protocol's error for an invalid call.
     fn refusal(&mut self, tool: &str, arguments: Value) -> String {
         let id = self.send_call(tool, arguments);
         let message = self.answer_to(id);
@@ -157,7 +157,7 @@ impl Client {
         message["error"]["message"].as_str().unwrap().to_owned()
     }
 
-    /// Closes standard input. How the server ends, and what it has said that nobody has read yet.
+    /// Closes standard input; returns the server's exit status, and its unread messages.
     pub(crate) fn close(mut self) -> (ExitStatus, Vec<Value>) {
         self.input = None;
         let mut rest = Vec::new();
@@ -229,7 +229,7 @@ fn tools_are_listed_with_schemas_that_allow_nothing_else() {
     let search = &tools[2]["inputSchema"];
     assert_eq!(search["properties"]["max_hits"]["maximum"], 7);
     assert_eq!(search["required"], json!(["index", "query"]));
-    // Every argument that a schema has is known to the tool.
+    // Every argument in a schema is accepted by the tool.
     let aggs = json!({"tenants": {"terms": {"field": "tenant_id"}}});
     let all = json!({
         "index": "logs", "query": "*", "start_timestamp": "2016-04-13", "end_timestamp": "now",
@@ -452,7 +452,7 @@ fn wrong_arguments_are_refused_by_name_and_wrong_requests_say_what_to_do() {
         let message = client.failure(tool, arguments.clone());
         assert!(message.contains(part), "{tool} {arguments}: {message}");
     }
-    // What is null is as good as absent.
+    // Null counts as absent.
     let null = json!({"index": "logs", "query": "*", "max_hits": 0, "sort_by": null});
     assert_eq!(client.call("search", null)["num_hits"], NUM_DOCS);
     let id = client.send("prompts/make", json!({}));
@@ -507,7 +507,7 @@ fn a_forced_filter_hides_documents_and_what_would_tell_of_them() {
     let message = client.refusal("search", greedy);
     assert!(message.contains("\"budget.max_requests\""), "{message}");
 
-    // A filter that is none is wrong use, before anybody asks.
+    // An invalid filter is wrong use, reported at the start.
     let args = [
         "mcp",
         "--index",

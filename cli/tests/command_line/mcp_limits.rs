@@ -1,4 +1,4 @@
-//! What `canter mcp` does about calls that ask for much, and how it ends.
+//! Limits of `canter mcp` on expensive calls, and its shutdown.
 
 use std::io::Write;
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use crate::mcp::{Client, has_note};
 use crate::serve::PATIENCE;
 use crate::support::{NUM_DOCS, indexed, run};
 
-/// A store that takes connections and says nothing: its address, and a message for each connection.
+/// Returns a store that accepts connections but never answers: its address, and a message for each connection.
 fn silent_store() -> (String, Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -35,10 +35,10 @@ fn everything(index: &str) -> Value {
 #[test]
 fn a_budget_gives_a_part_of_the_answer_and_says_so() {
     let folder = indexed();
-    // With a cache, what one call has read costs the next one nothing.
+    // With a cache, repeated reads would cost nothing.
     let allowed = |max: &'static str| ["--max-requests", max, "--no-cache"];
     let mut client = Client::start(folder.path(), &allowed("50"));
-    // What a head does not answer: the column of each split is read.
+    // An aggregation that no head answers: the column of each split is read.
     let asked = |max_requests: u64| {
         json!({
             "index": "logs", "query": "*", "aggs": {"t": {"terms": {"field": "tenant_id"}}},
@@ -62,7 +62,7 @@ fn a_budget_gives_a_part_of_the_answer_and_says_so() {
         "{part}"
     );
 
-    // An answer from no split is none.
+    // An answer without any split is an error.
     let message = client.failure("aggregate", asked(1));
     assert!(message.contains("no split could be searched"), "{message}");
     assert!(message.contains("budget.max_requests"), "{message}");
@@ -211,7 +211,7 @@ fn it_ends_with_standard_input() {
     let silent = Client::spawn(folder, &args);
     assert!(silent.close().0.success());
 
-    // Calls that are under way are answered first.
+    // Running calls are answered first.
     let mut hasty = Client::start(folder, &[]);
     let id = hasty.send_call(
         "search",
@@ -229,7 +229,7 @@ fn it_ends_with_standard_input() {
 
     let mut endless = Client::start(folder, &[]);
     let input = endless.input.as_mut().unwrap();
-    // The server may be gone before all of it is written.
+    // The server may end before all of it is written.
     let _ = input.write_all("x".repeat(5 << 20).as_bytes());
     let (_, rest) = endless.close();
     assert_eq!(rest.len(), 1, "{rest:?}");
@@ -240,7 +240,7 @@ fn it_ends_with_standard_input() {
 fn a_line_that_is_no_message_is_answered_and_the_session_goes_on() {
     let folder = indexed();
     let args = ["--index", "logs=index", "--engine", "native"];
-    // Before there is a session, too.
+    // Also before a session.
     let mut client = Client::spawn(folder.path(), &args);
     client.write_line(b"nonsense");
     let error = client.error();

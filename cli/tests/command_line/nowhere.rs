@@ -1,4 +1,4 @@
-//! Commands on an index that is not there, and on one that cannot be reached.
+//! Commands on a missing index, and on one that cannot be reached.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -44,7 +44,7 @@ fn where_no_index_is_the_message_says_how_to_make_one() {
         explain.push("--explain");
         commands.push(explain);
         if index != "empty" {
-            // A folder that holds no index yet may hold one later.
+            // A folder without an index may get one later.
             commands.push(serve.to_vec());
         }
         for args in commands {
@@ -136,13 +136,13 @@ fn bucket(folder: &Path, endpoint: &str, args: &[&str]) -> std::process::Command
     command
 }
 
-/// An address at which nobody listens any more.
+/// Returns an address that nothing listens on any more.
 fn closed_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
 }
 
-/// A store that allows nothing, for as long as the test runs.
+/// Starts a store that denies everything, for the duration of the test; returns its address.
 fn refusing_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! A log and one command: an index that nobody described, and a search without an index.
+//! A log and one command: an index without a config, and a search without an index.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{canter, run, search, texts};
 
-/// A folder with 120 lines of an access log.
+/// Returns a folder with 120 lines of an access log.
 fn access_log() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let bytes = sample(Format::AccessLog, 120, 1).bytes;
@@ -37,7 +37,7 @@ fn num_hits(folder: &Path, args: &[&str]) -> (u64, String) {
     (answer["num_hits"].as_u64().unwrap(), stderr)
 }
 
-/// The folders of kept indexes.
+/// Returns the folders of kept indexes.
 fn kept(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder.join("kept/input")).unwrap();
     entries.map(|entry| entry.unwrap().path()).collect()
@@ -75,11 +75,11 @@ fn an_ingest_without_an_index_makes_one_that_suits_the_input() {
         .map(|bucket| bucket["doc_count"].as_u64().unwrap())
         .sum();
     assert!(hits > 0 && counted == hits, "{answer}");
-    // Once there, it is what it is.
+    // An existing index keeps its config.
     let (stdout, stderr) = run(folder, &ingest, 0);
     assert!(stdout.contains("120"), "{stdout}");
     assert!(!stderr.contains("new index"), "{stderr}");
-    // Standard input is looked at, and read whole.
+    // Standard input is sampled, and read completely.
     let mut piped = canter(folder, &["index", "ingest", "--index", "piped"]);
     let mut piped = piped
         .stdin(Stdio::piped())
@@ -136,7 +136,7 @@ fn an_ingest_that_fails_leaves_no_index_behind() {
         assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
         assert!(!folder.join("made/index").exists(), "{args:?}: {stderr}");
     }
-    // The same command works once what was wrong is right.
+    // The same command works once the input is fixed.
     fs::write(folder.join("bad.ndjson"), "{\"a\": 1}\n").unwrap();
     let again = [
         "index",
@@ -181,7 +181,7 @@ fn a_search_of_inputs_indexes_them_once() {
     assert_eq!(again, first);
     assert!(!stderr.contains("indexed"), "{stderr}");
     assert_eq!(kept(folder).len(), 1);
-    // Read in another way, it is another index; grown, too.
+    // Other options make another index; so does a grown input.
     let (plain, stderr) = num_hits(
         folder,
         &["--input", "access.log", "--input-format", "plain", "GET"],
@@ -283,7 +283,7 @@ fn what_comes_through_a_pipe_is_known_by_its_content() {
 fn large_inputs_are_told_to_become_an_index_and_wrong_ones_leave_nothing() {
     let folder = access_log();
     let folder = folder.path();
-    // Nothing of it is on the disk.
+    // A sparse file.
     let file = fs::File::create(folder.join("large.log")).unwrap();
     file.set_len((2 << 30) + 1).unwrap();
     let (_, stderr) = texts(

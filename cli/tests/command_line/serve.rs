@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::{canter, indexed, run, search};
 
-/// Far longer than anything here takes: a server that does not end by itself is a failure, not a hanging test.
+/// Far longer than anything here takes: a server that does not end is a failure, not a hanging test.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server under test. Dropping it kills it.
@@ -27,17 +27,17 @@ impl Server {
         Self::of(folder, &[&["--index", "logs=index"], more].concat())
     }
 
-    /// A server with indexes of its own.
+    /// Starts a server with indexes of its own.
     pub(crate) fn of(folder: &Path, more: &[&str]) -> Self {
         Self::that_logs(folder, more, Stdio::null())
     }
 
-    /// A server whose log goes somewhere.
+    /// Starts a server with a log.
     pub(crate) fn that_logs(folder: &Path, more: &[&str], log: impl Into<Stdio>) -> Self {
         Self::with(folder, more, log, &[])
     }
 
-    /// A server with variables of its own in its environment.
+    /// Starts a server with additional environment variables.
     pub(crate) fn with(
         folder: &Path,
         more: &[&str],
@@ -49,8 +49,8 @@ impl Server {
         Self::run(command).expect("it listens")
     }
 
-    /// A server that can write nowhere but into `folder`, for what it must not delete elsewhere. Nothing, and a line that
-    /// names the test, where no mount namespace can be made: that takes Linux and root.
+    /// Starts a server that can write only to `folder`, to test that it deletes nothing elsewhere. Returns `None`, and
+    /// prints the test's name, if no mount namespace can be created, which takes Linux and root.
     pub(crate) fn shut_in(folder: &Path, more: &[&str], test: &str) -> Option<Self> {
         const SHUT_IN: &str = r#"
             mount --bind "$0" "$0" || exit 77
@@ -78,7 +78,7 @@ impl Server {
         server
     }
 
-    /// Nothing if the program cannot be run, or ends.
+    /// Returns `None` if the program cannot be run, or ends.
     fn run(command: &mut Command) -> Option<Self> {
         let mut child = command.stdout(Stdio::piped()).spawn().ok()?;
         let mut line = String::new();
@@ -102,12 +102,12 @@ impl Server {
         })
     }
 
-    /// `address:port`.
+    /// Returns `address:port`.
     pub(crate) fn address(&self) -> &str {
         self.url.strip_prefix("http://").unwrap()
     }
 
-    /// The most bytes of memory that it has had.
+    /// Returns the peak memory of the server in bytes.
     #[cfg(target_os = "linux")]
     pub(crate) fn peak_bytes(&self) -> u64 {
         let path = format!("/proc/{}/status", self.child.id());
@@ -118,7 +118,7 @@ impl Server {
         peak.parse::<u64>().unwrap() << 10
     }
 
-    /// Tells it to stop every now and then until it has, as an impatient person does.
+    /// Tells it to stop repeatedly until it has, as an impatient person does.
     pub(crate) fn stop(&mut self) -> ExitStatus {
         let started = Instant::now();
         while started.elapsed() < PATIENCE {
@@ -184,7 +184,7 @@ impl Server {
     }
 }
 
-/// The arguments of a server that listens anywhere.
+/// Returns the arguments of a server on any port.
 fn args<'a>(more: &[&'a str]) -> Vec<&'a str> {
     let engine: &[&str] = match more.contains(&"--engine") {
         true => &[],
@@ -211,7 +211,7 @@ impl Answer {
         serde_json::from_str(&self.text).unwrap()
     }
 
-    /// All that came: the headers and the body.
+    /// Returns the whole answer: the headers and the body.
     pub(crate) fn whole(&self) -> String {
         format!("{:?} {}", self.headers, self.text)
     }
@@ -318,7 +318,7 @@ fn it_counts_what_it_does_and_ends_when_it_is_told_to() {
     let line = "canter_queries_total{kind=\"http\",outcome=\"ok\"} 2";
     assert!(metrics.contains(line), "{metrics}");
     assert!(server.stop().success());
-    // What it fetched is there for the next.
+    // The next search finds the data that it fetched.
     let (stats, _) = run(
         folder.path(),
         &["cache", "stats", "cache", "--format", "json"],
@@ -335,7 +335,7 @@ fn a_client_that_stops_halfway_does_not_keep_it() {
     let half =
         b"POST /api/v1/logs/search HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{";
     client.write_all(half).unwrap();
-    // After this one the other has been accepted too.
+    // Afterwards, the other one has been accepted too.
     assert_eq!(server.get("/health/livez").status, 200);
     assert!(server.stop().success());
     drop(client);

@@ -1,4 +1,4 @@
-//! What servers keep: in memory unless a folder is named, and nothing at all with `--no-cache`.
+//! Caches of servers: memory unless a folder is given, and nothing with `--no-cache`.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use crate::serve::Server;
 use crate::stores::bucket_of;
 use crate::support::{indexed, run};
 
-/// The index in `folder` on a web server, and the argument that names it.
+/// Serves the index in `folder` from a web server; returns it, and the argument that names it.
 fn store_of(folder: &Path) -> (WebServer, String) {
     let store = bucket_of(folder, &[]);
     let index = format!("web={}/bucket/index", store.origin());
     (store, index)
 }
 
-/// How many requests `ask` makes: for the manifest, and for anything else.
+/// Counts the requests of `ask`: those for the manifest, and others.
 fn count(store: &WebServer, ask: impl FnOnce()) -> (usize, usize) {
     let num_before = store.requests().len();
     ask();
@@ -44,7 +44,7 @@ fn a_server_asks_the_store_once_for_the_same_request() {
     let (_, num_ranges) = count(&store, || first = search());
     assert!(num_ranges > 0);
     assert_eq!(first.as_array().unwrap().len(), 5);
-    // The manifest is asked after, and has not changed.
+    // The manifest is revalidated, and has not changed.
     let num_bytes = store.num_body_bytes();
     assert_eq!(count(&store, || assert_eq!(search(), first)), (1, 0));
     assert_eq!(store.num_body_bytes(), num_bytes);
@@ -90,7 +90,7 @@ fn a_server_with_nothing_but_memory_keeps_points_in_time_and_scrolls() {
         assert_eq!(page.json()["hits"]["total"]["value"], 2_000);
     };
     search();
-    // The point in time is there, whatever the manifest is now.
+    // The point in time still works, whatever the current manifest.
     assert_eq!(count(&store, search).1, 0);
     let begun = server.post_json("/web/_search?scroll=1m", &json!({"size": 3}));
     let next = json!({"scroll": "1m", "scroll_id": begun.json()["_scroll_id"]});

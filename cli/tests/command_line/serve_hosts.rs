@@ -1,4 +1,4 @@
-//! What `canter serve` answers to whom, and what it shows of where it reads.
+//! Hosts that `canter serve` answers for, and locations that it hides.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -15,7 +15,7 @@ fn status_for(server: &Server, host: &str, path: &str) -> (u16, String) {
     (answer.status, answer.text)
 }
 
-/// A page whose name leads here has the browser ask with the page's name (DNS rebinding).
+/// A page whose name points here makes the browser send the page's name (DNS rebinding).
 #[test]
 fn a_request_for_a_foreign_host_is_refused_whatever_it_asks_for() {
     let folder = indexed();
@@ -46,7 +46,7 @@ fn a_request_for_a_foreign_host_is_refused_whatever_it_asks_for() {
             assert_eq!(status, 200, "{host}: {text}");
         }
     }
-    // A page's own name in a preflight does not get past either.
+    // A page's own name in a preflight is refused as well.
     let headers = [("host", "evil.example"), ("origin", "http://evil.example")];
     let preflight = server.send(Method::OPTIONS, SEARCH, &headers, String::new());
     assert_eq!(preflight.status, 421);
@@ -68,7 +68,7 @@ fn every_host_is_answered_if_that_is_allowed_and_no_url_is_taken_for_a_name() {
     assert!(stderr.contains("no scheme, port or path"), "{stderr}");
 }
 
-/// The index's URI as it is given, and what may be shown of it.
+/// The index's URI as given, and the part that may be shown.
 const PRESIGNED: &str = "http://zoe42:s3cr3t@127.0.0.1:9/logs?X-Amz-Signature=5ec2e7&k=(5ec2e7)";
 const SHOWN: &str = "http://127.0.0.1:9/logs";
 

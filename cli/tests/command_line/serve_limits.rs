@@ -1,7 +1,7 @@
-//! What `canter serve` does about clients that are slow, many or large.
+//! Limits of `canter serve` on clients that are slow, numerous or large.
 //!
-//! Nothing here depends on how fast the machine is: what must end is waited for with [`PATIENCE`], and what
-//! must not happen is asked for only after something that happens later.
+//! Nothing here depends on the machine's speed: events that must happen are awaited with [`PATIENCE`], and
+//! the absence of others is only checked after an event that happens later.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -24,19 +24,19 @@ fn send(server: &Server, text: &str) -> TcpStream {
     stream
 }
 
-/// All that comes until the server closes the connection.
+/// Returns everything until the server closes the connection.
 fn read_to_end(mut stream: TcpStream) -> String {
     let mut bytes = Vec::new();
     match stream.read_to_end(&mut bytes) {
         Ok(_) => {}
-        // Closed with bytes unread, which is as good.
+        // Closed with unread bytes, which is equivalent.
         Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
         Err(error) => panic!("the connection is still open after {PATIENCE:?}: {error}"),
     }
     String::from_utf8(bytes).unwrap()
 }
 
-/// The answer's header, without waiting for the connection's end.
+/// Returns the answer's header, without waiting for the connection's end.
 fn read_header(stream: &mut TcpStream) -> String {
     let mut text = Vec::new();
     let mut byte = [0];
@@ -53,7 +53,7 @@ fn is_refused(answer: &str, status: &str, flag: &str) -> bool {
         && answer.contains(flag)
 }
 
-/// Tries until it comes true.
+/// Retries until the condition holds.
 fn wait_until(mut is_so: impl FnMut() -> bool, what: &str) {
     let started = Instant::now();
     while !is_so() {
@@ -128,14 +128,14 @@ fn connections_beyond_the_limit_are_refused_until_one_ends() {
     wait_until(is_answered, "no place became free");
 }
 
-/// An index whose store takes requests and never answers them: searches of it wait.
+/// Returns an index whose store accepts requests but never answers: searches of it wait.
 fn silent_store() -> (TcpListener, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let uri = format!("logs=http://{}/logs", listener.local_addr().unwrap());
     (listener, uri)
 }
 
-/// What has come already, if it is a whole header.
+/// Returns whether an answer has arrived.
 fn has_answer(stream: &TcpStream) -> bool {
     stream.set_nonblocking(true).unwrap();
     let mut byte = [0];
@@ -168,12 +168,12 @@ fn requests_beyond_those_that_run_and_wait_are_refused() {
         assert!(header.starts_with("HTTP/1.1 429 "), "{header}");
         assert!(header.contains("\r\nretry-after: 1\r\n"), "{header}");
     }
-    // Still so: nothing else has made room, and the two wait on.
+    // Still the same: nothing else has made room, and the two are still waiting.
     let again = read_header(&mut send(&server, search));
     assert!(again.starts_with("HTTP/1.1 429 "), "{again}");
     assert_eq!(num_answered(&waiting), 0);
     assert_eq!(server.get("/metrics").status, 200);
-    // A client of Elasticsearch reads why in its own form.
+    // An Elasticsearch client gets the reason in its own form.
     let elastic = server.get("/logs/_search");
     assert_eq!(elastic.status, 429);
     assert_eq!(elastic.header("retry-after"), Some("1"));
@@ -186,7 +186,7 @@ fn requests_beyond_those_that_run_and_wait_are_refused() {
             .unwrap()
             .contains("--max-waiting")
     );
-    // Who waited has gone, and there is room.
+    // The waiting clients are gone, and there is room.
     drop(waiting);
     let is_let_in = || {
         let mut client = send(&server, search);
@@ -201,7 +201,7 @@ fn requests_beyond_those_that_run_and_wait_are_refused() {
 #[test]
 fn bodies_share_the_bytes_that_may_be_held() {
     let folder = indexed();
-    // Whoever stalls is not sent away before the other was refused, however busy the machine is.
+    // A stalling client stays connected until the other one was refused, however busy the machine is.
     let limits = [
         "--max-body-bytes",
         "100KB",
@@ -217,7 +217,7 @@ fn bodies_share_the_bytes_that_may_be_held() {
         "{head}content-length: 50000\r\n\r\n{{\"query\":\"*\"{}}}",
         " ".repeat(49_987)
     );
-    // Either of the two may be there first, and the other is refused: then the first is sent anew, too.
+    // Either of the two may come first, in which case the other is refused: then the first is sent again, too.
     let mut stalling = None;
     let is_refused_now = || {
         stalling = Some(send(&server, &stalled));
@@ -291,7 +291,7 @@ fn a_server_says_that_it_lives_while_it_reads_half_a_million_actions() {
         assert!(read_header(&mut bulk).starts_with("HTTP/1.1 200 "));
         was_first
     };
-    // On a machine that has much else to do, this test may ask too late.
+    // On a busy machine, this test may ask too late.
     assert!((0..5).any(|_| is_answered_meanwhile()));
 }
 

@@ -1,4 +1,4 @@
-//! `canter serve --writable --indexes-in`: indexes are made, found and deleted, by one server and by several.
+//! `canter serve --writable --indexes-in`: indexes are created, found and deleted, by one server and by several.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ pub(crate) fn status(server: &Server, method: &str, path: &str) -> u16 {
     send(server, method, path, &Value::Null).status
 }
 
-/// Sends documents, and gives the status of each.
+/// Sends documents; returns the status of each.
 fn bulk(server: &Server, path: &str, index: &str, documents: &[Value]) -> Vec<u64> {
     let action = json!({"create": {"_index": index}});
     let lines = documents
@@ -82,7 +82,7 @@ fn mappings() -> Value {
     }})
 }
 
-/// Waits until something is so, as it is when a server has noticed.
+/// Waits until a condition holds, as it does once a server has noticed a change.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
@@ -147,7 +147,7 @@ fn an_index_is_made_filled_found_and_deleted() {
         "aggs": {"messages": {"terms": {"field": "message"}}},
     });
     let found = server.post_json("/logs/_search", &search).json();
-    // As it was sent: lists as lists, and all else as it was written.
+    // As it was sent: lists as lists, and everything else as it was written.
     assert_eq!(found["hits"]["hits"][0]["_source"], event(1), "{found}");
     assert!(
         found["hits"]["hits"][0]["highlight"]["message"].is_array(),
@@ -176,7 +176,7 @@ fn an_index_is_made_filled_found_and_deleted() {
     assert_eq!(status(&server, "HEAD", "/logs"), 404);
     assert!(!folder.path().join("all/logs").exists());
     assert_eq!(bulk(&server, "/_bulk", "logs", &events[..1]), [404]);
-    // The name is free, and nothing of before is there.
+    // The name is free, and nothing of the old index is left.
     assert_eq!(put(&server, "/logs", &Value::Null).status, 200);
     assert_eq!(count(&server, "logs"), 0);
     assert_eq!(server.get("/health/readyz").status, 200);
@@ -247,7 +247,7 @@ fn what_cannot_be_an_index_is_refused_with_what_elasticsearch_calls_it() {
     let headers = [("content-type", "application/json")];
     let broken = server.send(Method::PUT, "/a", &headers, "{".to_owned());
     assert_eq!(broken.json()["error"]["type"], "parse_exception");
-    // Of two values of one key, nobody can tell which is meant.
+    // With two values of one key, the intended one is unknown.
     let fields = r#"{"properties": {"f": {"type": "long", "type": "keyword"}}}"#;
     let patterns = r#""index_patterns": ["a*"]"#;
     for (method, path, body, key) in [
@@ -403,7 +403,7 @@ fn a_document_makes_the_index_that_a_template_describes() {
     assert_eq!(put(&server, "/_data_stream/none", &Value::Null).status, 400);
     assert_eq!(delete(&server, "/_data_stream/app-more").status, 200);
 
-    // Without a template, only names that the server was told of.
+    // Without a template, only names that the server was configured with.
     assert_eq!(
         bulk(&server, "/_bulk", "nowhere", &[document.clone()]),
         [404]
@@ -414,7 +414,7 @@ fn a_document_makes_the_index_that_a_template_describes() {
     );
     let found = server.get("/free-1/_search?q=a:words").json();
     assert_eq!(found["hits"]["total"]["value"], 1, "{found}");
-    // Quickwit's ingest makes none.
+    // Quickwit's ingest creates none.
     let lines = server.send(
         Method::POST,
         "/api/v1/app-new/ingest",
@@ -468,7 +468,7 @@ fn of_two_servers_one_makes_an_index_and_both_serve_it() {
     assert_eq!(bulk(&one, "/_bulk", "race-0", &[json!({"n": 1})]), [201]);
     until("the other finds it", || count(&other, "race-0") == 1);
     assert_eq!(delete(&one, "/race-0").status, 200);
-    // What the other acknowledges now would be lost: it looks whether the index is there.
+    // A document that the other server acknowledges now would be lost: it checks whether the index exists.
     assert_eq!(
         bulk(&other, "/_bulk?refresh=false", "race-0", &[json!({"n": 2})]),
         [404]
@@ -477,7 +477,7 @@ fn of_two_servers_one_makes_an_index_and_both_serve_it() {
     assert_eq!(put(&one, "/race-1", &Value::Null).status, 200);
     assert_eq!(bulk(&other, "/_bulk", "race-1", &[json!({"n": 3})]), [201]);
     assert_eq!(count(&one, "race-1"), 1);
-    // By every door.
+    // Through every API.
     let logs = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": [{"body": {"stringValue": "a"}}]}]}]});
     let lines = "{\"n\": 3}\n".to_owned();
     for (index, path, body) in [

@@ -1,4 +1,5 @@
-//! Who may make and delete indexes, Quickwit's ways to do so, and every example of `/openapi.json` that does.
+//! Permission to create and delete indexes, Quickwit's requests for that, and every example of `/openapi.json` that
+//! does so.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -44,9 +45,9 @@ fn tokens_say_who_may_make_and_delete() {
         ("PUT", "/app-1", &app, 200),
         ("DELETE", "/logs", &writer, 403),
         ("DELETE", "/logs", &bounded, 403),
-        // What is there is deleted.
+        // An existing index is deleted.
         ("POST", "/api/v1/indexes?overwrite=true", &writer, 403),
-        // Not there for its holder.
+        // It does not exist for its holder.
         ("DELETE", "/logs", &app, 404),
         ("DELETE", "/api/v1/indexes/logs", &app, 404),
         ("PUT", "/_index_template/t", &app, 403),
@@ -169,7 +170,7 @@ fn every_example_is_answered_and_no_other_parameter_is() {
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
             .collect();
-        // Everything is there, but for what is to be made.
+        // Everything exists except what is to be created.
         for (template, path) in things {
             put(&server, path, &example_of(template));
         }

@@ -1,4 +1,4 @@
-//! `canter serve` and the media types of Elasticsearch's clients: what they ask for in headers, in all that is answered.
+//! `canter serve` and the media types that Elasticsearch's clients request in headers, in all answers.
 
 use reqwest::Method;
 
@@ -21,7 +21,7 @@ fn answers_have_the_media_type_that_was_asked_for() {
         ("/logs/_count", 200),
         ("/nowhere/_count", 404),
         ("/logs/_nothing", 400),
-        // Whatever answers: the guest, which knows no such path, or this server, which only searches.
+        // Whichever part answers: the guest, which has no such path, or this server, which only searches.
         ("/_sql", 400),
         ("/api/v1/_elastic/logs/_count", 200),
     ] {
@@ -45,7 +45,7 @@ fn answers_have_the_media_type_that_was_asked_for() {
     let written = server.send(Method::PUT, "/logs/_doc/1", &headers, "{}".to_owned());
     assert_eq!(written.status, 403);
     assert_eq!(written.header("content-type"), Some(OWN));
-    // The search API knows of nothing of the kind.
+    // The search API has nothing of the kind.
     let other = get(&server, "/api/v1/logs/search?query=*&max_hits=0", OWN);
     assert_eq!(other.header("content-type"), Some("application/json"));
     assert_eq!(other.header("x-elastic-product"), None);

@@ -1,4 +1,4 @@
-//! `/openapi.json` says what the server answers, no more and no less.
+//! `/openapi.json` describes exactly what the server answers.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::serve::Server;
 use crate::support::indexed;
 
-/// Parameters that say something of another.
+/// Parameters that modify another one.
 const ABOUT_A_QUERY: [&str; 4] = ["df", "default_operator", "analyze_wildcard", "lenient"];
 
 pub(crate) struct Operation {
@@ -17,7 +17,7 @@ pub(crate) struct Operation {
     pub(crate) path: String,
     pub(crate) params: Vec<(String, String)>,
     pub(crate) body: Option<(String, String)>,
-    /// Whether it makes, shows or deletes indexes and templates: `serve_managing.rs` sends those.
+    /// True if it creates, shows or deletes indexes and templates: `serve_managing.rs` sends those.
     pub(crate) is_managing: bool,
 }
 
@@ -118,7 +118,7 @@ fn every_example_is_answered_and_no_other_parameter_is() {
                 wrong.push(what);
             }
         };
-        // A `GET` of several searches has them in a body, too, which few can send.
+        // A `GET` of several searches also has a body, which few clients can send.
         let has_body = operation.method != Method::GET;
         if is_many && !has_body {
             continue;
@@ -141,7 +141,7 @@ fn every_example_is_answered_and_no_other_parameter_is() {
             };
             params.push((name, value));
             let is_query = name == "q" || params.iter().any(|(name, _)| *name == "q");
-            // A query in the URL and one in the body are too many, and so are two ids.
+            // A query in the URL conflicts with one in the body, and so do two ids.
             let is_write = WRITES.iter().any(|end| path.ends_with(end));
             let with_body =
                 (is_many || is_scroll || is_write) && has_body && name != "scroll_id" && !is_query;
@@ -156,7 +156,7 @@ fn every_example_is_answered_and_no_other_parameter_is() {
             "/health/readyz",
             "/metrics",
             "/openapi.json",
-            // Exporters add no parameters, and whatever stands there is nobody's.
+            // Exporters add no parameters, and others are ignored.
             "/v1/logs",
             "/api/v1/otlp/v1/logs",
         ];
@@ -171,7 +171,7 @@ fn every_example_is_answered_and_no_other_parameter_is() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whether a path is one of a template's.
+/// Returns whether a path matches a template.
 fn is_of(template: &str, path: &str) -> bool {
     let (template, path): (Vec<&str>, Vec<&str>) =
         (template.split('/').collect(), path.split('/').collect());

@@ -1,4 +1,4 @@
-//! `/ui/`: the search page as the server answers it. What it does in a browser, its own tests say.
+//! `/ui/`: the search page as the server answers it. Separate tests cover its behaviour in a browser.
 
 use reqwest::Method;
 
@@ -19,7 +19,7 @@ fn the_page_comes_with_its_parts_and_may_load_nothing_else() {
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"));
     assert!(!policy.contains("unsafe"), "{policy}");
-    // What the page names is there.
+    // The files that the page names exist.
     let mut num_parts = 0;
     for part in page
         .text
@@ -42,7 +42,7 @@ fn the_page_comes_with_its_parts_and_may_load_nothing_else() {
     assert_eq!(server.get("/ui").status, 200, "it leads to the page");
     assert_eq!(server.get("/ui/nothing.js").status, 404);
     assert_eq!(server.get("/ui/..%2f..%2fCargo.toml").status, 404);
-    // A browser is led there; a client of the API is told the version.
+    // A browser is redirected there; an API client gets the version.
     let visitor = server.send(
         Method::GET,
         "/",
@@ -66,7 +66,7 @@ fn the_page_needs_no_token_and_the_api_does() {
         answer.header_values("www-authenticate").join("; ")
     };
     assert!(schemes(&[]).contains("Basic"));
-    // Or else a browser would open a window for a password before the page can ask.
+    // Otherwise, a browser would ask for a password before the page can.
     let of_page = schemes(&[("x-requested-with", "XMLHttpRequest")]);
     assert!(
         of_page.contains("Bearer") && !of_page.contains("Basic"),

@@ -1,5 +1,5 @@
-//! Web pages of other origins: what a browser sends for them changes nothing, unless the server was told of them; and every route
-//! that changes anything asks for its rights, and bounds its body.
+//! Web pages of other origins: requests that a browser sends for them change nothing, unless the server allows their
+//! origins; and every route that changes anything checks rights, and limits its body.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::serve_managing::{count, put, server};
 use crate::serve_tokens::key;
 use crate::support::run;
 
-/// The table of routes, as `server/src/routes` has it: a unit test there compares them.
+/// The table of routes in `server/src/routes`: a unit test there compares them.
 const TABLE: &str = include_str!("../../../tests/golden/write_routes.txt");
 
 struct Row {
@@ -46,7 +46,7 @@ const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded")
 const PLAIN: (&str, &str) = ("content-type", "text/plain");
 const HTML: (&str, &str) = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
 
-/// What browsers send for a page of another origin.
+/// Headers that browsers send for a page of another origin.
 const PAGES: [&[(&str, &str)]; 8] = [
     &[("sec-fetch-site", "cross-site"), ("origin", EVIL), PLAIN],
     &[("sec-fetch-site", "cross-site"), ("origin", "null"), FORM],
@@ -65,7 +65,7 @@ const PAGES: [&[(&str, &str)]; 8] = [
     &[FORM, HTML],
 ];
 
-/// A server with an index of one document, and a template.
+/// Starts a server with an index of one document, and a template.
 fn filled(folder: &Path, more: &[&str]) -> Server {
     let server = server(folder, more);
     assert_eq!(put(&server, "/logs", &Value::Null).status, 200);
@@ -77,7 +77,7 @@ fn filled(folder: &Path, more: &[&str]) -> Server {
     server
 }
 
-/// Nothing has come, changed or gone.
+/// Checks that nothing was added, changed or deleted.
 fn check_unchanged(server: &Server) {
     assert_eq!(count(server, "logs"), 1);
     let templates = server.get("/_index_template").json();
@@ -133,7 +133,7 @@ fn no_page_deletes_replaces_or_adds_anything() {
         }
     }
     check_unchanged(&server);
-    // They may search, as they were allowed to.
+    // They may search, if allowed.
     let found = send(&server, "GET", "/logs/_count", PAGES[0], "");
     assert_eq!(found.json()["count"], 1, "{}", found.text);
     assert_eq!(found.header("access-control-allow-origin"), Some("*"));
@@ -146,7 +146,7 @@ fn whoever_is_no_page_of_another_origin_writes_as_before() {
     let own = format!("http://{}", server.address());
     for headers in [
         &[][..],
-        // `curl -d`, and what logs' shippers send.
+        // `curl -d`, and requests of log shippers.
         &[FORM, ("accept", "*/*")],
         &[PLAIN],
         &[
@@ -167,7 +167,7 @@ fn whoever_is_no_page_of_another_origin_writes_as_before() {
         );
         assert_eq!(added.status, 201, "{headers:?}: {}", added.text);
     }
-    // An address that somebody has typed.
+    // A typed address.
     let typed = [("sec-fetch-site", "none"), HTML];
     assert_eq!(send(&server, "GET", "/_refresh", &typed, "").status, 200);
     assert_eq!(count(&server, "logs"), 8);
@@ -305,7 +305,7 @@ fn every_route_of_the_table_asks_for_its_rights() {
             answer.status
         };
         assert_eq!(ask(&[]), 401, "{method} {path}");
-        // The token that a browser has stored is sent along with what a page asks for.
+        // A browser attaches its stored token to a page's requests.
         if method != Method::GET && method != Method::HEAD {
             let forged = [
                 ("authorization", all.as_str()),

@@ -1,4 +1,4 @@
-//! Where indexes are: a server goes nowhere else whatever its store says, and tells nobody.
+//! Locations of indexes: a server accesses nothing else whatever its store contains, and reveals them to nobody.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::serve::{Answer, Server};
 use crate::serve_managing::{delete, put, status};
 use crate::support::run;
 
-/// The folder leads out of the root, and stays in the test's own.
+/// The folder is outside the root, but inside the test's own.
 #[test]
 fn a_list_of_indexes_that_leads_outside_has_nothing_served_and_nothing_deleted() {
     let folder = tempfile::tempdir().unwrap();
@@ -43,7 +43,7 @@ fn a_list_of_indexes_that_leads_outside_has_nothing_served_and_nothing_deleted()
         assert!(deleted.text.contains("indexes.json"), "{}", deleted.text);
         assert_eq!(status(&server, "GET", "/logs/_count"), 404, "{outside}");
         assert_eq!(delete(&server, "/api/v1/indexes/logs").status, 500);
-        // What was served before is.
+        // The indexes from before are still served.
         assert_eq!(status(&server, "GET", "/more/_count"), 200, "{outside}");
         for kept in [
             "outside/notes",
@@ -57,7 +57,7 @@ fn a_list_of_indexes_that_leads_outside_has_nothing_served_and_nothing_deleted()
 
 const DOCUMENT: &str = r#"{"timestamp_nanos":1762336800000000000,"body":{"message":"some"}}"#;
 
-/// A folder with an index `fixed`, and a root with an index `logs`, each with a document.
+/// A folder with an index `fixed`, and a root with an index `logs`, with one document each.
 struct Bench {
     folder: TempDir,
     server: Server,
@@ -101,7 +101,7 @@ impl Bench {
         self.server.send(method, path, &headers, body.to_owned())
     }
 
-    /// The folders of both indexes.
+    /// Returns the folders of both indexes.
     fn indexes(&self) -> [PathBuf; 2] {
         let mut logs = self.path("all/logs").read_dir().unwrap();
         let logs = logs.next().unwrap().unwrap().path();
@@ -113,7 +113,7 @@ impl Bench {
     }
 }
 
-/// What is asked of each index.
+/// Requests for each index.
 const OF_INDEX: [(&str, &str, &str); 16] = [
     ("GET", "/INDEX/_count?q=some", ""),
     ("GET", "/INDEX/_search?q=some", ""),
@@ -153,7 +153,7 @@ const OF_INDEX: [(&str, &str, &str); 16] = [
     ),
 ];
 
-/// What is asked of the server.
+/// Requests for the whole server.
 const OF_ALL: [(&str, &str, &str); 11] = [
     ("GET", "/_search?q=some", ""),
     ("GET", "/_cat/indices?format=json", ""),
@@ -170,7 +170,7 @@ const OF_ALL: [(&str, &str, &str); 11] = [
 
 type Break = fn(&Bench);
 
-/// What happens to the files of both indexes, or to those of the root.
+/// Returns ways to break the files of both indexes, or those of the root.
 fn breaks() -> [(&'static str, Break); 12] {
     fn in_each(bench: &Bench, change: impl Fn(&Path)) {
         bench.indexes().iter().for_each(|index| change(index));
@@ -179,7 +179,7 @@ fn breaks() -> [(&'static str, Break); 12] {
         let mut splits = index.join("splits").read_dir().unwrap();
         splits.next().unwrap().unwrap().path()
     }
-    /// A folder where there was a file cannot be read or written as one.
+    /// Replaces a file by a folder, which cannot be read or written as a file.
     fn become_folder(path: &Path) {
         if path.exists() {
             std::fs::remove_file(path).unwrap();
@@ -240,13 +240,13 @@ fn breaks() -> [(&'static str, Break); 12] {
     ]
 }
 
-/// What went wrong, and what of it was told to clients.
+/// Number of failed requests, and the locations that they revealed.
 struct Told {
     num_failed: usize,
     places: Vec<String>,
 }
 
-/// Asks everything of a server over what is broken.
+/// Sends all requests to a server with broken files.
 fn ask_all(what: &str, change: Break) -> Told {
     let bench = Bench::new();
     let place = bench.folder.path().canonicalize().unwrap();
@@ -283,7 +283,7 @@ fn ask_all(what: &str, change: Break) -> Told {
 
 #[test]
 fn no_answer_says_where_indexes_are() {
-    // Most of the time a server waits before it tries again.
+    // Servers mostly wait before they retry, so this runs in parallel.
     let told: Vec<Told> = std::thread::scope(|scope| {
         let asking = breaks().map(|(what, change)| scope.spawn(move || ask_all(what, change)));
         asking.map(|asking| asking.join().unwrap()).into()

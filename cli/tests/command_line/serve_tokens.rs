@@ -1,4 +1,4 @@
-//! `canter serve` with tokens: who may ask, and that nobody who may not learns anything.
+//! `canter serve` with tokens: access for their holders, and no information for anyone else.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use reqwest::Method;
 use crate::serve::{Answer, Server};
 use crate::support::{indexed, run};
 
-/// Adds a key, and gives its token.
+/// Adds a key, and returns its token.
 pub(crate) fn key(folder: &Path, args: &[&str]) -> String {
     let args = [&["key", "add", "--file", "keys.toml"], args].concat();
     let (stdout, stderr) = run(folder, &args, 0);
@@ -124,7 +124,7 @@ fn only_holders_of_tokens_are_answered_and_only_what_they_may_see() {
     );
 }
 
-/// A secret of these tests, and tokens that it signed: one until the year 2100, and one that has ended.
+/// A secret of these tests, and tokens signed with it: one until the year 2100, and an expired one.
 const KEY_SET: &str = r#"{"keys": [{"kty": "oct", "k": "YSBzZWNyZXQgb2YgdGhlc2UgdGVzdHMsIGFuZCBvZiBub2JvZHkgZWxzZQ"}]}"#;
 const JWT: &str = "eyJhbGciOiAiSFMyNTYiLCAidHlwIjogIkpXVCJ9.eyJzdWIiOiAiZGFzaGJvYXJkIiwgImV4cCI6IDQxMDI0NDQ4MDAsICJjYW50ZXIiOiB7ImluZGV4ZXMiOiBbImwqIl0sICJmaWx0ZXIiOiAic2V2ZXJpdHlfdGV4dDpFUlJPUiJ9fQ.5-CFkI9CG_-6SvebziMsORpETF54KlakZHRCCw2hwLg";
 const ENDED: &str = "eyJhbGciOiAiSFMyNTYiLCAidHlwIjogIkpXVCJ9.eyJzdWIiOiAiZGFzaGJvYXJkIiwgImV4cCI6IDE2MDAwMDAwMDAsICJjYW50ZXIiOiB7fX0.v0Y7KAMw5BvremXvnGfukxap19TLkVC77_MfjnfIt9w";

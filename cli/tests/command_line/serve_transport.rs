@@ -1,4 +1,4 @@
-//! What `canter serve` speaks: HTTP/2, TLS, compression, and the ids that requests carry.
+//! Protocols of `canter serve`: HTTP/2, TLS, compression, and the ids of requests.
 
 use std::io::Read;
 use std::path::Path;
@@ -65,7 +65,7 @@ fn hits(text: &str) -> serde_json::Value {
     answer["hits"].clone()
 }
 
-/// Connects as a client that asks by itself for every byte.
+/// Connects as a client that controls the flow of every byte.
 async fn bare_client(
     server: &Server,
     window: u32,
@@ -95,7 +95,7 @@ fn http2_connections_are_closed_when_nothing_is_asked_or_an_answer_is_not_taken(
         ended(carrying).await;
         drop(client);
 
-        // Ten bytes of an answer fit; the client leaves it at that.
+        // Ten bytes of an answer fit; the client requests no more.
         let (mut client, carrying) = bare_client(&server, 10).await;
         let request = http::Request::get(format!("{}{SEARCH}", server.url))
             .body(())
@@ -110,7 +110,7 @@ fn http2_connections_are_closed_when_nothing_is_asked_or_an_answer_is_not_taken(
     assert_eq!(server.get("/health/livez").status, 200);
 }
 
-/// A certificate for `localhost` and its key, in the folder.
+/// Returns a certificate for `localhost` and its key, in the folder.
 fn certified(folder: &Path) -> String {
     let CertifiedKey { cert, signing_key } =
         generate_simple_self_signed(["localhost".to_owned()]).unwrap();
@@ -148,7 +148,7 @@ fn tls_carries_both_versions_of_http() {
                 100
             );
         }
-        // Whoever speaks no TLS, or stops in the middle of it, hears nothing.
+        // A client without TLS, or one that stops in the handshake, gets no answer.
         let plain = canter_stores::http_client().build().unwrap();
         assert!(
             plain
@@ -262,7 +262,7 @@ fn answers_and_bodies_are_compressed_for_those_who_can() {
             "{encoding}"
         );
     }
-    // What counts is what it becomes.
+    // The decompressed size counts.
     assert!(bomb.len() < 1 << 20);
     assert_eq!(post("zstd", &bomb, PATH).status, 413);
     let wrong = post("gzip", request, PATH);
@@ -282,7 +282,7 @@ fn an_answer_says_which_request_it_answers() {
     let given = ask(&[("x-request-id", "mine-1"), ("x-opaque-id", "a dashboard")]);
     assert_eq!(given.header("x-request-id"), Some("mine-1"));
     assert_eq!(given.header("x-opaque-id"), Some("a dashboard"));
-    // One is repeated only if a log can hold it.
+    // An id is repeated only if it is suitable for a log.
     let long = "x".repeat(200);
     let given = ask(&[("x-request-id", &long), ("x-opaque-id", &long)]);
     assert!(given.header("x-request-id").is_some_and(|id| id != long));
@@ -341,6 +341,6 @@ fn a_log_line_says_of_which_request_and_trace_it_is() {
         (&span["path"], &span["status"]),
         (&"/logs/_count".into(), &200.into())
     );
-    // What is searched for is nobody else's business.
+    // Queries do not belong in a log.
     assert!(!line.to_string().contains("secret"));
 }

@@ -1,4 +1,4 @@
-//! `canter serve --writable`: what is sent can be found, each item is answered for, and nothing is lost.
+//! `canter serve --writable`: sent documents can be found, each item gets an answer, and nothing is lost.
 
 use std::path::Path;
 
@@ -28,7 +28,7 @@ search_settings:
   default_search_fields: [text]
 ";
 
-/// A folder with empty indexes: `logs`, `more` of the same kind, and one of OpenTelemetry's logs.
+/// Returns a folder with empty indexes: `logs`, `more` of the same kind, and one of OpenTelemetry's logs.
 fn empty() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
@@ -160,7 +160,7 @@ fn each_action_of_a_bulk_request_has_its_own_answer() {
     };
     assert!(error(2).contains("never") && error(2).contains("document_parsing_exception"));
     assert!(error(8).contains("unknown"), "{}", error(8));
-    // What was taken is there when the answer comes.
+    // Accepted documents can be found when the answer arrives.
     assert_eq!(
         (count(&server, "logs", "*"), count(&server, "more", "*")),
         (1, 1)
@@ -313,7 +313,7 @@ fn what_is_only_durable_is_published_soon_and_survives_a_killed_server() {
     let ingested = send(&server, path_of_quickwit, lines(&[document(3)]));
     assert_eq!(ingested.status, 200, "{}", ingested.text);
     assert_eq!(count(&server, "logs", "*"), 0);
-    // Killed, not stopped.
+    // Killed instead of stopped.
     drop(server);
     let server = Server::of(path, &never);
     assert_eq!(send(&server, "/logs/_refresh", String::new()).status, 200);
@@ -428,7 +428,7 @@ fn a_query_deletes_what_it_finds() {
         (count(&server, "logs", "*"), count(&server, "more", "*")),
         (18, 18)
     );
-    // Both have the same name in their configs; what counts is the one by which they are served.
+    // Both have the same name in their configs; the one under which they are served counts.
     let of_more = json!({"query": {"bool": {"filter": [{"match": {"text": "number7"}}], "must_not": [{"term": {"_index": "logs"}}]}}});
     let answer = delete("/logs,more/_delete_by_query", &of_more);
     assert_eq!(answer.json()["deleted"], 1, "{}", answer.text);
@@ -514,7 +514,7 @@ fn tokens_say_who_may_write_and_delete() {
     assert_eq!(text(&elsewhere).replace("more", "nowhere"), text(&nowhere));
     assert_eq!(post("/logs/_delete_by_query", &writer, &all).status, 403);
     assert_eq!(post("/logs/_delete_by_query", &reader, &all).status, 403);
-    // Its filter bounds what it deletes.
+    // Its filter restricts what it deletes.
     assert_eq!(
         post("/logs/_delete_by_query", &bounded, &all).json()["deleted"],
         1
@@ -591,7 +591,7 @@ ingest_settings:
   multiline_start: '^S'
 ";
 
-/// What a document begins with says nothing of those behind it.
+/// The beginning of a document does not affect those behind it.
 #[test]
 fn ids_are_right_where_everything_is_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -639,7 +639,7 @@ fn ids_are_right_where_everything_is_kept() {
     }
 }
 
-/// In the protocol's words, resources are exhausted.
+/// In the protocol's terms, resources are exhausted.
 #[test]
 fn logs_that_are_too_many_for_one_request_are_no_fault_of_the_server() {
     let folder = empty();
@@ -681,7 +681,8 @@ fn documents_of_logs_wait_for_room_before_others_are_read() {
     assert!(peak < 400 << 20, "{peak}");
 }
 
-/// OpenTelemetry's logs have a place of their own where no header names one: who may not know of it is told the same wherever it is.
+/// OpenTelemetry's logs have a default index if no header names one: a client that may not know of it gets the same
+/// answer whether it exists or not.
 #[test]
 fn logs_without_an_index_tell_nothing_of_those_that_a_token_is_not_for() {
     let folder = empty();
@@ -726,13 +727,13 @@ fn logs_without_an_index_tell_nothing_of_those_that_a_token_is_not_for() {
             assert_eq!(told.0, 404, "{id} {headers:?}: {}", told.1);
         }
     }
-    // As it is where another index is forbidden.
+    // The same as where another index is forbidden.
     let (_, forbidden) = send(&with, "other", &named("otel-logs-v0_9"));
     let (_, nowhere) = send(&with, "other", &named("nowhere"));
     assert_eq!(forbidden.replace("otel-logs-v0_9", "nowhere"), nowhere);
     assert_eq!(send(&with, "old", &[]).0, 200);
     drop((with, without));
-    // The one that a token is for takes the logs, whatever else there is.
+    // The index that a token allows takes the logs, whatever else exists.
     let both = serve(&[
         "--index",
         "otel-logs-v0_9=more",

@@ -1,4 +1,4 @@
-//! Builds that several machines share: `canter split build` on each, and `canter split publish` once.
+//! Builds shared by several machines: `canter split build` on each, and `canter split publish` once.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::support::run;
 const INPUTS: usize = 5;
 const LINES: usize = 40;
 
-/// Inputs of different lines, one of them bad in each, a list of their names, and an empty index.
+/// Returns inputs with different lines, one invalid line in each, a list of their names, and an empty index.
 fn new_index() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
@@ -46,7 +46,7 @@ fn new_index() -> TempDir {
     folder
 }
 
-/// Builds one part; what it says.
+/// Builds one part; returns the output.
 fn build(folder: &Path, part: &str, receipt: &str) -> String {
     let args = [
         "split",
@@ -105,7 +105,7 @@ fn parts_are_one_publication_and_count_once() {
         "{said}"
     );
     build(folder, "1/2", "b.json");
-    // A machine was slow, and another did its part too.
+    // A machine was slow, and another one built its part too.
     build(folder, "1/2", "again.json");
     assert_eq!(search(folder, "index")[0], 0, "nothing is published yet");
 
@@ -150,7 +150,7 @@ fn what_is_no_receipt_of_this_index_is_refused() {
     fs::write(folder.join("later.json"), later).unwrap();
     let (_, said) = publish(folder, &["later.json"], 1);
     assert!(said.contains("build the part again"), "{said}");
-    // An object that is gone is not published.
+    // A missing object is not published.
     for split in fs::read_dir(folder.join("index/splits")).unwrap() {
         fs::remove_file(split.unwrap().path()).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Commands on a bucket whose store leaves out what it may, or does what it must not.
+//! Commands on a bucket whose store omits optional features, or violates requirements.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{canter, indexed, splits_of, texts};
 
-/// The index in `folder/index` as a bucket.
+/// Serves the index in `folder/index` as a bucket.
 pub(crate) fn bucket_of(folder: &Path, quirks: &[Quirk]) -> WebServer {
     let mut paths = splits_of(folder);
     paths.push(folder.join("index/manifest.canter"));

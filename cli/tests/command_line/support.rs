@@ -1,4 +1,4 @@
-//! What the tests share: running the binary, and an index to run it on.
+//! Shared parts of the tests: running the binary, and an index to run it on.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -46,7 +46,7 @@ pub(crate) fn search(folder: &Path, args: &[&str]) -> Value {
     serde_json::from_str(&stdout).unwrap()
 }
 
-/// A folder with an index of a small corpus in `index`, in two splits, and some bad lines.
+/// Returns a folder with an index of a small corpus in `index`, in two splits, and some invalid lines.
 pub(crate) fn indexed() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("logs.yaml"), HDFS_LOGS_YAML).unwrap();

@@ -1,4 +1,4 @@
-//! `--transform` on the command line: what a program shows, what it says when it is wrong, and what the report counts.
+//! `--transform` on the command line: the output of a program, its errors, and the counts in the report.
 
 use std::path::Path;
 use std::process::Stdio;

@@ -1,4 +1,4 @@
-//! An index that is fed in small pieces, kept in order with `index merge`, `index gc` and `index verify`.
+//! An index that is filled in small pieces, maintained with `index merge`, `index gc` and `index verify`.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn run(folder: &Path, line: &str, code: i32) -> (String, String) {
     support::run(folder, &args, code)
 }
 
-/// An index fed by twelve ingests.
+/// Returns an index filled by twelve ingests.
 fn fed() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let policy =
@@ -59,7 +59,7 @@ fn small_splits_are_merged_removed_and_checked() {
     let (stdout, _) = run(folder, "index merge --index live --dry-run", 0);
     assert_eq!(stdout, "nothing is due: the index has 1 split\n");
 
-    // They stay for an hour, unless somebody says that no search is under way.
+    // They stay for an hour, unless the command says that no search is running.
     let report = json(folder, "index gc --index live", 0);
     assert_eq!(report["condemned"].as_array().unwrap().len(), 12);
     let (stdout, _) = run(folder, "index gc --index live --grace 0s --dry-run", 0);
@@ -264,7 +264,7 @@ retention: {period: 90 days}
     std::fs::write(folder.join("kept.yaml"), config).unwrap();
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now_s = now.unwrap().as_secs();
-    // Two splits: one is older than 90 days as a whole, and one in part. A day and a half is left for this test.
+    // Two splits: one is older than 90 days as a whole, and one in part, with a day and a half of margin for this test.
     for (name, days) in [("old", 92..=100), ("mixed", 80..=99)] {
         let days = days.filter(|days| *days != 90);
         let line = |days: u64| {
@@ -306,7 +306,7 @@ retention: {period: 90 days}
         (&answer["num_hits"], &answer["aggregations"]["d"]["value"]),
         (&10.into(), &89.0.into())
     );
-    // What has expired stays known.
+    // Expired sources stay known.
     let again = json(folder, "index ingest --index kept --input mixed.ndjson", 0);
     assert_eq!(again["num_ingested_docs"], 0);
     let again = json(folder, "index gc --index kept --engine native --exact", 0);

@@ -1,5 +1,5 @@
-//! Writing to stores that ignore conditions on writes, as a program: what is refused, with which exit
-//! code, and what the doctor says of such a store.
+//! Writing to stores that ignore conditions on writes, as a program: refusals with their exit codes,
+//! and the doctor's report on such a store.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -78,7 +78,7 @@ fn a_store_that_ignores_conditions_is_written_to_only_by_who_says_so() {
     assert!(description["num_docs"].as_u64() >= Some(200), "{stdout}");
 }
 
-/// The names of checks with their status.
+/// Returns the names of checks with their status.
 fn rows(report: &Value) -> Vec<(&str, &str)> {
     let checks = report["checks"].as_array().unwrap().iter();
     checks

@@ -1,8 +1,8 @@
-//! `canter` is killed in the middle of what it does to an index on a real S3 server, at a request or a moment that a
-//! seed chooses; then it is run again. A model knows which documents must be there: nothing is lost, nothing is there
-//! twice, nothing that was deleted comes back, and garbage collection finds every orphan.
+//! `canter` is killed while it changes an index on a real S3 server, at a request or a moment that a seed chooses;
+//! then it is run again. A model knows which documents must exist: nothing is lost or duplicated, nothing deleted
+//! comes back, and garbage collection finds every orphan.
 //!
-//! `CANTER_KILLS` (3) says how often each command is killed, and `CANTER_KILL_SEED` (1) where.
+//! `CANTER_KILLS` (3) is the number of kills of each command, and `CANTER_KILL_SEED` (1) determines their moments.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::env;
@@ -30,12 +30,12 @@ const BUCKET: &str = "canter-kills";
 const URI: &str = "s3://canter-kills/logs";
 const FOLDER: &str = "logs";
 
-/// Documents of an ingest and of its splits: many splits, so that there are pages.
+/// Number of documents of an ingest and of its splits: many splits, so that there are pages.
 const BATCH_LEN: u64 = 45;
 const SPLIT_NUM_DOCS: u64 = 3;
-/// Batches at the beginning.
+/// Number of batches at the beginning.
 const NUM_FIRST: u64 = 8;
-/// Each document is of one of so many groups.
+/// Number of groups of documents.
 const NUM_GROUPS: u64 = 5;
 
 const CONFIG: &str = "
@@ -58,7 +58,7 @@ indexing_settings:
     max_merge_factor: 6
 ";
 
-/// What is done to the index.
+/// Changes to the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Deed {
     Ingest,
@@ -68,7 +68,7 @@ enum Deed {
     Update,
 }
 
-/// Each is killed equally often, in this order again and again.
+/// Each is killed equally often, repeatedly in this order.
 const DEEDS: [Deed; 5] = [
     Deed::Ingest,
     Deed::Merge,
@@ -77,24 +77,24 @@ const DEEDS: [Deed; 5] = [
     Deed::Gc,
 ];
 
-/// A command line, and the documents that must be there when it has ended well.
+/// A command line, and the documents that must exist when it has succeeded.
 struct Plan {
     args: Vec<String>,
     after: BTreeSet<u64>,
 }
 
-/// An index, and what must be in it.
+/// An index, and its expected contents.
 struct World<'a> {
     server: &'a S3Server,
-    /// Where inputs lie, and what processes say.
+    /// Folder of inputs and of the processes' output.
     folder: PathBuf,
     bucket: PathBuf,
     store: IndexStore,
     rng: Rng,
-    /// By id.
+    /// Ids of the live documents.
     live: BTreeSet<u64>,
     num_batches: u64,
-    /// Fields that the config has got, one with each update.
+    /// Number of fields added to the config, one with each update.
     num_added_fields: u64,
 }
 
@@ -119,7 +119,7 @@ impl<'a> World<'a> {
         Ok(world)
     }
 
-    /// What to do next.
+    /// Plans the next command.
     fn plan(&mut self, deed: Deed) -> Result<Plan> {
         let mut after = self.live.clone();
         let args = match deed {
@@ -190,7 +190,7 @@ impl<'a> World<'a> {
         self.folder.join(format!("{batch}.ndjson"))
     }
 
-    /// Some documents of a batch are as old as those of the one before.
+    /// Writes a batch, some documents of which are as old as those of the previous one.
     fn write_batch(&self, batch: u64) -> Result<()> {
         let lines = (batch * BATCH_LEN..(batch + 1) * BATCH_LEN).map(|id| {
             let at = 1_700_000_000 + id * 10 - (id % 7) * 70;
@@ -206,7 +206,7 @@ impl<'a> World<'a> {
         start(self.server, &self.folder, URI, args, kill)
     }
 
-    /// Runs a command to its end, after which the model holds; returns how many requests it took.
+    /// Runs a command to its end, after which the model must hold; returns the number of its requests.
     fn complete(&mut self, plan: &Plan) -> Result<usize> {
         let ended = self.start(&plan.args, None)?;
         ensure!(ended.status.success(), "{:?}: {}", plan.args, ended.said);
@@ -228,7 +228,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// The ids that a search finds, each once.
+    /// Returns the ids that a search finds, each once.
     fn found(&self) -> Result<BTreeSet<u64>> {
         let searcher = Searcher::builder()
             .engine(Arc::new(NativeEngine::new()))
@@ -249,7 +249,7 @@ impl<'a> World<'a> {
             ensure!(bucket["doc_count"] == 1, "there twice: {bucket}");
             ids.insert(bucket["key"].as_u64().context("an id")?);
         }
-        // Every document has an id, so that hits and ids are as many.
+        // Every document has an id, so that there are as many hits as ids.
         ensure!(answer["num_hits"] == ids.len(), "{}", answer["num_hits"]);
         Ok(ids)
     }
@@ -263,7 +263,7 @@ impl<'a> World<'a> {
         Ok(ManifestFile::from_bytes(&bytes)?)
     }
 
-    /// The objects that a manifest and its pages name, and the splits among them.
+    /// Returns the objects that a manifest and its pages name, and the splits among them.
     fn referenced(&self) -> Result<(BTreeSet<String>, Vec<SplitEntry>)> {
         let file = self.manifest()?;
         let mut splits = file.manifest.splits.clone();
@@ -283,7 +283,7 @@ impl<'a> World<'a> {
         Ok((objects, splits))
     }
 
-    /// After a collection without a grace period the store holds what is referred to, and no more.
+    /// Checks that after a collection without a grace period the store contains exactly the referenced objects.
     fn expect_no_garbage(&self) -> Result<()> {
         let (referenced, _) = self.referenced()?;
         let mut stored = BTreeSet::new();
@@ -317,8 +317,8 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Kills a command and runs it again. Whether it was killed, whether it had done its work then, and how many
-    /// requests it takes.
+    /// Kills a command and runs it again. Returns whether it was killed, whether it had completed its work by
+    /// then, and the number of its requests.
     fn ordeal(&mut self, deed: Deed, num_requests: usize) -> Result<(bool, bool, usize)> {
         let plan = self.plan(deed)?;
         let kill = self.rng.kill(num_requests);
@@ -336,7 +336,7 @@ impl<'a> World<'a> {
             ensure!(was_killed, "{what}: it was not killed and has done nothing");
             self.expect(&before).context(what.clone())?;
         }
-        // What it has left behind is in nobody's way, and gone if a collection comes first.
+        // Its remains cause no problems, and are gone if a collection comes first.
         if self.rng.below(3) == 0 {
             let gc = Plan {
                 args: words("index gc --grace 0s"),
@@ -358,7 +358,7 @@ impl<'a> World<'a> {
         Ok((was_killed, is_done, num_requests))
     }
 
-    /// An old input again: whatever became of its documents, nothing changes.
+    /// Ingests an old input again, which changes nothing, whatever happened to its documents.
     fn repeat_an_ingest(&mut self) -> Result<()> {
         let batch = self.rng.below(self.num_batches);
         let plan = Plan {
@@ -370,7 +370,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// What was deleted lies nowhere in the store any more when splits were written anew and garbage is gone.
+    /// Checks that deleted documents are nowhere in the store after splits are rewritten and garbage is collected.
     fn expect_no_remains(&mut self) -> Result<()> {
         for args in ["index merge --rewrite-deleted", "index gc --grace 0s"] {
             let plan = Plan {

@@ -1,4 +1,4 @@
-//! A large ingest is killed again and again: it goes on from its checkpoints, and comes to its end.
+//! A large ingest is killed again and again: it resumes from its checkpoints, and completes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,7 +46,7 @@ fn an_ingest_that_is_killed_again_and_again_goes_on_and_ends() {
         let (mut num_kills, mut num_puts) = (0, BTreeMap::<String, u64>::new());
         let report = loop {
             server.forwarder().take_lines();
-            // It comes some way, but never from the beginning to the end.
+            // It makes some progress, but never from the beginning to the end.
             let kill = rng.kill(30);
             let ended = start(
                 server,
@@ -85,7 +85,7 @@ fn an_ingest_that_is_killed_again_and_again_goes_on_and_ends() {
         ensure!(num_kills > 3, "it was killed {num_kills} times only");
         let num_resumed = report["num_resumed_docs"].as_u64().unwrap_or_default();
         ensure!(num_resumed >= NUM_DOCS / 2, "{report}");
-        // A checkpoint is behind the splits of about two batches of lines, and each kill costs no more than those.
+        // A checkpoint is behind the splits of about two batches of lines, and each kill costs at most those.
         let num_splits = NUM_DOCS / SPLIT_NUM_DOCS;
         let most = num_splits + num_kills * 8;
         let all: u64 = num_puts.values().sum();

@@ -11,25 +11,25 @@ use std::time::Duration;
 use anyhow::Result;
 use canter_tests::{Fate, S3Server};
 
-/// When a process is killed.
+/// Moment of a kill.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum How {
-    /// The server never sees the request.
+    /// The server never gets the request.
     Before,
-    /// The server has done what it was asked for, and its answer is lost.
+    /// The server has executed the request, and its answer is lost.
     After,
-    /// So long after the request was passed on.
+    /// This time after the request was passed on.
     Moment(Duration),
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kill {
-    /// Which of the process's requests.
+    /// Number of the request at which it is killed.
     pub(super) at: usize,
     pub(super) how: How,
 }
 
-/// What became of a process.
+/// Result of a process.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
     pub(super) num_requests: usize,
@@ -37,7 +37,7 @@ pub(super) struct Ended {
 }
 
 impl Ended {
-    /// Whether it did not end by itself.
+    /// Returns whether the process was killed.
     pub(super) fn was_killed(&self) -> bool {
         self.status.signal() == Some(9)
     }
@@ -46,12 +46,12 @@ impl Ended {
 pub(super) struct Rng(u64);
 
 impl Rng {
-    /// Always the same numbers for a seed.
+    /// Creates a generator: the same numbers for the same seed.
     pub(super) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    /// When to kill a process that makes so many requests.
+    /// Chooses when to kill a process with `num_requests` requests.
     pub(super) fn kill(&mut self, num_requests: usize) -> Kill {
         Kill {
             at: usize::try_from(self.below(num_requests as u64)).unwrap_or(0),
@@ -63,7 +63,7 @@ impl Rng {
         }
     }
 
-    /// A number below `end`.
+    /// Returns a number below `end`.
     pub(super) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -72,7 +72,7 @@ impl Rng {
     }
 }
 
-/// Runs the program on an index, and kills it if that is asked for.
+/// Runs the program on an index, and kills it if requested.
 pub(super) fn start(
     server: &S3Server,
     folder: &Path,
@@ -96,7 +96,7 @@ pub(super) fn start(
         let victim = Arc::clone(&victim);
         let kill = move || {
             if let Some(child) = locked(&victim).as_mut() {
-                // One that has ended cannot be killed any more.
+                // A process that has ended cannot be killed any more.
                 let _ = child.kill();
             }
         };

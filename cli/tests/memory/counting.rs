@@ -1,5 +1,5 @@
-//! An allocator that counts: what a test holds of memory, and the most that it has held. It passes everything on to the
-//! system's, and knows nothing of what C libraries allocate.
+//! A counting allocator: the memory that a test uses, and its peak. It passes everything on to the system's allocator,
+//! and does not see allocations of C libraries.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -7,19 +7,19 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 static NUM_BYTES: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-/// To be the global allocator of a test that is a process of its own.
+/// Meant as the global allocator of a test in a process of its own.
 #[derive(Debug)]
 pub(crate) struct CountingAllocator;
 
 impl CountingAllocator {
-    /// Forgets the peak; returns how many bytes are held now.
+    /// Resets the peak; returns the number of bytes in use.
     pub(crate) fn begin() -> usize {
         let num_bytes = NUM_BYTES.load(Relaxed);
         PEAK.store(num_bytes, Relaxed);
         num_bytes
     }
 
-    /// The most bytes that were held since the last [`CountingAllocator::begin`].
+    /// Returns the peak number of bytes since the last [`CountingAllocator::begin`].
     pub(crate) fn peak() -> usize {
         PEAK.load(Relaxed)
     }
@@ -38,7 +38,7 @@ fn subtract(num_bytes: usize) {
     unsafe_code,
     reason = "an allocator can be nothing else; all calls are the system's"
 )]
-// SAFETY: each call is passed on to the system's allocator as it came; counting allocates nothing.
+// SAFETY: each call is passed on to the system's allocator unchanged; counting allocates nothing.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size());
@@ -59,7 +59,7 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // Both may be there while one is copied to the other.
+        // Both may exist while one is copied to the other.
         add(new_size);
         subtract(layout.size());
         // SAFETY: as above.

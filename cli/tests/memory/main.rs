@@ -1,7 +1,7 @@
-//! What a request takes of memory: ten times what its body is, inflated, and 64 MiB, whatever the body says. The server runs in
-//! this process, whose allocator counts; so does everything behind it, up to the split that documents become.
+//! Memory of a request: at most ten times its decompressed body, and 64 MiB, whatever its contents. The server runs in
+//! this process, whose allocator counts, and so does everything behind it, up to the split that documents become.
 //!
-//! `CANTER_MEMORY_BODY_MIB` (1) says how long the bodies are; the longest are 16 MiB in any case.
+//! `CANTER_MEMORY_BODY_MIB` (1) is the length of the bodies; the longest are always 16 MiB.
 
 mod counting;
 
@@ -23,7 +23,7 @@ use parquet::file::properties::WriterProperties;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// What a request may take beside ten times its body.
+/// Memory that a request may take in addition to ten times its body.
 const AT_LEAST: usize = 64 << 20;
 
 static BODY_LEN: LazyLock<usize> = LazyLock::new(|| {
@@ -31,7 +31,7 @@ static BODY_LEN: LazyLock<usize> = LazyLock::new(|| {
     asked.map_or(1, |text| text.parse::<usize>().unwrap()) << 20
 });
 
-/// Dynamic, so that everything in a document is indexed; and one that refuses what it does not know.
+/// Dynamic, so that everything in a document is indexed; and one that refuses unknown fields.
 const DYNAMIC: &str = "{version: 0.9, index_id: INDEX, doc_mapping: {mode: dynamic}}";
 const STRICT: &str = "{version: 0.9, index_id: INDEX, doc_mapping: {mode: strict, field_mappings: [\
                       {name: n, type: u64, fast: true}, {name: text, type: text}]}}";
@@ -40,7 +40,7 @@ fn canter(args: &[&str]) -> u8 {
     canter_cli::run([&["canter"], args].concat().into_iter().map(Into::into))
 }
 
-/// A server, for as long as the process lives. Its port.
+/// Starts a server for the lifetime of the process; returns its port.
 fn serve(folder: &Path) -> u16 {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     for (name, config) in [("dynamic", DYNAMIC), ("strict", STRICT), ("otel-logs", "")] {
@@ -89,10 +89,10 @@ fn serve(folder: &Path) -> u16 {
     port
 }
 
-/// The status of an answer, how long it is with its header, and how it begins.
+/// The status of an answer, its length including the header, and its beginning.
 type Answer = (u16, usize, String);
 
-/// Sends a body that is compressed already. Nothing is kept of the answer but its beginning.
+/// Sends a compressed body. Keeps only the beginning of the answer.
 fn send(port: u16, path: &str, headers: &str, packed: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let head = format!(
@@ -131,7 +131,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A body that repeats something which says its number, until it has `len` bytes.
+/// Returns a body that repeats a numbered piece until it has `len` bytes.
 fn repeated(len: usize, piece: impl Fn(usize) -> String) -> Vec<u8> {
     let mut body = Vec::with_capacity(len);
     for ord in 0.. {
@@ -144,7 +144,7 @@ fn repeated(len: usize, piece: impl Fn(usize) -> String) -> Vec<u8> {
     body
 }
 
-/// One document of a body, around what is repeated.
+/// Returns one document of a body, around repeated pieces.
 fn one(len: usize, begin: &str, piece: impl Fn(usize) -> String, end: &str) -> Vec<u8> {
     let begin = format!("{{\"index\":{{}}}}\n{begin}");
     let mut body = repeated(len - begin.len() - end.len() - 1, piece);
@@ -163,7 +163,7 @@ fn documents(len: usize, document: impl Fn(usize) -> String) -> Vec<u8> {
     })
 }
 
-/// A field of protobuf that has a length.
+/// Returns a length-delimited field of protobuf.
 fn field(number: u8, content: &[u8]) -> Vec<u8> {
     let mut field = vec![number << 3 | 2];
     let mut len = content.len();
@@ -181,7 +181,7 @@ struct Case {
     path: &'static str,
     headers: &'static str,
     body: Vec<u8>,
-    /// What may be answered.
+    /// Permitted statuses of the answer.
     statuses: &'static [u16],
 }
 
@@ -448,7 +448,7 @@ fn other_cases(len: usize) -> Vec<Case> {
     ]
 }
 
-/// Sends a body, and says what it took.
+/// Sends a body, and returns a message if it took too much memory.
 fn measure(port: u16, case: Case) -> Option<String> {
     let Case {
         name,
@@ -474,7 +474,7 @@ fn measure(port: u16, case: Case) -> Option<String> {
     (!is_good).then(|| format!("{name}: {len} bytes took {taken}, and {beginning}"))
 }
 
-/// A file with one column of texts that are all the same, and in a dictionary if there is one.
+/// Writes a file with one column of equal texts, and a dictionary if possible.
 fn write_texts(path: &Path, text: &str, num_rows: usize, compression: Codec) {
     let properties = WriterProperties::builder()
         .set_compression(compression)
@@ -488,7 +488,7 @@ fn write_texts(path: &Path, text: &str, num_rows: usize, compression: Codec) {
     writer.close().unwrap();
 }
 
-/// Kilobytes of Parquet, whose texts are megabytes.
+/// Measures kilobytes of Parquet whose texts are megabytes.
 fn measure_parquet(folder: &Path) -> Vec<String> {
     let path = |name: &str| folder.join(name).to_str().unwrap().to_owned();
     let (index, file) = (path("dynamic"), path("texts.parquet"));
@@ -535,7 +535,7 @@ fn measure_parquet(folder: &Path) -> Vec<String> {
         let code = canter(&[&args[..], &["--rejects", &rejects]].concat());
         let taken = CountingAllocator::peak() - before;
         println!("{name}: {file_len} bytes, took {} KiB", taken >> 10);
-        // What is refused by the headers of pages is not inflated; rows that share a text are documents of their own.
+        // Pages that are refused by their headers are not decompressed; rows that share a text are separate documents.
         let is_refused = limit == "32MiB" && num_rows == 1;
         let inflated = if is_refused { 0 } else { text_len * num_rows };
         if code != 0 || taken > 10 * inflated + AT_LEAST {
@@ -547,7 +547,8 @@ fn measure_parquet(folder: &Path) -> Vec<String> {
     failures
 }
 
-/// A block of stored documents, of which a few bytes call a long template any number of times; read forwards and back.
+/// Measures a block of stored documents in which a few bytes refer to a long template many times; read forwards and
+/// backwards.
 fn measure_documents_block() -> Option<String> {
     const LEN: usize = 1 << 20;
     const NUM_DOCS: u32 = 20_000;
@@ -578,7 +579,7 @@ fn measure_documents_block() -> Option<String> {
 fn a_body_takes_ten_times_its_length() {
     let folder = tempfile::tempdir().unwrap();
     let port = serve(folder.path());
-    // What is made once is made before.
+    // One-time allocations happen before.
     for path in ["/dynamic/_bulk", "/strict/_bulk"] {
         let body = gzip(b"{\"index\":{}}\n{\"text\":\"some\"}\n");
         assert_eq!(send(port, path, ND, &body).0, 200);
@@ -588,7 +589,7 @@ fn a_body_takes_ten_times_its_length() {
         .into_iter()
         .chain(other_cases(*BODY_LEN));
     failures.extend(cases.filter_map(|case| measure(port, case)));
-    // The longest that are taken, of the kind that was worst.
+    // The longest permitted ones, of the worst kind.
     let longest = |name, line: String, statuses| Case {
         name,
         path: "/dynamic/_bulk",

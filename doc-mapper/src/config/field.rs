@@ -15,18 +15,18 @@ pub struct FieldMapping {
     pub name: String,
     /// Description for people, otherwise unused.
     pub description: Option<String>,
-    /// Whether a document may have several values: `array<…>`.
+    /// True if a document may have several values: `array<…>`.
     pub multi_valued: bool,
-    /// Whether the value is in the doc store, so that hits show it.
+    /// True if the value is in the doc store, so that hits show it.
     pub stored: bool,
-    /// Whether the value is in the inverted index, so that queries find it.
+    /// True if the value is in the inverted index, so that queries find it.
     pub indexed: bool,
-    /// Whether queries search the field by scanning stored documents, without an index.
+    /// True if queries search the field by scanning stored documents, without an index.
     pub scanned: bool,
     /// Normalizer of text in the fast field, for sorting and aggregating; `None` without a fast
     /// field.
     pub fast: Option<Normalizer>,
-    /// Whether queries look up single values that few splits contain: splits keep a filter over
+    /// True if queries look up single values that few splits contain: splits keep a filter over
     /// them.
     pub needle: bool,
     /// Type, and the options of this type.
@@ -67,7 +67,7 @@ pub struct TextKind {
     pub tokenizer: String,
     /// Contents of the postings.
     pub record: IndexRecordOption,
-    /// Whether field norms are stored, for BM25.
+    /// True if field norms are stored, for BM25.
     pub fieldnorms: bool,
     /// Further ways of indexing the text, sorted by name.
     pub variants: Vec<TextVariant>,
@@ -82,7 +82,7 @@ pub struct TextVariant {
     pub tokenizer: String,
     /// Contents of the postings.
     pub record: IndexRecordOption,
-    /// Whether field norms are stored, for BM25.
+    /// True if field norms are stored, for BM25.
     pub fieldnorms: bool,
 }
 
@@ -91,7 +91,7 @@ pub struct TextVariant {
 pub struct ConcatenateKind {
     /// Paths of the fields; an object stands for all fields in it.
     pub fields: Vec<String>,
-    /// Whether unmapped values are included.
+    /// True if unmapped values are included.
     pub include_dynamic: bool,
     /// Indexing of the text.
     pub text: TextKind,
@@ -100,9 +100,9 @@ pub struct ConcatenateKind {
 /// Options of `i64`, `u64` and `f64`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NumericKind {
-    /// Whether numbers in strings are accepted.
+    /// True if numbers in strings are accepted.
     pub coerce: bool,
-    /// Whether hits show the number as a string.
+    /// True if hits show the number as a string.
     pub output_as_string: bool,
 }
 
@@ -142,7 +142,7 @@ pub struct JsonKind {
     pub tokenizer: String,
     /// Contents of the postings of strings.
     pub record: IndexRecordOption,
-    /// Whether `{"a.b": 1}` is found as `a.b` without an escape.
+    /// True if `{"a.b": 1}` is found as `a.b` without an escape.
     pub expand_dots: bool,
 }
 

@@ -64,13 +64,13 @@ pub struct DocMapping {
     pub partition_key: Option<String>,
     /// Maximum number of partitions that a builder creates.
     pub max_num_partitions: u32,
-    /// Whether `exists` queries work on fields that are not fast.
+    /// True if `exists` queries work on fields that are not fast.
     pub index_field_presence: bool,
-    /// Whether the size of each document is stored in the fast field `_doc_length`.
+    /// True if the size of each document is stored in the fast field `_doc_length`.
     pub store_document_size: bool,
-    /// Whether each document is stored verbatim in the field `_source`.
+    /// True if each document is stored verbatim in the field `_source`.
     pub store_source: bool,
-    /// Whether a value that its field does not take is left out of the index, and shown as it was written, instead of
+    /// True if a value that its field does not take is left out of the index, and shown as it was written, instead of
     /// having the document refused. As Elasticsearch's `index.mapping.ignore_malformed`. Quickwit does not know it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ignore_malformed: bool,

@@ -22,21 +22,21 @@ pub struct ResolvedField<'m> {
     pub json_path: String,
     /// Type with its options; `Json` for anything inside a JSON field.
     pub kind: &'m FieldKind,
-    /// Whether a document may have several values, which is always true inside a JSON field.
+    /// True if a document may have several values, which is always true inside a JSON field.
     pub multi_valued: bool,
-    /// Whether terms can be searched.
+    /// True if terms can be searched.
     pub indexed: bool,
-    /// Whether queries search the field by scanning stored documents, without an index.
+    /// True if queries search the field by scanning stored documents, without an index.
     pub scanned: bool,
     /// Effect of its tokenizer on letters.
     pub letters: &'m Letters,
     /// Normalizer of the fast field, if it has one.
     pub fast: Option<Normalizer>,
-    /// Whether hits show it.
+    /// True if hits show it.
     pub stored: bool,
-    /// Whether the field is unmapped, and its values are in `_dynamic`.
+    /// True if the field is unmapped, and its values are in `_dynamic`.
     pub is_dynamic: bool,
-    /// Whether the field is mapped but missing in an older segment; `field` is meaningless then.
+    /// True if the field is mapped but missing in an older segment; `field` is meaningless then.
     pub is_absent: bool,
 }
 

@@ -9,7 +9,7 @@ use crate::tokenizers::Letters;
 #[derive(Debug)]
 pub(crate) struct Leaf {
     pub(crate) field: Field,
-    /// Whether the segment is from before the field was mapped. Its values are then in `_dynamic`,
+    /// True if the segment is from before the field was mapped. Its values are then in `_dynamic`,
     /// if anywhere, and `field` is meaningless.
     pub(crate) is_absent: bool,
     /// Escaped path, which is tantivy's name of the field.
@@ -18,7 +18,7 @@ pub(crate) struct Leaf {
     pub(crate) multi_valued: bool,
     pub(crate) stored: bool,
     pub(crate) indexed: bool,
-    /// Whether queries search the field by scanning stored documents.
+    /// True if queries search the field by scanning stored documents.
     pub(crate) scanned: bool,
     pub(crate) fast: Option<Normalizer>,
     pub(crate) is_timestamp: bool,
@@ -27,7 +27,7 @@ pub(crate) struct Leaf {
     pub(crate) presence: Option<u64>,
     /// Effect of its tokenizer on letters.
     pub(crate) letters: Letters,
-    /// Whether its values come from other fields rather than from documents.
+    /// True if its values come from other fields rather than from documents.
     pub(crate) is_computed: bool,
     /// Variants of the text, by name.
     pub(crate) variants: Vec<(String, Leaf)>,

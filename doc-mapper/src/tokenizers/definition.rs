@@ -34,7 +34,7 @@ pub enum TokenizerCut {
         min_gram: usize,
         /// Maximum number of characters in a token.
         max_gram: usize,
-        /// Whether only runs at the start of the text count.
+        /// True if only runs at the start of the text count.
         prefix_only: bool,
     },
     /// `regex`: the matches of a pattern, from left to right.

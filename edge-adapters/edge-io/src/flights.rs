@@ -25,7 +25,7 @@ pub(crate) struct Fetched {
     pub(crate) bytes: Bytes,
     pub(crate) etag: Option<String>,
     pub(crate) object_len: Option<u64>,
-    /// Whether the known version is still current; then there are no bytes.
+    /// True if the known version is still current; then there are no bytes.
     pub(crate) is_unchanged: bool,
 }
 

@@ -67,7 +67,7 @@ pub struct Answer {
     pub counts: Counts,
     /// Microseconds from the call to the answer.
     pub elapsed_us: u64,
-    /// Whether the caller may see the costs of the answer.
+    /// True if the caller may see the costs of the answer.
     pub shows_cost: bool,
 }
 

@@ -14,7 +14,7 @@ pub struct Options {
     /// its data split by split, and splits beyond the limit are left out of the answer. A split is
     /// never interrupted, so the limit should be many times the time for one split.
     pub max_cpu_ms: Option<u64>,
-    /// Whether cached bytes also count towards the maximum number of bytes. This is meant for hosts
+    /// True if cached bytes also count towards the maximum number of bytes. This is meant for hosts
     /// that hold all of them in memory together.
     pub counts_cached_bytes: bool,
     /// Maximum number of concurrent requests.
@@ -31,7 +31,7 @@ pub struct Options {
     pub max_part_bytes: u64,
     /// Maximum length of a read to the end of an object.
     pub max_whole_object_bytes: u64,
-    /// Whether reads are extended to whole blocks of the cache.
+    /// True if reads are extended to whole blocks of the cache.
     pub reads_blocks: bool,
     /// Limits of the guest, a JSON object that is passed on unchanged.
     pub guest_limits: Map<String, Value>,

@@ -15,7 +15,7 @@ pub(crate) struct Portions(VecDeque<Portion>);
 #[derive(Default)]
 struct Portion {
     supplies: Vec<Supply>,
-    /// Whether the answer can do without the portion: it can do without splits, but not without
+    /// True if the answer can do without the portion: it can do without splits, but not without
     /// lookups and manifests.
     can_be_left_out: bool,
     is_document: bool,

@@ -122,7 +122,7 @@ impl Aggregations {
 /// Bucket of a rollup with selected documents.
 struct Slot {
     place: usize,
-    /// Whether all of its documents are selected.
+    /// True if all of its documents are selected.
     is_whole: bool,
     /// Selected documents, as ascending ranges.
     docs: Vec<Range<u32>>,

@@ -21,7 +21,7 @@ pub enum MayBeAbsent {
 pub struct Listed {
     /// Name.
     pub name: String,
-    /// Whether the list contains the name itself, rather than a pattern for it.
+    /// True if the list contains the name itself, rather than a pattern for it.
     pub is_named: bool,
 }
 

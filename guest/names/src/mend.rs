@@ -1,18 +1,18 @@
-//! JSON as programs write it that know no Unicode: half of a surrogate pair, or a NUL, in a string.
+//! Repair of JSON from programs that handle Unicode incorrectly: half of a surrogate pair, or a NUL, in a string.
 //!
-//! Java and JavaScript hold text in UTF-16, and cut it where they like; what they escape then is no character, and serde
-//! refuses the whole text. It becomes U+FFFD here, as decoders of UTF-8 make it of bytes that are no text.
+//! Java and JavaScript hold text in UTF-16, and may cut it anywhere; the escapes they then write are invalid, and serde
+//! refuses the whole text. They become U+FFFD here, as invalid bytes do in decoders of UTF-8.
 
-/// The replacement character, as it is escaped.
+/// The replacement character, escaped.
 const REPLACEMENT: &[u8] = b"\\ufffd";
 
 /// Replaces halves of surrogate pairs by U+FFFD, and NULs in strings by their escapes; drops NULs elsewhere. `None` if
-/// there is nothing to replace. Of a text that is no JSON it makes some other that is none.
+/// there is nothing to replace. Invalid JSON stays invalid.
 #[must_use]
 pub fn mend_json(json: &[u8]) -> Option<Vec<u8>> {
     let mut mended: Option<Vec<u8>> = None;
     let (mut at, mut is_in_string) = (0, false);
-    // Bytes before this place are in `mended`, if that is begun.
+    // Bytes before this position are in `mended`, if that has been started.
     let mut copied = 0;
     while let Some(byte) = json.get(at) {
         let (len, instead): (usize, Option<&[u8]>) = match byte {
@@ -47,11 +47,11 @@ enum Escaped {
     LoneSurrogate,
     /// Both halves.
     Pair,
-    /// Anything else: nothing is decided by what follows the backslash and one byte.
+    /// Anything else, which is independent of the bytes after the next one.
     Other,
 }
 
-/// What the backslash at a place escapes.
+/// Returns the kind of escape at a backslash.
 fn escaped(json: &[u8], at: usize) -> Escaped {
     match code_unit(json, at) {
         Some(0xd800..0xdc00) => match code_unit(json, at + 6) {
@@ -63,7 +63,7 @@ fn escaped(json: &[u8], at: usize) -> Escaped {
     }
 }
 
-/// The code unit of UTF-16 that is escaped at a place.
+/// Returns the UTF-16 code unit that is escaped at a position.
 fn code_unit(json: &[u8], at: usize) -> Option<u16> {
     let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
     if !digits.iter().all(u8::is_ascii_hexdigit) {

@@ -1,5 +1,4 @@
-//! What a search may use, and the range of time that it looks at. Everything above may ask for them; they know nothing
-//! of queries and requests.
+//! Limits of a search, and the range of time that it covers. This module depends on nothing else in the guest.
 
 mod time_filter;
 mod usage;

@@ -23,7 +23,7 @@ impl TimeFilter {
         }
     }
 
-    /// Returns the times that both let through.
+    /// Returns the times that pass both filters.
     pub(crate) fn and(self, other: Self) -> Self {
         let latest = [self.start_ns, other.start_ns].into_iter().flatten().max();
         let earliest = [self.end_ns, other.end_ns].into_iter().flatten().min();
@@ -33,7 +33,7 @@ impl TimeFilter {
         }
     }
 
-    /// Returns whether something within this range may pass. What has no range may.
+    /// Returns whether something within this range may pass. An unknown range may.
     pub(crate) fn may_match(&self, range: Option<TimeRange>) -> bool {
         range.is_none_or(|range| {
             self.start_ns.is_none_or(|start| range.end_ns >= start)
@@ -41,7 +41,7 @@ impl TimeFilter {
         })
     }
 
-    /// Returns whether it lets everything through.
+    /// Returns whether everything passes.
     pub(crate) fn is_open(&self) -> bool {
         *self == Self::default()
     }

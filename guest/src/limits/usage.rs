@@ -5,35 +5,35 @@ use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
 
-/// Most of what one search may use. Unknown keys are refused by name.
+/// Limits of one search. Unknown keys are refused by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Limits {
-    /// Largest `start_offset + max_hits`.
+    /// Maximum of `start_offset + max_hits`.
     pub(crate) max_hits: u64,
-    /// Most splits that one search opens.
+    /// Maximum number of splits that one search opens.
     pub(crate) max_splits: u64,
-    /// Most buckets that aggregations return.
+    /// Maximum number of buckets that aggregations return.
     pub(crate) max_buckets: u32,
-    /// Most memory that aggregations take, in bytes.
+    /// Maximum memory of aggregations, in bytes.
     pub(crate) max_aggregation_bytes: u64,
-    /// Deepest nesting of a query.
+    /// Maximum nesting depth of a query.
     pub(crate) max_query_depth: usize,
-    /// Most terms and clauses of a query.
+    /// Maximum number of terms and clauses of a query.
     pub(crate) max_query_clauses: usize,
-    /// Longest query string, in bytes.
+    /// Maximum length of a query string, in bytes.
     pub(crate) max_query_bytes: usize,
-    /// Most bytes of splits that a leaf holds at once, as far as can be told before they are read: what is more, it
-    /// opens and searches when it has let go of the first.
+    /// Maximum number of bytes of splits that a leaf holds at once, as estimated before they are read: it opens and
+    /// searches further splits after it has released the first ones.
     pub(crate) max_resident_bytes: u64,
-    /// Largest manifest, in bytes.
+    /// Maximum size of the manifest, in bytes.
     pub(crate) max_manifest_bytes: u64,
-    /// Most documents that a leaf looks at for fields that are not indexed.
+    /// Maximum number of documents that a leaf scans for fields that are not indexed.
     pub(crate) max_docs_scanned: u64,
-    /// A divided search gives each leaf at least so many documents: less is not worth an instance.
+    /// Minimum number of documents of each leaf in a divided search: fewer are not worth an instance.
     pub(crate) min_docs_per_leaf: u64,
-    /// Whether the host keeps what the guest computed: it is asked before splits are read, and offered
-    /// the results afterwards.
+    /// True if the host stores partial results: it is asked for them before splits are read, and
+    /// offered new ones afterwards.
     pub(crate) partial_result_cache: bool,
 }
 
@@ -47,7 +47,7 @@ impl Default for Limits {
             max_query_depth: 50,
             max_query_clauses: 1_024,
             max_query_bytes: 64 * 1024,
-            // With what a guest needs besides, it stays within the 128 MB that edge platforms give.
+            // Together with the other memory of a guest, it stays within the 128 MB of edge platforms.
             max_resident_bytes: 80 << 20,
             max_manifest_bytes: MAX_MANIFEST_BYTES,
             max_docs_scanned: 1_000_000,
@@ -58,10 +58,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Reads limits; an empty string stands for the defaults.
+    /// Parses limits; an empty string stands for the defaults.
     ///
     /// # Errors
-    /// If the text is no JSON object of known limits.
+    /// If the text is not a JSON object of known limits.
     pub(crate) fn parse(json: &str) -> Result<Self, SearchError> {
         if json.trim().is_empty() {
             return Ok(Self::default());

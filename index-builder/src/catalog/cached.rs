@@ -1,14 +1,14 @@
-//! Indexes of inputs that searches make by themselves, in a cache folder: found again by what they were made of, and deleted,
-//! the least recently used first, when they take too much space.
+//! Indexes that searches create for inputs, in a cache folder: found again by their inputs, and deleted when they take
+//! too much space, the least recently used first.
 //!
 //! ```text
 //!   <root>/input/<id>/…    an index; the id is a hash of its inputs and of how they are read
-//!   <root>/used/<id>       empty; its time of modification is that of the last use
-//!   <root>/spool/<id>      what came through a pipe, while it is indexed
+//!   <root>/used/<id>       empty; its modification time is that of the last use
+//!   <root>/spool/<id>      input from a pipe, while it is indexed
 //! ```
 //!
-//! Nothing is deleted but files of names that an index has, in folders of such ids, and files of the two other folders whose
-//! names are such ids; no link is followed.
+//! Deletes only files with names that an index uses, in folders with such ids, and files of the two other folders with
+//! such ids; follows no links.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read};
@@ -25,9 +25,9 @@ use crate::storage::{IndexFolder, remove_index_files};
 const INPUT: &str = "input";
 const USED: &str = "used";
 const SPOOL: &str = "spool";
-/// What was spooled so long ago belongs to a process that is gone.
+/// Age at which a spooled file belongs to a dead process.
 const STALE: Duration = Duration::from_secs(24 * 60 * 60);
-/// What was used so short a time ago may still be searched.
+/// Time after its last use in which an index may still be searched.
 const IN_USE: Duration = Duration::from_secs(60);
 const CHUNK_NUM_BYTES: usize = 1 << 20;
 
@@ -37,18 +37,18 @@ pub struct CachedIndexes {
     root: PathBuf,
 }
 
-/// What was deleted to make room.
+/// Indexes that were deleted to make room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoomMade {
-    /// Indexes that were deleted.
+    /// Number of deleted indexes.
     pub num_indexes: u64,
-    /// Their bytes.
+    /// Number of their bytes.
     pub num_bytes: u64,
-    /// Indexes that could not be deleted, because there is something in their folders that is no index's.
+    /// Number of indexes that could not be deleted, because their folders contain foreign files.
     pub num_foreign: u64,
 }
 
-/// A file with what came through a pipe. It is deleted with this value.
+/// A file with input from a pipe, deleted when this value is dropped.
 #[derive(Debug)]
 pub struct Spooled {
     path: PathBuf,
@@ -57,7 +57,7 @@ pub struct Spooled {
 }
 
 impl Spooled {
-    /// The content as a source of this name.
+    /// Returns the content as a source with this name.
     #[must_use]
     pub fn source(&self, name: &str) -> Source {
         Source::file(&self.path).named(name)
@@ -71,10 +71,10 @@ impl Drop for Spooled {
 }
 
 impl CachedIndexes {
-    /// Opens the folder `root`, and makes it if it is not there: only its owner may read what inputs say.
+    /// Opens the folder `root`, and creates a missing one: only its owner may read the inputs.
     ///
     /// # Errors
-    /// `Unavailable` if it cannot be made.
+    /// `Unavailable` if it cannot be created.
     pub fn open(root: &Path) -> Result<CachedIndexes, BuildError> {
         for folder in [root.to_path_buf(), root.join(USED), root.join(SPOOL)] {
             make_private(&folder).map_err(|error| failed("make the folder", &folder, error))?;
@@ -84,10 +84,10 @@ impl CachedIndexes {
         })
     }
 
-    /// The folder of an index.
+    /// Returns the folder of an index.
     ///
     /// # Errors
-    /// `Internal` for a folder whose name is no text.
+    /// `Internal` for a folder whose name is not UTF-8.
     pub fn uri(&self, id: SourceId) -> Result<String, BuildError> {
         let path = self.root.join(INPUT).join(id.to_string());
         match path.to_str() {
@@ -99,25 +99,25 @@ impl CachedIndexes {
         }
     }
 
-    /// Whether the index is there and whole: its manifest is written last.
+    /// Returns whether the index exists and is complete: its manifest is written last.
     #[must_use]
     pub fn has(&self, id: SourceId) -> bool {
         let folder = self.root.join(INPUT).join(id.to_string());
         folder.join(MANIFEST_OBJECT).is_file()
     }
 
-    /// Notes that an index is used now.
+    /// Records that an index is being used.
     pub fn touch(&self, id: SourceId) {
         let path = self.root.join(USED).join(id.to_string());
         let file = OpenOptions::new().create(true).append(true).open(path);
-        // Without it the index counts as old, and no more.
+        // If this fails, the index merely counts as older.
         let _ = file.and_then(|file| file.set_modified(now()));
     }
 
-    /// Writes a source that can be read once into a file.
+    /// Writes a source that can be read only once into a file.
     ///
     /// # Errors
-    /// `Limit` for one of more than `max_num_bytes`, `Unavailable` if it cannot be read, or the file not be written.
+    /// `Limit` if it exceeds `max_num_bytes`, `Unavailable` if it cannot be read, or the file cannot be written.
     pub fn spool(&self, source: Source, max_num_bytes: u64) -> Result<Spooled, BuildError> {
         let (mut stream, source) = source.into_reader()?;
         let name = source.name();
@@ -152,8 +152,8 @@ impl CachedIndexes {
         }
     }
 
-    /// Deletes indexes until the others take at most `max_num_bytes`: those first that were not used for longest, and none
-    /// that was used in the last minute.
+    /// Deletes indexes until the rest takes at most `max_num_bytes`: the least recently used first, and none that was
+    /// used in the last minute.
     ///
     /// # Errors
     /// `Unavailable` if the folder cannot be listed.
@@ -213,7 +213,7 @@ fn make_private(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// The entries of a folder whose names are ids; none of a folder that is not there.
+/// Returns the entries of a folder whose names are ids; none for a missing folder.
 fn ids_in(folder: &Path) -> Result<Vec<String>, BuildError> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -231,12 +231,12 @@ fn now() -> SystemTime {
     UNIX_EPOCH + canter_stores::unix_time()
 }
 
-/// Returns when a file or folder was changed last; of a link, the link.
+/// Returns the last modification of a file, a folder or a link itself.
 fn modified(path: &Path) -> Option<SystemTime> {
     fs::symlink_metadata(path).ok()?.modified().ok()
 }
 
-/// Bytes of the files in a folder and in its folders; links count nothing.
+/// Returns the number of bytes of the files in a folder and its subfolders, without links.
 fn num_bytes_of(folder: &Path) -> u64 {
     let Ok(entries) = fs::read_dir(folder) else {
         return 0;
@@ -262,7 +262,7 @@ mod tests {
         SourceId::of(&[number], &[])
     }
 
-    /// An index that was used `hours` ago.
+    /// Adds an index that was used `hours` ago.
     fn add(cache: &CachedIndexes, number: u8, hours: u64) {
         let config = IndexConfig::from_json(br#"{"version": "0.8", "index_id": "abc"}"#).unwrap();
         create_index(&cache.uri(id(number)).unwrap(), &config).unwrap();
@@ -286,7 +286,7 @@ mod tests {
         fs::write(input.join("notes.txt"), "mine").unwrap();
         fs::create_dir(input.join("other")).unwrap();
         fs::write(input.join("other").join("file"), "mine").unwrap();
-        // In the index that is deleted first: a file of another's.
+        // A foreign file in the index that is deleted first.
         fs::write(input.join(id(2).to_string()).join("photo.jpg"), "mine").unwrap();
         #[cfg(unix)]
         std::os::unix::fs::symlink(folder.path(), input.join(id(9).to_string())).unwrap();

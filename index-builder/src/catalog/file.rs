@@ -20,7 +20,7 @@ pub struct CatalogEntry {
     pub folder: IndexFolder,
     /// Creation time in milliseconds since 1970.
     pub created_at_ms: u64,
-    /// Whether the index was requested as a data stream.
+    /// True if the index was requested as a data stream.
     #[serde(default)]
     pub is_data_stream: bool,
 }

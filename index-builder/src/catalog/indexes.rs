@@ -31,9 +31,9 @@ pub struct NewIndex<'a> {
     pub id: &'a str,
     /// Config of the index.
     pub config: &'a IndexConfig,
-    /// Whether the index is requested as a data stream.
+    /// True if the index is requested as a data stream.
     pub is_data_stream: bool,
-    /// Whether it may replace an index of this name, which is deleted in the same step.
+    /// True if it may replace an index of this name, which is deleted in the same step.
     pub replaces: bool,
     /// Maximum number of indexes, including the new one.
     pub max_indexes: usize,

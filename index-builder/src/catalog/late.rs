@@ -31,7 +31,7 @@ struct Interrupted {
     /// Index of this swap, from 0.
     nth: u64,
     num_swaps: AtomicU64,
-    /// Whether the actions come before the swap or after it. In the latter case its answer is lost,
+    /// True if the actions come before the swap or after it. In the latter case its answer is lost,
     /// and the client library, which repeats the request, gets a conflict.
     is_before: bool,
     meanwhile: Mutex<Option<Meanwhile>>,

@@ -101,7 +101,7 @@ impl Prepared {
         })
     }
 
-    /// The sources whose numbers are in a range, and how far they were ingested then.
+    /// Returns the sources whose numbers are in a range, and how far they were ingested then.
     ///
     /// # Errors
     /// As [`Prepared::find_source`].

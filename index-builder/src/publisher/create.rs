@@ -68,8 +68,8 @@ pub fn open_or_create_index_with(
         })
 }
 
-/// Opens the index at `uri`, or a store in which an ingest makes it with `config` when it publishes: one that fails before
-/// that leaves no index behind. Says whether there is none yet.
+/// Opens the index at `uri`, or a store in which an ingest creates it with `config` when it publishes: an ingest that
+/// fails before leaves no index behind. Also returns whether there is none yet.
 ///
 /// # Errors
 /// As [`open_or_create_index`].
@@ -86,13 +86,13 @@ pub fn open_or_start_index_with(
     Ok((store.starting_with(config.clone()), true))
 }
 
-/// Refuses a config that names a time zone which is not known.
+/// Refuses a config with an unknown time zone.
 fn check_zone(config: &IndexConfig) -> Result<(), BuildError> {
     let zone = config.ingest_settings.time_zone.as_deref();
     zone.map_or(Ok(()), |name| zone_named(name).map(drop))
 }
 
-/// The index at `uri`, if there is one.
+/// Returns the index at `uri`, if there is one.
 fn find_same(
     uri: &str,
     config: &IndexConfig,
@@ -108,16 +108,16 @@ fn find_same(
             "the index at `{uri}` has another config: leave the config out to ingest into it as it is, \
              change it with `canter index update`, or choose another URI"
         ))),
-        // There is no index; whatever else it may be, making one says.
+        // There is no index; creating one reports any other problem.
         Err(error) if error.kind() == ErrorKind::Invalid => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Makes the index that an ingest is to begin with, if it is still not there.
+/// Creates the index that an ingest begins with, if it still does not exist.
 ///
 /// # Errors
-/// As [`create_index`]; whether an index that another has made meanwhile is the same, publishing asks.
+/// As [`create_index`]; publishing checks whether an index that another process has created meanwhile is the same.
 pub(crate) fn create_new(store: &IndexStore) -> Result<(), BuildError> {
     match store.new_config() {
         Some(config) if !store.exists()? => store.create_manifest(config),
@@ -220,7 +220,7 @@ pub(crate) async fn load(store: &IndexStore) -> Result<LoadedManifest, BuildErro
     loaded_of(store, found)
 }
 
-/// The same, with what [`IndexStore::has_index`] read if that was the last that was asked.
+/// Reads the manifest, or returns the one that [`IndexStore::has_index`] read, if that was the last request.
 pub(crate) async fn load_held(store: &IndexStore) -> Result<LoadedManifest, BuildError> {
     match store.take_held_manifest() {
         Some(held) => loaded_of(store, Some(held)),

@@ -70,7 +70,7 @@ pub struct PublishOutcome {
     pub num_live_splits: u64,
     /// Length of the new manifest's object in bytes.
     pub num_manifest_bytes: u64,
-    /// Whether the new manifest could not be read again, so that it is only confirmed by the
+    /// True if the new manifest could not be read again, so that it is only confirmed by the
     /// store's answer to the write.
     pub is_unconfirmed: bool,
 }

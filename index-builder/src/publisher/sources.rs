@@ -33,11 +33,11 @@ pub(crate) struct SourceStep {
     /// Progress when the publication began.
     pub(crate) from: Option<SourceProgress>,
     pub(crate) to: SourceProgress,
-    /// Whether a version of an object was ingested to its end. This is worth a write even without
+    /// True if a version of an object was ingested to its end. This is worth a write even without
     /// new documents, because the object need not be read again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) marks_whole: bool,
-    /// Whether it says something beside how far a source is ingested: by what it is known again. It may be there already.
+    /// True for a note by which a source is recognised, instead of its progress. It may exist already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_note: bool,
 }
@@ -113,7 +113,7 @@ impl SourcesReader {
         Ok(ids.iter().filter(is_known).copied().collect())
     }
 
-    /// The entries in a range of numbers.
+    /// Returns the entries in a range of numbers.
     ///
     /// # Errors
     /// As [`SourcesReader::find`].
@@ -310,9 +310,8 @@ pub(crate) async fn forget(
     )))
 }
 
-/// Returns a manifest without the forgotten sources, whose objects are uploaded, and the number of
-/// forgotten sources that gave documents; `None` if there is nothing to forget. Other entries only say by what else a
-/// source is known.
+/// Returns a manifest without the forgotten sources, whose objects are uploaded, and the number of forgotten sources
+/// with documents; `None` if there is nothing to forget. Other entries are notes by which a source is recognised.
 async fn forget_once(
     store: &IndexStore,
     mut file: ManifestFile,

@@ -40,7 +40,7 @@ pub struct UpdateReport {
     pub added_fields: Vec<String>,
     /// Consequences for existing documents.
     pub notes: Vec<String>,
-    /// Whether the update was only planned.
+    /// True if the update was only planned.
     pub is_dry_run: bool,
 }
 

@@ -49,7 +49,7 @@ pub struct IndexStore {
     uri: String,
     /// Name of the index in messages. With a name, messages do not show its location.
     called: Option<Arc<str>>,
-    /// Whether it is one of several indexes below a root, whose objects are deleted with it.
+    /// True if it is one of several indexes below a root, whose objects are deleted with it.
     is_of_several: bool,
     lock: Option<LocalLock>,
     options: WriteOptions,
@@ -58,9 +58,9 @@ pub struct IndexStore {
     pauses: &'static [Duration],
     /// Result of the probe of conditional writes, which a store only needs once.
     probed: Arc<OnceLock<WriteProbe>>,
-    /// The config with which an index is made when an ingest publishes, if there is none.
+    /// The config of a new index, which an ingest creates when it publishes, if there is none.
     new_config: Option<Arc<IndexConfig>>,
-    /// The manifest as it was read a moment ago, for the ingest that follows.
+    /// The manifest that was just read, for the next ingest.
     held_manifest: Arc<Mutex<Option<(Bytes, Version)>>>,
 }
 
@@ -150,7 +150,7 @@ impl IndexStore {
         }
     }
 
-    /// Whether there is an index. Its manifest, which says so, is held for the ingest that follows, which saves a request.
+    /// Returns whether there is an index. Keeps its manifest for the next ingest, which saves a request.
     ///
     /// # Errors
     /// `Unavailable` if storage does not answer.
@@ -161,7 +161,7 @@ impl IndexStore {
         Ok(is_there)
     }
 
-    /// The manifest that was held.
+    /// Takes the kept manifest.
     pub(crate) fn take_held_manifest(&self) -> Option<(Bytes, Version)> {
         self.held().take()
     }
@@ -171,8 +171,8 @@ impl IndexStore {
         held.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the next ingest make the index with `config`, if there is none, when it publishes: one that fails before leaves
-    /// no index.
+    /// Makes the next ingest create the index with `config` when it publishes, if there is none: an ingest that fails
+    /// before leaves no index.
     #[must_use]
     pub fn starting_with(self, config: IndexConfig) -> IndexStore {
         IndexStore {
@@ -181,7 +181,7 @@ impl IndexStore {
         }
     }
 
-    /// The config with which an index is made, if there is none.
+    /// Returns the config of a new index, if it is to be created.
     pub(crate) fn new_config(&self) -> Option<&IndexConfig> {
         self.new_config.as_deref()
     }

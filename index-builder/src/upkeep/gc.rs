@@ -32,9 +32,9 @@ pub struct GcOptions {
     pub now_ms: u64,
     /// Minimum time that an object stays after its last reference was removed.
     pub grace_ms: u64,
-    /// Whether nothing is changed.
+    /// True if nothing is changed.
     pub dry_run: bool,
-    /// Whether splits that exceed the index's `retention` are removed from the index first.
+    /// True if splits that exceed the index's `retention` are removed from the index first.
     pub applies_retention: bool,
 }
 

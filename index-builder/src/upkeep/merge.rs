@@ -27,9 +27,9 @@ pub struct MergeIndexOptions {
     /// Maximum total size of the splits that are merged: merges that would exceed it are skipped.
     /// No limit if absent.
     pub max_bytes: Option<u64>,
-    /// Whether merges are only planned.
+    /// True if merges are only planned.
     pub dry_run: bool,
-    /// Whether each split with deleted documents that the policy does not merge is rewritten, so
+    /// True if each split with deleted documents that the policy does not merge is rewritten, so
     /// that their bytes can be removed.
     pub rewrite_deleted: bool,
     /// Folder for copies of the splits during a merge. Defaults to the system's temporary folder.

@@ -18,7 +18,7 @@ const READS_AT_ONCE: usize = 4;
 /// Options of a verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
-    /// Whether only lengths and heads are checked, rather than every byte.
+    /// True if only lengths and heads are checked, rather than every byte.
     pub quick: bool,
 }
 

@@ -247,7 +247,7 @@ fn a_stream_is_who_its_id_says() {
     assert!(error.to_string().contains("twice"), "{error}");
 }
 
-/// The source of the first document of the only split.
+/// Returns the source of the first document of the only split.
 fn source_of(bench: &Bench) -> String {
     let splits = std::fs::read_dir(bench.folder.path().join("index/splits")).expect("splits");
     let path = splits.map(|entry| entry.expect("an entry").path()).next();

@@ -163,7 +163,7 @@ impl Writer {
         }
     }
 
-    /// The text of a new record, with what a new file begins with.
+    /// Returns the text of a new record, with what a new file begins with.
     fn record(&mut self) -> String {
         self.num_lines += 1;
         let number = self.num_lines;

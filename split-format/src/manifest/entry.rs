@@ -1,4 +1,4 @@
-//! What is said of one split: in the manifest, in a page, and by a search that lists documents.
+//! Description of one split: in the manifest, in a page, and by a search that lists documents.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -34,7 +34,7 @@ pub type SplitNumber = u128;
 pub struct LedgerRef {
     /// First 128 bits of the BLAKE3 hash of its bytes, in hexadecimal.
     pub id: String,
-    /// Whether the object is of the second level.
+    /// True if the object is of the second level.
     pub is_settled: bool,
     /// Number of ids.
     pub num_ids: u64,

@@ -68,7 +68,7 @@ pub struct SourceProgress {
 pub struct SourcesRef {
     /// First 128 bits of the BLAKE3 hash of its bytes, in hexadecimal.
     pub id: String,
-    /// Whether the object is of the second level.
+    /// True if the object is of the second level.
     pub is_settled: bool,
     /// Number of entries.
     pub num_entries: u64,

@@ -32,7 +32,7 @@ pub use read::Identities;
 /// Length of a source id in bytes.
 const SOURCE_ID_LEN: usize = 16;
 
-/// The first bytes of a hash.
+/// Returns the first bytes of a hash.
 fn first_bytes(bytes: &[u8], len: usize) -> impl Iterator<Item = u8> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"canter file 1\0");
@@ -59,17 +59,17 @@ impl SourceId {
         Self::first_half(hasher.finalize().as_bytes())
     }
 
-    /// The id of a file that has no id of its own: how it begins stands first, so that the ids of all files that begin
-    /// alike, wherever they are, lie in one range ([`SourceId::range_of_beginning`]). A file that was renamed, or
-    /// compressed, is found by that.
+    /// Returns the id of a file without an id of its own. The hash of its beginning comes first, so that the ids of
+    /// all files with the same beginning, wherever they are, lie in one range ([`SourceId::range_of_beginning`]),
+    /// by which a renamed or compressed file is found.
     ///
     /// ```text
     ///   8 bytes                 4 bytes             4 bytes
     ///   hash of the beginning │ hash of the log │ hash of path, beginning and number
     /// ```
     ///
-    /// `log` is what the names of a log and of its rotated files have in common. `number` tells files apart that had the
-    /// same path one after the other and begin alike.
+    /// `log` is the common part of the names of a log and of its rotated files. `number` distinguishes consecutive
+    /// files with the same path and beginning.
     pub fn of_file(path: &[u8], log: &[u8], beginning: &[u8], number: u32) -> Self {
         let mut id = [0; SOURCE_ID_LEN];
         let last = [path, b"\0", &number.to_le_bytes()].concat();
@@ -82,19 +82,19 @@ impl SourceId {
         Self(id)
     }
 
-    /// The numbers of all ids of files that begin so ([`SourceId::of_file`]).
+    /// Returns the numbers of all ids of files with this beginning ([`SourceId::of_file`]).
     pub fn range_of_beginning(beginning: &[u8]) -> RangeInclusive<u128> {
         let bytes = first_bytes(beginning, 8);
         let first = bytes.fold(0_u128, |number, byte| (number << 8) | u128::from(byte)) << 64;
         first..=first | u128::from(u64::MAX)
     }
 
-    /// Whether it may be the id of a file of this log ([`SourceId::of_file`]).
+    /// Returns whether it may be the id of a file of this log ([`SourceId::of_file`]).
     pub fn may_be_of_log(self, log: &[u8]) -> bool {
         first_bytes(log, 4).eq(self.0.into_iter().skip(8).take(4))
     }
 
-    /// The id with this number ([`SourceId::to_u128`]).
+    /// Returns the id with this number ([`SourceId::to_u128`]).
     pub fn from_u128(number: u128) -> Self {
         Self(number.to_be_bytes())
     }

@@ -1,4 +1,4 @@
-//! What is known of a split's documents together, without reading them: filters, rollups, times, words that meet.
+//! Summaries of a split's documents, read instead of them: filters, rollups, times, co-occurring words.
 
 mod co_occurrence;
 mod filter;

@@ -17,7 +17,7 @@ use super::table::{Scalar, Table};
 pub(super) struct Generator<'t, R> {
     pub(super) table: &'t Table,
     pub(super) rng: R,
-    /// Whether every request asks for aggregations. Otherwise six in ten do.
+    /// True if every request asks for aggregations. Otherwise six in ten do.
     pub(super) always_aggregates: bool,
     /// Number of requests generated so far.
     pub(super) num_drawn: u64,

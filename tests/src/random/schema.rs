@@ -58,7 +58,7 @@ pub(super) struct Field {
     pub(super) indexed: bool,
     pub(super) fast: Option<Normalizer>,
     pub(super) multi: bool,
-    /// Whether the values are few small numbers, suitable for histograms.
+    /// True if the values are few small numbers, suitable for histograms.
     pub(super) is_small: bool,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Setup {
     pub(super) fields: Vec<Field>,
     pub(super) timestamp: Option<&'static str>,
     pub(super) default_fields: &'static [&'static str],
-    /// Whether unmapped fields are accepted. Hits show them unchanged.
+    /// True if unmapped fields are accepted. Hits show them unchanged.
     pub(super) is_dynamic: bool,
 }
 

@@ -29,7 +29,7 @@ fn source(bytes: &[u8]) -> Source {
     Source::reader("sample", Cursor::new(bytes.to_vec())).with_id("sample")
 }
 
-/// An index of an input, with the config that suits it.
+/// Returns an index of an input, with the config that suits it.
 fn index_of(bytes: &[u8]) -> (Suggestion, TestIndex) {
     let any = IndexConfig::from_yaml(ANY, |_| None).unwrap();
     let sampled = sample(&any, &options(), vec![source(bytes)], 1_000).unwrap();

@@ -1,4 +1,4 @@
-//! What is asked: tables of requests by what they might tell.
+//! Tables of requests, by the information they might reveal.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ impl Attempts {
     }
 }
 
-/// Queries that name what is forbidden, or try to get out of the filter: each in three APIs.
+/// Queries that name forbidden values, or try to escape the filter: each in three APIs.
 pub(super) fn queries() -> Attempts {
     let mut all = Attempts::default();
     for query in [
@@ -103,7 +103,7 @@ pub(super) fn queries() -> Attempts {
     all
 }
 
-/// What aggregations could tell.
+/// Aggregations that could reveal forbidden documents.
 pub(super) fn aggregations() -> Attempts {
     let mut all = Attempts::default();
     for aggs in [
@@ -158,7 +158,7 @@ pub(super) fn aggregations() -> Attempts {
     all
 }
 
-/// Fields whose values have several types, or that only forbidden documents have, wherever a field may be named.
+/// Fields whose values have several types, or that only forbidden documents have, in every place that accepts a field.
 pub(super) fn fields() -> Attempts {
     let mut all = Attempts::default();
     for field in ["mixed", "plan", "times", "shape.secret_key", "nowhere"] {
@@ -204,7 +204,7 @@ pub(super) fn fields() -> Attempts {
     all
 }
 
-/// Order, scores, pages, highlights, names of clauses, explanations.
+/// Order, scores, pages, highlights, named clauses, explanations.
 pub(super) fn searches() -> Attempts {
     let mut all = Attempts::default();
     for body in [
@@ -287,7 +287,7 @@ pub(super) fn searches() -> Attempts {
     all
 }
 
-/// Everything that tells of an index without searching it, and other indexes.
+/// Everything that describes an index without searching it, and other indexes.
 pub(super) fn other_paths() -> Attempts {
     let mut all = Attempts::default();
     for path in [
@@ -365,7 +365,7 @@ pub(super) fn other_paths() -> Attempts {
     all
 }
 
-/// All of them.
+/// Returns all requests.
 pub(super) fn all() -> Attempts {
     let kinds = [
         queries(),

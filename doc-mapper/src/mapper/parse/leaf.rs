@@ -25,7 +25,7 @@ pub(in crate::mapper) enum Scalar<'a> {
 }
 
 impl Scalar<'_> {
-    /// The value as it is searched for in text.
+    /// Returns the value as it is searched for in text.
     fn text(&self) -> Cow<'_, str> {
         match self {
             Scalar::Str(text) => Cow::Borrowed(text),

@@ -268,7 +268,7 @@ pub(in crate::mapper) fn skip_seq<'de, A: SeqAccess<'de>>(
     Ok(())
 }
 
-/// The same for an object.
+/// Returns the same for an object.
 pub(in crate::mapper) fn skip_map<'de, A: MapAccess<'de>>(
     walk: &mut Walk<'_>,
     key: &str,

@@ -56,11 +56,11 @@ pub struct DocMapper {
     pub(in crate::mapper) document_size: Option<Leaf>,
     pub(in crate::mapper) verbatim: Option<Field>,
     timestamp: Option<(Field, String)>,
-    /// Whether the mapper belongs to one segment rather than to an index.
+    /// True if the mapper belongs to one segment rather than to an index.
     is_of_segment: bool,
-    /// Whether a value that its field does not accept is ignored rather than refusing the document.
+    /// True if a value that its field does not accept is ignored rather than refusing the document.
     pub(in crate::mapper) ignores_malformed: bool,
-    /// Whether documents may have values in `_dynamic` that are mapped now.
+    /// True if documents may have values in `_dynamic` that are mapped now.
     has_former_dynamic: bool,
     tag_fields: Vec<String>,
     default_search_fields: Vec<String>,

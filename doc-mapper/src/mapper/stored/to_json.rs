@@ -74,7 +74,7 @@ fn is_json(text: &str) -> bool {
 /// Writer of a hit.
 struct Hit {
     json: String,
-    /// Whether the whole document follows under `_source`, which no other key may use then.
+    /// True if the whole document follows under `_source`, which no other key may use then.
     has_source: bool,
 }
 

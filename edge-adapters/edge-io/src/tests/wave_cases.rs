@@ -171,7 +171,7 @@ fn options_of(case: &Case) -> Options {
     }
 }
 
-/// A cache with what the case says is in it.
+/// Returns a cache with what the case says is in it.
 fn cache_of(case: &Case, namespace: &str) -> Blobs {
     let mut cache = case
         .settings

@@ -11,7 +11,7 @@ pub(crate) struct Arrived {
     pub(crate) key: String,
     /// Version in the event; `None` for the current one.
     pub(crate) etag: Option<String>,
-    /// Whether the event says that the object is empty.
+    /// True if the event says that the object is empty.
     pub(crate) is_empty: bool,
 }
 

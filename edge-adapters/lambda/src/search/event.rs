@@ -35,7 +35,7 @@ pub(crate) enum Event {
         /// Headers with names in lower case.
         headers: BTreeMap<String, String>,
         shape: Shape,
-        /// Whether it came directly from a caller who may invoke the function.
+        /// True if it came directly from a caller who may invoke the function.
         is_direct: bool,
     },
     /// Plain search request.

@@ -11,7 +11,7 @@ use crate::top_hits::TopList;
 /// One metric, for all parent buckets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Metric {
-    /// Whether values are dates, in milliseconds since 1970.
+    /// True if values are dates, in milliseconds since 1970.
     pub(crate) is_date: bool,
     pub(crate) states: Metrics,
 }

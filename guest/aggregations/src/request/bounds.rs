@@ -35,6 +35,6 @@ pub struct Bounds {
     pub max_buckets: u32,
     /// Maximum memory in bytes of the aggregations of one split, or of their merge.
     pub max_bytes: u64,
-    /// Whether documents are hidden from the caller, so that nothing may be revealed about them.
+    /// True if documents are hidden from the caller, so that nothing may be revealed about them.
     pub is_filtered: bool,
 }

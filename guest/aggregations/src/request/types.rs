@@ -247,7 +247,7 @@ pub(crate) struct CompositeSource {
     pub(crate) by: CompositeBy,
     pub(crate) is_descending: bool,
     pub(crate) missing_bucket: bool,
-    /// Whether documents without a value come first: by default in ascending order only.
+    /// True if documents without a value come first: by default in ascending order only.
     pub(crate) missing_first: Option<bool>,
 }
 

@@ -62,7 +62,7 @@ struct Writer<'a> {
     dialect: Dialect,
     /// Untyped fields.
     untyped: &'a [String],
-    /// Whether pipelines read buckets before they are written.
+    /// True if pipelines read buckets before they are written.
     has_pipelines: bool,
     max_buckets: u64,
     num_buckets: Cell<u64>,

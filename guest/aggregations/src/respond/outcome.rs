@@ -24,7 +24,7 @@ pub(crate) enum Outcome<'r> {
 #[derive(Debug)]
 pub(crate) struct BucketList<'r> {
     pub(crate) buckets: Vec<Bucket<'r>>,
-    /// Whether buckets are listed by name.
+    /// True if buckets are listed by name.
     pub(crate) is_keyed: bool,
     pub(crate) before: Vec<(&'static str, Value)>,
 }

@@ -79,7 +79,7 @@ fn num_bits(number: u32) -> u8 {
 pub struct PositionList {
     forms: OwnedBytes,
     blocks: OwnedBytes,
-    /// Whether all of the rest are equal.
+    /// True if all of the rest are equal.
     is_same: bool,
     /// Index and offset of the unpacked block, and its numbers.
     block: usize,

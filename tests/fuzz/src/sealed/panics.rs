@@ -11,7 +11,7 @@ pub struct Panic {
     pub place: String,
     /// Message of the panic.
     pub message: String,
-    /// Whether the panic reached the caller.
+    /// True if the panic reached the caller.
     pub has_escaped: bool,
 }
 

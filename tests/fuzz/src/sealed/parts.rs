@@ -33,9 +33,9 @@ pub(super) struct Parts {
 /// Parts of a head that follow changes to the body.
 #[derive(Clone, Copy)]
 pub(super) struct Sealing {
-    /// Whether the hotcache copies the damaged body.
+    /// True if the hotcache copies the damaged body.
     pub(super) renews_hotcache: bool,
-    /// Whether the file table and the checksums of blocks stay as they were damaged.
+    /// True if the file table and the checksums of blocks stay as they were damaged.
     pub(super) keeps_tables: bool,
 }
 

@@ -38,7 +38,7 @@ pub trait Host {
     fn start(&self, machine: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>>;
 }
 
-/// Whether a host caches its reads.
+/// True if a host caches its reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
     /// The host caches nothing.

@@ -97,7 +97,7 @@ impl Modules {
         (imports, mentions)
     }
 
-    /// A path from the root of the crate; nothing if it leads elsewhere.
+    /// Returns a path from the root of the crate; nothing if it leads elsewhere.
     fn absolute(&self, module: &Path, path: &[String]) -> Option<Path> {
         let mut base = module.clone();
         let mut rest = path;
@@ -125,7 +125,7 @@ impl Modules {
         Some(base)
     }
 
-    /// The file that has what a path names, behind all re-exports.
+    /// Returns the file that has what a path names, behind all re-exports.
     fn file_of(&self, path: &Path, depth: usize) -> Option<&str> {
         let len = (0..=path.len())
             .rev()
@@ -175,7 +175,7 @@ impl Modules {
     }
 }
 
-/// The code before the next `use`, what it declares, and the code behind it.
+/// Returns the code before the next `use`, what it declares, and the code behind it.
 fn next_use(code: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {
@@ -192,7 +192,7 @@ fn next_use(code: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// Whether the words before a `use` make it public.
+/// Returns whether the words before a `use` make it public.
 fn ends_public(before: &str) -> bool {
     let ends = ['\n', ';', '}'];
     let words = before.rsplit(ends).next().unwrap_or_default();

@@ -26,7 +26,7 @@ pub(super) fn crates() -> Vec<String> {
     members.filter(has_sources).map(str::to_owned).collect()
 }
 
-/// The sources of a crate, tests aside.
+/// Returns the sources of a crate, tests aside.
 pub(super) fn sources(crate_folder: &str) -> Vec<Source> {
     let mut found = Vec::new();
     collect(&workspace().join(crate_folder).join("src"), &mut found);
@@ -79,7 +79,7 @@ fn blanked(text: &str) -> String {
     code
 }
 
-/// The end of a comment or literal that begins here; the same place if none does.
+/// Returns the end of a comment or literal that begins here; the same place if none does.
 fn literal_end(chars: &[char], at: usize) -> usize {
     let next = |offset: usize| chars.get(at + offset).copied().unwrap_or('\0');
     match (chars[at], next(1)) {
@@ -94,13 +94,13 @@ fn literal_end(chars: &[char], at: usize) -> usize {
     }
 }
 
-/// Whether the character before belongs to a name.
+/// Returns whether the character before belongs to a name.
 fn is_word(chars: &[char], at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| chars[before]);
     before.is_some_and(|before| before.is_alphanumeric() && before != 'b' || before == '_')
 }
 
-/// The place behind the next one of which `is_end` holds, `len` characters further.
+/// Returns the place behind the next one of which `is_end` holds, `len` characters further.
 fn end_of(chars: &[char], from: usize, is_end: impl Fn(&[char]) -> bool, len: usize) -> usize {
     let end = (from..chars.len()).find(|at| is_end(&chars[*at..]));
     end.map_or(chars.len(), |at| at + len)

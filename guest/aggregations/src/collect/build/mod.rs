@@ -41,7 +41,7 @@ pub(super) fn build(
 
 struct Builder<'a> {
     split: &'a Split<'a>,
-    /// Whether documents are hidden from the caller. Columns include the values of hidden
+    /// True if documents are hidden from the caller. Columns include the values of hidden
     /// documents, so requests are then never refused because of a column's contents.
     is_filtered: bool,
 }

@@ -15,7 +15,7 @@ pub(in crate::collect) struct Run {
     pub(in crate::collect) end: u32,
     /// Start of the bucket.
     pub(in crate::collect) start_ns: i64,
-    /// Whether the range is within the bounds.
+    /// True if the range is within the bounds.
     pub(in crate::collect) is_in: bool,
 }
 

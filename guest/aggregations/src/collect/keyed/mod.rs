@@ -20,7 +20,7 @@ pub(in crate::collect) struct Keyed<M> {
     table: Table,
     inside: Vec<Box<dyn Collect>>,
     ords: Vec<u32>,
-    /// Whether buckets with few documents may be dropped if there are very many.
+    /// True if buckets with few documents may be dropped if there are very many.
     is_limited: bool,
     /// Document count above which the sub-aggregations of a bucket are never shown.
     max_inside: Option<u64>,
@@ -35,7 +35,7 @@ pub(in crate::collect) type KeyFilter = Box<dyn Fn(&Key) -> bool>;
 pub(in crate::collect) struct TermChoice {
     /// Predicate on keys; `None` accepts all.
     pub(in crate::collect) is_taken: Option<KeyFilter>,
-    /// Whether all terms of a text column get a bucket, even those without documents.
+    /// True if all terms of a text column get a bucket, even those without documents.
     pub(in crate::collect) has_empty: bool,
 }
 

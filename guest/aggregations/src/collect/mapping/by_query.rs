@@ -10,7 +10,7 @@ use crate::key::Key;
 /// Buckets of the documents that match queries.
 pub(in crate::collect) struct ByFilter {
     pub(in crate::collect) filters: Vec<BitSet>,
-    /// Whether documents that match no query have a bucket.
+    /// True if documents that match no query have a bucket.
     pub(in crate::collect) has_other: bool,
 }
 

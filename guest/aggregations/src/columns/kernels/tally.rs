@@ -28,7 +28,7 @@ pub(crate) struct Tally<'a> {
     /// Empty for short runs. 32 bits suffice: a run has fewer than 2^32 rows.
     table: Vec<u32>,
     lanes: Lanes,
-    /// Whether codes were outside of `counts`.
+    /// True if codes were outside of `counts`.
     outside: bool,
 }
 

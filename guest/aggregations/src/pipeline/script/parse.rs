@@ -18,9 +18,9 @@ pub(crate) struct Names<'a> {
     pub(crate) inputs: Vec<&'a str>,
     /// Numbers given with the script, as `params.name`.
     pub(crate) constants: Vec<(&'a str, f64)>,
-    /// Whether names are used alone, without `params`.
+    /// True if names are used alone, without `params`.
     pub(crate) is_bare: bool,
-    /// Whether there is a window, `values`.
+    /// True if there is a window, `values`.
     pub(crate) has_window: bool,
 }
 

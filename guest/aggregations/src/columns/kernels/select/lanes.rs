@@ -19,7 +19,7 @@ pub(super) struct Lanes {
 pub(super) struct Rows {
     /// Width of a row in bits.
     pub(super) width: usize,
-    /// Whether lanes have 16 bits, so that a vector contains eight rows, rather than 32 bits.
+    /// True if lanes have 16 bits, so that a vector contains eight rows, rather than 32 bits.
     pub(super) is_narrow: bool,
     /// Offset of the byte in which the first row begins.
     pub(super) first_byte: usize,
