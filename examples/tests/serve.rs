@@ -1,4 +1,4 @@
-//! The command lines of `serve/` are such as `canter serve` takes, and systemd understands the unit.
+//! Checks that `canter serve` accepts the command lines in `serve/`, and that systemd accepts the unit.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Returns the binary that the workspace's tests are built with, which stands beside them.
+/// Returns the binary that the workspace's tests are built with, in the same target folder.
 fn canter() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     test.parent().unwrap().parent().unwrap().join("canter")
@@ -19,7 +19,7 @@ fn canter() -> PathBuf {
 #[track_caller]
 fn check(args: &[&str]) {
     assert_eq!(args.first(), Some(&"serve"));
-    // What comes before `--help` is read all the same.
+    // Arguments before `--help` are parsed nevertheless.
     let output = Command::new(canter())
         .args(args)
         .arg("--help")
@@ -43,7 +43,7 @@ fn the_unit_starts_what_there_is() {
     check(&line.unwrap().split_whitespace().collect::<Vec<_>>());
 }
 
-/// What systemd does not understand it leaves out with a warning.
+/// systemd ignores unknown settings with a warning.
 #[test]
 fn systemd_understands_the_unit() {
     let works = |args: &[&str]| Command::new("systemd-analyze").args(args).output();

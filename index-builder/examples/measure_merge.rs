@@ -62,7 +62,7 @@ fn cpu_s() -> Result<f64, Box<dyn std::error::Error>> {
     Ok((ticks(11) + ticks(12)) as f64 / 100.0)
 }
 
-/// Most memory that this process ever had.
+/// Returns the peak memory of this process.
 fn peak_memory_kib() -> Result<u64, Box<dyn std::error::Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,7 +1,7 @@
-//! A process that ingests is killed at any moment, again and again: the index stays whole.
+//! A process that ingests is killed again and again, at any moment: the index stays intact.
 //!
-//! The test runs itself: with [`URI_VARIABLE`] set, it is a process that ingests without end. What that
-//! process says of its progress decides when it is killed, and not a clock.
+//! The test runs itself: with [`URI_VARIABLE`] set, it is a process that ingests without end. The
+//! progress that this process reports, and not a clock, determines when it is killed.
 
 use canter_doc_mapper::IndexConfig;
 use canter_index_builder::{
@@ -19,9 +19,9 @@ const URI_VARIABLE: &str = "CANTER_TEST_KILLED_INDEX";
 const THIS_TEST: &str = "an_index_whose_writer_is_killed_at_any_moment_stays_whole";
 const NUM_ROUNDS: usize = 16;
 const NUM_DOCS: u64 = 400;
-/// What the process writes before each of its steps.
+/// Prefix of the line that the process writes before each of its steps.
 const STEP: &str = "step: ";
-/// Far longer than a step takes; without one for so long the test fails.
+/// Timeout of a step, far longer than a step takes; the test fails when it expires.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn ingest_some(store: &IndexStore, seed: u64, progress: &dyn Progress) -> IngestReport {
@@ -34,7 +34,7 @@ fn ingest_some(store: &IndexStore, seed: u64, progress: &dyn Progress) -> Ingest
     ingest(store, &options, vec![source], progress).expect("an ingest")
 }
 
-/// Tells the other process each step of an ingest.
+/// Reports each step of an ingest to the other process.
 struct Told;
 
 impl Progress for Told {
@@ -51,7 +51,7 @@ fn ingest_without_end(uri: &str) {
     }
 }
 
-/// A process that ingests, killed when this is dropped.
+/// Process that ingests; it is killed when this is dropped.
 struct Victim {
     process: Child,
     steps: Receiver<String>,
@@ -69,7 +69,7 @@ impl Victim {
         let (tell, steps) = channel();
         std::thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
-                // The first may stand behind what the test harness has to say.
+                // The first one may follow output of the test harness on the same line.
                 if let Some((_, step)) = line.split_once(STEP) {
                     let _ = tell.send(step.to_owned());
                 }
@@ -127,6 +127,6 @@ fn an_index_whose_writer_is_killed_at_any_moment_stays_whole() {
     }
     assert!(num_killed_within > 0, "each was killed between two ingests");
     assert!(num_docs > 0, "no ingest ended before it was killed");
-    // Nobody holds the lock, and nothing that was left behind is in the way.
+    // The lock is free, and leftovers do not get in the way.
     assert_eq!(ingest_some(&store, 1, &()).num_published_splits, 4);
 }

@@ -1,4 +1,4 @@
-//! Merges are allowed, worth their while, and come to an end.
+//! Tests of merge plans: merges are allowed, worth their cost, and come to an end.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -35,7 +35,7 @@ fn limit_merge(max_merge_ops: u64, merge_factor: u64) -> MergePolicy {
     }
 }
 
-/// One after the other in time, of so many documents and 100 bytes each.
+/// Returns splits that follow each other in time, with these numbers of documents of 100 bytes each.
 fn splits(sizes: &[u64]) -> Vec<MergeCandidate> {
     (0_i64..)
         .zip(sizes)
@@ -98,11 +98,11 @@ fn only_neighbours_are_merged() {
     for sizes in [[10, 20, full, 30, 40], [10, full, 20, full, 30]] {
         assert!(plan_sizes(&policy, &splits(&sizes)).is_empty());
     }
-    // The order that they are given in is none.
+    // The order of the candidates does not matter.
     let mut mixed = splits(&[10, full, 20, 30, 40]);
     mixed.reverse();
     assert_eq!(plan_sizes(&policy, &mixed), [vec![20, 30, 40]]);
-    // Splits without a time, as of before the index had a timestamp field.
+    // Splits without a time, as from before the index had a timestamp field.
     let mut timeless = splits(&[10, 20, 30, 40]);
     timeless[0].time_range = None;
     timeless[1].time_range = None;
@@ -125,7 +125,7 @@ fn full_splits_and_old_ones_are_left_alone() {
 fn what_would_be_too_large_is_merged_in_parts_that_are_not() {
     let policy = stable_log(1_000, 2);
     let sizes = [600_000; 8];
-    // At level 4 ten neighbours are due; 8 are not.
+    // At level 4, ten neighbours are due, but eight are not.
     assert!(plan_sizes(&stable_log(1_000, 10), &splits(&sizes)).is_empty());
     let due = plan_sizes(&policy, &splits(&[600_000; 22]));
     assert!(!due.is_empty());
@@ -163,7 +163,7 @@ fn no_merge_is_no_merge() {
     assert!(plan_merges(&MergePolicy::NoMerge, &LIMITS, &many).is_empty());
 }
 
-/// Does what a plan says.
+/// Applies a plan to the splits.
 fn apply(splits: &mut Vec<MergeCandidate>, due: &[MergeOperation], merge_ord: &mut u64) {
     for operation in due {
         let is_input = |split: &MergeCandidate| operation.split_ids.contains(&split.id);
@@ -185,7 +185,7 @@ fn apply(splits: &mut Vec<MergeCandidate>, due: &[MergeOperation], merge_ord: &m
     }
 }
 
-/// Merges until nothing is due; how many documents were written.
+/// Merges until nothing is due, and returns the number of documents written.
 fn settle(policy: &MergePolicy, limits: &MergeLimits, splits: &mut Vec<MergeCandidate>) -> u64 {
     let mut num_written = 0;
     let mut merge_ord = 0;
@@ -213,13 +213,13 @@ fn a_document_is_written_about_once_a_level_when_splits_come_one_by_one() {
         num_written += due.iter().map(|operation| operation.num_docs).sum::<u64>();
         apply(&mut live, &due, &mut merge_ord);
     }
-    // Four levels of 1,000 times ten to one million.
+    // Four levels, each by a factor of ten, from 1,000 to one million.
     let times = num_written as f64 / num_docs as f64;
     assert!(times < 5.0, "{times}");
     assert!(live.len() < 50, "{}", live.len());
 }
 
-/// Any sizes, with any times: splits may overlap.
+/// Generates splits of any sizes and times; they may overlap.
 fn any_splits() -> impl Strategy<Value = Vec<MergeCandidate>> {
     let split = (0..1_500_000_u64, 0..7_u32, 0..1_000_i64, 0..200_i64);
     prop::collection::vec(split, 0..300).prop_map(|some| {
@@ -291,7 +291,7 @@ proptest! {
         let num_full_before = num_full_before.count() as u64;
         settle(&stable_log(min, factor), &LIMITS, &mut live);
         prop_assert_eq!(live.iter().map(|split| split.num_docs).sum::<u64>(), total);
-        // Between full splits there are at most so many others.
+        // The number of other splits between full ones is limited.
         let num_levels = (LIMITS.target_num_docs / min).checked_ilog(factor).unwrap_or(0) as u64 + 2;
         let num_full = total / LIMITS.target_num_docs;
         let most = (num_full + 1) * (factor * num_levels) + num_full_before;

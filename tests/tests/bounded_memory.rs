@@ -89,8 +89,8 @@ fn answers_do_not_depend_on_how_many_splits_are_open_at_once() {
     }
 }
 
-/// A guest of 20 MiB, which needs half of it for itself, is to 300 splits what one of 128 MiB is to
-/// 3,000.
+/// The ratio of memory to splits is the same in both cases: 20 MiB, half of which the guest itself
+/// needs, for 300 splits, and 128 MiB for 3,000.
 #[test]
 fn a_search_over_many_splits_keeps_to_its_memory() {
     let (memory, resident) = match *NUM_SPLITS >= 1_000 {

@@ -48,7 +48,7 @@ impl Tokenizer for ChineseTokenizer {
 
 pub(super) struct ChineseTokens<'a> {
     text: &'a str,
-    /// What stands behind the token.
+    /// Characters after the token.
     chars: Peekable<CharIndices<'a>>,
     token: &'a mut Token,
 }

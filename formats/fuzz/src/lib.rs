@@ -1,5 +1,5 @@
-//! What the fuzz target checks. `formats/tests/fuzz_seeds.rs` checks the same over its corpus, and over inputs
-//! drawn from that.
+//! Checks of the fuzz target. `formats/tests/fuzz_seeds.rs` runs them over its corpus, and over inputs derived
+//! from it.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use canter_formats::{
     Cut, Cutter, Directive, Format, Hints, Layout, MonthDay, Recognised, recognise,
 };
 
-/// The first byte says the format, or that it is to be recognised; the rest is a stream. No byte of it is
-/// lost between records but white space, commas and brackets, pieces make no difference, and what is given
-/// for a document is JSON.
+/// Checks a stream: the first byte selects the format or its recognition, and the rest is the stream.
+/// Between records, only white space, commas and brackets are dropped, the division into pieces does not
+/// matter, and the result for a document is JSON.
 pub fn formats(bytes: &[u8]) {
     let Some((choice, stream)) = bytes.split_first() else {
         return;
@@ -20,7 +20,7 @@ pub fn formats(bytes: &[u8]) {
     }
 }
 
-/// A stream of a format.
+/// Checks a stream of a format.
 pub fn one(recognised: Recognised, stream: &[u8]) {
     let whole = cut(recognised, stream, usize::MAX);
     assert_eq!(
@@ -50,7 +50,7 @@ pub fn one(recognised: Recognised, stream: &[u8]) {
     }
 }
 
-/// Lines together that are one record.
+/// Joins the lines that form one record.
 fn joined(cut: Vec<Vec<u8>>, layout: &Layout) -> Vec<Vec<u8>> {
     let mut records: Vec<Vec<u8>> = Vec::new();
     for record in cut {

@@ -1,4 +1,4 @@
-//! Files that are being written, replaced and copied while they are ingested: each record is there once.
+//! Files that are written, replaced and copied while they are ingested: each record is in the index once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +29,7 @@ fn new_index(config: &str) -> (TempDir, IndexStore) {
     (folder, store)
 }
 
-/// A folder with files, and an index of them.
+/// Folder with files, and an index of them.
 pub(super) struct Fed {
     pub(super) folder: TempDir,
     store: IndexStore,
@@ -103,7 +103,8 @@ impl Fed {
         self.ingest_all()
     }
 
-    /// How often each line is in the index. No two documents of a split may have the same text for that.
+    /// Returns the number of occurrences of each line in the index. Requires that no two documents of a split have the
+    /// same text.
     pub(super) fn lines(&self) -> BTreeMap<String, u64> {
         let manifest = self.store.load_manifest().unwrap();
         let (mut lines, mut num_docs, mut num_values) = (BTreeMap::new(), 0, 0);
@@ -140,7 +141,7 @@ fn note(report: &IngestReport) -> &str {
     report.inputs[0].note.as_deref().unwrap_or_default()
 }
 
-/// What a file holds in each format, and where its last record ends: behind that stands only what ends it.
+/// Formats: their names, the beginning of a file, and its last record with its ending.
 const FORMATS: [(&str, &str, &str); 12] = [
     ("ndjson", "{\"message\":\"a\"}\n", "{\"message\":\"bcd\"}\n"),
     ("a number", "{\"message\":\"a\"}\n", "12345\n"),
@@ -195,7 +196,7 @@ fn a_half_written_record_waits_in_every_format() {
             };
             let fed = Fed::with(config);
             let mut sum = (0, 0, 0);
-            // Everywhere in the last record; the file is ingested at each step.
+            // Cuts the file at several places in the last record, and ingests it at each step.
             let cuts = before.len()..=whole.len();
             let mut has_waited = false;
             for end in cuts.step_by(1 + last.len() / 7).chain([whole.len()]) {
@@ -211,7 +212,7 @@ fn a_half_written_record_waits_in_every_format() {
                 sum.2 = report.num_rejected_docs;
             }
             assert!(has_waited, "{format}");
-            // The lines of a trace that come late are a record of their own.
+            // Late lines of a trace are a record of their own.
             if format != "log with a trace" {
                 assert_eq!(sum, expected, "{format}");
             }
@@ -249,7 +250,7 @@ fn a_final_ingest_takes_what_waits_and_later_ones_go_on_behind_it() {
     assert_eq!(fed.finish().num_ingested_docs, 1);
     fed.check(&["one", "tw"]);
     fed.is_final = false;
-    // The same once more, as it is and as it goes on.
+    // The file is ingested again, first unchanged and then with more lines.
     assert_eq!(fed.ingest_all().num_ingested_docs, 0);
     fed.append("app.log", "o\nthree\n");
     let report = fed.ingest_all();
@@ -299,7 +300,7 @@ fn a_replaced_file_costs_itself_and_no_other_input() {
     fed.write("a.log", "head\na\n");
     fed.write("b.log", "b\n");
     fed.ingest_all();
-    // With the same first line, and with another one.
+    // First with the same first line, and then with another one.
     fed.write("a.log", "head\nc\nd\n");
     fed.append("b.log", "e\n");
     let report = fed.ingest_all();
@@ -307,7 +308,7 @@ fn a_replaced_file_costs_itself_and_no_other_input() {
     assert!(note(&report).contains("another one"), "{report:?}");
     fed.write("b.log", "f\n");
     assert_eq!(fed.ingest_all().num_ingested_docs, 1);
-    // As it was first: that is known.
+    // The first version is known.
     fed.write("a.log", "head\na\n");
     let report = fed.ingest_all();
     assert_eq!((report.num_ingested_docs, note(&report)), (0, ""));
@@ -346,7 +347,7 @@ fn a_file_that_was_shortened_waits_and_is_taken_at_the_end_or_when_it_differs() 
     let report = fed.ingest_all();
     assert_eq!(report.num_ingested_docs, 0);
     assert!(note(&report).contains("waits"), "{report:?}");
-    // The second line says that it is another one, long before it is as long.
+    // The second line differs, so it is another file, long before it is as long.
     fed.append("app.log", "d\n");
     assert_eq!(fed.ingest_all().num_ingested_docs, 2);
     fed.write("app.log", "head\n");
@@ -373,7 +374,7 @@ fn files_that_begin_alike_are_not_taken_for_one() {
             "x-2024-05-01.log",
             "x-2024-05-02.log",
         ];
-        // Nothing but what is alike, in one ingest and then in others.
+        // First only the common beginning, in one ingest; then different records in others.
         for name in &names[..2] {
             fed.write(name, [beginning, record].concat());
         }

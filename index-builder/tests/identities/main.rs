@@ -1,4 +1,4 @@
-//! Two equal lines are two documents; one source ingested again is not.
+//! Two equal lines are two documents; one source that is ingested again is not.
 
 mod feeding;
 mod rotation;
@@ -121,7 +121,7 @@ fn readers_without_an_id_are_never_taken_for_a_repetition() {
     }
 }
 
-/// `(ingested, known)`.
+/// Returns the numbers of ingested and of known documents.
 fn counts(report: &IngestReport) -> (u64, u64) {
     (report.num_ingested_docs, report.num_known_docs)
 }
@@ -139,7 +139,7 @@ fn the_same_list_of_sources_again_is_known() {
     assert_eq!(counts(&again), (0, 13));
     assert_eq!((again.num_published_splits, again.splits.len()), (0, 0));
     assert_eq!((first.splits.len(), bench.num_docs()), (3, 13));
-    // However it is cut, in whatever order, and together with others.
+    // In other splits, in any order, and together with other sources.
     for split_num_docs in [1, 3, 100] {
         assert_eq!(
             counts(&bench.ingest(split_num_docs, &[&two, &one])),
@@ -167,14 +167,14 @@ fn of_a_file_that_grew_the_new_lines_are_taken_once() {
     }
     assert_eq!(bench.num_docs(), 13);
 
-    // A line that is still being written waits, and is a document when it is whole.
+    // An incomplete line waits, and becomes a document when it is complete.
     let (begun, rest) = LINE.split_at(LINE.len() / 2);
     let path = bench.file("app.log", &format!("{text}{begun}"));
     let report = bench.ingest(10, &[&path]);
     assert_eq!((counts(&report), report.num_rejected_docs), ((0, 13), 0));
     let path = bench.file("app.log", &format!("{text}{begun}{rest}"));
     assert_eq!(counts(&bench.ingest(10, &[&path])), (1, 13));
-    // One that is whole but for its line feed is a document, once.
+    // A last line that lacks only its line feed becomes a document, once.
     let path = bench.file("app.log", &format!("{text}{LINE}{}", LINE.trim_end()));
     assert_eq!(counts(&bench.ingest(10, &[&path])), (1, 14));
     let path = bench.file("app.log", &format!("{text}{LINE}{LINE}"));
@@ -203,7 +203,7 @@ fn a_file_that_begins_as_one_that_is_known_and_is_another_is_a_new_one() {
         assert!(note.contains(said), "{note}");
         assert_eq!(bench.num_docs(), 4 + num_new);
     }
-    // By another id it is another source.
+    // With another id, it is another source.
     let source = Source::file(&path).with_id("after the rotation");
     assert_eq!(
         counts(&bench.try_ingest(10, vec![source]).expect("an ingest")),
@@ -218,7 +218,7 @@ fn after_a_crash_before_the_swap_the_same_ingest_adds_nothing_twice() {
     let manifest = bench.folder.path().join("index/manifest.canter");
     let before = std::fs::read(&manifest).expect("a manifest");
     let first = bench.ingest(3, &[&path]);
-    // The splits are uploaded, and no manifest names them.
+    // The splits are uploaded, but no manifest names them.
     std::fs::write(&manifest, before).expect("the old manifest");
     assert_eq!(bench.num_docs(), 0);
     let again = bench.ingest(3, &[&path]);
@@ -260,7 +260,7 @@ fn source_of(bench: &Bench) -> String {
 
 #[test]
 fn a_file_that_grew_is_the_same_source_and_one_that_was_replaced_is_not() {
-    // In one place, so that the path is the same; into an index of its own each time.
+    // The same path in each case, but a new index each time.
     let files = tempfile::tempdir().expect("a folder");
     let path = files.path().join("app.log");
     let source = |path: &Path, text: &str| {

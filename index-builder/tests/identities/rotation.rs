@@ -1,19 +1,19 @@
-//! Logs that are rotated while they are ingested: each line is there once, whatever its file is called by then.
+//! Logs that are rotated while they are ingested: each line is in the index once, regardless of the name of its file.
 
 use std::fs;
 
 use super::feeding::{Fed, gzipped};
 
-/// A way to rotate `app.log`.
+/// Way to rotate `app.log`.
 #[derive(Clone, Copy, Debug)]
 enum Way {
-    /// `app.log` → `app.log.1`, and those before by one; `.gz` from the second on.
+    /// `app.log` → `app.log.1`, and the number of each older file grows by one; `.gz` from the second on.
     Numbers,
     /// `app.log` → `app.log-20240501`, compressed at once.
     Days,
-    /// The file that is written to has the day in its name.
+    /// The name of the current file contains the day.
     DayInName,
-    /// A copy of it, then it is emptied.
+    /// The file is copied and then emptied.
     CopyTruncate,
 }
 
@@ -72,7 +72,7 @@ impl Way {
     }
 }
 
-/// Compresses a file, of which half is there for a while, and removes it then.
+/// Compresses a file and then removes it; for a while, only half of the compressed file exists.
 fn compress(fed: &Fed, name: &str, between: &mut dyn FnMut(&Fed)) {
     let packed = gzipped(&fs::read(fed.path(name)).unwrap());
     let to = format!("{name}.gz");
@@ -107,7 +107,7 @@ fn twenty_lines_over_four_days_are_twenty_documents() {
     }
 }
 
-/// A program that writes lines, and what rotates its log.
+/// Program that writes lines, and the rotation of its log.
 struct Writer {
     fed: Fed,
     rng: u64,
@@ -115,7 +115,7 @@ struct Writer {
     kind: Kind,
     day: usize,
     num_lines: usize,
-    /// What is missing of the last line.
+    /// Rest of the last line that is not written yet.
     rest: String,
     expected: Vec<String>,
     num_ingests: usize,
@@ -130,7 +130,7 @@ enum Kind {
 }
 
 const KINDS: [Kind; 4] = [Kind::Lines, Kind::Ndjson, Kind::Csv, Kind::Log];
-/// More splits move into pages, which have no tags.
+/// With more ingests, splits would move into pages, which have no tags.
 const MAX_INGESTS: usize = 40;
 
 impl Writer {
@@ -163,11 +163,11 @@ impl Writer {
         }
     }
 
-    /// Returns the text of a new record, with what a new file begins with.
+    /// Returns the text of a new record, after the header if the file is new.
     fn record(&mut self) -> String {
         self.num_lines += 1;
         let number = self.num_lines;
-        // A quote begins what is told, so that no part of it is taken for a logger.
+        // The quotation mark keeps any part of the message from being recognized as a logger.
         let line = format!("'line {number}'");
         let path = self.fed.path(&self.way.live(self.day));
         let is_new = fs::metadata(path).map_or(0, |meta| meta.len()) == 0;
@@ -219,7 +219,7 @@ impl Writer {
             }
             6 => {
                 self.end_line();
-                // The log must be there to be rotated.
+                // The log must exist to be rotated.
                 let text = self.record();
                 self.append(&text);
                 let (way, day) = (self.way, self.day);
@@ -237,7 +237,7 @@ impl Writer {
                 self.day += 1;
             }
             7 => {
-                // What nobody has read is gone with its file, so it is read before.
+                // Unread lines would be lost with their file, so they are ingested before.
                 self.end_line();
                 if self.num_ingests < MAX_INGESTS {
                     self.ingest();

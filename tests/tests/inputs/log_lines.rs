@@ -167,7 +167,7 @@ fn years_and_zones_that_are_not_written_are_taken_from_what_is_said_of_the_input
 
 #[test]
 fn lines_whose_time_lies_before_that_of_earlier_lines_are_found_by_it() {
-    // Every seventh line is late, the later the further behind; splits of ten documents, whose times overlap.
+    // Every seventh line is late, and increasingly so. The splits have ten documents each, and overlap in time.
     let second = |n: i64| if n % 7 == 6 { n - 3 * n / 4 } else { n };
     let mut lines = String::new();
     for n in 0..120 {
@@ -226,7 +226,7 @@ fn a_config_may_name_the_zone_of_times() {
             "its times name no zone: Europe/Berlin".to_owned()
         )
     );
-    // What is said for an ingest counts more.
+    // An option of the ingest takes precedence.
     let in_new_york = IngestOptions {
         zone: canter_formats::Zone::parse("America/New_York"),
         ..options()

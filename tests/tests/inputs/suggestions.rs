@@ -1,5 +1,5 @@
-//! What a config that nobody wrote makes of an input: every record is a document, times and types are right, a word without
-//! a field finds something, and a histogram over time counts everything.
+//! Suggested configs for inputs: every record becomes a document with the right times and types, a word without a field
+//! finds something, and a histogram over time counts everything.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn index_of(bytes: &[u8]) -> (Suggestion, TestIndex) {
     (suggestion, index)
 }
 
-/// Checks that all of an input is in its index, that a histogram counts it, and that words find something.
+/// Checks that an index contains the whole input, that a histogram counts all of it, and that words find something.
 fn check(
     name: &str,
     bytes: &[u8],
@@ -79,7 +79,7 @@ fn check(
             .map(|bucket| bucket["doc_count"].as_u64().unwrap())
             .sum();
         assert_eq!(num, num_docs, "{name}: {answer}\n{yaml}");
-        // Of our days, not of 1970.
+        // After 2000, not in 1970.
         let first = buckets[0]["key"].as_f64().unwrap();
         assert!(first > 946_684_800_000.0, "{name}: {answer}\n{yaml}");
     }
@@ -116,7 +116,7 @@ fn lines(doc: impl Fn(u64) -> Value) -> Vec<u8> {
     lines.into_bytes()
 }
 
-/// 2024-05-01T10:00:00Z and seconds.
+/// Returns the time `n` seconds after 2024-05-01T10:00:00Z.
 fn at(n: u64) -> String {
     format!("2024-05-01T10:00:{:02}Z", n % 60)
 }
@@ -269,7 +269,7 @@ fn records_without_a_usable_time_have_that_of_their_neighbours() {
         doc
     };
     let index = check("times", &lines(doc), NUM_DOCS, Some("time"), &["completed"]);
-    // Numbers 4, and 5 to 7, which have no time of their own.
+    // Document 4, and documents 5 to 7, which have no time of their own.
     let request = json!({"query": r#"time:"2024-05-01T10:00:04Z""#, "sort_by": "-n"});
     let found = index.search(&request).unwrap().json;
     let numbers: Vec<u64> = found["hits"]
@@ -279,14 +279,14 @@ fn records_without_a_usable_time_have_that_of_their_neighbours() {
         .map(|hit| hit["n"].as_u64().unwrap())
         .collect();
     assert_eq!(numbers, [4, 5, 6, 7]);
-    // What was written is shown.
+    // Hits show the original values.
     assert_eq!(found["hits"][1]["time"], "");
     assert_eq!(found["hits"][2]["time"], "0001-01-01T00:00:00Z");
     let found = index.search(&json!({"query": "n:33"})).unwrap().json;
     assert_eq!(found["hits"][0]["time"], "2024-05-01T10:00:32Z");
 }
 
-/// Asks as Elasticsearch's clients do.
+/// Sends a request as Elasticsearch's clients do.
 fn ask(index: &TestIndex, body: &Value) -> Value {
     let searcher = Searcher::builder()
         .engine(Arc::new(NativeEngine::new()))

@@ -25,7 +25,7 @@ fn ignoring(mode: &str) -> DocMapper {
     }))
 }
 
-/// How many values a document has in a field.
+/// Returns the number of values that a document has in a field.
 fn num_values(mapper: &DocMapper, doc: &Value, field: &str) -> usize {
     let parsed = mapper.parse_doc(doc.to_string().as_bytes()).unwrap();
     let field = mapper.schema().get_field(field).unwrap();

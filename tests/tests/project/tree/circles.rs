@@ -1,4 +1,4 @@
-//! Files of several folders that import each other in a circle: where one is read, all must be.
+//! Files of several folders that import each other in a circle: to understand one of them, a reader needs all of them.
 //!
 //! The file of a module beside the folder of that module counts as part of the folder, as a `mod.rs` would.
 
@@ -56,7 +56,7 @@ fn shown(circle: &BTreeSet<&str>, arrows: &Arrows<'_>) -> String {
     lines.join("\n")
 }
 
-/// Sets of files that reach each other, each of two or more.
+/// Returns the sets of two or more files that all reach each other.
 fn circles<'a>(arrows: &Arrows<'a>) -> Vec<BTreeSet<&'a str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = arrows
         .keys()

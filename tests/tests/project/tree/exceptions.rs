@@ -1,5 +1,5 @@
-//! What does not keep to the rules of the tree yet. An entry that is not needed any more fails the test, and so does one
-//! that has grown beyond its number: lists become shorter, never longer.
+//! Exceptions to the rules of the tree. The test fails for an entry that is no longer needed, and for one whose value
+//! has grown beyond its number: the lists become shorter, never longer.
 
 use std::collections::BTreeMap;
 
@@ -94,7 +94,7 @@ pub(super) const FUNCTIONS: &[(&str, usize)] = &[
     ("tests/src/random/dsl.rs::leaf", 82),
 ];
 
-/// Compares what is too large with the exceptions.
+/// Compares sizes above the limit with the exceptions.
 pub(super) fn check(what: &str, found: &BTreeMap<String, usize>, exceptions: &[(&str, usize)]) {
     let allowed: BTreeMap<&str, usize> = exceptions.iter().copied().collect();
     assert_eq!(

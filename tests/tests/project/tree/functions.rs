@@ -1,11 +1,11 @@
-//! How long functions are.
+//! Lengths of functions.
 
 use std::collections::BTreeMap;
 
 use super::exceptions::{FUNCTIONS, check};
 use super::source::{code_of, crates, sources};
 
-/// Lines of a function, from its name to its last brace.
+/// Maximum number of lines of a function, from its name to its last brace.
 pub(super) const MAX_LINES: usize = 70;
 
 #[test]
@@ -24,7 +24,7 @@ fn functions_have_at_most_seventy_lines() {
     check("lines of functions", &found, FUNCTIONS);
 }
 
-/// Names of functions that have a body, with their numbers of lines.
+/// Returns the names of functions with a body, and their numbers of lines.
 fn functions(code: &str) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("fn ") {
@@ -43,7 +43,7 @@ fn functions(code: &str) -> Vec<(String, usize)> {
     found
 }
 
-/// Where the body ends, if a function has one: in front of it there is no semicolon outside of brackets.
+/// Returns the end of a function's body. There is none if a semicolon outside of brackets comes before a brace.
 fn body_end(rest: &str) -> Option<usize> {
     let (mut depth, mut brackets) = (0_usize, 0_usize);
     for (at, c) in rest.char_indices() {

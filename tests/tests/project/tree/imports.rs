@@ -1,4 +1,4 @@
-//! Which files of a crate import which: `use` declarations and paths in code, followed through re-exports.
+//! Imports between the files of a crate: `use` declarations and paths in code, followed through re-exports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,15 +7,15 @@ use super::source::Source;
 /// Names from the crate's root to a module or item.
 type Path = Vec<String>;
 
-/// A name that a module has from elsewhere.
+/// Name that a module imports.
 struct Import {
-    /// What it is called here; `*` stands for all that is there.
+    /// Local name; `*` for a glob.
     name: String,
     target: Path,
     is_public: bool,
 }
 
-/// The modules of a crate.
+/// Modules of a crate.
 pub(super) struct Modules {
     files: BTreeMap<Path, String>,
     imports: BTreeMap<Path, Vec<Import>>,
@@ -62,7 +62,7 @@ impl Modules {
         modules
     }
 
-    /// What the code of a module imports, and which paths it names.
+    /// Returns the imports of a module's code, and the paths that the code names.
     fn read(&self, module: &Path, code: &str) -> (Vec<Import>, Vec<Path>) {
         let (mut imports, mut rest) = (Vec::new(), String::new());
         let mut code = code;
@@ -97,7 +97,7 @@ impl Modules {
         (imports, mentions)
     }
 
-    /// Returns a path from the root of the crate; nothing if it leads elsewhere.
+    /// Returns a path from the root of the crate; `None` if it leads out of the crate.
     fn absolute(&self, module: &Path, path: &[String]) -> Option<Path> {
         let mut base = module.clone();
         let mut rest = path;
@@ -125,7 +125,7 @@ impl Modules {
         Some(base)
     }
 
-    /// Returns the file that has what a path names, behind all re-exports.
+    /// Returns the file that defines the target of a path, behind all re-exports.
     fn file_of(&self, path: &Path, depth: usize) -> Option<&str> {
         let len = (0..=path.len())
             .rev()
@@ -144,7 +144,7 @@ impl Modules {
                 }
                 target.extend(path[len + 1..].iter().cloned());
                 let found = self.file_of(&target, depth + 1);
-                // A glob may have the name, or not.
+                // A glob may or may not have the name.
                 if import.name != "*"
                     || found
                         .is_some_and(|found| self.files.get(module).is_none_or(|own| own != found))
@@ -156,12 +156,12 @@ impl Modules {
         self.files.get(module).map(String::as_str)
     }
 
-    /// By file, the files that it imports.
+    /// Returns the imported files of each file.
     pub(super) fn arrows(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut arrows = BTreeMap::new();
         for (module, file) in &self.files {
             let imported = self.imports[module].iter();
-            // A module shows what its children have: that is no use of them. What is used of another module stands in the code.
+            // A re-export from a child module is not a use of that module; uses of other modules are in the code.
             let is_shown = |import: &&Import| import.is_public && import.target.starts_with(module);
             let imported = imported
                 .filter(|import| !is_shown(import) && !self.files.contains_key(&import.target));
@@ -175,7 +175,7 @@ impl Modules {
     }
 }
 
-/// Returns the code before the next `use`, what it declares, and the code behind it.
+/// Returns the code before the next `use`, its declaration, and the code after it.
 fn next_use(code: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
     loop {
@@ -199,7 +199,7 @@ fn ends_public(before: &str) -> bool {
     words.trim().starts_with("pub")
 }
 
-/// Adds the names of a declaration, with where they lead.
+/// Adds the names of a declaration and their targets.
 fn expand(prefix: &[String], tree: &str, named: &mut Vec<(String, Path)>) {
     let tree = tree.trim();
     if let Some((before, group)) = tree.split_once('{') {
@@ -251,7 +251,7 @@ fn expand(prefix: &[String], tree: &str, named: &mut Vec<(String, Path)>) {
     named.push((name, full));
 }
 
-/// Paths in code: names with `::` between them.
+/// Returns the paths in code: names with `::` between them.
 fn paths_in(code: &str) -> impl Iterator<Item = Path> {
     let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let words = code.split(move |c: char| !is_of_path(c));

@@ -1,5 +1,5 @@
-//! The tree itself: circles of files, and the sizes of folders, files and functions. What still is larger or goes round
-//! stands in `exceptions.rs`, which can only become shorter.
+//! The tree itself: circles of files, and the sizes of folders, files and functions. Remaining exceptions are listed in
+//! `exceptions.rs`, which can only become shorter.
 
 mod circles;
 mod exceptions;

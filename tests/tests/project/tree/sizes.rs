@@ -1,4 +1,4 @@
-//! How many entries folders have, and how many lines files.
+//! Numbers of entries in folders, and of lines in files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,10 +7,10 @@ use std::path::Path;
 use super::exceptions::{FILES, FOLDERS, check};
 use super::source::{crates, sources, workspace};
 
-/// Entries of a folder of sources.
+/// Maximum number of entries in a folder of sources.
 pub(super) const MAX_ENTRIES: usize = 12;
 
-/// Lines of a file of sources, tests aside.
+/// Maximum number of lines in a file of sources, tests aside.
 pub(super) const MAX_LINES: usize = 500;
 
 #[test]

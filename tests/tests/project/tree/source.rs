@@ -1,13 +1,13 @@
-//! Rust sources as the tests of the tree read them: without comments, texts and tests, line for line.
+//! Rust sources in the form that the tests of the tree read: without comments, literals and tests, line for line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file of a crate's `src` that is no test.
+/// File in a crate's `src` that is not a test.
 pub(super) struct Source {
-    /// Relative to the workspace, with `/`.
+    /// Path relative to the workspace, with `/` as separator.
     pub(super) path: String,
-    /// The code, with comments and literals blanked, up to the inline tests.
+    /// Code up to the inline tests, with comments and literals blanked.
     pub(super) code: String,
 }
 
@@ -16,7 +16,7 @@ pub(super) fn workspace() -> PathBuf {
     tests.parent().unwrap().to_owned()
 }
 
-/// Folders of the workspace's crates that have sources.
+/// Returns the folders of the workspace's crates that have sources.
 pub(super) fn crates() -> Vec<String> {
     let manifest = fs::read_to_string(workspace().join("Cargo.toml")).unwrap();
     let manifest: toml::Table = manifest.parse().unwrap();
@@ -52,14 +52,14 @@ fn collect(folder: &Path, found: &mut Vec<Source>) {
     }
 }
 
-/// Code without comments, literals and inline tests.
+/// Returns the code without comments, literals and inline tests.
 pub(super) fn code_of(text: &str) -> String {
     let code = blanked(text);
     let tests = code.find("#[cfg(test)]\nmod tests {");
     code[..tests.unwrap_or(code.len())].to_owned()
 }
 
-/// Text in which comments, texts and characters are blanks. Lines stay lines.
+/// Replaces comments and literals by blanks, and keeps line breaks.
 fn blanked(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut code = String::with_capacity(text.len());
@@ -79,7 +79,7 @@ fn blanked(text: &str) -> String {
     code
 }
 
-/// Returns the end of a comment or literal that begins here; the same place if none does.
+/// Returns the end of the comment or literal that begins here; the same position if there is none.
 fn literal_end(chars: &[char], at: usize) -> usize {
     let next = |offset: usize| chars.get(at + offset).copied().unwrap_or('\0');
     match (chars[at], next(1)) {
@@ -87,20 +87,20 @@ fn literal_end(chars: &[char], at: usize) -> usize {
         ('/', '*') => end_of(chars, at + 2, |rest| rest.starts_with(&['*', '/']), 2),
         ('"', _) => text_end(chars, at),
         ('r', '"' | '#') if !is_word(chars, at) => raw_end(chars, at),
-        // A lifetime has no quotation mark behind it.
+        // A lifetime is not followed by a quotation mark.
         ('\'', '\\') => end_of(chars, at + 3, |rest| rest[0] == '\'', 1),
         ('\'', _) if next(2) == '\'' => at + 3,
         _ => at,
     }
 }
 
-/// Returns whether the character before belongs to a name.
+/// Returns whether the preceding character belongs to a name.
 fn is_word(chars: &[char], at: usize) -> bool {
     let before = at.checked_sub(1).map(|before| chars[before]);
     before.is_some_and(|before| before.is_alphanumeric() && before != 'b' || before == '_')
 }
 
-/// Returns the place behind the next one of which `is_end` holds, `len` characters further.
+/// Returns the position `len` characters after the next one for which `is_end` holds.
 fn end_of(chars: &[char], from: usize, is_end: impl Fn(&[char]) -> bool, len: usize) -> usize {
     let end = (from..chars.len()).find(|at| is_end(&chars[*at..]));
     end.map_or(chars.len(), |at| at + len)
