@@ -1,15 +1,15 @@
-//! Names this build of the guest by a hash of all that it is made from: the sources of our crates, the
-//! features of this one, and the versions of everybody else's, which stand in the lock file.
+//! Names this build of the guest by a hash of everything that it is built from: the sources of our
+//! crates, the features of this one, and the versions of external crates, which are in the lock file.
 //!
-//! The name is part of every key under which a host keeps what the guest computed: a guest that was
-//! changed in any way never takes up what another one left behind.
+//! The name is part of every key under which a host keeps results of the guest, so a changed guest
+//! never uses the entries of another one.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What the guest is made from, relative to this package. A test compares the list with the packages of
-/// this workspace that the guest depends on.
+/// Sources of the guest, relative to this package. A test compares the list with the guest's
+/// dependencies among the packages of this workspace.
 const SOURCES: [&str; 22] = [
     "Cargo.toml",
     "src",
@@ -35,11 +35,11 @@ const SOURCES: [&str; 22] = [
     "../Cargo.lock",
 ];
 
-/// Where the workspace says which features of its dependencies are on, and which are replaced, under headings
-/// that begin so. What it says of profiles changes no answer.
+/// The workspace's manifest, and the beginnings of the headings under which it lists features and
+/// replacements of dependencies. Its profiles change no answer.
 const WORKSPACE: (&str, [&str; 2]) = ("../Cargo.toml", ["[workspace.dependencies", "[patch"]);
 
-/// Begins the names of variables in which cargo names the features that are on.
+/// Prefix of the variables in which cargo names the enabled features.
 const FEATURE: &str = "CARGO_FEATURE_";
 
 fn main() -> io::Result<()> {
@@ -65,7 +65,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Adds the sections of the workspace's manifest that say what dependencies are like.
+/// Adds the sections of the workspace's manifest that concern dependencies.
 fn hash_sections(hasher: &mut blake3::Hasher, root: &Path) -> io::Result<()> {
     let (file, headings) = WORKSPACE;
     println!("cargo::rerun-if-changed={file}");
@@ -103,8 +103,8 @@ fn hash_into(hasher: &mut blake3::Hasher, path: &Path, name: &str) -> io::Result
     Ok(())
 }
 
-/// The bytes of a file; none if there is none: a package that is built outside this workspace has neither its
-/// lock file nor its manifest.
+/// Reads a file; a missing one counts as empty, because a package that is built outside of this workspace has
+/// neither its lock file nor its manifest.
 fn read(path: &Path) -> io::Result<Vec<u8>> {
     #[expect(
         clippy::disallowed_methods,

@@ -124,7 +124,7 @@ enum CacheCommand {
 }
 
 impl Cli {
-    /// Runs the command that was given.
+    /// Runs the given command.
     pub(crate) fn run(&self) -> Result<()> {
         let _observing = self.log.start()?;
         let screen = Screen::of_stdout(self.color);

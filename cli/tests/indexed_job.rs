@@ -24,7 +24,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/indexed-job")
 }
 
-/// One of the scripts, as a task runs it.
+/// Returns a command that runs one of the scripts as a task does.
 fn task(script: &str, config: &Path, numbered: Option<(&str, u64)>) -> Command {
     let mut command = Command::new(folder().join(script));
     command
@@ -73,7 +73,7 @@ fn tasks_that_fail_and_repeat_build_each_record_once() {
             });
             put_objects("s3://canter-job", objects.collect())?;
 
-            // One of the tasks does not run at first, one is killed, one runs twice at once.
+            // One of the tasks does not run at first, one is killed, and one runs twice at once.
             let mut killed =
                 task("build-part.sh", &config, Some(("JOB_COMPLETION_INDEX", 0))).spawn()?;
             killed.kill()?;

@@ -1,5 +1,5 @@
-//! A read-only tantivy directory, for all who open a segment that is written already: the packager, merges and the guest. What
-//! differs among them is where a file's bytes come from.
+//! Read-only tantivy directory for code that opens a finished segment: the packager, merges and the guest. They differ
+//! only in the source of a file's bytes.
 
 use std::fmt;
 use std::io;
@@ -11,16 +11,16 @@ use tantivy::directory::{
     Directory, DirectoryLock, FileHandle, Lock, WatchCallback, WatchHandle, WritePtr,
 };
 
-/// Length of what ends each file that tantivy opens; it reads that without looking whether it is there.
+/// Length of the footer of each file that tantivy opens; it reads the footer without checking whether there is one.
 const MIN_FILE_LEN: usize = 8;
 
-/// The files of a segment.
+/// Files of a segment.
 pub trait SegmentFiles: Clone + Send + Sync + 'static {
-    /// Returns a file by the name that tantivy has for it, if there is one.
+    /// Returns the file with this tantivy name, if there is one.
     fn open(&self, path: &Path) -> Option<Arc<dyn FileHandle>>;
 }
 
-/// A read-only directory of a segment's files.
+/// Read-only directory of a segment's files.
 #[derive(Clone)]
 pub struct ReadOnlyDirectory<F>(pub F);
 
@@ -76,7 +76,7 @@ impl<F: SegmentFiles> Directory for ReadOnlyDirectory<F> {
     }
 
     fn acquire_lock(&self, _lock: &Lock) -> Result<DirectoryLock, LockError> {
-        // Nothing can change under a reader of a segment that is written.
+        // A finished segment never changes, so its readers need no lock.
         Ok(DirectoryLock::from(Box::new(())))
     }
 

@@ -155,7 +155,7 @@ pub fn lowercases(tokenizer: &str) -> bool {
     !matches!(tokenizer, "raw" | "whitespace")
 }
 
-/// Makes a token the one behind it: the bytes of this range of `text`.
+/// Replaces a token by the next one: the bytes of this range of `text`.
 fn set_next(token: &mut Token, text: &str, range: Range<usize>) {
     token.position = token.position.wrapping_add(1);
     (token.offset_from, token.offset_to) = (range.start, range.end);

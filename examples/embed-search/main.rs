@@ -1,7 +1,7 @@
-//! Search inside a program of your own: lines go into an index, the WebAssembly engine searches it.
+//! Search inside your own program: lines are indexed, and the WebAssembly engine searches them.
 //!
-//! No server, and no `canter` binary. The index is a folder here; with `s3://bucket/prefix` in its place
-//! nothing else changes. Run it, after `cargo xtask guest`, with `cargo run --bin embed-search`.
+//! No server and no `canter` binary is needed. The index is a folder here; a URI such as `s3://bucket/prefix` works the
+//! same. After `cargo xtask guest`, run it with `cargo run --bin embed-search`.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ async fn main() -> Result<()> {
     });
     let response = searcher.search(&request, &Limits::default()).await?;
 
-    // The answer is JSON; what it cost stands beside it.
+    // The answer is JSON; its costs are in the profile.
     for hit in response.json["hits"].as_array().into_iter().flatten() {
         println!("{} {}", hit["time"], hit["message"]);
     }

@@ -1,8 +1,8 @@
-//! The search function of AWS Lambda on this machine: a Runtime API, the real program behind it, an index
-//! in a folder, and a query as a function URL sends it.
+//! The search function of AWS Lambda on this machine: a Runtime API with the real program, an index in a
+//! folder, and a query in the form that a function URL sends.
 //!
-//! `cargo xtask example native-lambda [QUERY [INDEX]]` builds and runs it. What is shown as time of processors
-//! is the function's own.
+//! `cargo xtask example native-lambda [QUERY [INDEX]]` builds and runs it. The processor time that it shows is
+//! that of the function alone.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -75,7 +75,7 @@ fn start(program: &Path, index: &str, cache: &Path) -> Result<LambdaFunction> {
     LambdaFunction::start("canter-search", program, &variables)
 }
 
-/// Makes an index of generated logs; its URI.
+/// Creates an index of generated logs, and returns its URI.
 fn build_index(folder: &Path) -> Result<String> {
     let uri = folder.to_str().context("the path is not UTF-8")?;
     let config = IndexConfig::from_yaml(HDFS_LOGS_YAML, |_| None)?;
@@ -91,7 +91,7 @@ fn build_index(folder: &Path) -> Result<String> {
     Ok(uri.to_owned())
 }
 
-/// Returns the function's program: the one that is named, or the one beside this.
+/// Returns the function's program: the one that the environment names, or the one in the folder of this program.
 fn program() -> Result<PathBuf> {
     if let Some(program) = std::env::var_os("CANTER_LAMBDA_SEARCH") {
         return Ok(program.into());
@@ -103,7 +103,7 @@ fn program() -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Returns a search as a function URL passes it on.
+/// Returns a search in the form that a function URL passes on.
 fn event(query: &str) -> Value {
     let body = json!({"query": query, "max_hits": 3});
     json!({

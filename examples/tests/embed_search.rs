@@ -1,4 +1,4 @@
-//! Runs the example as a reader would, and looks at what it prints.
+//! Runs the example as a reader would, and checks its output.
 
 use std::process::Command;
 

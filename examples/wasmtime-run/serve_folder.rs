@@ -1,5 +1,5 @@
-//! A web server on loopback that serves the files of a folder, with ranges: what a bucket is elsewhere. It
-//! prints its address and runs until it is stopped.
+//! Web server on loopback that serves the files of a folder, with ranges, in place of a bucket. It prints
+//! its address and runs until it is stopped.
 
 use std::io::{self, Write};
 

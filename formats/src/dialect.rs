@@ -46,7 +46,7 @@ impl From<u8> for Dialect {
     }
 }
 
-/// Returns whether a quote behind a backslash does not end its value: the end is followed by a delimiter, or nothing.
+/// Returns whether a quote after a backslash does not end its value: the end is followed by a delimiter, or nothing.
 fn escapes_quotes(delimiter: u8, beginning: &[u8]) -> bool {
     let (mut is_in_quotes, mut begins_value) = (false, true);
     let mut bytes = beginning.iter().copied().peekable();

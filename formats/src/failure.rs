@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Failure {
     /// Stable, in snake_case.
     pub reason: &'static str,
-    /// What was found, where, and what was expected.
+    /// Message that describes the problem, its place, and the expected text.
     pub message: String,
 }
 

@@ -6,7 +6,7 @@
 pub struct JsonNesting {
     /// Maximum number of arrays and objects inside one another.
     pub depth: usize,
-    /// Number of arrays and objects, and of the elements and members behind the first of each.
+    /// Number of arrays and objects, and of the elements and members after the first of each.
     pub num_values: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The seeds of the fuzz target, gone through as a test, and inputs drawn from them.
+//! Seeds of the fuzz target, and inputs derived from them, run as a test.
 
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ proptest! {
     }
 }
 
-/// Writes the seeds anew: `cargo test -p canter-formats --test fuzz_seeds -- --ignored`.
+/// Rewrites the seeds: `cargo test -p canter-formats --test fuzz_seeds -- --ignored`.
 #[test]
 #[ignore = "writes into the repository"]
 fn the_seeds_are_written() {

@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// CPU seconds of this process, all threads.
 fn cpu_s() -> Result<f64, Box<dyn std::error::Error>> {
     let stat = std::fs::read_to_string("/proc/self/stat")?;
-    // Behind the name, which may hold anything; fields 14 and 15 count in hundredths.
+    // After the name, which may hold anything; fields 14 and 15 count in hundredths.
     let behind_name = stat.rsplit(')').next().unwrap_or_default();
     let fields: Vec<&str> = behind_name.split_whitespace().collect();
     let ticks = |field: usize| -> u64 { fields.get(field).map_or(0, |n| n.parse().unwrap_or(0)) };

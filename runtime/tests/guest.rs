@@ -1,7 +1,7 @@
-//! The real guest, as the two engines run it, on an index that is not there.
+//! The real guest in both engines, over an index that does not exist.
 //!
-//! Needs what `cargo xtask guest` builds. What the guest answers on an index that is there is tested
-//! in the `tests` crate, which may build one.
+//! Requires the output of `cargo xtask guest`. The `tests` crate, which can build indexes, tests the
+//! guest's answers.
 
 #![cfg(all(feature = "native", feature = "wasm"))]
 
@@ -72,7 +72,7 @@ fn an_instance_gives_back_its_place_and_its_memory_when_it_is_gone() {
         drop(instance);
         assert_eq!(wasm.memory_bytes(), Some(0));
     }
-    // Each begins with what the first began with.
+    // All of them begin with the same size.
     assert_eq!(lens.len(), 1, "{lens:?}");
 }
 
@@ -97,7 +97,7 @@ async fn an_instance_goes_from_search_to_search() {
             limits: String::new(),
         };
         instance.open(request).unwrap();
-        // It asks for the manifest, and nobody answers: the search was given up.
+        // It requests the manifest, and gets no answer: the search is abandoned.
         let asked = instance.step(Vec::new(), HostReport::default()).unwrap();
         assert!(matches!(asked, Progress::Pending(_)));
         engine.memory_bytes().unwrap()
@@ -108,7 +108,7 @@ async fn an_instance_goes_from_search_to_search() {
     for _ in 0..100 {
         assert_eq!(search(&engine, None), len);
     }
-    // One that may have little memory gets a fresh one.
+    // A search with a small memory limit gets a fresh instance.
     let little = usize::try_from(len).unwrap() + 1;
     assert!(search(&engine, Some(little)) > len);
 
@@ -120,7 +120,7 @@ async fn an_instance_goes_from_search_to_search() {
     assert_eq!(engine.memory_bytes(), Some(0));
 }
 
-/// Compiling it takes seconds, and a compiler that may run.
+/// Compiling takes seconds, and requires a compiler that may run.
 #[test]
 fn loading_the_precompiled_guest_takes_no_compiler() {
     let wasm = WasmEngine::embedded(WasmOptions::default()).unwrap();
@@ -128,7 +128,7 @@ fn loading_the_precompiled_guest_takes_no_compiler() {
     assert_eq!(wasm.warning(), None);
 }
 
-/// Nothing of it is copied when it is loaded: what is run are the pages of the file.
+/// The code is not copied when it is loaded: the pages of the file are executed.
 #[cfg(all(target_os = "linux", not(canter_embed_guest)))]
 #[test]
 fn the_precompiled_guest_is_run_where_it_lies() {

@@ -4,7 +4,7 @@
 //!   docindex   version · dictionary, packed · templates, packed · longest block │ group of 64 blocks: documents, lengths │ …
 //!   docs       block 0 │ block 1 │ …                  each begins at a multiple of 64 bytes
 //!
-//!   a block    zstd frame, made with the dictionary, zeros behind it
+//!   a block    zstd frame, made with the dictionary, zeros after it
 //!              └▶ columns of the differences between its documents: `documents/block.rs`
 //! ```
 //!

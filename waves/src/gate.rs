@@ -13,8 +13,8 @@ pub struct Gate {
     num_requests: u64,
     num_bytes: u64,
     is_timed_out: bool,
-    /// The first limit that refused a request. The answer may still be complete without that request, such as a second
-    /// one beside a slow first.
+    /// The first limit that refused a request. The answer may still be complete without that request, for example if
+    /// it was a hedge.
     refused: Option<&'static str>,
     /// The first limit because of which a read lacks its bytes.
     exhausted: Option<String>,

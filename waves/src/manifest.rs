@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   age      0 ────── ttl ─────────── ttl + stale_while_revalidate ──────→
-//!   answer   cached     cached, and revalidated behind     revalidated first
+//!   answer   cached     cached, and revalidated meanwhile  revalidated first
 //! ```
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The fetches of a round: what reads lack, without what is on its way, in as few requests as worthwhile.
+//! The fetches of a round: the bytes that reads lack and that no flight brings, in as few requests as worthwhile.
 
 use canter_protocol::ByteClass;
 use canter_stores::Extent;

@@ -2,7 +2,7 @@
 
 use canter_runtime::observe::redact_urls;
 
-/// `NAME=URI`, or a URI that ends in the name.
+/// Parses `NAME=URI`, or a URI that ends in the name.
 pub(crate) fn parse_index(text: &str) -> Result<(String, String), String> {
     let is_name = |name: &str| {
         let is_good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);

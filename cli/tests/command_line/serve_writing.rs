@@ -591,7 +591,7 @@ ingest_settings:
   multiline_start: '^S'
 ";
 
-/// The beginning of a document does not affect those behind it.
+/// The beginning of a document does not affect those after it.
 #[test]
 fn ids_are_right_where_everything_is_kept() {
     let folder = tempfile::tempdir().unwrap();

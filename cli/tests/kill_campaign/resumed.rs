@@ -85,7 +85,8 @@ fn an_ingest_that_is_killed_again_and_again_goes_on_and_ends() {
         ensure!(num_kills > 3, "it was killed {num_kills} times only");
         let num_resumed = report["num_resumed_docs"].as_u64().unwrap_or_default();
         ensure!(num_resumed >= NUM_DOCS / 2, "{report}");
-        // A checkpoint is behind the splits of about two batches of lines, and each kill costs at most those.
+        // A checkpoint lags by at most the splits of about two batches of lines, and each kill costs no more than
+        // those.
         let num_splits = NUM_DOCS / SPLIT_NUM_DOCS;
         let most = num_splits + num_kills * 8;
         let all: u64 = num_puts.values().sum();

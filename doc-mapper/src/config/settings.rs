@@ -148,7 +148,8 @@ pub struct IngestSettings {
     /// Regular expression for the first line of a record, if records have several lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub multiline_start: Option<String>,
-    /// The time zone of log times that name none: a name or an offset. Whoever reads such times knows which there are.
+    /// Time zone of log times that name none: a name or an offset. It is validated by the parser of log times, not
+    /// here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_zone: Option<String>,
 }

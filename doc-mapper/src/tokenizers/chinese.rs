@@ -20,8 +20,8 @@ impl Kind {
     fn of(character: char) -> Kind {
         match character {
             _ if !character.is_alphanumeric() => Kind::Other,
-            // Unified ideographs and their extensions A, B and C to E. Between A and the first block stand hexagrams,
-            // which are no letters.
+            // Unified ideographs and their extensions A, B and C to E. The hexagrams between A and the first block
+            // are not alphanumeric.
             '\u{3400}'..='\u{9FFF}' | '\u{20000}'..='\u{2A6DF}' | '\u{2A700}'..='\u{2CEAF}' => {
                 Kind::Han
             }

@@ -74,7 +74,7 @@ impl<C: Cache> Behind<C> {
         }
     }
 
-    /// Returns the entry of `key`: the one that waits to be put, or the cache's.
+    /// Returns the entry of `key`: the one that waits to be written, or the one in the cache.
     pub(crate) fn get_entry(&mut self, key: &str, class: ByteClass) -> Option<Bytes> {
         let waiting = self.puts.iter().rev().find_map(|put| match put {
             Put::Entry(other, bytes, _) if other == key => Some(bytes.clone()),

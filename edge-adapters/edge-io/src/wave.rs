@@ -1,4 +1,4 @@
-//! Executes the wave of a demand: looks up, sends, and puts what came into the cache.
+//! Execution of a demand's wave: look-ups, requests, and new entries for the cache.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::search::{Put, Search};
 use crate::{Cache, Platform};
 
 impl<P: Platform, C: Cache> Host for Search<'_, P, C> {
-    /// A host answers one search after the other: there is no flight of another one.
+    /// A host answers one search at a time, so there are no flights of other searches.
     type Flight = Infallible;
 
     fn has_cache(&self) -> bool {
@@ -115,7 +115,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         }
     }
 
-    /// Sends the fetches of each round, and takes in what comes of them.
+    /// Sends the fetches of each round, and handles their results.
     fn fetch(&mut self, wave: &mut Wave) {
         let started_us = self.elapsed_us();
         loop {
@@ -168,7 +168,7 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
         Ok(piece)
     }
 
-    /// Offers the cache the manifest that came, or the one that still holds, with its version. Returns its bytes.
+    /// Offers the cache the fetched manifest, or the unchanged one, with its version. Returns its bytes.
     fn keep_manifest(
         &mut self,
         fetch: &Fetch<Infallible>,
@@ -180,10 +180,10 @@ impl<P: Platform, C: Cache> Search<'_, P, C> {
             Some(kept) => (kept.etag, kept.bytes),
             None => (fetched.etag.unwrap_or_default(), fetched.bytes),
         };
-        // Where it is asked each time, the time of the last answer is of no use.
+        // If the manifest is revalidated each time, the time of the last answer is of no use.
         if self.options.manifest_ttl_ms > 0 || !fetched.is_unchanged {
             let kept = KeptManifest {
-                // The store confirms what held when it was asked.
+                // The store confirms the state at the time of the request.
                 checked_at: asked_at,
                 etag,
                 bytes: bytes.clone(),

@@ -1,4 +1,4 @@
-//! A stream of any format. `CANTER_FUZZ_FORMAT=csv` keeps to one.
+//! Fuzz target: a stream of any format, or of the one that `CANTER_FUZZ_FORMAT` names.
 
 #![no_main]
 

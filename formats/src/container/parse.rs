@@ -99,7 +99,7 @@ impl Container {
     ) {
         let plain = without_colours(text);
         let mut head = String::new();
-        // The text is in the record unchanged, behind its envelope.
+        // The text is in the record unchanged, after its envelope.
         let envelope = first.text_start.filter(|_| num_lines == 1);
         if let Some(start) = envelope {
             head.push_str(record.get(..start).unwrap_or_default());

@@ -40,7 +40,7 @@ fn after_space(text: &[u8], place: usize) -> usize {
             .count()
 }
 
-/// Returns the position behind the closing quote of the string that opens at `place`.
+/// Returns the position after the closing quote of the string that opens at `place`.
 fn string_end(text: &[u8], place: usize) -> usize {
     let mut end = place + 1;
     while let Some(byte) = text.get(end) {
@@ -53,7 +53,7 @@ fn string_end(text: &[u8], place: usize) -> usize {
     text.len()
 }
 
-/// Returns the position of the comma or brace behind the value that begins at `place`.
+/// Returns the position of the comma or brace after the value that begins at `place`.
 fn value_end(text: &[u8], place: usize) -> usize {
     let (mut end, mut depth) = (place, 0_usize);
     while let Some(byte) = text.get(end) {

@@ -2,7 +2,7 @@
 //!
 //! A quote opens only at the beginning of a value, and two of them within quotes are one: the rules of RFC 4180, and
 //! those of the crate `csv` in all other cases (`parse/csv.rs` parses values by the same rules). With backslashes, the
-//! character behind one within quotes is part of the value. A comment ends with its line.
+//! character after one within quotes is part of the value. A comment ends with its line.
 
 use super::Cut;
 use crate::dialect::Dialect;

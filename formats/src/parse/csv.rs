@@ -34,7 +34,7 @@ pub(crate) fn is_comment(record: &[u8], dialect: Dialect, num_columns: usize) ->
 pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Failure> {
     let start = out.len();
     let parsed = parse_as(text, layout, layout.dialect, out);
-    // The first of them may be far behind the beginning.
+    // The first of them may be far after the beginning.
     if parsed.is_err() && !layout.dialect.has_backslashes && text.contains("\\\"") {
         let escaped = Dialect {
             has_backslashes: true,
@@ -173,7 +173,7 @@ impl<'t> Iterator for Values<'t> {
                     inside = more;
                 }
                 None => {
-                    // Text behind the closing quote belongs to the value.
+                    // Text after the closing quote belongs to the value.
                     let tail = self.plain(after);
                     append(&mut text, tail);
                     break;
@@ -187,7 +187,7 @@ impl<'t> Iterator for Values<'t> {
     }
 }
 
-/// Appends the character behind a backslash: alone if it is a quote or a backslash, otherwise with the backslash.
+/// Appends the character after a backslash: alone if it is a quote or a backslash, otherwise with the backslash.
 fn append_escaped<'t>(text: &mut Cow<'t, str>, escaped: &'t str) -> &'t str {
     let len = escaped.chars().next().map_or(0, char::len_utf8);
     let (first, rest) = escaped.split_at_checked(len).unwrap_or((escaped, ""));

@@ -29,7 +29,7 @@ pub(crate) fn is_line(line: &str) -> bool {
     parse(line, &Reference::default(), &mut Vec::new()).is_ok()
 }
 
-/// Returns whether a line is recognisably syslog: it has a priority, or a host and a tag behind its time. A time
+/// Returns whether a line is recognisably syslog: it has a priority, or a host and a tag after its time. A time
 /// followed by anything else is common to all programs.
 pub(crate) fn has_tag(line: &str) -> bool {
     if line.starts_with('<') {
@@ -192,7 +192,7 @@ fn structured_data<'t>(text: &'t str, object: &mut Object<'_>) -> Result<&'t str
     Ok(rest)
 }
 
-/// Parses an element behind a `[`, up to and including its `]`.
+/// Parses an element after a `[`, up to and including its `]`.
 fn element(text: &str) -> Option<(Element<'_>, &str)> {
     let end = text.find([' ', ']'])?;
     let (id, mut rest) = text.split_at_checked(end)?;

@@ -237,7 +237,7 @@ fn backslashes_before_quotes_are_taken_when_a_file_has_them() {
             Ok(json!({"id": 2, "name": "two\n\"lines\" of \\ it \\n"})),
         ]
     );
-    // The first of them is behind the part that is examined.
+    // The first of them is after the part that is examined.
     let mut late = "id,name\n".to_owned();
     (0..20_000).for_each(|n| late.push_str(&format!("{n},x\n")));
     late.push_str("9,\"a \\\"b, c\\\" d\"\n");

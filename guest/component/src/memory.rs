@@ -30,7 +30,7 @@ struct LargePages {
 }
 
 impl LargePages {
-    /// Returns the memory behind the initial data, once.
+    /// Returns the memory after the initial data, once.
     fn rest_of_first(&self, num_bytes: usize) -> Option<(*mut u8, usize)> {
         unsafe extern "C" {
             static __heap_base: u8;

@@ -49,7 +49,7 @@ impl Candidate {
         self.within.least() == (0..self.split.segment().max_doc())
     }
 
-    /// Returns whether clauses are to be answered from elsewhere than postings and columns.
+    /// Returns whether clauses are answered from sources other than postings and columns.
     pub(super) fn needs_scan(&self) -> bool {
         self.queries().any(|query| !query.scan.is_empty())
     }

@@ -7,11 +7,11 @@ use serde::de::DeserializeOwned;
 
 use crate::exchange::Exchange;
 
-/// Larger entries are not offered: they would push out many that are worth more.
+/// Larger entries are not offered, because they would evict many that are worth more.
 const MAX_ENTRY_BYTES: usize = 4 << 20;
 
-/// What the host's cache holds under `key`. Bytes that are not this guest's entry for this very key
-/// are a miss.
+/// Looks up an entry in the host's cache. Bytes that are not this guest's entry for exactly this
+/// key are a miss.
 pub(crate) async fn look_up<T: DeserializeOwned>(exchange: &Exchange, key: &str) -> Option<T> {
     let bytes = exchange.look_up(key, ByteClass::PartialResult).await?;
     decode(key, &bytes)
@@ -24,7 +24,7 @@ pub(crate) fn store<T: Serialize>(exchange: &Exchange, key: &str, value: &T) {
     }
 }
 
-/// `None` if the value is too large to be worth its place.
+/// Returns `None` if the value is too large to be worth caching.
 fn encode<T: Serialize>(key: &str, value: &T) -> Option<Vec<u8>> {
     let body = postcard::to_allocvec(&(key, value)).ok()?;
     let mut bytes = checksum64(&body).to_le_bytes().to_vec();

@@ -1,8 +1,8 @@
-//! Keys of the partial-result cache: hashes of all that an entry depends on.
+//! Keys of the partial-result cache: hashes of everything that an entry depends on.
 //!
-//! They are made of the question as it was parsed, each part in postcard: requests that differ only in spelling share
-//! their entries. What is hashed is taken apart field by field, so that a new field does not compile until it has been
-//! thought of here.
+//! They are derived from the parsed question, each part in postcard: requests that differ only in spelling share their
+//! entries. Structures are destructured field by field, so that code with a new field does not compile until the field
+//! is considered here.
 
 use canter_split_format::{SplitEntry, TimeRange};
 use serde::Serialize;
@@ -14,10 +14,10 @@ use crate::limits::TimeFilter;
 use crate::request::{AskedAggregations, Question, Resolved};
 use crate::split::{HeadSource, SearchedIndex};
 
-/// Hex digits of a key: 160 bits, so that no two requests ever share one.
+/// Number of hex digits of a key: 160 bits, so that no two requests ever share one.
 const KEY_LEN: usize = 40;
 
-/// Hashes parts one after another; each begins with its length, so that none runs into the next.
+/// Hashes parts one after another, each with its length first, so that their boundaries count.
 #[derive(Clone, Default)]
 struct KeyHasher(blake3::Hasher);
 
@@ -43,22 +43,22 @@ impl KeyHasher {
         hex.get(..KEY_LEN).unwrap_or_default().to_owned()
     }
 
-    /// Adds what every kind of entry depends on: this guest, the query as it is asked, and the aggregations.
+    /// Adds the parts that every kind of entry depends on: this guest, the resolved query, and the aggregations.
     fn add_question(
         &mut self,
         question: &Question,
         resolved: &Resolved,
     ) -> Result<(), SearchError> {
         let Question {
-            // In the query as it is asked.
+            // Part of the resolved query.
             query: _,
-            // There, too, where a query of a caller's own may look the same.
+            // Part of the resolved query, too, but a caller's own query may look the same.
             forced_filter,
             search_field,
-            // In the time filter.
+            // Part of the time filter.
             time: _,
             aggregations,
-            // Only the whole answer depends on what these say of hits.
+            // These concern hits, so only the whole answer depends on them.
             max_hits: _,
             start_offset: _,
             sort: _,
@@ -71,27 +71,27 @@ impl KeyHasher {
             elastic: _,
             form: _,
             min_score,
-            // It says which splits there are.
+            // It determines the splits.
             pinned: _,
-            // An explanation is not kept, and no list of documents.
+            // Explanations and lists of documents are not cached.
             explain: _,
             list_documents: _,
-            // It is given with such a list.
+            // It only comes with such a list.
             index_name: _,
             limits,
         } = question;
         let Resolved {
             query,
-            // Added for each split, as far as it counts there.
+            // Added for each split, as far as it matters there.
             time: _,
-            // Such an answer is not kept, and nothing of a split depends on it.
+            // Such an answer is not cached, and entries of splits do not depend on it.
             mixes_times: _,
-            // Only the whole answer tells of it.
+            // Only the whole answer contains it.
             pinned: _,
         } = resolved;
         self.add(&version());
         self.add_part(query)?;
-        // A caller who may see some documents only is shown less of them.
+        // A caller who may not see all documents is shown less of them.
         self.add_part(&forced_filter.is_some())?;
         self.add_part(search_field)?;
         self.add_part(min_score)?;
@@ -99,13 +99,14 @@ impl KeyHasher {
         self.add_part(limits)
     }
 
-    /// Adds what a query means in an index: its config says it, and its name is what `_index` is compared with.
+    /// Adds the parts that determine the meaning of a query in an index: its config, and its name, which `_index` is
+    /// compared with.
     fn add_index(&mut self, index: &SearchedIndex) {
         self.add(index.name());
         self.add(&index.config.to_string());
     }
 
-    /// Adds what else the whole answer depends on: which hits it shows, and how.
+    /// Adds the further parts that the whole answer depends on: the choice and the form of its hits.
     fn add_hits(&mut self, question: &Question, resolved: &Resolved) -> Result<(), SearchError> {
         let Question {
             max_hits,
@@ -118,7 +119,7 @@ impl KeyHasher {
             snippet_fields,
             named,
             elastic,
-            // How an answer is written is no part of what is kept.
+            // The format of the answer is not part of the entry.
             form: _,
             // As above: these are in every key, or in none.
             query: _,
@@ -135,7 +136,7 @@ impl KeyHasher {
         } = question;
         let Resolved {
             time,
-            // The answer tells where the next page goes on.
+            // The answer contains the position of the next page.
             pinned,
             query: _,
             mixes_times: _,
@@ -148,9 +149,9 @@ impl KeyHasher {
 
     fn add_split(&mut self, entry: &SplitEntry) {
         self.add(&entry.id);
-        // The head has checksums of all that follows it: this names the split's very bytes.
+        // The head has checksums of everything after it, so this identifies the split's exact bytes.
         self.add(&entry.head_checksum.to_string());
-        // Ids are hashes too. Without deletes nothing is added, and ids of splits are no names of objects.
+        // Ids are hashes, too. Without deletes nothing is added; the id of a split never equals an object's name.
         if let Some(deletes) = &entry.deletes {
             self.add(&deletes.object());
         }
@@ -162,11 +163,11 @@ impl KeyHasher {
     }
 }
 
-/// Returns the key of a question's whole answer; `None` if the host keeps no entries. `answered` names what the answer
-/// is of without being among the splits that are opened.
+/// Returns the key of a question's whole answer; `None` if the host keeps no entries. `answered` names the sources of
+/// the answer that are not among the opened splits.
 ///
 /// # Errors
-/// If a part of the question has no form in bytes: a defect.
+/// A part of the question cannot be serialized: a defect.
 pub(crate) fn answer_key<'a>(
     question: &Question,
     resolved: &Resolved,
@@ -191,9 +192,9 @@ pub(crate) fn answer_key<'a>(
     Ok(Some(format!("answer/{}", hasher.finish())))
 }
 
-/// Makes the keys of what single splits add to a request.
+/// Generator of the keys for the contributions of single splits to a request.
 pub(crate) struct SplitKeys {
-    /// By index.
+    /// One for each index.
     requests: Vec<KeyHasher>,
     filter: TimeFilter,
 }
@@ -226,7 +227,7 @@ impl SplitKeys {
         }))
     }
 
-    /// Returns the key of one split. A time filter that the whole split lies within does not count, so that a dashboard
+    /// Returns the key of one split. A time filter that covers the whole split does not count, so that a dashboard
     /// whose time window moves on finds all splits again but those at its ends.
     pub(crate) fn key(&self, source: &HeadSource) -> String {
         let entry = &source.entry;
@@ -237,7 +238,7 @@ impl SplitKeys {
     }
 }
 
-/// `filter` without the ends that let all of `range` through.
+/// Returns `filter` without the ends that let all of `range` through.
 fn clipped(filter: TimeFilter, range: Option<TimeRange>) -> TimeFilter {
     let Some(range) = range else {
         return filter;
@@ -248,7 +249,7 @@ fn clipped(filter: TimeFilter, range: Option<TimeRange>) -> TimeFilter {
     }
 }
 
-/// Returns aggregations as they are given, with their keys in order.
+/// Returns the requested aggregations, with their keys sorted.
 fn canonical(aggregations: Option<&AskedAggregations>) -> String {
     let given = aggregations.map(|aggregations| aggregations.given().clone());
     with_sorted_keys(given.unwrap_or_default()).to_string()
@@ -392,7 +393,7 @@ mod tests {
         assert_eq!(keys.len(), num_keys);
     }
 
-    /// `_index` is asked for by name, and one index may have two.
+    /// A query can name `_index`, and one index may have two names.
     #[test]
     fn the_name_of_the_index_counts() {
         let request = json!({"query": {"term": {"_index": "a"}}, "max_hits": 0});
@@ -406,7 +407,7 @@ mod tests {
         assert!(keys[0].1 != keys[1].1 && keys[1].1 != keys[2].1 && keys[0].1 != keys[2].1);
     }
 
-    /// Whoever may see everything can ask for what a forced filter comes to.
+    /// A caller who may see everything can send the query that a forced filter results in.
     #[test]
     fn a_forced_filter_counts_and_not_only_what_it_says() {
         let forced = json!({"query": "b:c", "forced_filter": "x:y", "max_hits": 0});

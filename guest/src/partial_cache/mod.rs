@@ -1,6 +1,6 @@
-//! The partial-result cache: what was computed once is not computed, nor read for, again.
+//! The partial-result cache: results that were computed once need neither computing nor reading again.
 //!
-//! Two kinds of entries, both held by the host under keys that only this guest understands:
+//! Two kinds of entries, both kept by the host under keys that only this guest understands:
 //!
 //! ```text
 //!   answer/HASH     the whole answer of a request over a set of splits: nothing but the manifest is read
@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Splits are immutable, so an entry is never out of date: new data is another split, and another key.
-//! Whatever an answer depends on is hashed into its key, and every entry carries a checksum, so that
-//! a cache that forgets, mixes up or damages entries costs time and never changes an answer.
+//! Everything that an answer depends on is hashed into its key, and every entry has a checksum, so a
+//! cache that forgets, mixes up or damages entries costs time but never changes an answer.
 
 mod entry;
 mod keys;

@@ -1,7 +1,7 @@
-//! Which guest this is.
+//! Version of this guest.
 
-/// The guest's version and a hash of its sources: part of every cache key whose bytes only this very
-/// guest understands.
+/// Returns the guest's version with a hash of its sources: part of every cache key whose entry only
+/// this exact guest understands.
 pub fn version() -> String {
     concat!(env!("CARGO_PKG_VERSION"), "+", env!("CANTER_GUEST_BUILD")).to_owned()
 }

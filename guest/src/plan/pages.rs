@@ -14,7 +14,7 @@ use crate::limits::TimeFilter;
 /// The bytes of a page as read: an index has many pages, and only one at a time is decoded.
 pub(super) struct ReadPage {
     bytes: OwnedBytes,
-    /// Start of the entries, behind the summary if that was read.
+    /// Start of the entries, after the summary if that was read.
     entries_start: usize,
 }
 

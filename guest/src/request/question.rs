@@ -52,7 +52,7 @@ pub(crate) struct Question {
     pub(crate) start_offset: u64,
     /// The order of hits; empty for the index's default order.
     pub(crate) sort: Vec<SortKeySpec>,
-    /// The sort values behind which hits are wanted, one for each key.
+    /// The sort values after which hits are wanted, one for each key.
     pub(crate) search_after: Vec<SortValue>,
     /// A scroll through all hits, page by page, in stored order.
     pub(crate) scroll: Option<Scroll>,

@@ -10,9 +10,9 @@ use super::{PinnedManifest, SortValue};
 /// A scroll through all hits, page by page: in the stored order of the index's splits, or in an order of values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Scroll {
-    /// The document behind which the page begins.
+    /// The document after which the page begins.
     pub(crate) after: Option<SealedPlace>,
-    /// The values behind which it begins.
+    /// The values after which it begins.
     #[serde(default)]
     pub(crate) keys: Vec<SortValue>,
     /// The indexes and manifests of all pages.

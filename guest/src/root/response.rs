@@ -79,7 +79,7 @@ struct Beginning<'a> {
     snippets: Option<&'a [Snippets]>,
 }
 
-/// The keys behind `aggregations`.
+/// The keys after `aggregations`.
 #[derive(Serialize)]
 struct Rest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -441,7 +441,7 @@ impl RootSearch<'_> {
         Missing { failed, skipped }
     }
 
-    /// Returns the position of the next page of a scroll: behind the last hit of this one, with the `total` of all
+    /// Returns the position of the next page of a scroll: after the last hit of this one, with the `total` of all
     /// pages.
     fn scroll_id(&self, hits: &[PartialHit], total: (u64, bool)) -> Option<String> {
         let mut scroll = self.question.scroll()?.clone();

@@ -18,7 +18,7 @@ use crate::SearchError;
 use crate::exchange::Interrupt;
 use crate::exchange::{Exchange, FetchFailure, shared};
 
-/// The bytes of one split behind its head.
+/// The bytes of one split after its head.
 pub(crate) struct SplitBody {
     split_id: String,
     object: String,

@@ -1,8 +1,8 @@
-//! Checkpoints of a large ingest: its uploaded splits, and the position of the input behind them, so that the same
+//! Checkpoints of a large ingest: its uploaded splits, and the position of the input after them, so that the same
 //! ingest, run again after an interruption, only builds what is missing.
 //!
 //! ```text
-//!   checkpoints/<ingest>-0.json, -1, …: the splits since the one before │ the standing behind the last of them
+//!   checkpoints/<ingest>-0.json, -1, …: the splits since the one before │ the standing after the last of them
 //! ```
 //!
 //! Their names are derived from the first source, the config and the options that decide where splits end. The input is
@@ -246,7 +246,7 @@ impl<'c, 'a> CheckpointWriter<'c, 'a> {
     }
 
     /// Records the uploaded splits of one place in the input, and writes a checkpoint when it is due. `standing` is
-    /// the position of the input behind them; the last ones have none.
+    /// the position of the input after them; the last ones have none.
     pub(crate) async fn add(
         &mut self,
         split_ord: u64,

@@ -53,7 +53,7 @@ pub fn read_receipts(uri: &str) -> Result<Vec<Receipt>, BuildError> {
     read.collect()
 }
 
-/// Returns the bucket with the prefix before the last `/`, and the name behind it.
+/// Returns the bucket with the prefix before the last `/`, and the name after it.
 fn place_of(uri: &str) -> Result<(IndexStore, &str), BuildError> {
     let parts = uri.rsplit_once('/').filter(|(folder, name)| {
         folder.contains("://") && !folder.ends_with('/') && !name.is_empty()

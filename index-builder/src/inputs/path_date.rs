@@ -47,7 +47,7 @@ fn by_keys(folders: &[&str]) -> Option<Range<i64>> {
     parts.period()
 }
 
-/// Parses `2026-11-05`, `20261105`, each optionally with an hour behind `-` or `T`.
+/// Parses `2026-11-05`, `20261105`, each optionally with an hour after `-` or `T`.
 fn whole_date(value: &str) -> Option<Parts> {
     let is_dashed = value.as_bytes().get(4) == Some(&b'-');
     let (date, rest) = value.split_at_checked(if is_dashed { 10 } else { 8 })?;

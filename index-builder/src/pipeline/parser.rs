@@ -50,7 +50,7 @@ pub(super) struct ParsedBatch {
     pub(super) raw_num_bytes: u64,
     /// Reason why the source broke off, if it did.
     pub(super) broken_off: Option<String>,
-    /// Number of documents in the ledger, if the source broke off behind the records that were ingested before.
+    /// Number of documents in the ledger, if the source broke off after the records that were ingested before.
     pub(super) num_docs_at_break: Option<u64>,
 }
 

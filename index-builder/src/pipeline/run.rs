@@ -73,7 +73,7 @@ pub(crate) struct ReadInput {
     pub(crate) broken_off: Option<String>,
     /// Number of lines that were appended to its last known record after that was ingested.
     pub(crate) num_late_lines: u64,
-    /// Reason why it counts as a new source, or why nothing of it is taken.
+    /// Reason for which it counts as a new source, or for which none of it is ingested.
     pub(crate) note: Option<String>,
     /// Reason why its end, or all of it, waits.
     pub(crate) waiting: Option<String>,

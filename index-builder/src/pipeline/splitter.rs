@@ -11,7 +11,7 @@ use crate::error::BuildError;
 pub(super) struct CollectedSplit {
     pub(super) docs: WaitingDocs,
     pub(super) raw_num_bytes: u64,
-    /// Position of the input behind it; `None` for the last one.
+    /// Position of the input after it; `None` for the last one.
     pub(super) standing: Option<Standing>,
 }
 

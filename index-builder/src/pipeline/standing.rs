@@ -55,7 +55,7 @@ pub(super) fn fingerprint(
     LinesHash(before).with(&own, hash.0).0
 }
 
-/// Position of the input behind a split: all documents of the records before a batch are in splits, and some of the
+/// Position of the input after a split: all documents of the records before a batch are in splits, and some of the
 /// batch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Standing {

@@ -11,11 +11,11 @@ use bytes::Bytes;
 use std::sync::mpsc::Receiver;
 
 /// The splits of documents that were collected for one (usually one, several if the documents take too much memory),
-/// their position in the input, and the standing behind them.
+/// their position in the input, and the standing after them.
 pub(super) type Numbered = (u64, Vec<PackagedSplit>, Option<Standing>);
 
 /// Uploads splits as they arrive, and returns the manifest's data of each, in the order of the
-/// input: behind those that are uploaded already.
+/// input: after those that are uploaded already.
 pub(super) fn upload_all(
     store: &IndexStore,
     already: Vec<NewSplit>,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Number of bytes that are read at each place.
 const PLACE_NUM_BYTES: u64 = 4 << 20;
-/// Number of places behind the beginning, the last at the end of the file.
+/// Number of places after the beginning, the last at the end of the file.
 const NUM_PLACES: u64 = 4;
 /// Number of bytes that are examined to decide whether a file is text.
 const HEAD_NUM_BYTES: usize = 8 << 10;
@@ -32,7 +32,7 @@ pub(super) fn excerpt(path: &Path) -> io::Result<Option<Box<dyn Read + Send>>> {
     Ok(Some(excerpt))
 }
 
-/// Returns whole lines from the first that begins at `start` or behind it, up to the limit.
+/// Returns whole lines from the first that begins at `start` or after it, up to the limit.
 fn lines_at(file: &mut File, start: u64) -> io::Result<Vec<u8>> {
     // The line that ends right before `start` belongs to the previous place.
     let before = start.saturating_sub(1);

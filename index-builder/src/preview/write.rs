@@ -269,7 +269,7 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Returns a text that is safe behind `#`.
+/// Returns a text that is safe after `#`.
 fn in_comment(text: &str) -> String {
     text.chars()
         .map(|c| match c {

@@ -308,8 +308,8 @@ pub(super) fn is_pipe(_: &Path) -> bool {
     false
 }
 
-/// Returns what a path leads to, if that is neither a file nor a stream: a device may be endless. `None` for a missing
-/// path.
+/// Returns the kind of a path's target if that is neither a file nor a stream, since a device may be endless. `None`
+/// for a missing path.
 #[cfg(unix)]
 fn special(path: &Path) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;

@@ -22,7 +22,7 @@ const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
 pub(crate) struct Input {
     pub(super) name: String,
     pub(super) reader: Replay,
-    /// First possible offset of a record: behind a byte order mark, or NULs.
+    /// First possible offset of a record: after a byte order mark, or NULs.
     pub(super) first_byte_offset: u64,
     /// Day of the last modification, if known.
     pub(super) ended: Option<MonthDay>,

@@ -90,7 +90,7 @@ impl Waiting {
         taken
     }
 
-    /// Puts back parts that could not be published, behind all others, to be tried again.
+    /// Puts back parts that could not be published, after all others, to be tried again.
     pub(crate) fn put_back(&mut self, parts: Vec<Part>) {
         for part in parts {
             self.num_bytes += part.num_bytes();

@@ -1,4 +1,4 @@
-//! The manifest: which splits are live, and what it refers to beside them.
+//! The manifest: the live splits, and references to other objects.
 
 mod condemned;
 mod deletes;

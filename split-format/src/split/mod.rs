@@ -1,4 +1,4 @@
-//! A split: its head, and what stands in the head of files, hot bytes, checksums and identities.
+//! A split, and the parts of its head: tables of files, hot bytes, checksums and identities.
 
 mod block_checksums;
 mod file_table;

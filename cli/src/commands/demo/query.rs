@@ -80,7 +80,7 @@ impl DemoQuery {
     }
 }
 
-/// Breaks JSON into lines of at most `width`, behind commas and opening brackets.
+/// Breaks JSON into lines of at most `width`, after commas and opening brackets.
 fn wrapped(json: &str, width: usize) -> String {
     let mut lines = vec![String::new()];
     for piece in json.split_inclusive([',', '{']) {

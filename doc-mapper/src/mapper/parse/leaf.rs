@@ -53,12 +53,12 @@ type Result<T> = std::result::Result<T, DocErrorReason>;
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl<'m> Walk<'m> {
-    /// Leaves out a value that its field does not take; a text field has it as text. A hit shows it as it was written.
+    /// Leaves out a value that its field does not accept; a text field indexes its text. Hits show the original value.
     #[cold]
     pub(in crate::mapper) fn ignore_scalar(&mut self, leaf: &'m Leaf, scalar: Scalar<'_>) {
         self.ignored.push(&leaf.path);
         if matches!(leaf.kind, FieldKind::Text(_)) {
-            // Text is what a text field takes.
+            // A text field accepts any text.
             let _ = self.add_scalar(leaf, Scalar::Str(&scalar.text()));
         }
     }

@@ -171,7 +171,7 @@ fn options_of(case: &Case) -> Options {
     }
 }
 
-/// Returns a cache with what the case says is in it.
+/// Returns a cache with the contents that the case describes.
 fn cache_of(case: &Case, namespace: &str) -> Blobs {
     let mut cache = case
         .settings

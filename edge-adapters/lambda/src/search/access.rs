@@ -31,7 +31,7 @@ pub(crate) const JWT_AUDIENCE: &str = "CANTER_JWT_AUDIENCE";
 
 const DEFAULT_CLAIM: &str = "canter";
 
-/// Checks who may search: everybody who can reach the function, unless keys are set.
+/// Access control for searches: it admits everybody who can reach the function, unless keys are set.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     access: Option<Arc<Access>>,

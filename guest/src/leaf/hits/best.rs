@@ -27,7 +27,7 @@ const MANY: u32 = WINDOW_LEN / 16;
 pub(in crate::leaf) struct BestByKeys {
     keys: Vec<(KeyReader, SortKeySpec)>,
     ties: SortOrder,
-    /// Only documents behind these values are kept, if there are any.
+    /// Only documents after these values are kept, if there are any.
     after: Vec<SortValue>,
     /// Id of the split and name of its index, where hits end with the place in the split.
     split: Option<(String, String)>,
@@ -81,7 +81,7 @@ impl BestByKeys {
         Self { split, ..self }
     }
 
-    /// Takes documents behind all previous ones, with their scores.
+    /// Takes documents after all previous ones, with their scores.
     ///
     /// # Errors
     /// A dictionary that cannot be read.
@@ -130,7 +130,7 @@ impl BestByKeys {
         Ok(())
     }
 
-    /// Returns whether a document comes behind the hits of the previous pages.
+    /// Returns whether a document comes after the hits of the previous pages.
     fn is_wanted(&self, doc: DocId, score: Score) -> tantivy::Result<bool> {
         for ((key, spec), after) in self.keys.iter().zip(&self.after) {
             let value = key.value(doc, score)?;
@@ -162,7 +162,7 @@ impl BestByKeys {
         Ok(())
     }
 
-    /// Takes the documents of a window behind all previous ones.
+    /// Takes the documents of a window after all previous ones.
     ///
     /// # Errors
     /// A damaged column.
@@ -194,7 +194,7 @@ impl BestByKeys {
         Ok(())
     }
 
-    /// Takes a range of documents behind all previous ones.
+    /// Takes a range of documents after all previous ones.
     ///
     /// # Errors
     /// A damaged column, or if it is time to stop.

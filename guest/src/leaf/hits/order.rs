@@ -17,7 +17,7 @@ pub(crate) enum HitOrder {
         keys: Vec<SortKeySpec>,
         /// Direction of places.
         ties: SortOrder,
-        /// Only hits with values behind these are returned, if there are any. All are counted.
+        /// Only hits with values after these are returned, if there are any. All are counted.
         after: Vec<SortValue>,
         /// Only the first hit of each value of this field is returned. All are counted.
         collapse: Option<String>,

@@ -16,7 +16,7 @@ use crate::request::{SortKeySpec, SortOrder, SortTarget, SortValue};
 /// Sorts like the hit it stands for, smallest first: by presence of a value, then by class of value, then by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::leaf) struct Rank {
-    /// The class of a value, offset by [`Self::OF_VALUES`]; before or behind these for a missing value.
+    /// The class of a value, offset by [`Self::OF_VALUES`]; before or after these for a missing value.
     kind: u16,
     value: u64,
 }

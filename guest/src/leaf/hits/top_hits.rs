@@ -127,7 +127,7 @@ impl TopHits {
         Ok(())
     }
 
-    /// Takes the documents of a window behind all previous ones.
+    /// Takes the documents of a window after all previous ones.
     ///
     /// # Errors
     /// A damaged column.
@@ -169,7 +169,7 @@ impl TopHits {
         }
     }
 
-    /// Takes a range of documents behind all previous ones.
+    /// Takes a range of documents after all previous ones.
     ///
     /// # Errors
     /// A damaged column, or if it is time to stop.

@@ -1,6 +1,6 @@
 //! Posting lists of one term or of many: a range of terms, or all terms that a pattern matches.
 //!
-//! The postings of a dictionary's block are stored together, with their positions behind them, so many terms need
+//! The postings of a dictionary's block are stored together, with their positions after them, so many terms need
 //! some ranges of a file with gaps between. tantivy would read everything from the first to the last.
 
 use std::ops::{Bound, Range};

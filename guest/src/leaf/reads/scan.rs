@@ -234,7 +234,7 @@ impl<'a> DocReader<'a> {
         self.documents.read(doc)
     }
 
-    /// Fetches the next wave: the block of a document, and those of the documents behind it.
+    /// Fetches the next wave: the block of a document, and those of the documents after it.
     async fn bring(&self, doc: DocId, docs: &[DocId]) -> Result<(), SearchError> {
         let body = &self.split.body;
         body.release_but(&self.kept);

@@ -51,7 +51,7 @@ impl TermScores {
         }))
     }
 
-    /// Replaces `scored` with the next documents and their scores; leaves it empty behind the last ones.
+    /// Replaces `scored` with the next documents and their scores; leaves it empty after the last ones.
     #[inline(never)]
     pub(in crate::leaf) fn next_block(&mut self, scored: &mut Vec<(DocId, Score)>) {
         scored.clear();

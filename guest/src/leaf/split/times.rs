@@ -26,7 +26,7 @@ pub(in crate::leaf) struct Within {
 #[derive(Clone, Debug)]
 struct Border {
     time_ns: i64,
-    /// All documents before this range precede the time, and none behind it does. The column decides within the range.
+    /// All documents before this range precede the time, and none after it does. The column decides within the range.
     open: Range<u32>,
 }
 

@@ -58,7 +58,7 @@ impl<'a> Windows<'a> {
         }
     }
 
-    /// Moves to the next window and returns its first document; `None` behind the last one that may have matches.
+    /// Moves to the next window and returns its first document; `None` after the last one that may have matches.
     ///
     /// # Errors
     /// Damage, or if the search is to stop.

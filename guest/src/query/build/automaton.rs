@@ -30,7 +30,7 @@ pub(crate) struct NearWord {
 pub(crate) enum NearState {
     /// Number of bytes of the prefix that matched so far.
     Start(usize),
-    /// Behind the prefix.
+    /// After the prefix.
     Rest(u32),
     /// The prefix did not match.
     Dead,

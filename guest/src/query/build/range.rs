@@ -57,7 +57,7 @@ pub(super) fn range_of(
     Ok(within_any(builder, field, ranges))
 }
 
-/// Refuses a boost behind a range with one end, which the grammar takes for a part of the bound.
+/// Refuses a boost after a range with one end, which the grammar takes for a part of the bound.
 fn refuse_boost(lower: Bound<&str>, upper: Bound<&str>) -> Result<(), SearchError> {
     let text = match (lower, upper) {
         (Bound::Included(text) | Bound::Excluded(text), Bound::Unbounded)

@@ -93,7 +93,7 @@ fn whole_part(text: &str) -> Option<(i128, bool)> {
         "" => 0,
         whole => whole.parse::<i128>().ok()? * 10_i128.checked_pow(num_missing)?,
     };
-    // If the number begins behind the point, none of its digits is whole.
+    // If the number begins after the point, none of its digits is whole.
     let is_whole = rest.bytes().all(|digit| digit == b'0');
     Some(match is_negative {
         false => (magnitude, is_whole),

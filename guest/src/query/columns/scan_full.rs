@@ -24,7 +24,7 @@ pub(super) struct ScanFull {
     range: RangeInclusive<u64>,
     score: Score,
     doc: DocId,
-    /// The window's first document, and the one behind its last.
+    /// The window's first document, and the one after its last.
     first: DocId,
     end: DocId,
     words: Vec<u64>,

@@ -236,7 +236,7 @@ impl Parser<'_> {
         Ok(group.so_far)
     }
 
-    /// Parses a phrase behind an opening quote. An unclosed quote is ignored.
+    /// Parses a phrase after an opening quote. An unclosed quote is ignored.
     fn phrase(&mut self) -> Option<QueryNode> {
         let mut cursor = self.cursor;
         let text = match self.is('\\') {

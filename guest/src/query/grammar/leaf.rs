@@ -44,7 +44,7 @@ fn ends_leaf(c: char) -> bool {
 }
 
 impl Parser<'_> {
-    /// Reads the name of a field, and the colon and whitespace behind it. Reads nothing if there is no field name.
+    /// Reads the name of a field, and the colon and whitespace after it. Reads nothing if there is no field name.
     pub(super) fn field_name(&mut self) -> Result<Option<String>, SearchError> {
         let start = self.cursor;
         let mut name = String::new();

@@ -110,7 +110,7 @@ impl<'t> Parser<'t> {
             let is_apart = self.cursor.skip_whitespace();
             match self.cursor.peek() {
                 None | Some(')') => break,
-                // As in Quickwit's grammar, only the first clause needs a space behind it.
+                // As in Quickwit's grammar, only the first clause needs a space after it.
                 Some(_) if !is_apart && operands.len() == 1 => {
                     return Err(self.expected("a space, a \")\" or the end of the query"));
                 }

@@ -93,7 +93,7 @@ impl Weight for NearWeight {
 
 struct Word {
     occurrences: Occurrences,
-    /// Number of positions of the phrase behind the word.
+    /// Number of positions of the phrase after the word.
     behind: u32,
     /// Ends of the phrase in this document, one for each occurrence of the word.
     ends: Vec<u32>,
@@ -226,7 +226,7 @@ fn count_pairs(mut rarer: &[u32], mut other: &[u32], slop: u32) -> u32 {
             continue;
         }
         num += 1;
-        // Paired with the last one that is not behind it.
+        // Paired with the last one that is not after it.
         let num_before = behind_one.iter().take_while(|next| *next <= there).count();
         rarer = behind_one.get(num_before..).unwrap_or_default();
         other = behind_there;

@@ -23,7 +23,7 @@ impl PhraseOf {
         self.terms.iter().map(|(_, term)| term.clone()).collect()
     }
 
-    /// Returns its terms, each with the number of positions behind it, if none of them may move.
+    /// Returns its terms, each with the number of positions after it, if none of them may move.
     pub(super) fn exact(&self) -> Option<Vec<(&Term, u32)>> {
         let last = self.terms.iter().map(|(place, _)| *place).max()?;
         let terms = self.terms.iter().map(|(place, term)| {

@@ -82,7 +82,7 @@ impl PhrasePrefix {
         Ok(Some(found))
     }
 
-    /// Returns the positions at which the last word must be, behind the whole words: documents with positions, both
+    /// Returns the positions at which the last word must be, after the whole words: documents with positions, both
     /// ascending. `None` if one of the whole words has no document.
     fn places(&self, files: &mut PostingFiles<'_>) -> tantivy::Result<Option<Vec<(DocId, u32)>>> {
         let Some(mut words) = Words::open(&self.words, self.prefix.0, files)? else {
@@ -106,7 +106,7 @@ impl PhrasePrefix {
     }
 }
 
-/// Returns the positions of a document and of those behind it. Consecutive lookups are mostly close together.
+/// Returns the positions of a document and of those after it. Consecutive lookups are mostly close together.
 fn from_doc(places: &[(DocId, u32)], doc: DocId) -> &[(DocId, u32)] {
     let is_before = |(there, _): &(DocId, u32)| *there < doc;
     let mut near = 1;

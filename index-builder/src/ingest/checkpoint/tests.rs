@@ -187,7 +187,7 @@ fn check_goes_on(on_error: &str, inputs: Inputs) {
                 ..whole.clone()
             };
             assert_eq!(report, expected, "{failure:?} at {fail_at}");
-            // Rejects behind the last checkpoint are written again, and none is missing.
+            // Rejects after the last checkpoint are written again, and none is missing.
             let told: BTreeSet<String> = inputs.rejects().into_iter().collect();
             assert_eq!(told, rejects.iter().cloned().collect());
         }
@@ -317,7 +317,7 @@ fn a_damaged_checkpoint_and_one_of_another_size_are_not_used() {
     let report = inputs.run(&store, 1).unwrap();
     assert_eq!((report.num_resumed_docs, ids(&report)), (0, ids(&fresh)));
 
-    // Later objects of a run that wrote them more often do not fit behind the first one of this run.
+    // Later objects of a run that wrote them more often do not fit after the first one of this run.
     let bucket = interrupted(&inputs);
     let store = store_on(bucket.clone());
     let (first, _) = crate::blocking::run(store.get("manifest.canter"))

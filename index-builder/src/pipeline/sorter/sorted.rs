@@ -136,7 +136,7 @@ impl Cursor {
                 let block = match &self.block {
                     Some(block) => block,
                     None => {
-                        // Behind the last block there are only empty documents, if any.
+                        // After the last block there are only empty documents, if any.
                         let bytes = packed.blocks.get(self.block_ord).map(|block| {
                             let Block { frame, num_bytes } = block;
                             decompressor.decompress(frame, *num_bytes)

@@ -53,7 +53,7 @@ pub(super) struct Found {
 
 /// A cursor over an archive; as a reader it returns the current member.
 pub(super) trait Members: Read + Send {
-    /// Moves to the next member; `None` behind the last one.
+    /// Moves to the next member; `None` after the last one.
     fn next_member(&mut self) -> io::Result<Option<Found>>;
 }
 
@@ -189,7 +189,7 @@ impl Read for MemberReader {
         match &mut self.cursor {
             Some(cursor) => {
                 let read = cursor.members.read(out);
-                // The position behind an error is unknown.
+                // The position after an error is unknown.
                 if read
                     .as_ref()
                     .is_err_and(|error| error.kind() != io::ErrorKind::Interrupted)

@@ -15,7 +15,7 @@ pub(super) struct Tar {
     reader: Box<dyn Read + Send>,
     /// Number of unread bytes of the member.
     left: u64,
-    /// Number of bytes behind it, up to the next block.
+    /// Number of bytes after it, up to the next block.
     padding: u64,
 }
 

@@ -329,7 +329,7 @@ fn windows_that_do_not_fit_into_memory_say_so() {
         message.contains("window") && message.contains("268435456") && message.contains("--long"),
         "{message}"
     );
-    // In a frame behind the first one.
+    // In a frame after the first one.
     let (lines, failure) = read(&[zstd(b"b\n"), large].concat()).unwrap();
     assert_eq!(lines, ["b"]);
     assert!(

@@ -13,7 +13,7 @@ use super::archive::{Found, Members};
 
 const LOCAL: u32 = 0x0403_4b50;
 const DESCRIPTOR: u32 = 0x0807_4b50;
-/// Signatures of the directory behind the members, in its forms.
+/// Signatures of the directory after the members, in its forms.
 const BEHIND_MEMBERS: [u32; 5] = [
     0x0201_4b50,
     0x0605_4b50,
@@ -106,7 +106,7 @@ impl Zip {
         Ok(())
     }
 
-    /// Reads the header of the next member; `None` behind the last one.
+    /// Reads the header of the next member; `None` after the last one.
     fn header(&mut self) -> io::Result<Option<Header>> {
         let mut signature = u32::from_le_bytes(self.bytes()?);
         if signature == DESCRIPTOR {

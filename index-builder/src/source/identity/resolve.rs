@@ -28,7 +28,7 @@ pub(crate) trait Ledger: Sync {
 #[derive(Debug)]
 pub(crate) enum Identity {
     Source(Known),
-    /// Nothing of it is taken, for this reason.
+    /// None of it is ingested, for this reason.
     Left(String),
 }
 

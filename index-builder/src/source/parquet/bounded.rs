@@ -157,7 +157,7 @@ impl Ledger {
 }
 
 impl Entries {
-    /// Counts a page that begins behind its header.
+    /// Counts a page that begins after its header.
     ///
     /// # Errors
     /// If it would take too much memory.
@@ -254,7 +254,7 @@ impl<R: ChunkReader> ChunkReader for Bounded<R> {
 
     /// Reads the header of a page: nothing else is read in this way once the footer is known.
     fn get_read(&self, start: u64) -> Result<Self::T, ParquetError> {
-        // Behind a header that it has already read, the library asks once more, and reads nothing.
+        // After a header that it has already read, the library asks once more, and reads nothing.
         if self.ledger.lock().expected.contains_key(&start) {
             return Ok(Cursor::default());
         }

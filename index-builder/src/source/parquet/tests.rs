@@ -581,7 +581,7 @@ fn a_page_that_is_longer_than_its_header_says_is_refused() {
         writer.write(&batch).unwrap();
         writer.close().unwrap();
         let mut bytes = fs::read(&path).unwrap();
-        // Behind the magic: type 0, then the length of the page, as zigzag varints.
+        // After the magic: type 0, then the length of the page, as zigzag varints.
         assert_eq!(bytes[4..7], [0x15, 0x00, 0x15]);
         let at = 7;
         let varint_len = bytes[at..]

@@ -1,4 +1,4 @@
-//! One wave: manifests, ranges and lookups of a demand are under way at once.
+//! Concurrency in one wave: manifests, ranges and look-ups of a demand are under way simultaneously.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -11,7 +11,7 @@ use crate::clock::{Clock, CpuTime, VirtualClock};
 const LATENCY: Duration = Duration::from_millis(100);
 const NUM_MANIFESTS: usize = 10;
 
-/// A store whose every object is `text`, and whose answers take [`LATENCY`].
+/// Store whose every object is `text`, and whose answers take [`LATENCY`].
 struct Far {
     clock: VirtualClock,
     was_asked: Arc<AtomicBool>,
@@ -109,8 +109,8 @@ async fn a_manifest_from_the_cache_and_one_from_the_store_answer_one_demand() {
     assert_eq!(clock.now(), LATENCY * 2);
 }
 
-/// A cache whose entries are found as soon as the store has received a request. It gives up after a while, so that
-/// a test fails instead of hanging.
+/// Cache in which entries are found as soon as the store has received a request. It gives up after a while, so
+/// that the test fails instead of hanging.
 struct Patient {
     was_asked: Arc<AtomicBool>,
 }

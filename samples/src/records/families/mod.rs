@@ -34,7 +34,7 @@ pub struct Family {
     pub documented: &'static str,
     /// A record, with placeholders in braces: their letters are those of `strftime` if it has one.
     pub template: &'static str,
-    /// Levels as they are written, and as they are parsed.
+    /// Levels in written form and in parsed form.
     pub levels: &'static [(&'static str, &'static str)],
     /// Other fields, each with a template of its value.
     pub fields: &'static [(&'static str, &'static str)],

@@ -1,4 +1,4 @@
-//! `sort`, and `search_after`, which continues behind a hit.
+//! `sort`, and `search_after`, which continues after a hit.
 //!
 //! See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/sort-search-results>.
 

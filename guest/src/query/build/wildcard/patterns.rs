@@ -81,7 +81,7 @@ impl BareWord {
 }
 
 impl Pattern {
-    /// Parses a pattern in Lucene's syntax: a backslash makes the character behind it literal, whatever it is.
+    /// Parses a pattern in Lucene's syntax: a backslash makes the character after it literal, whatever it is.
     pub(in crate::query::build) fn of_lucene(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut characters = text.chars();
