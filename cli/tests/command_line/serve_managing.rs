@@ -147,7 +147,7 @@ fn an_index_is_made_filled_found_and_deleted() {
         "aggs": {"messages": {"terms": {"field": "message"}}},
     });
     let found = server.post_json("/logs/_search", &search).json();
-    // As it was sent: lists as lists, and everything else as it was written.
+    // Hits show documents unchanged: lists stay lists.
     assert_eq!(found["hits"]["hits"][0]["_source"], event(1), "{found}");
     assert!(
         found["hits"]["hits"][0]["highlight"]["message"].is_array(),

@@ -70,8 +70,9 @@ pub struct DocMapping {
     pub store_document_size: bool,
     /// True if each document is stored verbatim in the field `_source`.
     pub store_source: bool,
-    /// True if a value that its field does not take is left out of the index, and shown as it was written, instead of
-    /// having the document refused. As Elasticsearch's `index.mapping.ignore_malformed`. Quickwit does not know it.
+    /// True if a document is accepted despite a value that its field does not accept: the value is not indexed, and
+    /// hits show it unchanged. Corresponds to Elasticsearch's `index.mapping.ignore_malformed`; Quickwit has no such
+    /// setting.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ignore_malformed: bool,
 }

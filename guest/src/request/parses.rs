@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// A thing that is parsed.
+/// Part of a request that is parsed.
 #[derive(Clone, Copy)]
 pub(crate) enum Parsed {
     Query,

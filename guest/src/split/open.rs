@@ -146,8 +146,8 @@ impl Mappers {
     }
 }
 
-/// Opens a split: no read if its head was inlined and is sound, otherwise one; another one in the same wave
-/// if documents of it are deleted and the manifest does not list them.
+/// Opens a split. This takes no read if its head is inlined and undamaged, otherwise one, and another in
+/// the same wave if documents of it are deleted and the manifest does not list them.
 ///
 /// # Errors
 /// If the head or the deleted documents cannot be fetched or do not match the manifest.
