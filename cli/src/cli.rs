@@ -51,7 +51,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Generate logs, index them, run two queries in WebAssembly and show what each cost.
+    /// Generate logs, index them, run two queries in WebAssembly and show the cost of each.
     Demo(demo::DemoArgs),
     /// Create, fill, describe and maintain an index.
     #[command(subcommand)]

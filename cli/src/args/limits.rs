@@ -9,13 +9,13 @@ use super::amounts::parse_bytes;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 pub(crate) struct LimitArgs {
-    /// Time limit of the search in milliseconds. Shortly before it, the search stops reading and answers with what it
-    /// has [default: 30000].
+    /// Time limit of the search in milliseconds. Shortly before it, the search stops reading and returns its results
+    /// so far [default: 30000].
     #[arg(long, value_name = "MS")]
     deadline_ms: Option<u64>,
 
     /// Maximum number of requests to the store, including retries and hedges. When this, --max-bytes or --max-waves
-    /// is used up, the search answers with what it has [default: no limit].
+    /// is used up, the search returns its results so far [default: no limit].
     #[arg(long, value_name = "N")]
     max_requests: Option<u64>,
 

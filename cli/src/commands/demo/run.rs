@@ -17,7 +17,7 @@ use crate::simulate::CpuChoice;
 
 const AFTER_HELP: &str = "\
 Without --dir, the index is created in a new folder under the system's folder for temporary files.
-The demo prints where it is and how to remove it.
+The demo prints its location and how to remove it.
 
 Examples:
   canter demo

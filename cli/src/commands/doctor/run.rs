@@ -24,9 +24,9 @@ const NUM_OTHER_REQUESTS: usize = 40;
 const AFTER_HELP: &str = "\
 The examination reads at most 16 MiB. It writes only with --write: a small object below
 write-probe/, deleted afterwards, to check that concurrent builders are safe from one another. The
-exit code is 0 if Canter can use the store for what was examined, and 1 if not. --format json
-prints is_fit (for searching), is_fit_for_writing (null if it was not examined), and each check by
-a stable name.
+exit code is 0 if the store passes the examination, and 1 otherwise. --format json prints is_fit
+(for searching), is_fit_for_writing (null if writing was not examined), and a stable name for each
+check.
 
 Examples:
   canter doctor https://example.org/logs --browser --origin https://my.site

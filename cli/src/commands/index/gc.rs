@@ -22,7 +22,7 @@ If the index config has a `retention`, splits whose documents are all older than
 the index first. With --exact, older documents are deleted from the other splits, too, as by
 `canter index delete`.
 
-Unreferenced objects (of merges, of ingests that failed) are listed in the manifest when they are
+Unreferenced objects (left by merges and failed ingests) are listed in the manifest when they are
 found, and removed by a later run after the grace period. So a search that began before still
 finds its objects, and an ingest that needs an object again takes it off the list. Ingests, merges
 and searches can continue meanwhile. Foreign files below the index are reported and left alone.

@@ -38,19 +38,19 @@ a document or a reject. Rejects go to the rejects file with their line, place an
 
 Ingesting the same list of inputs again, after a failure or by mistake, changes nothing: documents
 that were published before are reported and skipped, whatever the options are. A file is
-identified by its content: one that begins with all that was ingested of another is that file,
-renamed or compressed, unless both are inputs; so logs may be rotated. Equal lines of two files are
-all kept. If a file has grown, only the new lines are added; a last line that is half-written waits
-(--final takes it). Standard input is identified by --ingest-id alone; without it, every ingest
-adds all lines.
+identified by its content: a file that begins with everything that was ingested of another one is
+the same file, renamed or compressed, unless both are inputs; so logs may be rotated. Equal lines of
+two files are all kept. If a file has grown, only the new lines are added; a half-written last line
+waits (--final ingests it). Standard input is identified by --ingest-id alone; without it, every
+ingest adds all lines.
 
 An input may be a glob (in quotes), a folder, or in a bucket: s3://bucket/key, s3://bucket/prefix/
 (all objects below it), s3://bucket/prefix/**/*.gz, also gs:// and az://. Credentials come from
-the environment, as for the index. An object that was ingested to its end is read again only if it
+the environment, as for the index. An object that was ingested completely is read again only if it
 changes, so repeating the same command reads only new data.
 
-Where there is no index, one is made: with the config given, or with one that suits a sample of the
-inputs, as `canter index suggest` prints it. A run that fails leaves no index behind.
+A missing index is created with the given config, or with one derived from a sample of the inputs,
+as `canter index suggest` prints it. A run that fails leaves no index behind.
 
 Examples:
   canter index ingest --index ./logs --input a.ndjson --input b.ndjson.gz
@@ -80,8 +80,7 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "ID", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub(crate) ingest_id: Option<String>,
 
-    /// The config from which the index is created first, if it does not exist. Without one, a config is made that suits
-    /// the input.
+    /// Config with which the index is created if it does not exist. Without it, the config is derived from the input.
     #[command(flatten)]
     config: ConfigArgs,
 
@@ -89,8 +88,8 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) dry_run: Option<u32>,
 
-    /// Take the last record of each file as it is, although nothing ends it. By default a last line without a line feed, and
-    /// any other record that may be half-written, waits for a later ingest.
+    /// Ingest the last record of each file even if it may be half-written. By default, such a record, for example a last
+    /// line without a line feed, waits for a later ingest.
     #[arg(long = "final")]
     is_final: bool,
 

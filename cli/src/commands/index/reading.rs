@@ -57,13 +57,13 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "NAME")]
     input_format: Option<Format>,
 
-    /// Character between the values of a table, such as `:`, or `tab`; without --input-format, inputs are taken for
-    /// CSV then [default: detected among tab , ; | ^ ~ and U+0001].
+    /// Separator of the values in a table, such as `:`, or `tab`. Without --input-format, it implies CSV
+    /// [default: detected among tab , ; | ^ ~ and U+0001].
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     delimiter: Option<u8>,
 
-    /// How many times its stored size a compressed input may become; one that becomes longer is read up to that point.
-    /// Up to 1GiB it may be any number [default: 2000].
+    /// Maximum ratio of decompressed to stored size of an input; a longer input is read up to that point.
+    /// Not applied up to 1GiB [default: 2000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_expansion: Option<u64>,
 
@@ -76,7 +76,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "REGEX")]
     multiline_start: Option<String>,
 
-    /// Year of times that have none (syslog, glog, logcat) [default: the latest year in which they are at most a day
+    /// Year of times without one (syslog, glog, logcat) [default: the latest year in which they are at most a day
     /// after the file's last modification, or after now for standard input].
     #[arg(long, value_name = "YEAR", value_parser = clap::value_parser!(u16).range(1970..=2261))]
     year: Option<u16>,
@@ -86,7 +86,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_some_bytes)]
     max_parquet_bytes: Option<u64>,
 
-    /// Zone of log times that name none: a name (Europe/Berlin) or an offset (+02:00, -0730) [default: as in the index
+    /// Time zone of log times without one: a name (Europe/Berlin) or an offset (+02:00, -0730) [default: as in the index
     /// config, else UTC].
     #[arg(long, value_name = "ZONE", value_parser = parse_zone, allow_hyphen_values = true)]
     time_zone: Option<Zone>,

@@ -13,14 +13,14 @@ use crate::open::read_index_config;
 const AFTER_HELP: &str = "\
 Fields can be added, also within objects. Search settings, retention, merge policy and other
 settings, tag fields, and a field's description, needle and coerce can be changed. Settings that
-the splits were built with are fixed: a config that changes one is refused as a whole. Splits stay
-as they are, and searches and ingests can continue meanwhile.
+the splits were built with are fixed: a config that changes one is refused as a whole. Splits do
+not change, and searches and ingests can continue meanwhile.
 
-Documents that are already in the index are not indexed again. In dynamic mode, a new field finds
-them as dynamic_mapping indexed it before; in other modes, they have no value for it.
+Documents that are already in the index are not indexed again. In dynamic mode, a query on a new
+field finds them as dynamic_mapping indexed their values; in other modes, they have no value for it.
 
 Examples:
-  canter index update --index s3://bucket/logs --index-config logs.yaml --dry-run   # what differs
+  canter index update --index s3://bucket/logs --index-config logs.yaml --dry-run   # shows changes
   canter index update --index s3://bucket/logs --index-config logs.yaml";
 
 /// Arguments of `canter index update`.

@@ -64,7 +64,7 @@ pub(crate) struct CallArgs {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1_000))]
     pub(super) max_hits: u64,
 
-    /// Maximum size of an answer. A longer answer has its long texts and lists cut, and says which.
+    /// Maximum size of an answer. In a longer answer, long texts and lists are cut, and the answer names them.
     #[arg(long, value_name = "BYTES", default_value = "64KiB", value_parser = parse_answer_bytes)]
     pub(super) max_answer_bytes: usize,
 

@@ -58,7 +58,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     query: Option<String>,
 
-    /// The same without a name in front.
+    /// Query to run, in place of --query.
     #[arg(value_name = "QUERY", id = "bare_query")]
     bare_query: Option<String>,
 
@@ -106,7 +106,7 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "FILE", requires = "aggs")]
     pub(super) chart: Option<ChartFile>,
 
-    /// Show what the search cost: every request, wave by wave.
+    /// Show the cost of the search: every request, wave by wave.
     #[arg(long)]
     pub(super) profile: bool,
 

@@ -20,7 +20,7 @@ use crate::simulate::Simulation;
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// Print the plan instead of the answer: which splits are searched or left out and why, what would be read, and
-    /// what that costs. Reads the manifest, heads, and dictionaries where their counts decide.
+    /// its cost. Reads the manifest, heads, and dictionaries where their counts decide.
     #[arg(long)]
     explain: bool,
 

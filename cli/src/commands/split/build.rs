@@ -20,8 +20,8 @@ unchanged. A part that is built twice, because a machine failed or was slow, has
 and counts once.
 
 Give every machine the same inputs in the same order. A file @LIST names inputs, one per line.
-What a folder, a glob or a prefix of a bucket finds is divided by name, so that objects that
-arrive meanwhile leave all others in their part.
+The files and objects that a folder, a glob or a prefix of a bucket yields are divided by name, so
+that objects that arrive meanwhile do not move others to another part.
 
 Examples:
   canter split build --index s3://bucket/logs --input @inputs.txt --part 3/16 --receipt 3.json
@@ -37,7 +37,7 @@ pub(crate) struct BuildArgs {
     ingest: IngestArgs,
 
     /// Part of the inputs to build: I of N, counted from 0. Part I takes the inputs I, I + N, I + 2 N, … of the list.
-    /// What a folder, glob or prefix finds is divided among the parts by name.
+    /// Inputs that a folder, glob or prefix yields are divided among the parts by name.
     #[arg(long, value_name = "I/N", value_parser = parse_part, default_value = "0/1")]
     part: PartOrd,
 

@@ -24,9 +24,9 @@ reports where they remain.
 If any split cannot be searched, nothing is deleted.
 
 Examples:
-  canter index delete --index ./logs --query 'user_id:4711' --dry-run   # how many there are
+  canter index delete --index ./logs --query 'user_id:4711' --dry-run   # counts them
   canter index delete --index ./logs --query 'user_id:4711'
-  canter index delete --index ./logs --query 'user_id:4711' --verify    # which are left, and where
+  canter index delete --index ./logs --query 'user_id:4711' --verify    # shows remaining ones
   canter index delete --index ./logs --query '*' --all --end-timestamp 2024-01-01";
 
 /// Arguments of `canter index delete`.
