@@ -79,7 +79,7 @@ pub enum Directive {
 /// Receives the results of a record: JSON objects, or an error.
 pub type Sink<'s> = dyn FnMut(Result<&[u8], Failure>) + 's;
 
-/// How the records of one source, or of a part of it, are parsed.
+/// Parser settings for the records of one source, or of a part of it.
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(crate) format: Format,

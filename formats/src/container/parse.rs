@@ -12,7 +12,7 @@ use crate::json::Object;
 use crate::layout::Layout;
 use crate::log_line::without_colours;
 
-/// How the text inside envelopes is parsed.
+/// Parser settings for the text inside envelopes.
 #[derive(Clone, Debug)]
 pub(crate) struct Container {
     inner: Layout,

@@ -504,7 +504,7 @@ impl<'a> LeafSearch<'a> {
     }
 }
 
-/// What to compute for one split.
+/// Parts of an answer to compute for one split.
 #[derive(Clone, Copy)]
 pub(super) struct Work<'a> {
     pub(super) window: usize,

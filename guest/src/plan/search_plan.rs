@@ -140,7 +140,7 @@ struct Asked {
     direction: Option<SortOrder>,
     /// Number of wanted hits.
     window: u64,
-    /// How to count hits without opening a split, if that is possible and nothing else is wanted.
+    /// Way to count hits without opening a split, if there is one and nothing else is requested.
     countable: Option<Countable>,
     /// The aggregations, if sums may answer them: over all documents, and without hits.
     summed: Option<Aggregations>,

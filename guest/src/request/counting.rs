@@ -1,4 +1,4 @@
-//! How a search counts hits.
+//! The number of hits that a search counts.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};

@@ -63,7 +63,7 @@ pub(crate) struct Highlight {
     pub(crate) fields: Vec<(String, Marks)>,
 }
 
-/// How the passages of a field are shown.
+/// Form in which the passages of a field are shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Marks {
     /// The tags before and after a match.

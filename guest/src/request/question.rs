@@ -60,7 +60,7 @@ pub(crate) struct Question {
     pub(crate) collapse: Option<String>,
     /// Minimum score of a hit.
     pub(crate) min_score: Option<f64>,
-    /// How hits are counted.
+    /// Limit on counting hits.
     pub(crate) track_total_hits: Counting,
     /// Fields whose matching passages hits show, besides the documents themselves.
     pub(crate) snippet_fields: Vec<String>,

@@ -43,7 +43,7 @@ pub(crate) struct SearchRequest {
     /// Seconds since 1970, excluded.
     #[serde(default)]
     end_timestamp: Option<i64>,
-    /// How hits are counted.
+    /// Limit on counting hits.
     #[serde(default, alias = "count_all", deserialize_with = "read_counting")]
     track_total_hits: Counting,
     /// Fields whose matching passages hits show, besides the documents themselves.

@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 /// Settings for batching and publishing.
 #[derive(Clone, Debug)]
 pub struct LaneSettings {
-    /// How long documents wait for others.
+    /// Time that documents wait for others.
     pub commit_interval: Duration,
     /// Number of waiting bytes at which they are published at once.
     pub max_batch_bytes: usize,

@@ -71,7 +71,7 @@ pub(crate) struct Match {
     pub(crate) is_lenient: bool,
 }
 
-/// How the words of a text must match.
+/// Condition on the words of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Words {
     /// All of them.
