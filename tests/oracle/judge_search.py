@@ -55,8 +55,8 @@ class SearchJudge:
         return self.wrong_sort_values(sort, hits)
 
     def keys(self, doc, sort):
-        """The sort keys of a document: of several values the first."""
-        return [next(iter(self.store.columns[name][doc]), None) for name in map(name_of, sort)]
+        """The sort keys of a document: of several values the one that places it first."""
+        return [nearest(self.store.columns[name_of(key)][doc], order_of(key)) for key in sort]
 
     def ordered(self, found, sort):
         """Documents by their keys. Ties are in the order of time and line, or the other way round if the first key is."""
@@ -65,12 +65,13 @@ class SearchJudge:
         found = sorted(found, key=lambda doc: (times[doc] if times else 0, doc), reverse=is_reversed)
         for key in reversed(sort):
             name = name_of(key)
-            rule = key[name] if isinstance(key[name], dict) else {"order": key[name]}
+            rule = key[name] if isinstance(key[name], dict) else {}
             column = self.store.columns[name]
             have = [doc for doc in found if column[doc]]
             have_not = [doc for doc in found if not column[doc]]
             # Python keeps ties in their order, also when it sorts the other way round.
-            have.sort(key=lambda doc: column[doc][0], reverse=rule["order"] == "desc")
+            order = order_of(key)
+            have.sort(key=lambda doc: nearest(column[doc], order), reverse=order == "desc")
             found = have_not + have if rule.get("missing") == "_first" else have + have_not
         return found
 
@@ -140,6 +141,16 @@ class SearchJudge:
 
 def name_of(key):
     return next(iter(key))
+
+
+def order_of(key):
+    rule = key[name_of(key)]
+    return rule["order"] if isinstance(rule, dict) else rule
+
+
+def nearest(values, order):
+    """The value of several that places its document first."""
+    return (max if order == "desc" else min)(values, default=None)
 
 
 def is_whole(body):

@@ -93,7 +93,9 @@ fn collect<'n>(node: &'n QueryNode, field: &str, ranges: &mut Vec<&'n Leaf>) {
 fn is_range_of(leaf: &Leaf, field: &str) -> bool {
     match leaf {
         Leaf::Range(range) => range.field == field,
+        Leaf::Term { field: of, .. } => of == field,
         Leaf::Text(TextLeaf::Range { field: of, .. }) => of.as_deref() == Some(field),
+        Leaf::Text(TextLeaf::Literal(literal)) => literal.field.as_deref() == Some(field),
         _ => false,
     }
 }

@@ -27,7 +27,7 @@ pub(crate) use question::{AnswerForm, Question};
 pub(crate) use resolved::{Resolved, TimeBounds};
 pub(crate) use scroll::{Scroll, SealedPlace};
 pub(crate) use search_request::SearchRequest;
-pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget, SortValue};
+pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue};
 
 /// The name of an index, and the hash of its manifest.
 pub(crate) type PinnedManifest = (String, String);

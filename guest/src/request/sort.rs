@@ -44,6 +44,24 @@ pub(crate) enum SortTarget {
     Field(String),
 }
 
+/// The value of a document with several values that a sort key compares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum SortMode {
+    /// The one that places the document first: the least if the order is ascending, otherwise the greatest.
+    #[default]
+    Nearest,
+    /// The least.
+    Min,
+    /// The greatest.
+    Max,
+    /// The sum of numbers.
+    Sum,
+    /// The arithmetic mean of numbers; of integers and dates rounded, halves up.
+    Avg,
+    /// The number in the middle, or the mean of the two in the middle.
+    Median,
+}
+
 /// One sort key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SortKeySpec {
@@ -52,6 +70,20 @@ pub(crate) struct SortKeySpec {
     /// True if documents without a value come first instead of last.
     #[serde(default)]
     pub(crate) missing_first: bool,
+    #[serde(default)]
+    pub(crate) mode: SortMode,
+}
+
+impl SortKeySpec {
+    /// Creates a key under which documents without a value come last, and [`SortMode::Nearest`] is the value.
+    pub(crate) const fn new(target: SortTarget, order: SortOrder) -> Self {
+        Self {
+            target,
+            order,
+            missing_first: false,
+            mode: SortMode::Nearest,
+        }
+    }
 }
 
 /// Maximum number of sort keys.
@@ -81,11 +113,7 @@ pub(crate) fn parse_sort_by(text: &str) -> Result<Vec<SortKeySpec>, SearchError>
             "_doc" => SortTarget::Doc,
             name => SortTarget::Field(name.to_owned()),
         };
-        keys.push(SortKeySpec {
-            target,
-            order,
-            missing_first: false,
-        });
+        keys.push(SortKeySpec::new(target, order));
     }
     if keys.len() > MAX_SORT_KEYS {
         return Err(SearchError::invalid(format!(

@@ -11,11 +11,27 @@ pub(super) struct SortKey {
     pub(super) is_ascending: bool,
 }
 
+impl SortKey {
+    /// Compares two values in the order of hits.
+    fn compare(self, left: &Scalar, right: &Scalar) -> Ordering {
+        let order = class(left)
+            .cmp(&class(right))
+            .then_with(|| left.compare(right).unwrap_or(Ordering::Equal));
+        match self.is_ascending {
+            true => order,
+            false => order.reverse(),
+        }
+    }
+}
+
 impl Table {
-    /// Returns the sort values of a document: the first value of each key.
+    /// Returns the sort values of a document: of several values of a key, the one that places the document first.
     pub(super) fn sort_values(&self, doc: usize, keys: &[SortKey]) -> Vec<Option<Scalar>> {
         keys.iter()
-            .map(|key| self.column(doc, key.field).into_iter().next())
+            .map(|key| {
+                let values = self.column(doc, key.field).into_iter();
+                values.min_by(|left, right| key.compare(left, right))
+            })
             .collect()
     }
 
@@ -30,16 +46,7 @@ impl Table {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Greater,
                 (Some(_), None) => Ordering::Less,
-                (Some(left), Some(right)) => {
-                    let order = class(left)
-                        .cmp(&class(right))
-                        .then_with(|| left.compare(right).unwrap_or(Ordering::Equal));
-                    if key.is_ascending {
-                        order
-                    } else {
-                        order.reverse()
-                    }
-                }
+                (Some(left), Some(right)) => key.compare(left, right),
             };
             if order != Ordering::Equal {
                 return order;

@@ -86,18 +86,154 @@ fn a_nested_query_looks_in_all_objects_of_a_path_at_once() {
 }
 
 #[test]
-fn of_several_values_the_first_one_sorts() {
+fn of_several_values_the_one_sorts_that_places_its_document_first_or_that_the_mode_says() {
     let searcher = four();
-    for (order, wanted) in [("asc", [1, 2, 0, 3]), ("desc", [0, 2, 1, 3])] {
-        let found = hits(&searcher, &json!({"sort": [{"sizes": order}]}), "sort");
-        let values = |n: u64| match n {
-            0 => json!([5]),
-            1 => json!([3]),
-            2 => json!([4]),
-            _ => json!([null]),
-        };
-        let wanted: Vec<(u64, Value)> = wanted.into_iter().map(|n| (n, values(n))).collect();
-        assert_eq!(found, wanted, "{order}");
+    for (key, wanted) in [
+        (json!({"order": "asc"}), [(0, 1), (1, 3), (2, 4)]),
+        (json!({"order": "desc"}), [(2, 9), (0, 5), (1, 3)]),
+        (
+            json!({"order": "asc", "mode": "max"}),
+            [(1, 3), (0, 5), (2, 9)],
+        ),
+        (
+            json!({"order": "desc", "mode": "min"}),
+            [(2, 4), (1, 3), (0, 1)],
+        ),
+        (
+            json!({"order": "desc", "mode": "sum"}),
+            [(2, 13), (0, 6), (1, 3)],
+        ),
+        // Halves are rounded up: 6.5.
+        (
+            json!({"order": "desc", "mode": "avg"}),
+            [(2, 7), (0, 3), (1, 3)],
+        ),
+        (
+            json!({"order": "asc", "mode": "MEDIAN"}),
+            [(0, 3), (1, 3), (2, 7)],
+        ),
+    ] {
+        let found = hits(&searcher, &json!({"sort": [{"sizes": key}, "n"]}), "sort");
+        let wanted = wanted.into_iter().map(|(n, value)| (n, json!([value, n])));
+        let missing = (3, json!([null, 3]));
+        assert_eq!(found, wanted.chain([missing]).collect::<Vec<_>>(), "{key}");
+    }
+    let body =
+        json!({"sort": [{"sizes": {"order": "desc"}}, "n"], "search_after": [5, 0], "size": 1});
+    assert_eq!(hits(&searcher, &body, "sort"), [(1, json!([3, 1]))]);
+}
+
+/// Dates as a person writes them: a day is all of it, as in `range`.
+#[test]
+fn a_day_in_a_query_string_is_the_whole_day() {
+    const DAYS: &str = "
+version: 0.9
+index_id: days
+doc_mapping:
+  timestamp_field: at
+  field_mappings:
+    - {name: n, type: u64, fast: true}
+    - {name: at, type: datetime, fast: true}
+    - {name: indexed, type: datetime}
+    - {name: column, type: datetime, indexed: false, fast: true}
+";
+    let times = [
+        "2024-05-01T23:59:59.999Z",
+        "2024-05-02T00:00:00Z",
+        "2024-05-02T12:30:00Z",
+        "2024-05-02T23:59:59.999Z",
+        "2024-05-03T00:00:00Z",
+    ];
+    let documents = times.iter().enumerate();
+    let lines = documents.map(|(n, at)| {
+        json!({"n": n, "at": at, "indexed": at, "column": at, "dynamic": at}).to_string()
+    });
+    let index = TestIndex::build(DAYS, &lines.collect::<Vec<_>>(), 2).unwrap();
+    let searcher = searcher(Arc::new(index.fetcher()));
+    for field in ["at", "indexed", "column", "dynamic"] {
+        for (query, wanted) in [
+            (":2024-05-02", vec![1, 2, 3]),
+            (":\"2024-05-02\"", vec![1, 2, 3]),
+            (":2024-05", vec![0, 1, 2, 3, 4]),
+            (":[2024-05-01 TO 2024-05-02]", vec![0, 1, 2, 3]),
+            (":[2024-05-01 TO 2024-05-02}", vec![0]),
+            (":{2024-05-01 TO 2024-05-03}", vec![1, 2, 3]),
+            (":>2024-05-02", vec![4]),
+            (":>=2024-05-02", vec![1, 2, 3, 4]),
+            (":<=2024-05-02", vec![0, 1, 2, 3]),
+            (":<2024-05-02", vec![0]),
+            (": IN [2024-05-01 2024-05-03]", vec![0, 4]),
+            (":2024-06-01", vec![]),
+        ] {
+            let query = format!("{field}{query}");
+            let body = json!({"query": {"query_string": {"query": query}}, "sort": ["n"]});
+            let found: Vec<u64> = hits(&searcher, &body, "_id")
+                .iter()
+                .map(|(n, _)| *n)
+                .collect();
+            assert_eq!(found, wanted, "{query}");
+            // The same language in Quickwit's API.
+            let (status, answer) = ask_at(
+                &searcher,
+                "/api/v1/logs/search",
+                "",
+                &json!({"query": query, "sort_by": "-n"}),
+            );
+            assert_eq!(status, 200, "{query}: {answer}");
+            let hits = answer["hits"].as_array().unwrap().iter();
+            let found: Vec<u64> = hits.map(|hit| hit["n"].as_u64().unwrap()).collect();
+            assert_eq!(found, wanted, "{query}");
+        }
+    }
+}
+
+/// Backslashes and operators as Lucene reads them, in Elasticsearch's API.
+#[test]
+fn a_query_string_has_lucene_s_escapes_and_operators() {
+    const PATHS: &str = "
+version: 0.9
+index_id: paths
+doc_mapping:
+  field_mappings:
+    - {name: n, type: u64, fast: true}
+    - {name: exe, type: text, tokenizer: raw, fast: true}
+    - {name: text, type: text}
+search_settings: {default_search_fields: [text]}
+";
+    let documents = [
+        json!({"n": 0, "exe": r"C:\Windows\cmd.exe", "text": "left right"}),
+        json!({"n": 1, "exe": r"C:\Windows", "text": "left"}),
+        json!({"n": 2, "exe": r"D:\tools\cmd.exe", "text": "right"}),
+        json!({"n": 3, "exe": "what*ever?", "text": "neither it's"}),
+        json!({"n": 4, "exe": r"\\host\share\a b", "text": "R&D"}),
+    ];
+    let lines: Vec<String> = documents.iter().map(Value::to_string).collect();
+    let searcher = searcher(Arc::new(
+        TestIndex::build(PATHS, &lines, 2).unwrap().fetcher(),
+    ));
+    for (query, wanted) in [
+        (r"exe:C\:\\Windows\\*", vec![0]),
+        (r"exe:C\:\\Windows*", vec![0, 1]),
+        (r"exe:*\\cmd.exe", vec![0, 2]),
+        (r#"exe:"C:\\Windows""#, vec![1]),
+        (r"exe:what\*ever\?", vec![3]),
+        (r"exe:*\**", vec![3]),
+        (r"exe:\\\\host\\*\ b", vec![4]),
+        (r"exe:\\\\host\\share\\a\ b", vec![4]),
+        (r"exe:\u0044\:*", vec![2]),
+        ("left && right", vec![0]),
+        ("left || right", vec![0, 1, 2]),
+        ("left && !right", vec![1]),
+        ("!(left || right)", vec![3, 4]),
+        ("text:it's", vec![3]),
+        ("text:R&D", vec![4]),
+    ] {
+        let body = json!({"query": {"query_string": {"query": query}}, "sort": ["n"]});
+        let found: Vec<u64> = hits(&searcher, &body, "_id")
+            .iter()
+            .map(|(n, _)| *n)
+            .collect();
+        assert_eq!(found, wanted, "{query}");
     }
 }
 

@@ -41,11 +41,7 @@ pub(in crate::leaf) struct BestByKeys {
 }
 
 /// Sort key that tells the groups of collapsed hits apart.
-const GROUPS: SortKeySpec = SortKeySpec {
-    target: SortTarget::Doc,
-    order: SortOrder::Ascending,
-    missing_first: false,
-};
+const GROUPS: SortKeySpec = SortKeySpec::new(SortTarget::Doc, SortOrder::Ascending);
 
 /// Rounds a score to 12 significant bits. Its last bits depend on the order in which a scorer adds
 /// up its clauses, which differs between splits; hits must not change places for that.
@@ -133,7 +129,7 @@ impl BestByKeys {
     /// Returns whether a document comes after the hits of the previous pages.
     fn is_wanted(&self, doc: DocId, score: Score) -> tantivy::Result<bool> {
         for ((key, spec), after) in self.keys.iter().zip(&self.after) {
-            let value = key.value(doc, score)?;
+            let value = key.value(doc, score, spec)?;
             match value.compare(&after.as_kind_of(&value), spec) {
                 Ordering::Less => return Ok(false),
                 Ordering::Greater => return Ok(true),
@@ -251,13 +247,13 @@ impl BestByKeys {
             let score = candidate.score();
             let mut values = keys
                 .iter()
-                .map(|(key, _)| key.value(doc, score))
+                .map(|(key, spec)| key.value(doc, score, spec))
                 .collect::<tantivy::Result<Vec<_>>>()?;
             let place = split.as_ref();
             let place = place.map(|(id, index)| place_in(id, doc, index));
             values.extend(place.map(SortValue::Text));
             if let Some(group) = &group {
-                values.push(group.value(doc, score)?);
+                values.push(group.value(doc, score, &GROUPS)?);
             }
             Ok(PartialHit {
                 split_ord,

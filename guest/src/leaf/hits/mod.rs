@@ -5,6 +5,7 @@ mod kept;
 mod order;
 mod places;
 mod sent_back;
+mod several_values;
 mod sort_key;
 mod top_hits;
 

@@ -11,7 +11,7 @@ use tantivy::columnar::{
 };
 use tantivy::{DocId, Score, SegmentReader};
 
-use crate::request::{SortKeySpec, SortOrder, SortTarget, SortValue};
+use crate::request::{SortKeySpec, SortMode, SortOrder, SortTarget, SortValue};
 
 /// Sorts like the hit it stands for, smallest first: by presence of a value, then by class of value, then by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +63,8 @@ pub(in crate::leaf) struct SortColumn {
     values: Column<u64>,
     /// The column, if every document has a value.
     full: Option<FullColumn>,
+    /// Whether a document may have several values.
+    is_multivalued: bool,
     column_type: ColumnType,
     source: ValueSource,
 }
@@ -81,6 +83,7 @@ impl KeyReader {
     pub(in crate::leaf) fn open(
         segment: &SegmentReader,
         target: &SortTarget,
+        mode: SortMode,
     ) -> tantivy::Result<Self> {
         let name = match target {
             SortTarget::Score => return Ok(Self::Score),
@@ -93,7 +96,17 @@ impl KeyReader {
             let Some(values) = handle.open_u64_lenient()? else {
                 continue;
             };
-            let source = match handle.column_type() {
+            let column_type = handle.column_type();
+            if mode.is_for_numbers()
+                && column_type.numerical_type().is_none()
+                && column_type != ColumnType::DateTime
+            {
+                let message = format!(
+                    "sort: {name}.mode: sum, avg and median are for numbers and dates, and the field has other values"
+                );
+                return Err(tantivy::TantivyError::InvalidArgument(message));
+            }
+            let source = match column_type {
                 ColumnType::Str | ColumnType::Bytes | ColumnType::IpAddr => match handle.open()? {
                     DynamicColumn::Str(column) => ValueSource::Text(column),
                     DynamicColumn::Bytes(column) => ValueSource::Bytes(column),
@@ -103,9 +116,10 @@ impl KeyReader {
                 _ => ValueSource::Rank,
             };
             columns.push(SortColumn {
+                is_multivalued: values.get_cardinality().is_multivalue(),
                 values,
                 full: FullColumn::open(&handle)?,
-                column_type: handle.column_type(),
+                column_type,
                 source,
             });
         }
@@ -133,26 +147,27 @@ impl KeyReader {
     }
 
     /// Returns the real value of a document.
-    pub(in crate::leaf) fn value(&self, doc: DocId, score: Score) -> tantivy::Result<SortValue> {
+    pub(in crate::leaf) fn value(
+        &self,
+        doc: DocId,
+        score: Score,
+        key: &SortKeySpec,
+    ) -> tantivy::Result<SortValue> {
         let columns = match self {
             Self::Score => return Ok(SortValue::Number(f64::from(score))),
             Self::Columns(columns) => columns,
         };
-        for column in columns {
-            if let Some(rank) = column.rank(doc) {
-                return column.value(doc, rank);
-            }
+        match compared(columns, doc, key) {
+            Some((column, value)) => column.value(doc, value, key),
+            None => Ok(SortValue::Missing),
         }
-        Ok(SortValue::Missing)
     }
 }
 
 #[inline(never)]
 fn rank_in(columns: &[SortColumn], doc: DocId, key: &SortKeySpec) -> Rank {
-    for column in columns {
-        if let Some(value) = column.rank(doc) {
-            return Rank::of_value(column.class(), value, key.order);
-        }
+    if let Some((column, value)) = compared(columns, doc, key) {
+        return column.in_order(value, key);
     }
     match key.missing_first {
         true => Rank::MISSING_FIRST,
@@ -160,12 +175,40 @@ fn rank_in(columns: &[SortColumn], doc: DocId, key: &SortKeySpec) -> Rank {
     }
 }
 
+/// Returns the value of a document that the key compares, and its column.
+#[inline(always)]
+fn compared<'c>(
+    columns: &'c [SortColumn],
+    doc: DocId,
+    key: &SortKeySpec,
+) -> Option<(&'c SortColumn, u64)> {
+    let valued = |column: &'c SortColumn| Some((column, column.rank(doc, key)?));
+    match columns {
+        [only] => valued(only),
+        several => {
+            let valued = several.iter().filter_map(valued);
+            let class = |(column, _): &(&SortColumn, u64)| column.class();
+            match key.is_greatest() {
+                true => valued.max_by_key(class),
+                false => valued.min_by_key(class),
+            }
+        }
+    }
+}
+
 impl SortColumn {
-    /// Returns the first value of a document, as a number within the segment.
-    fn rank(&self, doc: DocId) -> Option<u64> {
+    /// Returns the rank of a value.
+    #[inline(always)]
+    fn in_order(&self, value: u64, key: &SortKeySpec) -> Rank {
+        Rank::of_value(self.class(), value, key.order)
+    }
+
+    /// Returns the value of a document that the key compares, as a number within the segment.
+    fn rank(&self, doc: DocId, key: &SortKeySpec) -> Option<u64> {
         match &self.full {
             Some(full) => full.code(doc).ok(),
-            None => self.values.first(doc),
+            None if !self.is_multivalued => self.values.first(doc),
+            None => key.of_several(self.values.values_for_doc(doc), self.column_type),
         }
     }
 
@@ -182,7 +225,7 @@ impl SortColumn {
         }
     }
 
-    fn value(&self, doc: DocId, rank: u64) -> tantivy::Result<SortValue> {
+    fn value(&self, doc: DocId, rank: u64, key: &SortKeySpec) -> tantivy::Result<SortValue> {
         Ok(match (&self.source, self.column_type) {
             (ValueSource::Text(column), _) => {
                 let mut text = String::new();
@@ -196,9 +239,11 @@ impl SortColumn {
             }
             // The rank is a number within the segment's own addresses.
             (ValueSource::Addresses(column), _) => {
-                column.first(doc).map_or(SortValue::Missing, |address| {
-                    SortValue::Address(address.to_bits())
-                })
+                let addresses = column.values_for_doc(doc);
+                key.extreme_of(addresses)
+                    .map_or(SortValue::Missing, |address| {
+                        SortValue::Address(address.to_bits())
+                    })
             }
             (ValueSource::Rank, ColumnType::I64) => SortValue::Integer(i64::from_u64(rank).into()),
             (ValueSource::Rank, ColumnType::F64) => SortValue::Number(f64::from_u64(rank)),

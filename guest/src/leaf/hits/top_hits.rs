@@ -12,7 +12,7 @@ use super::sent_back::sent_back;
 use super::sort_key::KeyReader;
 use crate::exchange::Interrupt;
 use crate::leaf::partial::{HitPlace, PartialHit};
-use crate::request::{SortKeySpec, SortOrder, SortTarget};
+use crate::request::{SortKeySpec, SortMode, SortOrder, SortTarget};
 use crate::split::OpenSplit;
 
 /// Collects the best hits as documents go by, in document order.
@@ -66,14 +66,15 @@ impl TopHits {
                     .filter(is_value)
                     .map(|spec| {
                         Ok((
-                            KeyReader::open(split.segment(), &spec.target)?,
+                            KeyReader::open(split.segment(), &spec.target, spec.mode)?,
                             spec.clone(),
                         ))
                     })
                     .collect::<tantivy::Result<_>>()?;
-                let group = collapse
-                    .as_ref()
-                    .map(|name| KeyReader::open(split.segment(), &SortTarget::Field(name.clone())));
+                let group = collapse.as_ref().map(|name| {
+                    let target = SortTarget::Field(name.clone());
+                    KeyReader::open(split.segment(), &target, SortMode::Nearest)
+                });
                 let best = BestByKeys::new(window, keys, *ties, after, group.transpose()?);
                 let place = (split.entry.id.clone(), split.index.clone());
                 Self::Best(Box::new(best.placed_by(shows_place.then_some(place))))

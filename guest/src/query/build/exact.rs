@@ -51,6 +51,7 @@ impl Builder<'_> {
             }
             FieldKind::Json(json) if field.indexed || field.scanned => {
                 let mut queries = Vec::new();
+                queries.extend(self.in_period(name, &field, &value.text)?);
                 // A numeric text may have been a number or a text in the document.
                 if let Some(term) = json_value_term(&field, json, &value.text) {
                     queries.push(find_term(self, &field, term));
@@ -149,6 +150,21 @@ impl Builder<'_> {
             format: None,
             time_zone: None,
         })
+    }
+
+    /// Builds a query for the documents with a date within an incomplete one, such as a day or month. Returns `None` if
+    /// `text` is something else, or means another date in the field's own formats.
+    pub(super) fn in_period(
+        &mut self,
+        name: &str,
+        field: &ResolvedField<'_>,
+        text: &str,
+    ) -> Result<Option<Box<dyn Query>>, SearchError> {
+        let Some((first, next)) = period_in(field, text) else {
+            return Ok(None);
+        };
+        let (first, next) = (Bound::Included(&*first), Bound::Excluded(&*next));
+        range_of(self, name, field, first, next).map(Some)
     }
 
     /// Builds a query for the documents with a term that matches a pattern.
@@ -276,6 +292,28 @@ impl Builder<'_> {
             false => text.to_owned(),
         }
     }
+}
+
+/// Returns the first moment of an incomplete date such as `2024-05-02` or `2024-05`, and the first one behind it, as far
+/// as a field has dates. Returns `None` for other texts, and if the field's own formats read it as another date.
+pub(super) fn period_in(field: &ResolvedField<'_>, text: &str) -> Option<(String, String)> {
+    const NUM_DIGITS_OF_YEAR: usize = 4;
+    if !matches!(field.kind, FieldKind::Date(_) | FieldKind::Json(_)) || text.contains([':', '|']) {
+        return None;
+    }
+    let (year, rest) = text.split_at_checked(NUM_DIGITS_OF_YEAR)?;
+    if !year.bytes().all(|byte| byte.is_ascii_digit()) || !rest.starts_with('-') {
+        return None;
+    }
+    let read = |round_up| resolve_date(text, None, None, 0, round_up).ok();
+    let first = read(false)?;
+    let next = read(true)?.checked_add(1)?;
+    let own = match field.kind {
+        FieldKind::Date(_) => field.parse_date(text),
+        _ => None,
+    };
+    let is_other = own.is_some_and(|own| own.into_timestamp_nanos() != first);
+    (!is_other).then_some((full_date(first).ok()?, full_date(next).ok()?))
 }
 
 fn bound(end: &Option<(String, bool)>) -> Bound<&str> {

@@ -79,6 +79,16 @@ fn one_field(
         true => BareWord::Text(literal.phrase.clone()),
         false => BareWord::of(&literal.phrase),
     };
+    let period = match &word {
+        BareWord::Text(text) if literal.slop == 0 && !literal.is_prefix => {
+            builder.in_period(name, field, text)?
+        }
+        _ => None,
+    };
+    let period = match period {
+        Some(period) if matches!(field.kind, FieldKind::Date(_)) => return Ok(period),
+        period => period,
+    };
     if !field.indexed && !field.scanned {
         let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
         return match &word {
@@ -102,7 +112,7 @@ fn one_field(
         }
         (FieldKind::Json(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Json(json), BareWord::Text(phrase)) => {
-            let mut queries = Vec::new();
+            let mut queries = Vec::from_iter(period);
             if let Some(term) = json_value_term(field, json, phrase) {
                 queries.push(find_term(builder, field, term));
             }

@@ -9,6 +9,7 @@ use tantivy::query::{
     AllQuery, ConstScoreQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query,
 };
 
+use super::exact::period_in;
 use super::literal::{find_term, has_nothing, no_such_field, not_indexed, resolve, term_query};
 use super::value::{json_base_term, json_value_term, scalar_term};
 use super::{Builder, any_of};
@@ -29,6 +30,16 @@ pub(super) fn build_range(
     let lower = lower.as_ref().map(String::as_str);
     let upper = upper.as_ref().map(String::as_str);
     refuse_boost(lower, upper)?;
+    // Behind a day is behind all of it, and up to a day includes all of it.
+    let next = |text: &str| period_in(&field, text).map(|(_, next)| next);
+    let (behind, until) = match (lower, upper) {
+        (Bound::Excluded(lower), Bound::Included(upper)) => (next(lower), next(upper)),
+        (Bound::Excluded(lower), _) => (next(lower), None),
+        (_, Bound::Included(upper)) => (None, next(upper)),
+        _ => (None, None),
+    };
+    let lower = behind.as_deref().map_or(lower, Bound::Included);
+    let upper = until.as_deref().map_or(upper, Bound::Excluded);
     if matches!((lower, upper), (Bound::Unbounded, Bound::Unbounded)) {
         return build_exists(builder, name);
     }
@@ -152,6 +163,12 @@ pub(super) fn build_set(
     let mut queries: Vec<Box<dyn Query>> = Vec::new();
     for element in elements {
         builder.spend_clause()?;
+        let period = builder.in_period(name, &field, element)?;
+        let is_date = matches!(field.kind, FieldKind::Date(_)) && period.is_some();
+        queries.extend(period);
+        if is_date {
+            continue;
+        }
         if !field.indexed && !field.scanned {
             queries.push(build_equal(builder, name, &field, element)?);
             continue;

@@ -1,7 +1,6 @@
 //! `query_string`: a query in the language of query strings, with Elasticsearch's parameters.
 //!
-//! The differences from Lucene's language are those of Quickwit's: `AND` binds before `OR`, and `&&`, `||` and
-//! `!` are refused. In a bare query string, adjacent words must all match; here one is enough, as in
+//! Escapes and operators are Lucene's; `AND` binds before `OR`. In a bare query string, adjacent words must all match; here one is enough, as in
 //! Elasticsearch, unless `default_operator` says otherwise.
 
 use std::ops::Bound;
@@ -11,7 +10,7 @@ use super::params::{Params, wrong};
 use super::settings::{edits, min_should, needs_all, rewrite, weighed};
 use super::term_level::Ends;
 use crate::SearchError;
-use crate::query::grammar::parse_words;
+use crate::query::grammar::{Dialect, parse_words};
 use crate::query::tree::{
     AUTO, BoolNode, Combine, Edits, Factor, Fuzziness, Given, InFields, Leaf, Match, QueryNode,
     Range, Role, TextLeaf,
@@ -94,7 +93,7 @@ impl Reader<'_> {
             true => escaped(&text),
             false => text,
         };
-        let node = parse_words(&scope.path, &text, role, self.limits)?;
+        let node = parse_words(&scope.path, &text, role, Dialect::Lucene, self.limits)?;
         let mut node = scope.node(node)?;
         if let (QueryNode::Bool(node), Some(_)) = (&mut node, &min_should)
             && node.clauses.iter().any(|(role, _)| *role == Role::Should)
@@ -156,14 +155,6 @@ impl Scope<'_> {
         if let TextLeaf::Literal(literal) = &mut leaf {
             let is_word = !literal.is_quoted;
             let phrase = literal.phrase.as_str();
-            if is_word && (matches!(phrase, "&&" | "||" | "!") || phrase.starts_with('!')) {
-                return Err(wrong(
-                    &self.path,
-                    format!(
-                        "{phrase:?} is no operator here: write AND, OR or NOT, or put it into quotes"
-                    ),
-                ));
-            }
             if is_word && !self.allows_leading_wildcard && phrase.starts_with(['*', '?']) {
                 return Err(wrong(
                     &self.path,

@@ -90,6 +90,24 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// Reads the character that a backslash of Lucene's makes literal, behind the backslash: the next, or the one with the
+    /// number in `u00e9`. Returns `None` at the end of the text.
+    pub(in crate::query) fn escaped(&mut self) -> Option<char> {
+        const NUM_DIGITS: usize = 4;
+        let escaped = self.bump()?;
+        let digits = self.rest().get(..NUM_DIGITS);
+        let is_number = |digits: &&str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let digits = digits.filter(|_| escaped == 'u').filter(is_number);
+        let numbered = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        Some(match numbered.and_then(char::from_u32) {
+            Some(numbered) => {
+                self.at += NUM_DIGITS;
+                numbered
+            }
+            None => escaped,
+        })
+    }
+
     /// Returns the position of the next character, as `column 17` or `line 2, column 5`; characters are counted from 1.
     pub(in crate::query) fn place(&self) -> String {
         let before = self.since(0);

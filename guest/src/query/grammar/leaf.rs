@@ -5,6 +5,8 @@ use std::ops::Bound;
 
 use canter_aggregations::check_name;
 
+use super::Dialect;
+use super::cursor::Cursor;
 use super::parser::Parser;
 use crate::query::tree::{
     AUTO, Combine, Edits, Fuzziness, InFields, Leaf, Literal, Match, QueryNode, TextLeaf, Words,
@@ -28,9 +30,14 @@ fn ends_name(c: char) -> bool {
     c.is_whitespace() || "+^`:{}\"'[]()!*".contains(c)
 }
 
-/// Returns whether a character needs a backslash in a word.
+/// Returns whether a character needs a backslash in a word of Quickwit's.
 fn ends_word(c: char) -> bool {
     c.is_whitespace() || "^`:{}\"'[]()".contains(c)
+}
+
+/// Returns whether a character needs a backslash in a word of Lucene's.
+fn ends_word_of_lucene(c: char) -> bool {
+    c.is_whitespace() || "^:{}\"[]()".contains(c)
 }
 
 /// Returns whether a character needs quotes in an end of a range.
@@ -86,9 +93,10 @@ impl Parser<'_> {
         let leaf = match self.cursor.peek() {
             Some('[' | '{') => self.range(field)?,
             Some('<' | '>') => self.half_range(field)?,
-            Some('"' | '\'') => self.phrase(field)?,
+            Some('"') => self.phrase(field)?,
+            Some('\'') if self.dialect == Dialect::Quickwit => self.phrase(field)?,
             // A single star; with more characters it is a pattern.
-            Some('*') if self.cursor.eat_before("*", ends_word) => match field {
+            Some('*') if self.cursor.eat_before("*", self.ends_word()) => match field {
                 Some(field) => TextLeaf::Exists { field },
                 None => return Ok(QueryNode::All),
             },
@@ -150,10 +158,30 @@ impl Parser<'_> {
         if self.cursor.peek() == Some('"') {
             return self.quoted().map(Some);
         }
-        match self.cursor.take_while(|c| !ends_bound(c)) {
-            "" => Err(self.expected("a value or *")),
-            "*" => Ok(None),
-            bound => Ok(Some(bound.to_owned())),
+        let bound = self.cursor.take_while(|c| !ends_bound(c));
+        match (bound, self.dialect) {
+            ("", _) => Err(self.expected("a value or *")),
+            ("*", _) => Ok(None),
+            (bound, Dialect::Quickwit) => Ok(Some(bound.to_owned())),
+            (bound, Dialect::Lucene) => {
+                let mut text = Cursor::new(bound);
+                let mut unescaped = String::new();
+                while let Some(c) = text.bump() {
+                    let escaped = match c {
+                        '\\' => text.escaped(),
+                        _ => None,
+                    };
+                    unescaped.push(escaped.unwrap_or(c));
+                }
+                Ok(Some(unescaped))
+            }
+        }
+    }
+
+    fn ends_word(&self) -> fn(char) -> bool {
+        match self.dialect {
+            Dialect::Quickwit => ends_word,
+            Dialect::Lucene => ends_word_of_lucene,
         }
     }
 
@@ -284,21 +312,33 @@ impl Parser<'_> {
     fn word(&mut self) -> Result<Word, SearchError> {
         let start = self.cursor;
         let mut word = Word::default();
+        let ends_word = self.ends_word();
+        let is_lucene = self.dialect == Dialect::Lucene;
         loop {
             let before = self.cursor;
             match self.cursor.bump() {
                 Some('\\') => {
-                    let Some(escaped) = self.cursor.bump() else {
+                    let escaped = match is_lucene {
+                        true => self.cursor.escaped(),
+                        false => self.cursor.bump(),
+                    };
+                    let Some(escaped) = escaped else {
                         self.cursor = before;
                         return Err(self.syntax("a backslash needs a character behind it"));
                     };
                     if matches!(escaped, '*' | '?') {
+                        if is_lucene {
+                            double_backslashes(&mut word.text);
+                        }
                         // The backslash marks that it is not a wildcard.
                         word.text.push('\\');
                     }
                     word.text.push(escaped);
                 }
                 Some(c) if !ends_word(c) => {
+                    if is_lucene && matches!(c, '*' | '?') {
+                        double_backslashes(&mut word.text);
+                    }
                     if c == '~' {
                         word.tilde = Some(word.text.len());
                     }
@@ -328,6 +368,13 @@ impl Parser<'_> {
         }
         Ok(word)
     }
+}
+
+/// Doubles the backslashes at the end of a word, which are literal: before a wildcard or a star that is none, half of
+/// them count.
+fn double_backslashes(word: &mut String) {
+    let num_backslashes = word.len() - word.trim_end_matches('\\').len();
+    word.extend(std::iter::repeat_n('\\', num_backslashes));
 }
 
 fn bound_of(text: Option<String>, is_included: bool) -> Bound<String> {

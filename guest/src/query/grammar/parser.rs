@@ -1,6 +1,7 @@
 //! Clauses, groups and operators: a recursive descent that is no deeper than the request's limit, and reads each
 //! character a fixed number of times.
 
+use super::Dialect;
 use super::clauses::{Clause, Operand, Operator, combine};
 use super::cursor::Cursor;
 use crate::limits::Limits;
@@ -24,7 +25,7 @@ pub(crate) fn parse_query_at(
     query: &str,
     limits: &Limits,
 ) -> Result<QueryNode, SearchError> {
-    parse_words(path, query, Role::Must, limits)
+    parse_words(path, query, Role::Must, Dialect::Quickwit, limits)
 }
 
 /// Parses a query string that is at `path` in a request, and in which adjacent words have this role.
@@ -35,6 +36,7 @@ pub(in crate::query) fn parse_words(
     path: &str,
     query: &str,
     role: Role,
+    dialect: Dialect,
     limits: &Limits,
 ) -> Result<QueryNode, SearchError> {
     if query.len() > limits.max_query_bytes {
@@ -53,6 +55,7 @@ pub(in crate::query) fn parse_words(
         cursor: Cursor::new(query),
         path,
         role,
+        dialect,
         limits,
         depth: 0,
         num_leaves: 0,
@@ -68,6 +71,7 @@ pub(super) struct Parser<'t> {
     path: &'t str,
     /// The role of adjacent clauses without an operator.
     role: Role,
+    pub(super) dialect: Dialect,
     limits: &'t Limits,
     /// Number of open groups and pending negations.
     depth: usize,
@@ -111,7 +115,9 @@ impl<'t> Parser<'t> {
             match self.cursor.peek() {
                 None | Some(')') => break,
                 // As in Quickwit's grammar, only the first clause needs a space after it.
-                Some(_) if !is_apart && operands.len() == 1 => {
+                Some(_)
+                    if !is_apart && operands.len() == 1 && self.dialect == Dialect::Quickwit =>
+                {
                     return Err(self.expected("a space, a \")\" or the end of the query"));
                 }
                 Some(_) => {}
@@ -121,15 +127,31 @@ impl<'t> Parser<'t> {
     }
 
     fn operator(&mut self) -> Option<Operator> {
-        let operator = if self.cursor.eat_word("AND") {
+        let operator = if self.cursor.eat_word("AND") || self.eat_symbol("&&") {
             Operator::And
-        } else if self.cursor.eat_word("OR") {
+        } else if self.cursor.eat_word("OR") || self.eat_symbol("||") {
             Operator::Or
         } else {
             return None;
         };
         self.cursor.skip_whitespace();
         Some(operator)
+    }
+
+    /// Reads one of Lucene's operators if it is next and separate from a word behind it.
+    fn eat_symbol(&mut self, symbol: &str) -> bool {
+        let is_end = |c: char| c.is_whitespace() || "(\"[{!+-/".contains(c);
+        self.dialect == Dialect::Lucene && self.cursor.eat_before(symbol, is_end)
+    }
+
+    /// Reads a negation, and the whitespace behind it.
+    fn eat_not(&mut self) -> bool {
+        let is_not = self.cursor.eat_word("NOT")
+            || (self.dialect == Dialect::Lucene && self.cursor.eat('!'));
+        if is_not {
+            self.cursor.skip_whitespace();
+        }
+        is_not
     }
 
     /// Reads a clause and its boost.
@@ -162,8 +184,7 @@ impl<'t> Parser<'t> {
             return Ok(Clause::Is(QueryNode::All));
         }
         let own = self.field_name()?;
-        if own.is_none() && self.cursor.eat_word("NOT") {
-            self.cursor.skip_whitespace();
+        if own.is_none() && self.eat_not() {
             self.deepen()?;
             let negated = self.clause_without_boost(field)?;
             self.depth -= 1;

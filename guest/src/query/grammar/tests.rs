@@ -5,7 +5,7 @@ use std::ops::Bound;
 use proptest::prelude::*;
 use tantivy_query_grammar::{Delimiter, Occur, UserInputAst, UserInputBound, UserInputLeaf};
 
-use super::{parse_query, parse_words};
+use super::{Dialect, parse_query, parse_words};
 use crate::limits::Limits;
 use crate::query::tree::{InFields, Leaf, Literal, Match, QueryNode, Role, TextLeaf};
 use crate::{ErrorKind, SearchError};
@@ -189,9 +189,50 @@ fn clauses_side_by_side_all_match_whatever_is_within_them() {
         "query",
         "a AND b c -d e OR f",
         Role::Should,
+        Dialect::Quickwit,
         &Limits::default(),
     );
     assert_eq!(shown(&node.unwrap()), "((+a +b) c -d e f)");
+}
+
+/// Expected trees after the grammar of Lucene's classic query parser, `QueryParser.jj`. A literal backslash before a
+/// wildcard is shown as two, because one would escape it.
+#[test]
+fn in_lucene_s_dialect_a_backslash_is_one_and_symbols_are_operators() {
+    for (query, expect) in [
+        (r"exe:C\:\\Windows\\*", r"exe:C:\Windows\\*"),
+        (r"exe:*\\cmd.exe", r"exe:*\cmd.exe"),
+        (r"exe:a\*b", r"exe:a\*b"),
+        (r"exe:a\\\*b", r"exe:a\\\*b"),
+        (r"exe:\\\\host\\*\\c$", r"exe:\\host\\*\c$"),
+        (r"f:caf\u00e9", "f:café"),
+        (r"f:\ux", "f:ux"),
+        (r"f:[a\ TO b]", r#"f:<="a " ="b">"#),
+        (r"f:[a\-b TO c\:d}", r#"f:<="a-b" "c:d">"#),
+        ("a && b", "(+a +b)"),
+        ("a || b", "(a b)"),
+        ("!a", "(-a #*)"),
+        ("a AND !b", "(+a +(-b #*))"),
+        ("a !b", "(a -b)"),
+        ("a &&(b || c)", "(+a +(b c))"),
+        ("! a", "(-a #*)"),
+        ("!(a b)", "(-(a b) #*)"),
+        ("a&&b", "a&&b"),
+        ("R&D", "R&D"),
+        ("it's", "it's"),
+        ("f:'a'", "f:'a'"),
+        ("(a)(b)", "(a b)"),
+    ] {
+        let node = parse_words(
+            "query",
+            query,
+            Role::Should,
+            Dialect::Lucene,
+            &Limits::default(),
+        );
+        let found = node.map(|node| shown(&node));
+        assert_eq!(found.as_deref(), Ok(expect), "{query:?}");
+    }
 }
 
 #[test]
@@ -325,7 +366,13 @@ fn an_error_names_its_column_and_what_was_expected() {
             .message
             .starts_with("query, line 2, column 8: the query cannot be parsed: ")
     );
-    let elsewhere = parse_words("aggs.a.filter", "(", Role::Must, &Limits::default());
+    let elsewhere = parse_words(
+        "aggs.a.filter",
+        "(",
+        Role::Must,
+        Dialect::Quickwit,
+        &Limits::default(),
+    );
     let message = elsewhere.unwrap_err().message;
     assert!(
         message.starts_with("aggs.a.filter, column 2: "),

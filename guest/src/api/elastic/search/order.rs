@@ -78,18 +78,12 @@ pub(in crate::api::elastic) fn order(
 pub(in crate::api::elastic) fn order_by_itself(question: &Question, score: Option<f32>) -> Sort {
     let keys = match score {
         // In stored order, in which a scroll continues from split to split.
-        _ if question.scroll.is_some() => vec![SortKeySpec {
-            target: SortTarget::Doc,
-            order: SortOrder::Ascending,
-            missing_first: false,
-        }],
+        _ if question.scroll.is_some() => {
+            vec![SortKeySpec::new(SortTarget::Doc, SortOrder::Ascending)]
+        }
         // Places are not values to choose by.
         Some(_) if question.collapse.is_none() => Vec::new(),
-        _ => vec![SortKeySpec {
-            target: SortTarget::Score,
-            order: SortOrder::Descending,
-            missing_first: false,
-        }],
+        _ => vec![SortKeySpec::new(SortTarget::Score, SortOrder::Descending)],
     };
     Sort {
         keys,

@@ -6,7 +6,9 @@ use canter_aggregations::{check_name, resolve_date};
 use serde_json::Value;
 
 use crate::SearchError;
-use crate::request::{DateFormat, MAX_SORT_KEYS, SortKeySpec, SortOrder, SortTarget, SortValue};
+use crate::request::{
+    DateFormat, MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue,
+};
 
 /// The order of hits, with the formats of dates.
 #[derive(Default)]
@@ -15,10 +17,34 @@ pub(in crate::api::elastic) struct Sort {
     pub(in crate::api::elastic) formats: Vec<DateFormat>,
 }
 
+/// Options of a key.
+#[derive(Default)]
+struct How {
+    order: Option<String>,
+    missing_first: bool,
+    mode: SortMode,
+    format: DateFormat,
+}
+
 const MILLISECOND_NS: i64 = 1_000_000;
 
 fn invalid(what: impl std::fmt::Display) -> SearchError {
     SearchError::invalid(format!("sort: {what}"))
+}
+
+fn mode_of(name: &str, text: &str) -> Result<SortMode, SearchError> {
+    Ok(match text.to_ascii_lowercase().as_str() {
+        "min" => SortMode::Min,
+        "max" => SortMode::Max,
+        "sum" => SortMode::Sum,
+        "avg" => SortMode::Avg,
+        "median" => SortMode::Median,
+        _ => {
+            return Err(invalid(format!(
+                "{name}.mode: {text:?} is not known; there are min, max, sum, avg, median"
+            )));
+        }
+    })
 }
 
 impl Sort {
@@ -54,7 +80,7 @@ impl Sort {
                     "No mapping found for [{name}] in order to sort on: write {{\"field\": \"desc\"}}"
                 )))
             }
-            Value::String(name) => self.push(name, None, false, DateFormat::Usual),
+            Value::String(name) => self.push(name, How::default()),
             Value::Object(keys) => {
                 // The keys of an object have no order, and Grafana writes them alphabetically: keys that only tell
                 // hits apart come last.
@@ -72,7 +98,16 @@ impl Sort {
 
     fn how(&mut self, name: &str, how: &Value) -> Result<(), SearchError> {
         let how = match how {
-            Value::String(order) => return self.push(name, Some(order), false, DateFormat::Usual),
+            Value::String(order) => {
+                let order = Some(order.clone());
+                return self.push(
+                    name,
+                    How {
+                        order,
+                        ..How::default()
+                    },
+                );
+            }
             Value::Object(how) => how,
             _ => {
                 return Err(invalid(format!(
@@ -80,17 +115,17 @@ impl Sort {
                 )));
             }
         };
-        let (mut order, mut missing_first, mut format) = (None, false, DateFormat::Usual);
+        let mut given = How::default();
         for (key, value) in how {
             match (key.as_str(), value) {
-                ("order", Value::String(text)) => order = Some(text.as_str()),
-                ("missing", Value::String(text)) if text == "_last" => missing_first = false,
-                ("missing", Value::String(text)) if text == "_first" => missing_first = true,
+                ("order", Value::String(text)) => given.order = Some(text.clone()),
+                ("missing", Value::String(text)) if text == "_last" => given.missing_first = false,
+                ("missing", Value::String(text)) if text == "_first" => given.missing_first = true,
                 ("missing", _) => {
                     return Err(invalid(format!("{name}.missing must be _first or _last")));
                 }
                 ("format", Value::String(text)) => {
-                    format = match text.as_str() {
+                    given.format = match text.as_str() {
                         "epoch_nanos_int" => DateFormat::Nanoseconds,
                         "epoch_millis_int" => DateFormat::Milliseconds,
                         _ => DateFormat::Named(text.clone()),
@@ -100,8 +135,8 @@ impl Sort {
                 ("numeric_type", Value::String(text))
                     if matches!(text.as_str(), "date" | "date_nanos") =>
                 {
-                    if format == DateFormat::Usual {
-                        format = match text.as_str() {
+                    if given.format == DateFormat::Usual {
+                        given.format = match text.as_str() {
                             "date" => DateFormat::Milliseconds,
                             _ => DateFormat::Nanoseconds,
                         };
@@ -109,29 +144,19 @@ impl Sort {
                 }
                 // Every field of the index is mapped or dynamic, so no substitute is needed.
                 ("unmapped_type", Value::String(_)) => {}
-                ("mode", Value::String(text)) => {
-                    return Err(invalid(format!(
-                        "{name}.mode: {text:?} is not supported: of several values the first counts"
-                    )));
-                }
+                ("mode", Value::String(text)) => given.mode = mode_of(name, text)?,
                 (key, _) => {
                     return Err(invalid(format!(
                         "{name}: {key:?} is not known or has a wrong value; there are format, missing, \
-                         numeric_type, order, unmapped_type"
+                         mode, numeric_type, order, unmapped_type"
                     )));
                 }
             }
         }
-        self.push(name, order, missing_first, format)
+        self.push(name, given)
     }
 
-    fn push(
-        &mut self,
-        name: &str,
-        order: Option<&str>,
-        missing_first: bool,
-        format: DateFormat,
-    ) -> Result<(), SearchError> {
+    fn push(&mut self, name: &str, how: How) -> Result<(), SearchError> {
         let (target, usual) = match name {
             "_score" => (SortTarget::Score, SortOrder::Descending),
             "_doc" | "_shard_doc" => (SortTarget::Doc, SortOrder::Ascending),
@@ -140,7 +165,8 @@ impl Sort {
                 (SortTarget::Field(name.to_owned()), SortOrder::Ascending)
             }
         };
-        let order = match order.map(str::to_ascii_lowercase).as_deref() {
+        let order = how.order.map(|order| order.to_ascii_lowercase());
+        let order = match order.as_deref() {
             None => usual,
             Some("asc") => SortOrder::Ascending,
             Some("desc") => SortOrder::Descending,
@@ -153,9 +179,10 @@ impl Sort {
         self.keys.push(SortKeySpec {
             target,
             order,
-            missing_first,
+            missing_first: how.missing_first,
+            mode: how.mode,
         });
-        self.formats.push(format);
+        self.formats.push(how.format);
         Ok(())
     }
 
@@ -176,11 +203,8 @@ impl Sort {
             }
             None => SortOrder::Ascending,
         };
-        self.keys.push(SortKeySpec {
-            target: SortTarget::SplitDoc,
-            order,
-            missing_first: false,
-        });
+        self.keys
+            .push(SortKeySpec::new(SortTarget::SplitDoc, order));
         self.formats.push(DateFormat::Usual);
         self
     }
