@@ -9,7 +9,7 @@ import re
 import dates
 from fields import address
 from parameters import network
-from metrics import KINDS, Metrics, shown_key
+from metrics import KINDS, Metrics, part_of_key, shown_key
 
 MS = 10**6
 
@@ -84,7 +84,7 @@ class Aggregator:
         names = [term["field"] for term in body["terms"]]
         groups = self.combinations(names, [lambda value: value] * len(names), docs)
         keys = sorted(groups, key=lambda key: (-len(groups[key]), key))
-        show = lambda key: [shown_key(self.store.fields[name], value) for name, value in zip(names, key)]
+        show = lambda key: [part_of_key(self.store.fields[name], value) for name, value in zip(names, key)]
         return {"buckets": [self.bucket(groups[key], inner, key=show(key)) for key in keys[: body.get("size", 10)]]}
 
     def combinations(self, names, keys_of, docs, with_missing=()):

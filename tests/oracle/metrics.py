@@ -1,5 +1,6 @@
 """Numbers of aggregations, computed exactly: fractions that are rounded once, at the end."""
 
+import datetime
 import collections
 import fractions
 import math
@@ -168,6 +169,22 @@ class Near:
         return f"{self.wanted} ± {self.by}"
 
 
+class InSecond:
+    """The text of a date, compared up to its second."""
+
+    def __init__(self, time_ns):
+        moment = datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=time_ns // 10**9)
+        self.wanted = moment.isoformat(timespec="seconds")
+
+    def __eq__(self, other):
+        return isinstance(other, str) and other.startswith(self.wanted)
+
+    __hash__ = None
+
+    def __repr__(self):
+        return self.wanted
+
+
 def close(value):
     return Near(value, 1e-9 * abs(value))
 
@@ -193,7 +210,7 @@ def middle(values, share):
 
 
 def quantile(values, share, num_different):
-    """A percentile: exact for few different values, between its neighbours and off by 1/256 for more."""
+    """A percentile: exact for few different values, off by 1/256 of its larger neighbour for more."""
     if not values:
         return None
     if num_different <= 128:
@@ -201,7 +218,12 @@ def quantile(values, share, num_different):
         return Near(wanted, 1e-9 * max(abs(wanted), abs(values[0]), abs(values[-1])))
     rank = share * (len(values) - 1)
     low, high = values[math.floor(rank)], values[math.ceil(rank)]
-    return Near((low + high) / 2, (high - low) / 2 + max(abs(low), abs(high)) / 256)
+    return Near(middle(values, share), max(abs(low), abs(high)) / 256)
+
+
+def part_of_key(field, value):
+    """A value as it stands among others in a key: dates are texts."""
+    return InSecond(value) if field.kind == "datetime" else shown_key(field, value)
 
 
 def shown_key(field, value):

@@ -70,6 +70,12 @@ pub(crate) struct Marks {
     pub(crate) tags: (String, String),
     /// Maximum length of a passage, in characters.
     pub(crate) max_chars: usize,
+    /// Marks the words that the query looks for in any field, instead of those in the passage's own.
+    pub(crate) marks_any_field: bool,
+    /// Escapes the text around tags as HTML.
+    pub(crate) escapes: bool,
+    /// Maximum length of the beginning of a field that is shown if nothing in it matches, in characters; 0 for none.
+    pub(crate) max_chars_without_match: usize,
 }
 
 /// The parts of documents that hits show.

@@ -1,6 +1,7 @@
 //! Snippets: the passages of a hit's fields that match the query, with the matches marked.
 
 use canter_names::matches_pattern;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use canter_doc_mapper::FieldKind;
@@ -96,9 +97,9 @@ impl<'a> Snippeter<'a> {
                 let snippets = field.and_then(|field| {
                     let mut terms = BTreeMap::new();
                     built.query.query_terms(&mut |term, _| {
-                        if term.field() == field
-                            && let Some(text) = term.value().as_str()
-                        {
+                        let is_marked = term.field() == field
+                            || marks.is_some_and(|marks| marks.marks_any_field);
+                        if is_marked && let Some(text) = term.value().as_str() {
                             // All terms weigh the same: the frequency of a term would cost a read.
                             terms.insert(text.to_owned(), 1.0);
                         }
@@ -141,18 +142,63 @@ impl FieldSnippets<'_> {
     fn of(&self, document: &TantivyDocument) -> Vec<String> {
         let texts = document.get_all(self.field);
         let texts = texts.filter_map(|value| value.as_str());
-        let snippets = texts.map(|text| self.generator.snippet(text));
-        snippets
-            .filter(|snippet| !snippet.is_empty())
-            .map(|snippet| match self.marks {
-                Some(marks) => marked(&snippet, marks),
-                None => snippet.to_html(),
-            })
-            .collect()
+        let mut first = None;
+        let mut passages = Vec::new();
+        for text in texts {
+            first = first.or(Some(text));
+            let snippet = self.generator.snippet(text);
+            if !snippet.is_empty() {
+                passages.push(match self.marks {
+                    Some(marks) => marked(&snippet, marks),
+                    None => snippet.to_html(),
+                });
+            }
+        }
+        if let (true, Some(text), Some(marks)) = (passages.is_empty(), first, self.marks)
+            && marks.max_chars_without_match > 0
+        {
+            let beginning = beginning_of(text, marks.max_chars_without_match);
+            passages.push(escaped(beginning, marks).into_owned());
+        }
+        passages
     }
 }
 
-/// Returns a passage with the request's tags around matches. As in Elasticsearch, nothing is escaped.
+/// Returns at most this number of characters, up to the end of a word if there is one.
+fn beginning_of(text: &str, max_chars: usize) -> &str {
+    let Some((end, next)) = text.char_indices().nth(max_chars) else {
+        return text;
+    };
+    let cut = text.get(..end).unwrap_or(text);
+    let word = match next.is_whitespace() {
+        true => None,
+        false => cut.rsplit_once(char::is_whitespace),
+    };
+    word.map_or(cut, |(before, _)| before).trim_end()
+}
+
+/// Returns a part of a passage, escaped if the request says so: as Lucene's `SimpleHTMLEncoder` does.
+fn escaped<'t>(text: &'t str, marks: &Marks) -> Cow<'t, str> {
+    let is_special = |c: char| "\"&<>'/".contains(c);
+    if !marks.escapes || !text.contains(is_special) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' => escaped.push_str("&quot;"),
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '\'' => escaped.push_str("&#x27;"),
+            '/' => escaped.push_str("&#x2F;"),
+            c => escaped.push(c),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// Returns a passage with the request's tags around matches. As in Elasticsearch, only the encoder `html` escapes.
 fn marked(snippet: &Snippet, marks: &Marks) -> String {
     let (text, (before, behind)) = (snippet.fragment(), &marks.tags);
     let mut marked = String::new();
@@ -160,10 +206,11 @@ fn marked(snippet: &Snippet, marks: &Marks) -> String {
     for range in snippet.highlighted() {
         let parts = (text.get(done..range.start), text.get(range.clone()));
         if let (Some(plain), Some(found)) = parts {
-            marked.extend([plain, before, found, behind]);
+            let (plain, found) = (escaped(plain, marks), escaped(found, marks));
+            marked.extend([&*plain, before, &*found, behind]);
             done = range.end;
         }
     }
-    marked.push_str(text.get(done..).unwrap_or_default());
+    marked.push_str(&escaped(text.get(done..).unwrap_or_default(), marks));
     marked
 }

@@ -279,9 +279,8 @@ impl QuantileSketch {
     /// Returns the value below which a fraction `q` of the values lies; `None` without values, or
     /// if `q` is outside of 0 to 1.
     ///
-    /// In exact form, the result is interpolated linearly between the two values next to rank `q ·
-    /// (n - 1)`, counted from 0. In buckets, it is the value at that rank, rounded down, with the
-    /// error stated in the module documentation.
+    /// The result is interpolated linearly between the two values next to rank `q · (n - 1)`, counted from 0, which is
+    /// numpy's method `linear`. In buckets, each of the two has the error stated in the module documentation.
     pub(crate) fn quantile(&self, q: f64) -> Option<f64> {
         self.quantiles(&[q]).first().copied().flatten()
     }
@@ -338,11 +337,10 @@ impl QuantileSketch {
 
     /// Returns the median of the distances from the median; `None` without values.
     ///
-    /// In exact form, both medians are interpolated as in [`Self::quantile`], and only `f64`
-    /// rounding is inexact. In buckets, both are those at rank `(n - 1) / 2`, rounded down, and the
-    /// result is off by at most 1/256 of itself plus 1/128 of the median: a value `x` at distance
-    /// `d` from the median `m` has an error of `|x| / 256`, which is at most `(|m| + d) / 256`, and
-    /// the median one of `|m| / 256`.
+    /// Both medians are interpolated as in [`Self::quantile`]. In exact form, only `f64` rounding is inexact. In buckets,
+    /// the result is off by at most 1/256 of itself plus 1/128 of `m`, the larger of the two values in the middle: a value
+    /// `x` at distance `d` from the median has an error of `|x| / 256`, which is at most `(m + d) / 256`, and the median
+    /// one of `m / 256`.
     pub(crate) fn median_absolute_deviation(&self) -> Option<f64> {
         let points = self.points();
         let median = points.quantile(0.5)?;
@@ -364,24 +362,18 @@ impl QuantileSketch {
 
     /// Returns the known values in order.
     fn points(&self) -> Points<'static> {
-        let (pairs, interpolated) = match &self.form {
-            Form::Exact(values) => (
-                values
-                    .iter()
-                    .map(|(key, count)| (key.value(), *count))
-                    .collect(),
-                true,
-            ),
+        let pairs: Vec<(f64, u64)> = match &self.form {
+            Form::Exact(values) => values
+                .iter()
+                .map(|(key, count)| (key.value(), *count))
+                .collect(),
             Form::Bucketed { min, max, buckets } => {
                 let middle = |bucket| middle_of(bucket).max(*min).min(*max);
                 let sorted = buckets.sorted();
-                (
-                    sorted
-                        .iter()
-                        .map(|(bucket, count)| (middle(*bucket), *count))
-                        .collect::<Vec<_>>(),
-                    false,
-                )
+                sorted
+                    .iter()
+                    .map(|(bucket, count)| (middle(*bucket), *count))
+                    .collect()
             }
         };
         let total = pairs
@@ -393,7 +385,6 @@ impl QuantileSketch {
             total,
             min,
             max,
-            interpolated,
         }
     }
 }

@@ -22,12 +22,16 @@ impl<'a> Body<'a> {
             return Err(invalid(&path, "this must be a JSON object"));
         };
         for (name, value) in fields {
-            if !known.contains(&name.as_str()) && !value.is_null() {
+            // The type of a field's values, which the doc mapping says.
+            let is_value_type = name == "value_type" && known.contains(&"field");
+            if !known.contains(&name.as_str()) && !value.is_null() && !is_value_type {
                 let what = format!("{name:?} is not known here; there are {}", known.join(", "));
                 return Err(invalid(&path, &what));
             }
         }
-        Ok(Self { path, fields })
+        let body = Self { path, fields };
+        body.text("value_type")?;
+        Ok(body)
     }
 
     /// Returns a parameter; `null` counts as absent.
@@ -89,6 +93,17 @@ impl<'a> Body<'a> {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(self.invalid(name, "this must be a text")),
+        }
+    }
+
+    /// Checks that a parameter is one of some words, if it is there.
+    pub(crate) fn one_of(&self, name: &str, words: &[&str]) -> Result<()> {
+        match self.text(name)? {
+            Some(text) if !words.contains(&text) => {
+                let what = format!("this must be {}", words.join(" or "));
+                Err(self.invalid(name, &what))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -61,7 +61,10 @@ pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
             "field", "missing", "values", "keyed", "tdigest", "hdr",
         ])?),
         "cardinality" => {
-            let body = read(&["field", "missing", "precision_threshold"])?;
+            let known = ["field", "missing", "precision_threshold", "execution_hint"];
+            let body = read(&known)?;
+            // All of Elasticsearch's ways lead to the same answer.
+            body.text("execution_hint")?;
             // Counts have the same accuracy whatever this says.
             body.count("precision_threshold", 0, MAX_PRECISION_THRESHOLD)?;
             of_source(&body, MetricOf::Cardinality)

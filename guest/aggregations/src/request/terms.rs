@@ -12,8 +12,10 @@ use crate::Result;
 use crate::key::Key;
 use crate::numbers::Number;
 
-pub(super) const TERMS: [&str; 11] = [
+pub(super) const TERMS: [&str; 13] = [
     "field",
+    "collect_mode",
+    "execution_hint",
     "size",
     "segment_size",
     "shard_size",
@@ -25,8 +27,9 @@ pub(super) const TERMS: [&str; 11] = [
     "include",
     "exclude",
 ];
-pub(super) const MULTI_TERMS: [&str; 8] = [
+pub(super) const MULTI_TERMS: [&str; 9] = [
     "terms",
+    "collect_mode",
     "size",
     "segment_size",
     "shard_size",
@@ -35,8 +38,14 @@ pub(super) const MULTI_TERMS: [&str; 8] = [
     "min_doc_count",
     "order",
 ];
-pub(super) const RARE_TERMS: [&str; 5] =
-    ["field", "max_doc_count", "missing", "include", "exclude"];
+pub(super) const RARE_TERMS: [&str; 6] = [
+    "field",
+    "max_doc_count",
+    "missing",
+    "include",
+    "exclude",
+    "precision",
+];
 
 /// Default number of buckets.
 const DEFAULT_SIZE: usize = 10;
@@ -82,6 +91,8 @@ pub(super) fn multi_terms(
 
 pub(super) fn rare_terms(body: &Body<'_>) -> Result<RareTerms> {
     let max_doc_count = body.count("max_doc_count", 1, MAX_RARE_DOC_COUNT)?;
+    // Counts are exact.
+    body.number("precision")?;
     Ok(RareTerms {
         source: source(body)?,
         max_doc_count: max_doc_count.unwrap_or(1),
@@ -184,6 +195,9 @@ impl Sizes {
             body.count(name, 1, most)?;
         }
         body.flag("show_term_doc_count_error")?;
+        // Ways to the same answer.
+        body.one_of("collect_mode", &["breadth_first", "depth_first"])?;
+        body.one_of("execution_hint", &["map", "global_ordinals"])?;
         let min_doc_count = body.count("min_doc_count", 0, u64::MAX)?;
         // The terms without documents are all other terms in a split's dictionary.
         if bounds.is_filtered && min_doc_count == Some(0) {

@@ -5,12 +5,12 @@ use std::ops::Range as Places;
 
 use serde_json::Value;
 
-use super::Writer;
 use super::keys::{Dates, address, float, milliseconds};
 use super::outcome::{Bucket, BucketList, Outcome};
 use super::rate::Around;
+use super::{Dialect, Writer};
 use crate::Result;
-use crate::calendar::{DateFormat, Span};
+use crate::calendar::Span;
 use crate::key::Key;
 use crate::partial::{Buckets, Dropped, Node};
 use crate::request::{Aggregation, Filters, Kind, OneRange, Range, RangeOf};
@@ -150,7 +150,7 @@ impl Writer<'_> {
             let Some(range) = request.ranges.get(place) else {
                 continue;
             };
-            let (name, mut fields) = shown(request, range, self.dialect.dates());
+            let (name, mut fields) = shown(request, range, self.dialect);
             if !request.is_keyed {
                 fields.insert(0, ("key", Value::from(name.as_str())));
             }
@@ -164,19 +164,19 @@ impl Writer<'_> {
     }
 }
 
-/// Returns the name of a range, and its ends. `usual` is the default format of dates.
+/// Returns the name of a range, and its ends.
 fn shown(
     request: &Range,
     range: &OneRange,
-    usual: &DateFormat,
+    dialect: Dialect,
 ) -> (String, Vec<(&'static str, Value)>) {
     let dates = Dates {
-        format: request.format.as_ref().unwrap_or(usual),
+        format: request.format.as_ref().unwrap_or(dialect.dates()),
         zone: &request.zone,
     };
     let text = |key: &Option<Key>| match key {
         None => "*".to_owned(),
-        Some(Key::Number(number)) => number.to_f64().to_string(),
+        Some(Key::Number(number)) => dialect.number_text(number.to_f64()),
         Some(Key::Date(time_ns)) => dates.text(*time_ns),
         Some(Key::Address(found)) => address(*found),
         Some(_) => String::new(),

@@ -187,7 +187,11 @@ fn shown_key(key: &Key, format: &DateFormat) -> Vec<(&'static str, Value)> {
     let dates = Dates { format, zone: &utc };
     let (value, text) = match key {
         Key::Tuple(keys) => {
-            let parts: Vec<Value> = keys.iter().map(|key| part(key.as_ref(), dates)).collect();
+            let parts = keys.iter().map(|key| match key {
+                Some(Key::Date(time_ns)) => Value::from(dates.text(*time_ns)),
+                key => part(key.as_ref(), dates),
+            });
+            let parts: Vec<Value> = parts.collect();
             let texts: Vec<String> = keys
                 .iter()
                 .map(|key| part_text(key.as_ref(), dates))

@@ -113,6 +113,22 @@ impl UrlParams {
         })
     }
 
+    /// Takes the body of a request that cannot have one, from the parameters `source` and `source_content_type`.
+    ///
+    /// # Errors
+    /// If it is not JSON.
+    pub(super) fn take_body(&mut self) -> Result<Option<String>, SearchError> {
+        let source = self.given.remove("source");
+        let kind = self.given.remove("source_content_type");
+        let is_json = |kind: &String| kind.contains("json");
+        match kind.filter(|kind| !is_json(kind)) {
+            Some(kind) => Err(SearchError::invalid(format!(
+                "source_content_type: {kind:?} is not supported; there is application/json"
+            ))),
+            None => Ok(source),
+        }
+    }
+
     /// Sets a key from the header of a search among many, which overrides the URL's parameters.
     ///
     /// # Errors

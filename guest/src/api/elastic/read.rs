@@ -76,6 +76,17 @@ fn read(
     settings: &ApiSettings,
 ) -> Result<ElasticCall, SearchError> {
     let mut params = UrlParams::of(&request.query)?;
+    let with_body;
+    let request = match params.take_body()?.filter(|_| request.body.is_empty()) {
+        None => request,
+        Some(source) => {
+            with_body = HttpRequest {
+                body: source.into_bytes(),
+                ..request.clone()
+            };
+            &with_body
+        }
+    };
     let common = params.common()?;
     let mut reader = Reader {
         request,

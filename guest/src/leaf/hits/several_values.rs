@@ -64,6 +64,9 @@ impl SortKeySpec {
 
 /// Computes with ascending integers.
 fn integer(mode: SortMode, values: &[i128]) -> Option<i128> {
+    if values.is_empty() {
+        return None;
+    }
     let rounded = |sum: i128, count: i128| (2 * sum + count).div_euclid(2 * count);
     let sum = || values.iter().sum::<i128>();
     Some(match mode {
@@ -74,7 +77,6 @@ fn integer(mode: SortMode, values: &[i128]) -> Option<i128> {
             rounded(lower + upper, 2)
         }
     })
-    .filter(|_| !values.is_empty())
 }
 
 /// Computes with ascending numbers.

@@ -191,9 +191,9 @@ fn what_is_wrong_is_said_with_its_place() {
             "cross_fields",
         ),
         (
-            json!({"query_string": {"query": "a && b"}}),
-            "query.query_string.query",
-            "AND",
+            json!({"query_string": {"query": "a && )"}}),
+            "query.query_string.query, column 6: ",
+            "expected a term",
         ),
         (
             json!({"query_string": {"query": "a:("}}),

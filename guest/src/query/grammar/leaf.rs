@@ -6,7 +6,6 @@ use std::ops::Bound;
 use canter_aggregations::check_name;
 
 use super::Dialect;
-use super::cursor::Cursor;
 use super::parser::Parser;
 use crate::query::tree::{
     AUTO, Combine, Edits, Fuzziness, InFields, Leaf, Literal, Match, QueryNode, TextLeaf, Words,
@@ -158,23 +157,20 @@ impl Parser<'_> {
         if self.cursor.peek() == Some('"') {
             return self.quoted().map(Some);
         }
-        let bound = self.cursor.take_while(|c| !ends_bound(c));
-        match (bound, self.dialect) {
-            ("", _) => Err(self.expected("a value or *")),
-            ("*", _) => Ok(None),
-            (bound, Dialect::Quickwit) => Ok(Some(bound.to_owned())),
-            (bound, Dialect::Lucene) => {
-                let mut text = Cursor::new(bound);
-                let mut unescaped = String::new();
-                while let Some(c) = text.bump() {
-                    let escaped = match c {
-                        '\\' => text.escaped(),
-                        _ => None,
-                    };
-                    unescaped.push(escaped.unwrap_or(c));
-                }
-                Ok(Some(unescaped))
-            }
+        let start = self.cursor;
+        let mut bound = String::new();
+        while let Some(c) = self.cursor.peek().filter(|c| !ends_bound(*c)) {
+            self.cursor.bump();
+            let escaped = match (c, self.dialect) {
+                ('\\', Dialect::Lucene) => self.cursor.escaped(),
+                _ => None,
+            };
+            bound.push(escaped.unwrap_or(c));
+        }
+        match self.cursor.since(start.at()) {
+            "" => Err(self.expected("a value or *")),
+            "*" => Ok(None),
+            _ => Ok(Some(bound)),
         }
     }
 

@@ -77,6 +77,7 @@ fn type_of<'a>(asked: &'a Value, result: &Value) -> &'a str {
     match kind {
         "terms" => match first_key() {
             Some(Value::Number(number)) if number.is_f64() => "dterms",
+            Some(Value::Number(number)) if !number.is_i64() => "ulterms",
             Some(Value::Number(_)) => "lterms",
             _ => "sterms",
         },

@@ -34,26 +34,24 @@ impl Quantiles {
         )
     }
 
-    /// Returns the value at a rank rounded down; if floating-point numbers leave a doubt, both
-    /// candidates.
-    fn at_rank(values: &[f64], q: f64) -> (f64, f64) {
+    /// Returns the larger of the two values next to a rank, regardless of signs: errors are shares of it.
+    fn scale(values: &[f64], q: f64) -> f64 {
         let rank = q * (values.len() - 1) as f64;
-        let low = values[(rank - 1e-9).floor().max(0.0) as usize];
-        let high = values[((rank + 1e-9).floor() as usize).min(values.len() - 1)];
-        (low, high)
+        values[rank.floor() as usize]
+            .abs()
+            .max(values[rank.ceil() as usize].abs())
     }
 
     pub(super) fn at(&self, q: f64) -> Expect {
         if self.values.is_empty() {
             return Expect::Is(Value::Null);
         }
+        let (value, tolerance) = Quantiles::interpolated(&self.values, q);
         if self.is_exact {
-            let (value, tolerance) = Quantiles::interpolated(&self.values, q);
             return Expect::near(value, tolerance);
         }
-        let (low, high) = Quantiles::at_rank(&self.values, q);
-        let off = |value: f64| value.abs() / 255.0 + 1e-300;
-        Expect::Between(low - off(low), high + off(high))
+        let off = Quantiles::scale(&self.values, q) / 255.0 + 1e-300;
+        Expect::near(value, off)
     }
 
     pub(super) fn rank(&self, value: f64) -> Expect {
@@ -85,13 +83,16 @@ impl Quantiles {
             distances.sort_by(f64::total_cmp);
             distances
         };
+        let (median, tolerance) = Quantiles::interpolated(&self.values, 0.5);
+        let distances = distances(median);
+        let (value, more) = Quantiles::interpolated(&distances, 0.5);
         if self.is_exact {
-            let (median, tolerance) = Quantiles::interpolated(&self.values, 0.5);
-            let (value, more) = Quantiles::interpolated(&distances(median), 0.5);
             return Expect::near(value, tolerance * 2.0 + more * 2.0);
         }
-        let (median, _) = Quantiles::at_rank(&self.values, 0.5);
-        let (value, _) = Quantiles::at_rank(&distances(median), 0.5);
-        Expect::near(value, value / 255.0 + median.abs() / 127.0)
+        let scale = |values: &[f64]| Quantiles::scale(values, 0.5);
+        Expect::near(
+            value,
+            scale(&distances) / 255.0 + scale(&self.values) / 127.0,
+        )
     }
 }

@@ -319,7 +319,11 @@ fn fields_of(key: &Key) -> Vec<(&'static str, Value)> {
     let (value, text) = match &key.0[..] {
         [Some(key)] => shown(key),
         keys => {
-            let parts: Vec<Value> = keys.iter().map(|key| part(key.as_ref())).collect();
+            let parts = keys.iter().map(|key| match key {
+                Some(date @ Scalar::Date(_)) => json!(words(date)),
+                key => part(key.as_ref()),
+            });
+            let parts: Vec<Value> = parts.collect();
             let texts: Vec<String> = keys.iter().flatten().map(words).collect();
             (json!(parts), Some(texts.join("|")))
         }

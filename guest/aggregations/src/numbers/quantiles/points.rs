@@ -8,7 +8,6 @@ pub(super) struct Points<'a> {
     pub(super) total: u64,
     pub(super) min: f64,
     pub(super) max: f64,
-    pub(super) interpolated: bool,
 }
 
 impl Points<'_> {
@@ -24,17 +23,15 @@ impl Points<'_> {
             reason = "neither negative nor beyond `last`"
         )]
         let whole = (rank as u64).min(last);
-        if whole == last {
-            return Some(self.max);
-        }
-        if self.interpolated {
-            return Some(between(
-                self.at(whole),
-                self.at(whole + 1),
-                rank - whole as f64,
-            ));
-        }
-        Some(if whole == 0 { self.min } else { self.at(whole) })
+        let value = |rank: u64| match rank {
+            0 => self.min,
+            rank if rank >= last => self.max,
+            rank => self.at(rank),
+        };
+        Some(match value(whole) {
+            at_rank if whole == last => at_rank,
+            below => between(below, value(whole + 1), rank - whole as f64),
+        })
     }
 
     /// Returns the value at a rank, counted from 0.

@@ -61,6 +61,7 @@ pub(in crate::api::elastic) fn read_search(
         settings.forced_filter.is_some(),
     )?;
     let (source, fields) = shown(&mut body, params)?;
+    let tracks_scores = tracks_scores(&mut body, params)?;
     let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
     let counts_all = total_is_number || question.scroll.is_some() || scroll.is_some();
     let most_counted = most_counted(&mut body, params, counts_all)?;
@@ -75,13 +76,22 @@ pub(in crate::api::elastic) fn read_search(
     let shows_sort = sort.is_some();
     let sort = sort.unwrap_or_else(|| order_by_itself(&question, score));
     question.sort = sort.keys;
+    let is_scored = question
+        .sort
+        .iter()
+        .any(|key| key.target == SortTarget::Score);
+    if tracks_scores && score.is_none() && !is_scored {
+        let what =
+            "hits that are sorted by something else have no scores: sort by _score, first or last";
+        return Err(wrong("track_scores", what));
+    }
     check_min_score(&question, given.aggs.is_some(), score)?;
     question.elastic = Some(ElasticHits {
         named: named.names(),
         source,
         shows_sort,
         date_formats: sort.formats,
-        score: score.filter(|_| !shows_sort),
+        score: score.filter(|_| !shows_sort || tracks_scores),
         most_counted,
         total_is_number,
         is_count: false,
@@ -108,6 +118,16 @@ pub(in crate::api::elastic) fn read_search(
         search.aggregated = Some(aggregated);
     }
     Ok(search)
+}
+
+/// Takes whether hits have scores, too, where something else sorts them.
+fn tracks_scores(body: &mut Body, params: &mut UrlParams) -> Result<bool, SearchError> {
+    let given = params.flag("track_scores")?.map(Value::Bool);
+    match given.or_else(|| body.take("track_scores")).map(as_written) {
+        None => Ok(false),
+        Some(Value::Bool(tracks)) => Ok(tracks),
+        Some(_) => Err(wrong("track_scores", "this must be true or false")),
+    }
 }
 
 /// Takes a number from the URL, or else from the body.
@@ -404,16 +424,12 @@ fn refuse_the_rest(body: &mut Body, params: &mut UrlParams) -> Result<(), Search
         "fields at search time are not supported",
     )?;
     body.only("profile", &off, "use the explanation of the command line")?;
-    body.only(
-        "terminate_after",
-        &[json!(0)],
-        "use track_total_hits instead",
-    )?;
+    // A search that ends later counts more hits, and finds the same.
+    count(body, params, "terminate_after")?;
     body.only("stats", &nothing, "searches have no groups")?;
     for (key, why) in [
         ("version", "documents have no versions"),
         ("seq_no_primary_term", "documents have no versions"),
-        ("track_scores", "sort by _score to have scores"),
         ("explain", "scores are not explained"),
     ] {
         body.only(key, &off, why)?;

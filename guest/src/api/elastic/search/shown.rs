@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::SearchError;
-use crate::api::elastic::body::{Body, wrong};
+use crate::api::elastic::body::{Body, as_written, wrong};
 use crate::api::elastic::params::UrlParams;
 use crate::request::{Highlight, Marks, NamedField, SourceFilter};
 
@@ -116,6 +116,11 @@ fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, Searc
         Value::Object(mut field) => {
             let name = field.shift_remove("field");
             let format = field.shift_remove("format");
+            // Unmapped fields are dynamic ones, which are shown as they are.
+            let unmapped = field.shift_remove("include_unmapped").map(as_written);
+            if !unmapped.is_none_or(|unmapped| unmapped.is_boolean()) {
+                return Err(wrong(key, "include_unmapped must be true or false"));
+            }
             match (name, format, field.is_empty()) {
                 (Some(Value::String(name)), None, true) => Ok((name, None)),
                 (Some(Value::String(name)), Some(Value::String(format)), true) => Ok((
@@ -196,18 +201,26 @@ fn marks(
     };
     let fragment = count("fragment_size")?;
     let num_fragments = count("number_of_fragments")?;
-    // All of its ways to find passages find ours.
-    let kind = json.shift_remove("type");
-    let is_known = |kind: &Value| matches!(kind.as_str(), Some("unified" | "plain" | "fvh"));
-    if !kind.is_none_or(|kind| is_known(&kind)) {
-        return Err(wrong(path, "type must be unified, plain or fvh"));
-    }
+    let no_match = count("no_match_size")?;
+    let mut flag = |key: &str| match json.shift_remove(key).map(as_written) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Bool(flag)) => Ok(Some(flag)),
+        Some(_) => Err(wrong(
+            &format!("{path}.{key}"),
+            "this must be true or false",
+        )),
+    };
+    let needs_field = flag("require_field_match")?;
+    flag("force_source")?;
+    let escapes = take_ways(path, &mut json)?;
     if let Some(key) = json.keys().next() {
         return Err(wrong(
             path,
             format!(
-                "{key:?} is not known or not supported; there are fields, fragment_size, number_of_fragments, \
-                 post_tags, pre_tags, type"
+                "{key:?} is not known or not supported; there are boundary_chars, boundary_max_scan, \
+                 boundary_scanner, boundary_scanner_locale, encoder, fields, force_source, fragment_offset, fragment_size, \
+                 fragmenter, max_analyzed_offset, no_match_size, number_of_fragments, order, phrase_limit, post_tags, pre_tags, \
+                 require_field_match, tags_schema, type"
             ),
         ));
     }
@@ -227,5 +240,55 @@ fn marks(
             tags.1.unwrap_or_else(|| behind.to_owned()),
         ),
         max_chars: max_chars.min(MAX_FRAGMENT),
+        marks_any_field: needs_field.map_or_else(
+            || usual.is_some_and(|usual| usual.marks_any_field),
+            |needs_field| !needs_field,
+        ),
+        escapes: escapes.unwrap_or_else(|| usual.is_some_and(|usual| usual.escapes)),
+        max_chars_without_match: no_match.map_or_else(
+            || usual.map_or(0, |usual| usual.max_chars_without_match),
+            |chars| usize::try_from(chars).unwrap_or(usize::MAX),
+        ),
     })
+}
+
+/// Takes settings of how passages are found: there is one way, which finds the best passage of each value. Returns whether
+/// passages are escaped as HTML, if that is said.
+fn take_ways(path: &str, json: &mut Map<String, Value>) -> Result<Option<bool>, SearchError> {
+    let encoder = json.get("encoder").and_then(Value::as_str);
+    let escapes = encoder.map(|encoder| encoder == "html");
+    const CHOICES: [(&str, &[&str]); 6] = [
+        ("type", &["unified", "plain", "fvh"]),
+        ("order", &["none", "score"]),
+        ("encoder", &["default", "html"]),
+        ("fragmenter", &["simple", "span"]),
+        ("boundary_scanner", &["sentence", "word", "chars"]),
+        ("tags_schema", &["default"]),
+    ];
+    for (key, words) in CHOICES {
+        let value = json.shift_remove(key).filter(|value| !value.is_null());
+        let is_known = |value: &Value| value.as_str().is_some_and(|text| words.contains(&text));
+        if !value.is_none_or(|value| is_known(&value)) {
+            let what = format!("this must be {}", words.join(" or "));
+            return Err(wrong(&format!("{path}.{key}"), what));
+        }
+    }
+    for key in ["boundary_chars", "boundary_scanner_locale"] {
+        json.shift_remove(key);
+    }
+    for key in [
+        "boundary_max_scan",
+        "fragment_offset",
+        "phrase_limit",
+        "max_analyzed_offset",
+    ] {
+        let value = json.shift_remove(key);
+        if !value.is_none_or(|value| as_written(value).is_i64()) {
+            return Err(wrong(
+                &format!("{path}.{key}"),
+                "this must be a whole number",
+            ));
+        }
+    }
+    Ok(escapes)
 }
