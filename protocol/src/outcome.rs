@@ -14,9 +14,7 @@ pub struct QueryPlan {
 /// The end of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The answer of a search or root session: one JSON object.
-    Response(String),
-    /// The answer of a plan session.
+    /// The plan of an HTTP session, which leaf sessions and a root session carry out.
     Plan(QueryPlan),
     /// The answer of a leaf session: an opaque partial result for the root.
     Partial(Vec<u8>),

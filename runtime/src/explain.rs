@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::cache::MemoryCache;
 use crate::io::{PlannedRequest, SharedIo};
 use crate::observe::observe_query;
-use crate::searcher::{SearchEnd, request};
+use crate::searcher::{Caller, SearchEnd};
 use crate::session::ByteClass;
 use crate::{Limits, Profile, SearchError, Searcher};
 
@@ -60,22 +60,24 @@ impl Searcher {
     /// Plans a search and stops.
     ///
     /// The plan's inputs are read: the manifest, heads, and dictionaries where counts decide which
-    /// splits are searched. Of the following reads, the first wave is listed exactly. Errors are
-    /// those of [`Searcher::search`].
+    /// splits are searched. Of the following reads, the first wave is listed exactly. Plans a search of
+    /// all indexes that `caller` may search. Errors are those of [`Searcher::search`].
     pub async fn explain(
         &self,
         request: &Value,
+        caller: &Caller,
         limits: &Limits,
     ) -> Result<Explanation, SearchError> {
-        observe_query(self.shared(), "explain", self.explain_plan(request, limits)).await
+        let explanation = self.explain_plan(request, caller, limits);
+        observe_query(self.shared(), "explain", explanation).await
     }
 
     async fn explain_plan(
         &self,
         request: &Value,
+        caller: &Caller,
         limits: &Limits,
     ) -> Result<Explanation, SearchError> {
-        let request = request::split(request, limits, self.shared().unix_ms())?;
         let shared = self.shared();
         // The plan is made twice, once for its account and once for its reads.
         let shared = Arc::new(SharedIo {
@@ -94,19 +96,22 @@ impl Searcher {
                 shared.fetch_permits.available_permits().max(1),
             )
         });
-        let driver = self.driver(&request.limits, Arc::clone(&shared), true);
-        let (end, profile) = self.run(&driver, &request, 1).await?;
+        let session = self.own_session(request, caller, limits, 1);
+        let search = self.open(session, limits, &shared, true).await?;
+        let (end, profile, _) = self.run(search).await?;
         let planned = match end {
-            SearchEnd::Response(_) | SearchEnd::Http(_) => Vec::new(),
+            SearchEnd::Answered(_) => Vec::new(),
             SearchEnd::Stopped(planned) => planned.into_iter().map(PlannedRead::from).collect(),
         };
-        let asking = request.with_guest_key("explain", Value::Bool(true))?;
-        let driver = self.driver(&request.limits, shared, false);
-        let (end, _) = self.run(&driver, &asking, 1).await?;
-        let SearchEnd::Response(json) = end else {
+        let mut asking = request.clone();
+        asking["explain"] = true.into();
+        let session = self.own_session(&asking, caller, limits, 1);
+        let search = self.open(session, limits, &shared, false).await?;
+        let (end, ..) = self.run(search).await?;
+        let SearchEnd::Answered(response) = end else {
             return Err(SearchError::internal("the guest gave no explanation"));
         };
-        let plan: Value = serde_json::from_str(&json).map_err(|error| {
+        let plan: Value = serde_json::from_slice(&response.body).map_err(|error| {
             SearchError::internal(format!("the guest's explanation is not JSON: {error}"))
         })?;
         Ok(Explanation {

@@ -1,48 +1,35 @@
-//! A search from request to response: plan → leaf sessions → root, over one index.
+//! A search from request to response: an HTTP session, and the leaf sessions and the root of its plan if it ends with one.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::clock::timeout_at;
-use crate::driver::{Driver, SessionEnd};
+use crate::driver::{Driver, OpenSession, SessionEnd};
 use crate::engine::InstanceLimits;
 use crate::fetch::{
     Hedge, HedgeState, OpenIndex, OpenOptions, Pace, RangeFetcher, Retry, RetryState,
     cache_namespace, open_store,
 };
 use crate::io::{Gate, Gated, PlannedRequest, SearchIo, SharedIo};
-use crate::observe::observe_query;
 use crate::session::{HttpResponse, Outcome, QueryPlan, SessionRequest};
 use crate::worker::Worker;
 use crate::{Interrupt, Limits, Profile, SearchError};
 
+mod answer;
 mod builder;
 mod http;
 mod leaves;
 mod media;
-pub(crate) mod request;
-mod text;
 
+pub use answer::{SearchResponse, SearchText};
 pub use builder::SearcherBuilder;
 pub use http::{Caller, HttpAnswer};
 pub use leaves::{LeafAnswer, LeafRunner};
 pub use media::{InvalidMediaType, MediaTypes};
-pub use text::SearchText;
 
-/// An answer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SearchResponse {
-    /// The guest's response with `elapsed_time_micros` added. It has a `profile` (the guest's
-    /// counters and the I/O) only if the request contains `"profile": true`.
-    pub json: Value,
-    /// The I/O of the search, whether requested or not.
-    pub profile: Profile,
-}
-
-/// Searches one index through one engine. Cheap to share: all methods take `&self`.
+/// Searches one index, or several by name, through one engine. Cheap to share: all methods take `&self`.
 pub struct Searcher {
     settings: builder::Settings,
     instance_permits: Arc<Semaphore>,
@@ -51,12 +38,19 @@ pub struct Searcher {
     hedges: Arc<HedgeState>,
 }
 
+/// Search with an open session, and its driver within the budget of its request.
+pub(crate) struct OpenSearch {
+    pub(crate) driver: Driver,
+    first: Worker,
+    session: OpenSession,
+    /// Milliseconds that the search may take.
+    deadline_ms: u64,
+}
+
 /// End of a search, or of a dry run.
 pub(crate) enum SearchEnd {
     /// The guest's response.
-    Response(String),
-    /// The guest's response to a request over HTTP.
-    Http(HttpResponse),
+    Answered(HttpResponse),
     /// The requests that a dry run would have sent next.
     Stopped(Vec<PlannedRequest>),
 }
@@ -65,53 +59,6 @@ impl Searcher {
     /// Returns a builder; it needs at least an engine and a fetcher.
     pub fn builder() -> SearcherBuilder {
         SearcherBuilder::default()
-    }
-
-    /// Runs [`Searcher::search`] on a request that is still text.
-    pub async fn search_str(
-        &self,
-        request: &str,
-        limits: &Limits,
-    ) -> Result<SearchResponse, SearchError> {
-        let request = canter_names::read_json(request.as_bytes())
-            .map_err(|error| SearchError::invalid(error.of("the search request")))?;
-        self.search(&request, limits).await
-    }
-
-    /// Answers one search request, a JSON object.
-    ///
-    /// Two keys are the host's: `profile` (a boolean) and `budget` (see [`crate::Budget`]), which can
-    /// only lower `limits`. All others are the guest's. Runs on tokio, with the guest on separate
-    /// threads. Dropping the future cancels the search.
-    pub async fn search(
-        &self,
-        request: &Value,
-        limits: &Limits,
-    ) -> Result<SearchResponse, SearchError> {
-        self.search_text(request, limits).await?.parsed()
-    }
-
-    /// As [`Searcher::search`], with aggregations as the text that the guest wrote: they may take megabytes,
-    /// and a caller that only passes them on need not parse them.
-    pub async fn search_text(
-        &self,
-        request: &Value,
-        limits: &Limits,
-    ) -> Result<SearchText, SearchError> {
-        observe_query(&self.shared, "search", self.answer(request, limits)).await
-    }
-
-    async fn answer(&self, request: &Value, limits: &Limits) -> Result<SearchText, SearchError> {
-        let request = request::split(request, limits, self.shared.unix_ms())?;
-        let driver = self.driver(&request.limits, Arc::clone(&self.shared), false);
-        let max_leaves = self.max_leaves();
-        let (end, profile) = self.run(&driver, &request, max_leaves).await?;
-        match end {
-            SearchEnd::Response(json) => {
-                text::respond(&json, profile, request.wants_profile, &driver)
-            }
-            SearchEnd::Stopped(_) | SearchEnd::Http(_) => Err(unexpected("search")),
-        }
     }
 
     /// Waits for work in the background: revalidations of the manifest, then the cache's writes. Only
@@ -177,14 +124,8 @@ impl Searcher {
         open.is_some_and(|open| open.remove(name))
     }
 
-    /// Returns a driver for one search that begins now. A dry run reads only what a plan needs.
-    pub(crate) fn driver(&self, limits: &Limits, shared: Arc<SharedIo>, is_dry: bool) -> Driver {
-        let started = shared.clock.now();
-        self.driver_from(started, limits, shared, is_dry)
-    }
-
-    /// Returns a driver for a search that began at `started`.
-    fn driver_from(
+    /// Returns a driver for a search that began at `started`. A dry run reads only what a plan needs.
+    fn driver(
         &self,
         started: Duration,
         limits: &Limits,
@@ -235,26 +176,41 @@ impl Searcher {
         }
     }
 
-    /// Runs a search, in one session or in one for each leaf of its plan.
+    /// Opens an HTTP session, whose request may lower `limits`.
+    pub(crate) async fn open(
+        &self,
+        session: SessionRequest,
+        limits: &Limits,
+        shared: &Arc<SharedIo>,
+        is_dry: bool,
+    ) -> Result<OpenSearch, SearchError> {
+        let started = shared.clock.now();
+        let driver = self.driver(started, limits, Arc::clone(shared), is_dry);
+        let first = self.first_worker(&driver).await?;
+        let session = driver.open(&first, session).await?;
+        let limits = limits.lowered_to(session.asked);
+        Ok(OpenSearch {
+            driver: self.driver(started, &limits, Arc::clone(shared), is_dry),
+            first,
+            session,
+            deadline_ms: limits.budget.deadline_ms.unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Runs a search to its end, in one session or in one for each leaf of its plan.
     pub(crate) async fn run(
         &self,
-        driver: &Driver,
-        request: &request::Request,
-        max_leaves: u32,
-    ) -> Result<(SearchEnd, Profile), SearchError> {
-        let first = self.first_worker(driver).await?;
-        let limits = request.guest_limits(self.settings.keeps_partial_results);
-        let request = request.guest.clone();
-        let session = match max_leaves {
-            0 | 1 => SessionRequest::Search { request, limits },
-            _ => SessionRequest::Plan {
-                request,
-                limits,
-                max_leaves,
-            },
-        };
-        let (end, profile) = driver.run(&first, session, 0).await?;
-        self.finish(driver, &first, end, profile).await
+        search: OpenSearch,
+    ) -> Result<(SearchEnd, Profile, Driver), SearchError> {
+        let OpenSearch {
+            driver,
+            first,
+            session,
+            ..
+        } = search;
+        let (end, profile) = driver.run_open(&first, session, 0).await?;
+        let (end, profile) = self.finish(&driver, &first, end, profile).await?;
+        Ok((end, profile, driver))
     }
 
     /// Carries out the plan that a session ended with, if it did not end with the answer.
@@ -322,10 +278,9 @@ fn unexpected(session: &str) -> SearchError {
 
 fn response_of(end: SessionEnd) -> Result<SearchEnd, SearchError> {
     match end {
-        SessionEnd::Done(Outcome::Response(json)) => Ok(SearchEnd::Response(json)),
-        SessionEnd::Done(Outcome::Http(response)) => Ok(SearchEnd::Http(response)),
+        SessionEnd::Done(Outcome::Http(response)) => Ok(SearchEnd::Answered(response)),
         SessionEnd::Stopped(planned) => Ok(SearchEnd::Stopped(planned)),
-        SessionEnd::Done(_) => Err(unexpected("search")),
+        SessionEnd::Done(_) => Err(unexpected("HTTP")),
     }
 }
 

@@ -8,23 +8,7 @@ pub use canter_protocol::{
 /// A session to open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionRequest {
-    /// A whole search in one session.
-    Search {
-        /// The search request, a JSON object.
-        request: String,
-        /// The guest's limits, a JSON object.
-        limits: String,
-    },
-    /// Reads the manifest and divides the search into leaf requests.
-    Plan {
-        /// The search request, a JSON object.
-        request: String,
-        /// The guest's limits, a JSON object.
-        limits: String,
-        /// Maximum number of leaf requests.
-        max_leaves: u32,
-    },
-    /// Answers one request to the search API.
+    /// Answers one request to the search API, or of the host itself.
     Http {
         /// The request.
         request: HttpRequest,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use canter_runtime::engine::{CodeOrigin, InstanceLimits, NativeEngine, WasmEngine, WasmOptions};
 use canter_runtime::fetch::MemoryFetcher;
-use canter_runtime::session::{HostReport, Progress, SessionRequest};
+use canter_runtime::session::{HostReport, HttpRequest, Progress, SessionRequest};
 use canter_runtime::{Engine, ErrorKind, Interrupt, Limits, SearchError, Searcher};
 use serde_json::{Value, json};
 
@@ -92,9 +92,10 @@ async fn an_instance_goes_from_search_to_search() {
     };
     let search = |engine: &WasmEngine, max_memory_bytes| {
         let mut instance = engine.start(&limits(max_memory_bytes)).unwrap();
-        let request = SessionRequest::Search {
-            request: json!({"query": "*"}).to_string(),
-            limits: String::new(),
+        let request = SessionRequest::Http {
+            request: HttpRequest::default(),
+            settings: json!({"indexes": [], "is_of_host": true}).to_string(),
+            max_leaves: 1,
         };
         instance.open(request).unwrap();
         // It requests the manifest, and gets no answer: the search is abandoned.

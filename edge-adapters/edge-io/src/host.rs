@@ -1,12 +1,10 @@
 //! Host that answers requests to the search API one by one.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use canter_guest::{ErrorKind, SearchError, Session, http_error};
-use canter_names::read_json;
 use canter_protocol::{Demand, HttpRequest, HttpResponse, Outcome, Progress};
-use serde_json::{Value, json};
+use serde_json::json;
 use url::Url;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -90,7 +88,7 @@ impl Answer {
     }
 }
 
-/// Answers requests to the search API, or searches of one index, one by one.
+/// Answers requests to the search API, and searches of its own, one by one.
 pub struct Host<P, C> {
     platform: P,
     behind: Behind<C>,
@@ -118,36 +116,27 @@ impl<P: Platform, C: Cache> Host<P, C> {
         Self::new(platform, cache, options, one)
     }
 
-    /// Searches the only index. Request and answer are JSON objects. The answer always has a
-    /// `profile`.
+    /// Searches all indexes, or the only one. Request and answer are JSON objects.
     ///
     /// # Errors
     /// The search failed.
     pub fn search(&mut self, request: &str) -> Result<String, SearchError> {
         let started_us = self.platform.now_us();
-        let mut limits = self.options.guest_limits.clone();
-        if self.behind.cache.keeps() {
-            limits.insert("partial_result_cache".to_owned(), true.into());
-        }
-        let request = with_now(request, self.platform.unix_ms());
-        let session = Session::search(&request, &Value::Object(limits).to_string())?;
-        match self.drive(session, started_us, &mut Counts::default())? {
-            Outcome::Response(answer) => Ok(answer),
-            _ => Err(internal("the guest's answer is no response")),
-        }
+        let request = HttpRequest {
+            body: request.as_bytes().to_vec(),
+            ..HttpRequest::default()
+        };
+        let session = Session::http(&request, &self.settings(true), 1)?;
+        let response = self.drive(session, started_us, &mut Counts::default())?;
+        String::from_utf8(response.body).map_err(|_| internal("the guest's answer is not UTF-8"))
     }
 
     /// Answers a request, also if it fails. [`Host::settle`] writes to the cache afterwards.
     pub fn answer(&mut self, request: &HttpRequest) -> Answer {
         let started_us = self.platform.now_us();
         let mut counts = Counts::default();
-        let session = Session::http(request, &self.settings(), 1);
-        let result = session
-            .and_then(|session| self.drive(session, started_us, &mut counts))
-            .and_then(|outcome| match outcome {
-                Outcome::Http(response) => Ok(response),
-                _ => Err(internal("the guest's answer is no response")),
-            });
+        let session = Session::http(request, &self.settings(false), 1);
+        let result = session.and_then(|session| self.drive(session, started_us, &mut counts));
         let elapsed_us = self.platform.now_us().saturating_sub(started_us);
         let (response, error) = match result {
             Ok(response) => (response, None),
@@ -189,7 +178,7 @@ impl<P: Platform, C: Cache> Host<P, C> {
         mut session: Session,
         started_us: u64,
         counts: &mut Counts,
-    ) -> Result<Outcome, SearchError> {
+    ) -> Result<HttpResponse, SearchError> {
         let budget = self.options.budget.lowered_to(session.budget());
         let mut search = Search::new(
             &mut self.platform,
@@ -211,7 +200,8 @@ impl<P: Platform, C: Cache> Host<P, C> {
                 // Demands that the guest makes before it has received all supplies are answered
                 // together.
                 match progress? {
-                    Progress::Done(outcome) => return Ok(outcome),
+                    Progress::Done(Outcome::Http(response)) => return Ok(response),
+                    Progress::Done(_) => return Err(internal("the guest's answer is no response")),
                     Progress::Pending(demand) => asked.extend(demand),
                 }
                 if portions.is_empty() {
@@ -231,28 +221,17 @@ impl<P: Platform, C: Cache> Host<P, C> {
         ))
     }
 
-    fn settings(&self) -> String {
-        let names: Vec<&String> = self.indexes.keys().collect();
+    fn settings(&self, is_of_host: bool) -> String {
+        let names = self.indexes.keys().filter(|name| *name != ONLY_INDEX);
         json!({
-            "indexes": names,
+            "indexes": names.collect::<Vec<_>>(),
+            "is_of_host": is_of_host,
             "forced_filter": self.options.forced_filter,
             "limits": self.options.guest_limits,
             "keeps_partial_results": self.behind.cache.keeps(),
             "now_ms": self.platform.unix_ms(),
         })
         .to_string()
-    }
-}
-
-/// Adds the current time to a request that lacks it. Leaves invalid requests to the guest, which
-/// refuses them.
-fn with_now(request: &str, unix_ms: u64) -> Cow<'_, str> {
-    match read_json(request.as_bytes()) {
-        Ok(Value::Object(mut parameters)) => {
-            parameters.entry("now_ms").or_insert_with(|| unix_ms.into());
-            Cow::Owned(Value::Object(parameters).to_string())
-        }
-        _ => Cow::Borrowed(request),
     }
 }
 

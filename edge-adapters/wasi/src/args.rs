@@ -67,6 +67,8 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Command, String> {
     };
     let mut request = Map::new();
     request.insert("max_hits".to_owned(), 20.into());
+    // Always: the exit code depends on it.
+    request.insert("profile".to_owned(), true.into());
     while let Some(flag) = arguments.next() {
         let (name, value) = match flag.split_once('=') {
             Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),

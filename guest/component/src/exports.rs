@@ -49,18 +49,6 @@ fn opened(
 }
 
 impl GuestSession for Session {
-    fn search(request: String, limits: String) -> Result<wit::Session, wit::SearchError> {
-        opened(canter_guest::Session::search(&request, &limits))
-    }
-
-    fn plan(
-        request: String,
-        limits: String,
-        max_leaves: u32,
-    ) -> Result<wit::Session, wit::SearchError> {
-        opened(canter_guest::Session::plan(&request, &limits, max_leaves))
-    }
-
     fn http(
         request: wit::HttpRequest,
         settings: String,
@@ -181,7 +169,6 @@ fn wit_class(class: own::ByteClass) -> wit::ByteClass {
 
 fn wit_outcome(outcome: own::Outcome) -> wit::Outcome {
     match outcome {
-        own::Outcome::Response(json) => wit::Outcome::Response(json),
         own::Outcome::Plan(plan) => wit::Outcome::Plan(wit::QueryPlan {
             leaves: plan.leaves,
             root: plan.root,

@@ -5,14 +5,14 @@ use canter_protocol::{Budget, HttpRequest, HttpResponse, Outcome};
 use percent_encoding::percent_decode_str;
 
 use super::elastic::{ElasticCall, read_elastic};
-use super::http::{error_response, json_response, message_response, to_http};
+use super::http::{error_response, json_response, message_response, to_host, to_http};
 use super::indexes::{About, IndexFilter, describe, list, ready};
 use super::params::{index_parameters, search_parameters};
 use super::settings::ApiSettings;
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::request::{AskedIndexes, Question};
-use crate::search::{run_plan, run_search};
+use crate::search::run_plan;
 
 /// The call that a request makes.
 #[derive(Debug)]
@@ -44,9 +44,19 @@ const PATHS: &str = "there are /api/v1/<index>/search, /api/v1/indexes, /api/v1/
                      /api/v1/indexes/<index>/describe, /health/livez and /health/readyz, and of Elasticsearch's API /<index>/_search and others";
 
 /// Parses a request.
-pub(crate) fn read_call(request: &HttpRequest, settings: &ApiSettings) -> Call {
-    Call::read(request, settings)
-        .unwrap_or_else(|error| Call::Answered(error_response(&error, false)))
+///
+/// # Errors
+/// The request is the host's own and invalid. Other invalid requests are answered.
+pub(crate) fn read_call(
+    request: &HttpRequest,
+    settings: &ApiSettings,
+) -> Result<Call, SearchError> {
+    if settings.is_of_host {
+        let indexes = AskedIndexes::named(settings.indexes.clone());
+        return Call::search(request, indexes, settings);
+    }
+    Ok(Call::read(request, settings)
+        .unwrap_or_else(|error| Call::Answered(error_response(&error, false))))
 }
 
 impl Call {
@@ -89,15 +99,23 @@ impl Call {
                 is_pretty: index_parameters(request, false)?.is_pretty,
             },
             [_, _, "indexes", names, "search"] | [_, _, names, ..] => {
-                let indexes = all_known(names, settings)?;
-                let (question, budget) = search_parameters(request, settings)?;
-                Self::Search {
-                    indexes,
-                    question: Box::new(question),
-                    budget,
-                }
+                return Self::search(request, all_known(names, settings)?, settings);
             }
             _ => return Err(SearchError::internal("a path that was known is not")),
+        })
+    }
+
+    /// Parses a search of these indexes.
+    fn search(
+        request: &HttpRequest,
+        indexes: AskedIndexes,
+        settings: &ApiSettings,
+    ) -> Result<Self, SearchError> {
+        let (question, budget) = search_parameters(request, settings)?;
+        Ok(Self::Search {
+            indexes,
+            question: Box::new(question),
+            budget,
         })
     }
 
@@ -133,12 +151,11 @@ impl Call {
             Self::Search {
                 indexes, question, ..
             } => {
-                let shared = exchange.clone();
-                let end = match max_leaves {
-                    0 | 1 => run_search(*question, indexes, shared).await,
-                    _ => run_plan(*question, indexes, max_leaves, shared).await,
-                };
-                to_http(end, &exchange)
+                let end = run_plan(*question, indexes, max_leaves, exchange.clone()).await;
+                match settings.is_of_host {
+                    true => to_host(end, &exchange)?,
+                    false => to_http(end, &exchange),
+                }
             }
         })
     }

@@ -5,6 +5,7 @@ use canter_protocol::{HttpResponse, Outcome};
 use serde_json::json;
 
 use crate::exchange::Exchange;
+use crate::search::Searched;
 use crate::{ErrorKind, SearchError};
 
 /// Returns a response with a JSON body.
@@ -60,10 +61,24 @@ fn status_of(error: &SearchError, is_late: bool) -> u16 {
 }
 
 /// Converts the end of a session that answers over HTTP: an error becomes an answer, a plan is still to be carried out.
-pub(crate) fn to_http(end: Result<Outcome, SearchError>, exchange: &Exchange) -> Outcome {
-    match end {
-        Ok(Outcome::Response(body)) => Outcome::Http(json_response(200, body)),
-        Ok(outcome) => outcome,
+pub(crate) fn to_http<T: Into<Searched>>(
+    end: Result<T, SearchError>,
+    exchange: &Exchange,
+) -> Outcome {
+    match end.map(T::into) {
+        Ok(Searched::Answer(body)) => Outcome::Http(json_response(200, body)),
+        Ok(Searched::Plan(plan)) => Outcome::Plan(plan),
         Err(error) => Outcome::Http(error_response(&error, exchange.report().timed_out)),
     }
+}
+
+/// Converts the end of a session whose request its host made: an error ends the session.
+///
+/// # Errors
+/// The search failed.
+pub(crate) fn to_host<T: Into<Searched>>(
+    end: Result<T, SearchError>,
+    exchange: &Exchange,
+) -> Result<Outcome, SearchError> {
+    Ok(to_http(Ok(end?), exchange))
 }

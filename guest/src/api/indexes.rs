@@ -1,7 +1,6 @@
 //! Descriptions of indexes in the API: their config, and their totals.
 
 use canter_names::matches_pattern;
-use canter_protocol::Outcome;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
@@ -34,14 +33,14 @@ impl IndexFilter {
 pub(super) async fn ready(
     settings: &ApiSettings,
     exchange: &Exchange,
-) -> Result<Outcome, SearchError> {
+) -> Result<String, SearchError> {
     for (name, manifest) in manifests(&settings.indexes, settings, exchange).await {
         if let Err(error) = manifest {
             let message = format!("the index {name} cannot be read: {}", error.message);
             return Err(SearchError::new(ErrorKind::Unavailable, message));
         }
     }
-    Ok(Outcome::Response("true".to_owned()))
+    Ok("true".to_owned())
 }
 
 /// Lists the existing indexes. An allowed index that has not been created yet is omitted.
@@ -49,7 +48,7 @@ pub(super) async fn list(
     filter: &IndexFilter,
     settings: &ApiSettings,
     exchange: &Exchange,
-) -> Result<Outcome, SearchError> {
+) -> Result<String, SearchError> {
     let names = settings.indexes.iter().filter(|name| filter.matches(name));
     let names: Vec<String> = names.cloned().collect();
     let mut indexes = Vec::new();
@@ -60,7 +59,7 @@ pub(super) async fn list(
             Err(error) => return Err(error),
         }
     }
-    to_json(&Value::from(indexes), filter.is_pretty).map(Outcome::Response)
+    to_json(&Value::from(indexes), filter.is_pretty)
 }
 
 /// The description of one index.
@@ -79,14 +78,14 @@ pub(super) async fn describe(
     is_pretty: bool,
     settings: &ApiSettings,
     exchange: &Exchange,
-) -> Result<Outcome, SearchError> {
+) -> Result<String, SearchError> {
     let exchange = exchange.of_index(index);
     let file = read_manifest(&exchange, &settings.limits).await?;
     let answer = match about {
         About::Metadata => metadata(index, &file, settings),
         About::Totals => description(index, &file, settings),
     };
-    to_json(&answer, is_pretty).map(Outcome::Response)
+    to_json(&answer, is_pretty)
 }
 
 /// Reads the manifests of these indexes, all at once.

@@ -18,8 +18,8 @@ mod settings;
 
 pub(crate) use call::read_call;
 pub(crate) use elastic::to_elastic;
-pub(crate) use http::to_http;
 pub use http::{http_error, http_refusal};
+pub(crate) use http::{to_host, to_http};
 pub(crate) use settings::ApiSettings;
 
 #[cfg(test)]

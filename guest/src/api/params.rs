@@ -52,6 +52,14 @@ const SEARCH: [(&str, &str, Kind); 19] = [
     ("pretty", PRETTY, Kind::Flag),
 ];
 
+/// The parameters of a search that only a host itself may ask for.
+const OF_HOST: [(&str, &str, Kind); 4] = [
+    ("forced_filter", "forced_filter", Kind::Fields),
+    ("explain", "explain", Kind::Flag),
+    ("list_documents", "list_documents", Kind::Flag),
+    ("index_name", "index_name", Kind::Text),
+];
+
 const FORMAT: &str = "format";
 const PROFILE: &str = "profile";
 const BUDGET: &str = "budget";
@@ -73,11 +81,14 @@ pub(super) fn search_parameters(
     request: &HttpRequest,
     settings: &ApiSettings,
 ) -> Result<(Question, Budget), SearchError> {
-    let mut given = Given::new(&SEARCH);
+    let mut given = match settings.is_of_host {
+        true => Given::new(&[&SEARCH[..], &OF_HOST].concat()),
+        false => Given::new(&SEARCH),
+    };
     given.read_url(&request.query)?;
     given.read_body(&request.body)?;
     let form = AnswerForm {
-        is_http: true,
+        is_of_host: settings.is_of_host,
         has_profile: given.take(PROFILE).is_some_and(|value| value == true),
         is_pretty: given.take_is_pretty()?,
     };

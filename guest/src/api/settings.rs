@@ -20,6 +20,8 @@ struct GivenSettings {
     keeps_partial_results: bool,
     #[serde(default)]
     now_ms: Option<i64>,
+    #[serde(default)]
+    is_of_host: bool,
 }
 
 /// The parsed settings of one HTTP session.
@@ -32,6 +34,9 @@ pub(crate) struct ApiSettings {
     pub(super) limits: Limits,
     /// The current time, in milliseconds since 1970, for requests without their own.
     pub(super) now_ms: Option<i64>,
+    /// Whether the request is its host's own: a search of all indexes, or of the one that the host knows. It may have keys that
+    /// the API does not have, and an error ends the session.
+    pub(super) is_of_host: bool,
 }
 
 /// Words in the API's paths at the position of an index name.
@@ -50,6 +55,7 @@ impl ApiSettings {
             mut limits,
             keeps_partial_results,
             now_ms,
+            is_of_host,
         } = serde_json::from_str(json).map_err(|error| invalid(error.to_string()))?;
         for name in &indexes {
             if name.is_empty() || name.contains('/') {
@@ -74,6 +80,7 @@ impl ApiSettings {
             forced_filter,
             limits,
             now_ms,
+            is_of_host,
         })
     }
 }

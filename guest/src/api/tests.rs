@@ -312,7 +312,7 @@ fn the_hosts_time_is_now_unless_the_request_has_its_own() {
     let request = request("POST /api/v1/logs/search", body);
     let call = |settings: &str, request: &HttpRequest| {
         let settings = ApiSettings::parse(settings).unwrap();
-        match read_call(request, &settings) {
+        match read_call(request, &settings).unwrap() {
             Call::Search { question, .. } => Ok(question.aggregations.unwrap().given().clone()),
             Call::Answered(response) => Err(message(&response)),
             other => panic!("{other:?}"),

@@ -3,9 +3,7 @@
 use canter_split_format::{MAX_MANIFEST_BYTES, MAX_SPLITS};
 use serde::{Deserialize, Serialize};
 
-use crate::SearchError;
-
-/// Limits of one search. Unknown keys are refused by name.
+/// Most of what one search may use. Unknown keys are refused by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Limits {
@@ -54,18 +52,5 @@ impl Default for Limits {
             min_docs_per_leaf: 500_000,
             partial_result_cache: false,
         }
-    }
-}
-
-impl Limits {
-    /// Parses limits; an empty string stands for the defaults.
-    ///
-    /// # Errors
-    /// If the text is not a JSON object of known limits.
-    pub(crate) fn parse(json: &str) -> Result<Self, SearchError> {
-        if json.trim().is_empty() {
-            return Ok(Self::default());
-        }
-        serde_json::from_str(json).map_err(|error| SearchError::invalid(format!("limits: {error}")))
     }
 }

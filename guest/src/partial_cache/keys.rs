@@ -285,9 +285,14 @@ mod tests {
         }
     }
 
+    fn read(request: &Value, limits: &Limits) -> Question {
+        let request: SearchRequest = serde_json::from_str(&request.to_string()).unwrap();
+        let question = request.read(None, limits, AnswerForm::default());
+        question.unwrap()
+    }
+
     fn asked(request: &Value) -> (Question, Resolved) {
-        let question = SearchRequest::parse(&request.to_string(), &limits(), AnswerForm::BARE);
-        let question = question.unwrap();
+        let question = read(request, &limits());
         let resolved = Resolved::of(&question, None);
         (question, resolved)
     }
@@ -476,7 +481,7 @@ mod tests {
 
     #[test]
     fn no_key_where_the_host_keeps_nothing() {
-        let question = SearchRequest::parse("{}", &Limits::default(), AnswerForm::BARE).unwrap();
+        let question = read(&json!({}), &Limits::default());
         let key = answer_key(
             &question,
             &Resolved::of(&question, None),

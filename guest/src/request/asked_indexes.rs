@@ -19,6 +19,15 @@ pub(crate) struct AskedIndexes {
 }
 
 impl AskedIndexes {
+    /// Creates the set of these indexes, which must exist.
+    pub(crate) fn named(names: Vec<String>) -> Self {
+        Self {
+            required: names.clone(),
+            names,
+            may_be_none: false,
+        }
+    }
+
     /// Creates the set from a list. Named indexes must exist, unless `ignores_unavailable`; with `may_be_none`, the set
     /// may be empty.
     pub(crate) fn of(listed: Vec<Listed>, ignores_unavailable: bool, may_be_none: bool) -> Self {

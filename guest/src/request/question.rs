@@ -14,23 +14,14 @@ use crate::query::QueryNode;
 use crate::{ErrorKind, SearchError};
 
 /// The form of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AnswerForm {
-    /// True for an HTTP response, false for the bare JSON object.
-    pub(crate) is_http: bool,
+    /// For the host itself: an error ends the session instead of being answered.
+    pub(crate) is_of_host: bool,
     /// Includes the guest's account of its own work.
     pub(crate) has_profile: bool,
     /// Includes line breaks and indentation.
     pub(crate) is_pretty: bool,
-}
-
-impl AnswerForm {
-    /// The form for a host that processes the answer itself.
-    pub(crate) const BARE: Self = Self {
-        is_http: false,
-        has_profile: true,
-        is_pretty: false,
-    };
 }
 
 /// A parsed and validated search: its query, its limits, and the form of its answer. No text in it is parsed again; it

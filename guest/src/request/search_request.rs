@@ -1,6 +1,5 @@
 //! A search request in JSON, with Quickwit's names: its texts are parsed once, into a [`Question`].
 
-use canter_names::read_json;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -89,25 +88,6 @@ fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
 }
 
 impl SearchRequest {
-    /// Reads a request from JSON, and checks it against the limits.
-    ///
-    /// # Errors
-    /// If it is not a valid request, has a duplicate key, or asks for more than the limits allow.
-    pub(crate) fn parse(
-        json: &str,
-        limits: &Limits,
-        form: AnswerForm,
-    ) -> Result<Question, SearchError> {
-        const WHAT: &str = "search request";
-        // Typed parsing rejects duplicate keys already, except inside arbitrary JSON.
-        read_json(json.as_bytes()).map_err(|error| SearchError::invalid(error.of(WHAT)))?;
-        let request: Self = serde_json::from_str(json)
-            .map_err(|error| SearchError::invalid(format!("{WHAT}: {error}")))?;
-        let filters = request.forced_filter.as_ref();
-        let filters = filters.map(|filters| parse_filters(filters, limits));
-        request.read(filters.transpose()?, limits, form)
-    }
-
     /// Parses the texts of a request. `forced_filter` replaces the request's own.
     ///
     /// # Errors
@@ -119,6 +99,9 @@ impl SearchRequest {
         form: AnswerForm,
     ) -> Result<Question, SearchError> {
         self.check_times()?;
+        let own_filter = self.forced_filter.as_ref();
+        let own_filter = own_filter.map(|filters| parse_filters(filters, limits));
+        let forced_filter = forced_filter.or(own_filter.transpose()?);
         let mut question = Question {
             search_field: self.search_field,
             max_hits: self.max_hits,

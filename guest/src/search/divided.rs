@@ -15,13 +15,27 @@ use crate::plan::{PlannedSplit, SearchPlan};
 use crate::request::{AskedAggregations, AskedIndexes, Question};
 use crate::root::{Merged, RootSearch};
 
-/// Plans a search that several leaves share; runs it if one leaf is enough.
+/// End of the first session of a search.
+pub(crate) enum Searched {
+    /// The answer: one JSON object.
+    Answer(String),
+    /// A plan that leaves and a root are still to carry out.
+    Plan(QueryPlan),
+}
+
+impl From<String> for Searched {
+    fn from(answer: String) -> Self {
+        Self::Answer(answer)
+    }
+}
+
+/// Plans a search that at most `max_leaves` leaves share; runs it if one leaf is enough.
 pub(crate) async fn run_plan(
     question: Question,
     indexes: AskedIndexes,
     max_leaves: u32,
     exchange: Exchange,
-) -> Result<Outcome, SearchError> {
+) -> Result<Searched, SearchError> {
     let is_filtered = question.is_filtered();
     let end = plan_leaves(question, indexes, max_leaves, exchange.clone()).await;
     end.map_err(|error| shown(error, is_filtered, &exchange))
@@ -32,15 +46,16 @@ async fn plan_leaves(
     mut indexes: AskedIndexes,
     max_leaves: u32,
     exchange: Exchange,
-) -> Result<Outcome, SearchError> {
+) -> Result<Searched, SearchError> {
     let exchange = exchange_of(&mut indexes, exchange);
     let plan = match make_plan(&question, &indexes, &exchange).await? {
-        Planned::Answered(answer) => return Ok(Outcome::Response(answer)),
+        Planned::Answered(answer) => return Ok(Searched::Answer(answer)),
         Planned::Open(plan) => *plan,
     };
     let leaves = divide(&plan.search, max_leaves, question.limits.min_docs_per_leaf);
     if leaves.len() <= 1 {
-        return carry_out(plan, &question, &exchange).await;
+        let answer = carry_out(plan, &question, &exchange).await;
+        return answer.map(Searched::Answer);
     }
     let Plan {
         search,
@@ -68,7 +83,7 @@ async fn plan_leaves(
         prefix: exchange.prefix().to_owned(),
     };
     let root = root.to_bytes()?;
-    Ok(Outcome::Plan(QueryPlan { leaves, root }))
+    Ok(Searched::Plan(QueryPlan { leaves, root }))
 }
 
 /// Divides the plan's splits into runs with about the same number of documents.
@@ -83,7 +98,7 @@ fn divide(plan: &SearchPlan, max_leaves: u32, min_docs_per_leaf: u64) -> Vec<Vec
     let mut leaves: Vec<Vec<PlannedSplit>> = Vec::new();
     let mut docs_before = 0;
     for split in &plan.splits {
-        let leaf_ord = docs_before / docs_per_leaf;
+        let leaf_ord = (docs_before / docs_per_leaf).min(num_leaves - 1);
         if leaves.len() as u64 <= leaf_ord {
             leaves.push(Vec::new());
         }
@@ -121,7 +136,7 @@ pub(crate) async fn run_root(
     request: RootRequest,
     partials: Vec<PartialResult>,
     exchange: Exchange,
-) -> Result<Outcome, SearchError> {
+) -> Result<String, SearchError> {
     let exchange = exchange.with_prefix(&request.prefix);
     let question = &request.question;
     let mut merged = Merged::default();
@@ -146,6 +161,5 @@ pub(crate) async fn run_root(
         exchange: &exchange,
     };
     let answer = root.answer(merged, &mut BTreeMap::new()).await;
-    let answer = answer.map(Outcome::Response);
     answer.map_err(|error| shown(error, question.is_filtered(), &exchange))
 }

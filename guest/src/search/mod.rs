@@ -16,7 +16,7 @@ mod planning;
 mod whole;
 mod wire;
 
-pub(crate) use divided::{run_leaf, run_plan, run_root};
+pub(crate) use divided::{Searched, run_leaf, run_plan, run_root};
 pub(crate) use planning::no_index;
 pub(crate) use whole::run_search;
 pub(crate) use wire::{LeafRequest, RootRequest, partial_from_bytes};

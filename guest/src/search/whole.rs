@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use canter_protocol::Outcome;
-
 use super::errors::shown;
 use super::planning::{Plan, Planned, exchange_of, make_plan, sources_of};
 use crate::SearchError;
@@ -17,7 +15,7 @@ pub(crate) async fn run_search(
     question: Question,
     indexes: AskedIndexes,
     exchange: Exchange,
-) -> Result<Outcome, SearchError> {
+) -> Result<String, SearchError> {
     let end = search_all(&question, indexes, exchange.clone()).await;
     end.map_err(|error| shown(error, question.is_filtered(), &exchange))
 }
@@ -26,10 +24,10 @@ async fn search_all(
     question: &Question,
     mut indexes: AskedIndexes,
     exchange: Exchange,
-) -> Result<Outcome, SearchError> {
+) -> Result<String, SearchError> {
     let exchange = exchange_of(&mut indexes, exchange);
     match make_plan(question, &indexes, &exchange).await? {
-        Planned::Answered(answer) => Ok(Outcome::Response(answer)),
+        Planned::Answered(answer) => Ok(answer),
         Planned::Open(plan) => carry_out(*plan, question, &exchange).await,
     }
 }
@@ -39,7 +37,7 @@ pub(super) async fn carry_out(
     plan: Plan,
     question: &Question,
     exchange: &Exchange,
-) -> Result<Outcome, SearchError> {
+) -> Result<String, SearchError> {
     let Plan {
         search,
         resolved,
@@ -58,6 +56,5 @@ pub(super) async fn carry_out(
         sources: &sources,
         exchange,
     };
-    let answer = root.answer(merged, &mut opened).await;
-    answer.map(Outcome::Response)
+    root.answer(merged, &mut opened).await
 }

@@ -6,13 +6,9 @@ use std::task::{Context, Poll, Waker};
 use canter_protocol::{Budget, HostReport, HttpRequest, Outcome, Progress, Supply};
 
 use crate::SearchError;
-use crate::api::{ApiSettings, read_call, to_elastic, to_http};
+use crate::api::{ApiSettings, read_call, to_elastic, to_host, to_http};
 use crate::exchange::{Exchange, Interrupt};
-use crate::limits::Limits;
-use crate::request::{AnswerForm, AskedIndexes, Question, SearchRequest};
-use crate::search::{
-    LeafRequest, RootRequest, partial_from_bytes, run_leaf, run_plan, run_root, run_search,
-};
+use crate::search::{LeafRequest, RootRequest, partial_from_bytes, run_leaf, run_root};
 
 type Work = Pin<Box<dyn Future<Output = Result<Outcome, SearchError>> + Send>>;
 
@@ -49,46 +45,22 @@ impl Session {
         }
     }
 
-    /// Starts a whole search in one session. `request` and `limits` are JSON objects; empty limits
-    /// stand for the defaults.
-    ///
-    /// # Errors
-    /// If either is invalid.
-    pub fn search(request: &str, limits: &str) -> Result<Self, SearchError> {
-        let question = bare_question(request, limits)?;
-        Ok(Self::start(|exchange| {
-            run_search(question, AskedIndexes::default(), exchange)
-        }))
-    }
-
-    /// Reads the manifest, prunes splits and divides the rest into at most `max_leaves` leaf requests. Where one leaf
-    /// is enough, the session continues and ends with the response, as [`Session::search`] does.
-    ///
-    /// # Errors
-    /// As [`Session::search`].
-    pub fn plan(request: &str, limits: &str, max_leaves: u32) -> Result<Self, SearchError> {
-        let question = bare_question(request, limits)?;
-        Ok(Self::start(|exchange| {
-            run_plan(question, AskedIndexes::default(), max_leaves, exchange)
-        }))
-    }
-
     /// Answers one request to the search API. Its objects and cache keys begin with the name of their
     /// index and a slash. An invalid request is answered with an error response instead of an error
     /// here. With `max_leaves` above 1 a large search may end with a plan, whose root then answers.
     ///
-    /// `settings` is a JSON object with the keys `indexes` (required), `forced_filter`, `limits`,
-    /// `keeps_partial_results` and `now_ms`.
+    /// `settings` is a JSON object with the keys `indexes` (required), `forced_filter`, `limits`, `keeps_partial_results`,
+    /// `now_ms` and `is_of_host`; the latter marks a search that the host itself makes.
     ///
     /// # Errors
-    /// If the settings are invalid.
+    /// If the settings, or a request of the host itself, are invalid.
     pub fn http(
         request: &HttpRequest,
         settings: &str,
         max_leaves: u32,
     ) -> Result<Self, SearchError> {
         let settings = ApiSettings::parse(settings)?;
-        let call = read_call(request, &settings);
+        let call = read_call(request, &settings)?;
         let budget = call.budget();
         let session = Self::start(|exchange| call.run(settings, max_leaves, exchange));
         Ok(Self { budget, ..session })
@@ -113,14 +85,14 @@ impl Session {
             .iter()
             .map(|partial| partial_from_bytes(partial))
             .collect::<Result<Vec<_>, _>>()?;
-        let is_http = request.question.form.is_http;
+        let is_of_host = request.question.form.is_of_host;
         let is_elastic = request.question.elastic.is_some();
         Ok(Self::start(async move |exchange: Exchange| {
             let answer = run_root(request, partials, exchange.clone()).await;
-            match (is_http, is_elastic) {
-                (true, true) => Ok(to_elastic(answer, &exchange)),
-                (true, false) => Ok(to_http(answer, &exchange)),
-                (false, _) => answer,
+            match (is_of_host, is_elastic) {
+                (true, _) => to_host(answer, &exchange),
+                (false, true) => Ok(to_elastic(answer, &exchange)),
+                (false, false) => Ok(to_http(answer, &exchange)),
             }
         }))
     }
@@ -164,10 +136,4 @@ impl Session {
             }
         }
     }
-}
-
-/// Parses a question whose answer the host processes itself.
-fn bare_question(request: &str, limits: &str) -> Result<Question, SearchError> {
-    let limits = Limits::parse(limits)?;
-    SearchRequest::parse(request, &limits, AnswerForm::BARE)
 }

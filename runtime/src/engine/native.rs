@@ -69,14 +69,6 @@ impl EngineInstance for NativeInstance {
     fn open(&mut self, request: SessionRequest) -> Result<Budget, SearchError> {
         self.session = None;
         let session = match request {
-            SessionRequest::Search { request, limits } => {
-                canter_guest::Session::search(&request, &limits)
-            }
-            SessionRequest::Plan {
-                request,
-                limits,
-                max_leaves,
-            } => canter_guest::Session::plan(&request, &limits, max_leaves),
             SessionRequest::Http {
                 request,
                 settings,

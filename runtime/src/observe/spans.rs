@@ -57,8 +57,6 @@ pub(super) fn end_query(
 /// Returns the span of one session of a query.
 pub(crate) fn session(request: &SessionRequest) -> Span {
     let kind = match request {
-        SessionRequest::Search { .. } => "search",
-        SessionRequest::Plan { .. } => "plan",
         SessionRequest::Http { .. } => "http",
         SessionRequest::Leaf(_) => "leaf",
         SessionRequest::Root { .. } => "root",

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::request::NOW;
 use super::{SearchEnd, Searcher};
 use crate::observe::{Answered, observe_query};
 use crate::session::{HttpRequest, HttpResponse, SessionRequest};
@@ -106,22 +105,15 @@ impl Searcher {
         deadline_ms: &AtomicU64,
     ) -> Result<HttpAnswer, SearchError> {
         let started = self.shared.clock.now();
-        let driver = self.driver_from(started, limits, self.shared.clone(), false);
-        let max_leaves = self.max_leaves();
         let session = SessionRequest::Http {
             request,
-            settings: self.http_settings(caller, limits),
-            max_leaves,
+            settings: Value::Object(self.settings_of(caller, limits)).to_string(),
+            max_leaves: self.max_leaves(),
         };
-        let first = self.first_worker(&driver).await?;
-        let session = driver.open(&first, session).await?;
-        let limits = limits.lowered_to(session.asked);
-        let until_ms = limits.budget.deadline_ms.unwrap_or(u64::MAX);
-        deadline_ms.store(until_ms, Ordering::Relaxed);
-        let driver = self.driver_from(started, &limits, self.shared.clone(), false);
-        let (end, profile) = driver.run_open(&first, session, 0).await?;
-        let (end, profile) = self.finish(&driver, &first, end, profile).await?;
-        let SearchEnd::Http(response) = end else {
+        let search = self.open(session, limits, &self.shared, false).await?;
+        deadline_ms.store(search.deadline_ms, Ordering::Relaxed);
+        let (end, profile, driver) = self.run(search).await?;
+        let SearchEnd::Answered(response) = end else {
             return Err(super::unexpected("HTTP"));
         };
         let gate = &driver.io.gate;
@@ -143,8 +135,29 @@ impl Searcher {
         })
     }
 
+    /// Returns the session of a search that this host itself makes. Its request may have keys that the
+    /// API does not have.
+    pub(crate) fn own_session(
+        &self,
+        request: &Value,
+        caller: &Caller,
+        limits: &Limits,
+        max_leaves: u32,
+    ) -> SessionRequest {
+        let mut settings = self.settings_of(caller, limits);
+        settings.insert("is_of_host".to_owned(), true.into());
+        SessionRequest::Http {
+            request: HttpRequest {
+                body: request.to_string().into_bytes(),
+                ..HttpRequest::default()
+            },
+            settings: Value::Object(settings).to_string(),
+            max_leaves,
+        }
+    }
+
     /// Returns the guest's settings.
-    fn http_settings(&self, caller: &Caller, limits: &Limits) -> String {
+    fn settings_of(&self, caller: &Caller, limits: &Limits) -> Map<String, Value> {
         let mut indexes = self.index_names();
         if let Some(allowed) = &caller.indexes {
             indexes.retain(|name| allowed.contains(name));
@@ -157,8 +170,8 @@ impl Searcher {
         settings.insert("limits".to_owned(), limits.guest.clone().into());
         let keeps = self.settings.keeps_partial_results;
         settings.insert("keeps_partial_results".to_owned(), keeps.into());
-        settings.insert(NOW.to_owned(), self.shared.unix_ms().into());
-        Value::Object(settings).to_string()
+        settings.insert("now_ms".to_owned(), self.shared.unix_ms().into());
+        settings
     }
 }
 

@@ -73,7 +73,8 @@ impl Searcher {
     }
 
     async fn answer_leaf(&self, leaf: Vec<u8>, limits: &Limits) -> Result<LeafAnswer, SearchError> {
-        let driver = self.driver(limits, Arc::clone(&self.shared), false);
+        let started = self.shared.clock.now();
+        let driver = self.driver(started, limits, Arc::clone(&self.shared), false);
         let worker = self.first_worker(&driver).await?;
         let (end, mut profile) = driver.run(&worker, SessionRequest::Leaf(leaf), 0).await?;
         profile.num_instances += 1;

@@ -13,7 +13,7 @@ use canter_stores::cache::{KeptManifest, block_file};
 use serde_json::{Value, json};
 
 use super::edits;
-use super::host::{Objects, run};
+use super::host::{self, Objects, run};
 
 const MANIFEST: &str = "manifest.canter";
 
@@ -49,7 +49,7 @@ pub(crate) fn no_cache(_: &str) -> Option<Vec<u8>> {
 
 /// Runs a search, which must be answered, or refused with a reason.
 fn search(request: &Value) -> Result<Outcome, SearchError> {
-    let session = Session::search(&request.to_string(), LIMITS)?;
+    let session = host::search(request, LIMITS, 1)?;
     let ended = run(session, index(), &no_cache);
     if let Err(error) = &ended {
         assert_ne!(error.kind, ErrorKind::Internal, "{request}: {error}");
@@ -115,7 +115,7 @@ fn messages() -> &'static Messages {
         let request = json!({ "query": "*", "max_hits": 3, "sort_by": "n", "aggs": {
             "a": { "terms": { "field": "tag" }, "aggs": { "b": { "avg": { "field": "f" } } } },
             "c": { "date_histogram": { "field": "at", "fixed_interval": "1d" } } } });
-        let session = Session::plan(&request.to_string(), LIMITS, 2).expect("a request");
+        let session = host::search(&request, LIMITS, 2).expect("a request");
         let Ok(Outcome::Plan(plan)) = run(session, index(), &no_cache) else {
             panic!("two splits are divided among two leaves");
         };
@@ -187,7 +187,7 @@ pub fn partial_entry(bytes: &[u8]) {
             json!({ "query": "word:alpha", "max_hits": 0, "aggs": { "a": { "terms": { "field": "tag" } } } }),
         ),
     ] {
-        let session = Session::search(&request.to_string(), &limits).expect("a request");
+        let session = host::search(&request, &limits, 1).expect("a request");
         quietly(|| {
             drop(run(session, index(), &|key| {
                 key.starts_with(prefix).then(|| entry(key))
@@ -248,11 +248,7 @@ pub fn hostile_split(bytes: &[u8]) {
 }
 
 fn with(objects: &Objects, request: &Value) -> Result<Outcome, SearchError> {
-    run(
-        Session::search(&request.to_string(), LIMITS)?,
-        objects,
-        &no_cache,
-    )
+    run(host::search(request, LIMITS, 1)?, objects, &no_cache)
 }
 
 /// Returns the index with the body of one split changed, and new checksums.

@@ -5,14 +5,39 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use canter_guest::{SearchError, Session};
 use canter_protocol::{
-    Demand, FetchErrorKind, HostReport, Outcome, Progress, Supply, SupplyResult,
+    Demand, FetchErrorKind, HostReport, HttpRequest, Outcome, Progress, Supply, SupplyResult,
 };
+use serde_json::Value;
 
 /// Maximum number of steps: more than any search of a small index takes, so the session is stuck.
 const MAX_STEPS: usize = 1_000;
 
 /// Objects by name.
 pub(crate) type Objects = BTreeMap<String, Vec<u8>>;
+
+/// Opens a search of the only index within the guest's `limits`, in at most `max_leaves` leaves.
+pub(crate) fn search(
+    request: &Value,
+    limits: &str,
+    max_leaves: u32,
+) -> Result<Session, SearchError> {
+    let request = HttpRequest {
+        body: request.to_string().into_bytes(),
+        ..HttpRequest::default()
+    };
+    let settings = format!(r#"{{"indexes": [], "is_of_host": true, "limits": {limits}}}"#);
+    Session::http(&request, &settings, max_leaves)
+}
+
+/// Returns the answer that a session ended with.
+pub(crate) fn answer_of(end: &Result<Outcome, SearchError>) -> Option<Value> {
+    match end {
+        Ok(Outcome::Http(response)) if response.status == 200 => {
+            Some(serde_json::from_slice(&response.body).expect("an answer is JSON"))
+        }
+        _ => None,
+    }
+}
 
 /// Runs a session to its end. `cache` answers look-ups.
 pub(crate) fn run(

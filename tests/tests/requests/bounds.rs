@@ -135,7 +135,13 @@ fn a_step_ends_when_its_flag_is_set() {
     ] {
         for is_stopped in [false, true] {
             let flag = Arc::new(AtomicBool::new(false));
-            let mut session = Session::search(&request.to_string(), "").unwrap();
+            let settings = r#"{"indexes": [], "is_of_host": true}"#;
+            let body = request.to_string().into_bytes();
+            let asked = HttpRequest {
+                body,
+                ..HttpRequest::default()
+            };
+            let mut session = Session::http(&asked, settings, 1).unwrap();
             session.set_interrupt(Interrupt::new(Arc::clone(&flag)));
             let end = drive(&index, session, |demand| {
                 let class = |class| demand.reads.iter().any(|read| read.class == class);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
-use canter_runtime::{Explanation, Limits, Searcher};
+use canter_runtime::{Caller, Explanation, Limits, Searcher};
 use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::split_object;
 use canter_tests::{TestIndex, hdfs_lines, run};
@@ -69,7 +69,7 @@ fn explain(searcher: &Searcher, request: &Value) -> Explanation {
         .build()
         .unwrap();
     runtime
-        .block_on(searcher.explain(request, &Limits::default()))
+        .block_on(searcher.explain(request, &Caller::default(), &Limits::default()))
         .unwrap()
 }
 

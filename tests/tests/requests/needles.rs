@@ -9,8 +9,8 @@ use canter_index_builder::{
     GcOptions, IngestOptions, Source, VerifyOptions, collect_garbage, create_index, ingest,
     verify_index,
 };
-use canter_runtime::Limits;
 use canter_runtime::engine::{Engine, NativeEngine, WasmEngine, WasmOptions};
+use canter_runtime::{Caller, Limits};
 use canter_samples::HDFS_LOGS_YAML;
 use canter_split_format::{
     FILTER_FILE, Head, MANIFEST_OBJECT, ManifestFile, Needle, PageSplit, SplitFilter, split_object,
@@ -123,7 +123,8 @@ fn an_explanation_says_why() {
     let request = json!({"query": "body:nowhere", "max_hits": 10});
     let searcher = FED.searcher(Arc::new(NativeEngine::new()), 0, 1).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let explained = runtime.block_on(searcher.explain(&request, &Limits::default()));
+    let (caller, limits) = (Caller::default(), Limits::default());
+    let explained = runtime.block_on(searcher.explain(&request, &caller, &limits));
     let plan = explained.unwrap().plan.to_string();
     assert!(
         plan.contains("its filter says that it lacks a term"),

@@ -218,7 +218,8 @@ fn an_explanation_names_pages() {
     let request = json!({"query": "*", "max_hits": 3, "start_timestamp": middle()});
     let searcher = FED.searcher(Arc::new(NativeEngine::new()), 0, 1).unwrap();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let explained = runtime.block_on(searcher.explain(&request, &Limits::default()));
+    let (caller, limits) = (Caller::default(), Limits::default());
+    let explained = runtime.block_on(searcher.explain(&request, &caller, &limits));
     let splits = explained.unwrap().plan["splits"].clone();
     let splits = splits.as_array().unwrap();
     let num_splits = splits

@@ -1,16 +1,12 @@
-//! Resources that answer calls: the search API over all indexes, and a planner for each of them.
+//! Resources that answer calls: the search API over all indexes.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::observe::redact_urls;
 use canter_runtime::session::HttpRequest;
-use canter_runtime::{
-    Caller, Engine, Explanation, HttpAnswer, Limits, Profile, RangeCache, Searcher, SearcherBuilder,
-};
+use canter_runtime::{Caller, Explanation, HttpAnswer, Limits, Profile, Searcher};
 use serde_json::{Map, Value};
 
 use super::args::McpArgs;
@@ -27,8 +23,6 @@ const MAX_LISTED: usize = 20;
 /// Resources that answer every call.
 pub(super) struct App {
     searcher: Searcher,
-    /// Planners by index name; empty under a forced filter, because plans would reveal hidden documents.
-    planners: BTreeMap<String, Searcher>,
     caller: Caller,
     /// Names of the indexes, in the order of the command line.
     pub(super) indexes: Vec<String>,
@@ -69,23 +63,16 @@ impl App {
     pub(super) fn open(args: &McpArgs) -> Result<Self> {
         let engine = args.searcher.start_engine(InstanceCaps::default())?;
         let cache = args.searcher.cache.open()?;
-        let mut builder = searcher_builder(args, &engine, cache.as_ref());
-        let mut planners = BTreeMap::new();
+        let builder = Searcher::builder().engine(engine);
+        let manifest = args.searcher.cache.manifest();
+        let mut builder = args.searcher.apply(builder, manifest, cache.as_ref());
         for (name, uri) in &args.indexes {
-            let options = OpenOptions::default();
             builder = builder
-                .index(name, uri, &options)
+                .index(name, uri, &OpenOptions::default())
                 .map_err(about_index(uri))?;
-            if args.forced_filter.is_none() {
-                let planner = searcher_builder(args, &engine, cache.as_ref())
-                    .uri(uri, &options)
-                    .map_err(about_index(uri))?;
-                planners.insert(name.clone(), planner.build()?);
-            }
         }
         Ok(Self {
             searcher: builder.build()?,
-            planners,
             caller: Caller {
                 indexes: None,
                 forced_filter: args.forced_filter.clone(),
@@ -180,32 +167,19 @@ impl App {
         request: Map<String, Value>,
         limits: &Limits,
     ) -> Result<Explanation, Failure> {
-        let planner = self
-            .planners
-            .get(index)
-            .ok_or_else(|| Failure::new(&format!("the index {index:?} has no planner")))?;
-        let explained = planner.explain(&Value::Object(request), limits).await;
+        let caller = Caller {
+            indexes: Some(vec![index.to_owned()]),
+            ..self.caller.clone()
+        };
+        let request = Value::Object(request);
+        let explained = self.searcher.explain(&request, &caller, limits).await;
         explained.map_err(|error| Failure::new(&error.message))
     }
 
     /// Waits for background work.
     pub(super) async fn settle(&self) {
         self.searcher.settle().await;
-        for planner in self.planners.values() {
-            planner.settle().await;
-        }
     }
-}
-
-/// Returns a builder with the settings that all searchers share.
-fn searcher_builder(
-    args: &McpArgs,
-    engine: &Arc<dyn Engine>,
-    cache: Option<&Arc<dyn RangeCache>>,
-) -> SearcherBuilder {
-    let builder = Searcher::builder().engine(Arc::clone(engine));
-    args.searcher
-        .apply(builder, args.searcher.cache.manifest(), cache)
 }
 
 /// Formats names as `a, b, c and 4 more`.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use canter_runtime::cache::CacheStats;
 use canter_runtime::fetch::OpenOptions;
-use canter_runtime::{Explanation, Limits, Metrics, RangeCache, SearchText, Searcher};
+use canter_runtime::{Caller, Explanation, Limits, Metrics, RangeCache, SearchText, Searcher};
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
@@ -69,7 +69,8 @@ impl OpenIndex {
     }
 
     pub(super) fn explain(&self, request: &Value) -> Result<(Explanation, Attempts)> {
-        let explanation = self.searcher.explain(request, &self.limits);
+        let caller = Caller::default();
+        let explanation = self.searcher.explain(request, &caller, &self.limits);
         let (explanation, attempts) = self.runtime.block_on(self.in_time(explanation));
         Ok((explanation.map_err(about_index(&self.uri))?, attempts))
     }

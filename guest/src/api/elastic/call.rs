@@ -22,7 +22,7 @@ use crate::exchange::Exchange;
 use crate::plan::{check_query, plan_search};
 use crate::request::{AskedIndexes, Question};
 use crate::root::{pretty, put, to_json};
-use crate::search::{no_index, run_plan, run_search};
+use crate::search::{Searched, no_index, run_plan};
 use crate::{ErrorKind, SearchError};
 
 /// Maximum size of an answer of `_field_caps`, in bytes.
@@ -148,12 +148,12 @@ impl ElasticCall {
                 let shared = exchange.clone();
                 let asked = indexes.clone();
                 let counts = question.elastic.as_ref().map(|shown| shown.is_count);
-                let end = match (aggregated, max_leaves) {
-                    (Some(aggregated), _) => {
-                        search_both(question, aggregated, indexes, shared).await
+                let end = match aggregated {
+                    Some(aggregated) => {
+                        let both = search_both(question, aggregated, indexes, shared).await;
+                        both.map(Searched::Answer)
                     }
-                    (None, 0 | 1) => run_search(question, indexes, shared).await,
-                    (None, _) => run_plan(question, indexes, max_leaves, shared).await,
+                    None => run_plan(question, indexes, max_leaves, shared).await,
                 };
                 match end {
                     Err(error) if asked.allows(&error) => {

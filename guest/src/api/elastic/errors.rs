@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::api::http::response_of;
 use crate::exchange::Exchange;
 use crate::root::put;
+use crate::search::Searched;
 use crate::{ErrorKind, SearchError};
 
 /// The stage of a request at which an error occurred.
@@ -74,10 +75,13 @@ fn is_context(message: &str) -> bool {
 
 /// Converts the end of a session that answers in this form: an error becomes an answer, a plan is still to be carried
 /// out.
-pub(crate) fn to_elastic(end: Result<Outcome, SearchError>, exchange: &Exchange) -> Outcome {
-    match end {
-        Ok(Outcome::Response(body)) => Outcome::Http(elastic_text(200, body)),
-        Ok(outcome) => outcome,
+pub(crate) fn to_elastic<T: Into<Searched>>(
+    end: Result<T, SearchError>,
+    exchange: &Exchange,
+) -> Outcome {
+    match end.map(T::into) {
+        Ok(Searched::Answer(body)) => Outcome::Http(elastic_text(200, body)),
+        Ok(Searched::Plan(plan)) => Outcome::Plan(plan),
         Err(error) => {
             let is_late = exchange.report().timed_out;
             Outcome::Http(error_response(&error, Stage::Searching, is_late))

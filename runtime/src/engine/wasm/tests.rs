@@ -7,10 +7,10 @@ use wit_parser::Resolve;
 
 use super::{CodeOrigin, WasmEngine, WasmOptions};
 use crate::engine::{Engine, InstanceLimits};
-use crate::session::{HostReport, SessionRequest, Supply};
+use crate::session::{HostReport, HttpRequest, SessionRequest, Supply};
 use crate::{ErrorKind, Interrupt, SearchError};
 
-/// Returns a component with the right interface whose `search` runs `body`. Its other functions
+/// Returns a component with the right interface whose `http` runs `body`. Its other functions
 /// trap.
 fn guest(body: &str) -> Vec<u8> {
     let prefix = "canter:search/engine@0.1.0#";
@@ -21,15 +21,12 @@ fn guest(body: &str) -> Vec<u8> {
             (func $recurse (param i32) (result i32)
                 (i32.add (call $recurse (i32.add (local.get 0) (i32.const 1))) (local.get 0)))
             (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const 16))
-            (func (export "{prefix}[static]session.search") (param i32 i32 i32 i32) (result i32)
-                {body} unreachable)
-            (func (export "{prefix}[static]session.plan") (param i32 i32 i32 i32 i32) (result i32)
-                unreachable)
             (func (export "{prefix}[static]session.leaf") (param i32 i32) (result i32) unreachable)
             (func (export "{prefix}[static]session.root") (param i32 i32 i32 i32) (result i32)
                 unreachable)
             (func (export "{prefix}[static]session.http")
-                (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32) unreachable)
+                (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)
+                {body} unreachable)
             (func (export "{prefix}[method]session.budget") (param i32) (result i32) unreachable)
             (func (export "{prefix}[method]session.step")
                 (param i32 i32 i32 i64 i32 i32 i32 i32) (result i32) unreachable)
@@ -57,7 +54,7 @@ fn interrupt(time_limit: Duration) -> Interrupt {
     Interrupt::after(Instant::now(), time_limit)
 }
 
-/// Returns the error of a search in a guest whose `search` runs `body`.
+/// Returns the error of a search in a guest whose `http` runs `body`.
 fn search(body: &str, interrupt: impl Fn() -> Interrupt + Sync) -> SearchError {
     let engine = WasmEngine::from_component(&guest(body), options()).unwrap();
     search_in(&engine, interrupt)
@@ -66,9 +63,10 @@ fn search(body: &str, interrupt: impl Fn() -> Interrupt + Sync) -> SearchError {
 /// Runs a search. `interrupt` is created after the guest was compiled, and again if a busy machine
 /// lets it fire before the guest has begun, because this tests how a running guest stops.
 fn search_in(engine: &WasmEngine, interrupt: impl Fn() -> Interrupt + Sync) -> SearchError {
-    let request = || SessionRequest::Search {
-        request: "{}".to_owned(),
-        limits: "{}".to_owned(),
+    let request = || SessionRequest::Http {
+        request: HttpRequest::default(),
+        settings: "{}".to_owned(),
+        max_leaves: 1,
     };
     // Runs on a separate thread like a worker, since the stack of a test is too small for the
     // deepest guest.

@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use crate::engine::{Engine, EngineInstance, InstanceLimits};
 use crate::session::{
-    Budget, ByteClass, CacheLookup, CacheStore, Demand, HostReport, Outcome, Progress, QueryPlan,
-    ReadRequest, SessionRequest, Supply, SupplyResult,
+    Budget, ByteClass, CacheLookup, CacheStore, Demand, HostReport, HttpResponse, Outcome,
+    Progress, QueryPlan, ReadRequest, SessionRequest, Supply, SupplyResult,
 };
 use crate::{Interrupt, SearchError};
 
 /// An engine whose sessions follow a script: the request's `waves` is a list of demands, each a list
-/// of `[object, offset, len or null, class]`. The response contains what arrived.
+/// of `[object, offset, len or null, class]`. The answer holds what arrived, and the request's `budget` is what it asks for.
 pub(super) struct Scripted {
     /// Threads on which sessions ran, for counting instances.
     pub(super) threads: Arc<Mutex<HashSet<ThreadId>>>,
@@ -39,6 +39,7 @@ impl Engine for Scripted {
             interrupt: limits.interrupt.clone(),
             num_leaves: self.num_leaves,
             end: None,
+            answer: Value::Null,
             waves: VecDeque::new(),
             arrived: Vec::new(),
         }))
@@ -56,7 +57,9 @@ impl Engine for Scripted {
 struct ScriptedInstance {
     interrupt: Interrupt,
     num_leaves: usize,
+    /// Instead of an answer.
     end: Option<Outcome>,
+    answer: Value,
     waves: VecDeque<Value>,
     arrived: Vec<Value>,
 }
@@ -64,20 +67,23 @@ struct ScriptedInstance {
 impl EngineInstance for ScriptedInstance {
     fn open(&mut self, request: SessionRequest) -> Result<Budget, SearchError> {
         self.arrived.clear();
+        self.end = None;
+        self.answer = json!({"profile": {"num_splits": 1}});
         let script = match request {
-            SessionRequest::Search { request, .. } => {
-                self.end = None;
-                request
-            }
-            SessionRequest::Plan { request, .. } => {
+            SessionRequest::Http {
+                request,
+                max_leaves: 1,
+                ..
+            } => String::from_utf8(request.body).unwrap(),
+            SessionRequest::Http { request, .. } => {
+                let request = String::from_utf8(request.body).unwrap();
                 let leaves = (0..self.num_leaves)
                     .map(|leaf| format!("{{\"leaf\":{leaf},\"request\":{request}}}").into_bytes())
                     .collect();
-                let root = request.clone().into_bytes();
+                let root = request.into_bytes();
                 self.end = Some(Outcome::Plan(QueryPlan { leaves, root }));
                 json!({"waves": [[["manifest", 0, null, "manifest"]]]}).to_string()
             }
-            SessionRequest::Http { .. } => return Err(SearchError::invalid("not scripted")),
             SessionRequest::Leaf(leaf) => {
                 let leaf: Value = serde_json::from_slice(&leaf).unwrap();
                 self.end = Some(Outcome::Partial(leaf["leaf"].to_string().into_bytes()));
@@ -88,8 +94,7 @@ impl EngineInstance for ScriptedInstance {
                     .iter()
                     .map(|partial| String::from_utf8(partial.clone()).unwrap())
                     .collect();
-                let response = json!({"partials": partials}).to_string();
-                self.end = Some(Outcome::Response(response));
+                self.answer = json!({"partials": partials});
                 json!({"waves": []}).to_string()
             }
         };
@@ -111,10 +116,11 @@ impl EngineInstance for ScriptedInstance {
             .iter()
             .cloned()
             .collect();
-        Ok(Budget::default())
+        let budget = script.get("budget").cloned().unwrap_or(json!({}));
+        Ok(serde_json::from_value(budget).unwrap())
     }
 
-    fn step(&mut self, supplies: Vec<Supply>, _: HostReport) -> Result<Progress, SearchError> {
+    fn step(&mut self, supplies: Vec<Supply>, report: HostReport) -> Result<Progress, SearchError> {
         for supply in supplies {
             let outcome = match supply.outcome {
                 SupplyResult::Bytes(bytes) => json!(String::from_utf8_lossy(&bytes)),
@@ -124,13 +130,25 @@ impl EngineInstance for ScriptedInstance {
             self.arrived.push(json!([supply.id, outcome]));
         }
         let Some(wave) = self.waves.pop_front() else {
-            let outcome = self.end.take().unwrap_or_else(|| {
-                let response = json!({"arrived": self.arrived, "profile": {"num_splits": 1}});
-                Outcome::Response(response.to_string())
-            });
+            let outcome = self.end.take().unwrap_or_else(|| self.answered(report));
             return Ok(Progress::Done(outcome));
         };
         Ok(Progress::Pending(demand_of(&wave)))
+    }
+}
+
+impl ScriptedInstance {
+    fn answered(&mut self, report: HostReport) -> Outcome {
+        let mut answer = self.answer.take();
+        answer["arrived"] = self.arrived.clone().into();
+        answer["elapsed_time_micros"] = report.elapsed_us.into();
+        answer["timed_out"] = report.timed_out.into();
+        answer["budget_exhausted"] = report.budget_exhausted.into();
+        Outcome::Http(HttpResponse {
+            status: 200,
+            headers: Vec::new(),
+            body: answer.to_string().into_bytes(),
+        })
     }
 }
 

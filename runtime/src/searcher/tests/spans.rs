@@ -151,7 +151,7 @@ async fn a_search_of_two_waves_is_seen_span_by_span() {
     assert_eq!(sessions.len(), 1);
     assert_eq!(
         (sessions[0].get("kind"), &*sessions[0].path),
-        ("search", &["query"][..])
+        ("http", &["query"][..])
     );
     let steps: Vec<_> = collector
         .all("guest")

@@ -13,7 +13,7 @@ use canter_split_format::ListedSplit;
 use serde_json::{Value, json};
 
 use super::super::checks::{LIMITS, no_cache};
-use super::super::host::{Objects, run};
+use super::super::host::{Objects, answer_of, run, search as search_session};
 use super::damage::damaged;
 use super::origin::{index, read};
 use super::panics::{Panic, watched};
@@ -177,11 +177,7 @@ fn search(objects: &Objects, findings: &mut Findings) {
 }
 
 fn ask(objects: &Objects, request: &Value) -> Result<Outcome, SearchError> {
-    run(
-        Session::search(&request.to_string(), LIMITS)?,
-        objects,
-        &no_cache,
-    )
+    run(search_session(request, LIMITS, 1)?, objects, &no_cache)
 }
 
 fn ask_http(objects: &Objects, body: &Value) -> Result<Outcome, SearchError> {
@@ -200,7 +196,7 @@ fn ask_http(objects: &Objects, body: &Value) -> Result<Outcome, SearchError> {
 fn divided(objects: &Objects) -> Option<String> {
     let request = json!({ "query": "word:alpha", "max_hits": 3, "sort_by": "n", "aggs": {
         "a": { "terms": { "field": "tag" } } } });
-    let session = Session::plan(&request.to_string(), LIMITS, 3).expect("a request");
+    let session = search_session(&request, LIMITS, 3).expect("a request");
     let plan = match run(session, objects, &no_cache) {
         Ok(Outcome::Plan(plan)) => plan,
         other => return defect_of(&other),
@@ -222,18 +218,16 @@ fn divided(objects: &Objects) -> Option<String> {
 fn defect_of(end: &Result<Outcome, SearchError>) -> Option<String> {
     match end {
         Err(error) => (error.kind == ErrorKind::Internal).then(|| error.to_string()),
-        Ok(Outcome::Response(answer)) => {
-            let answer: Value = serde_json::from_str(answer).expect("an answer is JSON");
+        Ok(Outcome::Http(response)) if response.status == 500 => {
+            Some(String::from_utf8_lossy(&response.body).into_owned())
+        }
+        end => {
+            let answer = answer_of(end)?;
             let mut failed = answer["failed_splits"].as_array()?.iter();
             failed
                 .find(|failed| failed["kind"] == "internal")
                 .map(Value::to_string)
         }
-        Ok(Outcome::Http(response)) => {
-            let is_defect = response.status == 500;
-            is_defect.then(|| String::from_utf8_lossy(&response.body).into_owned())
-        }
-        Ok(_) => None,
     }
 }
 
@@ -281,10 +275,9 @@ fn write(folder: &Path, objects: &Objects) {
 /// Reads documents that a search has listed.
 fn read_documents(store: &IndexStore, objects: &Objects) -> Result<(), BuildError> {
     let request = json!({ "query": "*", "max_hits": 0, "list_documents": true });
-    let Ok(Outcome::Response(answer)) = ask(objects, &request) else {
+    let Some(answer) = answer_of(&ask(objects, &request)) else {
         return Ok(());
     };
-    let answer: Value = serde_json::from_str(&answer).expect("an answer is JSON");
     let listed = answer["listed_splits"].clone();
     let listed: Vec<ListedSplit> = serde_json::from_value(listed).expect("lists of documents");
     let mut first = Ok(());
@@ -311,14 +304,11 @@ pub fn answer_sound_index() {
     let mut num_hits = 0;
     let mut problems = Vec::new();
     for request in searches() {
-        let answer = match ask(index(), &request) {
-            Ok(Outcome::Response(answer)) => answer,
-            other => {
-                problems.push(format!("{request}: {other:?}"));
-                continue;
-            }
+        let end = ask(index(), &request);
+        let Some(answer) = answer_of(&end) else {
+            problems.push(format!("{request}: {end:?}"));
+            continue;
         };
-        let answer: Value = serde_json::from_str(&answer).expect("an answer is JSON");
         let is_explained = request.get("explain").is_some();
         let is_whole = answer["failed_splits"] == json!([]) && answer["num_hits"] != 0;
         if !is_explained && !is_whole {

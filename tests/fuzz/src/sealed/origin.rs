@@ -5,14 +5,12 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use canter_doc_mapper::IndexConfig;
-use canter_guest::Session;
 use canter_index_builder::{IngestOptions, Source, create_index, delete_documents, ingest};
-use canter_protocol::Outcome;
 use canter_split_format::{ListedSplit, MANIFEST_OBJECT, ManifestFile};
 use serde_json::{Value, json};
 
 use super::super::checks::no_cache;
-use super::super::host::{Objects, run};
+use super::super::host::{Objects, answer_of, run, search};
 
 /// Number of documents in each split. In the first, a posting list has several blocks of 128, and a
 /// column several of 512.
@@ -138,11 +136,8 @@ pub(super) fn index() -> &'static Objects {
 /// Returns some documents of each split, as a deletion lists them.
 fn listed(objects: &Objects) -> Vec<ListedSplit> {
     let request = json!({ "query": "word:w7 OR tag:xz", "max_hits": 0, "list_documents": true });
-    let session = Session::search(&request.to_string(), "{}").expect("a request");
-    let Ok(Outcome::Response(answer)) = run(session, objects, &no_cache) else {
-        panic!("the index cannot be searched");
-    };
-    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let session = search(&request, "{}", 1).expect("a request");
+    let answer = answer_of(&run(session, objects, &no_cache)).expect("the index can be searched");
     serde_json::from_value(answer["listed_splits"].clone()).expect("lists of documents")
 }
 

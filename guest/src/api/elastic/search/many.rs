@@ -3,7 +3,7 @@
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-msearch>.
 
 use canter_names::read_json;
-use canter_protocol::{Budget, HttpRequest, Outcome};
+use canter_protocol::{Budget, HttpRequest};
 use futures_util::future::join_all;
 use serde_json::{Map, Value};
 
@@ -168,11 +168,7 @@ async fn answer(search: OneOfMany, at_once: u64, exchange: &Exchange) -> String 
     };
     match end {
         Err(error) if asked.allows(&error) => with_status(found_nothing(false).to_owned()),
-        Ok(Outcome::Response(json)) => with_status(json),
-        Ok(_) => {
-            let error = SearchError::internal("a search of many did not end with its answer");
-            error_body(&error, Stage::Searching, false).1.to_string()
-        }
+        Ok(json) => with_status(json),
         Err(error) => {
             let is_late = exchange.report().timed_out;
             error_body(&error, Stage::Searching, is_late).1.to_string()

@@ -302,9 +302,8 @@ fn plain(settings: &ApiSettings, is_pretty: bool) -> Question {
 
 fn http_form(is_pretty: bool) -> AnswerForm {
     AnswerForm {
-        is_http: true,
-        has_profile: false,
         is_pretty,
+        ..AnswerForm::default()
     }
 }
 

@@ -258,14 +258,6 @@ impl EngineInstance for WasmInstance {
         let sessions = self.guest.canter_search_engine().session();
         let store = &mut self.store;
         let opened = match &request {
-            SessionRequest::Search { request, limits } => {
-                sessions.call_search(store, request, limits)
-            }
-            SessionRequest::Plan {
-                request,
-                limits,
-                max_leaves,
-            } => sessions.call_plan(store, request, limits, *max_leaves),
             SessionRequest::Http {
                 request,
                 settings,
@@ -435,7 +427,6 @@ fn host_class(class: wit::ByteClass) -> ByteClass {
 
 fn host_outcome(outcome: wit::Outcome) -> Outcome {
     match outcome {
-        wit::Outcome::Response(json) => Outcome::Response(json),
         wit::Outcome::Plan(plan) => Outcome::Plan(QueryPlan {
             leaves: plan.leaves,
             root: plan.root,
