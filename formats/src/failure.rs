@@ -36,3 +36,6 @@ impl fmt::Display for Failure {
         f.write_str(&self.message)
     }
 }
+
+/// Receives the results of a record: JSON objects, or an error.
+pub type Sink<'s> = dyn FnMut(Result<&[u8], Failure>) + 's;

@@ -48,9 +48,9 @@ mod time;
 
 pub use cut::{Cut, Cutter};
 pub use dialect::Dialect;
-pub use failure::Failure;
+pub use failure::{Failure, Sink};
 pub use format::Format;
-pub use layout::{Directive, Hints, Layout, MonthDay, Sink, ValueKind};
-pub use log_line::time::Zone;
+pub use layout::{Directive, Hints, Layout, ValueKind};
+pub use log_line::time::{MonthDay, Zone};
 pub use nesting::JsonNesting;
 pub use recognise::{BEGINNING_LEN, Recognised, recognise};

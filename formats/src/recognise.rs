@@ -7,10 +7,11 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use crate::container;
+use crate::cut::without_nuls;
 use crate::dialect::{DELIMITERS, Dialect, named_delimiter};
 use crate::format::Format;
 use crate::json::read_json;
-use crate::layout::{Hints, without_nuls};
+use crate::layout::Hints;
 use crate::log_line;
 use crate::parse;
 use crate::{Cut, Cutter};

@@ -31,7 +31,6 @@ pub mod lab;
 pub mod observe;
 
 mod driver;
-mod explain;
 mod interrupt;
 mod io;
 mod limits;
@@ -44,7 +43,6 @@ pub use canter_names::Api;
 pub use canter_protocol::{Budget, ErrorKind, SearchError};
 pub use canter_stores::parse_bytes;
 pub use engine::Engine;
-pub use explain::{Explanation, PlannedRead};
 pub use fetch::RangeFetcher;
 pub use interrupt::Interrupt;
 pub use io::ManifestOptions;
@@ -52,6 +50,6 @@ pub use limits::Limits;
 pub use observe::Metrics;
 pub use profile::{ClassCount, Profile, RequestRecord, Wave};
 pub use searcher::{
-    Caller, HttpAnswer, InvalidMediaType, LeafAnswer, LeafRunner, MediaTypes, SearchResponse,
-    SearchText, Searcher, SearcherBuilder,
+    Caller, Explanation, HttpAnswer, InvalidMediaType, LeafAnswer, LeafRunner, MediaTypes,
+    PlannedRead, SearchResponse, SearchText, Searcher, SearcherBuilder,
 };

@@ -19,12 +19,14 @@ use crate::{Interrupt, Limits, Profile, SearchError};
 
 mod answer;
 mod builder;
+mod explain;
 mod http;
 mod leaves;
 mod media;
 
 pub use answer::{SearchResponse, SearchText};
 pub use builder::SearcherBuilder;
+pub use explain::{Explanation, PlannedRead};
 pub use http::{Caller, HttpAnswer};
 pub use leaves::{LeafAnswer, LeafRunner};
 pub use media::{InvalidMediaType, MediaTypes};
@@ -39,8 +41,8 @@ pub struct Searcher {
 }
 
 /// Search with an open session, and its driver within the budget of its request.
-pub(crate) struct OpenSearch {
-    pub(crate) driver: Driver,
+struct OpenSearch {
+    driver: Driver,
     first: Worker,
     session: OpenSession,
     /// Milliseconds that the search may take.
@@ -48,7 +50,7 @@ pub(crate) struct OpenSearch {
 }
 
 /// End of a search, or of a dry run.
-pub(crate) enum SearchEnd {
+enum SearchEnd {
     /// The guest's response.
     Answered(HttpResponse),
     /// The requests that a dry run would have sent next.
@@ -177,7 +179,7 @@ impl Searcher {
     }
 
     /// Opens an HTTP session, whose request may lower `limits`.
-    pub(crate) async fn open(
+    async fn open(
         &self,
         session: SessionRequest,
         limits: &Limits,
@@ -198,10 +200,7 @@ impl Searcher {
     }
 
     /// Runs a search to its end, in one session or in one for each leaf of its plan.
-    pub(crate) async fn run(
-        &self,
-        search: OpenSearch,
-    ) -> Result<(SearchEnd, Profile, Driver), SearchError> {
+    async fn run(&self, search: OpenSearch) -> Result<(SearchEnd, Profile, Driver), SearchError> {
         let OpenSearch {
             driver,
             first,
@@ -234,11 +233,6 @@ impl Searcher {
         let (end, root_profile) = driver.run(first, root, profile.num_waves).await?;
         profile.append(root_profile);
         Ok((response_of(end)?, profile))
-    }
-
-    /// Returns the state shared by the searches of this searcher.
-    pub(crate) fn shared(&self) -> &Arc<SharedIo> {
-        &self.shared
     }
 
     /// Returns the worker of the plan, the first leaf and the root: a search with one leaf needs no other.

@@ -9,16 +9,16 @@ use crate::time::is_rfc3339;
 
 /// Contents of an envelope.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Opened<'t> {
-    pub(super) time: Cow<'t, str>,
-    pub(super) stream: Cow<'t, str>,
-    pub(super) text: Cow<'t, str>,
+pub(crate) struct Opened<'t> {
+    pub(crate) time: Cow<'t, str>,
+    pub(crate) stream: Cow<'t, str>,
+    pub(crate) text: Cow<'t, str>,
     /// Start of the text in the line; `None` if it is escaped there.
-    pub(super) text_start: Option<usize>,
+    pub(crate) text_start: Option<usize>,
     /// True if the rest of it is on the next line.
-    pub(super) is_part: bool,
+    pub(crate) is_part: bool,
     /// Additional attributes that Docker was configured to write.
-    pub(super) attrs: Option<Value>,
+    pub(crate) attrs: Option<Value>,
 }
 
 /// Returns whether a line is in CRI's format.
@@ -31,7 +31,7 @@ pub(crate) fn is_json_file(line: &str) -> bool {
     json_file(line).is_some()
 }
 
-pub(super) fn open(line: &str) -> Option<Opened<'_>> {
+pub(crate) fn open(line: &str) -> Option<Opened<'_>> {
     match line.starts_with('{') {
         true => json_file(line),
         false => cri(line),
@@ -87,7 +87,7 @@ fn json_file(line: &str) -> Option<Opened<'_>> {
 }
 
 /// Returns whether a line is a part, the rest of which is on the next one. Examines only as much of it as necessary.
-pub(super) fn is_part(line: &[u8]) -> bool {
+pub(crate) fn is_part(line: &[u8]) -> bool {
     if line.first() != Some(&b'{') {
         let tags = line.split(|byte| *byte == b' ').nth(2);
         return tags.is_some_and(|tags| tags == b"P" || tags.starts_with(b"P:"));

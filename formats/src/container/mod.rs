@@ -12,8 +12,7 @@
 //! `https://docs.docker.com/engine/logging/drivers/json-file/`
 
 mod envelope;
-mod parse;
 mod splice;
 
-pub(crate) use envelope::{is_cri, is_json_file};
-pub(crate) use parse::Container;
+pub(crate) use envelope::{Opened, is_cri, is_json_file, is_part, open};
+pub(crate) use splice::append_members;

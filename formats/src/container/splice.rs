@@ -2,7 +2,7 @@
 
 /// Appends the members of `object`, which is valid JSON, with commas between them and one before the first if
 /// `is_first` is false. A name in `taken` gets the prefix `log_`, so that no value hides another.
-pub(super) fn append_members(object: &str, taken: &[&str], mut is_first: bool, out: &mut Vec<u8>) {
+pub(crate) fn append_members(object: &str, taken: &[&str], mut is_first: bool, out: &mut Vec<u8>) {
     let text = object.as_bytes();
     let mut place = after_space(text, after_space(text, 0) + 1);
     while text.get(place) == Some(&b'"') {

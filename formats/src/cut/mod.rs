@@ -88,3 +88,20 @@ impl Cutter {
         }
     }
 }
+
+/// Returns a record without leading and trailing NULs, which a file system leaves where a machine stopped before it
+/// wrote the rest.
+#[inline]
+pub(crate) fn without_nuls(record: &[u8]) -> &[u8] {
+    match (record.first(), record.last()) {
+        (Some(0), _) | (_, Some(0)) => {
+            let start = record.iter().position(|byte| *byte != 0);
+            let end = record.iter().rposition(|byte| *byte != 0);
+            let range = start.zip(end).map(|(start, end)| start..=end);
+            range
+                .and_then(|range| record.get(range))
+                .unwrap_or_default()
+        }
+        _ => record,
+    }
+}

@@ -12,6 +12,21 @@ use crate::failure::Failure;
 use crate::json::Object;
 use crate::time;
 
+/// Reads the user. A user's name may contain spaces; the time follows it in brackets.
+fn user_of<'t>(text: &'t str, words: &mut Words<'t>) -> Result<&'t str, Failure> {
+    let name = words.word("the user (or -)")?;
+    let at = words.rest().find(" [");
+    let Some(at) = at.filter(|_| !words.rest().starts_with('[')) else {
+        return Ok(name);
+    };
+    let start = text.len() - words.rest().len() - name.len() - 1;
+    let end = text.len() - words.rest().len() + at;
+    while !words.is_at_end() && !words.rest().starts_with('[') {
+        words.word("the user (or -)")?;
+    }
+    Ok(text.get(start..end).unwrap_or(name))
+}
+
 pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut words = Words::new(text);
     let mut client = words.word("the client")?;
@@ -20,19 +35,7 @@ pub(crate) fn parse(text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
         client = words.word("the client")?;
     }
     let identity = words.word("the identity (or -)")?;
-    // A user's name may contain spaces; the time follows it in brackets.
-    let mut user = words.word("the user (or -)")?;
-    if !words.rest().starts_with('[')
-        && let Some(at) = words.rest().find(" [")
-    {
-        let name = user;
-        let start = text.len() - words.rest().len() - name.len() - 1;
-        let end = text.len() - words.rest().len() + at;
-        user = text.get(start..end).unwrap_or(name);
-        while !words.is_at_end() && !words.rest().starts_with('[') {
-            words.word("the user (or -)")?;
-        }
-    }
+    let user = user_of(text, &mut words)?;
     let before_time = words.failure("a time such as [17/May/2015:10:05:03 +0000]");
     let timestamp = words.bracketed("a time such as [17/May/2015:10:05:03 +0000]")?;
     let timestamp = time::of_access_log(timestamp).ok_or(before_time)?;

@@ -10,7 +10,7 @@ use super::add_untyped;
 use crate::dialect::Dialect;
 use crate::failure::Failure;
 use crate::json::Object;
-use crate::layout::Layout;
+use crate::layout::Column;
 
 /// Returns the names on the first line. A `#` that makes it a comment is not part of them.
 pub(crate) fn names(record: &[u8], dialect: Dialect) -> Vec<String> {
@@ -31,17 +31,22 @@ pub(crate) fn is_comment(record: &[u8], dialect: Dialect, num_columns: usize) ->
         && (num_columns == 0 || Values::new(&text, dialect).count() != num_columns)
 }
 
-pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Failure> {
+pub(crate) fn parse(
+    text: &str,
+    columns: &[Column],
+    dialect: Dialect,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
     let start = out.len();
-    let parsed = parse_as(text, layout, layout.dialect, out);
+    let parsed = parse_as(text, columns, dialect, out);
     // The first of them may be far after the beginning.
-    if parsed.is_err() && !layout.dialect.has_backslashes && text.contains("\\\"") {
+    if parsed.is_err() && !dialect.has_backslashes && text.contains("\\\"") {
         let escaped = Dialect {
             has_backslashes: true,
-            ..layout.dialect
+            ..dialect
         };
         let (mut other, failed) = (Vec::new(), out.split_off(start));
-        if parse_as(text, layout, escaped, &mut other).is_ok() {
+        if parse_as(text, columns, escaped, &mut other).is_ok() {
             out.extend_from_slice(&other);
             return Ok(());
         }
@@ -52,15 +57,15 @@ pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<()
 
 fn parse_as(
     text: &str,
-    layout: &Layout,
+    columns: &[Column],
     dialect: Dialect,
     out: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     let mut values = Values::new(text, dialect);
     let mut object = Object::begin(out);
-    for column in &layout.columns {
+    for column in columns {
         let Some(value) = values.next() else {
-            return Err(wrong_number(text, layout, dialect));
+            return Err(wrong_number(text, columns, dialect));
         };
         add_untyped(
             &mut object,
@@ -74,7 +79,7 @@ fn parse_as(
     match values.next() {
         None if values.is_unclosed => Err(unclosed_quote()),
         None => Ok(()),
-        Some(_) => Err(wrong_number(text, layout, dialect)),
+        Some(_) => Err(wrong_number(text, columns, dialect)),
     }
 }
 
@@ -85,7 +90,7 @@ fn unclosed_quote() -> Failure {
     }
 }
 
-fn wrong_number(text: &str, layout: &Layout, dialect: Dialect) -> Failure {
+fn wrong_number(text: &str, columns: &[Column], dialect: Dialect) -> Failure {
     let mut values = Values::new(text, dialect);
     let found = values.by_ref().count();
     if values.is_unclosed {
@@ -95,7 +100,7 @@ fn wrong_number(text: &str, layout: &Layout, dialect: Dialect) -> Failure {
         reason: "wrong_number_of_values",
         message: format!(
             "the record has {found} values where the first line names {}",
-            layout.columns.len()
+            columns.len()
         ),
     }
 }

@@ -5,9 +5,8 @@
 use serde_json::{Map, Value};
 
 use super::any_value::{array, attributes, integer, member, plain};
-use crate::failure::Failure;
+use crate::failure::{Failure, Sink};
 use crate::json::read_json;
-use crate::layout::Sink;
 
 /// `record` is an element of `resourceLogs`, or an object that contains them.
 pub(crate) fn parse(record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {

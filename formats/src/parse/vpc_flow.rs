@@ -4,7 +4,7 @@
 use super::plain_name;
 use crate::failure::Failure;
 use crate::json::Object;
-use crate::layout::{Column, Layout};
+use crate::layout::Column;
 
 /// The fields of version 2, in the default format, used if the first line has no names.
 const DEFAULT: [&str; 14] = [
@@ -71,9 +71,9 @@ pub(crate) fn is_header(line: &str) -> bool {
     num_known >= 2 && !line.contains([',', ';', '"', '{'])
 }
 
-pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Failure> {
+pub(crate) fn parse(text: &str, columns: &[Column], out: &mut Vec<u8>) -> Result<(), Failure> {
     let values: Vec<&str> = text.split_ascii_whitespace().collect();
-    let num_columns = match layout.columns.len() {
+    let num_columns = match columns.len() {
         0 => DEFAULT.len(),
         num => num,
     };
@@ -84,11 +84,8 @@ pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<()
         });
     }
     let mut object = Object::begin(out);
-    let named = layout
-        .columns
-        .iter()
-        .map(|Column { name, .. }| name.as_str());
-    let default = DEFAULT.into_iter().take(match layout.columns.is_empty() {
+    let named = columns.iter().map(|Column { name, .. }| name.as_str());
+    let default = DEFAULT.into_iter().take(match columns.is_empty() {
         true => DEFAULT.len(),
         false => 0,
     });

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::{add_untyped, plain_name};
 use crate::failure::Failure;
 use crate::json::{Object, read_json};
-use crate::layout::{Hints, Layout, ValueKind};
+use crate::layout::{Column, Hints, ValueKind};
 
 /// Text although it may look like a number.
 const TEXTS: [&str; 4] = ["date", "time", "cs_version", "x_edge_request_id"];
@@ -23,8 +23,8 @@ pub(crate) fn names(record: &[u8]) -> Option<Vec<String>> {
     Some(names.split_ascii_whitespace().map(plain_name).collect())
 }
 
-pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<(), Failure> {
-    if layout.columns.is_empty() {
+pub(crate) fn parse(text: &str, columns: &[Column], out: &mut Vec<u8>) -> Result<(), Failure> {
+    if columns.is_empty() {
         return Err(Failure::format(
             "no line `#Fields: …` stands before the record",
         ));
@@ -34,18 +34,17 @@ pub(crate) fn parse(text: &str, layout: &Layout, out: &mut Vec<u8>) -> Result<()
         false => ' ',
     };
     let num_values = text.split(delimiter).count();
-    if num_values != layout.columns.len() {
+    if num_values != columns.len() {
         return Err(Failure {
             reason: "wrong_number_of_values",
             message: format!(
                 "the record has {num_values} values where #Fields names {}",
-                layout.columns.len()
+                columns.len()
             ),
         });
     }
     let values = text.split(delimiter);
-    let pairs = layout
-        .columns
+    let pairs = columns
         .iter()
         .zip(values)
         .map(|(column, value)| (column.name.as_str(), column.kind, Cow::Borrowed(value)));

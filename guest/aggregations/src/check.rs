@@ -6,8 +6,8 @@ use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::numbers::Number;
 use crate::request::{
-    Aggregation, Aggregations, Composite, CompositeBy, CompositeSource, Kind, MetricOf, RangeOf,
-    RateOf, Source, address, exact_number,
+    Aggregation, Aggregations, Composite, CompositeBy, CompositeSource, Kind, Metric, MetricOf,
+    RangeOf, RateOf, Source, address, exact_number,
 };
 use crate::respond::choice_text;
 use crate::{Error, Result};
@@ -94,22 +94,7 @@ fn add_untyped(mapper: &DocMapper, aggregation: &Aggregation, fields: &mut Vec<S
 }
 
 fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
-    let of = |source: &Source, takes| {
-        check_field(mapper, aggregation, &source.field, takes)?;
-        let Some(missing) = source.missing.as_ref().filter(|_| takes == Takes::Terms) else {
-            return Ok(());
-        };
-        match missing_key(mapper, &source.field, missing) {
-            Some(_) => Ok(()),
-            None => Err(Error::invalid(
-                &aggregation.path,
-                &format!(
-                    "missing is no value that the field {:?} can have",
-                    source.field
-                ),
-            )),
-        }
-    };
+    let of = |source: &Source, takes| check_source(mapper, aggregation, source, takes);
     let named = |field: &str, takes| check_field(mapper, aggregation, field, takes);
     match &aggregation.kind {
         Kind::Terms(terms) => of(&terms.source, Takes::Terms)?,
@@ -143,30 +128,61 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
             check_after(mapper, &aggregation.path, composite)?;
         }
         Kind::Filter(_) | Kind::Filters(_) => {}
-        Kind::Metric(metric) => match &metric.what {
-            MetricOf::ValueCount | MetricOf::Cardinality => of(&metric.source, Takes::Terms)?,
-            MetricOf::WeightedAvg { weight } => {
-                of(&metric.source, Takes::Numbers)?;
-                of(weight, Takes::Numbers)?;
-            }
-            MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) => {
-                for (field, _) in &hits.sort {
-                    named(field, Takes::NumbersAndDates)?;
-                }
-                for field in &hits.fields {
-                    named(field, Takes::Terms)?;
-                }
-            }
-            MetricOf::StringStats { .. } => of(&metric.source, Takes::Texts)?,
-            MetricOf::Rate(rate) if rate.of == RateOf::Documents => {}
-            MetricOf::Rate(_) => of(&metric.source, Takes::Numbers)?,
-            _ => of(&metric.source, Takes::NumbersAndDates)?,
-        },
+        Kind::Metric(metric) => check_metric(mapper, aggregation, metric)?,
     }
     aggregation
         .inside
         .iter()
         .try_for_each(|inside| check(mapper, inside))
+}
+
+/// Checks the fields of an aggregation without buckets.
+fn check_metric(mapper: &DocMapper, aggregation: &Aggregation, metric: &Metric) -> Result<()> {
+    let of = |source: &Source, takes| check_source(mapper, aggregation, source, takes);
+    let named = |field: &str, takes| check_field(mapper, aggregation, field, takes);
+    match &metric.what {
+        MetricOf::ValueCount | MetricOf::Cardinality => of(&metric.source, Takes::Terms),
+        MetricOf::WeightedAvg { weight } => {
+            of(&metric.source, Takes::Numbers)?;
+            of(weight, Takes::Numbers)
+        }
+        MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) => {
+            for (field, _) in &hits.sort {
+                named(field, Takes::NumbersAndDates)?;
+            }
+            for field in &hits.fields {
+                named(field, Takes::Terms)?;
+            }
+            Ok(())
+        }
+        MetricOf::StringStats { .. } => of(&metric.source, Takes::Texts),
+        MetricOf::Rate(rate) if rate.of == RateOf::Documents => Ok(()),
+        MetricOf::Rate(_) => of(&metric.source, Takes::Numbers),
+        _ => of(&metric.source, Takes::NumbersAndDates),
+    }
+}
+
+/// Checks a field, and what stands for a value that is missing.
+fn check_source(
+    mapper: &DocMapper,
+    aggregation: &Aggregation,
+    source: &Source,
+    takes: Takes,
+) -> Result<()> {
+    check_field(mapper, aggregation, &source.field, takes)?;
+    let Some(missing) = source.missing.as_ref().filter(|_| takes == Takes::Terms) else {
+        return Ok(());
+    };
+    match missing_key(mapper, &source.field, missing) {
+        Some(_) => Ok(()),
+        None => Err(Error::invalid(
+            &aggregation.path,
+            &format!(
+                "missing is no value that the field {:?} can have",
+                source.field
+            ),
+        )),
+    }
 }
 
 fn check_field(

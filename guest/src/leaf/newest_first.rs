@@ -250,6 +250,64 @@ impl<'a> LeafSearch<'a> {
         counted
     }
 
+    /// Searches one split after another until the page is full and enough hits are counted.
+    pub(super) async fn search_in_order(
+        &mut self,
+        splits: &[&'a (u32, HeadSource)],
+        opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
+    ) -> Result<(), SearchError> {
+        /// Maximum number of splits that are searched together.
+        const MOST_AT_ONCE: usize = 8;
+        let mut waiting = splits.iter().copied();
+        let mut at_once = 1;
+        loop {
+            let round: Vec<&(u32, HeadSource)> = waiting.by_ref().take(at_once).collect();
+            if round.is_empty() {
+                return Ok(());
+            }
+            self.search_splits(&round, opened).await?;
+            let window = self.window;
+            if window > 0 && self.result.hits.len() >= window {
+                match self.enough_hits() {
+                    Some(enough) if self.result.num_hits >= enough => {
+                        self.result.num_splits_not_needed += waiting.count() as u64;
+                        return Ok(());
+                    }
+                    Some(_) => {}
+                    None => return self.count_rest(waiting).await,
+                }
+            }
+            at_once = (at_once * 2).min(MOST_AT_ONCE);
+        }
+    }
+
+    /// Counts, and aggregates, splits whose hits are not shown: all together, without hits.
+    async fn count_rest(
+        &mut self,
+        splits: impl Iterator<Item = &'a (u32, HeadSource)>,
+    ) -> Result<(), SearchError> {
+        let is_known = self.matches_all()
+            && self.leaf.resolved.time.is_open()
+            && self.leaf.question.aggregations.is_none();
+        let mut unknown = Vec::new();
+        for split in splits {
+            match is_known {
+                true => {
+                    self.result.num_hits += split.1.entry.num_live_docs();
+                    self.result.num_splits_from_head += 1;
+                }
+                false => unknown.push(split),
+            }
+        }
+        // The hits so far stay, and so do the open splits that hold them.
+        let hits = std::mem::take(&mut self.result.hits);
+        let window = std::mem::take(&mut self.window);
+        let counted = self.search_splits(&unknown, &mut BTreeMap::new()).await;
+        self.result.hits = hits;
+        self.window = window;
+        counted
+    }
+
     /// Returns the time of the last hit so far, or the start of its time bucket.
     fn worst_time(&self) -> Option<i64> {
         Some(self.result.hits.last()?.place.time_ns)

@@ -3,7 +3,7 @@
 use canter_split_format::{MAX_MANIFEST_BYTES, MAX_SPLITS};
 use serde::{Deserialize, Serialize};
 
-/// Most of what one search may use. Unknown keys are refused by name.
+/// Limits of one search. Unknown keys are refused by name.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Limits {

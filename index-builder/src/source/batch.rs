@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Number of bytes of a record over the limit that are kept for the rejects file.
+pub(super) const KEPT_OF_LONG_RECORD: usize = 1024;
+
 /// Consecutive records of one source, all with the same layout.
 #[derive(Debug)]
 pub(crate) struct RecordBatch {
@@ -103,4 +106,9 @@ impl RecordBatch {
 /// Returns whether a byte is not part of a record: white space, or what a crash has left in place of bytes.
 pub(crate) fn is_blank(byte: &u8) -> bool {
     byte.is_ascii_whitespace() || *byte == 0
+}
+
+pub(super) fn without_ending(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -10,8 +10,6 @@ mod identity;
 mod input;
 mod next_record;
 mod object;
-mod once;
-mod open;
 mod opened;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -25,11 +23,11 @@ mod tests;
 #[cfg(feature = "parquet")]
 pub use self::parquet::ArrowTables;
 pub(crate) use batch::{Extent, Record, RecordBatch, is_blank};
-pub(crate) use decoding::{TakenApart, take_apart};
 pub(crate) use identity::{
     Identities, Identity, Ledger, Place as InputPlace, id_of_lines, mark_of, name_of, open_end_of,
 };
 pub use input::Source;
+pub(crate) use input::{TakenApart, take_apart};
 pub(crate) use object::{ObjectPlace, ReadAhead};
 pub(crate) use records::{RecordReader, SourceRead};
 pub(crate) use settings::{ReadSettings, zone_named};

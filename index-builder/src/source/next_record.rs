@@ -1,13 +1,10 @@
 //! Finding the next record of a source: a line, several lines according to a rule, or a record found by a cutter.
 
-use super::batch::{Extent, RecordSpan};
+use super::batch::{Extent, KEPT_OF_LONG_RECORD, RecordSpan, without_ending};
 use super::records::RecordReader;
 use crate::error::ErrorKind;
 use canter_formats::Cut;
 use std::io::{self, BufRead};
-
-/// Number of bytes of a record over the limit that are kept for the rejects file.
-pub(super) const KEPT_OF_LONG_RECORD: usize = 1024;
 
 impl RecordReader {
     pub(super) fn next_record(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
@@ -362,11 +359,6 @@ impl RecordReader {
             place: self.num_lines + 1,
         })
     }
-}
-
-pub(super) fn without_ending(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Keeps the beginning of a record that is over the limit.

@@ -31,7 +31,6 @@ use prometheus_client::metrics::counter::Counter;
 use super::allowance::Allowance;
 use super::latencies::{Latencies, Quantiles};
 use super::{ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, RangeFetcher};
-use crate::Metrics;
 use crate::clock::Clock;
 
 /// Maximum number of saved extra requests. Slow requests come in bursts, and a burst without saved
@@ -114,10 +113,12 @@ impl HedgeState {
         }
     }
 
-    pub(crate) fn counted_by(mut self, metrics: &Metrics) -> Self {
-        self.num_hedges = metrics.hedges.clone();
-        self.num_won = metrics.hedges_won.clone();
-        self
+    pub(crate) fn counted_by(self, num_hedges: &Counter, num_won: &Counter) -> Self {
+        Self {
+            num_hedges: num_hedges.clone(),
+            num_won: num_won.clone(),
+            ..self
+        }
     }
 
     /// Records the latency of a request, for tests.

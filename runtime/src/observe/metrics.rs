@@ -23,7 +23,7 @@ use crate::session::ByteClass;
 type Labels<const N: usize> = [(&'static str, &'static str); N];
 
 /// Outcome label of a successful request or fetched range.
-pub(super) const OK: &str = "ok";
+pub(crate) const OK: &str = "ok";
 /// Outcome label of a request that was cancelled before its answer.
 pub(super) const CANCELLED: &str = "cancelled";
 

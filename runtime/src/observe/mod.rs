@@ -15,6 +15,7 @@ pub use canter_stores::{redact, redact_urls};
 pub use metrics::Metrics;
 pub use server_timing::ServerTiming;
 
+pub(crate) use metrics::OK;
 pub(crate) use query::{Answered, observe_query};
 pub(crate) use sources::SearcherSource;
 pub(crate) use store::Observed;

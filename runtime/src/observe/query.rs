@@ -3,60 +3,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tracing::{Instrument, Span};
 
 use super::Metrics;
-use super::metrics::{CANCELLED, OK};
+use super::metrics::CANCELLED;
 use super::spans;
 use crate::clock::Clock;
 use crate::io::SharedIo;
-use crate::{Explanation, Profile, SearchError, SearchResponse, SearchText};
+use crate::{Profile, SearchError};
 
 /// Answer with a known outcome and profile.
 pub(crate) trait Answered {
     /// Returns one of [`super::metrics::QUERY_OUTCOMES`].
     fn outcome(&self) -> &'static str;
     fn profile(&self) -> &Profile;
-}
-
-impl Answered for SearchResponse {
-    fn outcome(&self) -> &'static str {
-        let failed = self.json["failed_splits"].as_array();
-        if self.json["timed_out"] == Value::Bool(true) {
-            "timed_out"
-        } else if !self.json["budget_exhausted"].is_null() {
-            "budget_exhausted"
-        } else if failed.is_some_and(|failed| !failed.is_empty()) {
-            "partial"
-        } else {
-            OK
-        }
-    }
-
-    fn profile(&self) -> &Profile {
-        &self.profile
-    }
-}
-
-impl Answered for SearchText {
-    fn outcome(&self) -> &'static str {
-        self.response.outcome()
-    }
-
-    fn profile(&self) -> &Profile {
-        &self.response.profile
-    }
-}
-
-impl Answered for Explanation {
-    fn outcome(&self) -> &'static str {
-        OK
-    }
-
-    fn profile(&self) -> &Profile {
-        &self.profile
-    }
 }
 
 /// Runs a query in its own span and counts it. `kind` is one of [`super::metrics::QUERY_KINDS`].

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Caller, SearchEnd, Searcher};
-use crate::observe::observe_query;
+use crate::observe::{Answered, OK, observe_query};
 use crate::{ErrorKind, Limits, Profile, SearchError};
 
 const AGGREGATIONS: &str = "aggregations";
@@ -79,6 +79,35 @@ impl Serialize for SearchText {
             }
         }
         out.end()
+    }
+}
+
+impl Answered for SearchResponse {
+    fn outcome(&self) -> &'static str {
+        let failed = self.json["failed_splits"].as_array();
+        if self.json["timed_out"] == Value::Bool(true) {
+            "timed_out"
+        } else if !self.json["budget_exhausted"].is_null() {
+            "budget_exhausted"
+        } else if failed.is_some_and(|failed| !failed.is_empty()) {
+            "partial"
+        } else {
+            OK
+        }
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+}
+
+impl Answered for SearchText {
+    fn outcome(&self) -> &'static str {
+        self.response.outcome()
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.response.profile
     }
 }
 

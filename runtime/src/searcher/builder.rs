@@ -237,8 +237,8 @@ impl SearcherBuilder {
         let clock = self.clock.unwrap_or_else(|| Arc::new(SystemClock::new()));
         let metrics = self.metrics.unwrap_or_default();
         let instance_permits = Arc::new(Semaphore::new(max_instances));
-        let hedges = HedgeState::new(self.hedge.unwrap_or_default()).counted_by(&metrics);
-        let hedges = Arc::new(hedges);
+        let hedges = HedgeState::new(self.hedge.unwrap_or_default());
+        let hedges = Arc::new(hedges.counted_by(&metrics.hedges, &metrics.hedges_won));
         metrics.watch(SearcherSource {
             instance_permits: Arc::downgrade(&instance_permits),
             max_instances,

@@ -137,7 +137,7 @@ impl Searcher {
 
     /// Returns the session of a search that this host itself makes. Its request may have keys that the
     /// API does not have.
-    pub(crate) fn own_session(
+    pub(super) fn own_session(
         &self,
         request: &Value,
         caller: &Caller,

@@ -13,11 +13,10 @@ use serde_json::Value;
 
 use super::documents::documents;
 use super::generate::Generator;
-use super::judge::short;
 use super::request::Request;
 use super::schema::Setup;
 use super::smaller::smaller_requests;
-use super::table::Table;
+use super::table::{Table, short};
 use crate::TestIndex;
 
 /// Number of documents and of splits of each index. In the index with the most splits, some of them

@@ -9,9 +9,9 @@ use super::dates::{self, SECOND};
 use super::documents::{self, one_of};
 use super::order::SortKey;
 use super::query::{Bound, Leaf, Node, Piece, Sign, can_be_bare, can_be_bound};
-use super::request::{Request, literal};
+use super::request::Request;
 use super::schema::{Diet, Field, Kind};
-use super::table::{Scalar, Table};
+use super::table::{Scalar, Table, literal};
 
 /// Generator of requests for one table.
 pub(super) struct Generator<'t, R> {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::dates::SECOND;
 use super::order::SortKey;
 use super::request::Request;
-use super::table::{Scalar, Table};
+use super::table::{Scalar, Table, short};
 
 impl Table {
     /// Returns the documents that match a request.
@@ -185,13 +185,5 @@ impl Table {
             out += &format!("{key} is missing and was {}; ", short(value));
         }
         out
-    }
-}
-
-pub(super) fn short(value: &Value) -> String {
-    let text = value.to_string();
-    match text.char_indices().nth(1_500) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
     }
 }

@@ -3,11 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::aggregations::{self, Filters};
-use super::dates;
 use super::order::SortKey;
 use super::query::Node;
 use super::schema::Setup;
-use super::table::Scalar;
 
 /// Request as a tree; [`Request::json`] serializes it.
 #[derive(Clone, Debug)]
@@ -96,22 +94,5 @@ impl Request {
             request["search_field"] = paths[field].into();
         }
         request
-    }
-}
-
-/// Returns a value in the syntax of a query.
-pub(super) fn literal(value: &Scalar) -> String {
-    match value {
-        Scalar::Int(int) => int.to_string(),
-        Scalar::Float(float) => format!("{float:?}"),
-        Scalar::Bool(b) => b.to_string(),
-        Scalar::Date(nanos) => dates::write(*nanos),
-        Scalar::Text(text) => text.clone(),
-        Scalar::Ip(ip) => {
-            let ip = std::net::Ipv6Addr::from(*ip);
-            ip.to_ipv4_mapped()
-                .map_or(ip.to_string(), |v4| v4.to_string())
-        }
-        Scalar::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
     }
 }

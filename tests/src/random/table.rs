@@ -23,6 +23,32 @@ pub(super) enum Scalar {
     Bytes(Vec<u8>),
 }
 
+/// Returns a value in the syntax of a query.
+pub(super) fn literal(value: &Scalar) -> String {
+    match value {
+        Scalar::Int(int) => int.to_string(),
+        Scalar::Float(float) => format!("{float:?}"),
+        Scalar::Bool(b) => b.to_string(),
+        Scalar::Date(nanos) => dates::write(*nanos),
+        Scalar::Text(text) => text.clone(),
+        Scalar::Ip(ip) => {
+            let ip = std::net::Ipv6Addr::from(*ip);
+            ip.to_ipv4_mapped()
+                .map_or(ip.to_string(), |v4| v4.to_string())
+        }
+        Scalar::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+    }
+}
+
+/// Returns the beginning of a value as JSON.
+pub(super) fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(1_500) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
 /// Values of one field in one document.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cell {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::families::hints;
-use crate::layout::without_nuls;
+use crate::cut::without_nuls;
 use crate::tests::{any_bytes, cut_all, joined};
 use crate::{Format, Layout, Recognised};
 

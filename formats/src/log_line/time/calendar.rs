@@ -1,7 +1,17 @@
 //! Days: which there are, and how far apart. No clock.
 
-use crate::layout::MonthDay;
 use crate::time::days_in;
+
+/// A day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MonthDay {
+    /// The year.
+    pub year: u16,
+    /// From 1.
+    pub month: u8,
+    /// From 1.
+    pub day: u8,
+}
 
 /// Days since 1970-01-01, in the Gregorian calendar.
 pub(crate) fn days_since_1970(date: MonthDay) -> i64 {

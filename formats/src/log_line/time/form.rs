@@ -1,11 +1,11 @@
 //! How a time is written, and reading one that is written so.
 
+use super::calendar::MonthDay;
 use super::calendar::{day_of, days_since_1970};
 use super::clock::{self, Clock};
 use super::date::{self, Date, DateForm};
 use super::digits::{at, number, run, two};
 use super::stamp::Stamp;
-use crate::layout::MonthDay;
 
 /// How a time is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

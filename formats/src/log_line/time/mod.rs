@@ -13,6 +13,7 @@ mod stamp;
 mod tests;
 mod zone;
 
+pub use calendar::MonthDay;
 pub(crate) use date::DateForm;
 pub(crate) use form::{Reading, TimeForm, days_of, read};
 pub(crate) use stamp::Reference;

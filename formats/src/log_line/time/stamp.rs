@@ -1,10 +1,10 @@
 //! A time that was read, and how it is written anew: RFC 3339, with a year and a zone.
 
+use super::calendar::MonthDay;
 use super::calendar::latest_year;
 use super::clock::Clock;
 use super::date::Date;
 use super::zone::{UTC, Zone};
-use crate::layout::MonthDay;
 
 /// What a time does not say itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

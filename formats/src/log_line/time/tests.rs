@@ -1,7 +1,7 @@
 //! Times in every form, and what they say.
 
+use super::MonthDay;
 use super::*;
-use crate::layout::MonthDay;
 use proptest::prelude::*;
 
 fn written(text: &str, reference: &Reference<'_>) -> Vec<String> {

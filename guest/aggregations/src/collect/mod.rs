@@ -23,21 +23,18 @@ mod metrics;
 mod table;
 mod tuples;
 
-pub use build::{BitSet, Split};
+pub use build::{BitSet, Collector, Split};
 pub(crate) use dates::is_known;
 pub use field::column_handles;
 pub(crate) use tuples::TupleOrder;
 
 use std::ops::Range;
 
-use self::block::{Block, Docs};
+use self::block::Block;
 use self::budget::Budget;
-use self::build::Part;
 use self::grouping::NONE;
 use crate::Result;
-use crate::partial::{Node, Partial};
-use crate::request::Aggregations;
-use crate::rollup::FromHead;
+use crate::partial::Node;
 
 /// State of one aggregation over the documents so far.
 trait Collect {
@@ -87,96 +84,5 @@ impl Places<'_> {
             .get(ord as usize)
             .copied()
             .filter(|place| *place != NONE)
-    }
-}
-
-/// Running aggregations of a request over one split.
-pub struct Collector {
-    parts: Vec<Part>,
-    budget: Budget,
-}
-
-impl Collector {
-    /// Opens the columns, whose bytes must be available. Results from the head are not computed
-    /// again.
-    ///
-    /// # Errors
-    /// A column cannot answer the request; a read of missing bytes.
-    pub fn open(
-        aggregations: &Aggregations,
-        split: &Split<'_>,
-        from_head: &FromHead,
-    ) -> Result<Self> {
-        let is_filtered = aggregations.bounds.is_filtered;
-        let list = aggregations.list.iter().enumerate();
-        let parts = list.map(|(place, aggregation)| {
-            let collect = match from_head.reads_columns(place) {
-                true => Some(build::build(aggregation, split, is_filtered)?),
-                false => None,
-            };
-            Ok(Part::new(collect, from_head.of(place).cloned()))
-        });
-        Ok(Self {
-            parts: parts.collect::<Result<_>>()?,
-            budget: Budget::new(aggregations.bounds.max_bytes),
-        })
-    }
-
-    /// Collects the documents from `first` to before `end`.
-    ///
-    /// # Errors
-    /// The buckets exceed the memory limit; the split is damaged.
-    pub fn collect_range(&mut self, first: u32, end: u32) -> Result<()> {
-        self.collect(Docs::Range(first, end))
-    }
-
-    /// Collects documents, in ascending order.
-    ///
-    /// # Errors
-    /// As [`Self::collect_range`].
-    pub fn collect_list(&mut self, docs: &[u32]) -> Result<()> {
-        self.collect(Docs::List(docs))
-    }
-
-    /// Counts the documents of a set within a range without visiting each. Returns `false` without
-    /// any effect if an aggregation must visit them.
-    ///
-    /// # Errors
-    /// As [`Self::collect_range`]; a read of missing bytes.
-    pub fn collect_ranked(&mut self, docs: &Range<u32>, set: &mut dyn Ranked) -> Result<bool> {
-        let mut all: Vec<&mut Box<dyn Collect>> = Vec::with_capacity(self.parts.len());
-        for part in &mut self.parts {
-            match part.counting_ranks() {
-                Some(collect) => all.push(collect),
-                None => return Ok(false),
-            }
-        }
-        for collect in all {
-            set.restart()?;
-            collect.collect_ranked(docs.clone(), set, &self.budget)?;
-        }
-        Ok(true)
-    }
-
-    fn collect(&mut self, docs: Docs<'_>) -> Result<()> {
-        if docs.len() == 0 {
-            return Ok(());
-        }
-        for part in &mut self.parts {
-            part.collect(docs, &self.budget)?;
-        }
-        Ok(())
-    }
-
-    /// Returns the results of all aggregations.
-    ///
-    /// # Errors
-    /// As [`Self::collect_range`].
-    pub fn finish(self) -> Result<Partial> {
-        let nodes = self.parts.into_iter();
-        let nodes = nodes.map(|part| part.finish(&self.budget));
-        Ok(Partial {
-            nodes: nodes.collect::<Result<_>>()?,
-        })
     }
 }

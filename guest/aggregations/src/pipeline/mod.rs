@@ -14,7 +14,6 @@
 
 mod apply;
 mod format;
-mod inputs;
 mod lookup;
 mod order;
 mod paths;
@@ -29,5 +28,5 @@ mod tests;
 
 pub(crate) use apply::{apply, apply_top};
 pub(crate) use order::check_place;
-pub(crate) use read::{Draft, KINDS, is_kind, read_level};
-pub(crate) use types::Pipeline;
+pub(crate) use read::{Draft, read_level};
+pub(crate) use types::{KINDS, Pipeline, is_kind};

@@ -7,6 +7,29 @@
 use super::format::Format;
 use super::script::Script;
 
+/// All kinds, for error messages.
+pub(crate) const KINDS: [&str; 15] = [
+    "derivative",
+    "cumulative_sum",
+    "serial_diff",
+    "moving_fn",
+    "normalize",
+    "bucket_script",
+    "bucket_selector",
+    "bucket_sort",
+    "max_bucket",
+    "min_bucket",
+    "avg_bucket",
+    "sum_bucket",
+    "stats_bucket",
+    "extended_stats_bucket",
+    "percentiles_bucket",
+];
+
+pub(crate) fn is_kind(kind: &str) -> bool {
+    KINDS.contains(&kind)
+}
+
 /// One pipeline aggregation of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipeline {

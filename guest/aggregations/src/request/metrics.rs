@@ -40,11 +40,10 @@ pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         "value_count" => of_source(&read(&["field", "missing"])?, MetricOf::ValueCount),
         "extended_stats" => {
             let body = read(&["field", "missing", "sigma", "format"])?;
+            let sigma = sigma(&body)?;
             Ok(Metric {
                 source: number_source(&body)?,
-                what: MetricOf::ExtendedStats {
-                    sigma: sigma(&body)?,
-                },
+                what: MetricOf::ExtendedStats { sigma },
                 format: format(&body)?,
             })
         }

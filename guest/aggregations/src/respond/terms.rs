@@ -23,6 +23,28 @@ struct Candidate {
     metrics: Vec<Option<f64>>,
 }
 
+/// Returns the terms of a row that have enough documents.
+fn candidates(row: &Row<'_, '_>, order: &[TermsOrder], min_doc_count: u64) -> Vec<Candidate> {
+    let metric_at = |place, order: &TermsOrder| match &order.by {
+        OrderBy::Metric { path, property } => {
+            let inside = &row.aggregation.inside;
+            Some(metric_of(inside, row.inside(), Some(place), path, property))
+        }
+        _ => None,
+    };
+    let counted = row.places().map(|place| (place, row.count(place)));
+    let counted = counted.filter(|(_, count)| *count >= min_doc_count);
+    let candidates = counted.map(|(place, count)| Candidate {
+        place,
+        count,
+        metrics: order
+            .iter()
+            .filter_map(|order| metric_at(place, order))
+            .collect(),
+    });
+    candidates.collect()
+}
+
 impl Writer<'_> {
     pub(super) fn terms<'r>(&self, request: &Terms, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
         self.ordered(row, &request.order, request.size, request.min_doc_count)
@@ -43,29 +65,8 @@ impl Writer<'_> {
         size: usize,
         min_doc_count: u64,
     ) -> Result<Outcome<'r>> {
-        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut candidates = candidates(row, order, min_doc_count);
         let mut num_other = row.dropped().doc_count;
-        for place in row.places() {
-            let count = row.count(place);
-            if count < min_doc_count {
-                continue;
-            }
-            let metrics = order.iter().filter_map(|order| match &order.by {
-                OrderBy::Metric { path, property } => Some(metric_of(
-                    &row.aggregation.inside,
-                    row.inside(),
-                    Some(place),
-                    path,
-                    property,
-                )),
-                _ => None,
-            });
-            candidates.push(Candidate {
-                place,
-                count,
-                metrics: metrics.collect(),
-            });
-        }
         let compare = |left: &Candidate, right: &Candidate| {
             // Indices are in the order of keys.
             compare(left, right, order).then(left.place.cmp(&right.place))

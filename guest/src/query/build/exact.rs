@@ -15,13 +15,13 @@ use tantivy::time::format_description::well_known::Rfc3339;
 use tantivy::{DateTime, Term};
 
 use super::automaton::{NearWord, TermAutomaton};
-use super::literal::{find_term, has_nothing, not_indexed, resolve};
+use super::builder::{Builder, any_of, has_nothing, not_indexed, resolve};
+use super::literal::find_term;
 use super::range::{build_exists, range_of};
 use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{
     ANY_TEXT, Pattern, any_character, automaton, expression_of, find_automaton, push_escaped,
 };
-use super::{Builder, any_of};
 use crate::SearchError;
 use crate::query::tree::{End, Fuzziness, Given, PatternKind, Range};
 

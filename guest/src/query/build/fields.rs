@@ -4,8 +4,8 @@ use canter_doc_mapper::FieldKind;
 use canter_names::matches_pattern;
 use tantivy::query::{BoostQuery, EmptyQuery, Query};
 
+use super::builder::{Builder, all_of, any_of};
 use super::matching::so_many_of;
-use super::{Builder, all_of, any_of};
 use crate::SearchError;
 use crate::query::tree::{Combine, Factor, InFields, Leaf, Match, Words};
 

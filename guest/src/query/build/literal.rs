@@ -5,11 +5,10 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 
-use super::default_fields::in_default_fields;
+use super::builder::{Builder, any_of, has_nothing, in_default_fields, not_indexed, resolve};
 use super::range::{build_equal, build_second, is_timestamp};
-use super::value::{json_base_term, json_value_term, scalar_term};
+use super::value::{json_base_term, json_value_term, prefix_end, scalar_term};
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
-use super::{Builder, any_of};
 use crate::SearchError;
 use crate::query::matching::{PhraseOf, PhrasePrefix};
 use crate::query::needs::TermRange;
@@ -33,37 +32,6 @@ pub(super) fn build_literal(
             one_field(builder, name, &field, literal)
         },
     )
-}
-
-/// Returns the field with a name.
-///
-/// # Errors
-/// If there is none.
-pub(super) fn resolve<'a>(
-    mapper: &'a DocMapper,
-    name: &str,
-) -> Result<ResolvedField<'a>, SearchError> {
-    mapper.resolve(name).ok_or_else(|| no_such_field(name))
-}
-
-/// Returns whether a split has no searchable data of a field, because the field was added to the index later:
-/// it is absent, or dynamic mapping stored it where queries do not look.
-pub(super) fn has_nothing(field: &ResolvedField<'_>, mapper: &DocMapper) -> bool {
-    let is_searched = field.indexed || field.scanned || field.is_fast();
-    let is_hidden = field.is_dynamic && !is_searched;
-    field.is_absent || (is_hidden && mapper.is_of_segment())
-}
-
-pub(super) fn no_such_field(name: &str) -> SearchError {
-    SearchError::invalid(format!("the field {name:?} does not exist in this index"))
-}
-
-pub(super) fn not_indexed(name: &str) -> SearchError {
-    SearchError::invalid(format!(
-        "the field {name:?} is not indexed: set indexed: true in its mapping, or strategy: none to have documents \
-         looked through, or search it for whole \
-         values and ranges if it is fast"
-    ))
 }
 
 fn one_field(
@@ -303,19 +271,4 @@ fn note_prefix(builder: &mut Builder<'_>, prefix: &Term) {
         upper: prefix_end(prefix).map_or(Bound::Unbounded, Bound::Excluded),
         positions: true,
     });
-}
-
-/// Returns the smallest term greater than every term with this prefix.
-pub(in crate::query) fn prefix_end(prefix: &Term) -> Option<Term> {
-    let mut bytes = prefix.serialized_value_bytes().to_vec();
-    while let Some(last) = bytes.pop() {
-        if let Some(next) = last.checked_add(1) {
-            bytes.push(next);
-            let mut end = prefix.clone();
-            end.truncate_value_bytes(0);
-            end.append_bytes(&bytes);
-            return Some(end);
-        }
-    }
-    None
 }

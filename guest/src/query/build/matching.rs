@@ -4,10 +4,10 @@ use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, Occur, Query};
 
-use super::literal::{find_term, has_nothing, resolve, text_of, tokenize, words};
+use super::builder::{Builder, all_of, any_of, has_nothing, resolve};
+use super::literal::{find_term, text_of, tokenize, words};
 use super::value::{json_base_term, json_value_term};
 use super::wildcard::build_prefix;
-use super::{Builder, all_of, any_of};
 use crate::SearchError;
 use crate::query::tree::{Given, Literal, Match, MinShould, Words};
 

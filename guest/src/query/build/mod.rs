@@ -2,7 +2,7 @@
 
 mod automaton;
 mod best;
-mod default_fields;
+mod builder;
 mod demoted;
 mod exact;
 mod fields;
@@ -12,9 +12,9 @@ mod range;
 mod value;
 mod wildcard;
 
-pub(super) use literal::prefix_end;
 pub(super) use value::{
     decode_bytes, is_json_date, json_base_term, parse_date, parse_date_bound, parse_scalar,
+    prefix_end,
 };
 
 pub(crate) use automaton::TermAutomaton;
@@ -26,18 +26,16 @@ use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query,
 };
 
-use self::best::Best;
-use self::default_fields::in_default_fields;
+use self::builder::{Builder, in_default_fields};
 use self::demoted::Demoted;
 use self::literal::build_literal;
 use self::range::{build_exists, build_range, build_set};
 use self::wildcard::build_regex;
-use super::grammar::too_many_clauses;
 use super::needs::Needs;
 use super::scan::{Clause, Scan};
 use super::tree::{BoolNode, ID, INDEX, Leaf, PatternKind, QueryNode, Role, TextLeaf};
+use crate::SearchError;
 use crate::limits::Limits;
-use crate::{ErrorKind, SearchError};
 
 /// Shape of a query, as far as there is a shortcut for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,19 +58,6 @@ pub(crate) struct BuiltQuery {
     pub(crate) needs: Needs,
     /// Clauses for which documents must be scanned.
     pub(crate) scan: Scan,
-}
-
-/// Builder of one query.
-pub(super) struct Builder<'a> {
-    pub(super) mapper: &'a DocMapper,
-    pub(super) search_fields: &'a [String],
-    pub(super) scoring: bool,
-    pub(super) needs: Needs,
-    pub(super) scan: Scan,
-    /// True inside a negation.
-    pub(super) is_excluded: bool,
-    clauses_left: usize,
-    max_clauses: usize,
 }
 
 /// Builds the query for one doc mapping.
@@ -119,20 +104,6 @@ fn shape_of(query: &dyn Query) -> QueryShape {
 }
 
 impl Builder<'_> {
-    /// Counts one clause against the limit.
-    pub(super) fn spend_clause(&mut self) -> Result<(), SearchError> {
-        match self.clauses_left.checked_sub(1) {
-            Some(left) => {
-                self.clauses_left = left;
-                Ok(())
-            }
-            None => Err(SearchError::new(
-                ErrorKind::Limit,
-                too_many_clauses(self.max_clauses),
-            )),
-        }
-    }
-
     fn node(&mut self, node: &QueryNode) -> Result<Box<dyn Query>, SearchError> {
         match node {
             QueryNode::All => {
@@ -198,30 +169,6 @@ impl Builder<'_> {
             true => Box::new(ConstScoreQuery::new(query, score)),
             false => query,
         })
-    }
-
-    /// Returns the union of queries with the score of the best, plus the share `others` of the other scores.
-    pub(super) fn best_of(&self, queries: Vec<Box<dyn Query>>, others: f32) -> Box<dyn Query> {
-        match self.scoring && queries.len() > 1 {
-            true => Box::new(Best::new(queries, others)),
-            false => any_of(queries),
-        }
-    }
-
-    /// Builds something whose scores do not count.
-    pub(super) fn without_scores<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> T {
-        let scoring = std::mem::replace(&mut self.scoring, false);
-        let built = build(self);
-        self.scoring = scoring;
-        built
-    }
-
-    /// Builds something only to find out whether that is possible.
-    fn without_trace<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> T {
-        let (needs, scan) = (self.needs.clone(), self.scan.clone());
-        let built = build(self);
-        (self.needs, self.scan) = (needs, scan);
-        built
     }
 
     fn clauses(&mut self, node: &BoolNode) -> Result<Box<dyn Query>, SearchError> {
@@ -401,25 +348,4 @@ fn named<'a>(field: &'a Option<String>, what: &str) -> Result<&'a str, SearchErr
     field
         .as_deref()
         .ok_or_else(|| SearchError::invalid(format!("{what} must name a field: field:...")))
-}
-
-/// Matches if any of the queries does.
-pub(super) fn any_of(mut queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
-    if queries.len() > 1 {
-        return Box::new(BooleanQuery::new(
-            queries
-                .into_iter()
-                .map(|query| (Occur::Should, query))
-                .collect(),
-        ));
-    }
-    queries.pop().unwrap_or_else(|| Box::new(EmptyQuery))
-}
-
-/// Matches if all of the queries do.
-pub(super) fn all_of(mut queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
-    if queries.len() > 1 {
-        return Box::new(BooleanQuery::intersection(queries));
-    }
-    queries.pop().unwrap_or_else(|| Box::new(EmptyQuery))
 }

@@ -9,10 +9,10 @@ use tantivy::query::{
     AllQuery, ConstScoreQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query,
 };
 
+use super::builder::{Builder, any_of, has_nothing, no_such_field, not_indexed, resolve};
 use super::exact::period_in;
-use super::literal::{find_term, has_nothing, no_such_field, not_indexed, resolve, term_query};
+use super::literal::{find_term, term_query};
 use super::value::{json_base_term, json_value_term, scalar_term};
-use super::{Builder, any_of};
 use crate::SearchError;
 use crate::query::columns::{
     ColumnQuery, ValueRange, equal_values, second_of, term_ranges, value_ranges,

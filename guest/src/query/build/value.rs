@@ -152,3 +152,18 @@ fn decode_hex(text: &str) -> Option<Vec<u8>> {
     rest.is_empty()
         .then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
 }
+
+/// Returns the smallest term greater than every term with this prefix.
+pub(in crate::query) fn prefix_end(prefix: &Term) -> Option<Term> {
+    let mut bytes = prefix.serialized_value_bytes().to_vec();
+    while let Some(last) = bytes.pop() {
+        if let Some(next) = last.checked_add(1) {
+            bytes.push(next);
+            let mut end = prefix.clone();
+            end.truncate_value_bytes(0);
+            end.append_bytes(&bytes);
+            return Some(end);
+        }
+    }
+    None
+}

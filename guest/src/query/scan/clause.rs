@@ -33,7 +33,7 @@ impl Clause {
 #[derive(Clone, Debug)]
 pub(crate) struct FieldClause {
     pub(crate) field: ScannedField,
-    pub(super) wanted: Wanted,
+    pub(in crate::query) wanted: Wanted,
 }
 
 /// The value that a clause looks for, as the same clause would in a dictionary.

@@ -10,8 +10,7 @@ use tantivy::query::{
 use tantivy::{DocId, DocSet as _, Score, SegmentReader, TantivyError};
 use tantivy_common::BitSet;
 
-use super::clause::{Clause, FieldClause, Wanted};
-use crate::query::build::Builder;
+use super::clause::Clause;
 
 /// The clauses of a query that no index answers.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +32,18 @@ pub(crate) enum Answers {
 }
 
 impl Scan {
+    /// Adds a clause that no index of a split answers, and returns its query. `is_excluded` if the clause is inside a
+    /// negation.
+    pub(in crate::query) fn add(&mut self, clause: Clause, is_excluded: bool) -> Box<dyn Query> {
+        let query = ScanQuery {
+            ord: self.clauses.len(),
+            is_excluded,
+            answers: Arc::clone(&self.answers),
+        };
+        self.clauses.push(clause);
+        Box::new(query)
+    }
+
     /// Returns whether there is no clause.
     pub(crate) fn is_empty(&self) -> bool {
         self.clauses.is_empty()
@@ -48,28 +59,6 @@ impl Scan {
     /// Sets the results of the clauses from now on.
     pub(crate) fn answer(&self, answers: Answers) {
         *self.answers.lock().unwrap_or_else(PoisonError::into_inner) = answers;
-    }
-}
-
-impl Builder<'_> {
-    /// Returns the query for a value in a field that is not indexed.
-    pub(in crate::query) fn scan(
-        &mut self,
-        field: canter_doc_mapper::ScannedField,
-        wanted: Wanted,
-    ) -> Box<dyn Query> {
-        self.looked_up(Clause::Field(FieldClause { field, wanted }))
-    }
-
-    /// Returns the query for a clause that no index of a split answers.
-    pub(in crate::query) fn looked_up(&mut self, clause: Clause) -> Box<dyn Query> {
-        let query = ScanQuery {
-            ord: self.scan.clauses.len(),
-            is_excluded: self.is_excluded,
-            answers: Arc::clone(&self.scan.answers),
-        };
-        self.scan.clauses.push(clause);
-        Box::new(query)
     }
 }
 

@@ -19,6 +19,5 @@ mod unreadable;
 mod utf16;
 mod zip;
 
-pub(super) use archive::ArchiveMember;
-pub(crate) use archive::{TakenApart, take_apart};
+pub(super) use archive::{Cursor, Found};
 pub(super) use layers::{Decoded, Decoding, Layer, WINDOW_ADVICE, is_over_window, pass_nuls};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::super::batch::{KEPT_OF_LONG_RECORD, without_ending};
 use super::super::input::origin_of;
-use super::super::next_record::{KEPT_OF_LONG_RECORD, without_ending};
 use canter_formats::{Cut, Cutter, Directive, Format, Hints, Layout};
 use canter_split_format::SourceId;
 

@@ -18,7 +18,6 @@ mod rotation;
 pub(crate) use beginning::id_of_lines;
 pub(super) use beginning::known_by;
 pub(crate) use place::{Place, mark_of, name_of, open_end_of};
-pub(super) use probe::{Growth, MARKS, Probe};
-pub(super) use resolve::Known;
+pub(super) use probe::{Growth, Known, MARKS, Probe};
 pub(crate) use resolve::{Identities, Identity, Ledger};
 pub(crate) use rotation::LogName;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use canter_split_format::{LinesHash, SourceProgress};
+use canter_split_format::{LinesHash, SourceId, SourceProgress};
 
 /// Numbers of lines whose hash the ledger has, so that a source with fewer lines than a known one is distinguished by
 /// its beginning.
@@ -94,4 +94,17 @@ impl Growth {
                 .then_some(Growth::Longer),
         }
     }
+}
+
+/// A source, with its records.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(in crate::source) id: SourceId,
+    pub(in crate::source) known: Option<SourceProgress>,
+    /// True if its last known line may have grown since.
+    pub(in crate::source) is_open: bool,
+    /// True if its records are counted instead of their lines, as in earlier versions.
+    pub(in crate::source) counts_records: bool,
+    /// Note on the source.
+    pub(in crate::source) note: Option<String>,
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicU64;
 use canter_split_format::{LinesHash, SourceEntries, SourceId, SourceProgress};
 
 use super::place::{Place, mark_of, name_of, open_end_of};
-use super::probe::{Growth, MARKS, Probe};
+use super::probe::{Growth, Known, MARKS, Probe};
 use super::rotation::LogName;
 use crate::error::BuildError;
 use crate::source::{ReadSettings, RecordReader, Source, SourceRead};
@@ -30,19 +30,6 @@ pub(crate) enum Identity {
     Source(Known),
     /// None of it is ingested, for this reason.
     Left(String),
-}
-
-/// A source, with its records.
-#[derive(Debug)]
-pub(crate) struct Known {
-    pub(in crate::source) id: SourceId,
-    pub(in crate::source) known: Option<SourceProgress>,
-    /// True if its last known line may have grown since.
-    pub(in crate::source) is_open: bool,
-    /// True if its records are counted instead of their lines, as in earlier versions.
-    pub(in crate::source) counts_records: bool,
-    /// Note on the source.
-    pub(in crate::source) note: Option<String>,
 }
 
 /// A source with the same beginning as an input.

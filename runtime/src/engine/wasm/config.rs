@@ -11,6 +11,9 @@ use crate::SearchError;
 /// Maximum native stack of one call into the guest. Worker threads have more (see `worker.rs`).
 pub(super) const MAX_WASM_STACK: usize = 2 << 20;
 
+/// Maximum number of kept instances.
+pub(super) const MAX_IDLE: u32 = 16;
+
 /// Settings of a [`super::WasmEngine`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WasmOptions {
@@ -144,9 +147,7 @@ fn pool(options: &WasmOptions) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     // One core module with one memory and one table, and the adapters that the component format may
     // add.
-    let num_instances = options
-        .max_instances
-        .saturating_add(super::running::MAX_IDLE);
+    let num_instances = options.max_instances.saturating_add(MAX_IDLE);
     pool.total_component_instances(num_instances)
         .total_core_instances(num_instances.saturating_mul(4))
         .total_memories(num_instances)

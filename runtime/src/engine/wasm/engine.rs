@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use wasmtime::Engine as Wasmtime;
 use wasmtime::component::{Component, Linker};
@@ -13,7 +13,7 @@ use super::code::Code;
 #[cfg(target_os = "linux")]
 use super::code::InPlace;
 use super::config::{WasmOptions, new_engine};
-use super::running::{GuestPre, Idle, InstanceState, LentInstance, Ticker};
+use super::running::{GuestPre, Idle, LentInstance, Shared, Ticker};
 use crate::SearchError;
 use crate::engine::{Engine, EngineInstance, InstanceLimits};
 
@@ -22,25 +22,8 @@ use crate::engine::{Engine, EngineInstance, InstanceLimits};
 pub struct WasmEngine {
     shared: Arc<Shared>,
     idle: Arc<Idle>,
-}
-
-pub(super) struct Shared {
-    pub(super) wasmtime: Wasmtime,
-    pub(super) guest: GuestPre<InstanceState>,
-    pub(super) ticker: Ticker,
-    pub(super) options: WasmOptions,
-    /// Linear memory of all instances.
-    pub(super) memory_bytes: Arc<AtomicU64>,
     origin: CodeOrigin,
-    warning: Option<String>,
-}
-
-impl Shared {
-    /// Returns the maximum memory of an instance with these limits.
-    pub(super) fn max_memory_bytes(&self, limits: &InstanceLimits) -> usize {
-        let of_all = self.options.max_memory_bytes;
-        limits.max_memory_bytes.unwrap_or(of_all).min(of_all)
-    }
+    warning: Option<Arc<str>>,
 }
 
 /// Origin of an engine's code.
@@ -81,13 +64,13 @@ impl WasmEngine {
 
     /// Returns the origin of the code.
     pub fn origin(&self) -> CodeOrigin {
-        self.shared.origin
+        self.origin
     }
 
     /// Returns the reason why compiled code was not kept or not loaded from the folder, if there is
     /// one.
     pub fn warning(&self) -> Option<&str> {
-        self.shared.warning.as_deref()
+        self.warning.as_deref()
     }
 
     pub(super) fn new(
@@ -118,9 +101,9 @@ impl WasmEngine {
                 ticker,
                 options,
                 memory_bytes: Arc::default(),
-                origin,
-                warning,
             }),
+            origin,
+            warning: warning.map(Arc::from),
         })
     }
 }

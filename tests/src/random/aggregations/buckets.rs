@@ -9,8 +9,7 @@ use super::expect::scalar;
 use super::scan::{Scan, compare, millis};
 use super::zones;
 use crate::random::dates;
-use crate::random::request::literal;
-use crate::random::table::{Scalar, ip};
+use crate::random::table::{Scalar, ip, literal};
 
 type Ends = (Option<Scalar>, Option<Scalar>);
 

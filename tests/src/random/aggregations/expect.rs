@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::random::judge::short;
-use crate::random::table::Scalar;
+use crate::random::table::{Scalar, short};
 
 /// Expectation of a part of an answer.
 #[derive(Clone, Debug)]

@@ -9,9 +9,8 @@ use serde_json::{Map, Value, json};
 use super::expect::{Expect, scalar};
 use super::zones;
 use crate::random::query::Node;
-use crate::random::request::literal;
 use crate::random::schema::Kind;
-use crate::random::table::{Scalar, Table};
+use crate::random::table::{Scalar, Table, literal};
 
 /// Queries of a request's aggregations, by their text.
 pub(in crate::random) type Filters = BTreeMap<String, Node>;

@@ -1,10 +1,11 @@
 //! Builder of collectors from a request and a split.
 
 mod choice;
+mod collector;
 mod part;
 mod split;
 
-pub(super) use part::Part;
+pub use collector::Collector;
 pub use split::{BitSet, Split};
 
 use canter_doc_mapper::FieldKind;
@@ -17,7 +18,7 @@ use super::dates::{AutoDates, Ends, Runs, Times, known_runs};
 use super::field::{Field, Numbers, is_number};
 use super::keyed::{Counted, Keyed, TermChoice};
 use super::mapping::{
-    ByFilter, ByMissing, ByRange, ByValue, ToCode, check_places, is_histogram_value,
+    ByFilter, ByMissing, ByRange, ByValue, Mapping, ToCode, check_places, is_histogram_value,
 };
 use super::metrics::{Distinct, Nothing, OfField, Strings, Top, TopOf, Weighted};
 use super::tuples::{Page, Tuples};
@@ -31,12 +32,17 @@ use crate::request::{
 use crate::respond::tuple_order;
 use crate::{Error, Result};
 
-pub(super) fn build(
+fn build(
     aggregation: &Aggregation,
     split: &Split<'_>,
     is_filtered: bool,
 ) -> Result<Box<dyn Collect>> {
     Builder { split, is_filtered }.one(aggregation, true)
+}
+
+/// Returns buckets that each have what is inside.
+fn keyed<M: Mapping + 'static>(mapping: M, inside: Vec<Box<dyn Collect>>) -> Box<dyn Collect> {
+    Box::new(Keyed::new(mapping, inside, false, TermChoice::default()))
 }
 
 struct Builder<'a> {
@@ -85,12 +91,7 @@ impl Builder<'_> {
                 let mappings = mappings.collect::<Result<_>>()?;
                 Box::new(Tuples::new(mappings, inside()?, None)?)
             }
-            Kind::Histogram(histogram) => Box::new(Keyed::new(
-                self.by_interval(path, histogram)?,
-                inside()?,
-                false,
-                TermChoice::default(),
-            )),
+            Kind::Histogram(histogram) => keyed(self.by_interval(path, histogram)?, inside()?),
             Kind::AutoDateHistogram(histogram) => {
                 let field = self.open(&histogram.source.field, |column_type| {
                     column_type == ColumnType::DateTime
@@ -107,34 +108,19 @@ impl Builder<'_> {
                 )?)
             }
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, inside()?)?,
-            Kind::Range(range) => Box::new(Keyed::new(
-                self.by_range(path, range)?,
-                inside()?,
-                false,
-                TermChoice::default(),
-            )),
+            Kind::Range(range) => keyed(self.by_range(path, range)?, inside()?),
             Kind::Filter(filter) => {
                 let filters = self.split.filters.get(filter.slot).cloned();
                 let mapping = ByFilter {
                     filters: filters.into_iter().collect(),
                     has_other: false,
                 };
-                Box::new(Keyed::new(mapping, inside()?, false, TermChoice::default()))
+                keyed(mapping, inside()?)
             }
-            Kind::Filters(filters) => Box::new(Keyed::new(
-                self.by_filters(filters),
-                inside()?,
-                false,
-                TermChoice::default(),
-            )),
+            Kind::Filters(filters) => keyed(self.by_filters(filters), inside()?),
             Kind::Missing(missing) => {
                 let field = self.open(&missing.field, |_| true)?;
-                Box::new(Keyed::new(
-                    ByMissing { field },
-                    inside()?,
-                    false,
-                    TermChoice::default(),
-                ))
+                keyed(ByMissing { field }, inside()?)
             }
             Kind::Composite(composite) => Box::new(self.composite(path, composite, inside()?)?),
             Kind::Metric(metric) => self.metric(path, metric, is_top)?,
@@ -286,12 +272,7 @@ impl Builder<'_> {
             bounds: row.hard_bounds,
         };
         let mapping = ByValue::new(field, to_code, missing);
-        Ok(Box::new(Keyed::new(
-            mapping,
-            inside,
-            false,
-            TermChoice::default(),
-        )))
+        Ok(keyed(mapping, inside))
     }
 
     fn by_range(&self, path: &str, range: &Range) -> Result<ByRange> {

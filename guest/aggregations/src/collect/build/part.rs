@@ -11,25 +11,25 @@ use crate::rollup::Said;
 use crate::{Error, Result};
 
 /// One aggregation of a request.
-pub(in crate::collect) struct Part {
+pub(super) struct Part {
     /// `None` if the head answers everything.
     collect: Option<Box<dyn Collect>>,
     said: Option<Said>,
 }
 
 impl Part {
-    pub(in crate::collect) fn new(collect: Option<Box<dyn Collect>>, said: Option<Said>) -> Self {
+    pub(super) fn new(collect: Option<Box<dyn Collect>>, said: Option<Said>) -> Self {
         Self { collect, said }
     }
 
     /// Returns the collector if it covers all documents and can count them without visiting each.
-    pub(in crate::collect) fn counting_ranks(&mut self) -> Option<&mut Box<dyn Collect>> {
+    pub(super) fn counting_ranks(&mut self) -> Option<&mut Box<dyn Collect>> {
         let collect = self.collect.as_mut()?;
         (self.said.is_none() && collect.counts_ranks()).then_some(collect)
     }
 
     /// Collects documents, except those already counted from the head.
-    pub(in crate::collect) fn collect(&mut self, docs: Docs<'_>, budget: &Budget) -> Result<()> {
+    pub(super) fn collect(&mut self, docs: Docs<'_>, budget: &Budget) -> Result<()> {
         let Some(collect) = &mut self.collect else {
             return Ok(());
         };
@@ -46,7 +46,7 @@ impl Part {
     }
 
     /// Returns the result.
-    pub(in crate::collect) fn finish(self, budget: &Budget) -> Result<Node> {
+    pub(super) fn finish(self, budget: &Budget) -> Result<Node> {
         let places = Places { of: &[0], len: 1 };
         let collected = self.collect.map(|collect| collect.finish(places, budget));
         let mut nodes = Vec::with_capacity(2);

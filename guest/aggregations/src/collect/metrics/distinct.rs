@@ -6,7 +6,7 @@ use tantivy::columnar::ColumnType;
 use crate::Result;
 use crate::collect::block::{Block, Docs, Groups};
 use crate::collect::budget::{Budget, Taken};
-use crate::collect::field::{Column, Field, RowRoom, without_value};
+use crate::collect::field::{Column, Field, RowRoom, Rows, without_value};
 use crate::collect::metrics::{arrange, grow};
 use crate::collect::{Collect, Places};
 use crate::key::Key;
@@ -118,37 +118,8 @@ impl Collect for Distinct {
             }
             match seen {
                 Seen::Bits { width, words } => {
-                    let num_words = *width / 64;
-                    words.resize(states.len().saturating_mul(num_words), 0);
-                    let counted = column.values.num_counted();
-                    let counted = counted.filter(|num_raw| *num_raw <= rows.rows.len());
-                    if let (Groups::One(group), Some(num_raw)) = (rows.groups, counted) {
-                        counts.clear();
-                        counts.resize(num_raw, 0);
-                        match rows.rows {
-                            Docs::Range(first, end) => {
-                                column.values.count_raw(first..end, counts)?
-                            }
-                            Docs::List(list) => column.values.count_raw_at(list, counts)?,
-                        }
-                        let first = (group as usize).saturating_mul(num_words);
-                        let row = words.get_mut(first..).unwrap_or_default();
-                        for (word, counts) in row.iter_mut().zip(counts.chunks(64)) {
-                            for (bit, count) in counts.iter().enumerate() {
-                                *word |= u64::from(*count > 0) << bit;
-                            }
-                        }
-                        continue;
-                    }
-                    column.codes(rows.rows, codes)?;
-                    column.values.to_raw(codes);
-                    for (place, raw) in codes.iter().enumerate() {
-                        let first = (rows.groups.at(place) as usize) * num_words;
-                        let word = usize::try_from(raw / 64).unwrap_or(usize::MAX);
-                        if let Some(word) = words.get_mut(first.saturating_add(word)) {
-                            *word |= 1 << (raw % 64);
-                        }
-                    }
+                    words.resize(states.len().saturating_mul(*width / 64), 0);
+                    set_bits(column, &rows, *width / 64, words, (codes, counts))?;
                 }
                 Seen::Coupons(coupons) => {
                     column.codes(rows.rows, codes)?;
@@ -198,6 +169,44 @@ impl Collect for Distinct {
             states: Metrics::Cardinalities(arrange(self.states, places)),
         }))
     }
+}
+
+/// Sets the bits of the values of rows, in the words of their buckets.
+fn set_bits(
+    column: &Column,
+    rows: &Rows<'_>,
+    num_words: usize,
+    words: &mut [u64],
+    (codes, counts): (&mut Vec<u64>, &mut Vec<u64>),
+) -> Result<()> {
+    let counted = column.values.num_counted();
+    let counted = counted.filter(|num_raw| *num_raw <= rows.rows.len());
+    if let (Groups::One(group), Some(num_raw)) = (rows.groups, counted) {
+        counts.clear();
+        counts.resize(num_raw, 0);
+        match rows.rows {
+            Docs::Range(first, end) => column.values.count_raw(first..end, counts)?,
+            Docs::List(list) => column.values.count_raw_at(list, counts)?,
+        }
+        let first = (group as usize).saturating_mul(num_words);
+        let row = words.get_mut(first..).unwrap_or_default();
+        for (word, counts) in row.iter_mut().zip(counts.chunks(64)) {
+            for (bit, count) in counts.iter().enumerate() {
+                *word |= u64::from(*count > 0) << bit;
+            }
+        }
+        return Ok(());
+    }
+    column.codes(rows.rows, codes)?;
+    column.values.to_raw(codes);
+    for (place, raw) in codes.iter().enumerate() {
+        let first = (rows.groups.at(place) as usize) * num_words;
+        let word = usize::try_from(raw / 64).unwrap_or(usize::MAX);
+        if let Some(word) = words.get_mut(first.saturating_add(word)) {
+            *word |= 1 << (raw % 64);
+        }
+    }
+    Ok(())
 }
 
 /// Adds the values recorded as bits to the sketches.

@@ -6,14 +6,13 @@ use tantivy::query::{EmptyQuery, Query};
 
 use super::compiled::compiled;
 use crate::SearchError;
-use crate::query::build::Builder;
 use crate::query::build::automaton::{AutomatonQuery, TermAutomaton};
-use crate::query::build::literal::{has_nothing, resolve};
+use crate::query::build::builder::{Builder, has_nothing, resolve};
 use crate::query::build::value::json_base_term;
 use crate::query::scan::Wanted;
 
 /// Expression for any number of characters.
-pub(in crate::query::build) const ANY_TEXT: &str = "(.|\n)*";
+pub(crate) const ANY_TEXT: &str = "(.|\n)*";
 
 /// A part of a bare word.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,17 +56,17 @@ fn parts(word: &str) -> Vec<Part> {
 
 /// The meaning of a bare word: a pattern, or text whose wildcards were all escaped.
 #[derive(Debug, PartialEq)]
-pub(in crate::query::build) enum BareWord {
+pub(crate) enum BareWord {
     Text(String),
     Pattern(Pattern),
 }
 
 /// A bare word with wildcards.
 #[derive(Debug, PartialEq)]
-pub(in crate::query::build) struct Pattern(Vec<Part>);
+pub(crate) struct Pattern(Vec<Part>);
 
 impl BareWord {
-    pub(in crate::query::build) fn of(word: &str) -> Self {
+    pub(crate) fn of(word: &str) -> Self {
         let parts = parts(word);
         let literals = parts.iter().map(|part| match part {
             Part::Literal(character) => Some(*character),
@@ -82,7 +81,7 @@ impl BareWord {
 
 impl Pattern {
     /// Parses a pattern in Lucene's syntax: a backslash makes the character after it literal, whatever it is.
-    pub(in crate::query::build) fn of_lucene(text: &str) -> Self {
+    pub(crate) fn of_lucene(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut characters = text.chars();
         while let Some(character) = characters.next() {
@@ -98,12 +97,12 @@ impl Pattern {
     }
 
     /// Creates a pattern without wildcards.
-    pub(in crate::query::build) fn literal(text: &str) -> Self {
+    pub(crate) fn literal(text: &str) -> Self {
         Self(text.chars().map(Part::Literal).collect())
     }
 
     /// Returns the expression that matches the pattern as written, letter for letter.
-    pub(in crate::query::build) fn plain(&self) -> String {
+    pub(crate) fn plain(&self) -> String {
         self.expression(&Letters::default())
     }
 
@@ -114,7 +113,7 @@ impl Pattern {
     /// in the dictionary, and a pattern's capital matches both. Transformations of whole words do not
     /// apply: `en_stem` stores stems, so its patterns match stems (`runn*` does not match `running`, which
     /// is stored as `run`), and a character at which the tokenizer splits is in no term.
-    pub(in crate::query::build) fn expression(&self, letters: &Letters) -> String {
+    pub(crate) fn expression(&self, letters: &Letters) -> String {
         let lowercases = letters.lowercases();
         let mut expression = String::new();
         for part in &self.0 {
@@ -134,7 +133,7 @@ impl Pattern {
     }
 }
 
-pub(in crate::query::build) fn build_wildcard(
+pub(crate) fn build_wildcard(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
     pattern: &Pattern,
@@ -143,7 +142,7 @@ pub(in crate::query::build) fn build_wildcard(
 }
 
 /// Returns an expression, case-insensitive if requested.
-pub(in crate::query::build) fn expression_of(expression: &str, case_insensitive: bool) -> String {
+pub(crate) fn expression_of(expression: &str, case_insensitive: bool) -> String {
     match case_insensitive {
         true => format!("(?i:{expression})"),
         false => expression.to_owned(),
@@ -151,7 +150,7 @@ pub(in crate::query::build) fn expression_of(expression: &str, case_insensitive:
 }
 
 /// Builds a query for all terms that begin with `start`, which the tokenizer has processed.
-pub(in crate::query::build) fn build_prefix(
+pub(crate) fn build_prefix(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
     start: &str,
@@ -163,7 +162,7 @@ pub(in crate::query::build) fn build_prefix(
     automaton(builder, field, &(expression + ANY_TEXT))
 }
 
-pub(in crate::query::build) fn build_regex(
+pub(crate) fn build_regex(
     builder: &mut Builder<'_>,
     name: &str,
     pattern: &str,
@@ -185,13 +184,13 @@ pub(in crate::query::build) fn build_regex(
 ///
 /// # Errors
 /// If it names unknown character classes.
-pub(in crate::query::build) fn any_character(pattern: &str) -> Result<String, SearchError> {
+pub(crate) fn any_character(pattern: &str) -> Result<String, SearchError> {
     check_classes(pattern)
         .map_err(|what| SearchError::invalid(format!("the pattern {pattern:?} {what}")))?;
     Ok(format!("(?s:{pattern})"))
 }
 
-pub(in crate::query::build) fn automaton(
+pub(crate) fn automaton(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
     pattern: &str,
@@ -215,7 +214,7 @@ pub(in crate::query::build) fn automaton(
 }
 
 /// Builds a query for the documents with a term of a field that an automaton accepts.
-pub(in crate::query::build) fn find_automaton(
+pub(crate) fn find_automaton(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
     automaton: TermAutomaton,
@@ -233,7 +232,7 @@ pub(in crate::query::build) fn find_automaton(
     })
 }
 
-pub(in crate::query::build) fn push_escaped(pattern: &mut String, character: char) {
+pub(crate) fn push_escaped(pattern: &mut String, character: char) {
     // With a backslash, `<` and `>` would be word boundaries.
     if character.is_ascii_punctuation() && !matches!(character, '<' | '>') {
         pattern.push('\\');

@@ -10,14 +10,11 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::super::engine::Shared;
-use super::instance::WasmInstance;
+use super::super::config::MAX_IDLE;
+use super::instance::{Shared, WasmInstance};
 use crate::SearchError;
 use crate::engine::{EngineInstance, InstanceLimits};
 use crate::session::{Budget, HostReport, Progress, SessionRequest, Supply};
-
-/// Maximum number of kept instances.
-pub(in super::super) const MAX_IDLE: u32 = 16;
 
 /// Kept instances.
 pub(in super::super) struct Idle {

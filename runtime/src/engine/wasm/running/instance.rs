@@ -8,13 +8,13 @@ use tracing::error;
 #[cfg(not(target_os = "linux"))]
 use wasmtime::UpdateDeadline;
 use wasmtime::component::ResourceAny;
-use wasmtime::{ResourceLimiter, Store, Trap};
+use wasmtime::{Engine, ResourceLimiter, Store, Trap};
 
-use super::super::engine::Shared;
+use super::super::config::WasmOptions;
 use super::parts::len_of_part;
 #[cfg(target_os = "linux")]
 use super::stop::StopPage;
-use super::ticker::Running;
+use super::ticker::{Running, Ticker};
 use crate::engine::{EngineInstance, InstanceLimits};
 use crate::error::defect;
 use crate::fetch::FetchErrorKind;
@@ -94,6 +94,24 @@ impl ResourceLimiter for InstanceState {
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
         Ok(maximum.is_none_or(|maximum| desired <= maximum))
+    }
+}
+
+/// State that the instances of an engine share.
+pub(in super::super) struct Shared {
+    pub(in super::super) wasmtime: Engine,
+    pub(in super::super) guest: GuestPre<InstanceState>,
+    pub(in super::super) ticker: Ticker,
+    pub(in super::super) options: WasmOptions,
+    /// Linear memory of all instances.
+    pub(in super::super) memory_bytes: Arc<AtomicU64>,
+}
+
+impl Shared {
+    /// Returns the maximum memory of an instance with these limits.
+    pub(in super::super) fn max_memory_bytes(&self, limits: &InstanceLimits) -> usize {
+        let of_all = self.options.max_memory_bytes;
+        limits.max_memory_bytes.unwrap_or(of_all).min(of_all)
     }
 }
 

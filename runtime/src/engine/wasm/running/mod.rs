@@ -9,10 +9,8 @@ mod parts;
 mod stop;
 mod ticker;
 
-#[cfg(not(target_os = "linux"))]
-pub(super) use idle::MAX_IDLE;
 pub(super) use idle::{Idle, LentInstance};
-pub(super) use instance::{GuestPre, InstanceState};
+pub(super) use instance::{GuestPre, Shared};
 #[cfg(target_os = "linux")]
 pub(super) use memory::LargePages;
 pub(super) use ticker::Ticker;

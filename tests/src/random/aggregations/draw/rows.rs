@@ -9,9 +9,8 @@ use super::{is_column, is_date, is_number};
 use crate::random::dates;
 use crate::random::documents::one_of;
 use crate::random::generate::Generator;
-use crate::random::request::literal;
 use crate::random::schema::Kind;
-use crate::random::table::Scalar;
+use crate::random::table::{Scalar, literal};
 
 impl<R: Rng> Generator<'_, R> {
     pub(super) fn histogram(&mut self) -> Option<Value> {

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 
 use canter_names::mend_json;
 
-use super::envelope::{Opened, is_part, open};
-use super::splice::append_members;
+use super::Layout;
+use crate::container::{Opened, append_members, is_part, open};
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::json::Object;
-use crate::layout::Layout;
 use crate::log_line::without_colours;
 
 /// Parser settings for the text inside envelopes.

@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use super::read::to_usize;
-use super::script::{Names, Script};
-use super::types::PipelineOf;
+use crate::pipeline::script::{Names, Script};
+use crate::pipeline::types::PipelineOf;
 use crate::request::{Body, number_of};
 use crate::{Error, Result};
 
@@ -186,4 +185,8 @@ fn sort_key(key: &Value) -> Option<(&str, bool)> {
         "desc" => Some((text, true)),
         _ => None,
     }
+}
+
+pub(super) fn to_usize(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
 }

@@ -1,71 +1,16 @@
 //! Layout of a source besides its format: the names of its values, and their types.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::container::Container;
+use super::container::Container;
+use super::hints::{Column, Hints, named};
+use crate::cut::without_nuls;
 use crate::dialect::{Dialect, named_delimiter};
-use crate::failure::Failure;
+use crate::failure::{Failure, Sink};
 use crate::format::Format;
-use crate::log_line::time::{Reference, Zone};
 use crate::log_line::{self, LineLayout};
 use crate::parse::{self, zeek};
 use crate::recognise::{Recognised, recognise, sample_lines};
-
-/// Known facts about a source.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
-    /// Types of the fields that the index maps, by field name.
-    pub fields: BTreeMap<String, ValueKind>,
-    /// The names of the values, for CSV, TSV and flow logs whose first line does not have them.
-    pub columns: Option<Vec<String>>,
-    /// End of the source: the year of times that have none (RFC 3164) follows from it.
-    pub ended: Option<MonthDay>,
-    /// The year of times that have none, regardless of the end of the source.
-    pub year: Option<u16>,
-    /// The zone of times that have none.
-    pub zone: Zone,
-}
-
-impl Hints {
-    pub(crate) fn reference(&self) -> Reference<'_> {
-        Reference {
-            year: self.year,
-            ended: self.ended,
-            zone: &self.zone,
-        }
-    }
-}
-
-/// Type of a value that is written without one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ValueKind {
-    /// Always a string; an empty one only if it is in quotes.
-    Text,
-    /// A string; omitted if it is empty.
-    Word,
-    /// A number or a boolean if it looks like one; omitted if it is empty.
-    Bare,
-}
-
-/// A day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MonthDay {
-    /// The year.
-    pub year: u16,
-    /// From 1.
-    pub month: u8,
-    /// From 1.
-    pub day: u8,
-}
-
-/// The name and the type of a value.
-#[derive(Clone, Debug)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    /// `None` for a field that the index does not map.
-    pub(crate) kind: Option<ValueKind>,
-}
 
 /// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,16 +21,13 @@ pub enum Directive {
     Taken,
 }
 
-/// Receives the results of a record: JSON objects, or an error.
-pub type Sink<'s> = dyn FnMut(Result<&[u8], Failure>) + 's;
-
 /// Parser settings for the records of one source, or of a part of it.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    pub(crate) format: Format,
-    pub(crate) dialect: Dialect,
-    pub(crate) columns: Vec<Column>,
-    pub(crate) hints: Arc<Hints>,
+    format: Format,
+    dialect: Dialect,
+    columns: Vec<Column>,
+    hints: Arc<Hints>,
     /// Zeek's description of its values.
     zeek: Option<Arc<zeek::Header>>,
     learned: Learned,
@@ -301,17 +243,17 @@ impl Layout {
 
     fn parse_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
         match self.format {
-            Format::Csv | Format::Tsv => parse::csv::parse(text, self, out),
+            Format::Csv | Format::Tsv => parse::csv::parse(text, &self.columns, self.dialect, out),
             Format::AccessLog => parse::access_log::parse(text, out),
             Format::Alb => parse::alb::parse(text, out),
-            Format::W3c => parse::w3c::parse(text, self, out),
+            Format::W3c => parse::w3c::parse(text, &self.columns, out),
             Format::CloudFrontJson => parse::w3c::parse_json(text, &self.hints, out),
             Format::Zeek => match &self.zeek {
                 Some(header) => header.parse(text, &self.hints, out),
                 None => zeek::Header::default().parse(text, &self.hints, out),
             },
             Format::PostgresCsv => parse::postgres::parse(text, &self.hints, out),
-            Format::VpcFlow => parse::vpc_flow::parse(text, self, out),
+            Format::VpcFlow => parse::vpc_flow::parse(text, &self.columns, out),
             Format::Syslog => parse::syslog::parse(text, &self.hints.reference(), out),
             Format::Log => {
                 match &self.learned {
@@ -342,23 +284,6 @@ impl Layout {
     }
 }
 
-/// Returns a record without leading and trailing NULs, which a file system leaves where a machine stopped before it
-/// wrote the rest.
-#[inline]
-pub(crate) fn without_nuls(record: &[u8]) -> &[u8] {
-    match (record.first(), record.last()) {
-        (Some(0), _) | (_, Some(0)) => {
-            let start = record.iter().position(|byte| *byte != 0);
-            let end = record.iter().rposition(|byte| *byte != 0);
-            let range = start.zip(end).map(|(start, end)| start..=end);
-            range
-                .and_then(|range| record.get(range))
-                .unwrap_or_default()
-        }
-        _ => record,
-    }
-}
-
 /// Returns the layout of the text inside envelopes.
 fn inner_layout(text: &[u8], hints: Arc<Hints>) -> Layout {
     let recognised = recognise(text, false);
@@ -380,25 +305,4 @@ fn inner_layout(text: &[u8], hints: Arc<Hints>) -> Layout {
         false,
         hints,
     )
-}
-
-/// Returns columns with these names. A repeated name gets a number, so that no value is lost.
-fn named(names: Vec<String>, hints: &Hints) -> Vec<Column> {
-    let mut columns: Vec<Column> = Vec::with_capacity(names.len());
-    let mut taken = std::collections::BTreeSet::new();
-    for (place, name) in names.into_iter().enumerate() {
-        let name = match name.is_empty() {
-            true => format!("column_{}", place + 1),
-            false => name,
-        };
-        let mut unique = name.clone();
-        let mut number = 2;
-        while !taken.insert(unique.clone()) {
-            unique = format!("{name}_{number}");
-            number += 1;
-        }
-        let kind = hints.fields.get(&unique).copied();
-        columns.push(Column { name: unique, kind });
-    }
-    columns
 }

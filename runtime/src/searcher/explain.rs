@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::{Caller, SearchEnd, Searcher};
 use crate::cache::MemoryCache;
 use crate::io::{PlannedRequest, SharedIo};
-use crate::observe::observe_query;
-use crate::searcher::{Caller, SearchEnd};
+use crate::observe::{Answered, OK, observe_query};
 use crate::session::ByteClass;
-use crate::{Limits, Profile, SearchError, Searcher};
+use crate::{Limits, Profile, SearchError};
 
 /// Maximum size of an explanation's cache, in bytes.
 const CACHE_BYTES: usize = 256 << 20;
@@ -56,6 +56,16 @@ pub struct Explanation {
     pub max_documents: u64,
 }
 
+impl Answered for Explanation {
+    fn outcome(&self) -> &'static str {
+        OK
+    }
+
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+}
+
 impl Searcher {
     /// Plans a search and stops.
     ///
@@ -69,7 +79,7 @@ impl Searcher {
         limits: &Limits,
     ) -> Result<Explanation, SearchError> {
         let explanation = self.explain_plan(request, caller, limits);
-        observe_query(self.shared(), "explain", explanation).await
+        observe_query(&self.shared, "explain", explanation).await
     }
 
     async fn explain_plan(
@@ -78,7 +88,7 @@ impl Searcher {
         caller: &Caller,
         limits: &Limits,
     ) -> Result<Explanation, SearchError> {
-        let shared = self.shared();
+        let shared = &self.shared;
         // The plan is made twice, once for its account and once for its reads.
         let shared = Arc::new(SharedIo {
             coalesce: shared.coalesce,

@@ -1,8 +1,8 @@
 //! Sources that can be read only once, such as pipes: their bytes are taken out, examined and put back. Others are
 //! identified without reading them.
 
-use super::input::{Origin, Source};
 use super::open::open_file;
+use super::source::{Origin, Source};
 use crate::error::BuildError;
 use std::fs::Metadata;
 use std::io::{self, Read};

@@ -1,10 +1,10 @@
 //! Sources of records, and their identities. `open.rs` opens them.
 
-use super::decoding::ArchiveMember;
-use super::identity::LogName;
-use super::object::ObjectPlace;
+use super::members::ArchiveMember;
 use super::open::{is_pipe, open_file};
 use crate::error::BuildError;
+use crate::source::identity::LogName;
+use crate::source::object::ObjectPlace;
 use bytes::Bytes;
 use canter_split_format::SourceId;
 use std::collections::BTreeSet;
@@ -26,16 +26,16 @@ use std::sync::{Arc, Mutex};
 ///
 /// [`DocIdentity`]: canter_split_format::DocIdentity
 pub struct Source {
-    pub(super) name: String,
-    pub(super) origin: Origin,
+    pub(in crate::source) name: String,
+    pub(in crate::source) origin: Origin,
     id: Option<String>,
-    pub(super) path_fields: Vec<(String, String)>,
-    pub(super) left_out: Arc<BTreeSet<u64>>,
+    pub(in crate::source) path_fields: Vec<(String, String)>,
+    pub(in crate::source) left_out: Arc<BTreeSet<u64>>,
     /// True if it was not named explicitly: a pattern, a folder or an archive contains it.
     is_found: bool,
 }
 
-pub(super) enum Origin {
+pub(in crate::source) enum Origin {
     File(PathBuf),
     /// The read-ahead opens it.
     Object(ObjectPlace),
@@ -75,7 +75,7 @@ impl Source {
     }
 
     /// Creates a source from a member of an archive, with the fields of the archive's path.
-    pub(super) fn member(member: ArchiveMember) -> Source {
+    pub(in crate::source) fn member(member: ArchiveMember) -> Source {
         let archive = member.archive();
         Source {
             name: format!("{}!{}", archive.name, member.name()),
@@ -304,7 +304,7 @@ impl Source {
 }
 
 /// Returns the origin of a source with an id: the id alone.
-pub(super) fn origin_of(id: &str) -> Vec<u8> {
+pub(in crate::source) fn origin_of(id: &str) -> Vec<u8> {
     [b"id:", id.as_bytes()].concat()
 }
 

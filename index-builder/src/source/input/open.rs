@@ -1,11 +1,11 @@
 //! Opening a source: its stored bytes, decompressed.
 
-use super::decoding::{Decoded, Decoding, Layer};
-use super::input::{Origin, Source};
-use super::object::{ObjectPlace, ObjectReader, ReadAhead};
-use super::opened::{Input, PARQUET_MAGIC, day_of, store_failure};
-use super::settings::ReadSettings;
+use super::source::{Origin, Source};
 use crate::error::BuildError;
+use crate::source::decoding::{Decoded, Decoding, Layer};
+use crate::source::object::{ObjectPlace, ObjectReader, ReadAhead};
+use crate::source::opened::{Input, PARQUET_MAGIC, day_of, store_failure};
+use crate::source::settings::ReadSettings;
 use canter_formats::MonthDay;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -243,8 +243,8 @@ fn parquet_input(
     file: ParquetFile,
     settings: &ReadSettings,
 ) -> Result<Input, BuildError> {
-    use super::opened::BUFFER_LEN;
-    use super::parquet::{ObjectRanges, ParquetLimits, ParquetLines};
+    use crate::source::opened::BUFFER_LEN;
+    use crate::source::parquet::{ObjectRanges, ParquetLimits, ParquetLines};
     use std::io::BufReader;
     let wanted = &settings.wanted;
     let limits = ParquetLimits {

@@ -1,0 +1,170 @@
+//! State of a query under construction, and the names that its parts use.
+
+use canter_doc_mapper::{DocMapper, ResolvedField, ScannedField};
+use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query};
+
+use super::best::Best;
+use crate::query::grammar::too_many_clauses;
+use crate::query::needs::Needs;
+use crate::query::scan::{Clause, FieldClause, Scan, Wanted};
+use crate::{ErrorKind, SearchError};
+
+/// Builder of one query.
+pub(crate) struct Builder<'a> {
+    pub(super) mapper: &'a DocMapper,
+    pub(super) search_fields: &'a [String],
+    pub(super) scoring: bool,
+    pub(super) needs: Needs,
+    pub(super) scan: Scan,
+    /// True inside a negation.
+    pub(super) is_excluded: bool,
+    pub(super) clauses_left: usize,
+    pub(super) max_clauses: usize,
+}
+
+impl Builder<'_> {
+    /// Counts one clause against the limit.
+    pub(super) fn spend_clause(&mut self) -> Result<(), SearchError> {
+        match self.clauses_left.checked_sub(1) {
+            Some(left) => {
+                self.clauses_left = left;
+                Ok(())
+            }
+            None => Err(SearchError::new(
+                ErrorKind::Limit,
+                too_many_clauses(self.max_clauses),
+            )),
+        }
+    }
+
+    /// Returns the union of queries with the score of the best, plus the share `others` of the other scores.
+    pub(super) fn best_of(&self, queries: Vec<Box<dyn Query>>, others: f32) -> Box<dyn Query> {
+        match self.scoring && queries.len() > 1 {
+            true => Box::new(Best::new(queries, others)),
+            false => any_of(queries),
+        }
+    }
+
+    /// Builds something whose scores do not count.
+    pub(super) fn without_scores<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> T {
+        let scoring = std::mem::replace(&mut self.scoring, false);
+        let built = build(self);
+        self.scoring = scoring;
+        built
+    }
+
+    /// Builds something only to find out whether that is possible.
+    pub(super) fn without_trace<T>(&mut self, build: impl FnOnce(&mut Self) -> T) -> T {
+        let (needs, scan) = (self.needs.clone(), self.scan.clone());
+        let built = build(self);
+        (self.needs, self.scan) = (needs, scan);
+        built
+    }
+
+    /// Returns the query for a value in a field that is not indexed.
+    pub(super) fn scan(&mut self, field: ScannedField, wanted: Wanted) -> Box<dyn Query> {
+        self.looked_up(Clause::Field(FieldClause { field, wanted }))
+    }
+
+    /// Returns the query for a clause that no index of a split answers.
+    pub(super) fn looked_up(&mut self, clause: Clause) -> Box<dyn Query> {
+        self.scan.add(clause, self.is_excluded)
+    }
+}
+
+/// Builds the query for one field, given its name.
+type BuildField<'f, 'a> =
+    dyn FnMut(&mut Builder<'a>, &str) -> Result<Box<dyn Query>, SearchError> + 'f;
+
+/// Returns the union of the queries that `build` can make for the fields. `shown` is the part without a
+/// field, and `hint` shows how to name one.
+///
+/// # Errors
+/// If there is no such field, or the first error if `build` fails for all fields.
+pub(super) fn in_default_fields<'a>(
+    builder: &mut Builder<'a>,
+    shown: &str,
+    hint: &str,
+    build: &mut BuildField<'_, 'a>,
+) -> Result<Box<dyn Query>, SearchError> {
+    let names: Vec<String> = if builder.search_fields.is_empty() {
+        builder.mapper.default_search_fields().to_vec()
+    } else {
+        builder.search_fields.to_vec()
+    };
+    if names.is_empty() {
+        return Err(SearchError::invalid(format!(
+            "{shown} names no field and the index has no default_search_fields: {hint}, give \
+             search_field, or set search_settings.default_search_fields"
+        )));
+    }
+    let mut queries = Vec::new();
+    let mut first_error = None;
+    for name in &names {
+        match build(builder, name) {
+            Ok(query) => queries.push(query),
+            // A word that is not a number does not concern a numeric default field.
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
+    }
+    if builder.mapper.is_of_segment() && queries.iter().any(|query| !query.is::<EmptyQuery>()) {
+        // In a split that lacks some of the fields, the others suffice.
+        queries.retain(|query| !query.is::<EmptyQuery>());
+    }
+    match first_error {
+        Some(error) if queries.is_empty() => Err(error),
+        _ => Ok(any_of(queries)),
+    }
+}
+
+/// Returns the field with a name.
+///
+/// # Errors
+/// If there is none.
+pub(super) fn resolve<'a>(
+    mapper: &'a DocMapper,
+    name: &str,
+) -> Result<ResolvedField<'a>, SearchError> {
+    mapper.resolve(name).ok_or_else(|| no_such_field(name))
+}
+
+/// Returns whether a split has no searchable data of a field, because the field was added to the index later:
+/// it is absent, or dynamic mapping stored it where queries do not look.
+pub(super) fn has_nothing(field: &ResolvedField<'_>, mapper: &DocMapper) -> bool {
+    let is_searched = field.indexed || field.scanned || field.is_fast();
+    let is_hidden = field.is_dynamic && !is_searched;
+    field.is_absent || (is_hidden && mapper.is_of_segment())
+}
+
+pub(super) fn no_such_field(name: &str) -> SearchError {
+    SearchError::invalid(format!("the field {name:?} does not exist in this index"))
+}
+
+pub(super) fn not_indexed(name: &str) -> SearchError {
+    SearchError::invalid(format!(
+        "the field {name:?} is not indexed: set indexed: true in its mapping, or strategy: none to have documents \
+         looked through, or search it for whole \
+         values and ranges if it is fast"
+    ))
+}
+
+/// Matches if any of the queries does.
+pub(super) fn any_of(mut queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
+    if queries.len() > 1 {
+        return Box::new(BooleanQuery::new(
+            queries
+                .into_iter()
+                .map(|query| (Occur::Should, query))
+                .collect(),
+        ));
+    }
+    queries.pop().unwrap_or_else(|| Box::new(EmptyQuery))
+}
+
+/// Matches if all of the queries do.
+pub(super) fn all_of(mut queries: Vec<Box<dyn Query>>) -> Box<dyn Query> {
+    if queries.len() > 1 {
+        return Box::new(BooleanQuery::intersection(queries));
+    }
+    queries.pop().unwrap_or_else(|| Box::new(EmptyQuery))
+}
