@@ -21,7 +21,7 @@ pub mod tokenizers;
 
 pub use classes::check_classes;
 pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
-pub use datetime::{DateInput, infer_date, infer_rfc3339, parse_datetime_literal};
+pub use datetime::{DateInput, infer_date, infer_rfc3339, parse_datetime_literal, parse_seconds};
 pub use documents::doc_error::{DocError, DocErrorReason};
 pub use documents::encoded::{DocShape, EncodedDoc, EncodedDocs};
 pub use documents::stored::{

@@ -7,10 +7,10 @@ mod format;
 #[cfg(feature = "serve")]
 mod index_name;
 mod limits;
+mod scope;
 mod searcher;
 #[cfg(feature = "serve")]
 mod serving_cache;
-mod time;
 
 pub(crate) use amounts::{parse_bytes, parse_duration, parse_some_bytes, parse_some_duration};
 pub(crate) use cache::CacheArgs;
@@ -19,7 +19,7 @@ pub(crate) use format::{Format, FormatArg};
 #[cfg(feature = "serve")]
 pub(crate) use index_name::parse_index;
 pub(crate) use limits::LimitArgs;
+pub(crate) use scope::ScopeArgs;
 pub(crate) use searcher::SearcherArgs;
 #[cfg(feature = "serve")]
 pub(crate) use serving_cache::ServingCacheArgs;
-pub(crate) use time::parse_time;

@@ -171,3 +171,18 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     era * 146_097 + day_of_era - 719_468
 }
+
+/// Parses seconds since 1970, from a number or a date; a date without a time is its midnight in UTC.
+///
+/// # Errors
+/// A message that says what is expected.
+pub fn parse_seconds(text: &str) -> Result<i64, &'static str> {
+    if let Ok(seconds) = text.parse() {
+        return Ok(seconds);
+    }
+    let midnight = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>();
+    text.parse::<jiff::Timestamp>()
+        .or_else(|_| midnight())
+        .map(jiff::Timestamp::as_second)
+        .map_err(|_| "neither seconds since 1970 nor a date such as 2016-04-13T08:00:00Z")
+}

@@ -236,3 +236,18 @@ fn a_literal_is_a_date_a_time_or_a_timestamp() {
         check(none, None);
     }
 }
+
+#[test]
+fn times_of_arguments_are_seconds_or_dates() {
+    let check = |text: &str, expect: Option<i64>| {
+        assert_eq!(parse_seconds(text).ok(), expect, "{text}");
+    };
+    check("0", Some(0));
+    check("-5", Some(-5));
+    check("1460505600", Some(1_460_505_600));
+    check("2016-04-13", Some(1_460_505_600));
+    check("2016-04-13T01:00:00Z", Some(1_460_509_200));
+    check("2016-04-13T01:00:00+01:00", Some(1_460_505_600));
+    check("yesterday", None);
+    check("", None);
+}

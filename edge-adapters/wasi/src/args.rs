@@ -1,6 +1,7 @@
 //! Command line with the applicable flags of `canter search`. It is parsed by hand, because an
 //! argument parser would be a tenth of the component.
 
+use canter_doc_mapper::parse_seconds;
 use canter_edge_io::{Options, parse_bytes};
 use serde_json::{Map, Value};
 
@@ -114,8 +115,8 @@ fn set(
         "--start-offset" => ask("start_offset", number(value)?.into()),
         "--sort-by" => ask("sort_by", value.into()),
         "--search-field" => ask("search_field", value.split(',').collect()),
-        "--start-timestamp" => ask("start_timestamp", time(value)?.into()),
-        "--end-timestamp" => ask("end_timestamp", time(value)?.into()),
+        "--start-timestamp" => ask("start_timestamp", parse_seconds(value)?.into()),
+        "--end-timestamp" => ask("end_timestamp", parse_seconds(value)?.into()),
         "--cache-bytes" => args.cache_bytes = parse_bytes(value)?,
         "--manifest-ttl-ms" => args.options.manifest_ttl_ms = number(value)?,
         "--deadline-ms" => budget.deadline_ms = Some(number(value)?),
@@ -152,18 +153,4 @@ fn aggregations(text: &str) -> Result<Value, String> {
         Ok(_) => Err("aggregations are a JSON object: {\"name\":{\"terms\":{…}}}".to_owned()),
         Err(error) => Err(error.of("--aggs")),
     }
-}
-
-/// Parses seconds since 1970 or a date. A date without a time means midnight in UTC.
-fn time(text: &str) -> Result<i64, String> {
-    if let Ok(seconds) = text.parse() {
-        return Ok(seconds);
-    }
-    let midnight = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>();
-    text.parse::<jiff::Timestamp>()
-        .or_else(|_| midnight())
-        .map(jiff::Timestamp::as_second)
-        .map_err(|_| {
-            "neither seconds since 1970 nor a date such as 2016-04-13T08:00:00Z".to_owned()
-        })
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::explain::ExplainArgs;
 use super::inputs::InputArgs;
-use crate::args::{CacheArgs, FormatArg, SearcherArgs, parse_time};
+use crate::args::{CacheArgs, FormatArg, ScopeArgs, SearcherArgs};
 use crate::observe::MetricsArg;
 use crate::render::ChartFile;
 use crate::simulate::SimulateArgs;
@@ -84,17 +84,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N")]
     pub(super) count_up_to: Option<u64>,
 
-    /// Fields to search for words that name no field, separated by commas [default: those of the index config].
-    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
-    pub(super) search_field: Vec<String>,
-
-    /// Start of the time range (inclusive): seconds since 1970, or a date such as 2016-04-13 or 2016-04-13T08:00:00Z.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
-    pub(super) start_timestamp: Option<i64>,
-
-    /// End of the time range (exclusive), in the same form.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
-    pub(super) end_timestamp: Option<i64>,
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
 
     #[command(flatten)]
     pub(super) searcher: SearcherArgs<CacheArgs>,

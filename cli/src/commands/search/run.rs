@@ -127,14 +127,6 @@ pub(super) fn request_of(args: &SearchArgs) -> Value {
     if let Some(most) = args.count_up_to {
         put("track_total_hits", most.into());
     }
-    if !args.search_field.is_empty() {
-        put("search_field", args.search_field.clone().into());
-    }
-    if let Some(start) = args.start_timestamp {
-        put("start_timestamp", start.into());
-    }
-    if let Some(end) = args.end_timestamp {
-        put("end_timestamp", end.into());
-    }
+    args.scope.add_to(&mut request);
     request.into()
 }

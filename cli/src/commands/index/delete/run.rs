@@ -6,11 +6,11 @@ use anyhow::Result;
 use canter_index_builder::{DeleteReport, IndexStore, WriteOptions, delete_documents};
 use canter_split_format::ListedSplit;
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::lister::Lister;
 use super::remains;
-use crate::args::{EngineArgs, Format, FormatArg, parse_time};
+use crate::args::{EngineArgs, Format, FormatArg, ScopeArgs};
 use crate::exit::WrongUse;
 use crate::render::{Screen, numbers};
 
@@ -41,17 +41,8 @@ pub(crate) struct DeleteArgs {
     #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
     pub(super) query: String,
 
-    /// Fields to search for words that name no field, separated by commas [default: those of the index config].
-    #[arg(long, value_name = "FIELDS", value_delimiter = ',')]
-    pub(super) search_field: Vec<String>,
-
-    /// Start of the time range (inclusive): seconds since 1970, or a date such as 2016-04-13 or 2016-04-13T08:00:00Z.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
-    pub(super) start_timestamp: Option<i64>,
-
-    /// End of the time range (exclusive), in the same form.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_time)]
-    pub(super) end_timestamp: Option<i64>,
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
 
     /// Required for the query `*`: delete every document, or every document of the time range.
     #[arg(long)]
@@ -84,14 +75,12 @@ pub(crate) struct DeleteArgs {
 impl DeleteArgs {
     /// Returns the search whose matches are listed.
     fn request(&self) -> Value {
-        json!({
-            "query": self.query,
-            "search_field": self.search_field,
-            "start_timestamp": self.start_timestamp,
-            "end_timestamp": self.end_timestamp,
-            "max_hits": 0,
-            "list_documents": true,
-        })
+        let mut request = Map::new();
+        request.insert("query".to_owned(), self.query.as_str().into());
+        self.scope.add_to(&mut request);
+        request.insert("max_hits".to_owned(), 0.into());
+        request.insert("list_documents".to_owned(), true.into());
+        request.into()
     }
 
     fn check(&self) -> Result<()> {

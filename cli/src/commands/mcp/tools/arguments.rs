@@ -1,12 +1,12 @@
 //! The arguments of a call, and the resulting request to the search API.
 
+use canter_doc_mapper::parse_seconds;
 use canter_index_builder::unix_time;
 use canter_runtime::Limits;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::super::app::{App, Failure};
-use crate::args::parse_time;
 use crate::render::dates::date_of;
 
 /// Default number of hits that a call shows.
@@ -154,7 +154,7 @@ fn unix_seconds() -> i64 {
 /// Parses `now`, `now-15m` and the like, or a time as on the command line; returns Unix seconds.
 fn time_of(text: &str, now_s: i64) -> Result<i64, String> {
     let Some(offset) = text.trim().strip_prefix("now") else {
-        return parse_time(text.trim()).map_err(|error| {
+        return parse_seconds(text.trim()).map_err(|error| {
             format!("{error}, nor relative to now, such as now-15m (units: s, m, h, d, w)")
         });
     };
