@@ -12,10 +12,11 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
 use super::documents::documents;
+use super::findings::{Finding, Tally};
 use super::generate::Generator;
 use super::request::Request;
 use super::schema::Setup;
-use super::smaller::smaller_requests;
+use super::smaller::{smaller_documents, smaller_requests};
 use super::table::{Table, short};
 use crate::TestIndex;
 
@@ -31,46 +32,6 @@ const MAX_PAGES: usize = 12;
 
 /// Maximum number of differences that are shrunk and shown.
 const MAX_FINDINGS: usize = 60;
-
-/// Request with a wrong answer, shrunk as far as possible.
-#[derive(Clone, Debug)]
-pub struct Finding {
-    /// Kind of the request and of the difference.
-    pub signature: String,
-    /// Number of differences of this kind.
-    pub num: usize,
-    /// Name of the index config.
-    pub setup: &'static str,
-    /// Shrunk request.
-    pub request: Value,
-    /// Description of the error in the answer.
-    pub problem: String,
-    /// Documents with which the answer is wrong.
-    pub docs: Vec<Value>,
-    /// Number of splits into which the documents are divided.
-    pub num_splits: usize,
-}
-
-/// Outcomes of requests.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Answered like the scan.
-    pub num_right: usize,
-    /// Refused requests, keyed by the message without the parts that are specific to a request:
-    /// number and one full message.
-    pub refused: BTreeMap<String, (usize, String)>,
-    /// Differences.
-    pub findings: Vec<Finding>,
-    /// Requests whose answers differ.
-    pub num_wrong: usize,
-}
-
-impl Tally {
-    /// Returns the number of refused requests.
-    pub fn num_refused(&self) -> usize {
-        self.refused.values().map(|(num, _)| num).sum()
-    }
-}
 
 /// Engines under test: the scan checks the answers of the first division, and the aggregations of
 /// the other division must be byte-identical to those of the first.
@@ -389,37 +350,9 @@ impl RandomBench {
         if let Some(its_problem) = fails(&docs, 1) {
             (num_splits_left, problem) = (1, its_problem);
         }
-        let mut step = docs.len().div_ceil(2);
-        while step > 0 {
-            let mut at = 0;
-            while at < docs.len() && docs.len() > 1 {
-                let mut fewer = docs.clone();
-                fewer.drain(at..(at + step).min(docs.len()));
-                match (!fewer.is_empty())
-                    .then(|| fails(&fewer, num_splits_left))
-                    .flatten()
-                {
-                    Some(its_problem) => (docs, problem) = (fewer, its_problem),
-                    None => at += step,
-                }
-            }
-            step /= 2;
-        }
-        for nth in 0..docs.len().min(4) {
-            let keys: Vec<String> = docs[nth]
-                .as_object()
-                .map(|doc| doc.keys().cloned().collect())
-                .unwrap_or_default();
-            for key in keys {
-                let mut fewer = docs.clone();
-                if let Some(doc) = fewer[nth].as_object_mut() {
-                    doc.remove(&key);
-                }
-                if let Some(its_problem) = fails(&fewer, num_splits_left) {
-                    (docs, problem) = (fewer, its_problem);
-                }
-            }
-        }
+        smaller_documents(&mut docs, &mut problem, &|docs| {
+            fails(docs, num_splits_left)
+        });
         docs.truncate(6);
         Finding {
             signature,
@@ -548,22 +481,4 @@ fn built(setup: &Setup, docs: &[Value], num_splits: usize) -> Result<TestIndex> 
         lines.len()
     );
     Ok(index)
-}
-
-impl std::fmt::Display for Finding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{} of {}", self.num, self.signature)?;
-        writeln!(
-            f,
-            "  index {}, {} splits: {}",
-            self.setup,
-            self.num_splits,
-            short(&self.request)
-        )?;
-        writeln!(f, "  {}", self.problem)?;
-        for doc in &self.docs {
-            writeln!(f, "  with {}", short(doc))?;
-        }
-        Ok(())
-    }
 }

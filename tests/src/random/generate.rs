@@ -7,9 +7,8 @@ use serde_json::Map;
 use super::aggregations::Filters;
 use super::dates::{self, SECOND};
 use super::documents::{self, one_of};
-use super::order::SortKey;
 use super::query::{Bound, Leaf, Node, Piece, Sign, can_be_bare, can_be_bound};
-use super::request::Request;
+use super::request::{Request, SortKey};
 use super::schema::{Diet, Field, Kind};
 use super::table::{Scalar, Table, literal};
 

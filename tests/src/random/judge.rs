@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::dates::SECOND;
-use super::order::SortKey;
-use super::request::Request;
+use super::request::{Request, SortKey};
 use super::table::{Scalar, Table, short};
 
 impl Table {

@@ -15,9 +15,9 @@ mod bench;
 mod dates;
 mod documents;
 mod dsl;
+mod findings;
 mod generate;
 mod judge;
-mod order;
 mod query;
 mod request;
 mod scan;
@@ -27,4 +27,5 @@ mod stored;
 mod table;
 mod tokens;
 
-pub use bench::{Engines, Finding, RandomBench, Tally};
+pub use bench::{Engines, RandomBench};
+pub use findings::{Finding, Tally};

@@ -1,5 +1,7 @@
-//! Reduction of requests: removes one part at a time, to find a smaller one with the same
-//! difference.
+//! Reduction of requests and documents: removes one part at a time, to find a smaller one with
+//! the same difference.
+
+use serde_json::Value;
 
 use super::aggregations;
 use super::query::Node;
@@ -103,6 +105,40 @@ fn smaller_nodes(node: &Node) -> Vec<Node> {
                 }
             }
             smaller
+        }
+    }
+}
+
+/// Removes documents, and keys of the first ones, as long as the answer stays wrong.
+pub(super) fn smaller_documents(
+    docs: &mut Vec<Value>,
+    problem: &mut String,
+    fails: &dyn Fn(&[Value]) -> Option<String>,
+) {
+    let mut step = docs.len().div_ceil(2);
+    while step > 0 {
+        let mut at = 0;
+        while at < docs.len() && docs.len() > 1 {
+            let mut fewer = docs.clone();
+            fewer.drain(at..(at + step).min(docs.len()));
+            match (!fewer.is_empty()).then(|| fails(&fewer)).flatten() {
+                Some(its_problem) => (*docs, *problem) = (fewer, its_problem),
+                None => at += step,
+            }
+        }
+        step /= 2;
+    }
+    for nth in 0..docs.len().min(4) {
+        let doc = docs[nth].as_object();
+        let keys: Vec<String> = doc.map_or_else(Vec::new, |doc| doc.keys().cloned().collect());
+        for key in keys {
+            let mut fewer = docs.clone();
+            if let Some(doc) = fewer[nth].as_object_mut() {
+                doc.remove(&key);
+            }
+            if let Some(its_problem) = fails(&fewer) {
+                (*docs, *problem) = (fewer, its_problem);
+            }
         }
     }
 }

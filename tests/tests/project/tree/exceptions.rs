@@ -33,7 +33,6 @@ pub(super) const FOLDERS: &[(&str, usize)] = &[
 pub(super) const FILES: &[(&str, usize)] = &[
     ("doc-mapper/src/mapper/parse/walk.rs", 512),
     ("index-builder/src/storage/index_store.rs", 579),
-    ("tests/src/random/bench.rs", 570),
 ];
 
 /// Functions with more lines than [`super::functions::MAX_LINES`], as `file::name`.
@@ -67,7 +66,6 @@ pub(super) const FUNCTIONS: &[(&str, usize)] = &[
     ("tests/src/random/aggregations/buckets.rs::ranges", 74),
     ("tests/src/random/aggregations/metrics.rs::top_hits", 84),
     ("tests/src/random/aggregations/terms.rs::composite", 80),
-    ("tests/src/random/bench.rs::shrunk", 84),
     ("tests/src/random/dsl.rs::leaf", 82),
 ];
 
