@@ -8,19 +8,16 @@
 //! pure function in [`coalesce`] before it fetches. There are no HEAD requests, and no requests for
 //! an object's length: incomplete answers are detected by counting the received bytes.
 
-mod allowance;
 mod by_index;
 mod fetcher;
-mod hedge;
 #[cfg(feature = "remote")]
 mod http;
 mod http_options;
-mod latencies;
 mod memory;
 mod namespace;
 mod object_store;
 mod recording;
-mod retry;
+mod repeats;
 mod uri;
 
 pub(crate) use by_index::{ByIndex, OpenIndex, OpenIndexes};
@@ -30,8 +27,6 @@ pub use canter_stores::{Settings, StoreFault};
 pub use fetcher::{
     ByteRange, FetchError, FetchedRange, Hedged, MAX_WHOLE_OBJECT_BYTES, RangeFetcher,
 };
-pub use hedge::HedgeOptions;
-pub(crate) use hedge::{Hedge, HedgeState, Pace};
 #[cfg(feature = "remote")]
 pub use http::HttpFetcher;
 pub use http_options::HttpOptions;
@@ -41,7 +36,7 @@ pub use object_store::ObjectStoreFetcher;
 #[cfg(any(feature = "remote", test))]
 pub(crate) use object_store::with_causes;
 pub use recording::RecordingFetcher;
-pub(crate) use retry::RetryState;
-pub use retry::{Retry, RetryOptions};
+pub(crate) use repeats::{Hedge, HedgeState, Pace, RetryState};
+pub use repeats::{HedgeOptions, Retry, RetryOptions};
 pub(crate) use uri::open_store;
 pub use uri::{OpenOptions, open_uri};

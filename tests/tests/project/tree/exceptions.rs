@@ -20,7 +20,6 @@ pub(super) const FOLDERS: &[(&str, usize)] = &[
     ("index-builder/src/publisher", 16),
     ("index-builder/src/source", 15),
     ("runtime/src", 18),
-    ("runtime/src/fetch", 16),
     ("stores/src", 16),
     ("tests/src", 18),
     ("tests/src/conformance", 14),

@@ -8,9 +8,9 @@ use prometheus_client::metrics::counter::Counter;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::allowance::Allowance;
-use super::{ByteRange, FetchError, FetchedRange, RangeFetcher};
 use crate::Metrics;
 use crate::clock::{Clock, SystemClock};
+use crate::fetch::{ByteRange, FetchError, FetchedRange, RangeFetcher};
 
 /// Options for retries of reads.
 #[derive(Clone, Copy, Debug, PartialEq)]

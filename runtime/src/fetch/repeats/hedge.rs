@@ -30,8 +30,8 @@ use prometheus_client::metrics::counter::Counter;
 
 use super::allowance::Allowance;
 use super::latencies::{Latencies, Quantiles};
-use super::{ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, RangeFetcher};
 use crate::clock::Clock;
+use crate::fetch::{ByteRange, FetchError, FetchErrorKind, FetchedRange, Hedged, RangeFetcher};
 
 /// Maximum number of saved extra requests. Slow requests come in bursts, and a burst without saved
 /// requests determines the p99. More than 30 have little effect: in a Monte Carlo simulation, 60
