@@ -24,7 +24,6 @@
 )]
 
 mod calendar;
-mod check;
 mod collect;
 mod columns;
 mod error;
@@ -35,7 +34,6 @@ mod pipeline;
 mod request;
 mod respond;
 mod rollup;
-mod top_hits;
 
 pub use calendar::{format_date, resolve_date};
 pub use collect::{BitSet, Collector, Ranked, Split, column_handles};

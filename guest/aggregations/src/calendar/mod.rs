@@ -11,15 +11,12 @@ mod format;
 mod interval;
 mod math;
 mod rounding;
-mod span;
 mod zone;
-mod zones;
 
 pub(crate) use format::DateFormat;
 pub(crate) use interval::{CalendarUnit, fixed_interval_ns, offset_ns};
 pub(crate) use math::DateMath;
-pub(crate) use rounding::{Rounding, RoundingCursor};
-pub(crate) use span::Span;
+pub(crate) use rounding::{Rounding, RoundingCursor, Span};
 pub(crate) use zone::Zone;
 
 /// Resolves a date or date math (`now-1d/d`, `2024-01-01||+1M`) to nanoseconds since 1970. `format`

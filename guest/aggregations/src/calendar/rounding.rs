@@ -17,12 +17,14 @@
 
 use super::civil::{Civil, DAY_NS, SECOND_NS, weekday};
 use super::interval::CalendarUnit;
-use super::span::{Length, Span};
 use super::zone::Zone;
 
 mod cursor;
+mod span;
 
 pub(crate) use cursor::{Boundaries, RoundingCursor};
+use span::Length;
+pub(crate) use span::Span;
 
 /// Mapping from times to buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]

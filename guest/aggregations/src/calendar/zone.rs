@@ -10,7 +10,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::civil::{DAY_NS, SECOND_NS};
-use super::zones::{self, RELEASE};
+
+mod zones;
+
+use self::zones::RELEASE;
 
 /// Time zone, such as `Europe/Berlin` or `+01:00`. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,8 +3,6 @@
 //! same bits on every host. The selection of values and the writing of answers are elsewhere.
 
 mod bounded;
-mod magnitude;
-mod window;
 
 mod number;
 mod strings;
@@ -13,7 +11,6 @@ mod sum;
 mod moments;
 mod weighted;
 
-mod buckets;
 mod quantiles;
 
 pub(crate) use moments::{ExtendedStats, Spread, Stats};

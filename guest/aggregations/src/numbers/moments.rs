@@ -3,9 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::magnitude::{Head, Magnitude};
 use super::number::Number;
-use super::sum::{ExactSum, exact_variance_numerator};
+use super::sum::{ExactSum, Head, Magnitude, exact_variance_numerator};
 
 #[cfg(test)]
 mod tests;

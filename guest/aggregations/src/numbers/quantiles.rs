@@ -14,13 +14,15 @@
 
 use std::borrow::Cow;
 
-use super::buckets::{Buckets, bucket_of, edges_of, merge_sorted, middle_of};
 use points::Points;
 
+mod buckets;
 mod points;
 #[cfg(test)]
 mod tests;
 mod wire;
+
+use self::buckets::{Buckets, bucket_of, edges_of, merge_sorted, middle_of};
 
 /// Maximum number of distinct values in exact form.
 const MAX_EXACT: usize = 128;

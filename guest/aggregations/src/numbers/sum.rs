@@ -11,15 +11,18 @@
 //! between the two, which never shows: sums are compared, written and rounded as one sequence of
 //! digits.
 
-use super::magnitude::{Head, Magnitude};
 use super::number::Number;
-use super::window::Window;
 use parts::{Parts, wide_parts};
 
+mod magnitude;
 mod parts;
 #[cfg(test)]
 mod tests;
+mod window;
 mod wire;
+
+pub(super) use self::magnitude::{Head, Magnitude};
+use self::window::Window;
 
 /// Number of zero bits left below the first term of `near`, for smaller terms.
 const ROOM_BELOW: u32 = 24;

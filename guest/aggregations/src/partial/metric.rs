@@ -4,9 +4,9 @@ use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::top_hits::TopList;
 use crate::numbers::{ExtendedStats, QuantileSketch, Stats, StringStats, WeightedAverage};
 use crate::request::{MetricOf, RateOf};
-use crate::top_hits::TopList;
 
 /// One metric, for all parent buckets.
 #[derive(Clone, Debug, Serialize, Deserialize)]

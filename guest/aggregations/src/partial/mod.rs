@@ -15,10 +15,12 @@ mod fold;
 mod merge;
 mod merger;
 mod metric;
+mod top_hits;
 
 pub(crate) use buckets::{Buckets, Dropped};
 pub(crate) use fold::fold;
 pub(crate) use metric::{Cardinality, Merge, Metric, Metrics};
+pub(crate) use top_hits::{TopHit, TopList};
 
 use serde::{Deserialize, Serialize};
 

@@ -2,19 +2,17 @@
 //!
 //! Names and defaults are Elasticsearch's. Every number and every list is limited, and unknown
 //! options are refused by name, with their location in the request. Checks that need the doc
-//! mapping are in [`crate::check`].
+//! mapping are in `check.rs`.
 
-mod auto_dates;
 mod body;
 mod bounds;
+mod check;
 mod composite;
 mod histograms;
 mod metrics;
 mod now;
 mod ranges;
-mod rate;
 mod terms;
-mod top;
 mod types;
 
 #[cfg(test)]
@@ -24,6 +22,7 @@ pub use body::check_name;
 pub(crate) use body::{Body, number_of};
 pub use bounds::Bounds;
 pub(crate) use bounds::MAX_BUCKET_PLACE;
+pub(crate) use check::{after_key, missing_key};
 pub(crate) use metrics::{percents, sigma};
 pub use now::resolve_now;
 pub(crate) use ranges::address;
@@ -72,7 +71,7 @@ impl Aggregations {
         };
         let level = reader.all("aggs", aggregations, 0)?;
         pipeline::check_place(&level.pipelines, None)?;
-        rate::check_rates(&level.aggregations, None)?;
+        metrics::check_rates(&level.aggregations, None)?;
         Ok(Self {
             list: level.aggregations,
             pipelines: level.pipelines,
@@ -265,8 +264,8 @@ impl Reader {
                 let body = read(&histograms::DATE_HISTOGRAM)?;
                 Kind::DateHistogram(histograms::date_histogram(&body, bounds)?)
             }
-            "auto_date_histogram" => Kind::AutoDateHistogram(auto_dates::auto_date_histogram(
-                &read(&auto_dates::AUTO_DATE_HISTOGRAM)?,
+            "auto_date_histogram" => Kind::AutoDateHistogram(histograms::auto_date_histogram(
+                &read(&histograms::AUTO_DATE_HISTOGRAM)?,
             )?),
             "range" => Kind::Range(ranges::range(&read(&ranges::RANGE)?)?),
             "date_range" => Kind::Range(ranges::date_range(&read(&ranges::DATE_RANGE)?)?),

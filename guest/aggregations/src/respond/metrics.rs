@@ -7,9 +7,8 @@ use super::keys::{Dates, float, key_fields, part};
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, Number, QuantileSketch, Spread, Stats, StringStats};
-use crate::partial::{self, Metrics};
+use crate::partial::{self, Metrics, TopList};
 use crate::request::{Metric, MetricOf, TopHits};
-use crate::top_hits::TopList;
 
 /// Numbers of a metric in one bucket.
 pub(crate) struct Shown<'a> {

@@ -22,12 +22,11 @@ use super::mapping::{
 };
 use super::metrics::{Distinct, Nothing, OfField, Strings, Top, TopOf, Weighted};
 use super::tuples::{Page, Tuples};
-use crate::check::{after_key, missing_key};
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, QuantileSketch, Stats};
 use crate::request::{
     Aggregation, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric, MetricOf,
-    Range, RangeOf, RateOf, Source, TopHits,
+    Range, RangeOf, RateOf, Source, TopHits, after_key, missing_key,
 };
 use crate::respond::tuple_order;
 use crate::{Error, Result};

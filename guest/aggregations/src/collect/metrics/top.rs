@@ -7,8 +7,7 @@ use crate::collect::field::{Column, Field};
 use crate::collect::metrics::{arrange, grow};
 use crate::collect::{Collect, Places};
 use crate::key::Key;
-use crate::partial::{Metric, Metrics, Node};
-use crate::top_hits::{TopHit, TopList};
+use crate::partial::{Metric, Metrics, Node, TopHit, TopList};
 
 /// Values that are kept of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::super::bounded::Bounded;
-use super::super::buckets::{Buckets, LAST_BUCKET, bucket_of};
+use super::buckets::{Buckets, LAST_BUCKET, bucket_of};
 use super::{Form, MAX_EXACT, Ordered, QuantileSketch};
 
 /// Upper bound for the number of buckets.

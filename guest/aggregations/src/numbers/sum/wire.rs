@@ -3,8 +3,8 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::super::bounded::Bounded;
-use super::super::magnitude::DIGIT_BITS;
 use super::ExactSum;
+use super::magnitude::DIGIT_BITS;
 
 /// Number of digits below one: the smallest product is 2^-2148.
 const PLACES_BELOW: i32 = 68;

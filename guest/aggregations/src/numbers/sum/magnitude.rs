@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 mod tests;
 
 /// Number of bits in a digit.
-pub(super) const DIGIT_BITS: i32 = 32;
+pub(crate) const DIGIT_BITS: i32 = 32;
 
 /// Number of bits that [`Magnitude::ratio`] computes: at least two more than an `f64` holds, with
 /// room for the remainder's flag below them.
@@ -15,7 +15,7 @@ const QUOTIENT_BITS: i32 = 66;
 
 /// `Σ digits[i] · 2^(32 · (place + i))`, without zeros at either end. Zero has no digits, and place 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Magnitude {
+pub(crate) struct Magnitude {
     place: i32,
     digits: Vec<u32>,
 }
@@ -23,14 +23,14 @@ pub(super) struct Magnitude {
 /// `bits · 2^exponent`. If the exact number has further bits below, the lowest bit is set, and the
 /// bits above it suffice for correct rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
-    pub(super) bits: u128,
-    pub(super) exponent: i32,
+pub(crate) struct Head {
+    pub(crate) bits: u128,
+    pub(crate) exponent: i32,
 }
 
 impl Magnitude {
     /// Creates a number from digits, the least significant first, at 2^(32 · place).
-    pub(super) fn new(place: i32, mut digits: Vec<u32>) -> Self {
+    pub(crate) fn new(place: i32, mut digits: Vec<u32>) -> Self {
         while digits.last() == Some(&0) {
             digits.pop();
         }
@@ -46,22 +46,22 @@ impl Magnitude {
     }
 
     /// Creates an integer.
-    pub(super) fn whole(value: u64) -> Self {
+    pub(crate) fn whole(value: u64) -> Self {
         let value = u128::from(value);
         Self::new(0, vec![digit_of(value), digit_of(value >> 32)])
     }
 
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.digits.is_empty()
     }
 
     /// Returns the power of 2^32 of the lowest digit.
-    pub(super) fn place(&self) -> i32 {
+    pub(crate) fn place(&self) -> i32 {
         self.place
     }
 
     /// Returns the digits, the least significant first.
-    pub(super) fn digits(&self) -> &[u32] {
+    pub(crate) fn digits(&self) -> &[u32] {
         &self.digits
     }
 
@@ -88,7 +88,7 @@ impl Magnitude {
     }
 
     /// Returns the exact product.
-    pub(super) fn times(&self, other: &Self) -> Self {
+    pub(crate) fn times(&self, other: &Self) -> Self {
         let mut digits = vec![0_u32; self.digits.len() + other.digits.len()];
         for (at, left) in self.digits.iter().enumerate() {
             let mut carry = 0_u64;
@@ -104,7 +104,7 @@ impl Magnitude {
     }
 
     /// Returns `self - other`, or `None` if that is negative.
-    pub(super) fn minus(&self, other: &Self) -> Option<Self> {
+    pub(crate) fn minus(&self, other: &Self) -> Option<Self> {
         if other.is_zero() {
             return Some(self.clone());
         }
@@ -122,7 +122,7 @@ impl Magnitude {
     }
 
     /// Returns the highest bits, with a flag for further bits below.
-    pub(super) fn head(&self) -> Head {
+    pub(crate) fn head(&self) -> Head {
         let skipped = self.digits.len().saturating_sub(3);
         let (rest, head) = self.digits.split_at(skipped);
         let bits = head
@@ -141,7 +141,7 @@ impl Magnitude {
 
     /// Returns `self / divisor`, to more bits than an `f64` holds, with a flag for a non-zero
     /// remainder, or `None` if the divisor is zero.
-    pub(super) fn ratio(&self, divisor: &Self) -> Option<Head> {
+    pub(crate) fn ratio(&self, divisor: &Self) -> Option<Head> {
         if divisor.is_zero() {
             return None;
         }
@@ -223,14 +223,14 @@ impl PartialOrd for Magnitude {
 
 impl Head {
     /// Returns the nearest `f64`, rounding ties to even; infinity if the number is too large.
-    pub(super) fn round(self, negative: bool) -> f64 {
+    pub(crate) fn round(self, negative: bool) -> f64 {
         let magnitude = f64::from_bits(self.round_bits());
         if negative { -magnitude } else { magnitude }
     }
 
     /// Returns the square root, rounded at most twice, without the overflow and underflow of the
     /// number itself as an `f64`.
-    pub(super) fn sqrt(self) -> f64 {
+    pub(crate) fn sqrt(self) -> f64 {
         // Dividing by an even power of two leaves a number near one.
         let top = self
             .exponent
@@ -291,7 +291,7 @@ fn half_even(bits: u128, dropped: u32) -> u128 {
     clippy::cast_possible_truncation,
     reason = "the low half is what is asked for"
 )]
-pub(super) const fn low(value: u64) -> u32 {
+pub(crate) const fn low(value: u64) -> u32 {
     value as u32
 }
 
@@ -300,7 +300,7 @@ pub(super) const fn low(value: u64) -> u32 {
     clippy::cast_possible_truncation,
     reason = "the low quarter is what is asked for"
 )]
-pub(super) const fn digit_of(value: u128) -> u32 {
+pub(crate) const fn digit_of(value: u128) -> u32 {
     value as u32
 }
 

@@ -1,13 +1,13 @@
 //! `auto_date_histogram`: time buckets, up to the number asked for.
 
-use super::body::Body;
-use super::bounds::MAX_AUTO_BUCKETS;
-use super::histograms::{date_source, format, zone};
-use super::types::{AutoDateHistogram, Rung};
+use super::super::body::Body;
+use super::super::bounds::MAX_AUTO_BUCKETS;
+use super::super::types::{AutoDateHistogram, Rung};
+use super::intervals::{date_source, format, zone};
 use crate::Result;
 use crate::calendar::{CalendarUnit, Rounding};
 
-pub(super) const AUTO_DATE_HISTOGRAM: [&str; 6] = [
+pub(crate) const AUTO_DATE_HISTOGRAM: [&str; 6] = [
     "field",
     "buckets",
     "minimum_interval",
@@ -32,7 +32,7 @@ const LADDER: [Unit; 6] = [
     ("year", 'y', CalendarUnit::Year, &[1, 5, 10, 20, 50, 100]),
 ];
 
-pub(super) fn auto_date_histogram(body: &Body<'_>) -> Result<AutoDateHistogram> {
+pub(crate) fn auto_date_histogram(body: &Body<'_>) -> Result<AutoDateHistogram> {
     let most = body.count("buckets", 1, MAX_AUTO_BUCKETS)?;
     let zone = zone(body)?;
     let format = format(body)?;

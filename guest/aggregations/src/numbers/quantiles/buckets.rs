@@ -20,11 +20,11 @@ const DROPPED_BITS: u32 = 45;
 const PAGE: usize = 128;
 
 /// Bucket of the largest numbers; its negative is that of the smallest.
-pub(super) const LAST_BUCKET: i32 = (0x7ff << 7) - 1;
+pub(crate) const LAST_BUCKET: i32 = (0x7ff << 7) - 1;
 
 /// Returns the bucket of a finite number. Buckets are ordered like their numbers; the bucket of -v
 /// is the negative of that of v, and bucket 0 contains all numbers below 2^-1029 in magnitude.
-pub(super) fn bucket_of(value: f64) -> i32 {
+pub(crate) fn bucket_of(value: f64) -> i32 {
     let bits = value.to_bits();
     let magnitude = (bits >> DROPPED_BITS & 0x3_ffff) as i32;
     if bits >> 63 == 0 {
@@ -35,7 +35,7 @@ pub(super) fn bucket_of(value: f64) -> i32 {
 }
 
 /// Returns the lower and the upper edge of a bucket.
-pub(super) fn edges_of(bucket: i32) -> (f64, f64) {
+pub(crate) fn edges_of(bucket: i32) -> (f64, f64) {
     let edge = |bucket: u32| f64::from_bits(u64::from(bucket) << DROPPED_BITS).min(f64::MAX);
     let magnitude = bucket.unsigned_abs();
     let (near, far) = (edge(magnitude), edge(magnitude.saturating_add(1)));
@@ -51,7 +51,7 @@ pub(super) fn edges_of(bucket: i32) -> (f64, f64) {
 /// A bucket of normal numbers from `2^e · (1 + k/128)` is `2^e / 128` wide, so the middle differs
 /// by at most `2^e / 256` from each of its numbers, which are at least `2^e`: the relative error is
 /// at most 1/256.
-pub(super) fn middle_of(bucket: i32) -> f64 {
+pub(crate) fn middle_of(bucket: i32) -> f64 {
     let bits = u64::from(bucket.unsigned_abs()) << DROPPED_BITS | 1 << (DROPPED_BITS - 1);
     match bucket {
         0 => 0.0,
@@ -62,14 +62,14 @@ pub(super) fn middle_of(bucket: i32) -> f64 {
 
 /// Counts by bucket.
 #[derive(Clone, Debug)]
-pub(super) enum Buckets {
+pub(crate) enum Buckets {
     Sorted(Vec<(i32, u64)>),
     Pages(Box<Pages>),
 }
 
 impl Buckets {
     /// Counts a finite number `count` times.
-    pub(super) fn add(&mut self, value: f64, count: u64) {
+    pub(crate) fn add(&mut self, value: f64, count: u64) {
         match self {
             Self::Sorted(pairs) => {
                 let bucket = bucket_of(value);
@@ -88,7 +88,7 @@ impl Buckets {
     }
 
     /// Converts the counts to pages if necessary, and returns them.
-    pub(super) fn pages(&mut self) -> &mut Pages {
+    pub(crate) fn pages(&mut self) -> &mut Pages {
         let pages = match std::mem::replace(self, Self::Sorted(Vec::new())) {
             Self::Pages(pages) => pages,
             Self::Sorted(pairs) => {
@@ -108,7 +108,7 @@ impl Buckets {
     }
 
     /// Adds the counts of `other`.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         match self {
             Self::Sorted(pairs) => *pairs = merge_sorted(pairs, &other.sorted()),
             Self::Pages(pages) => {
@@ -120,7 +120,7 @@ impl Buckets {
     }
 
     /// Returns the non-empty buckets in order, with their counts.
-    pub(super) fn sorted(&self) -> Cow<'_, [(i32, u64)]> {
+    pub(crate) fn sorted(&self) -> Cow<'_, [(i32, u64)]> {
         match self {
             Self::Sorted(pairs) => Cow::Borrowed(pairs),
             Self::Pages(pages) => Cow::Owned(pages.sorted()),
@@ -129,7 +129,7 @@ impl Buckets {
 }
 
 /// Merges two sorted lists of counts.
-pub(super) fn merge_sorted<K: Ord + Copy>(left: &[(K, u64)], right: &[(K, u64)]) -> Vec<(K, u64)> {
+pub(crate) fn merge_sorted<K: Ord + Copy>(left: &[(K, u64)], right: &[(K, u64)]) -> Vec<(K, u64)> {
     let mut merged = Vec::with_capacity(left.len().max(right.len()));
     let (mut left, mut right) = (
         left.iter().copied().peekable(),
@@ -157,7 +157,7 @@ pub(super) fn merge_sorted<K: Ord + Copy>(left: &[(K, u64)], right: &[(K, u64)])
 /// Counts in pages of one sign and exponent each. The directory is indexed by exponent, from the
 /// lowest to the highest that occurs, with the two signs of an exponent side by side.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pages {
+pub(crate) struct Pages {
     /// Count of bucket 0, which would otherwise extend the directory down to the smallest numbers.
     zero: u64,
     first: u32,
@@ -169,7 +169,7 @@ pub(super) struct Pages {
 impl Pages {
     /// Counts a finite number, given by its bits, `count` times.
     #[inline]
-    pub(super) fn add(&mut self, bits: u64, count: u64) {
+    pub(crate) fn add(&mut self, bits: u64, count: u64) {
         if bits << 1 >> 1 < 1 << DROPPED_BITS {
             self.zero = self.zero.saturating_add(count);
             return;

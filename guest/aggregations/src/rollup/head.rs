@@ -1,17 +1,4 @@
-//! Aggregations from the head of a split: date histograms on the sort field, terms of rolled-up
-//! fields, and terms inside such histograms.
-//!
-//! A rollup counts documents by time. Its buckets that lie within one bucket of the request, and
-//! whose documents are all selected, are added up; the documents of the others are left to the
-//! columns:
-//!
-//! ```text
-//!   time filter          ├───────────────────────────────┤
-//!   days         ···│················│················│····
-//!   rollup       ├────┼────┼────┼────┼────┼────┼────┼────┤
-//!   from here              ════      ═════════════
-//!   from columns         ══    ══════             ═══════
-//! ```
+//! Results from the head of a split, beside what is left to the columns.
 
 use std::ops::Range;
 

@@ -2,17 +2,17 @@
 
 use serde_json::Value;
 
-use super::body::{Body, number_of};
-use super::bounds::{Bounds, MAX_BUCKET_PLACE};
-use super::terms::{number_source, source};
-use super::types::{DateHistogram, Histogram, HistogramOrder, Row, Source};
+use super::super::body::{Body, number_of};
+use super::super::bounds::{Bounds, MAX_BUCKET_PLACE};
+use super::super::terms::{number_source, source};
+use super::super::types::{DateHistogram, Histogram, HistogramOrder, Row, Source};
 use crate::Result;
 use crate::calendar::{
     CalendarUnit, DateFormat, DateMath, Rounding, Zone, fixed_interval_ns, offset_ns,
 };
 use crate::key::Key;
 
-pub(super) const HISTOGRAM: [&str; 9] = [
+pub(crate) const HISTOGRAM: [&str; 9] = [
     "field",
     "interval",
     "offset",
@@ -23,7 +23,7 @@ pub(super) const HISTOGRAM: [&str; 9] = [
     "missing",
     "order",
 ];
-pub(super) const DATE_HISTOGRAM: [&str; 12] = [
+pub(crate) const DATE_HISTOGRAM: [&str; 12] = [
     "field",
     "fixed_interval",
     "calendar_interval",
@@ -38,7 +38,7 @@ pub(super) const DATE_HISTOGRAM: [&str; 12] = [
     "order",
 ];
 
-pub(super) fn histogram(body: &Body<'_>, bounds: &Bounds) -> Result<Histogram> {
+pub(crate) fn histogram(body: &Body<'_>, bounds: &Bounds) -> Result<Histogram> {
     let source = number_source(body)?;
     let interval = body.number("interval")?.filter(|interval| *interval > 0.0);
     let Some(interval) = interval else {
@@ -68,7 +68,7 @@ pub(super) fn histogram(body: &Body<'_>, bounds: &Bounds) -> Result<Histogram> {
     })
 }
 
-pub(super) fn date_histogram(body: &Body<'_>, bounds: &Bounds) -> Result<DateHistogram> {
+pub(crate) fn date_histogram(body: &Body<'_>, bounds: &Bounds) -> Result<DateHistogram> {
     let zone = zone(body)?;
     let format = format(body)?;
     let rounding = rounding(body, &zone)?;
@@ -104,7 +104,7 @@ fn check_num_buckets(body: &Body<'_>, bounds: &Bounds, are_too_many: bool) -> Re
 }
 
 /// Reads a date field; the substitute for missing values is a date too.
-pub(super) fn date_source(
+pub(crate) fn date_source(
     body: &Body<'_>,
     format: Option<&DateFormat>,
     zone: &Zone,
@@ -121,7 +121,7 @@ pub(super) fn date_source(
 }
 
 /// Reads `fixed_interval` or `calendar_interval`, with zone and offset.
-pub(super) fn rounding(body: &Body<'_>, zone: &Zone) -> Result<Rounding> {
+pub(crate) fn rounding(body: &Body<'_>, zone: &Zone) -> Result<Rounding> {
     let offset = match body.text("offset")? {
         None => 0,
         Some(offset) => offset_ns(offset).map_err(|what| body.invalid("offset", &what))?,
@@ -147,14 +147,14 @@ pub(super) fn rounding(body: &Body<'_>, zone: &Zone) -> Result<Rounding> {
     }
 }
 
-pub(super) fn zone(body: &Body<'_>) -> Result<Zone> {
+pub(crate) fn zone(body: &Body<'_>) -> Result<Zone> {
     match body.text("time_zone")? {
         None => Ok(Zone::utc()),
         Some(name) => Zone::parse(name).map_err(|what| body.invalid("time_zone", &what)),
     }
 }
 
-pub(super) fn format(body: &Body<'_>) -> Result<Option<DateFormat>> {
+pub(crate) fn format(body: &Body<'_>) -> Result<Option<DateFormat>> {
     match body.text("format")? {
         None => Ok(None),
         Some(format) => match DateFormat::parse(format) {
@@ -165,7 +165,7 @@ pub(super) fn format(body: &Body<'_>) -> Result<Option<DateFormat>> {
 }
 
 /// Reads a time: milliseconds since 1970, or a text in the format, by default that of queries.
-pub(super) fn time(
+pub(crate) fn time(
     body: &Body<'_>,
     name: &str,
     value: &Value,

@@ -15,11 +15,11 @@ const KINDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/zone_kinds"));
 const REST: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/zone_rest"));
 
 /// Release of the database, such as `2026e`.
-pub(super) const RELEASE: &str = env!("CANTER_TZ_RELEASE");
+pub(crate) const RELEASE: &str = env!("CANTER_TZ_RELEASE");
 
 /// Returns a zone's name in the database's case, and its TZif data, or `None` for an unknown name.
 /// The case of `name` does not matter.
-pub(super) fn get(name: &str) -> Option<(&'static str, Vec<u8>)> {
+pub(crate) fn get(name: &str) -> Option<(&'static str, Vec<u8>)> {
     let mut names = NAMES.lines().enumerate();
     let (at, name) = names.find(|(_, known)| known.eq_ignore_ascii_case(name))?;
     let place = usize::from(u16_at(PLACES, at)?);

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::body::{Body, check_name};
-use super::bounds::MAX_TOP_HITS;
-use super::types::{Metric, MetricOf, Source, TopHits};
+use super::super::body::{Body, check_name};
+use super::super::bounds::MAX_TOP_HITS;
+use super::super::types::{Metric, MetricOf, Source, TopHits};
 use crate::Result;
 
 /// Default number of hits of `top_hits`.
@@ -13,9 +13,9 @@ const DEFAULT_HITS: u64 = 3;
 /// Fields, each with whether its order descends.
 type Sort = Vec<(String, bool)>;
 
-pub(super) const TOP_HITS: [&str; 5] = ["sort", "size", "from", "docvalue_fields", "_source"];
+pub(crate) const TOP_HITS: [&str; 5] = ["sort", "size", "from", "docvalue_fields", "_source"];
 
-pub(super) fn top_hits(body: &Body<'_>) -> Result<Metric> {
+pub(crate) fn top_hits(body: &Body<'_>) -> Result<Metric> {
     if body
         .get("_source")
         .is_some_and(|shown| shown.as_bool() != Some(false))
@@ -59,7 +59,7 @@ pub(super) fn top_hits(body: &Body<'_>) -> Result<Metric> {
 }
 
 /// Reads `top_metrics`, with one sort field in any of Elasticsearch's notations.
-pub(super) fn top_metrics(body: &Body<'_>) -> Result<Metric> {
+pub(crate) fn top_metrics(body: &Body<'_>) -> Result<Metric> {
     let size = body.count("size", 1, MAX_TOP_HITS)?.unwrap_or(1);
     let sort = match body.get("sort") {
         Some(Value::String(field)) => {

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::body::{Body, invalid, number_of};
-use super::bounds::MAX_PRECISION_THRESHOLD;
-use super::histograms::format;
+use super::super::body::{Body, invalid, number_of};
+use super::super::bounds::MAX_PRECISION_THRESHOLD;
+use super::super::histograms::format;
+use super::super::terms::{number_source, source};
+use super::super::types::{Metric, MetricOf};
 use super::rate::{RATE, rate};
-use super::terms::{number_source, source};
 use super::top::{TOP_HITS, top_hits, top_metrics};
-use super::types::{Metric, MetricOf};
 use crate::{Result, pipeline};
 
 const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, auto_date_histogram, range, date_range, \
@@ -21,7 +21,7 @@ const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 /// Default number of standard deviations between the average and its bounds.
 const DEFAULT_SIGMA: f64 = 2.0;
 
-pub(super) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
+pub(crate) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
     let read = |known: &[&str]| Body::read(path.to_owned(), value, known);
     let simple = |what: MetricOf| -> Result<Metric> {
         let body = read(&["field", "missing", "format"])?;

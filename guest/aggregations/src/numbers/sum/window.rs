@@ -12,7 +12,7 @@ const TERM_DIGITS: usize = 5;
 
 /// `Σ limbs[i] · 2^(32 · (place + i))`.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Window {
+pub(crate) struct Window {
     place: i32,
     terms: u32,
     limbs: Vec<i64>,
@@ -20,7 +20,7 @@ pub(super) struct Window {
 
 impl Window {
     /// Adds `± term · 2^exponent`.
-    pub(super) fn add(&mut self, negative: bool, term: u128, exponent: i32) {
+    pub(crate) fn add(&mut self, negative: bool, term: u128, exponent: i32) {
         let shift = exponent.rem_euclid(DIGIT_BITS);
         let place = exponent.div_euclid(DIGIT_BITS);
         let low = term << shift;
@@ -35,7 +35,7 @@ impl Window {
     }
 
     /// Adds another sum.
-    pub(super) fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         let mut carry = 0;
         let limbs = self.limbs_at(other.place, other.limbs.len() + 1);
         for (limb, added) in limbs
@@ -53,7 +53,7 @@ impl Window {
     }
 
     /// Returns the sum as a sign and digits; zero is not negative.
-    pub(super) fn into_total(mut self) -> (bool, Magnitude) {
+    pub(crate) fn into_total(mut self) -> (bool, Magnitude) {
         self.hand_on_carries();
         let negative = self.limbs.last().is_some_and(|limb| *limb < 0);
         if negative {
@@ -140,7 +140,7 @@ fn split(limb: i64) -> (i64, i64) {
 #[cfg(test)]
 impl Window {
     /// Pretends that as many terms were added as are allowed between carries.
-    pub(super) fn use_up_terms(&mut self) {
+    pub(crate) fn use_up_terms(&mut self) {
         self.terms = TERMS_BETWEEN_CARRIES;
     }
 }

@@ -1,7 +1,7 @@
 //! Lengths of date buckets, and conversion to other units.
 
-use super::civil::{DAY_NS, SECOND_NS};
-use super::interval::CalendarUnit;
+use super::super::civil::{DAY_NS, SECOND_NS};
+use super::super::interval::CalendarUnit;
 
 /// Length of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    pub(super) fn new(length: Length, lasts_ns: i64) -> Self {
+    pub(crate) fn new(length: Length, lasts_ns: i64) -> Self {
         Self { length, lasts_ns }
     }
 

@@ -1,14 +1,14 @@
 //! `rate`: documents, or values of a field, for each unit of time in the parent bucket.
 
-use super::body::{Body, invalid};
-use super::terms::number_source;
-use super::types::{Aggregation, CompositeBy, Kind, Metric, MetricOf, Rate, RateOf, Source};
+use super::super::body::{Body, invalid};
+use super::super::terms::number_source;
+use super::super::types::{Aggregation, CompositeBy, Kind, Metric, MetricOf, Rate, RateOf, Source};
 use crate::Result;
 use crate::calendar::{CalendarUnit, Rounding};
 
-pub(super) const RATE: [&str; 4] = ["field", "missing", "unit", "mode"];
+pub(crate) const RATE: [&str; 4] = ["field", "missing", "unit", "mode"];
 
-pub(super) fn rate(body: &Body<'_>) -> Result<Metric> {
+pub(crate) fn rate(body: &Body<'_>) -> Result<Metric> {
     let unit = match body.text("unit")? {
         None => None,
         Some(unit) => {
@@ -42,7 +42,7 @@ pub(super) fn rate(body: &Body<'_>) -> Result<Metric> {
 
 /// Checks that each rate is inside date buckets whose length is a number of its units. `dates` are
 /// the buckets around `list`.
-pub(super) fn check_rates(list: &[Aggregation], dates: Option<&Rounding>) -> Result<()> {
+pub(crate) fn check_rates(list: &[Aggregation], dates: Option<&Rounding>) -> Result<()> {
     for aggregation in list {
         if let Kind::Metric(metric) = &aggregation.kind
             && let MetricOf::Rate(rate) = &metric.what
