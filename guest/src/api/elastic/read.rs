@@ -1,5 +1,7 @@
 //! Parsing of requests into calls.
 
+use std::borrow::Cow;
+
 use canter_protocol::HttpRequest;
 use serde_json::{Value, json};
 
@@ -70,23 +72,28 @@ pub(in crate::api) fn read_elastic(
     }))
 }
 
+/// Returns the request with the body that a parameter contains, if it has none itself.
+fn with_source<'r>(
+    request: &'r HttpRequest,
+    params: &mut UrlParams,
+) -> Result<Cow<'r, HttpRequest>, SearchError> {
+    let source = params.take_body()?.filter(|_| request.body.is_empty());
+    Ok(match source {
+        None => Cow::Borrowed(request),
+        Some(source) => Cow::Owned(HttpRequest {
+            body: source.into_bytes(),
+            ..request.clone()
+        }),
+    })
+}
+
 fn read(
     request: &HttpRequest,
     route: &Route<'_>,
     settings: &ApiSettings,
 ) -> Result<ElasticCall, SearchError> {
     let mut params = UrlParams::of(&request.query)?;
-    let with_body;
-    let request = match params.take_body()?.filter(|_| request.body.is_empty()) {
-        None => request,
-        Some(source) => {
-            with_body = HttpRequest {
-                body: source.into_bytes(),
-                ..request.clone()
-            };
-            &with_body
-        }
-    };
+    let request = &*with_source(request, &mut params)?;
     let common = params.common()?;
     let mut reader = Reader {
         request,

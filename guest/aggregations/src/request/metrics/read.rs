@@ -59,15 +59,12 @@ pub(crate) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         "percentile_ranks" => percentile_ranks(&read(&[
             "field", "missing", "values", "keyed", "tdigest", "hdr",
         ])?),
-        "cardinality" => {
-            let known = ["field", "missing", "precision_threshold", "execution_hint"];
-            let body = read(&known)?;
-            // All of Elasticsearch's ways lead to the same answer.
-            body.text("execution_hint")?;
-            // Counts have the same accuracy whatever this says.
-            body.count("precision_threshold", 0, MAX_PRECISION_THRESHOLD)?;
-            of_source(&body, MetricOf::Cardinality)
-        }
+        "cardinality" => cardinality(&read(&[
+            "field",
+            "missing",
+            "precision_threshold",
+            "execution_hint",
+        ])?),
         "top_hits" => top_hits(&read(&TOP_HITS)?),
         "top_metrics" => top_metrics(&read(&["metrics", "sort", "size"])?),
         "rate" => rate(&read(&RATE)?),
@@ -93,6 +90,14 @@ pub(crate) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
             ),
         )),
     }
+}
+
+fn cardinality(body: &Body<'_>) -> Result<Metric> {
+    // All of Elasticsearch's ways lead to the same answer.
+    body.text("execution_hint")?;
+    // Counts have the same accuracy whatever this says.
+    body.count("precision_threshold", 0, MAX_PRECISION_THRESHOLD)?;
+    of_source(body, MetricOf::Cardinality)
 }
 
 fn of_numbers(body: &Body<'_>, what: MetricOf) -> Result<Metric> {

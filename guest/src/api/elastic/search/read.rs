@@ -35,6 +35,31 @@ pub(crate) struct Search {
     pub(in crate::api::elastic) budget: Budget,
 }
 
+impl Search {
+    /// Adds the search whose documents are aggregated, if that is another one. Both run at once, and share the memory.
+    fn with(mut self, aggregated: Option<Question>) -> Self {
+        self.aggregated = aggregated;
+        if let Some(aggregated) = &mut self.aggregated {
+            for question in [&mut self.question, aggregated] {
+                question.limits.max_resident_bytes /= 2;
+            }
+        }
+        self
+    }
+}
+
+/// Checks that the hits of a search have scores: those of its order, or one for all.
+fn check_scored(question: &Question, score: Option<f32>) -> Result<(), SearchError> {
+    let mut keys = question.sort.iter();
+    match score.is_some() || keys.any(|key| key.target == SortTarget::Score) {
+        true => Ok(()),
+        false => {
+            let what = "hits that are sorted by something else have no scores: sort by _score, first or last";
+            Err(wrong("track_scores", what))
+        }
+    }
+}
+
 /// Parses a search, and leaves other parameters in `params`.
 ///
 /// # Errors
@@ -76,14 +101,8 @@ pub(in crate::api::elastic) fn read_search(
     let shows_sort = sort.is_some();
     let sort = sort.unwrap_or_else(|| order_by_itself(&question, score));
     question.sort = sort.keys;
-    let is_scored = question
-        .sort
-        .iter()
-        .any(|key| key.target == SortTarget::Score);
-    if tracks_scores && score.is_none() && !is_scored {
-        let what =
-            "hits that are sorted by something else have no scores: sort by _score, first or last";
-        return Err(wrong("track_scores", what));
+    if tracks_scores {
+        check_scored(&question, score)?;
     }
     check_min_score(&question, given.aggs.is_some(), score)?;
     question.elastic = Some(ElasticHits {
@@ -110,14 +129,7 @@ pub(in crate::api::elastic) fn read_search(
     let aggs = given.aggs.filter(|_| aggregated.is_none());
     let mut search = finish(question, aggs, budget, settings)?;
     search.question.named = parse_named(&named.clauses, settings.now_ms, &settings.limits)?;
-    if let Some(mut aggregated) = aggregated {
-        // Both run at once, and share the memory.
-        for question in [&mut search.question, &mut aggregated] {
-            question.limits.max_resident_bytes /= 2;
-        }
-        search.aggregated = Some(aggregated);
-    }
-    Ok(search)
+    Ok(search.with(aggregated))
 }
 
 /// Takes whether hits have scores, too, where something else sorts them.

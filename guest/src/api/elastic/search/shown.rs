@@ -175,6 +175,22 @@ pub(in crate::api::elastic) fn highlight(
     }
 }
 
+/// Refuses what is left of a highlighter's settings.
+fn refuse_unknown(path: &str, json: &Map<String, Value>) -> Result<(), SearchError> {
+    let Some(key) = json.keys().next() else {
+        return Ok(());
+    };
+    Err(wrong(
+        path,
+        format!(
+            "{key:?} is not known or not supported; there are boundary_chars, boundary_max_scan, \
+             boundary_scanner, boundary_scanner_locale, encoder, fields, force_source, fragment_offset, fragment_size, \
+             fragmenter, max_analyzed_offset, no_match_size, number_of_fragments, order, phrase_limit, post_tags, pre_tags, \
+             require_field_match, tags_schema, type"
+        ),
+    ))
+}
+
 /// Parses settings of passages, for all fields or for one, which inherits those of all.
 fn marks(
     path: &str,
@@ -213,17 +229,7 @@ fn marks(
     let needs_field = flag("require_field_match")?;
     flag("force_source")?;
     let escapes = take_ways(path, &mut json)?;
-    if let Some(key) = json.keys().next() {
-        return Err(wrong(
-            path,
-            format!(
-                "{key:?} is not known or not supported; there are boundary_chars, boundary_max_scan, \
-                 boundary_scanner, boundary_scanner_locale, encoder, fields, force_source, fragment_offset, fragment_size, \
-                 fragmenter, max_analyzed_offset, no_match_size, number_of_fragments, order, phrase_limit, post_tags, pre_tags, \
-                 require_field_match, tags_schema, type"
-            ),
-        ));
-    }
+    refuse_unknown(path, &json)?;
     let (before, behind) = match usual {
         Some(usual) => (usual.tags.0.as_str(), usual.tags.1.as_str()),
         None => ("<em>", "</em>"),
