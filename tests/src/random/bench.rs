@@ -1,7 +1,6 @@
 //! Test bench of random requests: builds indexes of random documents, compares answers with the
 //! scan, and shrinks each difference.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};

@@ -7,10 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 
-use super::*;
 use crate::error::{BuildError, ErrorKind};
 use crate::ingest::IngestOptions;
-use crate::source::{Extent, ReadSettings, RecordReader, Source};
+use crate::source::{Extent, ReadSettings, RecordReader, Source, take_apart};
 
 // Created by Python: tarfile, zipfile and lzma, packed with gzip except for xz.
 const USTAR: &str = "\
