@@ -131,7 +131,7 @@ impl Cli {
         match &self.command {
             Command::Demo(args) => demo::run(args, &screen),
             Command::Index(IndexCommand::Create(args)) => index::create::run(args),
-            Command::Index(IndexCommand::Ingest(args)) => index::ingest::run(args),
+            Command::Index(IndexCommand::Ingest(args)) => index::ingest::run(args, &screen),
             Command::Index(IndexCommand::Suggest(args)) => index::suggest::run(args),
             Command::Index(IndexCommand::Describe(args)) => index::describe::run(args, &screen),
             Command::Index(IndexCommand::Delete(args)) => index::delete::run(args, &screen),

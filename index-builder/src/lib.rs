@@ -58,12 +58,12 @@ pub use preview::{
 };
 pub use publisher::{
     ConfigChange, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement,
-    UpdateReport, create_index, create_index_with, forget_sources, open_or_create_index,
-    open_or_create_index_with, open_or_start_index_with, update_index,
+    TimeHistogram, UpdateReport, create_index, create_index_with, forget_sources,
+    open_or_create_index, open_or_create_index_with, open_or_start_index_with, update_index,
 };
 #[cfg(feature = "parquet")]
 pub use source::ArrowTables;
-pub use source::Source;
+pub use source::{Source, SpooledArchives, spool_archives};
 pub use storage::{Condition, IndexFolder, IndexStore, WriteOptions, WriteProbe, check_index_name};
 pub use transform::Transform;
 pub use upkeep::{

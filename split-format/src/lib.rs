@@ -44,9 +44,9 @@ pub use page::{
     write_page,
 };
 pub use split::{
-    BlockChecksums, DocIdentity, FileEntry, FileTable, Head, HotRange, Hotcache, Identities,
-    IdentityDirectory, IdentityRange, SourceId, SplitMetadata, Summaries, TimeRange, WrittenSplit,
-    head_len_of, write_split,
+    BlockChecksums, BodyFile, DocIdentity, FileEntry, FilePart, FileTable, Form, Head, HotRange,
+    Hotcache, Identities, IdentityDirectory, IdentityRange, Packable, PackedFile, Piece, SourceId,
+    SplitMetadata, Summaries, TimeRange, Words, WrittenSplit, head_len_of, pack, write_split,
 };
 pub use summaries::{
     BlockPlace, CoOccurrence, FieldRollup, FilterBlock, FilterGroup, FilterPlace, FilterScope,

@@ -194,7 +194,11 @@ pub(crate) const METADATA_WITH_IDENTITIES: u32 = 2;
 
 pub(crate) const METADATA: ComponentKind =
     component(*b"META", METADATA_WITH_IDENTITIES, "split metadata");
-pub(crate) const FILE_TABLE: ComponentKind = component(*b"FILE", 1, "file table");
+/// Version of the file table of a split with packed files.
+pub(crate) const FILE_TABLE_WITH_PIECES: u32 = 2;
+
+pub(crate) const FILE_TABLE: ComponentKind =
+    component(*b"FILE", FILE_TABLE_WITH_PIECES, "file table");
 pub(crate) const HOTCACHE: ComponentKind = component(*b"HOTC", 1, "hotcache");
 pub(crate) const TIME_INDEX: ComponentKind = component(*b"TIME", 1, "time index");
 pub(crate) const ROLLUP: ComponentKind = component(*b"ROLL", 1, "rollup");

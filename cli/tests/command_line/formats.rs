@@ -8,7 +8,7 @@ use canter_index_builder::IndexStore;
 use canter_samples::sample;
 use serde_json::Value;
 
-use crate::support::{run, search};
+use crate::support::{run, search, tar};
 
 fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {
     std::fs::write(folder.join(name), bytes).unwrap();
@@ -347,19 +347,11 @@ fn a_folder_is_read_with_its_archives_and_without_what_is_no_log() {
         "logs/b.log",
         [&b"\x89PNG\r\n\x1a\n"[..], &[0; 200]].concat(),
     );
-    // A header of tar, with a member of 34 bytes.
-    let line = b"2024-05-01 10:00:01 WARN archived\n";
-    let mut header = [0_u8; 512];
-    header[..11].copy_from_slice(b"app/old.log");
-    header[124..135].copy_from_slice(b"00000000042");
-    header[156] = b'0';
-    header[257..262].copy_from_slice(b"ustar");
-    header[148..156].copy_from_slice(b"        ");
-    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
-    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
-    let mut tar = [&header[..], line].concat();
-    tar.resize(2_048, 0);
-    write(folder, "logs/c.tar", tar);
+    write(
+        folder,
+        "logs/c.tar",
+        tar("app/old.log", "2024-05-01 10:00:01 WARN archived\n"),
+    );
     let (stdout, stderr) = ingest_into(folder, "index", "logs", &["--preset", "log"], 0);
     assert!(stdout.contains("lines read: 2 + 0 = 2"), "{stdout}");
     assert!(

@@ -10,7 +10,7 @@ use canter_samples::sample;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{canter, run, search, texts};
+use crate::support::{canter, run, search, tar, texts};
 
 /// Returns a folder with 120 lines of an access log.
 fn access_log() -> TempDir {
@@ -301,4 +301,148 @@ fn large_inputs_are_told_to_become_an_index_and_wrong_ones_leave_nothing() {
         assert_eq!(output.status.code(), Some(2), "{args:?}");
     }
     assert!(!folder.join("kept/input").exists() || kept(folder).is_empty());
+}
+
+/// Runs a command with bytes on its standard input.
+fn piped(folder: &Path, args: &[&str], bytes: &[u8]) -> Output {
+    let mut command = canter(folder, args);
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(bytes).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn an_archive_is_read_from_a_file_and_from_standard_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let line = "2024-05-01 10:00:01 WARN archived\n2024-05-01 10:00:02 INFO other\n";
+    let archive = tar("app/old.log", line);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&archive).unwrap();
+    let compressed = encoder.finish().unwrap();
+    fs::write(folder.join("a.tar"), &archive).unwrap();
+    let (num, _) = num_hits(folder, &["--input", "a.tar", "archived AND level:WARN"]);
+    assert_eq!(num, 1);
+    let search_stdin = [
+        "search",
+        "--engine",
+        "native",
+        "--input-cache",
+        "kept",
+        "--input",
+        "-",
+        "archived",
+    ];
+    for (name, bytes) in [("plain", &archive), ("compressed", &compressed)] {
+        let (found, _) = answer(&piped(folder, &search_stdin, bytes));
+        assert_eq!(found["num_hits"], 1, "{name}");
+        let ingest = ["index", "ingest", "--index", name, "--input", "-"];
+        let (stdout, _) = texts(&ingest, &piped(folder, &ingest, bytes), 0);
+        assert!(stdout.contains("lines read: 2 + 0 = 2"), "{stdout}");
+        let query = ["--index", name, "--query", "archived AND level:WARN"];
+        let asked = [&["search", "--engine", "native"][..], &query].concat();
+        let (found, _) = answer(&canter(folder, &asked).output().unwrap());
+        assert_eq!(found["num_hits"], 1, "{name}");
+        // It is known by what is in it.
+        let (stdout, _) = texts(&ingest, &piped(folder, &ingest, bytes), 0);
+        assert!(
+            stdout.contains("ingested + published before + rejected"),
+            "{stdout}"
+        );
+    }
+    // What is no archive goes through as it comes.
+    let ingest = ["index", "ingest", "--index", "lines", "--input", "-"];
+    let (stdout, _) = texts(&ingest, &piped(folder, &ingest, line.as_bytes()), 0);
+    assert!(stdout.contains("lines read: 2 + 0 = 2"), "{stdout}");
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_named_and_links_are_followed_once() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("logs")).unwrap();
+    fs::write(
+        folder.join("logs/a.log"),
+        "2024-05-01 10:00:00 INFO inside\n",
+    )
+    .unwrap();
+    fs::write(folder.join("out.log"), "2024-05-01 10:00:01 INFO outside\n").unwrap();
+    symlink("a.log", folder.join("logs/b.log")).unwrap();
+    symlink(".", folder.join("logs/loop")).unwrap();
+    symlink("../out.log", folder.join("logs/c.log")).unwrap();
+    let pipe = folder.join("logs/pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let ingest = ["index", "ingest", "--index", "inside", "--input", "logs"];
+    let (stdout, stderr) = run(folder, &ingest, 0);
+    assert!(stdout.contains("lines read: 1 + 0 = 1"), "{stdout}");
+    for said in [
+        "1 links to other inputs",
+        "1 behind links out of the folder",
+    ] {
+        assert!(stdout.contains(said), "{said}: {stdout}");
+    }
+    assert!(
+        stderr.contains("pipes, sockets or devices: logs/pipe"),
+        "{stderr}"
+    );
+    let ingest = [
+        "index",
+        "ingest",
+        "--index",
+        "followed",
+        "--input",
+        "logs",
+        "--follow-links",
+    ];
+    let (stdout, _) = run(folder, &ingest, 0);
+    assert!(stdout.contains("lines read: 2 + 0 = 2"), "{stdout}");
+    // A device is nothing to make an index of, and none is left.
+    let ingest = [
+        "index",
+        "ingest",
+        "--index",
+        "nothing",
+        "--input",
+        "/dev/null",
+    ];
+    run(folder, &ingest, 2);
+    assert!(!folder.join("nothing").exists());
+}
+
+#[test]
+fn a_new_index_shows_its_documents_over_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let lines: String = (0..60)
+        .filter(|n| !(20..40).contains(n))
+        .map(|n| format!("2024-05-01 {:02}:30:00 INFO line {n}\n", n / 10))
+        .collect();
+    fs::write(folder.join("a.log"), lines).unwrap();
+    let ingest = ["index", "ingest", "--index", "index", "--input", "a.log"];
+    let (stdout, _) = run(folder, &ingest, 0);
+    let rows: Vec<&str> = stdout
+        .lines()
+        .filter(|row| row.starts_with("2024-05-01T"))
+        .collect();
+    assert_eq!(rows.len(), 6, "{stdout}");
+    for (hour, row) in rows.iter().enumerate() {
+        assert!(
+            row.starts_with(&format!("2024-05-01T{hour:02}:00:00Z")),
+            "{stdout}"
+        );
+        let num = if (2..4).contains(&hour) { " 0" } else { " 10" };
+        assert!(row.contains(num), "{stdout}");
+    }
+    // It is there, and is not drawn again.
+    fs::write(folder.join("b.log"), "2024-05-02 10:00:00 INFO more\n").unwrap();
+    let ingest = ["index", "ingest", "--index", "index", "--input", "b.log"];
+    let (stdout, _) = run(folder, &ingest, 0);
+    assert!(!stdout.contains("over time"), "{stdout}");
 }

@@ -87,3 +87,18 @@ pub(crate) fn splits_of(folder: &Path) -> Vec<PathBuf> {
     paths.sort();
     paths
 }
+
+/// An archive of tar with one member.
+pub(crate) fn tar(name: &str, text: &str) -> Vec<u8> {
+    let mut header = [0_u8; 512];
+    header[..name.len()].copy_from_slice(name.as_bytes());
+    header[124..135].copy_from_slice(format!("{:011o}", text.len()).as_bytes());
+    header[156] = b'0';
+    header[257..262].copy_from_slice(b"ustar");
+    header[148..156].copy_from_slice(b"        ");
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+    let mut tar = [&header[..], text.as_bytes()].concat();
+    tar.resize(1_024 + text.len().next_multiple_of(512) + 512, 0);
+    tar
+}

@@ -101,7 +101,8 @@ pub(super) fn element(text: &[u8], place: usize) -> Option<Element> {
     let rest = text.get(place..)?;
     let is_end = |byte: &u8| is_space(*byte) || *byte == b'|';
     let len = rest.iter().position(is_end).unwrap_or(rest.len());
-    let len = before_date(rest, len).unwrap_or(len);
+    let cut = before_date(rest, len).or_else(|| level_and_name(rest, len));
+    let len = cut.unwrap_or(len);
     Some(ended(text, None, place..place + len, place + len))
 }
 
@@ -109,18 +110,54 @@ pub(super) fn element(text: &[u8], place: usize) -> Option<Element> {
 fn braced(text: &[u8], place: usize) -> Option<Element> {
     let end = group_end(text, place, b'{')?;
     let inside = text.get(place + 1..end)?;
-    let is_it = is_source(inside) || is_id(inside);
+    let is_number = !inside.is_empty() && inside.iter().all(u8::is_ascii_digit);
+    let is_it = is_source(inside) || is_id(inside) || is_number;
     is_it.then(|| ended(text, Some(b'{'), place + 1..end, end + 1))
 }
 
-/// Where `INFO:` of `INFO:2024-05-01` ends.
+/// Text in quotes: it may stand before a time, and begins what people are told behind one.
+pub(super) fn quoted(text: &[u8], place: usize) -> Option<Element> {
+    let rest = text.get(place..)?.strip_prefix(b"\"")?;
+    let is_end = |byte: &u8| matches!(byte, b'"' | b'\n');
+    let len = rest.iter().take(LONGEST_GROUP).position(is_end)?;
+    let is_whole = rest.get(len) == Some(&b'"');
+    is_whole.then(|| {
+        ended(
+            text,
+            Some(b'"'),
+            place + 1..place + 1 + len,
+            place + len + 2,
+        )
+    })
+}
+
+/// Where `INFO:` of `INFO:2024-05-01` ends, `1,` of `1,2024/05/01`, and `4242:` of `4242:20240501:100000`.
 fn before_date(rest: &[u8], len: usize) -> Option<usize> {
     let word = rest.get(..len)?;
-    let colon = word.iter().position(|byte| *byte == b':')?;
-    let is_digit = |place: usize| word.get(place).is_some_and(u8::is_ascii_digit);
-    let is_date = (colon + 1..colon + 5).all(is_digit)
-        && matches!(word.get(colon + 5), Some(b'-' | b'/' | b'.'));
-    (word.first()?.is_ascii_alphabetic() && is_date).then_some(colon + 1)
+    let sep = word.iter().position(|byte| matches!(byte, b':' | b','))?;
+    let are_digits = |range: Range<usize>| {
+        let digits = word.get(range);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_digit))
+    };
+    let is_divided =
+        are_digits(sep + 1..sep + 5) && matches!(word.get(sep + 5), Some(b'-' | b'/' | b'.'));
+    let is_compact = are_digits(sep + 1..sep + 9) && word.get(sep + 9) == Some(&b':');
+    (word.first()?.is_ascii_alphanumeric() && (is_divided || is_compact)).then_some(sep + 1)
+}
+
+/// Where `WARNING:root:` of `WARNING:root:text` ends, as Python's logging begins a line.
+fn level_and_name(rest: &[u8], len: usize) -> Option<usize> {
+    let mut parts = rest.get(..len)?.splitn(3, |byte| *byte == b':');
+    let (level, name) = (parts.next()?, parts.next()?);
+    parts.next()?;
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    let is_it = level.iter().all(u8::is_ascii_uppercase)
+        && level::sureness(level) == Some(Sureness::Sure)
+        && name
+            .first()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        && name.iter().all(is_name);
+    is_it.then_some(level.len() + name.len() + 2)
 }
 
 fn trimmed(text: &[u8], start: usize, end: usize) -> Range<usize> {
@@ -230,10 +267,10 @@ pub(super) fn class(text: &[u8], element: &Element) -> Option<Class> {
             () => Class::Group,
         });
     }
-    let is_sign = |byte: &u8| b"_.-$/:@#()[]~+*><&!".contains(byte);
+    let is_sign = |byte: &u8| b"_.-$/:@#()[]~+*><&!=".contains(byte);
     Some(match () {
         () if word.is_empty() || word.len() > LONGEST_WORD => return None,
-        () if !is_word(word) => return (word.len() <= 4).then_some(Class::Mark),
+        () if !is_word(word) => return is_mark(word).then_some(Class::Mark),
         () if is_level(word, element) => Class::Level,
         () if is_letter(word) => Class::Letter,
         () if is_number(word) => Class::Number,
@@ -269,9 +306,25 @@ pub(super) fn is_word(word: &[u8]) -> bool {
         .any(|byte| byte.is_ascii_alphanumeric() || *byte >= 0x80)
 }
 
-/// Whether a word is a letter that may be a level.
+/// Whether signs stand between parts: a few, or one again and again.
+pub(super) fn is_mark(word: &[u8]) -> bool {
+    let is_alike = |first: &u8| word.iter().all(|byte| byte == first);
+    !is_word(word) && (word.len() <= 4 || (word.len() <= 20 && word.first().is_some_and(is_alike)))
+}
+
+/// Whether a word is a letter that may be a level, as in `W!` of Telegraf.
 pub(super) fn is_letter(word: &[u8]) -> bool {
-    matches!(word, [letter] if level::of_letter(*letter).is_some())
+    matches!(word, [letter] | [letter, b'!'] if level::of_letter(*letter).is_some())
+}
+
+/// `WARNING[4242]`: where the level stands, and what is in brackets.
+pub(super) fn level_and_id(word: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
+    let open = word.iter().position(|byte| *byte == b'[')?;
+    let id = word.get(open + 1..)?.strip_suffix(b"]")?;
+    let is_it = !id.is_empty()
+        && id.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-')
+        && level::sureness(word.get(..open)?).is_some();
+    is_it.then(|| (0..open, open + 1..word.len() - 1))
 }
 
 /// `1234`, `#1234`, `1234#5678`.
@@ -283,10 +336,14 @@ pub(super) fn is_number(word: &[u8]) -> bool {
 /// Whether an element is a level, alone or beside a name.
 pub(super) fn is_level(word: &[u8], element: &Element) -> bool {
     if element.open.is_some() {
-        let is_it = level::sureness(word).is_some() || named_level(word).is_some();
+        let is_pair = element.open == Some(b'(') && level::of_pair(word).is_some();
+        let is_it = level::sureness(word).is_some() || named_level(word).is_some() || is_pair;
         return is_it && word.len() <= 40;
     }
-    let is_capital = word.iter().all(u8::is_ascii_uppercase);
+    if level_and_id(word).is_some() {
+        return true;
+    }
+    let is_capital = !word.iter().any(u8::is_ascii_lowercase);
     match level::sureness(word) {
         Some(Sureness::Sure) => true,
         Some(Sureness::Dressed) => is_capital || element.tail == Some(b':') || element.is_column,

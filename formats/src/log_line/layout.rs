@@ -27,6 +27,12 @@ pub(super) struct Variant {
     pub(super) after: Vec<Step>,
     /// Whether lines end with the name of a logger in parentheses.
     pub(super) has_logger_at_end: bool,
+    /// Whether messages have their level in a pair: `level=info`.
+    pub(super) has_level_in_pairs: bool,
+    /// Whether what stands before the time is a part of what is told.
+    pub(super) tells_before: bool,
+    /// The word with which a record begins, if other lines have a time there, too.
+    pub(super) first_word: Option<Vec<u8>>,
 }
 
 /// The head of a record.
@@ -36,6 +42,7 @@ pub(super) struct Head {
     /// Where the message begins.
     pub(super) end: usize,
     pub(super) has_logger_at_end: bool,
+    pub(super) has_level_in_pairs: bool,
 }
 
 impl LineLayout {
@@ -121,13 +128,15 @@ impl Variant {
     /// The time, and where it ends.
     pub(super) fn time(&self, line: &[u8], found: &mut Found) -> Option<(Reading, usize)> {
         let mut place = after_space(line, 0);
+        let begins = |word: &Vec<u8>| line.get(place..).is_some_and(|line| line.starts_with(word));
+        self.first_word.as_ref().is_none_or(begins).then_some(())?;
         for step in &self.before {
             place = take(*step, line, place, found)?;
         }
         time_at(self.form, line, place)
     }
 
-    fn head(&self, record: &[u8]) -> Option<Head> {
+    pub(super) fn head(&self, record: &[u8]) -> Option<Head> {
         let mut found = Found::default();
         let (reading, end) = self.time(record, &mut found)?;
         if self.form == TimeForm::Glog {
@@ -148,22 +157,32 @@ impl Variant {
         Some(Head {
             reading,
             found,
-            end: place,
+            end: if self.tells_before { 0 } else { place },
             has_logger_at_end: self.has_logger_at_end,
+            has_level_in_pairs: self.has_level_in_pairs,
         })
     }
 }
 
-/// A time at a place, or behind a bracket or quote that stands there.
+/// A time at a place, or behind what opens one there.
 pub(super) fn time_at(form: TimeForm, line: &[u8], place: usize) -> Option<(Reading, usize)> {
+    match form {
+        TimeForm::Uptime | TimeForm::Untimed => read(form, line, place),
+        _ => read(form, line, opened(line, place)),
+    }
+}
+
+/// Passes a bracket or quote, and the signs of Cisco's and WebLogic's that stand before a time: `*May  1`, `####<May 1`.
+pub(super) fn opened(line: &[u8], place: usize) -> usize {
+    const MOST_SIGNS: usize = 4;
+    let rest = line.get(place..).unwrap_or_default();
+    let is_sign = |byte: &&u8| matches!(byte, b'#' | b'*' | b'.');
+    let num_signs = rest.iter().take(MOST_SIGNS).take_while(is_sign).count();
     let opens = matches!(
-        line.get(place),
+        rest.get(num_signs),
         Some(b'[' | b'(' | b'"' | b'\'' | b'<' | b'{')
     );
-    match opens && form != TimeForm::Uptime {
-        true => read(form, line, place + 1),
-        false => read(form, line, place),
-    }
+    place + num_signs + usize::from(opens)
 }
 
 /// Passes what closes a time, and the space behind it.

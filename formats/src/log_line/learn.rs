@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::element::{after_space, element};
-use super::layout::{LineLayout, Variant, after_time, time_at};
+use super::element::{after_space, element, quoted};
+use super::layout::{LineLayout, Variant, after_time, opened, time_at};
+use super::level;
 use super::parse::without_colours;
-use super::step::Found;
+use super::step::{Found, Meaning, Step};
 use super::time::{DateForm, Reading, TimeForm, days_of};
 use super::votes;
 
@@ -14,6 +15,8 @@ const MAX_BEFORE: usize = 6;
 /// Nor more bytes.
 const MAX_BEFORE_LEN: usize = 120;
 const MAX_VARIANTS: usize = 3;
+/// As many parts before a time of which nothing is known are what is told: `Started GET "/" for 10.0.0.7 at …`.
+const SENTENCE: usize = 5;
 /// So many lines of a record are looked at.
 const MAX_RECORD_LINES: usize = 3;
 
@@ -31,16 +34,19 @@ pub(crate) fn learn_from(lines: &[String]) -> Option<LineLayout> {
 fn learn(lines: &[&[u8]]) -> Option<LineLayout> {
     let places: Vec<Vec<Place>> = lines.iter().map(|line| places(line)).collect();
     let place = best(lines, &places, &|_| true)?;
-    is_enough(place, lines, &places).then_some(())?;
+    let first_word = first_key(place, lines, &places);
+    (first_word.is_some() || is_enough(place, lines, &places)).then_some(())?;
+    let is_only = first_word.is_some();
     let mut layout = LineLayout {
-        variants: vec![variant(place, lines)],
+        variants: vec![variant(place, lines, first_word)],
         first: None,
     };
     layout.first = lines
         .iter()
         .find_map(|line| layout.head(line))
         .map(|head| head.reading);
-    while layout.variants.len() < MAX_VARIANTS
+    while !is_only
+        && layout.variants.len() < MAX_VARIANTS
         && let Some(variant) = another(&layout, lines, &places)
     {
         layout.variants.push(variant);
@@ -57,7 +63,7 @@ fn places(line: &[u8]) -> Vec<Place> {
     for num_before in 0..=MAX_BEFORE {
         let first = line.get(place).copied().unwrap_or_default();
         let mut last = 0;
-        let inner = line.get(place + 1).copied().unwrap_or_default();
+        let inner = line.get(opened(line, place)).copied().unwrap_or_default();
         for form in TimeForm::all() {
             let may =
                 form.may_begin(first) || (!first.is_ascii_alphanumeric() && form.may_begin(inner));
@@ -75,7 +81,7 @@ fn places(line: &[u8]) -> Vec<Place> {
             }
         }
         behind = behind.max(last);
-        match element(line, place) {
+        match element(line, place).or_else(|| quoted(line, place)) {
             Some(element) if element.next > place && element.next < MAX_BEFORE_LEN => {
                 place = element.next;
             }
@@ -159,6 +165,9 @@ fn bare((num_before, form): Place) -> Variant {
         form,
         after: Vec::new(),
         has_logger_at_end: false,
+        has_level_in_pairs: false,
+        tells_before: false,
+        first_word: None,
     }
 }
 
@@ -173,12 +182,24 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
     }
     let is = |percent: usize| num * 100 >= (num + num_others) * percent;
     let (num_before, form) = place;
-    let is_full = rank(form) == 1;
+    let has_year = |(line, _): (&&[u8], _)| {
+        let reading = bare(place).time(line, &mut Found::default());
+        matches!(reading, Some((Reading::Time(stamp), _)) if stamp.date.is_some_and(|date| date.year.is_some()))
+    };
+    let num_with_year = || {
+        let of_place = lines
+            .iter()
+            .zip(places)
+            .filter(|(_, places)| places.contains(&place));
+        of_place.filter(|pair| has_year(*pair)).count()
+    };
+    let is_full = rank(form) == 1 || (rank(form) == 2 && num_with_year() == num);
     let begins = lines.first().zip(places.first());
     let is_first = begins.is_some_and(|(_, places)| places.contains(&place));
     let is_anchored = lines.iter().zip(places).all(|(line, places)| {
         !places.contains(&place) || matches!(line.first(), Some(b'#' | b'='))
     });
+    let is_anchored = is_anchored || (num >= 3 && have_one_beginning(place, lines, places));
     match form {
         _ if num == 0 => false,
         // A line that says itself that a record begins.
@@ -189,10 +210,57 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
         TimeForm::Dated(_) | TimeForm::Glog | TimeForm::Uptime => {
             is(60) && (num >= 2 || lines.len() == 1)
         }
-        TimeForm::Epoch => is(80) && num >= 2,
+        TimeForm::Epoch => (is(80) && num >= 2) || (is_anchored && is(30) && num >= 3 && is_first),
         TimeForm::Clock => is(70) && num >= 2,
-        TimeForm::Untimed => is(80),
+        TimeForm::Untimed => is(80) && (num >= 2 || lines.len() <= 2),
     }
+}
+
+/// Returns the word with which a line begins.
+fn first_word(line: &[u8]) -> Vec<u8> {
+    let len = line.iter().take_while(|byte| !byte.is_ascii_whitespace());
+    line.get(..len.count()).unwrap_or_default().to_vec()
+}
+
+/// Returns whether all lines with a time in a place behind others begin with one word, and no other line does.
+fn have_one_beginning(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
+    let mut first = None;
+    let is_alike = lines.iter().zip(places).all(|(line, places)| {
+        let word = first_word(line);
+        let beginning = match places.contains(&place) {
+            true => first.get_or_insert_with(|| word.clone()),
+            false => return first.as_ref() != Some(&word),
+        };
+        *beginning == word
+    });
+    let is_word = |word: Vec<u8>| word.len() >= 3 && word.iter().any(u8::is_ascii_alphabetic);
+    place.0 > 0 && is_alike && first.is_some_and(is_word)
+}
+
+/// Returns the key with which a record begins, if times are the values of several keys: `Start-Date:`, `End-Date:`.
+fn first_key(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> Option<Vec<u8>> {
+    let key = first_word(lines.first()?);
+    (place.0 > 0 && rank(place.1) == 1 && key.ends_with(b":")).then_some(())?;
+    let timed = || {
+        let timed = lines
+            .iter()
+            .zip(places)
+            .filter(|(_, places)| places.contains(&place));
+        timed.map(|(line, _)| *line)
+    };
+    let is_value = |line: &[u8]| {
+        let time = bare(place).time(line, &mut Found::default());
+        time.is_some_and(|(_, end)| after_time(line, end) == line.len())
+    };
+    let num = |lines: &mut dyn Iterator<Item = &[u8]>| {
+        lines.filter(|line| first_word(line) == key).count()
+    };
+    let num_of_key = num(&mut timed());
+    let is_it = num_of_key >= 3
+        && num_of_key == num(&mut lines.iter().copied())
+        && num_of_key < timed().count()
+        && timed().all(is_value);
+    is_it.then_some(key)
 }
 
 /// Whether a line goes on with the one before, by its looks.
@@ -233,8 +301,11 @@ fn is_continuation(line: &[u8]) -> bool {
 }
 
 /// A variant with its parts.
-fn variant(place: Place, lines: &[&[u8]]) -> Variant {
-    let mut variant = bare(place);
+fn variant(place: Place, lines: &[&[u8]], first_word: Option<Vec<u8>>) -> Variant {
+    let mut variant = Variant {
+        first_word,
+        ..bare(place)
+    };
     let records = records(&variant, lines);
     let texts: Vec<&[u8]> = records.iter().map(|(text, _)| text.as_slice()).collect();
     variant.before = votes::before(&texts, place.0);
@@ -245,9 +316,15 @@ fn variant(place: Place, lines: &[&[u8]]) -> Variant {
             _ => (text.as_slice(), after_time(text, *end)),
         })
         .collect();
+    variant.tells_before = variant
+        .before
+        .iter()
+        .filter(|step| step.meaning == Meaning::Nothing)
+        .count()
+        >= SENTENCE;
     // A line that has nothing but its time is no head of what follows it.
     let num_alone = records.iter().filter(|(text, end)| is_alone(text, *end));
-    if num_alone.count() * 2 < records.len() {
+    if num_alone.count() * 2 < records.len() && !variant.tells_before {
         variant.after = votes::steps(&behind);
     }
     let has_logger = |text: &&[u8]| {
@@ -255,9 +332,20 @@ fn variant(place: Place, lines: &[&[u8]]) -> Variant {
         line.is_some_and(|line| logger_at_end(line).is_some())
     };
     let num_loggers = texts.iter().filter(|text| has_logger(text)).count();
-    let names = |step: &super::step::Step| step.meaning == super::step::Meaning::Logger;
+    let names = |step: &Step| step.meaning == Meaning::Logger;
     variant.has_logger_at_end =
         num_loggers * 10 >= texts.len() * 8 && !variant.after.iter().any(names);
+    let says_level = |text: &&&[u8]| {
+        let message = variant.head(text).and_then(|head| text.get(head.end..));
+        message.is_some_and(|message| level::in_pairs(message).is_some())
+    };
+    let num_levels = texts.iter().filter(says_level).count();
+    let steps = variant.before.iter().chain(&variant.after);
+    let has_level = steps
+        .clone()
+        .any(|step| matches!(step.meaning, Meaning::Level | Meaning::Sign));
+    variant.has_level_in_pairs =
+        num_levels * 2 > texts.len() && !has_level && variant.form != TimeForm::Glog;
     variant
 }
 
@@ -329,5 +417,5 @@ fn another(layout: &LineLayout, lines: &[&[u8]], places: &[Vec<Place>]) -> Optio
         .filter(is_it)
         .filter_map(|line| lines.get(line).copied())
         .collect();
-    Some(variant(place, &open))
+    Some(variant(place, &open, None))
 }

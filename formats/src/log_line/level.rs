@@ -11,7 +11,7 @@ pub(super) enum Sureness {
     Dressed,
 }
 
-const LONGEST: usize = 13;
+const LONGEST: usize = 16;
 
 /// Whether a word is a level.
 pub(super) fn sureness(word: &[u8]) -> Option<Sureness> {
@@ -30,6 +30,23 @@ pub(super) fn sureness(word: &[u8]) -> Option<Sureness> {
         | b"context" | b"all" | b"audit" | b"success" | b"failure" | b"exception" => {
             Some(Sureness::Dressed)
         }
+        // As Java's logging says them in other languages.
+        b"warnung"
+        | b"fehler"
+        | b"schwerwiegend"
+        | b"kritisch"
+        | b"avertissement"
+        | b"erreur"
+        | b"infos"
+        | b"grave"
+        | b"advertencia"
+        | b"aviso"
+        | b"avviso"
+        | b"errore"
+        | b"informacion"
+        | b"informaci\xc3\xb3n"
+        | b"informaci\xc3\x93n"
+        | b"informazioni" => Some(Sureness::Dressed),
         b"debug1" | b"debug2" | b"debug3" | b"debug4" | b"debug5" => Some(Sureness::Sure),
         _ => None,
     }
@@ -46,11 +63,21 @@ pub(super) fn normal(word: &str) -> Cow<'static, str> {
             b"trace" | b"trc" | b"trce" | b"verbose" | b"vrb" | b"finest" => "TRACE",
             b"debug" | b"dbg" | b"dbug" | b"fine" | b"finer" | b"config" | b"debug1"
             | b"debug2" | b"debug3" | b"debug4" | b"debug5" => "DEBUG",
-            b"info" | b"inf" | b"information" | b"informational" => "INFO",
+            b"info"
+            | b"inf"
+            | b"information"
+            | b"informational"
+            | b"infos"
+            | b"informacion"
+            | b"informaci\xc3\xb3n"
+            | b"informaci\xc3\x93n"
+            | b"informazioni" => "INFO",
             b"notice" | b"note" | b"default" => "NOTICE",
-            b"warn" | b"warning" | b"wrn" => "WARN",
-            b"error" | b"err" | b"fail" | b"severe" | b"exception" | b"parse error" => "ERROR",
-            b"critical" | b"crit" | b"fault" => "CRITICAL",
+            b"warn" | b"warning" | b"wrn" | b"warnung" | b"avertissement" | b"advertencia"
+            | b"aviso" | b"avviso" => "WARN",
+            b"error" | b"err" | b"fail" | b"severe" | b"exception" | b"parse error" | b"fehler"
+            | b"schwerwiegend" | b"erreur" | b"grave" | b"errore" => "ERROR",
+            b"critical" | b"crit" | b"fault" | b"kritisch" => "CRITICAL",
             b"alert" => "ALERT",
             b"emergency" | b"emerg" => "EMERGENCY",
             b"panic" | b"pnc" | b"dpanic" => "PANIC",
@@ -93,4 +120,61 @@ pub(super) fn of_sign(sign: u8) -> Option<&'static str> {
         b'#' => "WARN",
         _ => return None,
     })
+}
+
+/// What two letters in parentheses stand for, as X servers write them.
+pub(super) fn of_pair(pair: &[u8]) -> Option<&'static str> {
+    match pair {
+        b"II" => Some("INFO"),
+        b"WW" => Some("WARN"),
+        b"EE" => Some("ERROR"),
+        _ => None,
+    }
+}
+
+/// Whether a line begins with a level that cannot be a word of a sentence: `[INFO] text`, `WARNING:root:text`.
+pub(super) fn begins(text: &[u8], place: usize) -> bool {
+    let rest = text.get(place..).unwrap_or_default();
+    let is_sure = |word: &[u8]| sureness(word.trim_ascii()) == Some(Sureness::Sure);
+    match rest.split_first() {
+        Some((b'[', inside)) => {
+            let end = inside.iter().take(LONGEST).position(|byte| *byte == b']');
+            // In capitals it may be a word that is none in a sentence: `[AUDIT   ] `.
+            let is_capital = |word: &[u8]| {
+                let word = word.trim_ascii();
+                word.iter().all(u8::is_ascii_uppercase) && sureness(word).is_some()
+            };
+            end.and_then(|end| inside.get(..end))
+                .is_some_and(|word| is_sure(word) || is_capital(word))
+        }
+        Some((b'A'..=b'Z', _)) => {
+            let len = rest
+                .iter()
+                .take_while(|byte| byte.is_ascii_uppercase())
+                .count();
+            rest.get(len) == Some(&b':') && rest.get(..len).is_some_and(is_sure)
+        }
+        _ => false,
+    }
+}
+
+/// Where the level of `level=info msg="text"` stands.
+pub(super) fn in_pairs(text: &[u8]) -> Option<std::ops::Range<usize>> {
+    const KEYS: [&[u8]; 4] = [b"level=", b"lvl=", b"severity=", b"loglevel="];
+    let line = text.split(|byte| *byte == b'\n').next()?;
+    let begins = |place: usize| place == 0 || line.get(place - 1) == Some(&b' ');
+    let place_of = |key: &&[u8]| {
+        let mut places = memchr::memmem::find_iter(line, key);
+        places
+            .find(|place| begins(*place))
+            .map(|place| place + key.len())
+    };
+    let start = KEYS.iter().find_map(place_of)?;
+    let start = start + usize::from(line.get(start) == Some(&b'"'));
+    let value = line.get(start..)?;
+    let len = value
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric())
+        .count();
+    sureness(value.get(..len)?).map(|_| start..start + len)
 }

@@ -2,7 +2,7 @@
 
 use super::element::{Class, is_id};
 use super::level;
-use super::step::{Meaning, Shape, tagged, trace};
+use super::step::{Meaning, Shape, tagged, trace, without_line};
 
 /// The values of a part.
 #[derive(Clone, Debug, Default)]
@@ -150,6 +150,10 @@ fn is_name(value: &[u8]) -> bool {
 }
 
 fn is_group_logger(value: &[u8]) -> bool {
+    let value = without_line(value);
+    // `akka://system/user/a`.
+    let value = value.strip_prefix(b"akka:/").unwrap_or(value);
+    let value = value.strip_prefix(b"/").unwrap_or(value);
     let is_plain = |byte: &u8| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'$' | b'/' | b'*')
     };
@@ -193,11 +197,16 @@ fn is_thread(value: &[u8]) -> bool {
     THREADS.iter().any(has)
 }
 
-/// `MY-010116`, `AH00001`.
+/// `MY-010116`, `AH00001`, `CWWKF0011I`.
 fn is_code(value: &[u8]) -> bool {
     let num_letters = value.iter().take_while(|b| b.is_ascii_uppercase()).count();
     let rest = value.get(num_letters..).unwrap_or_default();
     let number = rest.strip_prefix(b"-").unwrap_or(rest);
+    // `CWWKF0011I`.
+    let number = match number {
+        [digits @ .., b'A'..=b'Z'] => digits,
+        number => number,
+    };
     (2..=12).contains(&num_letters)
         && (3..=8).contains(&number.len())
         && number.iter().all(u8::is_ascii_digit)
@@ -228,7 +237,18 @@ fn group(values: &Values, class: Class, is_before_logger: bool) -> Meaning {
         value.contains(&b'.') && value.iter().all(|b| b.is_ascii_digit() || *b == b'.')
     };
     let has_trace = |value: &[u8]| !trace(value).0.is_empty();
-    if values.are(90, is_digits) || values.are(90, is_erlang) {
+    // `4242 on web01`.
+    let is_on_host = |value: &[u8]| {
+        let num_digits = value
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
+        num_digits > 0
+            && value
+                .get(num_digits..)
+                .is_some_and(|rest| rest.starts_with(b" on "))
+    };
+    if values.are(90, is_digits) || values.are(90, is_erlang) || values.are(90, is_on_host) {
         return Meaning::ProcessId;
     }
     if values.are(90, is_ids) {

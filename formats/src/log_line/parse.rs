@@ -117,6 +117,12 @@ fn add_found(
 ) -> Option<Range<usize>> {
     let mut has_logger = false;
     let mut has_request = false;
+    if head.has_level_in_pairs
+        && let Some(level) =
+            level::in_pairs(message.as_bytes()).and_then(|range| message.get(range))
+    {
+        object.string("level", &level::normal(level));
+    }
     for (field, name) in Field::ALL {
         if field == Field::Level
             && let Some(level) = head.found.level

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::element::{
-    Element, element, is_letter, is_level, is_number, is_source, is_word, named_level,
+    Element, element, is_letter, is_level, is_mark, is_number, is_source, is_word, level_and_id,
+    named_level, quoted,
 };
 use super::level;
 
@@ -122,7 +123,10 @@ pub(super) fn take(step: Step, text: &[u8], place: usize, found: &mut Found) -> 
         found.set(Field::Level, inside);
         return Some(next);
     }
-    let element = element(text, place)?;
+    let element = match (element(text, place), step.shape) {
+        (None, Shape::Any) => quoted(text, place)?,
+        (element, _) => element?,
+    };
     fits(step.shape, text, &element).then_some(())?;
     note(step.meaning, text, &element, found);
     Some(element.next)
@@ -137,7 +141,7 @@ fn fits(shape: Shape, text: &[u8], element: &Element) -> bool {
         Shape::Word => is_bare && is_word(word),
         Shape::Level => is_level(word, element),
         Shape::Letter => is_bare && is_letter(word),
-        Shape::Mark => is_bare && !is_word(word) && word.len() <= 4,
+        Shape::Mark => is_bare && is_mark(word),
         Shape::Number => is_bare && is_number(word),
         Shape::Tag => is_bare && element.tail == Some(b':'),
         Shape::Source => is_source(word),
@@ -164,7 +168,13 @@ fn note(meaning: Meaning, text: &[u8], element: &Element, found: &mut Found) {
         Meaning::Nothing => {}
         Meaning::Level => note_level(word, inside, found),
         Meaning::Sign => found.level = word.first().and_then(|sign| level::of_sign(*sign)),
-        Meaning::Logger => found.set(Field::Logger, inside),
+        Meaning::Logger => {
+            let name = match element.open {
+                Some(_) => without_line(word),
+                None => word,
+            };
+            found.set(Field::Logger, inside.start..inside.start + name.len());
+        }
         Meaning::Node => found.set(Field::Node, inside),
         Meaning::LoggerAndProcess => {
             let (name, process) = tagged(word);
@@ -174,7 +184,9 @@ fn note(meaning: Meaning, text: &[u8], element: &Element, found: &mut Found) {
         Meaning::Thread => found.set(Field::Thread, inside),
         Meaning::ProcessId => {
             let skip = usize::from(word.first() == Some(&b'#'));
-            found.set(Field::ProcessId, inside.start + skip..inside.end);
+            // `4242 on web01`.
+            let len = word.iter().take_while(|byte| **byte != b' ').count();
+            found.set(Field::ProcessId, inside.start + skip..inside.start + len);
         }
         Meaning::ThreadId => found.set(Field::ThreadId, inside),
         Meaning::Ids => {
@@ -205,11 +217,22 @@ fn note(meaning: Meaning, text: &[u8], element: &Element, found: &mut Found) {
 }
 
 fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
-    if let [letter] = word {
+    if let [letter] | [letter, b'!'] = word {
         found.level = level::of_letter(*letter);
         return;
     }
-    found.level = None;
+    found.level = level::of_pair(word);
+    if let Some((level, id)) = level_and_id(word) {
+        found.set(
+            Field::Level,
+            inside.start + level.start..inside.start + level.end,
+        );
+        found.set(
+            Field::ProcessId,
+            inside.start + id.start..inside.start + id.end,
+        );
+        return;
+    }
     match named_level(word) {
         Some((level, name)) => {
             found.set(
@@ -222,6 +245,16 @@ fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
             );
         }
         None => found.set(Field::Level, inside),
+    }
+}
+
+/// `django.server:161`, `salt.minion      :100` → the name.
+pub(super) fn without_line(word: &[u8]) -> &[u8] {
+    let num_digits = word.iter().rev().take_while(|b| b.is_ascii_digit()).count();
+    let name = word.get(..word.len() - num_digits).unwrap_or(word);
+    match name.strip_suffix(b":") {
+        Some(name) if num_digits > 0 => name.trim_ascii_end(),
+        _ => word,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::element::{Class, Element, after_space, class, element};
+use super::element::{Class, Element, after_space, class, element, quoted};
 use super::lambda;
 use super::naming::{self, Values};
 use super::step::{Found, Meaning, Shape, Step, php_level, take};
@@ -206,7 +206,7 @@ pub(super) fn before(records: &[&[u8]], num_before: usize) -> Vec<Step> {
         let mut counts: BTreeMap<Class, usize> = BTreeMap::new();
         let mut values = Vec::new();
         for (text, place) in &mut rest {
-            let Some(element) = element(text, *place) else {
+            let Some(element) = element(text, *place).or_else(|| quoted(text, *place)) else {
                 continue;
             };
             if let Some(class) = class(text, &element) {

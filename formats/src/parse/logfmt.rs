@@ -7,25 +7,77 @@ use super::add_untyped;
 use crate::failure::Failure;
 use crate::json::Object;
 use crate::layout::Hints;
+use crate::log_line::time::{DateForm, Reading, TimeForm, read};
 
 pub(crate) fn parse(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut object = Object::begin(out);
     let mut num_pairs = 0;
+    let mut time = Time::default();
     for pair in Pairs::new(text) {
         let Pair { key, value } = pair?;
         match value {
             Some((value, is_quoted)) => {
                 num_pairs += 1;
+                time.add(key, &value);
                 let kind = hints.fields.get(key).copied();
                 add_untyped(&mut object, key, &value, kind, is_quoted);
             }
             None => object.json(key, "true"),
         }
     }
+    if let Some(time) = time.written(hints) {
+        object.string("timestamp", &time);
+    }
     object.end();
     match num_pairs {
         0 => Err(Failure::format("the record has no key=value")),
         _ => Ok(()),
+    }
+}
+
+/// A time that is no value of one key: `date=2024-05-01 time=10:00:00 tz="+0200"` of FortiGate, and `msg=audit(1714557600.123:42):`
+/// of Linux' audit log.
+#[derive(Default)]
+struct Time {
+    date: String,
+    clock: String,
+    zone: String,
+    audited: Option<String>,
+    /// Whether a key says it all.
+    is_said: bool,
+}
+
+impl Time {
+    fn add(&mut self, key: &str, value: &str) {
+        match key {
+            "date" => value.clone_into(&mut self.date),
+            "time" => value.clone_into(&mut self.clock),
+            "tz" => value.clone_into(&mut self.zone),
+            "msg" => self.audited = value.strip_prefix("audit(").map(str::to_owned),
+            "timestamp" => self.is_said = true,
+            _ => {}
+        }
+    }
+
+    fn written(&self, hints: &Hints) -> Option<String> {
+        let (form, text) = match &self.audited {
+            _ if self.is_said => return None,
+            Some(time) => (TimeForm::Epoch, Cow::Borrowed(time.as_str())),
+            None if self.date.len() == 10 && !self.clock.is_empty() => (
+                TimeForm::Dated(DateForm::YearMonthDay(b'-')),
+                Cow::Owned(format!("{} {}{}", self.date, self.clock, self.zone)),
+            ),
+            None => return None,
+        };
+        let (reading, end) = read(form, text.as_bytes(), 0)?;
+        let rest = text.get(end..)?;
+        let Reading::Time(stamp) = reading else {
+            return None;
+        };
+        (rest.is_empty() || rest.starts_with(':')).then_some(())?;
+        let mut out = Vec::new();
+        stamp.write(&hints.reference(), &mut out)?;
+        String::from_utf8(out).ok()
     }
 }
 

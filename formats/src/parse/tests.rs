@@ -121,7 +121,7 @@ fn syslog_of_the_rfcs_is_read() {
             "<34>1 yesterday h a - - - x",
             "<34>1 2003-10-11T22:14:15Z h a - - x",
             "<34>1 2003-10-11T22:14:15Z h a - - [x y=z] m",
-            "<34>Okt 11 22:14:15 h su: x",
+            "<34>Oxt 11 22:14:15 h su: x",
             "Oct 32 22:14:15 h su: x",
             "Oct 11 22:14:75 h su: x",
         ],

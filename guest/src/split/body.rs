@@ -34,6 +34,8 @@ pub(crate) struct SplitBody {
 struct State {
     /// Runs of verified blocks, by first block; no two overlap.
     runs: BTreeMap<u64, OwnedBytes>,
+    /// What was unpacked of ranges of files, by file and range; a column is read more than once.
+    unpacked: BTreeMap<(u32, u64, u64), OwnedBytes>,
     /// Reads under way: request id, the blocks it covers, and their class.
     pending: Vec<(u64, Range<u64>, ByteClass)>,
     /// Damaged blocks that were read again, by first block.
@@ -122,6 +124,21 @@ impl SplitBody {
         }
     }
 
+    /// What was unpacked of a file's range before.
+    pub(crate) fn unpacked(&self, file_ord: u32, range: &Range<u64>) -> Option<OwnedBytes> {
+        let state = self.lock();
+        state
+            .unpacked
+            .get(&(file_ord, range.start, range.end))
+            .cloned()
+    }
+
+    /// Keeps what was unpacked of a file's range as long as the blocks that are here.
+    pub(crate) fn keep_unpacked(&self, file_ord: u32, range: &Range<u64>, bytes: &OwnedBytes) {
+        let key = (file_ord, range.start, range.end);
+        self.lock().unpacked.insert(key, bytes.clone());
+    }
+
     /// Returns whether the search is to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.interrupt.is_set()
@@ -151,7 +168,9 @@ impl SplitBody {
 
     /// Releases the resident blocks; a later read fetches them again.
     pub(crate) fn release(&self) {
-        self.lock().runs.clear();
+        let mut state = self.lock();
+        state.runs.clear();
+        state.unpacked.clear();
     }
 
     /// Returns the resident runs of blocks, by their first block.
@@ -161,7 +180,9 @@ impl SplitBody {
 
     /// Releases all blocks except those of these runs.
     pub(crate) fn release_but(&self, kept: &BTreeSet<u64>) {
-        self.lock().runs.retain(|first, _| kept.contains(first));
+        let mut state = self.lock();
+        state.runs.retain(|first, _| kept.contains(first));
+        state.unpacked.clear();
     }
 
     /// Returns the first failure of this split, if any.

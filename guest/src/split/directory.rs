@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use canter_doc_mapper::SegmentFiles;
 use canter_protocol::ByteClass;
-use canter_split_format::{FileTable, LISTS_FILE};
+use canter_split_format::{FileEntry, FileTable, LISTS_FILE};
 use tantivy::HasLen;
 use tantivy::directory::{FileHandle, OwnedBytes};
 
@@ -45,8 +45,8 @@ impl SplitFiles {
         Some(SplitFile {
             body: Arc::clone(&self.body),
             file_ord,
-            offset: entry.offset,
-            len: usize::try_from(entry.len).ok()?,
+            entry: entry.clone(),
+            len: usize::try_from(entry.plain_len()).ok()?,
             class: class_of(name),
         })
     }
@@ -70,8 +70,8 @@ impl SegmentFiles for SplitFiles {
 struct SplitFile {
     body: Arc<SplitBody>,
     file_ord: u32,
-    /// First byte of the file within the body.
-    offset: u64,
+    entry: FileEntry,
+    /// As tantivy sees it, unpacked.
     len: usize,
     class: ByteClass,
 }
@@ -87,8 +87,37 @@ impl SplitFile {
         Ok(range.start as u64..range.end as u64)
     }
 
-    fn in_body(&self, range: &Range<u64>) -> Range<u64> {
-        self.offset + range.start..self.offset + range.end
+    /// Where a range stands in the body: in one place, unless a part of the file is packed.
+    fn in_body(&self, range: &Range<u64>) -> Vec<Range<u64>> {
+        let parts = self.entry.parts(range).into_iter();
+        parts.map(|part| part.body).collect()
+    }
+
+    /// The bytes of a range if what it stands in is here.
+    fn resident(&self, range: &Range<u64>) -> io::Result<Option<OwnedBytes>> {
+        if range.is_empty() {
+            return Ok(Some(OwnedBytes::empty()));
+        }
+        let parts = self.entry.parts(range);
+        if let [part] = parts.as_slice()
+            && part.is_plain()
+        {
+            return Ok(self.body.resident(&part.body));
+        }
+        if let Some(bytes) = self.body.unpacked(self.file_ord, range) {
+            return Ok(Some(bytes));
+        }
+        let mut whole = Vec::with_capacity(usize::try_from(range.end - range.start).unwrap_or(0));
+        for part in parts {
+            let Some(bytes) = self.body.resident(&part.body) else {
+                return Ok(None);
+            };
+            part.unpack(&bytes, &mut whole)
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        }
+        let bytes = OwnedBytes::new(whole);
+        self.body.keep_unpacked(self.file_ord, range, &bytes);
+        Ok(Some(bytes))
     }
 }
 
@@ -115,9 +144,12 @@ impl FileHandle for SplitFile {
         if let Some(bytes) = self.body.hot(self.file_ord, &range) {
             return Ok(bytes);
         }
-        let in_body = self.in_body(&range);
-        self.body.resident(&in_body).ok_or_else(|| {
-            self.body.note_gap(in_body, self.class);
+        self.resident(&range)?.ok_or_else(|| {
+            for in_body in self.in_body(&range) {
+                if self.body.resident(&in_body).is_none() {
+                    self.body.note_gap(in_body, self.class);
+                }
+            }
             io::Error::new(io::ErrorKind::WouldBlock, "bytes are not resident yet")
         })
     }
@@ -127,13 +159,12 @@ impl FileHandle for SplitFile {
         if let Some(bytes) = self.body.hot(self.file_ord, &range) {
             return Ok(bytes);
         }
-        let in_body = self.in_body(&range);
+        let in_body = self.in_body(&range).into_iter();
         self.body
-            .load(in_body.clone(), self.class)
+            .load_all(in_body.map(|range| (range, self.class)).collect())
             .await
             .map_err(io::Error::other)?;
-        self.body
-            .resident(&in_body)
+        self.resident(&range)?
             .ok_or_else(|| io::Error::other("loaded bytes are not resident"))
     }
 }

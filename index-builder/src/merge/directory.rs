@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use canter_doc_mapper::SegmentFiles;
-use canter_split_format::{FileTable, LISTS_FILE};
+use canter_split_format::{FileEntry, FileTable, LISTS_FILE};
 use tantivy::HasLen;
 use tantivy::directory::{FileHandle, OwnedBytes};
 
@@ -70,8 +70,8 @@ impl SplitFiles {
         let (_, entry) = self.files.find(name)?;
         Some(SplitFile {
             body: Arc::clone(&self.body),
-            offset: entry.offset,
-            len: usize::try_from(entry.len).ok()?,
+            entry: entry.clone(),
+            len: usize::try_from(entry.plain_len()).ok()?,
             window_num_bytes: self.window_num_bytes,
             window: Mutex::new((0, OwnedBytes::empty())),
         })
@@ -86,8 +86,8 @@ impl SegmentFiles for SplitFiles {
 
 struct SplitFile {
     body: Arc<LocalBody>,
-    /// First byte of the file within the body.
-    offset: u64,
+    entry: FileEntry,
+    /// Unpacked.
     len: usize,
     window_num_bytes: usize,
     /// Last bytes that were read, with their offset.
@@ -108,8 +108,15 @@ impl HasLen for SplitFile {
 
 impl SplitFile {
     fn read(&self, start: usize, len: usize) -> io::Result<OwnedBytes> {
-        let bytes = self.body.read(self.offset + start as u64, len)?;
-        Ok(OwnedBytes::new(bytes))
+        let start = start as u64;
+        let mut whole = Vec::with_capacity(len);
+        for part in self.entry.parts(&(start..start + len as u64)) {
+            let num_bytes = part.body.end - part.body.start;
+            let num_bytes = usize::try_from(num_bytes).map_err(io::Error::other)?;
+            let bytes = self.body.read(part.body.start, num_bytes)?;
+            part.unpack(&bytes, &mut whole).map_err(io::Error::other)?;
+        }
+        Ok(OwnedBytes::new(whole))
     }
 }
 

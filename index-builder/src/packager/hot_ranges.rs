@@ -13,10 +13,10 @@ use std::path::Path;
 use canter_doc_mapper::{DocMapper, ReadOnlyDirectory};
 use canter_split_format::{DOCUMENT_INDEX_FILE, IDENTITIES_FILE, Identities, LISTS_FILE};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader};
+use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader, TantivyError};
 
+use super::columns::{PackableRanges, columnar_of, packable_of, touch_columns};
 use super::dictionaries::SMALL_DICTIONARY_NUM_BYTES;
-use super::hot_columns::touch_columns;
 use super::recording_directory::Recorder;
 use super::segment_files::{META, POSITIONS, POSTINGS, SegmentFiles};
 use crate::BuildError;
@@ -32,23 +32,28 @@ const TINY_IDENTITIES_BYTES: usize = 256;
 /// read beside its document.
 const MAX_DIRECTORY_BYTES: u64 = 32 * 1024;
 
+/// Hot ranges with their bytes: `(file_ord, start, bytes)`.
+type HotRanges = Vec<(u32, u64, Vec<u8>)>;
+
 /// Segment that was opened like a guest opens it, with a record of all reads.
 pub(crate) struct Trial {
     directory: Recorder,
     pub(crate) segment: SegmentReader,
     hot: Vec<(u32, Range<usize>)>,
+    packable: PackableRanges,
     /// Number of columns whose locations are not in the head because there are too many.
     pub(crate) num_columns_outside_head: u64,
 }
 
 impl Trial {
-    /// Returns the hot ranges with their bytes: `(file_ord, start, bytes)`.
-    pub(crate) fn into_hot_ranges(
+    /// Returns the hot ranges with their bytes, `(file_ord, start, bytes)`, and the parts of columns that may be packed.
+    pub(crate) fn into_parts(
         self,
         files: &SegmentFiles,
-    ) -> Result<Vec<(u32, u64, Vec<u8>)>, BuildError> {
+    ) -> Result<(HotRanges, PackableRanges), BuildError> {
         let named = files.named();
-        self.hot
+        let hot: Result<HotRanges, BuildError> = self
+            .hot
             .into_iter()
             .map(|(file_ord, range)| {
                 let bytes = usize::try_from(file_ord)
@@ -58,7 +63,8 @@ impl Trial {
                     .ok_or_else(|| BuildError::internal("a hot range lies outside its file"))?;
                 Ok((file_ord, range.start as u64, bytes.to_vec()))
             })
-            .collect()
+            .collect();
+        Ok((hot?, self.packable))
     }
 }
 
@@ -98,11 +104,14 @@ pub(crate) fn open_recording(
         segment: segment.clone(),
         directory,
         hot: Vec::new(),
+        packable: PackableRanges::new(),
         num_columns_outside_head: 0,
     };
     let mut trial = touch_all(trial, &index, files.hot_terms())?;
     trial.hot.extend(hot_identities(files, identities));
     trial.hot.extend(document_index(files));
+    let columns = columnar_of(&index)?;
+    trial.packable = packable_of(&columns, &trial.directory).map_err(TantivyError::from)?;
     Ok(trial)
 }
 

@@ -6,10 +6,10 @@
 //! frequent terms that occur together.
 
 mod co_occurrence;
+mod columns;
 mod dictionaries;
 mod documents;
 mod filter;
-mod hot_columns;
 mod hot_ranges;
 mod lists;
 mod recording_directory;
@@ -153,8 +153,8 @@ pub fn package_split(
     };
     let num_columns_outside_head = trial.num_columns_outside_head;
     let num_docs = files.num_docs();
-    let hot_ranges = trial.into_hot_ranges(&files)?;
-    let files = files.with_filter(filter.as_ref()).into_named();
+    let (hot_ranges, packable) = trial.into_parts(&files)?;
+    let files = columns::packed(files.with_filter(filter.as_ref()).into_named(), &packable);
     let summaries = Summaries {
         time_index,
         rollup,

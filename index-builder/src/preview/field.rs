@@ -197,14 +197,22 @@ pub(super) fn kind_in_lines(field: &Field, shapes: &Shapes) -> Kind {
         return field.kind;
     };
     match (name.as_str(), field.kind) {
-        ("message", Kind::Words { .. } | Kind::Word { .. }) => MESSAGE,
-        ("head" | "tail", Kind::Words { .. } | Kind::Word { .. }) => Kind::Head,
-        ("original", Kind::Words { .. } | Kind::Word { .. }) => Kind::Shown,
+        // Whatever these look like: together they are the line, and a date or a number would be given back as it is read.
+        ("message", kind) if is_text(kind) => MESSAGE,
+        // Nothing but the time, which the timestamp finds.
+        ("head", Kind::Date(_)) => Kind::Shown,
+        ("head" | "tail", kind) if is_text(kind) => Kind::Head,
+        ("original", kind) if is_text(kind) => Kind::Shown,
         ("level", Kind::Word { .. }) => Kind::Level {
             is_tag: field.is_everywhere && shapes.num_distinct(name) <= 20,
         },
         (_, kind) => kind,
     }
+}
+
+/// Returns whether values are texts, or look like something else that a text may say.
+fn is_text(kind: Kind) -> bool {
+    !matches!(kind, Kind::Object | Kind::Dynamic(_))
 }
 
 /// Collects texts below a value that is not mapped.

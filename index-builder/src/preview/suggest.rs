@@ -3,7 +3,7 @@
 use super::field::{Field, fields_of, kind_in_lines, leaves};
 use super::first_records::Preview;
 use super::shape::Shapes;
-use super::write::Draft;
+use super::write::{Amount, Draft};
 use canter_formats::Format;
 use std::fmt::Write;
 
@@ -20,8 +20,6 @@ const TIME_NAMES: [&str; 11] = [
     "date",
     "created_at",
 ];
-/// Inputs with fewer stored bytes make an index that is worth dense packing.
-const DENSE_NUM_BYTES: u64 = 64 << 20;
 /// Maximum number of inputs that the comment names.
 const MAX_NAMED: usize = 3;
 
@@ -83,7 +81,7 @@ pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64
         index_id,
         fields: &fields,
         timestamp: timestamp.as_deref(),
-        is_dense: num_stored_bytes.is_some_and(|num| num < DENSE_NUM_BYTES),
+        amount: Amount::of(num_stored_bytes),
     };
     Suggestion {
         yaml: draft.yaml(),

@@ -9,6 +9,37 @@ const MAX_TAGS: usize = 3;
 /// Maximum number of dynamic fields that comments name.
 const MAX_COMMENTS: usize = 100;
 
+/// Size of an input, as far as it decides how densely its index is packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Amount {
+    /// Seconds of work, whatever is done.
+    Tiny,
+    /// Worth some time.
+    Little,
+    /// As usual.
+    Usual,
+}
+
+impl Amount {
+    /// Returns the size class of an input of `num_bytes` bytes as it is stored.
+    pub(super) fn of(num_bytes: Option<u64>) -> Self {
+        match num_bytes {
+            Some(..0x80_0000) => Self::Tiny,
+            Some(..0x400_0000) => Self::Little,
+            _ => Self::Usual,
+        }
+    }
+
+    /// Returns the level of compression and the bytes of a block of documents, unless they are the default.
+    fn packing(self) -> Option<(u32, u32)> {
+        match self {
+            Self::Tiny => Some((19, 1 << 20)),
+            Self::Little => Some((9, 512 << 10)),
+            Self::Usual => None,
+        }
+    }
+}
+
 /// A config before it is text.
 pub(super) struct Draft<'f> {
     /// Lines of the comment above it.
@@ -17,8 +48,8 @@ pub(super) struct Draft<'f> {
     pub(super) fields: &'f [Field],
     /// The path of the timestamp field.
     pub(super) timestamp: Option<&'f [String]>,
-    /// True if documents are packed more densely, which takes longer: worth it for small indexes.
-    pub(super) is_dense: bool,
+    /// Size of the input.
+    pub(super) amount: Amount,
 }
 
 impl Draft<'_> {
@@ -77,10 +108,11 @@ impl Draft<'_> {
              split_num_docs_target: 10000000   # maximum number of documents in a split\n",
             words.join(", ")
         );
-        if self.is_dense {
-            yaml.push_str(
+        if let Some((level, block_num_bytes)) = self.amount.packing() {
+            let _ = write!(
+                yaml,
                 "  # For little input: documents take less space, and more time. Leave both out for gigabytes.\n  \
-                 docstore_compression_level: 9\n  docstore_blocksize: 524288\n",
+                 docstore_compression_level: {level}\n  docstore_blocksize: {block_num_bytes}\n",
             );
         }
         yaml.push_str(
@@ -186,7 +218,7 @@ impl Draft<'_> {
             }
             return;
         }
-        let (kind, options) = type_of(field, ordered);
+        let (kind, options) = self.type_of(field, ordered);
         let kind = match field.is_list {
             true => format!("array<{kind}>"),
             false => kind.to_string(),
@@ -202,37 +234,41 @@ impl Draft<'_> {
             quoted(name),
         );
     }
-}
 
-/// Returns the type of a field, and its options.
-fn type_of(field: &Field, ordered: &[&[String]]) -> (&'static str, String) {
-    let (kind, options) = match field.kind {
-        Kind::Date(forms) => return ("datetime", format!("input_formats: {forms}, fast: true")),
-        Kind::UnixTime => (
-            "datetime",
-            "input_formats: [unix_timestamp, rfc3339], fast: true",
-        ),
-        Kind::Ip => ("ip", "fast: true"),
-        Kind::Bool => ("bool", "fast: true"),
-        // Columns answer ranges and equality: additional terms would be most of a small index.
-        Kind::U64 { is_id: false } => ("u64", "fast: true, indexed: false"),
-        Kind::I64 { is_id: false } => ("i64", "fast: true, indexed: false"),
-        Kind::F64 => ("f64", "fast: true, indexed: false"),
-        Kind::U64 { .. } => ("u64", "fast: true"),
-        Kind::I64 { .. } => ("i64", "fast: true"),
-        Kind::Words { .. } if ordered.contains(&field.path.as_slice()) => {
-            ("text", "record: position")
-        }
-        Kind::Words { .. } | Kind::Head => ("text", "record: basic"),
-        Kind::Shown => ("text", "indexed: false"),
-        Kind::Word {
-            is_needle: true, ..
-        } => ("text", "tokenizer: raw, fast: true, needle: true"),
-        Kind::Level { .. } | Kind::Word { .. } | Kind::Object | Kind::Dynamic(_) => {
-            ("text", "tokenizer: raw, fast: true")
-        }
-    };
-    (kind, options.to_owned())
+    /// The type of a field, and its options.
+    fn type_of(&self, field: &Field, ordered: &[&[String]]) -> (&'static str, String) {
+        let (kind, options) = match field.kind {
+            Kind::Date(forms) => {
+                return ("datetime", format!("input_formats: {forms}, fast: true"));
+            }
+            Kind::UnixTime => (
+                "datetime",
+                "input_formats: [unix_timestamp, rfc3339], fast: true",
+            ),
+            // Of little input, a column of addresses is read as soon as a list of their documents.
+            Kind::Ip if self.amount == Amount::Tiny => ("ip", "fast: true, indexed: false"),
+            Kind::Ip => ("ip", "fast: true"),
+            Kind::Bool => ("bool", "fast: true"),
+            // Columns answer ranges and equal values: terms beside them would be most of a small index.
+            Kind::U64 { is_id: false } => ("u64", "fast: true, indexed: false"),
+            Kind::I64 { is_id: false } => ("i64", "fast: true, indexed: false"),
+            Kind::F64 => ("f64", "fast: true, indexed: false"),
+            Kind::U64 { .. } => ("u64", "fast: true"),
+            Kind::I64 { .. } => ("i64", "fast: true"),
+            Kind::Words { .. } if ordered.contains(&field.path.as_slice()) => {
+                ("text", "record: position")
+            }
+            Kind::Words { .. } | Kind::Head => ("text", "record: basic"),
+            Kind::Shown => ("text", "indexed: false"),
+            Kind::Word {
+                is_needle: true, ..
+            } => ("text", "tokenizer: raw, fast: true, needle: true"),
+            Kind::Level { .. } | Kind::Word { .. } | Kind::Object | Kind::Dynamic(_) => {
+                ("text", "tokenizer: raw, fast: true")
+            }
+        };
+        (kind, options.to_owned())
+    }
 }
 
 /// Returns whether a config may name a path as a default search field: no part of it is empty, and it is not a field of

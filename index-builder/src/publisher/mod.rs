@@ -25,7 +25,7 @@ pub use create::{
     open_or_start_index_with,
 };
 pub(crate) use delete::{Deleted, delete, read_deletes};
-pub use description::IndexDescription;
+pub use description::{IndexDescription, TimeHistogram};
 pub(crate) use pages::read_paged_entries;
 #[cfg(test)]
 pub(crate) use publish::publish;

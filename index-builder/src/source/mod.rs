@@ -29,5 +29,6 @@ pub(crate) use identity::{
 pub use input::Source;
 pub(crate) use input::{TakenApart, take_apart};
 pub(crate) use object::{ObjectPlace, ReadAhead};
+pub use once::{SpooledArchives, spool_archives};
 pub(crate) use records::{RecordReader, SourceRead};
 pub(crate) use settings::{ReadSettings, zone_named};

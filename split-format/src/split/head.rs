@@ -123,10 +123,10 @@ impl Head {
         };
         // A decoded head is written in its original version.
         put_version(METADATA, metadata_version(&self.metadata), &metadata);
+        put_version(FILE_TABLE, self.files.version(), &self.files.write());
         let mut put = |kind: ComponentKind, payload: &[u8]| {
             put_version(kind, kind.version, payload);
         };
-        put(FILE_TABLE, &self.files.write());
         if let Some(time_index) = &self.time_index {
             put(TIME_INDEX, &time_index.write());
         }
@@ -189,7 +189,11 @@ impl Head {
             |kind: ComponentKind| find(kind).ok_or_else(|| FormatError::new(kind.name, "missing"));
         let metadata: SplitMetadata = serde_json::from_slice(need(METADATA)?)
             .map_err(|error| FormatError::new(METADATA.name, error.to_string()))?;
-        let files = FileTable::open(need(FILE_TABLE)?)?;
+        let table_version = found
+            .iter()
+            .find(|(kind, ..)| *kind == FILE_TABLE)
+            .map_or(1, |(_, version, _)| *version);
+        let files = FileTable::open(need(FILE_TABLE)?, table_version)?;
         check_identities(&found, &metadata, &files)?;
         let block_checksums = BlockChecksums::open(need(BLOCK_CHECKSUMS)?)?;
         if block_checksums.body_len() != files.body_len() {

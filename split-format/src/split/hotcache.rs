@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::codec::{Reader, Writer};
 use crate::version::HOTCACHE;
-use crate::{FileTable, FormatError};
+use crate::{FileEntry, FileTable, FormatError};
 
 /// Hot range of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Hotcache {
             let file_len = usize::try_from(file_ord)
                 .ok()
                 .and_then(|ord| files.files().get(ord))
-                .map(|file| file.len);
+                .map(FileEntry::plain_len);
             if file_len.is_none_or(|file_len| end > file_len) {
                 return Err(reader.error(format!("a range lies outside file {file_ord}")));
             }

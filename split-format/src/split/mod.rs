@@ -5,6 +5,7 @@ mod file_table;
 mod head;
 mod hotcache;
 mod identities;
+mod packed;
 mod write;
 
 pub use block_checksums::BlockChecksums;
@@ -12,4 +13,5 @@ pub use file_table::{FileEntry, FileTable};
 pub use head::{Head, SplitMetadata, TimeRange, head_len_of};
 pub use hotcache::{HotRange, Hotcache};
 pub use identities::{DocIdentity, Identities, IdentityDirectory, IdentityRange, SourceId};
-pub use write::{Summaries, WrittenSplit, write_split};
+pub use packed::{FilePart, Form, Packable, PackedFile, Piece, Words, pack};
+pub use write::{BodyFile, Summaries, WrittenSplit, write_split};

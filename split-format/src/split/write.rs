@@ -1,5 +1,6 @@
 //! Assembly of a split: the head, then the body.
 
+use super::packed::Piece;
 use crate::version::object_id;
 use crate::{
     BlockChecksums, CoOccurrence, FileTable, FormatError, Head, Hotcache, Rollup, SplitMetadata,
@@ -33,30 +34,54 @@ pub struct Summaries {
     pub co_occurrence: Option<CoOccurrence>,
 }
 
+/// File to put into a body.
+#[derive(Clone, Debug)]
+pub struct BodyFile<'a, B> {
+    /// Name in the file table.
+    pub name: &'a str,
+    /// Bytes of the body.
+    pub bytes: B,
+    /// What they are, if some are packed; else nothing.
+    pub pieces: Vec<Piece>,
+}
+
+impl<'a, B> From<(&'a str, B)> for BodyFile<'a, B> {
+    fn from((name, bytes): (&'a str, B)) -> Self {
+        Self {
+            name,
+            bytes,
+            pieces: Vec::new(),
+        }
+    }
+}
+
 /// Assembles a split from its files.
 ///
-/// `files` are `(name, bytes)` in body order; each is dropped once it has been copied. `hot_ranges`
-/// are `(file_ord, start, bytes)`.
+/// `files` are in body order; each is dropped once it has been copied. `hot_ranges` are `(file_ord, start, bytes)`,
+/// counted in files as readers see them.
 ///
 /// # Errors
 /// The metadata cannot be serialized to JSON.
-pub fn write_split<B: AsRef<[u8]>>(
+pub fn write_split<'a, B: AsRef<[u8]>>(
     metadata: SplitMetadata,
-    files: Vec<(&str, B)>,
+    files: Vec<impl Into<BodyFile<'a, B>>>,
     hot_ranges: Vec<(u32, u64, Vec<u8>)>,
     summaries: Summaries,
 ) -> Result<WrittenSplit, FormatError> {
-    let table = FileTable::lay_out(
-        files
-            .iter()
-            .map(|(name, bytes)| (*name, bytes.as_ref().len() as u64)),
-    );
+    let mut files: Vec<BodyFile<'a, B>> = files.into_iter().map(Into::into).collect();
+    let lens = files
+        .iter()
+        .map(|file| (file.name, file.bytes.as_ref().len() as u64));
+    let mut table = FileTable::lay_out(lens);
+    for (file_ord, file) in files.iter_mut().enumerate() {
+        table.set_pieces(file_ord, std::mem::take(&mut file.pieces));
+    }
     // A single allocation: a merged split may be large.
-    let body_len: usize = files.iter().map(|(_, file)| file.as_ref().len()).sum();
+    let body_len: usize = files.iter().map(|file| file.bytes.as_ref().len()).sum();
     let hot_len: usize = hot_ranges.iter().map(|(_, _, bytes)| bytes.len()).sum();
     let mut bytes = Vec::with_capacity(body_len + hot_len + HEAD_ROOM_NUM_BYTES);
-    for (_, file) in files {
-        bytes.extend_from_slice(file.as_ref());
+    for file in files {
+        bytes.extend_from_slice(file.bytes.as_ref());
     }
     let head = Head {
         metadata,

@@ -387,3 +387,81 @@ fn numbers_in_columns_alone_answer_every_kind_of_query() {
         (&json!(13), &json!(0))
     );
 }
+
+#[test]
+fn columns_of_numbers_with_few_digits_are_exact_and_short() {
+    const NUM: i64 = 20_000;
+    let lon = |n: i64| (n * 7_919_999 % 36_000_000 - 18_000_000) as f64 / 1e5;
+    let mut text = String::new();
+    for n in 0..NUM {
+        text += &format!(
+            "{}\n",
+            json!({"place": format!("place {}", n % 7), "lon": lon(n)})
+        );
+    }
+    // One that nearly all others have more than: the columns of these say so.
+    text += "{\"place\": \"nowhere\"}\n";
+    let (suggestion, index) = index_of(text.as_bytes());
+    assert!(
+        suggestion.yaml.contains("\"lon\", type: f64"),
+        "{}",
+        suggestion.yaml
+    );
+    let of_scan = |is_it: &dyn Fn(f64) -> bool| (0..NUM).filter(|n| is_it(lon(*n))).count();
+    for (query, expect) in [
+        ("lon:<0", of_scan(&|lon| lon < 0.0)),
+        (
+            "lon:[12.5 TO 13.25]",
+            of_scan(&|lon| (12.5..=13.25).contains(&lon)),
+        ),
+        ("lon:*", NUM as usize),
+        ("NOT lon:*", 1),
+    ] {
+        let found = index.search(&json!({"query": query})).unwrap().json;
+        assert_eq!(found["num_hits"], expect, "{query}");
+    }
+    // Each is found by the digits with which it was written.
+    for n in [0, 1, 7, 4_711, NUM - 1] {
+        let query = format!("lon:\"{}\"", lon(n));
+        let expect = of_scan(&|other| other.to_bits() == lon(n).to_bits());
+        let found = index.search(&json!({"query": query})).unwrap().json;
+        assert_eq!(found["num_hits"], expect, "{query}");
+    }
+    let request = json!({"query": "*", "max_hits": 3, "sort_by": "lon", "aggs": {
+        "least": {"min": {"field": "lon"}}, "most": {"max": {"field": "lon"}},
+    }});
+    let answer = index.search(&request).unwrap().json;
+    let least = (0..NUM).map(lon).fold(f64::MAX, f64::min);
+    let most = (0..NUM).map(lon).fold(f64::MIN, f64::max);
+    assert_eq!(answer["aggregations"]["least"]["value"], least);
+    assert_eq!(answer["aggregations"]["most"]["value"], most);
+    // 26 bits of digits take less than half of 64.
+    let share = index.report.num_split_bytes * 100 / index.report.num_raw_bytes;
+    assert!(share < 20, "{share} %");
+}
+
+#[test]
+fn a_line_that_is_its_time_and_a_message_is_given_back_as_it_is() {
+    let line = |n: u64| format!("2024-05-01 10:00:{:02},123 nothing but words {n}", n % 60);
+    let text: String = (0..NUM_DOCS).map(|n| line(n) + "\n").collect();
+    let index = check(
+        "lines",
+        text.as_bytes(),
+        NUM_DOCS,
+        Some("timestamp"),
+        &["words"],
+    );
+    let found = index
+        .search(&json!({"query": "*", "max_hits": NUM_DOCS}))
+        .unwrap()
+        .json;
+    let hits = found["hits"].as_array().unwrap();
+    let part = |hit: &Value, name: &str| hit[name].as_str().unwrap_or_default().to_owned();
+    let mut lines: Vec<String> = hits
+        .iter()
+        .map(|hit| part(hit, "head") + &part(hit, "message"))
+        .collect();
+    let mut expect: Vec<String> = (0..NUM_DOCS).map(line).collect();
+    (lines.sort(), expect.sort());
+    assert_eq!(lines, expect);
+}

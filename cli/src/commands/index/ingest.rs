@@ -10,7 +10,7 @@ use canter_doc_mapper::DocMapper;
 use canter_index_builder::{
     FindOptions, IndexStore, IngestOptions, IngestReport, LeftOut, MergeIndexOptions, MergeReport,
     Source, WriteOptions, ingest, may_be_several, merge_index, open_or_create_index_with,
-    open_or_start_index_with, preview, unix_time_ms,
+    open_or_start_index_with, preview, spool_archives, unix_time_ms,
 };
 use clap::Args;
 use serde::Serialize;
@@ -19,11 +19,13 @@ use super::reading::{ConfigArgs, ReadArgs};
 use super::suggest::deciding::{decide, index_id_of};
 use crate::args::{Format, parse_some_bytes};
 use crate::exit::{WrongUse, note, warn};
-use crate::render::{IngestProgress, clean_text, numbers};
+use crate::render::{IngestProgress, Screen, clean_text, numbers};
 
 mod dry_run;
+mod over_time;
 mod report;
 
+use over_time::over_time;
 use report::text_of;
 
 /// Maximum number of inputs per pattern that `--dry-run` shows.
@@ -162,8 +164,8 @@ fn parse_line_bytes(text: &str) -> Result<u32, String> {
         .ok_or_else(|| "more than the 1GiB that a line may have".to_owned())
 }
 
-/// Ingests, showing progress on stderr and a report on stdout.
-pub(crate) fn run(args: &IngestArgs) -> Result<()> {
+/// Ingests, showing progress on stderr and a report on stdout: of an index that is new with its documents over time.
+pub(crate) fn run(args: &IngestArgs, screen: &Screen) -> Result<()> {
     if let Some(num_records) = args.dry_run {
         return show(args, num_records);
     }
@@ -180,7 +182,9 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
             clean_text(&special.join(", "))
         ));
     }
-    let sources = with_ids(found.sources, args)?;
+    // Files of archives that come through a pipe stay until their members are read.
+    let spooled = spool_archives(found.sources, options.max_expansion)?;
+    let sources = with_ids(spooled.sources, args)?;
     let Opened {
         store,
         sources,
@@ -194,6 +198,7 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
         remove_empty_folder(&args.index);
     }
     let report = result?;
+    let is_new = new_id.is_some();
     if let Some(id) = new_id {
         note(format_args!("created index `{id}` at {}", args.index));
     }
@@ -213,6 +218,9 @@ pub(crate) fn run(args: &IngestArgs) -> Result<()> {
             let merged = merged.map_or(String::new(), |merged| text_of_merge(&merged));
             let text = text_of(&report, &left_out, &store, elapsed) + &merged;
             out.write_all(text.as_bytes())?;
+            if is_new && report.num_published_splits > 0 {
+                out.write_all(over_time(&store, screen)?.as_bytes())?;
+            }
         }
     }
     out.flush()?;

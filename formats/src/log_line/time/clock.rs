@@ -28,7 +28,11 @@ pub(super) fn read(
         return compact(text, place);
     }
     let (hour, place) = one_or_two(text, place)?;
-    let sep = at(text, place).filter(|sep| *sep == b':' || (*sep == b'.' && is_dated))?;
+    if is_dated && at(text, place) == Some(0xe6) {
+        return with_signs(text, place, hour);
+    }
+    let may_divide = |sep: &u8| *sep == b':' || (is_dated && matches!(sep, b'.' | b'-'));
+    let sep = at(text, place).filter(may_divide)?;
     let (minute, place) = part(text, place + 1, is_dated)?;
     let second = match at(text, place) == Some(sep) {
         true => part(text, place + 1, is_dated),
@@ -49,10 +53,31 @@ pub(super) fn read(
     let mut end = place;
     if second.is_some() {
         end = fraction(text, after, &mut clock);
-    } else if sep == b'.' || at(text, place) == Some(b':') || run(text, place) > 0 {
+    } else if sep != b':' || at(text, place) == Some(b':') || run(text, place) > 0 {
         return None;
     }
     let end = half_day(text, end, &mut clock)?;
+    is_clock(&clock).then_some((clock, end))
+}
+
+/// `10時00分00秒`, behind a day.
+fn with_signs(text: &[u8], place: usize, hour: u8) -> Option<(Clock, usize)> {
+    let after = |place: usize, sign: &str| {
+        let rest = text.get(place..)?;
+        rest.starts_with(sign.as_bytes())
+            .then(|| place + sign.len())
+    };
+    let (minute, place) = one_or_two(text, after(place, "時").or_else(|| after(place, "时"))?)?;
+    let (second, place) = one_or_two(text, after(place, "分")?)?;
+    let clock = Clock {
+        hour,
+        minute,
+        second,
+        has_seconds: true,
+        nanos: 0,
+        num_digits: 0,
+    };
+    let end = after(place, "秒")?;
     is_clock(&clock).then_some((clock, end))
 }
 

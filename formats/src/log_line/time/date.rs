@@ -1,6 +1,6 @@
 //! Days as logs write them.
 
-use super::digits::{at, four, one_or_two, run, two};
+use super::digits::{at, four, number, one_or_two, run, two};
 use crate::time::days_in;
 
 /// How a day is written. A byte is what stands between its numbers.
@@ -10,7 +10,13 @@ pub(crate) enum DateForm {
     YearMonthDay(u8),
     /// `20240501`.
     Compact,
-    /// `01-May-2024`, `01/May/2024`, `Wed, 1 May 2024`.
+    /// `2024年5月1日`.
+    YearMonthDaySigns,
+    /// `2024-W18-3`: the third day of a week, as ISO 8601 counts them.
+    YearWeekDay,
+    /// `2024-122`: a day of a year.
+    YearDay,
+    /// `01-May-2024`, `01/May/2024`, `Wed, 1 May 2024`, `1. Mai 2024`.
     DayNameYear,
     /// `May 01, 2024`, `May 1 2024`.
     NameDayYear,
@@ -34,10 +40,13 @@ pub(crate) enum DateForm {
 
 impl DateForm {
     /// What is tried, in this order; where a text fits several, the earlier one is likelier.
-    pub(crate) const ALL: [DateForm; 21] = [
+    pub(crate) const ALL: [DateForm; 24] = [
         DateForm::YearMonthDay(b'-'),
         DateForm::YearMonthDay(b'/'),
         DateForm::YearMonthDay(b'.'),
+        DateForm::YearMonthDaySigns,
+        DateForm::YearWeekDay,
+        DateForm::YearDay,
         DateForm::Compact,
         DateForm::DayNameYear,
         DateForm::NameDayYear,
@@ -92,6 +101,9 @@ pub(super) fn read(form: DateForm, text: &[u8], place: usize) -> Option<(Date, u
             let ((month, day), end) = numbers(text, place + 4, sep)?;
             full(year, month, day, end)
         }
+        DateForm::YearMonthDaySigns | DateForm::YearWeekDay | DateForm::YearDay => {
+            of_calendar(form, text, place)
+        }
         DateForm::Compact => {
             let year = four(text, place)?;
             let (month, day) = (two(text, place + 4)?, two(text, place + 6)?);
@@ -120,8 +132,58 @@ pub(super) fn read(form: DateForm, text: &[u8], place: usize) -> Option<(Date, u
             (run(text, place + 1) == 2).then_some(())?;
             full(short_year(year), month, day, place + 3)
         }
+        DateForm::DayNameYear | DateForm::NameDayYear | DateForm::NameDay => {
+            with_name(form, text, place)
+        }
+        DateForm::MonthDay(sep) => {
+            let month = two(text, place)?;
+            let day = two(text, separated(text, place + 2, sep)?)?;
+            Some((Date::new(None, month, day)?, place + 5))
+        }
+    }
+}
+
+/// Reads a day of other calendars, and one whose parts have signs.
+fn of_calendar(form: DateForm, text: &[u8], place: usize) -> Option<(Date, usize)> {
+    let full =
+        |year: u16, month: u8, day: u8, end: usize| Some((Date::new(Some(year), month, day)?, end));
+    match form {
+        DateForm::YearMonthDaySigns => {
+            let year = four(text, place)?;
+            let (month, place) = one_or_two(text, after(text, place + 4, "年")?)?;
+            let (day, place) = one_or_two(text, after(text, place, "月")?)?;
+            full(year, month, day, after(text, place, "日")?)
+        }
+        DateForm::YearWeekDay => {
+            let year = four(text, place)?;
+            let week = two(text, after(text, place + 4, "-W")?)?;
+            let day = number(text, after(text, place + 8, "-")?, 1)?;
+            let is_it = (1..=53).contains(&week) && (1..=7).contains(&day);
+            let day = u16::from(week) * 7 + u16::try_from(day).ok()?;
+            let (year, month, day) = of_week(year, day).filter(|_| is_it)?;
+            full(year, month, day, place + 10)
+        }
+        DateForm::YearDay => {
+            let year = four(text, place)?;
+            let place = after(text, place + 4, "-")?;
+            let day = number(text, place, 3).filter(|day| (1..=366).contains(day))?;
+            (run(text, place) == 3).then_some(())?;
+            let (month, day) = of_year(year, u16::try_from(day).ok()?)?;
+            full(year, month, day, place + 3)
+        }
+        _ => None,
+    }
+}
+
+/// Reads a day with the name of its month.
+fn with_name(form: DateForm, text: &[u8], place: usize) -> Option<(Date, usize)> {
+    let full =
+        |year: u16, month: u8, day: u8, end: usize| Some((Date::new(Some(year), month, day)?, end));
+    match form {
         DateForm::DayNameYear => {
             let (day, place) = one_or_two(text, after_weekday(text, place))?;
+            // `1. Mai 2024`.
+            let place = after(text, place, ".").unwrap_or(place);
             let sep = at(text, place).filter(|byte| matches!(byte, b'-' | b'/' | b' '))?;
             let (month, place) = month_name(text, place + 1)?;
             let year = four(text, separated(text, place, sep)?)?;
@@ -141,11 +203,7 @@ pub(super) fn read(form: DateForm, text: &[u8], place: usize) -> Option<(Date, u
             let (day, end) = one_or_two(text, separated(text, place, b' ')?)?;
             Some((Date::new(None, month, day)?, end))
         }
-        DateForm::MonthDay(sep) => {
-            let month = two(text, place)?;
-            let day = two(text, separated(text, place + 2, sep)?)?;
-            Some((Date::new(None, month, day)?, place + 5))
-        }
+        _ => None,
     }
 }
 
@@ -206,31 +264,112 @@ fn after_weekday(text: &[u8], place: usize) -> usize {
     }
 }
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+/// What stands behind a text.
+fn after(text: &[u8], place: usize, sign: &str) -> Option<usize> {
+    let rest = text.get(place..)?;
+    rest.starts_with(sign.as_bytes())
+        .then(|| place + sign.len())
+}
+
+/// The month and day of a day of a year, counted from 1.
+fn of_year(year: u16, day: u16) -> Option<(u8, u8)> {
+    let mut left = day;
+    for month in 1..=12 {
+        let len = u16::from(days_in(year, month));
+        if left <= len {
+            return Some((month, u8::try_from(left).ok()?));
+        }
+        left -= len;
+    }
+    None
+}
+
+/// The day of a week's year, counted from the eighth before its first week, which is the one with January the fourth.
+fn of_week(year: u16, day: u16) -> Option<(u16, u8, u8)> {
+    let before = year.checked_sub(1)?;
+    // Gauss' formula: 0 is a Sunday.
+    let first = (1 + 5 * (before % 4) + 4 * (before % 100) + 6 * (before % 400)) % 7;
+    let fourth = (first + 2) % 7 + 1;
+    let len = |year: u16| 337 + u16::from(days_in(year, 2));
+    let (year, day) = match day.checked_sub(fourth + 3).filter(|day| *day > 0) {
+        Some(day) if day > len(year) => (year + 1, day - len(year)),
+        Some(day) => (year, day),
+        None => (before, day + len(before) - (fourth + 3)),
+    };
+    let (month, day) = of_year(year, day)?;
+    Some((year, month, day))
+}
+
+/// Names of the months in English, German, French, Spanish, Italian, Portuguese and Dutch. A name is also known by its first
+/// three letters, and by those that are added here.
+const MONTHS: [&[&str]; 12] = [
+    &[
+        "january", "januar", "jänner", "janvier", "janv", "enero", "gennaio", "janeiro", "januari",
+    ],
+    &[
+        "february",
+        "februar",
+        "février",
+        "févr",
+        "fevereiro",
+        "febrero",
+        "febbraio",
+        "februari",
+    ],
+    &[
+        "march", "märz", "mrz", "mars", "marzo", "março", "maart", "mrt",
+    ],
+    &["april", "avril", "avr", "abril", "aprile"],
+    &["may", "mai", "mayo", "maggio", "maio", "mei"],
+    &["june", "juni", "juin", "junio", "giugno", "junho"],
+    &[
+        "july", "juli", "juillet", "juil", "julio", "luglio", "julho",
+    ],
+    &["august", "août", "agosto", "augustus"],
+    &[
+        "september",
+        "sept",
+        "septembre",
+        "septiembre",
+        "settembre",
+        "setembro",
+    ],
+    &[
+        "october", "oktober", "octobre", "octubre", "ottobre", "outubro",
+    ],
+    &["november", "novembre", "noviembre", "novembro"],
+    &[
+        "december",
+        "dezember",
+        "décembre",
+        "diciembre",
+        "dicembre",
+        "dezembro",
+    ],
 ];
 
-/// The number of a month by its English name, whole or its first three letters.
+/// The number of a month by its name, whole or its first three letters, with a full stop behind or not.
 fn month_name(text: &[u8], place: usize) -> Option<(u8, usize)> {
     let word = text.get(place..)?;
-    let len = word.iter().take_while(|b| b.is_ascii_alphabetic()).count();
-    let word = word.get(..len).filter(|_| (3..=9).contains(&len))?;
-    let is_it = |month: &str| {
-        let whole = month.as_bytes();
-        whole.eq_ignore_ascii_case(word)
-            || (len == 3 && whole.get(..3).is_some_and(|m| m.eq_ignore_ascii_case(word)))
+    let is_letter = |byte: &&u8| byte.is_ascii_alphabetic() || **byte >= 0x80;
+    let len = word.iter().take_while(is_letter).count();
+    let word = word.get(..len).filter(|_| (3..=10).contains(&len))?;
+    let is_it = |name: &&str| {
+        let short = name
+            .char_indices()
+            .nth(3)
+            .map_or(name.len(), |(end, _)| end);
+        let short = name.as_bytes().get(..short);
+        name.as_bytes().eq_ignore_ascii_case(word)
+            || short.is_some_and(|short| short.eq_ignore_ascii_case(word))
     };
-    let month = MONTHS.iter().position(|month| is_it(month))?;
-    Some((u8::try_from(month + 1).ok()?, place + len))
+    // English names first: the beginnings of others may be those of another month.
+    let month = MONTHS
+        .iter()
+        .position(|names| names.first().is_some_and(&is_it));
+    let month = month.or_else(|| MONTHS.iter().position(|names| names.iter().any(&is_it)))?;
+    let end = place + len;
+    // `avr.`
+    let end = after(text, end, ". ").map_or(end, |_| end + 1);
+    Some((u8::try_from(month + 1).ok()?, end))
 }

@@ -17,11 +17,12 @@ pub(crate) enum TimeForm {
     /// Seconds, milliseconds, microseconds or nanoseconds since 1970, by the number of digits; or seconds with a
     /// fraction.
     Epoch,
-    /// `[    0.000000]`: seconds since the machine was started.
+    /// `[    0.000000]`, `[    12.345]`: seconds since the machine was started.
     Uptime,
     /// A time of day alone.
     Clock,
-    /// No time: `info: Microsoft.Hosting.Lifetime[14]`, as .NET's console begins a record.
+    /// No time: `info: Microsoft.Hosting.Lifetime[14]`, as .NET's console begins a record, and other lines that begin with a
+    /// level.
     Untimed,
 }
 
@@ -60,7 +61,7 @@ impl TimeForm {
             TimeForm::Dated(DateForm::DayNameYear) => first.is_ascii_alphanumeric(),
             TimeForm::Glog => matches!(first, b'I' | b'W' | b'E' | b'F'),
             TimeForm::Uptime => first == b'[',
-            TimeForm::Untimed => matches!(first, b't' | b'd' | b'i' | b'w' | b'f' | b'c'),
+            TimeForm::Untimed => first == b'[' || first.is_ascii_alphabetic(),
             TimeForm::Dated(_) | TimeForm::Epoch | TimeForm::Clock => first.is_ascii_digit(),
         }
     }
@@ -73,7 +74,11 @@ pub(crate) fn read(form: TimeForm, text: &[u8], place: usize) -> Option<(Reading
         TimeForm::Glog => glog(text, place)?,
         TimeForm::Epoch => epoch(text, place)?,
         TimeForm::Uptime => return uptime(text, place),
-        TimeForm::Untimed => return untimed(text, place),
+        TimeForm::Untimed => {
+            let (found, end) = (Reading::Nothing, place);
+            let is_it = is_of_dotnet(text, place) || super::super::level::begins(text, place);
+            return is_it.then_some((found, end));
+        }
         TimeForm::Clock => {
             let (clock, end) = clock::read(text, place, false, false)?;
             let has_half = end.checked_sub(1).and_then(|last| at(text, last));
@@ -112,12 +117,14 @@ fn dated(form: DateForm, text: &[u8], place: usize) -> Option<(Stamp, usize)> {
 /// Passes what stands between a day and a time of day.
 fn gap(form: DateForm, text: &[u8], place: usize) -> Option<usize> {
     let one = match at(text, place)? {
-        b'T' | b't' | b'_' | b'-' => place + 1,
+        b'T' | b't' | b'_' | b'-' | b';' | b'|' => place + 1,
         b':' => place + 1 + usize::from(at(text, place + 1) == Some(b':')),
         b',' if at(text, place + 1) == Some(b' ') => place + 2,
         b' ' => match text.get(place + 1..place + 4) {
             // `Jan 01, 2024 at 10:00:00`.
             Some(b"at ") => place + 4,
+            // `2024/05/01 - 10:00:00`.
+            Some([b'-', b' ', digit]) if digit.is_ascii_digit() => place + 3,
             _ if at(text, place + 1) == Some(b' ') => {
                 // A day behind a space is an hour of one digit.
                 place
@@ -217,7 +224,7 @@ fn uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {
     let end = start + whole + 1 + fraction;
     let is_it = (1..=9).contains(&whole)
         && at(text, start + whole) == Some(b'.')
-        && fraction == 6
+        && matches!(fraction, 3 | 6)
         && at(text, end) == Some(b']');
     is_it.then_some((Reading::Uptime { start, end }, end + 1))
 }
@@ -230,23 +237,27 @@ pub(super) fn zone_minutes(text: &str) -> Option<i16> {
 
 /// A level of .NET's console, and a category with the number of an event, which nothing follows in the line.
 /// `https://learn.microsoft.com/en-us/dotnet/core/extensions/console-log-formatter`
-fn untimed(text: &[u8], place: usize) -> Option<(Reading, usize)> {
+fn is_of_dotnet(text: &[u8], place: usize) -> bool {
     const LEVELS: [&[u8]; 6] = [b"trce", b"dbug", b"info", b"warn", b"fail", b"crit"];
-    let line = text.get(place..)?;
-    let line = line.get(..memchr::memchr(b'\n', line).unwrap_or(line.len()))?;
-    let (level, rest) = (line.get(..4)?, line.get(4..)?);
-    let number = rest
-        .strip_prefix(b": ")?
-        .trim_ascii_end()
-        .strip_suffix(b"]")?;
-    let open = number.iter().rposition(|byte| *byte == b'[')?;
-    let (category, event) = (number.get(..open)?, number.get(open + 1..)?);
-    let is_event = !event.is_empty() && event.iter().all(u8::is_ascii_digit);
-    let is_it = is_event
+    let line = text.get(place..).unwrap_or_default();
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let Some((level, rest)) = line.split_at_checked(4) else {
+        return false;
+    };
+    let number = rest.strip_prefix(b": ").map(<[u8]>::trim_ascii_end);
+    let Some(number) = number.and_then(|number| number.strip_suffix(b"]")) else {
+        return false;
+    };
+    let Some(open) = number.iter().rposition(|byte| *byte == b'[') else {
+        return false;
+    };
+    let (category, event) = number.split_at_checked(open).unwrap_or_default();
+    let event = event.get(1..).unwrap_or_default();
+    !event.is_empty()
+        && event.iter().all(u8::is_ascii_digit)
         && LEVELS.contains(&level)
         && category.first().is_some_and(u8::is_ascii_alphabetic)
-        && !category.iter().any(u8::is_ascii_whitespace);
-    is_it.then_some((Reading::Nothing, place))
+        && !category.iter().any(u8::is_ascii_whitespace)
 }
 
 /// The day of a time, from 1970-01-01 on: within a year that is not said, of 2000.

@@ -4,9 +4,12 @@
 use super::open::open_file;
 use super::source::{Origin, Source};
 use crate::error::BuildError;
+use crate::source::decoding::{Decoded, Decoding};
 use std::fs::Metadata;
 use std::io::{self, Read};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+use tempfile::TempPath;
 
 impl Source {
     /// Renames the source in messages and rejects.
@@ -21,6 +24,12 @@ impl Source {
     #[must_use]
     pub(crate) fn reading(mut self, reader: impl Read + Send + 'static) -> Source {
         self.origin = Origin::Reader(Mutex::new(Box::new(reader)));
+        self
+    }
+
+    /// The same source, of which the bytes are in a file.
+    fn of_file(mut self, path: PathBuf) -> Source {
+        self.origin = Origin::File(path);
         self
     }
 
@@ -60,6 +69,63 @@ impl Source {
         };
         Some([&place, &b"\0"[..], version.as_bytes()].concat())
     }
+}
+
+/// Sources, archives among them that came through pipes in files.
+#[derive(Debug, Default)]
+pub struct SpooledArchives {
+    /// All sources, in their order.
+    pub sources: Vec<Source>,
+    /// The files of those that were written to one. A file is deleted when this is dropped.
+    pub files: Vec<TempPath>,
+}
+
+/// Bytes by which an archive is known, compressed or not.
+const BEGINNING_NUM_BYTES: u64 = 64 << 10;
+
+/// Writes archives that come through pipes into files, since their members are read one by one; other sources stay what they
+/// are.
+///
+/// # Errors
+/// `Unavailable` if a pipe cannot be read, or the temporary file not be written.
+pub fn spool_archives(
+    sources: Vec<Source>,
+    max_expansion: u64,
+) -> Result<SpooledArchives, BuildError> {
+    let mut spooled = SpooledArchives::default();
+    for source in sources {
+        if source.again().is_some() || matches!(&source.origin, Origin::File(_)) {
+            spooled.sources.push(source);
+            continue;
+        }
+        let name = source.name.clone();
+        let unread =
+            |error| BuildError::unavailable(format!("cannot read `{name}`")).caused_by(error);
+        let (mut reader, source) = source.into_reader()?;
+        let mut beginning = Vec::new();
+        let mut first = reader.by_ref().take(BEGINNING_NUM_BYTES);
+        first.read_to_end(&mut beginning).map_err(unread)?;
+        let decoding = Decoding {
+            max_expansion,
+            is_text: true,
+        };
+        let decoded = Decoded::new(Box::new(io::Cursor::new(beginning.clone())), decoding);
+        let mut whole = io::Cursor::new(beginning).chain(reader);
+        if !decoded.is_ok_and(|decoded| decoded.archive.is_some()) {
+            spooled.sources.push(source.reading(whole));
+            continue;
+        }
+        let unwritten = |error| {
+            BuildError::unavailable(format!("cannot write `{name}` into a temporary file"))
+                .caused_by(error)
+        };
+        let mut file = tempfile::NamedTempFile::new().map_err(unwritten)?;
+        io::copy(&mut whole, &mut file).map_err(unwritten)?;
+        let path = file.into_temp_path();
+        spooled.sources.push(source.of_file(path.to_path_buf()));
+        spooled.files.push(path);
+    }
+    Ok(spooled)
 }
 
 /// Returns properties that change when a file does, even if a tool restores its modification time.

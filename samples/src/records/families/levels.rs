@@ -27,3 +27,18 @@ pub(super) const THREE: Levels = &[
     ("ERR", "ERROR"),
     ("DBG", "DEBUG"),
 ];
+pub(super) const NOTICES: Levels = &[
+    ("NOTICE", "NOTICE"),
+    ("WARNING", "WARN"),
+    ("ERROR", "ERROR"),
+];
+/// Of X servers.
+pub(super) const PAIRS: Levels = &[("II", "INFO"), ("WW", "WARN"), ("EE", "ERROR")];
+/// Of `java.util.logging`.
+pub(super) const JUL_IN_SPANISH: Levels = &[
+    ("INFORMACIÓN", "INFO"),
+    ("ADVERTENCIA", "WARN"),
+    ("GRAVE", "ERROR"),
+];
+/// Of WebSphere Liberty.
+pub(super) const AUDITS: Levels = &[("AUDIT", "AUDIT"), ("INFO", "INFO"), ("WARNING", "WARN")];

@@ -18,11 +18,15 @@ macro_rules! family {
 
 mod languages;
 mod levels;
+mod shapes;
 mod systems;
 
 /// Every family.
 pub fn families() -> impl Iterator<Item = &'static Family> {
-    languages::LANGUAGES.iter().chain(systems::SYSTEMS)
+    languages::LANGUAGES
+        .iter()
+        .chain(systems::SYSTEMS)
+        .chain(shapes::SHAPES)
 }
 
 /// A family of logs with the same layout.
@@ -138,6 +142,12 @@ fn times(seconds: u64, nanos: u64) -> Values {
         ("-d", day.to_string()),
         ("-m", month.to_string()),
         ("b", (if month == 4 { "Apr" } else { "May" }).into()),
+        ("bde", (if month == 4 { "April" } else { "Mai" }).into()),
+        ("bfr", (if month == 4 { "avr." } else { "mai" }).into()),
+        ("bes", (if month == 4 { "abr" } else { "may" }).into()),
+        ("j", format!("{:03}", 118 + past)),
+        ("V", (17 + (past + 5) / 7).to_string()),
+        ("u", ((past + 5) % 7 + 1).to_string()),
         ("a", weekday.into()),
         ("H", format!("{hour:02}")),
         ("k", format!("{hour:>2}")),
@@ -227,7 +237,12 @@ fn filled(template: &str, values: &Values) -> String {
 fn time(template: &str, values: &Values) -> Option<(&'static str, Value)> {
     let has = |name: &str| template.contains(name);
     if has("{up}") {
-        let text = filled("{up}.{us}", values);
+        let fraction = if has("{ms}") {
+            "{up}.{ms}"
+        } else {
+            "{up}.{us}"
+        };
+        let text = filled(fraction, values);
         return Some(("uptime_seconds", serde_json::from_str(&text).ok()?));
     }
     if !has("{M}") && !has("{s}") {
@@ -243,7 +258,9 @@ fn time(template: &str, values: &Values) -> Option<(&'static str, Value)> {
         "00"
     };
     let clock = format!("{{H}}:{{M}}:{second}{fraction}");
-    let is_dated = ["{d}", "{e}", "{-d}", "{s}"].iter().any(|name| has(name));
+    let is_dated = ["{d}", "{e}", "{-d}", "{s}", "{j}", "{u}"]
+        .iter()
+        .any(|name| has(name));
     if !is_dated {
         return Some(("time_of_day", json!(filled(&clock, values))));
     }

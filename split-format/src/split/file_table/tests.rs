@@ -42,7 +42,7 @@ fn a_split_of_before_the_first_release_is_known_by_its_files() {
 #[test]
 fn a_reader_refuses_what_cannot_be_laid_out() {
     let check = |bytes: &[u8], problem: &str| {
-        let error = FileTable::open(bytes).unwrap_err();
+        let error = FileTable::open(bytes, 1).unwrap_err();
         assert!(error.problem.contains(problem), "{error}");
     };
     check(&encoded(&[("idx", 1), ("idx", 2)]), "named twice");
@@ -56,7 +56,7 @@ proptest! {
     #[test]
     fn round_trip(files in prop::collection::btree_map("[a-z.]{0,12}", 0..u64::MAX >> 8, 0..20)) {
         let table = FileTable::lay_out(files.iter().map(|(name, len)| (name.as_str(), *len)));
-        prop_assert_eq!(FileTable::open(&table.write())?, table.clone());
+        prop_assert_eq!(FileTable::open(&table.write(), 1)?, table.clone());
         prop_assert_eq!(table.body_len(), files.values().sum::<u64>());
         for (name, len) in &files {
             prop_assert_eq!(table.find(name).map(|(_, file)| file.len), Some(*len));

@@ -1,6 +1,6 @@
 //! Output of `canter index describe`.
 
-use super::pages::read_paged_entries;
+use super::super::pages::read_paged_entries;
 use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
