@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Data,
     /// Storage or a file did not answer: try again, or check credentials and permissions.
     Unavailable,
+    /// Another writer changed the same documents in the meantime: read them again, and decide again.
+    Conflict,
     /// A limit was reached: raise it, or reduce the input.
     Limit,
     /// A bug in Canter: report it.

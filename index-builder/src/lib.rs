@@ -35,8 +35,9 @@ mod transform;
 mod upkeep;
 
 pub use arrivals::{
-    DocumentCheck, DocumentProblem, LineIds, keep_rejected, keep_unbuildable, read_spooled,
-    remove_spooled, spool, spooled, spooled_source, unbuildable, withdraw_spooled,
+    DocumentCheck, DocumentProblem, IdBatch, IdSnapshot, LineIds, LiveVersion, MAX_ID_BYTES,
+    check_id, id_in, keep_rejected, keep_unbuildable, read_spooled, remove_spooled, spool, spooled,
+    spooled_source, unbuildable, withdraw_spooled,
 };
 pub use canter_stores::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
 pub use catalog::{

@@ -55,6 +55,10 @@ pub struct Action<'b> {
     pub id: Option<String>,
     /// Unsupported option of the action, if there is one.
     pub unknown: Option<&'static str>,
+    /// Sequence number that the document must have.
+    pub if_seq_no: Option<u64>,
+    /// Primary term that the document must have.
+    pub if_primary_term: Option<u64>,
     /// Document that follows the action: a line without its end.
     pub document: Option<&'b [u8]>,
 }
@@ -175,6 +179,8 @@ impl<'b> Actions<'b> {
             index: metadata.index,
             id: metadata.id.map(|Id(id)| id),
             unknown,
+            if_seq_no: metadata.if_seq_no,
+            if_primary_term: metadata.if_primary_term,
             document,
         }))
     }
@@ -253,8 +259,8 @@ struct Metadata {
     version: Option<IgnoredAny>,
     #[serde(alias = "_version_type")]
     version_type: Option<IgnoredAny>,
-    if_seq_no: Option<IgnoredAny>,
-    if_primary_term: Option<IgnoredAny>,
+    if_seq_no: Option<u64>,
+    if_primary_term: Option<u64>,
 }
 
 /// Document id, which some clients send as a number.
@@ -305,8 +311,6 @@ impl Metadata {
             ("routing", self.routing.is_some()),
             ("version", self.version.is_some()),
             ("version_type", self.version_type.is_some()),
-            ("if_seq_no", self.if_seq_no.is_some()),
-            ("if_primary_term", self.if_primary_term.is_some()),
             ("require_alias", self.require_alias == Some(true)),
             (
                 "require_data_stream",

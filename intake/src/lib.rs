@@ -29,6 +29,8 @@ mod upkeep;
 mod tests;
 
 pub use bulk::{Action, Actions, BulkError, Verb, parse_bulk};
+pub use lanes::batch::Taken;
+pub use lanes::ids::{Condition, LineOutcome, Operation};
 pub use lanes::lane::{Acknowledge, Admitted, Lane};
 pub use lanes::queue::LaneSettings;
 pub use lanes::room::Room;

@@ -46,7 +46,7 @@ impl From<&BuildError> for Refusal {
     fn from(error: &BuildError) -> Self {
         let message = error.to_string();
         match error.kind() {
-            ErrorKind::Unavailable => Self::Unavailable(message),
+            ErrorKind::Unavailable | ErrorKind::Conflict => Self::Unavailable(message),
             ErrorKind::Invalid | ErrorKind::Limit => Self::Invalid(message),
             _ => Self::Internal(message),
         }

@@ -103,7 +103,10 @@ async fn documents_of_one_publication_have_different_ids() {
         let different: std::collections::BTreeSet<&String> = ids.iter().collect();
         assert_eq!(different.len(), 3, "{ids:?}");
     }
-    assert_eq!(lane.add(&[], Acknowledge::Durable).await, Ok(None));
+    assert_eq!(
+        lane.add(&[], Acknowledge::Durable).await,
+        Ok(Taken::default())
+    );
 }
 
 #[tokio::test]

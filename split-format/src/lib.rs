@@ -45,15 +45,16 @@ pub use page::{
 };
 pub use split::{
     BlockChecksums, BodyFile, DocIdentity, FileEntry, FilePart, FileTable, Form, Head, HotRange,
-    Hotcache, Identities, IdentityDirectory, IdentityRange, Packable, PackedFile, Piece, SourceId,
-    SplitMetadata, Summaries, TimeRange, Words, WrittenSplit, head_len_of, pack, write_split,
+    Hotcache, Identities, IdentityDirectory, IdentityRange, Key, KeyFilter, KeyHash, Packable,
+    PackedFile, Piece, SourceId, SplitMetadata, Summaries, TimeRange, Words, WrittenSplit,
+    head_len_of, pack, write_keys, write_split,
 };
 pub use summaries::{
     BlockPlace, CoOccurrence, FieldRollup, FilterBlock, FilterGroup, FilterPlace, FilterScope,
     FiltersRef, Needle, Rollup, SplitFilter, TermPlace, TimeIndex,
 };
 pub use version::{
-    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE, LISTS_FILE,
-    MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, TOO_OLD, checksum64, object_id, page_object,
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE, KEYS_FILE,
+    LISTS_FILE, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, TOO_OLD, checksum64, object_id, page_object,
     split_object,
 };

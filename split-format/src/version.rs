@@ -139,6 +139,13 @@ pub(crate) const IDENTITIES_NAME: &str = "document identities";
 /// Version of that file.
 pub(crate) const IDENTITIES_VERSION: u32 = 3;
 
+/// Name of the body's file with the ids that clients gave to documents, which tantivy does not know.
+pub const KEYS_FILE: &str = "keys";
+/// Name of that file in errors.
+pub(crate) const KEYS_NAME: &str = "table of ids";
+/// Version of that file.
+pub(crate) const KEYS_VERSION: u32 = 1;
+
 /// Name of the body's file with the stored documents, which tantivy does not know.
 pub const DOCUMENTS_FILE: &str = "docs";
 /// Name of the body's file with the locations of stored documents.

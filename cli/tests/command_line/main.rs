@@ -19,6 +19,7 @@ mod one_command;
 mod serve;
 mod serve_cache;
 mod serve_hosts;
+mod serve_ids;
 mod serve_limits;
 mod serve_managing;
 mod serve_managing_api;

@@ -56,7 +56,8 @@ pub(crate) fn query(params: &[(&str, &str)]) -> String {
 }
 
 /// Paths that need a body with every parameter.
-const WRITES: [&str; 5] = [
+const WRITES: [&str; 6] = [
+    "/_mget",
     "/_bulk",
     "/_doc",
     "/ingest",
@@ -82,7 +83,11 @@ fn every_example_is_answered_and_no_other_parameter_is() {
     let operations = operations(&document);
     assert!(operations.len() > 80, "{}", operations.len());
     let mut wrong = Vec::new();
-    for operation in operations.iter().filter(|one| !one.is_managing) {
+    // `serve_ids.rs` sends requests for documents by their ids, which this index does not take.
+    let sent = operations
+        .iter()
+        .filter(|one| !one.is_managing && !one.path.contains("{id}"));
+    for operation in sent {
         let path = operation.path.replace("{index}", "logs");
         let path = path
             .replace("{field}", "severity_text")

@@ -53,6 +53,10 @@ pub struct DocMapping {
     /// numbers follow those of all others. Only the config of an index has this key.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub added_fields: Vec<String>,
+    /// Name of the field that identifies a document: a newer document replaces the one with the same value. At the root, a
+    /// text with the tokenizer `raw`. Quickwit does not know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id_field: Option<String>,
     /// Path of the timestamp field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp_field: Option<String>,

@@ -21,6 +21,7 @@ pub(in crate::config) fn index_config(config: &IndexConfig) -> Result<()> {
     }
     super::validate_text::text_fields(mapping)?;
     timestamp_field(mapping)?;
+    id_field(mapping)?;
     for (i, path) in mapping.tag_fields.iter().enumerate() {
         tag_field(mapping, path)
             .map_err(|message| ConfigError::new(format!("doc_mapping.tag_fields[{i}]"), message))?;
@@ -179,6 +180,30 @@ fn timestamp_field(mapping: &DocMapping) -> Result<()> {
         Ok(())
     };
     check().map_err(|message| ConfigError::new("doc_mapping.timestamp_field", message))
+}
+
+fn id_field(mapping: &DocMapping) -> Result<()> {
+    let Some(name) = &mapping.id_field else {
+        return Ok(());
+    };
+    let mut fields = mapping.field_mappings.iter();
+    let message = match fields.find(|field| field.name == *name) {
+        _ if name.contains(['.', '\\']) => "must have no dot in its name",
+        None => "is not in \"field_mappings\", at the root",
+        Some(FieldMapping {
+            kind: FieldKind::Text(text),
+            indexed: true,
+            multi_valued: false,
+            stored,
+            ..
+        }) if text.tokenizer == "raw" => match *stored || mapping.store_source {
+            true => return Ok(()),
+            false => "must be stored: remove \"stored: false\"",
+        },
+        Some(_) => "must have the type text and the tokenizer raw, and be indexed",
+    };
+    let message = format!("id field {name:?} {message}");
+    Err(ConfigError::new("doc_mapping.id_field", message))
 }
 
 fn tag_field(mapping: &DocMapping, path: &str) -> std::result::Result<(), String> {

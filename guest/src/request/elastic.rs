@@ -12,6 +12,7 @@ pub(crate) struct ElasticHits {
     /// Names of the query's named clauses, which hits that match them list. The question holds the clauses.
     pub(crate) named: Vec<String>,
     pub(crate) source: SourceFilter,
+    pub(crate) versions: ShownVersions,
     /// True if hits show their sort values, as they do if a request asks for an order.
     pub(crate) shows_sort: bool,
     /// Formats of dates among the sort values, by key.
@@ -51,6 +52,15 @@ impl ElasticHits {
         }
         names
     }
+}
+
+/// What hits show of the versions of their documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShownVersions {
+    /// True if they show the number of versions.
+    pub(crate) version: bool,
+    /// True if they show the sequence number.
+    pub(crate) seq_no: bool,
 }
 
 /// The name of a field, in which `*` matches any text, and the format of its dates.

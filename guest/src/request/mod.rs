@@ -21,7 +21,9 @@ mod sort;
 pub(crate) use aggregations::{AskedAggregations, refuse_ids};
 pub(crate) use asked_indexes::AskedIndexes;
 pub(crate) use counting::Counting;
-pub(crate) use elastic::{DateFormat, ElasticHits, Highlight, Marks, NamedField, SourceFilter};
+pub(crate) use elastic::{
+    DateFormat, ElasticHits, Highlight, Marks, NamedField, ShownVersions, SourceFilter,
+};
 pub(crate) use queries::{GivenQuery, parse_filters, read_filters};
 pub(crate) use question::{AnswerForm, Question};
 pub(crate) use resolved::{Resolved, TimeBounds};

@@ -7,7 +7,7 @@ mod pretty;
 mod response;
 mod snippets;
 
-pub(crate) use elastic::put;
+pub(crate) use elastic::{entries, put};
 pub(crate) use merge::Merged;
 pub(crate) use pretty::pretty;
 pub(crate) use response::{CachedAnswer, PlanFacts, RootSearch, answer_from_cache, to_json};

@@ -5,6 +5,7 @@ use canter_doc_mapper::{DocMapper, IndexConfig};
 
 use canter_formats::JsonNesting;
 
+use super::ids::id_in;
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
@@ -48,6 +49,12 @@ impl DocumentCheck {
         })
     }
 
+    /// Returns the field that identifies documents, if the index has one.
+    #[must_use]
+    pub fn id_field(&self) -> Option<&str> {
+        self.mapper.id_field()
+    }
+
     /// Returns the problem of a document, if there is one. `scratch` is working memory.
     pub fn problem(&self, json: &[u8], scratch: &mut Vec<u8>) -> Option<DocumentProblem> {
         if json.iter().all(u8::is_ascii_whitespace) {
@@ -68,6 +75,14 @@ impl DocumentCheck {
                 });
             }
         }
+        if let Some(name) = self.mapper.id_field()
+            && let Some(message) = id_problem(json, name)
+        {
+            return Some(DocumentProblem {
+                reason: "invalid_id",
+                message,
+            });
+        }
         if self.keeps_all {
             return None;
         }
@@ -78,4 +93,13 @@ impl DocumentCheck {
             message: error.to_string(),
         })
     }
+}
+
+/// Returns what is wrong with the id of a document, if anything is.
+fn id_problem(json: &[u8], id_field: &str) -> Option<String> {
+    if let Err(problem) = id_in(json, id_field) {
+        return Some(problem);
+    }
+    let version = id_in(json, "_version");
+    (version != Ok(None)).then(|| "_version: versions are counted, and not given".to_owned())
 }

@@ -38,6 +38,23 @@ impl LineIds {
         }
     }
 
+    /// Returns the source that the lines belong to.
+    pub(crate) fn source(self) -> SourceId {
+        self.source
+    }
+
+    /// Returns the source and the line of one of them, counted from 0.
+    pub(crate) fn place(self, nth: u64) -> (SourceId, u64) {
+        (self.source, self.first.saturating_add(nth))
+    }
+
+    /// Returns the sequence number of one of them, counted from 0.
+    #[must_use]
+    pub fn seq_no(&self, nth: u64) -> u64 {
+        let (source, position) = self.place(nth);
+        DocIdentity { source, position }.seq_no()
+    }
+
     /// Returns the id of one of them, counted from 0, as searches show it.
     #[must_use]
     pub fn nth(&self, nth: u64) -> String {

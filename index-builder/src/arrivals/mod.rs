@@ -2,11 +2,13 @@
 //! are published.
 
 mod check;
+mod ids;
 mod line_ids;
 mod spool;
 mod unbuildable;
 
 pub use check::{DocumentCheck, DocumentProblem};
+pub use ids::{IdBatch, IdSnapshot, LiveVersion, MAX_ID_BYTES, check_id, id_in};
 pub use line_ids::LineIds;
 pub(crate) use spool::unpacked;
 pub use spool::{

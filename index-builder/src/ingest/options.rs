@@ -1,9 +1,11 @@
 //! Options of an ingest, and every limit with its default.
 
+use crate::arrivals::IdBatch;
 use crate::error::BuildError;
 use crate::transform::Transform;
 use canter_formats::{Format, Zone};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread;
 
 /// Options of an ingest. `IngestOptions::default()` suits most machines; peak memory is about `1 +
@@ -61,6 +63,9 @@ pub struct IngestOptions {
     /// Number of input bytes between checkpoints, which record uploaded splits before the publication, so that the
     /// same ingest continues there after an interruption (256 MiB).
     pub checkpoint_raw_num_bytes: u64,
+    /// Changes of documents by their ids, which the caller resolved before. Without it, new documents replace those with the
+    /// same ids.
+    pub ids: Option<Arc<IdBatch>>,
     /// Number of threads that parse documents (half of the cores).
     pub num_parsers: usize,
     /// Number of threads that build splits, each with one split in memory (one, or two from four
@@ -91,6 +96,7 @@ impl Default for IngestOptions {
             max_rejects: None,
             ingested_at_ms: 0,
             checkpoint_raw_num_bytes: 256 << 20,
+            ids: None,
             num_parsers: (num_cores / 2).clamp(1, 8),
             num_indexers: (num_cores / 2).clamp(1, 2),
         }

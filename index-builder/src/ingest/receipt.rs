@@ -6,7 +6,7 @@ use super::progress::{Phase, Progress};
 use super::run::{Uploaded, build};
 use crate::blocking;
 use crate::error::BuildError;
-use crate::publisher::{self, NewSplit, PublishOutcome, SourceStep};
+use crate::publisher::{self, NewDocuments, NewSplit, PublishOutcome, SourceStep};
 use crate::source::Source;
 use crate::storage::IndexStore;
 use crate::transform::Transform;
@@ -179,7 +179,12 @@ pub fn publish_receipts(
         }
     }
     let manifest = prepared.take_manifest();
-    let publishing = publisher::publish_from(manifest, store, Some(config), &splits, &steps);
+    let new = NewDocuments {
+        splits: &splits,
+        sources: &steps,
+        changes: None,
+    };
+    let publishing = publisher::publish_from(manifest, store, Some(config), &new);
     let outcome = blocking::run(publishing)?;
     Ok(PublishOutcome {
         num_known_splits: outcome.num_known_splits + published.num_known_splits,

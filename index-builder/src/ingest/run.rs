@@ -6,10 +6,11 @@ use super::progress::{Counters, Meter, Phase, Progress};
 use super::rejects::RejectsFile;
 use super::report::{IngestReport, InputReport, SplitReport};
 use super::warnings::warnings_of;
+use crate::arrivals::IdBatch;
 use crate::blocking;
 use crate::error::BuildError;
 use crate::pipeline::{self, Built, Plan};
-use crate::publisher::{self, LoadedManifest};
+use crate::publisher::{self, LoadedManifest, NewDocuments, PublishOutcome};
 use crate::source::{Ledger, ReadSettings, Source, TakenApart, take_apart};
 use crate::storage::IndexStore;
 use canter_doc_mapper::{DocMapper, IndexConfig};
@@ -46,16 +47,13 @@ pub fn ingest(
         manifest,
         ..
     } = build(store, options, sources, progress, Phase::Publishing)?;
+    let published = publish_built(store, options, &config, &built, manifest)?;
     let Built {
         splits,
         inputs,
         gone,
         ..
     } = &built;
-    let sources = &built.sources;
-    publisher::create_new(store)?;
-    let published = publisher::publish_from(manifest, store, Some(&config), splits, sources);
-    let published = blocking::run(published)?;
     checkpoints.remove();
     meter.tell(Phase::Done);
     let warnings = warnings_of(
@@ -99,6 +97,24 @@ pub fn ingest(
         num_gone_inputs: built.gone.len() as u64,
         inputs: built.inputs.into_iter().map(InputReport::of).collect(),
     })
+}
+
+/// Publishes what was built.
+fn publish_built(
+    store: &IndexStore,
+    options: &IngestOptions,
+    config: &IndexConfig,
+    built: &Built,
+    manifest: Option<LoadedManifest>,
+) -> Result<PublishOutcome, BuildError> {
+    publisher::create_new(store)?;
+    let new = NewDocuments {
+        splits: &built.splits,
+        sources: &built.sources,
+        changes: options.ids.as_deref().map(IdBatch::changes),
+    };
+    let published = publisher::publish_from(manifest, store, Some(config), &new);
+    blocking::run(published)
 }
 
 /// Uploaded splits that are not published.

@@ -1,12 +1,13 @@
-//! Filter of a split: a set of terms of the fields for which it is worth its bytes.
+//! Filter of a split: a set of terms of the fields for which it is worth its bytes. Table of the ids that clients gave to its
+//! documents.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use canter_doc_mapper::DocMapper;
-use canter_split_format::{FilterScope, Needle, SplitFilter};
-use tantivy::SegmentReader;
-use tantivy::schema::{Field, FieldEntry, Type};
+use canter_split_format::{FilterScope, Key, KeyHash, Needle, SplitFilter, write_keys};
+use tantivy::schema::{Field, FieldEntry, IndexRecordOption, Type};
+use tantivy::{DocSet, SegmentReader, TERMINATED};
 
 use crate::BuildError;
 
@@ -39,9 +40,19 @@ struct Candidate {
     is_marked: bool,
 }
 
+/// Returns the filter and the table of ids of a segment whose split has `num_bytes` bytes without them, as far as there are any.
+pub(super) fn lookups_of(
+    segment: &SegmentReader,
+    mapper: &DocMapper,
+    num_bytes: u64,
+) -> Result<(Option<SplitFilter>, Option<Vec<u8>>), BuildError> {
+    let filter = filter_of(segment, mapper, num_bytes)?;
+    Ok((filter, keys_of(segment, mapper)?))
+}
+
 /// Returns the filter of a segment whose split has `num_bytes` bytes without it. Returns `None` if
 /// there is nothing to filter by, or too little room.
-pub(super) fn filter_of(
+fn filter_of(
     segment: &SegmentReader,
     mapper: &DocMapper,
     num_bytes: u64,
@@ -141,4 +152,37 @@ fn log2_num_blocks(num_terms: u64, most_num_bytes: u64) -> Option<u32> {
             .find(fits)
             .filter(|log2| has(*log2, MIN_BITS_PER_TERM))
     })
+}
+
+/// Name of the column with the number of versions of a document's id; documents without it are the first version.
+const VERSION: &str = "_version";
+
+/// Returns the table of the ids that clients gave to the documents of a segment. Returns `None` if there are none.
+fn keys_of(segment: &SegmentReader, mapper: &DocMapper) -> Result<Option<Vec<u8>>, BuildError> {
+    let Some(name) = mapper.id_field() else {
+        return Ok(None);
+    };
+    let inverted_index = segment.inverted_index(segment.schema().get_field(name)?)?;
+    let versions = segment.fast_fields().column_opt::<u64>(VERSION)?;
+    let mut keys = Vec::new();
+    let mut stream = inverted_index
+        .terms()
+        .stream()
+        .map_err(tantivy::TantivyError::from)?;
+    while stream.advance() {
+        let id = std::str::from_utf8(stream.key())
+            .map_err(|error| BuildError::internal(format!("an id of a document: {error}")))?;
+        let hash = KeyHash::of(id);
+        let mut docs = inverted_index
+            .read_postings_from_terminfo(stream.value(), IndexRecordOption::Basic)
+            .map_err(tantivy::TantivyError::from)?;
+        let mut doc = docs.doc();
+        while doc != TERMINATED {
+            let version = versions.as_ref().and_then(|column| column.first(doc));
+            let version = version.map_or(1, |version| u32::try_from(version).unwrap_or(u32::MAX));
+            keys.push(Key { hash, doc, version });
+            doc = docs.advance();
+        }
+    }
+    Ok((!keys.is_empty()).then(|| write_keys(keys)))
 }

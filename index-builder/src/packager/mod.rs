@@ -141,7 +141,7 @@ pub fn package_split(
     };
     let co_occurrence = co_occurrence::co_occurrence_of(&trial.segment, files.common_terms())?;
     let tags = summaries::tags_of(&trial.segment, mapper)?;
-    let filter = filter::filter_of(&trial.segment, mapper, files.num_bytes())?;
+    let (filter, keys) = filter::lookups_of(&trial.segment, mapper, files.num_bytes())?;
     let metadata = SplitMetadata {
         num_docs: trial.segment.max_doc(),
         raw_num_bytes: facts.raw_num_bytes,
@@ -154,7 +154,8 @@ pub fn package_split(
     let num_columns_outside_head = trial.num_columns_outside_head;
     let num_docs = files.num_docs();
     let (hot_ranges, packable) = trial.into_parts(&files)?;
-    let files = columns::packed(files.with_filter(filter.as_ref()).into_named(), &packable);
+    let files = files.with_lookups(filter.as_ref(), keys).into_named();
+    let files = columns::packed(files, &packable);
     let summaries = Summaries {
         time_index,
         rollup,

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{
-    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, IDENTITIES_FILE, Identities, LISTS_FILE,
-    SplitFilter,
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, IDENTITIES_FILE, Identities, KEYS_FILE,
+    LISTS_FILE, SplitFilter,
 };
 use tantivy::Index;
 use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
@@ -123,11 +123,17 @@ impl SegmentFiles {
         self
     }
 
-    /// Appends the split's filter, if there is one, at the end, because searches read it from
-    /// elsewhere.
-    pub(crate) fn with_filter(mut self, filter: Option<&SplitFilter>) -> Self {
-        let file = filter.map(|filter| (FILTER_FILE, OwnedBytes::new(filter.write())));
-        self.files.extend(file);
+    /// Appends the split's filter and the table of its documents' ids, as far as there are any, at the end: searches read the
+    /// filter from elsewhere, and only writers read the table.
+    pub(crate) fn with_lookups(
+        mut self,
+        filter: Option<&SplitFilter>,
+        keys: Option<Vec<u8>>,
+    ) -> Self {
+        let filter = filter.map(|filter| (FILTER_FILE, filter.write()));
+        let files = filter.into_iter().chain(keys.map(|keys| (KEYS_FILE, keys)));
+        let files = files.map(|(name, bytes)| (name, OwnedBytes::new(bytes)));
+        self.files.extend(files);
         self
     }
 

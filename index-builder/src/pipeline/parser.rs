@@ -3,11 +3,13 @@
 
 use super::kept::encode_kept;
 use super::standing::Position;
+use crate::arrivals::{IdBatch, id_in};
 use crate::ingest::Reject;
 use crate::source::{Extent, Record, RecordBatch, is_blank};
 use crate::transform::{Outcome, Runner, Transform};
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{DocIdentity, SourceId};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A document waiting for its split.
@@ -60,6 +62,8 @@ pub(super) struct Parser<'p> {
     pub(super) max_record_num_bytes: usize,
     pub(super) keeps_all: bool,
     pub(super) transform: Option<&'p Transform>,
+    /// Versions of documents.
+    pub(super) ids: Option<&'p IdBatch>,
 }
 
 /// Working memory of a parser.
@@ -176,7 +180,12 @@ impl Parser<'_> {
 
     /// Adds a document, or a reject.
     fn add(&self, record: &Record<'_>, json: &[u8], parsed: &mut ParsedBatch) {
+        let json = match self.versioned(record, json, parsed) {
+            Ok(json) => json,
+            Err(problem) => return self.refuse(record, "invalid_id", problem, parsed),
+        };
         let start = parsed.encoded.len();
+        let json = &*json;
         match self.mapper.encode_doc(json, &mut parsed.encoded) {
             Ok(timestamp) => {
                 let identity = identity(parsed);
@@ -195,6 +204,31 @@ impl Parser<'_> {
                 self.refuse(record, reason, error.to_string(), parsed);
             }
         }
+    }
+
+    /// Returns a document with the number of its version, if that is not the first.
+    ///
+    /// # Errors
+    /// It has something else than an id where its id should be.
+    fn versioned<'j>(
+        &self,
+        record: &Record<'_>,
+        json: &'j [u8],
+        parsed: &ParsedBatch,
+    ) -> Result<Cow<'j, [u8]>, String> {
+        let Some(name) = self.mapper.id_field() else {
+            return Ok(json.into());
+        };
+        id_in(json, name)?;
+        let ids = self.ids;
+        let version = ids.and_then(|ids| ids.version(parsed.doc_source, record.place));
+        let rest = json.trim_ascii_start().strip_prefix(b"{");
+        let Some((version, rest)) = version.zip(rest) else {
+            return Ok(json.into());
+        };
+        Ok([format!("{{\"_version\":{version},").as_bytes(), rest]
+            .concat()
+            .into())
     }
 
     /// Returns the problem of a record that shows before it is parsed.

@@ -281,6 +281,7 @@ fn parse(
         max_record_num_bytes: plan.settings.max_record_num_bytes(),
         keeps_all: plan.settings.keeps_all,
         transform: plan.options.transform.as_ref(),
+        ids: plan.options.ids.as_deref(),
     };
     let mut scratch = Scratch::default();
     for (place, batch) in batches {

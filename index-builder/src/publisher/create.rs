@@ -220,6 +220,13 @@ pub(crate) async fn load(store: &IndexStore) -> Result<LoadedManifest, BuildErro
     loaded_of(store, found)
 }
 
+/// Reads the manifest, and holds what was read for the ingest that follows, which saves a request.
+pub(crate) async fn load_and_hold(store: &IndexStore) -> Result<LoadedManifest, BuildError> {
+    let found = store.get(MANIFEST_OBJECT).await?;
+    store.hold_manifest(found.clone());
+    loaded_of(store, found)
+}
+
 /// Reads the manifest, or returns the one that [`IndexStore::has_index`] read, if that was the last request.
 pub(crate) async fn load_held(store: &IndexStore) -> Result<LoadedManifest, BuildError> {
     match store.take_held_manifest() {

@@ -19,22 +19,26 @@ pub(crate) mod tests;
 mod update;
 
 pub(crate) use capacity::{ADVICE, Prepared, prepare};
-pub(crate) use create::{LoadedManifest, config_of, create_new, load, manifest_bytes};
+pub(crate) use create::{
+    LoadedManifest, config_of, create_new, load, load_and_hold, manifest_bytes,
+};
 pub use create::{
     create_index, create_index_with, open_or_create_index, open_or_create_index_with,
     open_or_start_index_with,
 };
-pub(crate) use delete::{Deleted, delete, read_deletes};
+pub(crate) use delete::{
+    Deleted, IdChanges, IdKey, Live, delete, find_ids, hold_live_only, identities_of, read_deletes,
+};
 pub use description::{IndexDescription, TimeHistogram};
-pub(crate) use pages::read_paged_entries;
+pub(crate) use pages::{PageEntries, read_paged_entries};
 #[cfg(test)]
 pub(crate) use publish::publish;
-pub(crate) use publish::{MAX_ATTEMPTS, is_outdated, pause, publish_from};
+pub(crate) use publish::{MAX_ATTEMPTS, NewDocuments, is_outdated, pause, publish_from};
 pub use publish::{NewSplit, PublishOutcome};
 pub use replace::{ReplaceOutcome, Replacement};
 pub(crate) use replace::{find_entries, replace};
-pub(crate) use sources::SourceStep;
 pub use sources::forget_sources;
+pub(crate) use sources::{SourceStep, SourcesReader};
 #[cfg(test)]
 pub(crate) use update::update;
 pub use update::{ConfigChange, UpdateReport, update_index};

@@ -11,11 +11,12 @@
 //! swapped in: a crash or a failed swap leaves pages that no manifest refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use canter_split_format::{
     FiltersRef, ManifestFile, PageRef, PageSplit, Rollup, SplitEntry, SplitFilter, SplitNumber,
-    split_number, split_object, write_page,
+    TimeRange, split_number, split_object, write_page,
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 
@@ -249,6 +250,66 @@ pub(super) async fn read_page_entries(
         .open_entries(&bytes)
         .map_err(|error| damaged(store, &name).caused_by(error))?;
     Ok(splits.into_iter().map(|split| split.entry).collect())
+}
+
+/// Location of a split: `None` for the manifest itself, or the name of a page.
+pub(super) type PageId = Option<String>;
+
+/// Cache of the entries of pages, which never change.
+#[derive(Default)]
+pub(crate) struct PageEntries {
+    read: BTreeMap<String, Arc<Vec<SplitEntry>>>,
+}
+
+impl PageEntries {
+    /// Returns the entries of a page.
+    ///
+    /// # Errors
+    /// Same as for [`read_page`].
+    pub(super) async fn of_page(
+        &mut self,
+        store: &IndexStore,
+        page: &PageRef,
+    ) -> Result<Arc<Vec<SplitEntry>>, BuildError> {
+        let held = self.read.get(&page.id).cloned();
+        if let Some(entries) = held.or_else(|| store.held_page(&page.id)) {
+            return Ok(entries);
+        }
+        let entries = Arc::new(read_page_entries(store, page).await?);
+        self.read.insert(page.id.clone(), Arc::clone(&entries));
+        Ok(entries)
+    }
+
+    /// Finds a split of this time range for which `is_it` holds. Returns its location and entry.
+    pub(super) async fn find_where(
+        &mut self,
+        store: &IndexStore,
+        file: &ManifestFile,
+        time_range: Option<TimeRange>,
+        is_it: impl Fn(&SplitEntry) -> bool,
+    ) -> Result<Option<(PageId, SplitEntry)>, BuildError> {
+        let mut newest = file.manifest.splits.iter();
+        if let Some(entry) = newest.find(|entry| is_it(entry)) {
+            return Ok(Some((None, entry.clone())));
+        }
+        for page in &file.pages {
+            if !may_hold(page, time_range) {
+                continue;
+            }
+            let entries = self.of_page(store, page).await?;
+            if let Some(entry) = entries.iter().find(|entry| is_it(entry)) {
+                return Ok(Some((Some(page.id.clone()), entry.clone())));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn may_hold(page: &PageRef, time_range: Option<TimeRange>) -> bool {
+    match (page.time_range, time_range) {
+        (Some(page), Some(split)) => page.start_ns <= split.start_ns && split.end_ns <= page.end_ns,
+        (page, split) => page.is_none() || split.is_some(),
+    }
 }
 
 /// Cache of the ledger's objects, which never change.

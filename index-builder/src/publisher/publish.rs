@@ -2,6 +2,7 @@
 
 use super::capacity::check_capacity;
 use super::create::{LoadedManifest, config_of, load, manifest_bytes};
+use super::delete::{IdChanges, NewKeys, replace_documents};
 use super::pages::{LedgerReader, move_overflow};
 use super::sources::{Advance, SourceStep, SourcesReader, advance};
 use super::spare::spare_what_is_referenced;
@@ -11,7 +12,7 @@ use crate::error::{BuildError, ErrorKind};
 use crate::storage::{IndexStore, Swap, Version};
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::{
-    MANIFEST_OBJECT, ManifestFile, SplitEntry, SplitNumber, split_number, split_object,
+    MANIFEST_OBJECT, ManifestFile, SourceId, SplitEntry, SplitNumber, split_number, split_object,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -82,23 +83,44 @@ impl IndexStore {
     /// `Internal` if an object is missing or has another length; `Unavailable` if storage does not
     /// answer or conflicts persist. In each case, the old manifest stays.
     pub fn publish(&self, splits: &[NewSplit]) -> Result<PublishOutcome, BuildError> {
-        blocking::run(publish(self, None, splits, &[]))
+        let new = NewDocuments {
+            splits,
+            ..NewDocuments::default()
+        };
+        blocking::run(publish_from(None, self, None, &new))
     }
 }
 
-/// Reads the manifest and calls [`publish_from`].
+/// Publishes splits of these sources; see [`publish_from`].
+#[cfg(test)]
 pub(crate) async fn publish(
     store: &IndexStore,
     index_config: Option<&IndexConfig>,
     splits: &[NewSplit],
     sources: &[SourceStep],
 ) -> Result<PublishOutcome, BuildError> {
-    publish_from(None, store, index_config, splits, sources).await
+    let new = NewDocuments {
+        splits,
+        sources,
+        changes: None,
+    };
+    publish_from(None, store, index_config, &new).await
+}
+
+/// What is published together.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct NewDocuments<'a> {
+    /// Uploaded splits.
+    pub(crate) splits: &'a [NewSplit],
+    /// Progress of the splits' sources, in the order of their arrival.
+    pub(crate) sources: &'a [SourceStep],
+    /// Changes of other documents.
+    pub(crate) changes: Option<&'a IdChanges>,
 }
 
 /// Publishes splits; see [`IndexStore::publish`]. `read` is the manifest if it was read a moment
 /// ago, `index_config` is the config with which the splits were built, if it must be compared with
-/// the manifest's, and `sources` is the progress of the splits' sources.
+/// the manifest's. In an index with an `id_field`, new documents replace those with the same ids.
 ///
 /// ```text
 ///   GET  manifest          unless `read`; its version will be replaced
@@ -114,9 +136,13 @@ pub(crate) async fn publish_from(
     mut read: Option<LoadedManifest>,
     store: &IndexStore,
     index_config: Option<&IndexConfig>,
-    splits: &[NewSplit],
-    sources: &[SourceStep],
+    documents: &NewDocuments<'_>,
 ) -> Result<PublishOutcome, BuildError> {
+    let NewDocuments {
+        splits,
+        sources,
+        changes,
+    } = *documents;
     let ids: BTreeSet<SplitNumber> = splits.iter().filter_map(number_of).collect();
     let mut ledger = LedgerReader::default();
     let mut sources_reader = SourcesReader::default();
@@ -137,10 +163,20 @@ pub(crate) async fn publish_from(
                 known.clone_from(&ids);
             }
             // Lines without documents alone are not worth a write.
-            let is_worth_it = !splits.is_empty() || sources.iter().any(|step| step.marks_whole);
+            let is_worth_it = !splits.is_empty()
+                || sources.iter().any(|step| step.marks_whole)
+                || changes.is_some_and(|changes| !changes.removed.is_empty());
             let is_new = found == Advance::Advanced && !sources.is_empty() && is_worth_it;
             let before = &mut published_before;
-            publish_once(store, splits, loaded, (known, is_new), num_attempts, before).await
+            publish_once(
+                store,
+                documents,
+                loaded,
+                (known, is_new),
+                num_attempts,
+                before,
+            )
+            .await
         };
         let outcome = outcome.await;
         match outcome {
@@ -161,13 +197,13 @@ pub(crate) async fn publish_from(
 /// Makes one attempt. Returns `None` if another writer was faster.
 async fn publish_once(
     store: &IndexStore,
-    splits: &[NewSplit],
+    documents: &NewDocuments<'_>,
     loaded: LoadedManifest,
     (mut known, has_new_sources): (BTreeSet<SplitNumber>, bool),
     num_attempts: u32,
     published_before: &mut Option<(u64, u64)>,
 ) -> Result<Option<PublishOutcome>, BuildError> {
-    let mut manifest = loaded.file;
+    let (splits, mut manifest) = (documents.splits, loaded.file);
     let (new, known): (Vec<&NewSplit>, Vec<&NewSplit>) = splits
         .iter()
         .partition(|split| number_of(split).is_none_or(|id| known.insert(id)));
@@ -196,8 +232,22 @@ async fn publish_once(
         check_uploaded(store, &split.entry).await?;
     }
     let new_ids: Vec<&str> = new.iter().map(|split| split.entry.id.as_str()).collect();
-    for split in &new {
-        manifest.add_split(split.entry.clone(), split.head.clone());
+    let order = documents.sources.iter().map(|step| step.source);
+    let order: Vec<SourceId> = order.collect();
+    let new = new
+        .iter()
+        .map(|split| (split.entry.clone(), split.head.as_slice()));
+    let mut new: Vec<NewKeys<'_>> = new.collect();
+    if has_id_field(&manifest) {
+        let changes = documents.changes;
+        replace_documents(store, &mut manifest, &mut new, &order, changes).await?;
+    }
+    for (entry, head) in new {
+        match entry.num_live_docs() {
+            // A later split has newer documents with all of its ids.
+            0 => manifest.ledger.recent.extend(split_number(&entry.id)),
+            _ => manifest.add_split(entry, head.to_vec()),
+        }
     }
     move_overflow(store, &mut manifest).await?;
     spare_what_is_referenced(store, &mut manifest, new_ids)?;
@@ -213,6 +263,12 @@ async fn publish_once(
         Swap::Done => confirm(store, splits, outcome).await.map(Some),
         Swap::Conflict => Ok(None),
     }
+}
+
+/// Returns whether documents of an index are identified by a field.
+fn has_id_field(manifest: &ManifestFile) -> bool {
+    let config = &manifest.manifest.index_config;
+    config.pointer("/doc_mapping/id_field").is_some()
 }
 
 /// Returns whether an error concerns an object that only an outdated manifest referred to: another

@@ -3,16 +3,16 @@
 //! A replacement is atomic: if one of its splits has changed (another merge was faster, or
 //! documents were deleted in between), it is dropped, and the other replacements still happen.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use canter_split_format::{
     ListedSplit, MANIFEST_OBJECT, ManifestFile, PageRef, PageSplit, SplitEntry, SplitNumber,
-    TimeRange, split_number,
+    split_number,
 };
 
 use super::capacity::check_capacity;
 use super::create::{LoadedManifest, load, manifest_bytes};
-use super::pages::{add_pages, move_overflow, read_page, read_page_entries};
+use super::pages::{PageEntries, PageId, add_pages, move_overflow, read_page};
 use super::publish::{MAX_ATTEMPTS, NewSplit, is_outdated, is_there, pause};
 use super::spare::spare_what_is_referenced;
 use crate::error::BuildError;
@@ -129,9 +129,6 @@ async fn is_uploaded(store: &IndexStore, replacement: &Replacement) -> Result<bo
     Ok(true)
 }
 
-/// Location of a split: `None` for the manifest itself, or the name of a page.
-pub(super) type PageId = Option<String>;
-
 /// Applies replacements to a manifest, and rewrites the pages that lose splits.
 async fn apply(
     store: &IndexStore,
@@ -172,12 +169,6 @@ async fn apply(
         }
     }
     Ok(())
-}
-
-/// Cache of the entries of pages, which never change.
-#[derive(Default)]
-pub(super) struct PageEntries {
-    read: BTreeMap<String, Vec<SplitEntry>>,
 }
 
 impl PageEntries {
@@ -226,34 +217,6 @@ impl PageEntries {
         let found = self.find_where(store, file, wanted.time_range, is_it);
         Ok(found.await?.map(|(place, _)| place))
     }
-
-    /// Finds a split of this time range for which `is_it` holds. Returns its location and entry.
-    pub(super) async fn find_where(
-        &mut self,
-        store: &IndexStore,
-        file: &ManifestFile,
-        time_range: Option<TimeRange>,
-        is_it: impl Fn(&SplitEntry) -> bool,
-    ) -> Result<Option<(PageId, SplitEntry)>, BuildError> {
-        let mut newest = file.manifest.splits.iter();
-        if let Some(entry) = newest.find(|entry| is_it(entry)) {
-            return Ok(Some((None, entry.clone())));
-        }
-        for page in &file.pages {
-            if !may_hold(page, time_range) {
-                continue;
-            }
-            if !self.read.contains_key(&page.id) {
-                let entries = read_page_entries(store, page).await?;
-                self.read.insert(page.id.clone(), entries);
-            }
-            let entries = self.read.get(&page.id);
-            if let Some(entry) = entries.into_iter().flatten().find(|entry| is_it(entry)) {
-                return Ok(Some((Some(page.id.clone()), entry.clone())));
-            }
-        }
-        Ok(None)
-    }
 }
 
 /// Returns the index's config and the entries of listed splits, or `None` if one of them is no
@@ -274,11 +237,4 @@ pub(crate) async fn find_entries(
         }
     }
     Ok(Some((file.manifest.index_config, entries)))
-}
-
-fn may_hold(page: &PageRef, time_range: Option<TimeRange>) -> bool {
-    match (page.time_range, time_range) {
-        (Some(page), Some(split)) => page.start_ns <= split.start_ns && split.end_ns <= page.end_ns,
-        (page, split) => page.is_none() || split.is_some(),
-    }
 }

@@ -32,6 +32,8 @@ pub(crate) struct FailingStore {
     fail_at: u64,
     failure: Failure,
     num_ops: AtomicU64,
+    /// Bytes that were read.
+    num_bytes: AtomicU64,
     /// Objects with this in their names are never deleted.
     kept: Option<&'static str>,
 }
@@ -43,6 +45,7 @@ impl FailingStore {
             fail_at,
             failure,
             num_ops: AtomicU64::new(0),
+            num_bytes: AtomicU64::new(0),
             kept: None,
         }
     }
@@ -57,6 +60,10 @@ impl FailingStore {
 
     pub(crate) fn num_ops(&self) -> u64 {
         self.num_ops.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn num_bytes(&self) -> u64 {
+        self.num_bytes.load(Ordering::SeqCst)
     }
 
     async fn pass<T>(&self, operation: impl Future<Output = Result<T>>) -> Result<T> {
@@ -105,7 +112,10 @@ impl ObjectStore for FailingStore {
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
-        self.pass(self.inner.get_opts(location, options)).await
+        let found = self.pass(self.inner.get_opts(location, options)).await?;
+        let len = found.range.end - found.range.start;
+        self.num_bytes.fetch_add(len, Ordering::SeqCst);
+        Ok(found)
     }
 
     fn delete_stream(

@@ -2,18 +2,19 @@
 
 mod below;
 mod conditions;
+mod held;
 mod write_probe;
 
+use held::Held;
+pub(crate) use held::{HeldKeys, HeldSplit};
 pub use write_probe::{Condition, WriteProbe};
 
 use super::local_lock::LocalLock;
 use super::own_names::{LOCK_NAME, PROBE_FOLDER, is_own};
 use super::uri::{Location, parse_uri};
-use crate::blocking;
 use crate::error::{BuildError, ErrorKind, Shows};
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
-use canter_split_format::MANIFEST_OBJECT;
 use canter_stores::{Answer, Misbehaviour, NotImplemented, StoreFault, redact_urls};
 use futures_util::StreamExt;
 use object_store::local::LocalFileSystem;
@@ -25,7 +26,7 @@ use object_store::{
 use std::fmt;
 use std::fs;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Minimum length in bytes of an object that is uploaded in parts.
@@ -60,8 +61,7 @@ pub struct IndexStore {
     probed: Arc<OnceLock<WriteProbe>>,
     /// The config of a new index, which an ingest creates when it publishes, if there is none.
     new_config: Option<Arc<IndexConfig>>,
-    /// The manifest that was just read, for the next ingest.
-    held_manifest: Arc<Mutex<Option<(Bytes, Version)>>>,
+    held: Arc<Held>,
 }
 
 /// Options for writes to an index.
@@ -146,29 +146,8 @@ impl IndexStore {
             pauses: &[],
             probed: Arc::default(),
             new_config: None,
-            held_manifest: Arc::default(),
+            held: Arc::default(),
         }
-    }
-
-    /// Returns whether there is an index. Keeps its manifest for the next ingest, which saves a request.
-    ///
-    /// # Errors
-    /// `Unavailable` if storage does not answer.
-    pub fn has_index(&self) -> Result<bool, BuildError> {
-        let found = blocking::run(self.get(MANIFEST_OBJECT))?;
-        let is_there = found.is_some();
-        *self.held() = found;
-        Ok(is_there)
-    }
-
-    /// Takes the kept manifest.
-    pub(crate) fn take_held_manifest(&self) -> Option<(Bytes, Version)> {
-        self.held().take()
-    }
-
-    fn held(&self) -> MutexGuard<'_, Option<(Bytes, Version)>> {
-        let held = self.held_manifest.lock();
-        held.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the next ingest create the index with `config` when it publishes, if there is none: an ingest that fails

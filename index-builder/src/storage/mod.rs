@@ -16,8 +16,8 @@ mod uri;
 
 pub use index_folder::{IndexFolder, check_index_name};
 pub use index_store::{Condition, WriteProbe};
+pub(crate) use index_store::{HeldKeys, HeldSplit, Swap, Version, no_index};
 pub use index_store::{IndexStore, WriteOptions};
-pub(crate) use index_store::{Swap, Version, no_index};
 pub(crate) use own_names::{
     CHECKPOINTS_FOLDER, SPOOL_FOLDER, checkpoint_object, is_checkpoint, rejected_object,
     spooled_id, spooled_object,

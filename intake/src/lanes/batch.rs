@@ -1,15 +1,25 @@
 //! Documents that wait to be published.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Instant;
 
 use canter_index_builder::LineIds;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
+use super::ids::{Condition, LineOutcome};
 use crate::refusal::Refusal;
 
-/// Ids of documents that were added; `None` if there were none.
-pub(crate) type Added = Result<Option<LineIds>, Refusal>;
+/// Documents that were taken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Ids of the lines as of documents without ids of their own; `None` if there were none.
+    pub ids: Option<LineIds>,
+    /// What became of each line, if any has an id and they are published.
+    pub outcomes: Vec<LineOutcome>,
+}
+
+/// Answer to a client.
+pub(crate) type Added = Result<Taken, Refusal>;
 
 /// Assumed size of documents that only the store holds.
 const SPOOLED_NUM_BYTES: usize = 1 << 20;
@@ -28,9 +38,27 @@ pub(crate) struct Part {
     pub(crate) room: Option<OwnedSemaphorePermit>,
     /// Numbers of lines, from 1, that cannot be built and are set aside.
     pub(crate) left_out: BTreeSet<u64>,
+    /// Conditions of operations by the number of their line, from 0.
+    pub(crate) conditions: BTreeMap<u64, Condition>,
+    /// What becomes of each line, once known.
+    pub(crate) outcomes: Vec<LineOutcome>,
 }
 
 impl Part {
+    /// Creates a part that waits for nothing but others.
+    pub(crate) fn empty() -> Self {
+        Self {
+            lines: None,
+            spooled: None,
+            waiter: None,
+            ids: None,
+            room: None,
+            left_out: BTreeSet::new(),
+            conditions: BTreeMap::new(),
+            outcomes: Vec::new(),
+        }
+    }
+
     pub(crate) fn num_bytes(&self) -> usize {
         match (&self.lines, &self.spooled) {
             (Some(lines), _) => lines.len(),
@@ -90,11 +118,17 @@ impl Waiting {
         taken
     }
 
-    /// Puts back parts that could not be published, after all others, to be tried again.
-    pub(crate) fn put_back(&mut self, parts: Vec<Part>) {
-        for part in parts {
+    /// Puts back parts that could not be published, to be tried again: after all others, unless these may only follow them.
+    pub(crate) fn put_back(&mut self, parts: Vec<Part>, keeps_order: bool) {
+        for part in &parts {
             self.num_bytes += part.num_bytes();
-            self.parts.push_back(part);
+        }
+        match keeps_order {
+            true => parts
+                .into_iter()
+                .rev()
+                .for_each(|part| self.parts.push_front(part)),
+            false => self.parts.extend(parts),
         }
         if !self.parts.is_empty() {
             self.since = Some(Instant::now());

@@ -1,5 +1,7 @@
 //! Publishing of waiting documents.
 
+mod rejected;
+
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -7,14 +9,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use canter_index_builder::{
-    BuildError, DocumentCheck, ErrorKind, IndexStore, IngestOptions, IngestReport, LineIds, Source,
-    ingest, keep_rejected, keep_unbuildable, read_spooled, remove_spooled, spooled, spooled_source,
-    unbuildable, unix_time_ms,
+    BuildError, ErrorKind, IndexStore, IngestOptions, IngestReport, LineIds, Source, ingest,
+    read_spooled, remove_spooled, spooled, unbuildable, unix_time_ms,
 };
-use uuid::Uuid;
 
+use super::arrival::next_id;
+use super::ids::{PartLines, Resolved, any_id, resolve};
 use super::queue::{Next, Shared};
-use crate::lanes::batch::Part;
+use super::sources::{source_ids, sources};
+use crate::lanes::batch::{Part, Taken};
 use crate::refusal::Refusal;
 
 /// Pauses before publishing is retried while clients wait.
@@ -24,6 +27,8 @@ const LONG_PAUSE: Duration = Duration::from_secs(5);
 /// Number of parts that fail one by one, with none published in between, after which the index
 /// counts as faulty rather than the parts.
 const MAX_FAILED_ALONE: usize = 8;
+/// Number of times that documents of the same ids may be changed by others while a batch is built, after which it fails.
+const MAX_CONFLICTS: u32 = 20;
 /// Interval at which the spool is checked for objects that other processes left behind.
 const SPOOL_INTERVAL: Duration = Duration::from_secs(300);
 
@@ -103,12 +108,8 @@ impl Committer {
         for id in &others {
             if self.is_first_look || self.seen.contains(id) {
                 let part = Part {
-                    lines: None,
                     spooled: Some(id.clone()),
-                    waiter: None,
-                    ids: None,
-                    room: None,
-                    left_out: BTreeSet::new(),
+                    ..Part::empty()
                 };
                 // The object is ours until it is published: the next check must not add it again.
                 self.own.insert(id.clone());
@@ -121,6 +122,9 @@ impl Committer {
     }
 
     fn commit(&mut self, mut parts: Vec<Part>) {
+        if let Err(error) = self.put_in_order(&mut parts) {
+            return self.fail(parts, &error);
+        }
         for id in parts.iter().filter_map(|part| part.spooled.as_ref()) {
             self.own.insert(id.clone());
             self.shared.has_taken(id);
@@ -133,6 +137,32 @@ impl Committer {
         }
     }
 
+    /// Puts a batch with ids into the order in which its operations count: what is in the spool was acknowledged, and nothing
+    /// else is yet. What other processes have spooled before now comes first, too.
+    fn put_in_order(&mut self, parts: &mut Vec<Part>) -> Result<(), BuildError> {
+        let Some(id_field) = self.shared.id_field()? else {
+            return Ok(());
+        };
+        self.read_lines(parts)?;
+        let has_ids = |part: &Part| {
+            let lines = part.lines.as_deref();
+            lines.is_some_and(|lines| any_id(lines, id_field))
+        };
+        if !parts.iter().any(has_ids) {
+            return Ok(());
+        }
+        for id in spooled(&self.shared.store)? {
+            if !self.own.contains(&id) && !self.shared.is_arriving(&id) {
+                parts.push(Part {
+                    spooled: Some(id),
+                    ..Part::empty()
+                });
+            }
+        }
+        parts.sort_by_cached_key(|part| (part.spooled.is_none(), part.spooled.clone()));
+        Ok(())
+    }
+
     /// Returns whether a few parts may have caused a batch to fail.
     fn may_be_of_some(&self, error: &BuildError) -> bool {
         error.kind() != ErrorKind::Unavailable && self.shared.refusal_of(error) != Refusal::Gone
@@ -142,13 +172,15 @@ impl Committer {
     fn commit_apart(&mut self, parts: Vec<Part>) {
         let (mut parts, waiters): (Vec<Part>, Vec<Part>) =
             parts.into_iter().partition(Part::has_documents);
-        // Clients wait for the parts that are not in the spool.
-        parts.sort_by_key(|part| part.spooled.is_some());
+        if !self.shared.keeps_order() {
+            // Clients wait for the parts that are not in the spool.
+            parts.sort_by_key(|part| part.spooled.is_some());
+        }
         let apart = self.publish_apart(parts);
         let last_failed = apart.failed.last().map(|(_, error)| error);
         let why = apart.stopped_by.as_ref().or(last_failed);
         let all = match why {
-            None => Ok(None),
+            None => Ok(Taken::default()),
             Some(error) => Err(self.shared.refusal_of(error)),
         };
         for mut waiter in waiters {
@@ -201,8 +233,11 @@ impl Committer {
     fn finish(&mut self, parts: Vec<Part>) {
         self.shared.has_published();
         for mut part in parts {
-            let ids = part.ids;
-            part.tell(Ok(ids));
+            let taken = Taken {
+                ids: part.ids,
+                outcomes: std::mem::take(&mut part.outcomes),
+            };
+            part.tell(Ok(taken));
             if let Some(id) = part.spooled {
                 match remove_spooled(&self.shared.store, &id) {
                     Ok(()) => drop(self.own.remove(&id)),
@@ -242,6 +277,9 @@ impl Committer {
             tracing::error!(target: "canter::intake", index, error = error.with_causes(), "documents could not be published");
             return;
         };
+        if self.shared.keeps_order() {
+            return self.set_aside_whole(&id, part.lines.as_deref(), error);
+        }
         tracing::error!(
             target: "canter::intake", index, spool = id.as_str(), error = error.with_causes(),
             "documents stay in the spool, because they cannot be published; they are tried again in some minutes"
@@ -268,62 +306,28 @@ impl Committer {
         }
     }
 
-    /// Publishes a part of the spool without the documents that cannot be built, which are written
-    /// to the folder `rejected` first. As in [`Committer::set_aside`], everything keeps one id, and
-    /// the spooled object stays unchanged until its removal: a process that resumes from any state
-    /// finds the same documents.
-    fn publish_buildable(&self, part: &mut Part, error: BuildError) -> Result<(), BuildError> {
-        let store = &self.shared.store;
-        let (Some(id), Some(lines)) = (&part.spooled, &part.lines) else {
-            return Err(error);
-        };
-        let lines: Vec<&[u8]> = lines.split_inclusive(|byte| *byte == b'\n').collect();
-        let documents: Vec<&[u8]> = lines.iter().map(|line| line.trim_ascii_end()).collect();
-        let places = (self.builder.unbuildable)(store, &documents)?;
-        if places.is_empty() {
-            return Err(error);
-        }
-        let bad = places.iter().filter_map(|place| lines.get(*place).copied());
-        let bad: Vec<u8> = bad.flatten().copied().collect();
-        keep_unbuildable(store, id, &bad)?;
-        tracing::error!(
-            target: "canter::intake", index = store.uri(), spool = id.as_str(), num_documents = places.len(),
-            error = error.with_causes(),
-            "documents with which building fails are in the folder `rejected`, under the name of their spooled object and \
-             `unbuildable`: this is a mistake in Canter, please report it"
-        );
-        part.left_out = places.iter().map(|place| *place as u64 + 1).collect();
-        match self.publish(std::slice::from_mut(part), places.len() as u64) {
-            // A change of the index config may cause other rejects.
-            Err(error) if may_be_rejects(&error) => {
-                let num_set_aside = self.set_aside(std::slice::from_mut(part))?.ok_or(error)?;
-                self.publish(
-                    std::slice::from_mut(part),
-                    num_set_aside + places.len() as u64,
-                )
-            }
-            outcome => outcome,
-        }
-    }
-
     /// Ingests all parts at once; up to `num_set_aside` of their lines may be rejected. The parts
     /// keep their lines for another attempt.
     fn publish(&self, parts: &mut [Part], num_set_aside: u64) -> Result<(), BuildError> {
         // The id is the same in each attempt: if one was published although it seemed to fail, the
         // next one notices.
-        let direct_id = Uuid::new_v4().simple().to_string();
+        let direct_id = next_id();
         let mut pauses = PAUSES.iter();
+        let mut num_conflicts = 0;
         loop {
             self.read_lines(parts)?;
-            let sources = sources(parts, &direct_id);
+            let ids = source_ids(parts, &direct_id);
+            let resolved = self.resolve(parts, &ids)?;
+            let sources = sources(parts, &direct_id, &resolved);
             if sources.is_empty() {
                 return Ok(());
             }
             let options = IngestOptions {
                 // All documents were checked before. Further rejects must fail before anything is
                 // published.
-                max_rejects: Some(num_set_aside),
+                max_rejects: Some(num_set_aside + resolved.num_left_out()),
                 ingested_at_ms: unix_time_ms(),
+                ids: (!resolved.left_out.is_empty()).then(|| Arc::new(resolved.batch)),
                 ..IngestOptions::default()
             };
             match self.ingest(&options, sources) {
@@ -332,9 +336,41 @@ impl Committer {
                     Some(pause) => thread::sleep(*pause),
                     None => return Err(error),
                 },
+                Err(error) if error.kind() == ErrorKind::Conflict => {
+                    num_conflicts += 1;
+                    if num_conflicts == MAX_CONFLICTS {
+                        return Err(error);
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Resolves the operations of a batch by the ids of their documents, if there are any, and notes what becomes of each.
+    fn resolve(&self, parts: &mut [Part], ids: &[Option<LineIds>]) -> Result<Resolved, BuildError> {
+        let Some(id_field) = self.shared.id_field()? else {
+            return Ok(Resolved::default());
+        };
+        let lines = parts.iter().zip(ids).filter_map(|(part, ids)| {
+            Some(PartLines {
+                lines: part.lines.as_deref()?,
+                ids: (*ids)?,
+                conditions: &part.conditions,
+            })
+        });
+        let lines: Vec<PartLines<'_>> = lines.collect();
+        let Some(mut resolved) = resolve(&self.shared.store, id_field, &lines)? else {
+            return Ok(Resolved::default());
+        };
+        let with_lines = parts.iter_mut().filter(|part| part.lines.is_some());
+        for (part, outcomes) in with_lines.zip(&mut resolved.outcomes) {
+            // A part that was published by an earlier attempt keeps what that noted.
+            if !outcomes.is_empty() {
+                part.outcomes = std::mem::take(outcomes);
+            }
+        }
+        Ok(resolved)
     }
 
     /// Ingests, and turns a panic into an error: a panic would end this thread, and all writing to
@@ -356,63 +392,6 @@ impl Committer {
         }
         Ok(())
     }
-
-    /// Sets aside the documents that the index no longer allows, after its config has changed.
-    /// Clients that wait for such documents are told, and nothing of their parts is published.
-    /// Durable parts are published without them; the folder `rejected` keeps them for inspection.
-    ///
-    /// ```text
-    ///   spool/<id> has good and bad ──▶ rejected/<id> has the bad ──▶ published: the ledger has <id> ──▶ spool/<id> is removed
-    /// ```
-    ///
-    /// Returns the number of lines of durable parts that publishing will reject, or `None` if the
-    /// index allows all documents.
-    ///
-    /// Everything keeps one id, and the spooled object stays unchanged until its removal: a process
-    /// that resumes from any of these states writes the same again, and adds nothing twice. Under
-    /// an id of their own, the good documents would be another source, which the ledger does not
-    /// know.
-    fn set_aside(&self, parts: &mut [Part]) -> Result<Option<u64>, BuildError> {
-        let store = &self.shared.store;
-        let check = DocumentCheck::open(store)?;
-        let mut scratch = Vec::new();
-        let mut num_set_aside = None;
-        for part in parts.iter_mut() {
-            let Some(lines) = &part.lines else {
-                continue;
-            };
-            let (mut bad, mut num_bad, mut first_problem) = (Vec::new(), 0, None);
-            for line in lines.split_inclusive(|byte| *byte == b'\n') {
-                let document = line.strip_suffix(b"\n").unwrap_or(line);
-                if let Some(problem) = check.problem(document, &mut scratch) {
-                    first_problem.get_or_insert(problem.message);
-                    bad.extend_from_slice(line);
-                    num_bad += 1;
-                }
-            }
-            if num_bad == 0 {
-                continue;
-            }
-            let Some(id) = &part.spooled else {
-                part.tell(Err(Refusal::Unavailable(
-                    "the index config has changed in this moment, and does not allow one of these documents: nothing of \
-                     them was taken; send them again to see which"
-                        .to_owned(),
-                )));
-                part.lines = None;
-                num_set_aside.get_or_insert(0);
-                continue;
-            };
-            keep_rejected(store, id, &bad)?;
-            tracing::error!(
-                target: "canter::intake", index = store.uri(), spool = id.as_str(), num_documents = num_bad,
-                problem = first_problem.unwrap_or_default(),
-                "documents that the index does not allow (any more) are in the folder `rejected`"
-            );
-            *num_set_aside.get_or_insert(0) += num_bad;
-        }
-        Ok(num_set_aside)
-    }
 }
 
 /// Outcome of a batch whose parts were published separately.
@@ -431,33 +410,6 @@ struct Apart {
 fn halves(mut parts: Vec<Part>) -> [Vec<Part>; 2] {
     let second = parts.split_off(parts.len() / 2);
     [second, parts]
-}
-
-/// Builds the sources to ingest, and records the ids of documents that become one source.
-fn sources(parts: &mut [Part], direct_id: &str) -> Vec<Source> {
-    let mut direct: Vec<u8> = Vec::new();
-    let mut next: Option<LineIds> = None;
-    let mut sources = Vec::new();
-    for part in parts {
-        match (&part.spooled, &part.lines) {
-            (Some(id), Some(lines)) => {
-                let source = spooled_source(id, lines.clone());
-                sources.push(source.without(part.left_out.clone()));
-            }
-            (None, Some(lines)) => {
-                let ids = next.unwrap_or_else(|| LineIds::of_source(direct_id, lines));
-                let num_lines = lines.iter().filter(|byte| **byte == b'\n').count();
-                next = Some(ids.behind(num_lines as u64));
-                part.ids = Some(ids);
-                direct.extend_from_slice(lines);
-            }
-            (_, None) => {}
-        }
-    }
-    if !direct.is_empty() {
-        sources.push(Source::lines("requests", direct).with_id(direct_id));
-    }
-    sources
 }
 
 /// Returns whether rejected documents may have caused an ingest to fail. A full manifest fails with

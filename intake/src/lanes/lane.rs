@@ -1,6 +1,6 @@
 //! Lane of one index: documents wait here until one thread publishes them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -10,10 +10,11 @@ use canter_index_builder::{
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use uuid::Uuid;
 
-use super::batch::Part;
+use super::arrival::next_id;
+use super::batch::{Part, Taken};
 use super::commit::Committer;
+use super::ids::{Condition, Operation, written};
 use super::queue::{LaneSettings, Shared};
 use super::room::Room;
 use crate::otlp::LogsLimits;
@@ -45,6 +46,7 @@ pub struct Lane {
 /// Copy of documents that have room to wait.
 pub struct Admitted {
     lines: Vec<u8>,
+    conditions: BTreeMap<u64, Condition>,
     /// Share of the memory for waiting documents.
     room: OwnedSemaphorePermit,
 }
@@ -153,10 +155,17 @@ impl Lane {
         Ok(check)
     }
 
+    /// Returns the field that identifies documents, if the index has one. Blocks: the index config may have to be read.
+    ///
+    /// # Errors
+    /// The config cannot be read.
+    pub fn id_field(&self) -> Result<Option<String>, Refusal> {
+        let check = self.check().map_err(|error| self.shared.refuse(&error))?;
+        Ok(check.id_field().map(str::to_owned))
+    }
+
     /// Adds documents that have passed the check, and waits until they are as safe as `acknowledge`
     /// asks.
-    ///
-    /// Returns their ids, as searches will show them; `None` if there are no documents.
     ///
     /// # Errors
     /// The documents were not accepted. None of them is stored then, unless the store failed while
@@ -165,14 +174,49 @@ impl Lane {
         &self,
         documents: &[&[u8]],
         acknowledge: Acknowledge,
-    ) -> Result<Option<LineIds>, Refusal> {
+    ) -> Result<Taken, Refusal> {
         if documents.is_empty() {
             return match acknowledge {
-                Acknowledge::Durable => Ok(None),
-                _ => self.publish_now().await.map(|()| None),
+                Acknowledge::Durable => Ok(Taken::default()),
+                _ => self.publish_now().await.map(|()| Taken::default()),
             };
         }
         let admitted = self.admit(documents).await?;
+        self.add_admitted(admitted, acknowledge).await
+    }
+
+    /// Performs operations whose documents have passed the check, as [`Lane::add`] does. `id_field` is that of the index.
+    ///
+    /// # Errors
+    /// As [`Lane::add`]; `Invalid` for a condition if `acknowledge` is `Durable`, since whether it holds is known later.
+    pub async fn perform(
+        &self,
+        operations: &[Operation<'_>],
+        id_field: Option<&str>,
+        acknowledge: Acknowledge,
+    ) -> Result<Taken, Refusal> {
+        let conditions = (0..).zip(operations);
+        let conditions =
+            conditions.filter_map(|(line, operation)| Some((line, operation.condition?)));
+        let conditions: BTreeMap<u64, Condition> = conditions.collect();
+        if acknowledge == Acknowledge::Durable && !conditions.is_empty() {
+            return Err(Refusal::Invalid(
+                "whether a condition holds is known when documents are published: leave refresh=false out".to_owned(),
+            ));
+        }
+        let ids = operations.iter().filter_map(|operation| operation.id);
+        let documents = operations.iter().filter_map(|operation| operation.document);
+        // An id takes its field's name, and escapes.
+        let field = id_field.map_or(0, str::len) + 32;
+        let len = ids.map(|id| 6 * id.len() + field).sum::<usize>()
+            + documents.map(|document| document.len() + 2).sum::<usize>();
+        let room = self.room.take(len).await?;
+        let lines = beside_others(|| written(operations, id_field));
+        let admitted = Admitted {
+            lines,
+            conditions,
+            room,
+        };
         self.add_admitted(admitted, acknowledge).await
     }
 
@@ -184,8 +228,18 @@ impl Lane {
     pub async fn admit(&self, documents: &[&[u8]]) -> Result<Admitted, Refusal> {
         let len: usize = documents.iter().map(|document| document.len() + 1).sum();
         let room = self.room.take(len).await?;
-        let lines = beside_others(|| joined(documents, len));
-        Ok(Admitted { lines, room })
+        let documents = documents.iter().map(|document| Operation {
+            id: None,
+            document: Some(document),
+            condition: None,
+        });
+        let documents: Vec<Operation<'_>> = documents.collect();
+        let lines = beside_others(|| written(&documents, None));
+        Ok(Admitted {
+            lines,
+            conditions: BTreeMap::new(),
+            room,
+        })
     }
 
     /// Adds documents that have room, as [`Lane::add`] does.
@@ -196,11 +250,15 @@ impl Lane {
         &self,
         admitted: Admitted,
         acknowledge: Acknowledge,
-    ) -> Result<Option<LineIds>, Refusal> {
-        let Admitted { lines, room } = admitted;
+    ) -> Result<Taken, Refusal> {
+        let Admitted {
+            lines,
+            conditions,
+            room,
+        } = admitted;
         let room = Some(room);
         if acknowledge == Acknowledge::Durable {
-            let id = Uuid::new_v4().simple().to_string();
+            let id = next_id();
             // If this function is cancelled, the id is dropped, and another process may take the
             // object.
             let arriving = Arriving::new(&self.shared, &id);
@@ -209,23 +267,24 @@ impl Lane {
             let part = Part {
                 lines: Some(lines),
                 spooled: Some(id),
-                waiter: None,
                 ids,
                 room,
-                left_out: BTreeSet::new(),
+                ..Part::empty()
             };
             self.shared.add(part, false)?;
             arriving.has_arrived();
-            return Ok(ids);
+            return Ok(Taken {
+                ids,
+                outcomes: Vec::new(),
+            });
         }
         let (waiter, told) = oneshot::channel();
         let part = Part {
             lines: Some(lines),
-            spooled: None,
             waiter: Some(waiter),
-            ids: None,
             room,
-            left_out: BTreeSet::new(),
+            conditions,
+            ..Part::empty()
         };
         self.shared
             .add(part, acknowledge == Acknowledge::PublishedNow)?;
@@ -266,12 +325,8 @@ impl Lane {
     pub async fn publish_now(&self) -> Result<(), Refusal> {
         let (waiter, told) = oneshot::channel();
         let nothing = Part {
-            lines: None,
-            spooled: None,
             waiter: Some(waiter),
-            ids: None,
-            room: None,
-            left_out: BTreeSet::new(),
+            ..Part::empty()
         };
         self.shared.add(nothing, true)?;
         let told = told.await.unwrap_or(Err(Refusal::Stopping));
@@ -309,19 +364,4 @@ fn beside_others<T>(work: impl FnOnce() -> T) -> T {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
         _ => work(),
     }
-}
-
-/// Joins documents into lines of `len` bytes together. Line feeds between the tokens of a document
-/// become spaces; its strings cannot contain any.
-fn joined(documents: &[&[u8]], len: usize) -> Vec<u8> {
-    let mut lines = Vec::with_capacity(len);
-    for document in documents {
-        let plain = document.iter().map(|byte| match byte {
-            b'\n' | b'\r' => b' ',
-            byte => *byte,
-        });
-        lines.extend(plain);
-        lines.push(b'\n');
-    }
-    lines
 }

@@ -1,10 +1,10 @@
 //! The waiting documents of a lane: shared by the clients that add them, and by the thread that publishes them.
 
 use std::collections::BTreeSet;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use canter_index_builder::{BuildError, ErrorKind, IndexStore};
+use canter_index_builder::{BuildError, DocumentCheck, ErrorKind, IndexStore};
 
 use super::batch::{Part, Waiting};
 use crate::refusal::Refusal;
@@ -36,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) settings: LaneSettings,
     state: Mutex<State>,
     pub(super) changed: Condvar,
+    /// Field that identifies the index's documents, once known. An index never gets another one.
+    id_field: OnceLock<Option<String>>,
 }
 
 /// State of a lane.
@@ -59,7 +61,26 @@ impl Shared {
             settings,
             state: Mutex::default(),
             changed: Condvar::new(),
+            id_field: OnceLock::new(),
         }
+    }
+
+    /// Returns the field that identifies the index's documents, if there is one.
+    ///
+    /// # Errors
+    /// The config cannot be read.
+    pub(super) fn id_field(&self) -> Result<Option<&str>, BuildError> {
+        if self.id_field.get().is_none() {
+            let check = DocumentCheck::open(&self.store)?;
+            let field = check.id_field().map(str::to_owned);
+            let _ = self.id_field.set(field);
+        }
+        Ok(self.id_field.get().and_then(Option::as_deref))
+    }
+
+    /// Returns whether operations may only be performed in the order of their arrival.
+    pub(super) fn keeps_order(&self) -> bool {
+        self.id_field.get().is_some_and(Option::is_some)
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -158,7 +179,7 @@ impl Shared {
     pub(crate) fn try_again(&self, parts: Vec<Part>, pause: Duration) {
         let mut state = self.lock();
         if !state.is_stopping {
-            state.waiting.put_back(parts);
+            state.waiting.put_back(parts, self.keeps_order());
             state.not_before = Some(Instant::now() + pause);
         }
     }

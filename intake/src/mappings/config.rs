@@ -82,8 +82,14 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         }
     }
     let asked = settings::default_fields(&all_settings)?;
-    let read = Mapping::read(&mapping, is_data_stream)?;
+    let mut read = Mapping::read(&mapping, is_data_stream)?;
+    read.fields.extend([
+        // Clients may choose ids, and the number of versions of an id counts.
+        json!({"name": "_id", "type": "text", "tokenizer": "raw", "stored": false}),
+        json!({"name": "_version", "type": "u64", "indexed": false, "stored": false, "fast": true}),
+    ]);
     let mut doc_mapping = json!({
+        "id_field": "_id",
         "mode": read.dynamic.mode(),
         "field_mappings": read.fields,
         // `exists` also queries text fields, which have no column.

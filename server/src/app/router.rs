@@ -11,6 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use canter_access::Right;
 use canter_intake::FailingIndex;
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, HttpAnswer};
@@ -174,12 +175,14 @@ async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Bod
     let Some(change) = matched.change() else {
         return api.last_refusal(StatusCode::NOT_FOUND, "there is no such path");
     };
-    let (caller, allowed) = match &app.gate {
-        None => (app.caller.clone(), None),
+    let (caller, allowed, may_delete) = match &app.gate {
+        None => (app.caller.clone(), None, true),
         Some(gate) => match gate.holder_of(matched.rights(), &parts.headers).await {
             Ok(grant) => {
                 let allowed = grant.indexes.clone();
-                (caller_of(grant, &app.searcher.index_names()), allowed)
+                let may_delete = grant.rights.contains(&Right::Delete);
+                let caller = caller_of(grant, &app.searcher.index_names());
+                (caller, allowed, may_delete)
             }
             Err(shut) => return shut.answer(api, &parts.headers),
         },
@@ -197,6 +200,9 @@ async fn change(app: &App, matched: &Matched, api: Api, parts: &Parts, body: Bod
         headers: &parts.headers,
         max_body_bytes: matched.route.body.max_bytes(writers.bodies().max_bytes()),
         caller: &caller,
+        may_delete,
+        searcher: &app.searcher,
+        limits: &app.limits,
         allowed: allowed.as_deref(),
         root: app.root.as_ref(),
     };

@@ -77,7 +77,7 @@ impl From<BuildError> for Problem {
             tracing::warn!(target: "canter::serve", error, "a request could not be answered");
         }
         let (status, kind) = match error.kind() {
-            ErrorKind::Unavailable => (
+            ErrorKind::Unavailable | ErrorKind::Conflict => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "unavailable_shards_exception",
             ),

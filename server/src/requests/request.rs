@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use canter_access::matches_any;
-use canter_runtime::Caller;
+use canter_runtime::{Caller, Limits, Searcher};
 use serde_json::Value;
 
 use super::params::Params;
@@ -22,6 +22,11 @@ pub(crate) struct ChangeRequest<'r> {
     pub(crate) max_body_bytes: usize,
     /// The sender's permissions.
     pub(crate) caller: &'r Caller,
+    /// Whether the sender may delete documents.
+    pub(crate) may_delete: bool,
+    /// Searches for the sender.
+    pub(crate) searcher: &'r Searcher,
+    pub(crate) limits: &'r Limits,
     /// Patterns of the names that the sender may use; all if absent.
     pub(crate) allowed: Option<&'r [String]>,
     /// Root in which indexes are created, if permitted.

@@ -2,7 +2,7 @@
 
 use canter_access::Right;
 
-use super::param::{JSON, Param, flag, text};
+use super::param::{JSON, Param, flag, number, text};
 use super::table::{ApiOf, BodyBound, ChangeRoute, CrossSite, Doc, Does, Names};
 use crate::writing::Write;
 
@@ -28,6 +28,15 @@ const REFRESH: &[Param] = &[text(
     "wait_for",
     "`true` and `wait_for`: answer when the documents can be found, as without it; `false`: when they are safe.",
 )];
+
+const CONDITIONS: &[Param] = &[
+    number(
+        "if_seq_no",
+        7,
+        "The version that the document must be, by the `_seq_no` of an answer; with `if_primary_term`.",
+    ),
+    number("if_primary_term", 1, "Always 1."),
+];
 
 const DOCUMENT: &str = "{\"timestamp\":1460505600,\"severity_text\":\"INFO\",\"body\":\"some\"}";
 
@@ -127,11 +136,60 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         }),
         ..DOCUMENTS
     },
-    // Documents do not have ids from their senders, and the answers say so.
     ChangeRoute {
         verbs: PUT_OR_POST,
-        paths: &["/{index}/_doc/{id}", "/{index}/_create/{id}"],
+        paths: &["/{index}/_doc/{id}"],
         does: Does::Documents(|names| Some(Write::Document(names.first()?, Some(names.get(1)?)))),
+        doc: Some(Doc {
+            about: "With --writable, in an index with an `id_field`: add a document, or replace the one with this id.",
+            params: &[REFRESH, CONDITIONS, ANSWER],
+            body: Some((JSON, DOCUMENT)),
+        }),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        verbs: PUT_OR_POST,
+        paths: &["/{index}/_create/{id}"],
+        does: Does::Documents(|names| Some(Write::Create(names.first()?, names.get(1)?))),
+        doc: Some(Doc {
+            about: "The same, unless there is a document with this id: 409.",
+            params: &[ANSWER],
+            body: Some((JSON, DOCUMENT)),
+        }),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        verbs: &["DELETE"],
+        paths: &["/{index}/_doc/{id}"],
+        does: Does::Documents(|names| Some(Write::Delete(names.first()?, names.get(1)?))),
+        rights: &[Right::Delete],
+        body: BodyBound::Unused,
+        doc: Some(Doc {
+            about: "With --writable: delete a document by its id.",
+            params: &[REFRESH, CONDITIONS, ANSWER],
+            body: None,
+        }),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        paths: &["/{index}/_update/{id}"],
+        does: Does::Documents(|names| Some(Write::Update(names.first()?, names.get(1)?))),
+        doc: Some(Doc {
+            about: "With --writable: change fields of the document with this id.",
+            params: &[
+                CONDITIONS,
+                ANSWER,
+                &[number(
+                    "retry_on_conflict",
+                    3,
+                    "How often the change is made to a newer version of the document.",
+                )],
+            ],
+            body: Some((
+                JSON,
+                "{\"doc\":{\"severity_text\":\"WARN\"},\"doc_as_upsert\":true}",
+            )),
+        }),
         ..DOCUMENTS
     },
     ChangeRoute {

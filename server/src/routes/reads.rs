@@ -17,11 +17,12 @@ pub(super) struct Route {
 }
 
 /// Placeholders in paths.
-pub(super) const PATH_PARAMS: [(&str, &str); 4] = [
+pub(super) const PATH_PARAMS: [(&str, &str); 5] = [
     (
         "index",
         "The name of an index; in Elasticsearch's API also several with commas, and patterns with `*`.",
     ),
+    ("id", "The id of a document."),
     ("field", "The name of a field, or a pattern with `*`."),
     ("scroll_id", "What the page before said."),
     (
@@ -32,6 +33,15 @@ pub(super) const PATH_PARAMS: [(&str, &str); 4] = [
 
 const GET: &[&str] = &["get"];
 const BOTH: &[&str] = &["get", "post"];
+
+/// Parameters of documents by their ids.
+const OF_DOCUMENTS: &[Param] = &[
+    text("_source", "body,timestamp", "The fields to show; `false`: none."),
+    text("_source_includes", "body", "Only these fields."),
+    text("_source_excludes", "body", "All but these fields."),
+    flag("realtime", "Has no effect: documents are found once they are published."),
+    flag("refresh", "Has no effect."),
+];
 
 const SEARCH_BODY: Option<(&str, &str)> = Some((
     JSON,
@@ -143,6 +153,30 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         about: "Search an index.",
         params: &[QUERY, HITS, COMMON, WITHOUT_EFFECT],
         body: SEARCH_BODY,
+        answers: JSON,
+    },
+    Route {
+        paths: &["/{index}/_doc/{id}"],
+        methods: GET,
+        about: "The document with this id.",
+        params: &[OF_DOCUMENTS, COMMON],
+        body: None,
+        answers: JSON,
+    },
+    Route {
+        paths: &["/{index}/_source/{id}"],
+        methods: GET,
+        about: "The same, without anything around it.",
+        params: &[OF_DOCUMENTS, COMMON],
+        body: None,
+        answers: JSON,
+    },
+    Route {
+        paths: &["/_mget", "/{index}/_mget"],
+        methods: &["post"],
+        about: "Documents with these ids.",
+        params: &[OF_DOCUMENTS, COMMON],
+        body: Some((JSON, "{\"docs\":[{\"_index\":\"logs\",\"_id\":\"7\"}]}")),
         answers: JSON,
     },
     Route {

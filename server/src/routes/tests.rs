@@ -34,11 +34,10 @@ fn what_changes_documents_is_told_from_what_reads() {
         ("GET", "/_bulk", None),
         ("POST", "/logs/_doc", Some(Write::Document("logs", None))),
         ("POST", "/lo%67s/_doc", Some(Write::Document("logs", None))),
-        (
-            "PUT",
-            "/logs/_create/7",
-            Some(Write::Document("logs", Some("7"))),
-        ),
+        ("PUT", "/logs/_create/7", Some(Write::Create("logs", "7"))),
+        ("DELETE", "/logs/_doc/7", Some(Write::Delete("logs", "7"))),
+        ("POST", "/logs/_update/7", Some(Write::Update("logs", "7"))),
+        ("GET", "/logs/_source/7", None),
         (
             "POST",
             "/logs/_doc/_7",

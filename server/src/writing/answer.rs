@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::response::Response;
+use canter_intake::Verb;
 
 use super::routes::Write;
 use super::{bulk, delete, lines, logs};
@@ -27,7 +28,18 @@ pub(crate) async fn answer(
     let bytes = body.bytes.as_slice();
     match write {
         Write::Bulk(index) => bulk::bulk(writers, &request, index, body).await,
-        Write::Document(index, id) => bulk::document(writers, &request, index, id, bytes).await,
+        Write::Document(index, id) => {
+            bulk::document(writers, &request, (Verb::Index, index, id), bytes).await
+        }
+        Write::Create(index, id) => {
+            bulk::document(writers, &request, (Verb::Create, index, Some(id)), bytes).await
+        }
+        Write::Delete(index, id) => {
+            bulk::document(writers, &request, (Verb::Delete, index, Some(id)), bytes).await
+        }
+        Write::Update(index, id) => {
+            bulk::document(writers, &request, (Verb::Update, index, Some(id)), bytes).await
+        }
         Write::Refresh(indexes) => bulk::refresh(writers, &request, indexes).await,
         Write::Lines(index) => lines::ingest(writers, &request, index, bytes).await,
         Write::Logs => logs::logs(writers, &request, bytes).await,

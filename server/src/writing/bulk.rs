@@ -1,19 +1,22 @@
 //! Elasticsearch's `_bulk`, `_doc` and `_refresh`.
 
 mod answer;
+mod asked;
 mod items;
+mod update;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use axum::response::Response;
 use canter_access::matches_any;
-use canter_intake::{Acknowledge, Action, Lane, Refusal, Verb, parse_bulk};
-use serde_json::{Value, json};
+use canter_intake::{Acknowledge, Action, Lane, Operation, Refusal, Taken, Verb, parse_bulk};
+use serde_json::json;
 
 use super::adding::{Absent, add_to};
+use asked::{Asked, condition_of, no_ids};
 use items::Items;
 
 use crate::http::{HeldBody, Refuse};
@@ -29,9 +32,6 @@ const TOO_MANY_NEW: &str =
 /// Maximum length of an index's name in bytes, as in Elasticsearch.
 const MAX_NAME_BYTES: usize = 255;
 
-/// Documents have the ids of their places, and no others.
-const NO_IDS: &str = "documents are only added here, and never replaced: leave [_id] out";
-
 /// Handles `POST /_bulk`.
 pub(super) async fn bulk(
     writers: &Writers,
@@ -40,12 +40,18 @@ pub(super) async fn bulk(
     body: HeldBody,
 ) -> Response {
     let started = Instant::now();
-    let (params, acknowledge) = match read_params(request) {
+    let (params, acknowledge) = match read_params(request).and_then(|(mut params, acknowledge)| {
+        params.one_of("op_type", &["create", "index"])?;
+        params.finish()?;
+        Ok((params, acknowledge))
+    }) {
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
     let read = match writers.turn_to_read().await {
-        Ok(_turn) => tokio::task::block_in_place(|| read(writers, request, of_path, &body.bytes)),
+        Ok(_turn) => tokio::task::block_in_place(|| {
+            read(writers, request, of_path, acknowledge, &body.bytes)
+        }),
         Err(problem) => return fail(request, &problem),
     };
     let (items, documents) = match read {
@@ -70,15 +76,6 @@ pub(super) async fn bulk(
     answer::answer(request, params, started, items, share)
 }
 
-/// A document to add.
-struct Document<'b> {
-    /// The number of its index.
-    index: u32,
-    /// The number of its action.
-    ord: u32,
-    bytes: &'b [u8],
-}
-
 /// Parses all actions of a body: returns the answers known so far, and the documents to add, by index.
 ///
 /// # Errors
@@ -87,10 +84,11 @@ fn read<'b>(
     writers: &Writers,
     request: &ChangeRequest<'_>,
     of_path: Option<&str>,
+    acknowledge: Acknowledge,
     body: &'b [u8],
-) -> Result<(Items, Vec<Document<'b>>), (StatusCode, String)> {
+) -> Result<(Items, Vec<Asked<'b>>), (StatusCode, String)> {
     let mut items = Items::default();
-    let mut documents: Vec<Document<'b>> = Vec::new();
+    let mut documents: Vec<Asked<'b>> = Vec::new();
     for action in parse_bulk(body, writers.max_items) {
         let action = action.map_err(|error| {
             let status = match error.is_too_large() {
@@ -106,19 +104,25 @@ fn read<'b>(
         let ord = u32::try_from(items.len()).unwrap_or(u32::MAX);
         let is_name = name.len() <= MAX_NAME_BYTES;
         let index = items.index(&name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
-        let problem = match is_name {
-            true => undoable(&action),
-            false => Some(Problem::illegal(format!(
+        let condition = match is_name {
+            true => condition_of(&action, request, acknowledge),
+            false => Err(Problem::illegal(format!(
                 "an index name of {} bytes is too long, the limit is {MAX_NAME_BYTES}",
                 name.len()
             ))),
         };
-        items.push(action.verb, index, action.id.map(String::into_boxed_str));
-        match (problem, action.document) {
-            (Some(problem), _) => items.failed(ord, problem),
-            (None, document) => {
-                documents.extend(document.map(|bytes| Document { index, ord, bytes }))
-            }
+        let (verb, body) = (action.verb, action.document);
+        items.push(verb, index, action.id.map(String::into_boxed_str));
+        match condition {
+            Err(problem) => items.failed(ord, problem),
+            Ok(condition) => documents.push(Asked {
+                index,
+                ord,
+                verb,
+                id: items.id(ord),
+                body,
+                condition,
+            }),
         }
     }
     documents.sort_by_key(|document| document.index);
@@ -131,7 +135,7 @@ fn refuse_many_new(
     writers: &Writers,
     request: &ChangeRequest<'_>,
     items: &mut Items,
-    documents: &mut Vec<Document<'_>>,
+    documents: &mut Vec<Asked<'_>>,
 ) {
     let is_new = |index: u32| request.writer(writers, &items.name(index)).is_none();
     let groups = documents.chunk_by(|one, other| one.index == other.index);
@@ -143,7 +147,7 @@ fn refuse_many_new(
         return;
     }
     // Both are ordered by index.
-    let is_of_new = |document: &Document<'_>| new.binary_search(&document.index).is_ok();
+    let is_of_new = |document: &Asked<'_>| new.binary_search(&document.index).is_ok();
     let refused = documents.iter().filter(|document| is_of_new(document));
     items.all_failed(
         refused.map(|document| document.ord),
@@ -152,38 +156,64 @@ fn refuse_many_new(
     documents.retain(|document| !is_of_new(document));
 }
 
-/// Handles `POST /<index>/_doc`.
+/// Handles `_doc`, `_create` and `_update`.
 pub(super) async fn document(
     writers: &Writers,
     request: &ChangeRequest<'_>,
-    index: &str,
-    id: Option<&str>,
+    (verb, index, id): (Verb, &str, Option<&str>),
     body: &[u8],
 ) -> Response {
-    let (params, acknowledge) = match read_params(request) {
+    let read = read_params(request).and_then(|(mut params, acknowledge)| {
+        let verb = match (params.text("op_type").as_deref(), verb) {
+            (Some("create"), Verb::Index) => Verb::Create,
+            (None | Some("index"), verb) | (Some("create"), verb @ Verb::Create) => verb,
+            (Some(other), _) => return Err(format!("[op_type] cannot be [{other}] here")),
+        };
+        let number = |text: Option<String>, name: &str| match text {
+            None => Ok(None),
+            Some(text) => match text.parse::<u64>() {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(format!("[{name}] is a number, and not [{text}]")),
+            },
+        };
+        let action = Action {
+            verb,
+            index: None,
+            id: id.map(str::to_owned),
+            unknown: None,
+            if_seq_no: number(params.text("if_seq_no"), "if_seq_no")?,
+            if_primary_term: number(params.text("if_primary_term"), "if_primary_term")?,
+            document: Some(body).filter(|_| verb != Verb::Delete),
+        };
+        number(params.text("retry_on_conflict"), "retry_on_conflict")?;
+        params.finish()?;
+        Ok((params, acknowledge, action))
+    });
+    let (params, acknowledge, action) = match read {
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
-    if id.is_some() {
-        return fail(request, &Problem::illegal(NO_IDS));
-    }
+    let condition = match condition_of(&action, request, acknowledge) {
+        Ok(condition) => condition,
+        Err(problem) => return fail(request, &problem),
+    };
     let mut items = Items::default();
     let place = items.index(index);
-    items.push(Verb::Index, place, None);
+    items.push(action.verb, place, id.map(Box::from));
     let items = Mutex::new(items);
-    let group = [Document {
+    let group = [Asked {
         index: place,
         ord: 0,
-        bytes: body,
+        verb: action.verb,
+        id: id.map(Box::from),
+        body: action.document,
+        condition,
     }];
     add_all(writers, request, &items, &group, acknowledge).await;
     let items = items.into_inner().unwrap_or_else(PoisonError::into_inner);
     match items.outcome(0) {
         Err(problem) => fail(request, problem),
-        Ok(id) => {
-            let answer = created(index, &id);
-            respond(request, &params, StatusCode::CREATED, answer)
-        }
+        Ok((status, answer)) => respond(request, &params, status, answer),
     }
 }
 
@@ -262,7 +292,6 @@ fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, Acknowledge), Str
     let mut params = Params::of(request.query)?;
     let acknowledge = params.refresh()?;
     params.one_of("pipeline", &["", "_none"])?;
-    params.one_of("op_type", &["create", "index"])?;
     params.one_of("require_alias", &["false"])?;
     params.one_of("require_data_stream", &["false"])?;
     for of_updates in [
@@ -275,30 +304,7 @@ fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, Acknowledge), Str
     }
     // The types of old versions.
     params.one_of("type", &["_doc"])?;
-    params.finish()?;
     Ok((params, acknowledge))
-}
-
-/// Returns the reason why an action is invalid whatever its document.
-fn undoable(action: &Action<'_>) -> Option<Problem> {
-    match action.verb {
-        Verb::Update | Verb::Delete => {
-            let verb = action.verb.as_str();
-            let reason = format!(
-                "documents are only added here, so that there is no [{verb}] by an id: delete them with \
-                 _delete_by_query"
-            );
-            return Some(Problem::illegal(reason));
-        }
-        Verb::Index | Verb::Create => {}
-    }
-    if action.id.is_some() {
-        return Some(Problem::illegal(NO_IDS));
-    }
-    let unknown = action.unknown.as_ref()?;
-    Some(Problem::illegal(format!(
-        "[{unknown}] of an action is not supported"
-    )))
 }
 
 /// Adds documents of one index, which is created if a template says so, and records the outcome of each.
@@ -306,15 +312,16 @@ async fn add_all(
     writers: &Writers,
     request: &ChangeRequest<'_>,
     items: &Mutex<Items>,
-    group: &[Document<'_>],
+    group: &[Asked<'_>],
     acknowledge: Acknowledge,
 ) {
     let Some(first) = group.first() else {
         return;
     };
     let name = lock(items).name(first.index);
-    let add =
-        |lane: Arc<Lane>| async move { add_each(writers, &lane, items, group, acknowledge).await };
+    let add = |lane: Arc<Lane>| async move {
+        add_each(writers, request, &lane, items, group, acknowledge).await
+    };
     let added = add_to(writers, request, &name, Absent::MadeForDocuments, add).await;
     if let Err(problem) = added {
         let ords = group.iter().map(|document| document.ord);
@@ -322,83 +329,138 @@ async fn add_all(
     }
 }
 
-/// Adds documents of one index, and records the id of each, or why it was not accepted.
+/// Performs actions on one index, and records the outcome of each.
 ///
 /// # Errors
-/// If none of them could be added, because the index is gone or cannot be read.
+/// If none of them could be performed, because the index is gone or cannot be read.
 async fn add_each(
     writers: &Writers,
+    request: &ChangeRequest<'_>,
     lane: &Lane,
     items: &Mutex<Items>,
-    group: &[Document<'_>],
+    group: &[Asked<'_>],
     acknowledge: Acknowledge,
 ) -> Result<(), Problem> {
     let turn = writers.turn_to_read().await?;
-    // Analysis takes a core for some milliseconds, and the config may have to be read.
-    let good = tokio::task::block_in_place(|| good_of(lane, items, group))?;
+    // Analysis takes milliseconds of CPU, and the config may have to be read.
+    let checked = tokio::task::block_in_place(|| {
+        let id_field = lane.id_field();
+        let id_field = id_field.map_err(|refusal| Problem::refused(&refusal))?;
+        let good = good_of(lane, items, group, id_field.as_deref())?;
+        Ok::<_, Problem>((id_field, good))
+    });
+    let (id_field, good) = checked?;
     drop(turn);
-    let added = match good.is_empty() {
-        true => Ok(None),
-        false => lane.add(&good, acknowledge).await,
-    };
-    match added {
-        Ok(ids) => {
-            if let Some(first) = group.first() {
-                lock(items).has_ids(first.index, ids);
-            }
+    let (updates, good): (Vec<&Asked<'_>>, Vec<&Asked<'_>>) = good
+        .into_iter()
+        .partition(|asked| asked.verb == Verb::Update);
+    let operations: Vec<Operation<'_>> = good.iter().map(|asked| asked.operation()).collect();
+    let taken = match operations.is_empty() {
+        true => Ok(Taken::default()),
+        false => {
+            lane.perform(&operations, id_field.as_deref(), acknowledge)
+                .await
         }
+    };
+    match taken {
+        Ok(taken) => has_taken(items, &good, id_field.as_deref(), &taken),
         Err(Refusal::Gone) => return Err(Problem::refused(&Refusal::Gone)),
         Err(refusal) => {
-            let mut items = lock(items);
-            let ords = group.iter().map(|document| document.ord);
-            let ords: Vec<u32> = ords.filter(|ord| items.is_added(*ord)).collect();
-            items.all_failed(ords, Problem::refused(&refusal));
+            let ords = good.iter().map(|asked| asked.ord);
+            lock(items).all_failed(ords, Problem::refused(&refusal));
+        }
+    }
+    let id_field = id_field.as_deref().unwrap_or_default();
+    for asked in updates {
+        let name = lock(items).name(asked.index);
+        let before = good
+            .iter()
+            .any(|other| other.ord > asked.ord && other.id == asked.id);
+        let updated = match before {
+            true => Err(Problem::illegal(
+                "an [update] cannot be followed by another action on the same [_id] in one request: send that in the next",
+            )),
+            false => update::update(request, lane, (&name, id_field), asked, acknowledge).await,
+        };
+        let mut items = lock(items);
+        match updated {
+            Ok((done, seq_no)) => items.done(asked.ord, done, seq_no),
+            Err(problem) => items.failed(asked.ord, problem),
         }
     }
     Ok(())
 }
 
-/// Returns the valid documents, in order; records the problems of the others.
-fn good_of<'b>(
+/// Records the outcomes of operations.
+fn has_taken(items: &Mutex<Items>, good: &[&Asked<'_>], id_field: Option<&str>, taken: &Taken) {
+    let mut items = lock(items);
+    if let Some(first) = good.first() {
+        items.has_ids(first.index, taken.ids);
+    }
+    for (place, asked) in good.iter().enumerate() {
+        if asked.id.is_none() {
+            let Some(id) = id_field.and_then(|name| asked.own_id(name)) else {
+                items.added(asked.ord, place);
+                continue;
+            };
+            items.has_id(asked.ord, id.into());
+        }
+        match asked::done(asked, taken.outcomes.get(place)) {
+            Ok(done) => {
+                // Of what is only safe, the number is not known: it may be replaced before it is published.
+                let is_published = !taken.outcomes.is_empty();
+                let ids = taken.ids.filter(|_| is_published);
+                let seq_no = ids.map(|ids| ids.seq_no(place as u64));
+                items.done(asked.ord, done, seq_no);
+            }
+            Err(problem) => items.failed(asked.ord, problem),
+        }
+    }
+}
+
+/// Returns the actions that can be performed, in order, and records what is wrong with the others.
+fn good_of<'g, 'b>(
     lane: &Lane,
     items: &Mutex<Items>,
-    group: &[Document<'b>],
-) -> Result<Vec<&'b [u8]>, Problem> {
-    let mut good = Vec::new();
-    let mut documents = group.iter();
+    group: &'g [Asked<'b>],
+    id_field: Option<&str>,
+) -> Result<Vec<&'g Asked<'b>>, Problem> {
+    let mut possible = Vec::with_capacity(group.len());
+    for asked in group {
+        let problem = match id_field {
+            None if asked.needs_ids() => Some(no_ids(&lock(items).name(asked.index))),
+            // What a change makes of a document is checked then.
+            Some(id_field) if asked.verb != Verb::Update => asked.problem(id_field),
+            _ => None,
+        };
+        match problem {
+            Some(problem) => lock(items).failed(asked.ord, problem),
+            None => possible.push(asked),
+        }
+    }
+    let is_document = |asked: &&Asked<'b>| asked.verb != Verb::Update && asked.body.is_some();
+    let documents = possible.iter().copied().filter(|asked| is_document(asked));
+    let mut bad: BTreeSet<u32> = BTreeSet::new();
+    let mut checked = documents.clone();
     let mut note = |problem: Option<canter_index_builder::DocumentProblem>| {
-        let Some(document) = documents.next() else {
+        let (Some(asked), problem) = (checked.next(), problem) else {
             return;
         };
-        let mut items = lock(items);
-        match problem {
-            Some(problem) => {
-                let problem = Problem::invalid("document_parsing_exception", problem.message);
-                items.failed(document.ord, problem);
-            }
-            None => {
-                items.added(document.ord, good.len());
-                good.push(document.bytes);
-            }
+        if let Some(problem) = problem {
+            let problem = Problem::invalid("document_parsing_exception", problem.message);
+            lock(items).failed(asked.ord, problem);
+            bad.insert(asked.ord);
         }
     };
-    let all = group.iter().map(|document| document.bytes);
-    let checked = lane.check_each(all, &mut note);
-    checked.map_err(|refusal| Problem::refused(&refusal))?;
-    Ok(good)
+    let all = documents.filter_map(|asked| asked.body);
+    let told = lane.check_each(all, &mut note);
+    told.map_err(|refusal| Problem::refused(&refusal))?;
+    possible.retain(|asked| !bad.contains(&asked.ord));
+    Ok(possible)
 }
 
 fn lock(items: &Mutex<Items>) -> MutexGuard<'_, Items> {
     items.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the answer for an accepted document. Searches show the same id.
-fn created(index: &str, id: &str) -> Value {
-    json!({
-        "_index": index, "_id": id, "_version": 1, "result": "created",
-        "_shards": {"total": 1, "successful": 1, "failed": 0},
-        "_seq_no": 0, "_primary_term": 1, "status": 201,
-    })
 }
 
 pub(super) fn millis(started: Instant) -> u64 {

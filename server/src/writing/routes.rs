@@ -5,8 +5,14 @@
 pub(crate) enum Write<'p> {
     /// Elasticsearch's `_bulk`, with the index of actions that name none.
     Bulk(Option<&'p str>),
-    /// Elasticsearch's `_doc` and `_create`, with the id that was given.
+    /// Elasticsearch's `_doc`, with the id that was given.
     Document(&'p str, Option<&'p str>),
+    /// Elasticsearch's `_create`.
+    Create(&'p str, &'p str),
+    /// Deletes a document by its id.
+    Delete(&'p str, &'p str),
+    /// Elasticsearch's `_update`.
+    Update(&'p str, &'p str),
     /// Makes all accepted documents searchable.
     Refresh(Option<&'p str>),
     /// Elasticsearch's `_delete_by_query`.

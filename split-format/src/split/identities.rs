@@ -163,6 +163,16 @@ impl fmt::Display for DocIdentity {
 }
 
 impl DocIdentity {
+    /// Returns a number of 52 bits that tells a document from others, and a version of a document from its earlier ones.
+    pub fn seq_no(&self) -> u64 {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(b"canter seq_no 1\0");
+        hasher.update(&self.source.0);
+        hasher.update(&self.position.to_le_bytes());
+        let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
+        u64::from_le_bytes([a, b, c, d, e, f, g, h]) >> 12
+    }
+
     /// Parses an identity in its only valid form; returns `None` for other text.
     pub fn parse(text: &str) -> Option<Self> {
         let (source, position) = text.split_once('-')?;

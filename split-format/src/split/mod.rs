@@ -1,10 +1,11 @@
-//! A split, and the parts of its head: tables of files, hot bytes, checksums and identities.
+//! A split, and the parts of its head: tables of files, hot bytes, checksums, identities and keys.
 
 mod block_checksums;
 mod file_table;
 mod head;
 mod hotcache;
 mod identities;
+mod keys;
 mod packed;
 mod write;
 
@@ -13,5 +14,6 @@ pub use file_table::{FileEntry, FileTable};
 pub use head::{Head, SplitMetadata, TimeRange, head_len_of};
 pub use hotcache::{HotRange, Hotcache};
 pub use identities::{DocIdentity, Identities, IdentityDirectory, IdentityRange, SourceId};
+pub use keys::{Key, KeyFilter, KeyHash, write_keys};
 pub use packed::{FilePart, Form, Packable, PackedFile, Piece, Words, pack};
 pub use write::{BodyFile, Summaries, WrittenSplit, write_split};

@@ -68,10 +68,11 @@ fn check_index_id(id: &str) -> std::result::Result<(), String> {
 }
 
 fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
-    const KEYS: [&str; 15] = [
+    const KEYS: [&str; 16] = [
         "mode",
         "field_mappings",
         "added_fields",
+        "id_field",
         "timestamp_field",
         "tag_fields",
         "dynamic_mapping",
@@ -116,6 +117,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
             0,
         )?,
         added_fields: map.str_list("added_fields")?,
+        id_field: map.str("id_field")?,
         timestamp_field: map.str("timestamp_field")?,
         tag_fields: map.str_list("tag_fields")?,
         partition_key: map.str("partition_key")?,

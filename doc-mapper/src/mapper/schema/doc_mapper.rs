@@ -62,6 +62,7 @@ pub struct DocMapper {
     pub(in crate::mapper) ignores_malformed: bool,
     /// True if documents may have values in `_dynamic` that are mapped now.
     has_former_dynamic: bool,
+    id_field: Option<String>,
     tag_fields: Vec<String>,
     default_search_fields: Vec<String>,
     docstore: DocstoreSettings,
@@ -159,6 +160,7 @@ impl DocMapper {
             is_of_segment: false,
             ignores_malformed: mapping.ignore_malformed,
             has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
+            id_field: mapping.id_field.clone(),
             tag_fields: mapping.tag_fields.clone(),
             default_search_fields: config.search_settings.default_search_fields.clone(),
             docstore: DocstoreSettings {
@@ -225,6 +227,11 @@ impl DocMapper {
             .map(|(field, path)| (*field, path.as_str()))
     }
 
+    /// Returns the name of the field that identifies a document, if the index has one.
+    pub fn id_field(&self) -> Option<&str> {
+        self.id_field.as_deref()
+    }
+
     /// Returns the paths of the tag fields, sorted.
     pub fn tag_fields(&self) -> &[String] {
         &self.tag_fields
@@ -234,8 +241,9 @@ impl DocMapper {
     /// mapping.
     pub fn needle_fields(&self) -> Vec<&str> {
         let leaves = self.root.leaves().into_iter();
+        let is_id = |name: &str| self.id_field.as_deref() == Some(name);
         leaves
-            .filter(|leaf| leaf.is_needle)
+            .filter(|leaf| leaf.is_needle || is_id(&leaf.path))
             .map(|leaf| leaf.path.as_str())
             .collect()
     }

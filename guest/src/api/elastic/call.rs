@@ -11,6 +11,7 @@ use super::about::fields::{
     Described, WantedCaps, described, field_caps, field_mappings, mappings,
 };
 use super::about::table::{Table, counts};
+use super::documents::WantedDocuments;
 use super::errors::{Stage, elastic_response, elastic_text, error_response, to_elastic};
 use super::search::many::{OneOfMany, budget_of, run_many};
 use super::search::pit;
@@ -52,6 +53,8 @@ pub(crate) enum ElasticCall {
         searches: Vec<OneOfMany>,
         is_pretty: bool,
     },
+    /// Looks up documents by their ids.
+    Documents(Box<WantedDocuments>),
     /// Validates a query for these indexes.
     Validate {
         indexes: AskedIndexes,
@@ -174,6 +177,7 @@ impl ElasticCall {
                 };
                 Outcome::Http(elastic_text(200, answers))
             }
+            Self::Documents(wanted) => Outcome::Http(wanted.run(exchange).await),
             about => Outcome::Http(
                 about
                     .about_indexes(settings, exchange)

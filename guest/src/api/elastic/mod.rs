@@ -10,6 +10,7 @@
 mod about;
 mod body;
 mod call;
+mod documents;
 mod errors;
 mod names;
 mod params;

@@ -10,6 +10,7 @@ use super::about::fields::WantedCaps;
 use super::about::table::Table;
 use super::body::{Body, checked_names, query};
 use super::call::{ElasticCall, Which};
+use super::documents::{Form, WantedDocuments};
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
 use super::names::{found, no_index};
 use super::params::{Common, UrlParams};
@@ -149,6 +150,9 @@ fn read(
             reader.ignore(&["level", "metric", "fields"]);
             ElasticCall::Stats(reader.which(names)?)
         }
+        Route::Document(index, id) => reader.document(index, id, Form::Whole)?,
+        Route::Source(index, id) => reader.document(index, id, Form::Source)?,
+        Route::ManyDocuments(index) => reader.many_documents(index)?,
         Route::Resolve(names) => ElasticCall::Resolve(reader.which(names)?),
     };
     let Reader { params, common, .. } = reader;
@@ -191,6 +195,35 @@ impl Reader<'_> {
 
     fn body(&self) -> Result<Body, SearchError> {
         Body::parse(&self.request.body)
+    }
+
+    /// Reads a request for one document by its id.
+    fn document(&mut self, index: &str, id: &str, form: Form) -> Result<ElasticCall, SearchError> {
+        // Documents are found once they are published, as by searches.
+        self.params.flag("realtime")?;
+        self.params.flag("refresh")?;
+        let Self {
+            settings,
+            params,
+            common,
+            ..
+        } = self;
+        let wanted = WantedDocuments::one(index, id, form, params, common, settings)?;
+        Ok(ElasticCall::Documents(Box::new(wanted)))
+    }
+
+    fn many_documents(&mut self, index: Option<&str>) -> Result<ElasticCall, SearchError> {
+        self.params.flag("realtime")?;
+        self.params.flag("refresh")?;
+        let body = self.body()?;
+        let Self {
+            settings,
+            params,
+            common,
+            ..
+        } = self;
+        let wanted = WantedDocuments::many(index, body, params, common, settings)?;
+        Ok(ElasticCall::Documents(Box::new(wanted)))
     }
 
     fn index(&mut self, names: &str) -> Result<ElasticCall, SearchError> {

@@ -23,6 +23,12 @@ pub(super) enum Route<'p> {
     CatIndices(&'p str),
     CatHealth,
     Stats(&'p str),
+    /// A document by its index and id.
+    Document(&'p str, &'p str),
+    /// The same without what stands around it.
+    Source(&'p str, &'p str),
+    /// Several documents by their ids.
+    ManyDocuments(Option<&'p str>),
     Resolve(&'p str),
 }
 
@@ -56,6 +62,10 @@ pub(super) fn route_of<'p>(
         ["_cat", "health"] => (Route::CatHealth, GET),
         ["_stats"] => (Route::Stats(ALL), GET),
         ["_resolve", "index", index] => (Route::Resolve(index), GET),
+        ["_mget"] => (Route::ManyDocuments(None), BOTH),
+        [index, "_mget"] => (Route::ManyDocuments(Some(index)), BOTH),
+        [index, "_doc", id] => (Route::Document(index, id), GET),
+        [index, "_source", id] => (Route::Source(index, id), GET),
         [index, "_search"] => (Route::Search(index), BOTH),
         [index, "_msearch"] => (Route::ManySearches(Some(index)), BOTH),
         [index, "_count"] => (Route::Count(index), BOTH),

@@ -33,7 +33,7 @@ use self::range::{build_exists, build_range, build_set};
 use self::wildcard::build_regex;
 use super::needs::Needs;
 use super::scan::{Clause, Scan};
-use super::tree::{BoolNode, ID, INDEX, Leaf, PatternKind, QueryNode, Role, TextLeaf};
+use super::tree::{BoolNode, Given, ID, INDEX, Leaf, PatternKind, QueryNode, Role, TextLeaf};
 use crate::SearchError;
 use crate::limits::Limits;
 
@@ -271,7 +271,8 @@ impl Builder<'_> {
     /// name.
     fn metadata(&mut self, leaf: &Leaf) -> Result<Box<dyn Query>, SearchError> {
         let name = leaf.field().unwrap_or_default();
-        if !is_metadata(self.mapper, name) {
+        let is_field = !is_metadata(self.mapper, name);
+        if is_field && (name != ID || self.mapper.id_field().is_none()) {
             return self.leaf(leaf);
         }
         let values: Vec<&str> = match leaf {
@@ -288,6 +289,7 @@ impl Builder<'_> {
                 pattern,
                 ..
             } if name == INDEX => vec![pattern],
+            _ if is_field => return self.leaf(leaf),
             _ => {
                 return Err(SearchError::invalid(format!(
                     "{name}: this takes term, terms, match and exists only, and for _index wildcard"
@@ -295,7 +297,7 @@ impl Builder<'_> {
             }
         };
         if name == ID {
-            return self.leaf(&Leaf::ids(values.into_iter()));
+            return self.by_id(&values);
         }
         let mut values = values.into_iter();
         let matches = values.any(|value| matches_pattern(value, self.mapper.index_name()));
@@ -303,6 +305,24 @@ impl Builder<'_> {
             true => Box::new(AllQuery),
             false => Box::new(EmptyQuery),
         })
+    }
+
+    /// Builds a query for the documents with one of these ids: of a client's choice, or else their identities.
+    fn by_id(&mut self, ids: &[&str]) -> Result<Box<dyn Query>, SearchError> {
+        let by_identity = Leaf::ids(ids.iter().copied());
+        let Some(id_field) = self.mapper.id_field().map(str::to_owned) else {
+            return self.leaf(&by_identity);
+        };
+        let values = ids.iter().map(|id| Given {
+            text: (*id).to_owned(),
+            is_number: false,
+        });
+        let values: Vec<Given> = values.collect();
+        let by_field = self.one_of(&id_field, &values)?;
+        match by_identity {
+            Leaf::Ids(identities) if identities.is_empty() => Ok(by_field),
+            by_identity => Ok(any_of(vec![by_field, self.leaf(&by_identity)?])),
+        }
     }
 
     fn text_leaf(&mut self, leaf: &TextLeaf) -> Result<Box<dyn Query>, SearchError> {

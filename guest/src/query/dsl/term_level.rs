@@ -78,8 +78,7 @@ impl Reader<'_> {
         self.count(values.len())?;
         let values = values.iter().map(|value| given_at(&path, value));
         let values: Vec<Given> = values.collect::<Result<_, _>>()?;
-        let ids = values.iter().map(|value| value.text.as_str());
-        Ok(leaf(Leaf::ids(ids), boost))
+        Ok(leaf(Leaf::by_id(values), boost))
     }
 
     /// Parses `exists`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-exists-query>.

@@ -167,6 +167,14 @@ impl Leaf {
         Self::Ids(identities)
     }
 
+    /// Returns a leaf for the documents with one of these ids.
+    pub(crate) fn by_id(values: Vec<Given>) -> Self {
+        Self::Metadata(Box::new(Self::Terms {
+            field: ID.to_owned(),
+            values,
+        }))
+    }
+
     /// Returns the field that it names.
     pub(crate) fn field(&self) -> Option<&str> {
         match self {

@@ -126,6 +126,8 @@ impl QueryNode {
             Self::Leaf(
                 Leaf::Range(_) | Leaf::Terms { .. } | Leaf::Pattern { .. } | Leaf::Ids(_),
             ) => Some(1.0),
+            // An `ids` query.
+            Self::Leaf(Leaf::Metadata(leaf)) if matches!(**leaf, Leaf::Terms { .. }) => Some(1.0),
             Self::Bool(node) => {
                 let clauses = node.clauses.iter();
                 let mut clauses = clauses.filter(|(role, _)| *role != Role::MustNot);
@@ -158,7 +160,8 @@ impl QueryNode {
         match self {
             Self::All | Self::Nothing | Self::Fields(_) => {}
             Self::Leaf(leaf) => {
-                if matches!(leaf.field(), Some(ID | INDEX)) {
+                let is_marked = matches!(leaf, Leaf::Metadata(_));
+                if matches!(leaf.field(), Some(ID | INDEX)) && !is_marked {
                     let inner = std::mem::replace(leaf, Leaf::Ids(Vec::new()));
                     *leaf = Leaf::Metadata(Box::new(inner));
                 }

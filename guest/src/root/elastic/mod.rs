@@ -4,9 +4,11 @@
 
 mod fields;
 mod named;
+mod own_id;
 mod source;
 
 pub(super) use named::named;
+pub(crate) use source::entries;
 
 use std::net::Ipv6Addr;
 
@@ -18,6 +20,7 @@ use tantivy::time::format_description::well_known::Rfc3339;
 use tantivy::{DateTime, TantivyDocument};
 
 use self::fields::fields_of;
+use self::own_id::OwnId;
 use self::source::filtered;
 use super::fetch_docs::Document;
 use crate::SearchError;
@@ -49,7 +52,10 @@ pub(super) struct HitWriter<'a> {
 impl HitWriter<'_> {
     /// Returns the id of a document, which does not depend on the split. A caller with a forced filter must not be able
     /// to count the documents between two hits.
-    fn id(&self, found: &Document<'_>) -> Value {
+    fn id(&self, found: &Document<'_>, own: &OwnId<'_>) -> Value {
+        if let Some(id) = &own.id {
+            return id.clone();
+        }
         let Some(identity) = found.identity else {
             return Value::Null;
         };
@@ -76,11 +82,24 @@ impl HitWriter<'_> {
         let mapper = &found.split.mapper;
         let document = mapper.doc_to_json_text(&found.document);
         let document = source::own(&document, SOURCE_FIELD).unwrap_or(&document);
+        let own = OwnId::of(document, mapper.id_field());
+        let document = &*own.document;
         let mut parts = vec![
             entry("_index", &place.index.into()),
-            entry("_id", &self.id(found)),
-            entry("_score", &self.score(hit).map_or(Value::Null, number)),
+            entry("_id", &self.id(found, &own)),
         ];
+        if self.shown.versions.version {
+            parts.push(entry("_version", &own.version.into()));
+        }
+        if self.shown.versions.seq_no {
+            let seq_no = found.identity.map(|identity| identity.seq_no());
+            parts.push(entry("_seq_no", &seq_no.into()));
+            parts.push(entry("_primary_term", &1.into()));
+        }
+        parts.push(entry(
+            "_score",
+            &self.score(hit).map_or(Value::Null, number),
+        ));
         if !self.shown.source.is_off {
             parts.push(format!(
                 "\"{SOURCE_FIELD}\":{}",

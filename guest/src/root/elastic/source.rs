@@ -38,7 +38,7 @@ impl<'de: 'j, 'j> Deserialize<'de> for Entries<'j> {
 }
 
 /// Returns the entries of an object; `None` for anything else.
-pub(super) fn entries(json: &str) -> Option<Vec<(String, &RawValue)>> {
+pub(crate) fn entries(json: &str) -> Option<Vec<(String, &RawValue)>> {
     let is_object = json.trim_start().starts_with('{');
     let entries = is_object.then(|| serde_json::from_str::<Entries<'_>>(json));
     entries?.ok().map(|entries| entries.0)

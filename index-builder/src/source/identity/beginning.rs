@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::batch::{KEPT_OF_LONG_RECORD, without_ending};
 use super::super::input::origin_of;
+use crate::storage::spooled_id;
 use canter_formats::{Cut, Cutter, Directive, Format, Hints, Layout};
 use canter_split_format::SourceId;
 
@@ -63,5 +64,44 @@ pub(crate) fn id_of_lines(id: &str, lines: &[u8]) -> SourceId {
     let layout = Layout::new(Format::Ndjson, b',', hints);
     let cutter = Cutter::new(Format::Ndjson, b',');
     let beginning = known_by(lines, &layout, &cutter, usize::MAX);
-    SourceId::of(&origin_of(id), beginning)
+    first_id(&origin_of(id), beginning)
+}
+
+/// The id of the first source of this origin.
+///
+/// An id `t` and 32 hexadecimal digits, of which the first are a time, is the number of its source: sources of a server that are
+/// made one after the other are in that order, and so are their documents where nothing else says it.
+pub(super) fn first_id(origin: &[u8], beginning: &[u8]) -> SourceId {
+    arrival_of(origin).unwrap_or_else(|| SourceId::of(origin, beginning))
+}
+
+fn arrival_of(origin: &[u8]) -> Option<SourceId> {
+    let id = std::str::from_utf8(origin).ok()?.strip_prefix("id:")?;
+    let number = spooled_id(id).unwrap_or(id).strip_prefix('t')?;
+    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    let is_number = number.len() == 32 && number.bytes().all(is_hex);
+    let number = u128::from_str_radix(number, 16).ok();
+    number.filter(|_| is_number).map(SourceId::from_u128)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_are_in_the_order_of_their_ids_and_other_ids_are_hashes() {
+        let digits = "0".repeat(31);
+        let of = |id: &str| id_of_lines(id, b"{}\n");
+        assert_eq!(of(&format!("t{digits}7")).to_u128(), 7);
+        assert_eq!(of(&format!("spool/t{digits}9.ndjson.zst")).to_u128(), 9);
+        for other in [
+            "t7",
+            "7",
+            "requests",
+            &format!("t{digits}G"),
+            &format!("u{digits}7"),
+        ] {
+            assert!(of(other).to_u128() > 1 << 64, "{other}");
+        }
+    }
 }

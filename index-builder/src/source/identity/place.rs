@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use canter_split_format::SourceId;
 
+use super::beginning::first_id;
 use super::rotation::LogName;
 use crate::source::Source;
 
@@ -62,7 +63,7 @@ impl Place {
     pub(super) fn id(&self, beginning: &[u8], number: u32) -> SourceId {
         match (&self.log, number) {
             (Some(log), _) => SourceId::of_file(&self.origin, log.log(), beginning, number),
-            (None, 0) => SourceId::of(&self.origin, beginning),
+            (None, 0) => first_id(&self.origin, beginning),
             (None, _) => {
                 let origin = [&self.origin[..], b"\0after", &number.to_le_bytes()].concat();
                 SourceId::of(&origin, beginning)

@@ -39,8 +39,44 @@ struct Item {
 enum ItemOutcome {
     /// Number of the document among those added to its index.
     Added(u32),
+    /// What became of a document with an id, and the sequence number of that.
+    Done(Done, Option<u64>),
     /// Number of its problem.
     Failed(u32),
+}
+
+/// What became of a document with an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Done {
+    /// It was created.
+    Created,
+    /// It was replaced; with the number of its version.
+    Updated(u32),
+    /// It was what it should become; with the number of its version.
+    Unchanged(u32),
+    /// It was deleted; with the number of the version that ended.
+    Deleted(u32),
+    /// There was none to delete.
+    NotFound,
+    /// It is safe, and will replace what there is with this id by then.
+    TakenForAdding,
+    /// The same for a deletion.
+    TakenForDeletion,
+}
+
+impl Done {
+    /// Returns the status, the result, and the version if it is known.
+    fn told(self) -> (StatusCode, &'static str, Option<u32>) {
+        match self {
+            Self::Created => (StatusCode::CREATED, "created", Some(1)),
+            Self::Updated(version) => (StatusCode::OK, "updated", Some(version)),
+            Self::Unchanged(version) => (StatusCode::OK, "noop", Some(version)),
+            Self::Deleted(version) => (StatusCode::OK, "deleted", Some(version)),
+            Self::NotFound => (StatusCode::NOT_FOUND, "not_found", Some(1)),
+            Self::TakenForAdding => (StatusCode::CREATED, "created", None),
+            Self::TakenForDeletion => (StatusCode::OK, "deleted", None),
+        }
+    }
 }
 
 struct Index {
@@ -101,6 +137,21 @@ impl Items {
         self.indexes[index as usize].ids = ids;
     }
 
+    /// Records what became of a document with an id.
+    pub(super) fn done(&mut self, ord: u32, done: Done, seq_no: Option<u64>) {
+        self.list[ord as usize].outcome = ItemOutcome::Done(done, seq_no);
+    }
+
+    /// Sets the id that a document says itself.
+    pub(super) fn has_id(&mut self, ord: u32, id: Box<str>) {
+        self.list[ord as usize].id = Some(id);
+    }
+
+    /// Returns the id that the sender gave.
+    pub(super) fn id(&self, ord: u32) -> Option<Box<str>> {
+        self.list[ord as usize].id.clone()
+    }
+
     /// Records that an action failed.
     pub(super) fn failed(&mut self, ord: u32, problem: Problem) {
         let place = self.problems.place_of(problem);
@@ -113,10 +164,6 @@ impl Items {
         for ord in ords {
             self.list[ord as usize].outcome = ItemOutcome::Failed(place);
         }
-    }
-
-    pub(super) fn is_added(&self, ord: u32) -> bool {
-        matches!(self.list[ord as usize].outcome, ItemOutcome::Added(_))
     }
 
     /// Returns whether any action failed.
@@ -132,21 +179,28 @@ impl Items {
                 let problem = self.problems.get(place);
                 Some(problem).filter(|problem| problem.status == StatusCode::TOO_MANY_REQUESTS)
             }
-            ItemOutcome::Added(_) => None,
+            ItemOutcome::Added(_) | ItemOutcome::Done(..) => None,
         };
         let first = self.list.first().and_then(busy);
         first.filter(|_| self.list.iter().all(|item| busy(item).is_some()))
     }
 
-    /// Returns the id of the document that an action added, as searches show it, or the problem.
-    pub(super) fn outcome(&self, ord: usize) -> Result<String, &Problem> {
-        let Item { index, outcome, .. } = &self.list[ord];
-        match outcome {
+    /// Returns the status of an action with the answer to it, or the problem.
+    pub(super) fn outcome(&self, ord: usize) -> Result<(StatusCode, Value), &Problem> {
+        let item = &self.list[ord];
+        let index = &self.indexes[item.index as usize];
+        match item.outcome {
             ItemOutcome::Added(place) => {
-                let ids = self.indexes[*index as usize].ids;
-                Ok(ids.map_or_else(String::new, |ids| ids.nth(u64::from(*place))))
+                let place = u64::from(place);
+                let id = index.ids.map_or_else(String::new, |ids| ids.nth(place));
+                let seq_no = index.ids.map(|ids| ids.seq_no(place));
+                Ok(told(&index.name, &id, Done::Created, seq_no))
             }
-            ItemOutcome::Failed(place) => Err(self.problems.get(*place)),
+            ItemOutcome::Done(done, seq_no) => {
+                let id = item.id.as_deref().unwrap_or_default();
+                Ok(told(&index.name, id, done, seq_no))
+            }
+            ItemOutcome::Failed(place) => Err(self.problems.get(place)),
         }
     }
 
@@ -155,13 +209,32 @@ impl Items {
         let item = self.list.get(ord)?;
         let name = &*self.indexes[item.index as usize].name;
         let said = match self.outcome(ord) {
-            Ok(id) => super::created(name, &id),
+            Ok((status, mut said)) => {
+                said["status"] = status.as_u16().into();
+                said
+            }
             Err(problem) => json!({
                 "_index": name, "_id": item.id, "status": problem.status.as_u16(), "error": problem.body(),
             }),
         };
         Some(json!({item.verb.as_str(): said}))
     }
+}
+
+/// Returns the status and the answer for a document.
+fn told(index: &str, id: &str, done: Done, seq_no: Option<u64>) -> (StatusCode, Value) {
+    let (status, result, version) = done.told();
+    let mut said = json!({"_index": index, "_id": id});
+    if let Some(version) = version {
+        said["_version"] = version.into();
+    }
+    said["result"] = result.into();
+    said["_shards"] = json!({"total": 1, "successful": 1, "failed": 0});
+    if let Some(seq_no) = seq_no {
+        said["_seq_no"] = seq_no.into();
+        said["_primary_term"] = 1.into();
+    }
+    (status, said)
 }
 
 /// Problems, each stored once however many actions have it.

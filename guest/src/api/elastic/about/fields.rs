@@ -40,11 +40,17 @@ pub(in crate::api::elastic) fn described(config: &Value) -> Result<Vec<Described
     let config: IndexConfig =
         serde_json::from_value(config.clone()).map_err(|error| invalid(error.to_string()))?;
     let mapper = DocMapper::new(&config).map_err(|error| invalid(error.to_string()))?;
-    Ok(mapper
+    let described = mapper
         .fields()
         .iter()
         .map(|field| of(field, &mapper))
-        .collect())
+        .collect();
+    let mut described: Vec<Described> = described;
+    if mapper.id_field() == Some("_id") {
+        // What a document says of itself is none of its contents.
+        described.retain(|field| !matches!(field.path.as_str(), "_id" | "_version"));
+    }
+    Ok(described)
 }
 
 fn of(field: &ResolvedField<'_>, mapper: &DocMapper) -> Described {

@@ -17,7 +17,7 @@ use crate::api::settings::ApiSettings;
 use crate::query::parse_named;
 use crate::request::{
     AnswerForm, AskedAggregations, Counting, ElasticHits, GivenQuery, Question, Scroll,
-    SortKeySpec, SortTarget,
+    ShownVersions, SortKeySpec, SortTarget,
 };
 
 /// Default number of hits.
@@ -106,6 +106,7 @@ pub(in crate::api::elastic) fn read_search(
     }
     check_min_score(&question, given.aggs.is_some(), score)?;
     question.elastic = Some(ElasticHits {
+        versions: versions(&mut body, params)?,
         named: named.names(),
         source,
         shows_sort,
@@ -113,13 +114,12 @@ pub(in crate::api::elastic) fn read_search(
         score: score.filter(|_| !shows_sort || tracks_scores),
         most_counted,
         total_is_number,
-        is_count: false,
         fields,
         highlight: highlight(&mut body)?,
         has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
-        filter_path: None,
         scroll,
         pit_id: pinned.as_ref().map(|pinned| pinned.id.clone()),
+        ..ElasticHits::default()
     });
     question.pinned = pinned.map(|pinned| pinned.manifests).unwrap_or_default();
     let budget = budget(&mut body, params)?;
@@ -139,6 +139,23 @@ fn tracks_scores(body: &mut Body, params: &mut UrlParams) -> Result<bool, Search
         None => Ok(false),
         Some(Value::Bool(tracks)) => Ok(tracks),
         Some(_) => Err(wrong("track_scores", "this must be true or false")),
+    }
+}
+
+/// Takes what hits show of versions.
+fn versions(body: &mut Body, params: &mut UrlParams) -> Result<ShownVersions, SearchError> {
+    Ok(ShownVersions {
+        version: flag(body, params, "version")?,
+        seq_no: flag(body, params, "seq_no_primary_term")?,
+    })
+}
+
+/// Takes a flag from the URL, or else from the body.
+fn flag(body: &mut Body, params: &mut UrlParams, key: &'static str) -> Result<bool, SearchError> {
+    match (params.flag(key)?, body.take(key).map(as_written)) {
+        (Some(flag), _) | (None, Some(Value::Bool(flag))) => Ok(flag),
+        (None, None) => Ok(false),
+        (None, Some(_)) => Err(wrong(key, "this must be true or false")),
     }
 }
 
@@ -438,15 +455,10 @@ fn refuse_the_rest(body: &mut Body, params: &mut UrlParams) -> Result<(), Search
     // A search that ends later counts more hits, and finds the same.
     count(body, params, "terminate_after")?;
     body.only("stats", &nothing, "searches have no groups")?;
-    for (key, why) in [
-        ("version", "documents have no versions"),
-        ("seq_no_primary_term", "documents have no versions"),
-        ("explain", "scores are not explained"),
-    ] {
-        body.only(key, &off, why)?;
-        if params.flag(key)? == Some(true) {
-            return Err(wrong(key, why));
-        }
+    let why = "scores are not explained";
+    body.only("explain", &off, why)?;
+    if params.flag("explain")? == Some(true) {
+        return Err(wrong("explain", why));
     }
     Ok(())
 }

@@ -1,0 +1,274 @@
+//! Documents by the ids that clients chose: what an index has under them, and what is to become of it.
+//!
+//! ```text
+//!   ids ──▶ IdSnapshot ──the caller decides──▶ IdBatch ──▶ ingest ──▶ published if nothing of it has changed, or `Conflict`
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use canter_split_format::{DocIdentity, SourceId};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::line_ids::LineIds;
+use crate::blocking;
+use crate::error::{BuildError, ErrorKind};
+use crate::publisher::{
+    IdChanges, IdKey, Live, LoadedManifest, MAX_ATTEMPTS, PageEntries, SourcesReader, find_ids,
+    hold_live_only, identities_of, load, load_and_hold, pause, read_paged_entries,
+};
+use crate::storage::IndexStore;
+
+/// Maximum length of an id in bytes: terms have no more.
+pub const MAX_ID_BYTES: usize = 255;
+
+/// Documents that an index has under some ids at one moment.
+#[derive(Debug, Default)]
+pub struct IdSnapshot {
+    live: BTreeMap<IdKey, Vec<Live>>,
+    identities: BTreeMap<IdKey, DocIdentity>,
+    known_sources: BTreeSet<u128>,
+    asked: BTreeSet<IdKey>,
+}
+
+/// Version of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LiveVersion {
+    /// Number of versions so far, itself included.
+    pub version: u32,
+    /// Number of the version among all versions of all documents, if that was asked for.
+    pub seq_no: Option<u64>,
+}
+
+/// Changes by ids that an ingest is to publish along with its documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IdBatch {
+    changes: IdChanges,
+    /// Versions of documents by source and line. Others are the first version of their id.
+    versions: BTreeMap<(SourceId, u64), u32>,
+}
+
+impl IdSnapshot {
+    /// Looks up `ids` in an index. Of those in `with_seq_nos`, the sequence numbers can be asked for, which takes a further
+    /// read for each document. Of `sources`, it notes which were ingested before.
+    ///
+    /// # Errors
+    /// `Invalid` if there is no index; `Data` for a damaged or missing object; `Unavailable` if storage does not answer.
+    pub fn read<'i>(
+        store: &IndexStore,
+        ids: impl IntoIterator<Item = &'i str>,
+        with_seq_nos: impl IntoIterator<Item = &'i str>,
+        sources: &[LineIds],
+    ) -> Result<Self, BuildError> {
+        let asked: BTreeSet<IdKey> = ids.into_iter().map(IdKey::of).collect();
+        let with_seq_nos: BTreeSet<IdKey> = with_seq_nos.into_iter().map(IdKey::of).collect();
+        let sources: BTreeSet<u128> = sources
+            .iter()
+            .map(|source| source.source().to_u128())
+            .collect();
+        blocking::run(async {
+            for num_attempts in 1..MAX_ATTEMPTS {
+                let loaded = load_and_hold(store).await?;
+                match Self::of(store, &loaded, &asked, &with_seq_nos, &sources).await {
+                    // An object may be missing because this manifest is outdated.
+                    Err(error) if error.kind() == ErrorKind::Data => {
+                        if load(store).await?.version == loaded.version {
+                            return Err(error);
+                        }
+                    }
+                    read => return read,
+                }
+                tokio::time::sleep(pause(num_attempts)).await;
+            }
+            let loaded = load(store).await?;
+            Self::of(store, &loaded, &asked, &with_seq_nos, &sources).await
+        })
+    }
+
+    async fn of(
+        store: &IndexStore,
+        loaded: &LoadedManifest,
+        asked: &BTreeSet<IdKey>,
+        with_seq_nos: &BTreeSet<IdKey>,
+        sources: &BTreeSet<u128>,
+    ) -> Result<Self, BuildError> {
+        let file = &loaded.file;
+        let mut reader = SourcesReader::default();
+        let known_sources = reader.known(store, &file.sources, sources).await?;
+        let live = find_ids(store, file, asked, &mut PageEntries::default()).await?;
+        hold_live_only(store, file).await?;
+        let mut docs_of: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        let wanted = || live.iter().filter(|(id, _)| with_seq_nos.contains(id));
+        for Live { split_id, doc, .. } in wanted().flat_map(|(_, live)| live) {
+            docs_of.entry(split_id).or_default().insert(*doc);
+        }
+        let mut found: BTreeMap<(&str, u32), DocIdentity> = BTreeMap::new();
+        if !docs_of.is_empty() {
+            let mut entries = file.manifest.splits.clone();
+            entries.extend(read_paged_entries(store, file).await?);
+            for (split_id, docs) in docs_of {
+                let Some(entry) = entries.iter().find(|entry| entry.id == split_id) else {
+                    continue;
+                };
+                let of_split = identities_of(store, entry, file.head(split_id), &docs).await?;
+                let of_split = of_split.into_iter();
+                found.extend(of_split.map(|(doc, identity)| ((split_id, doc), identity)));
+            }
+        }
+        let identities = wanted().filter_map(|(id, live)| {
+            let last = live.last()?;
+            Some((*id, *found.get(&(last.split_id.as_str(), last.doc))?))
+        });
+        Ok(Self {
+            identities: identities.collect(),
+            known_sources,
+            asked: asked.clone(),
+            live,
+        })
+    }
+
+    /// Returns the version of the document with an id, if there is one.
+    #[must_use]
+    pub fn version(&self, id: &str) -> Option<LiveVersion> {
+        let id = IdKey::of(id);
+        let version = self.live.get(&id)?.iter().map(|live| live.version).max()?;
+        Some(LiveVersion {
+            version,
+            seq_no: self.identities.get(&id).map(DocIdentity::seq_no),
+        })
+    }
+
+    /// Returns whether these lines were ingested before.
+    #[must_use]
+    pub fn has_lines(&self, lines: LineIds) -> bool {
+        self.known_sources.contains(&lines.source().to_u128())
+    }
+
+    /// Concludes from it that documents are removed, and which versions new ones are: those of lines that are not named are
+    /// the first.
+    #[must_use]
+    pub fn into_batch<'i>(
+        self,
+        removed: impl IntoIterator<Item = &'i str>,
+        versions: impl IntoIterator<Item = (LineIds, u64, u32)>,
+    ) -> IdBatch {
+        let mut live = self.live;
+        let seen = self.asked.into_iter();
+        let seen = seen.map(|id| (id, live.remove(&id).unwrap_or_default()));
+        let versions = versions.into_iter();
+        IdBatch {
+            changes: IdChanges {
+                seen: seen.collect(),
+                removed: removed.into_iter().map(IdKey::of).collect(),
+            },
+            versions: versions
+                .map(|(lines, nth, version)| (lines.place(nth), version))
+                .collect(),
+        }
+    }
+}
+
+impl IdBatch {
+    pub(crate) fn changes(&self) -> &IdChanges {
+        &self.changes
+    }
+
+    /// Returns the version of the document in a line of a source, if it is not the first.
+    pub(crate) fn version(&self, source: SourceId, line: u64) -> Option<u32> {
+        self.versions.get(&(source, line)).copied()
+    }
+}
+
+/// Returns the id in the field `name` at the root of a document, if the document has that field. Text that is no JSON object
+/// has none.
+///
+/// # Errors
+/// The field contains something else than a text of 1 to 255 bytes.
+pub fn id_in(document: &[u8], name: &str) -> Result<Option<String>, String> {
+    let Ok(Entries(entries)) = serde_json::from_slice(document) else {
+        return Ok(None);
+    };
+    let Some((_, value)) = entries.into_iter().find(|(key, _)| key == name) else {
+        return Ok(None);
+    };
+    let id = match serde_json::from_str::<serde_json::Value>(value.get()) {
+        Ok(serde_json::Value::String(id)) => id,
+        Ok(serde_json::Value::Null) => return Ok(None),
+        _ => return Err(format!("{name}: an id is a text, and not {}", value.get())),
+    };
+    match check_id(&id) {
+        Ok(()) => Ok(Some(id)),
+        Err(problem) => Err(format!("{name}: {problem}")),
+    }
+}
+
+/// Checks an id.
+///
+/// # Errors
+/// It is empty, or too long.
+pub fn check_id(id: &str) -> Result<(), String> {
+    match id.len() {
+        0 => Err("an id must not be empty".to_owned()),
+        1..=MAX_ID_BYTES => Ok(()),
+        len => Err(format!(
+            "an id has up to {MAX_ID_BYTES} bytes, and this one has {len}"
+        )),
+    }
+}
+
+/// Entries of a JSON object whose values are not parsed.
+struct Entries<'d>(Vec<(String, &'d RawValue)>);
+
+impl<'de: 'd, 'd> Deserialize<'de> for Entries<'d> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> serde::de::Visitor<'de> for InOrder {
+            type Value = Vec<(String, &'de RawValue)>;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a JSON object")
+            }
+
+            fn visit_map<M: serde::de::MapAccess<'de>>(
+                self,
+                mut map: M,
+            ) -> Result<Self::Value, M::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(entries)
+            }
+        }
+
+        deserializer.deserialize_map(InOrder).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_from_documents() {
+        let of = |document: &str| id_in(document.as_bytes(), "sku");
+        assert_eq!(
+            of(r#"{"a":{"sku":"x"},"sku":"a\"7"}"#),
+            Ok(Some("a\"7".to_owned()))
+        );
+        for none in [r#"{"a":1}"#, r#"{"sku":null}"#, "[\"sku\"]", "no json"] {
+            assert_eq!(of(none), Ok(None), "{none}");
+        }
+        for (wrong, why) in [
+            (r#"{"sku":7.5}"#, "sku: an id is a text, and not 7.5"),
+            (r#"{"sku":["a"]}"#, "sku: an id is a text, and not [\"a\"]"),
+            (r#"{"sku":""}"#, "sku: an id must not be empty"),
+        ] {
+            assert_eq!(of(wrong), Err(why.to_owned()));
+        }
+        let longest = "x".repeat(MAX_ID_BYTES);
+        assert!(check_id(&longest).is_ok());
+        assert!(check_id(&format!("{longest}x")).is_err());
+    }
+}
