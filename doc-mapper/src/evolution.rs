@@ -285,6 +285,8 @@ fn refusal_of(difference: &Difference) -> Option<Refusal> {
                 "leave the field in: the splits have it, and documents may lack it".to_owned()
             }
             _ if FREE_OF_FIELD.contains(&option) => return None,
+            // The column of the field has them.
+            (None, Some(asked)) if is_whole_values(place, asked) => return None,
             _ => "leave it as it was and add a field of another name, or build a new index: the splits have it as it \
                   was"
                 .to_owned(),
@@ -320,6 +322,19 @@ fn refusal_of(difference: &Difference) -> Option<Refusal> {
         difference: difference.clone(),
         remedy,
     })
+}
+
+/// Returns whether what is added to a text are names of the whole values in its column.
+fn is_whole_values(place: &str, added: &Value) -> bool {
+    let is_column = |way: &Value| way.get("column").is_some();
+    let is_added_way = place
+        .rsplit_once('.')
+        .is_some_and(|(above, _)| above.ends_with(".fields"));
+    match added.as_object() {
+        Some(ways) if place.ends_with(".fields") => ways.values().all(is_column),
+        Some(_) => is_added_way && is_column(added),
+        None => false,
+    }
 }
 
 /// Returns whether a value is a whole field rather than an option of one.

@@ -21,7 +21,9 @@ pub mod tokenizers;
 
 pub use classes::check_classes;
 pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
-pub use datetime::{DateInput, infer_date, infer_rfc3339, parse_datetime_literal, parse_seconds};
+pub use datetime::{
+    DateInput, infer_date, infer_day, infer_rfc3339, parse_datetime_literal, parse_seconds,
+};
 pub use documents::doc_error::{DocError, DocErrorReason};
 pub use documents::encoded::{DocShape, EncodedDoc, EncodedDocs};
 pub use documents::stored::{
@@ -30,7 +32,7 @@ pub use documents::stored::{
 };
 pub use field_path::{escape_segment, split_path};
 pub use mapper::{
-    DYNAMIC_FIELD, DocMapper, DocstoreSettings, Kept, ParsedDoc, ResolvedField, ScannedField,
-    StoredDoc,
+    DYNAMIC_FIELD, DocMapper, DocstoreSettings, Kept, NamedColumn, ParsedDoc, ResolvedField,
+    ScannedField, StoredDoc, View,
 };
 pub use read_only::{ReadOnlyDirectory, SegmentFiles};

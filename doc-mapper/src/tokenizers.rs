@@ -12,7 +12,11 @@ mod column_text;
 mod custom;
 mod definition;
 mod english;
+mod gap;
+mod letters;
 mod source_code;
+mod standard;
+mod value_length;
 
 use chinese::ChineseTokenizer;
 use column_text::Shorten;
@@ -22,7 +26,12 @@ pub(crate) use custom::check_pattern;
 pub(crate) use definition::FILTERS;
 pub use definition::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
 use english::EnglishStemmer;
+use gap::Apart;
+use letters::{LetterTokenizer, WithoutStopWords};
 use source_code::SourceCodeTokenizer;
+use standard::StandardTokenizer;
+use value_length::AtMost;
+pub(crate) use value_length::is_too_long;
 
 /// Built-in values of a `tokenizer` key, besides the tokenizers in the config.
 ///
@@ -32,11 +41,15 @@ use source_code::SourceCodeTokenizer;
 /// - `en_stem`: as `default`, and reduces English words to their stems.
 /// - `whitespace`: splits at white space, and does not lowercase.
 /// - `chinese_compatible`: as `default`, and each Han character is a token.
+/// - `standard`: splits between the words of Unicode, and lowercases: `foo_bar` and `10.1.2.3` are words.
+/// - `letters`, `letters_stop`: splits at everything but letters, and lowercases; the latter drops frequent
+///   English words.
 /// - `source_code_default`: as `default`, splits identifiers into their words, and folds letters to ASCII.
 ///
-/// `whitespace` drops tokens of more than 65,526 bytes, the others those of more than 255. No
-/// dictionary contains such tokens, and queries for them find nothing.
-pub const NAMES: [&str; 8] = [
+/// `whitespace` drops tokens of more than 65,526 bytes, `raw`, `lowercase` and `raw_lowercase` those of
+/// more than 32,766, the others those of more than 255. No dictionary contains such tokens, and queries
+/// for them find nothing.
+pub const NAMES: [&str; 11] = [
     "raw",
     "lowercase",
     "raw_lowercase",
@@ -45,6 +58,9 @@ pub const NAMES: [&str; 8] = [
     "whitespace",
     "chinese_compatible",
     SOURCE_CODE,
+    "standard",
+    "letters",
+    "letters_stop",
 ];
 
 /// Built-in tokenizer that folds letters in addition to lowercasing them.
@@ -53,6 +69,9 @@ const SOURCE_CODE: &str = "source_code_default";
 /// Maximum length of a token in bytes. Users never type longer ones, which would fill the term
 /// dictionary.
 const MAX_TOKEN_BYTES: usize = 255;
+
+/// Maximum length of a whole value that is a term, in bytes: that of Elasticsearch's keywords.
+const MAX_VALUE_BYTES: usize = 32_766;
 
 /// Maximum length of a token of `whitespace`. tantivy's keys have up to 65,535 bytes, of which a
 /// JSON field uses 9 for itself.
@@ -63,50 +82,88 @@ fn remove_long() -> RemoveLongFilter {
     RemoveLongFilter::limit(MAX_TOKEN_BYTES + 1)
 }
 
-fn raw() -> TextAnalyzer {
-    TextAnalyzer::builder(RawTokenizer::default())
-        .filter(remove_long())
-        .build()
+/// Built-in tokenizers that keep a value whole, and whether they lowercase it.
+const WHOLE: [(&str, bool); 3] = [("raw", false), ("lowercase", true), ("raw_lowercase", true)];
+
+/// Returns whether a tokenizer makes one term of a value.
+pub fn is_whole(tokenizer: &str) -> bool {
+    WHOLE.iter().any(|(name, _)| *name == tokenizer)
 }
 
-fn lowercase() -> TextAnalyzer {
-    TextAnalyzer::builder(RawTokenizer::default())
-        .filter(LowerCaser)
-        .filter(remove_long())
-        .build()
+/// Returns a tokenizer that keeps values of at most `limit` UTF-16 code units whole, and drops longer
+/// ones.
+fn whole(lowercases: bool, limit: u32) -> TextAnalyzer {
+    let terms = TextAnalyzer::builder(RawTokenizer::default())
+        .filter(AtMost(limit))
+        .filter(RemoveLongFilter::limit(MAX_VALUE_BYTES + 1));
+    match lowercases {
+        true => terms.filter(LowerCaser).build(),
+        false => terms.build(),
+    }
+}
+
+/// Returns the name under which a split has a tokenizer whose values have a maximum length.
+pub(crate) fn limited(tokenizer: &str, limit: Option<u32>) -> String {
+    match limit {
+        Some(limit) if is_whole(tokenizer) => format!("{tokenizer}:{limit}"),
+        _ => tokenizer.to_owned(),
+    }
 }
 
 /// Returns the built-in tokenizers.
 pub fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::new();
-    manager.register("raw", raw());
-    manager.register("lowercase", lowercase());
-    manager.register("raw_lowercase", lowercase());
+    for (name, lowercases) in WHOLE {
+        manager.register(name, whole(lowercases, u32::MAX));
+    }
     let default = || {
         TextAnalyzer::builder(SimpleTokenizer::default())
             .filter(remove_long())
             .filter(LowerCaser)
+            .filter(Apart)
     };
     manager.register("default", default().build());
     manager.register("en_stem", default().filter(EnglishStemmer).build());
     let whitespace = TextAnalyzer::builder(WhitespaceTokenizer::default())
-        .filter(RemoveLongFilter::limit(MAX_WHITESPACE_TOKEN_BYTES + 1));
+        .filter(RemoveLongFilter::limit(MAX_WHITESPACE_TOKEN_BYTES + 1))
+        .filter(Apart);
     manager.register("whitespace", whitespace.build());
     let chinese = TextAnalyzer::builder(ChineseTokenizer::default())
         .filter(remove_long())
-        .filter(LowerCaser);
+        .filter(LowerCaser)
+        .filter(Apart);
     manager.register("chinese_compatible", chinese.build());
     let source_code = TextAnalyzer::builder(SourceCodeTokenizer::default())
         .filter(remove_long())
         .filter(LowerCaser)
-        .filter(AsciiFoldingFilter);
+        .filter(AsciiFoldingFilter)
+        .filter(Apart);
     manager.register(SOURCE_CODE, source_code.build());
+    let standard = TextAnalyzer::builder(StandardTokenizer::default())
+        .filter(LowerCaser)
+        .filter(Apart);
+    manager.register("standard", standard.build());
+    let letters = || {
+        TextAnalyzer::builder(LetterTokenizer::default())
+            .filter(remove_long())
+            .filter(LowerCaser)
+            .filter(Apart)
+    };
+    manager.register("letters", letters().build());
+    manager.register("letters_stop", letters().filter(WithoutStopWords).build());
     manager
 }
 
-/// Returns the built-in tokenizers, and those that a config defines.
-pub fn tokenizers_with(custom: &[CustomTokenizer]) -> TokenizerManager {
+/// Returns the built-in tokenizers, those that a config defines, and those of whole values with one of
+/// these maximum lengths.
+pub fn tokenizers_with(custom: &[CustomTokenizer], limits: &[u32]) -> TokenizerManager {
     let manager = tokenizers();
+    for limit in limits {
+        for (name, lowercases) in WHOLE {
+            let limited = limited(name, Some(*limit));
+            manager.register(&limited, whole(lowercases, *limit));
+        }
+    }
     for tokenizer in custom {
         if let Some(analyzer) = custom::analyzer(tokenizer) {
             manager.register(&tokenizer.name, analyzer);
@@ -127,25 +184,33 @@ pub(crate) fn letters(name: &str, custom: &[CustomTokenizer]) -> Letters {
     }
 }
 
-/// Returns the normalizers of text in fast fields: `raw` and `lowercase`. They drop nothing; a
-/// value longer than [`MAX_COLUMN_TEXT_BYTES`] is truncated.
-pub fn fast_field_tokenizers() -> TokenizerManager {
+/// Returns the normalizers of text in fast fields: `raw` and `lowercase`, without a maximum length and
+/// with each of `limits`. Those without one drop nothing; a value longer than
+/// [`MAX_COLUMN_TEXT_BYTES`] is truncated.
+pub fn fast_field_tokenizers(limits: &[u32]) -> TokenizerManager {
     let manager = TokenizerManager::new();
-    let raw = TextAnalyzer::builder(RawTokenizer::default()).filter(Shorten);
-    manager.register(of_column(Normalizer::Raw), raw.build());
-    let lowercase = TextAnalyzer::builder(RawTokenizer::default())
-        .filter(LowerCaser)
-        .filter(Shorten);
-    manager.register(of_column(Normalizer::Lowercase), lowercase.build());
+    for limit in limits.iter().copied().map(Some).chain([None]) {
+        let values = || {
+            TextAnalyzer::builder(RawTokenizer::default()).filter(AtMost(limit.unwrap_or(u32::MAX)))
+        };
+        let raw = values().filter(Shorten);
+        manager.register(&of_column(Normalizer::Raw, limit), raw.build());
+        let lowercase = values().filter(LowerCaser).filter(Shorten);
+        manager.register(&of_column(Normalizer::Lowercase, limit), lowercase.build());
+    }
     manager
 }
 
 /// Returns the name of a normalizer in a split. tantivy skips one named `raw`, so long values would
 /// not be truncated.
-pub(crate) fn of_column(normalizer: Normalizer) -> &'static str {
-    match normalizer {
+pub(crate) fn of_column(normalizer: Normalizer, limit: Option<u32>) -> String {
+    let name = match normalizer {
         Normalizer::Raw => "whole",
         Normalizer::Lowercase => "lowercase",
+    };
+    match limit {
+        Some(limit) => format!("{name}:{limit}"),
+        None => name.to_owned(),
     }
 }
 
@@ -197,6 +262,9 @@ mod tests {
             &["the", "fli", "blk", "123", "fli"],
         );
         check("whitespace", "Foo-Bar baz", &["Foo-Bar", "baz"]);
+        check("standard", "Foo_Bar: 10.1.2.3", &["foo_bar", "10.1.2.3"]);
+        check("letters", "The Foo2Bar", &["the", "foo", "bar"]);
+        check("letters_stop", "The Foo2Bar", &["foo", "bar"]);
         check(
             "chinese_compatible",
             "Hello world, 你好世界, x1你bonjour",
@@ -225,13 +293,20 @@ mod tests {
     }
 
     #[test]
-    fn tokens_of_more_than_255_bytes_are_dropped() {
+    fn words_of_more_than_255_bytes_are_dropped_and_values_of_more_than_32766() {
         let long = "x".repeat(256);
         for name in NAMES {
-            let expect = usize::from(name == "whitespace");
+            let expect = match name {
+                // In two pieces.
+                "standard" => 2,
+                name => usize::from(name == "whitespace" || is_whole(name)),
+            };
             assert_eq!(tokens(name, &long).len(), expect, "{name}");
             assert_eq!(tokens(name, long.get(1..).unwrap()).len(), 1, "{name}");
         }
+        let value = "x".repeat(32_766);
+        assert_eq!(tokens("raw", &value), [value.as_str()]);
+        assert!(tokens("raw", &(value + "x")).is_empty());
         let longest = "x".repeat(65_526);
         assert_eq!(
             tokens("whitespace", &format!("{longest} y")),
@@ -243,7 +318,7 @@ mod tests {
     #[test]
     fn a_column_keeps_the_beginning_of_long_values() {
         for name in ["whole", "lowercase"] {
-            let mut normalizer = fast_field_tokenizers().get(name).unwrap();
+            let mut normalizer = fast_field_tokenizers(&[]).get(name).unwrap();
             let long = "x".repeat(70_000);
             let mut tokens = normalizer.token_stream(&long);
             assert!(tokens.advance(), "{name}");
@@ -253,8 +328,27 @@ mod tests {
 
     #[test]
     fn every_normalizer_is_registered() {
-        for name in [Normalizer::Raw, Normalizer::Lowercase].map(of_column) {
-            assert!(fast_field_tokenizers().get(name).is_some());
+        for normalizer in [Normalizer::Raw, Normalizer::Lowercase] {
+            for limit in [None, Some(256)] {
+                let name = of_column(normalizer, limit);
+                assert!(fast_field_tokenizers(&[256]).get(&name).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn values_that_are_too_long_are_dropped_and_not_truncated() {
+        let terms = tokenizers_with(&[], &[3]);
+        let columns = fast_field_tokenizers(&[3]);
+        for (manager, name) in [
+            (&terms, limited("raw", Some(3))),
+            (&terms, limited("lowercase", Some(3))),
+            (&columns, of_column(Normalizer::Raw, Some(3))),
+            (&columns, of_column(Normalizer::Lowercase, Some(3))),
+        ] {
+            let mut analyzer = manager.get(&name).unwrap();
+            assert!(analyzer.token_stream("abc").advance(), "{name}");
+            assert!(!analyzer.token_stream("abcd").advance(), "{name}");
         }
     }
 }

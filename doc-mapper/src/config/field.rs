@@ -1,6 +1,8 @@
 //! Field mapping: the type of a field, its options with all defaults filled in, and its
 //! serialization to JSON.
 
+use std::collections::BTreeMap;
+
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use tantivy::schema::{DateTimePrecision, IndexRecordOption};
@@ -26,11 +28,26 @@ pub struct FieldMapping {
     /// Normalizer of text in the fast field, for sorting and aggregating; `None` without a fast
     /// field.
     pub fast: Option<Normalizer>,
+    /// Maximum length of a whole value, in UTF-16 code units, of text and JSON: a longer one is neither in
+    /// the fast field nor a term of a tokenizer that keeps values whole. As Elasticsearch's `ignore_above`.
+    pub ignore_above: Option<u32>,
+    /// Value in place of `null`, which is otherwise the same as no value. As Elasticsearch's `null_value`.
+    pub null_value: Option<NullValue>,
     /// True if queries look up single values that few splits contain: splits keep a filter over
     /// them.
     pub needle: bool,
     /// Type, and the options of this type.
     pub kind: FieldKind,
+}
+
+/// Value in place of `null`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum NullValue {
+    /// Boolean.
+    Bool(bool),
+    /// Number, date or address as text, or a text.
+    Text(String),
 }
 
 /// Type of a field, and the options of this type.
@@ -71,6 +88,9 @@ pub struct TextKind {
     pub fieldnorms: bool,
     /// Further ways of indexing the text, sorted by name.
     pub variants: Vec<TextVariant>,
+    /// Names after the dot under which the whole values of the fast field are found, such as `keyword`,
+    /// sorted. They take no space of their own.
+    pub whole_values: Vec<String>,
 }
 
 /// Further way of indexing a text, such as `message.raw` for `message`.
@@ -176,6 +196,8 @@ impl FieldMapping {
             indexed: true,
             scanned: false,
             fast: Some(Normalizer::Raw),
+            ignore_above: None,
+            null_value: None,
             needle: false,
             kind: FieldKind::Json(JsonKind {
                 tokenizer: "raw".to_string(),
@@ -190,11 +212,12 @@ impl FieldMapping {
         self.indexed || self.scanned
     }
 
-    /// Returns whether the field has a variant of this name.
+    /// Returns whether the field has a variant or whole values of this name.
     pub(crate) fn has_variant(&self, name: Option<&String>) -> bool {
         match (&self.kind, name) {
             (FieldKind::Text(text), Some(name)) => {
-                text.variants.iter().any(|variant| variant.name == *name)
+                text.whole_values.contains(name)
+                    || text.variants.iter().any(|variant| variant.name == *name)
             }
             _ => false,
         }
@@ -208,6 +231,20 @@ impl FieldMapping {
         } else {
             name.to_string()
         }
+    }
+
+    /// Serializes the options that Quickwit and earlier versions do not know.
+    fn serialize_additions<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+        if let Some(ignore_above) = self.ignore_above {
+            map.serialize_entry("ignore_above", &ignore_above)?;
+        }
+        if let Some(null_value) = &self.null_value {
+            map.serialize_entry("null_value", null_value)?;
+        }
+        if self.needle {
+            map.serialize_entry("needle", &true)?;
+        }
+        Ok(())
     }
 
     /// Serializes everything but `name` and `type`.
@@ -235,10 +272,7 @@ impl FieldMapping {
             }
             (_, fast) => map.serialize_entry("fast", &fast.is_some())?,
         }
-        // Quickwit and earlier versions do not know this option.
-        if self.needle {
-            map.serialize_entry("needle", &true)?;
-        }
+        self.serialize_additions(map)?;
         match &self.kind {
             // Quickwit refuses indexing options of a field that is not indexed.
             FieldKind::Text(text) if self.indexed => text.serialize_options(map),
@@ -286,7 +320,7 @@ impl TextKind {
         map.serialize_entry("tokenizer", &self.tokenizer)?;
         map.serialize_entry("record", &self.record)?;
         map.serialize_entry("fieldnorms", &self.fieldnorms)?;
-        if self.variants.is_empty() {
+        if self.variants.is_empty() && self.whole_values.is_empty() {
             return Ok(());
         }
         let variants = self.variants.iter().map(|variant| {
@@ -297,7 +331,10 @@ impl TextKind {
             });
             (variant.name.clone(), options)
         });
-        let variants: serde_json::Map<String, serde_json::Value> = variants.collect();
+        let whole_values = self.whole_values.iter();
+        let whole_values =
+            whole_values.map(|name| (name.clone(), serde_json::json!({"column": true})));
+        let variants: BTreeMap<String, serde_json::Value> = variants.chain(whole_values).collect();
         map.serialize_entry("fields", &variants)
     }
 }

@@ -79,6 +79,11 @@ pub struct DocMapping {
     /// setting.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub ignore_malformed: bool,
+    /// Whether values are converted to the type of their field as in Elasticsearch: numbers and booleans to text,
+    /// `"true"` and `"false"` to booleans, and numbers with a fraction to integers where fields have `coerce`.
+    /// Quickwit does not know it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub coerce: bool,
 }
 
 /// Treatment of unmapped fields.

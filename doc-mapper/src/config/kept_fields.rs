@@ -56,12 +56,15 @@ fn text(name: &str, is_words: bool) -> FieldMapping {
         indexed: true,
         fast: (!is_words).then_some(Normalizer::Raw),
         scanned: false,
+        ignore_above: None,
+        null_value: None,
         needle: false,
         kind: FieldKind::Text(TextKind {
             tokenizer: tokenizer.to_string(),
             record,
             fieldnorms: false,
             variants: Vec::new(),
+            whole_values: Vec::new(),
         }),
     }
 }

@@ -22,7 +22,7 @@ mod validate_text;
 pub use error::ConfigError;
 pub use field::{
     BytesFormat, BytesKind, ConcatenateKind, DateKind, FieldKind, FieldMapping, JsonKind,
-    NumericKind, TextKind, TextVariant,
+    NullValue, NumericKind, TextKind, TextVariant,
 };
 pub use index::{DocMapping, IndexConfig, Mode, SearchSettings};
 pub use read::read_field::check_field_name;

@@ -16,6 +16,12 @@ pub(in crate::config) fn text_fields(mapping: &DocMapping) -> Result<()> {
             "doc_mapping.dynamic_mapping",
             "dynamic_mapping",
         )?;
+        length_of(
+            mapping,
+            dynamic,
+            "doc_mapping.dynamic_mapping",
+            "dynamic_mapping",
+        )?;
     }
     fields(
         mapping,
@@ -29,13 +35,15 @@ fn fields(mapping: &DocMapping, list: &[FieldMapping], path: &str) -> Result<()>
         let at = format!("{path}[{i}]");
         let what = format!("field mapping {:?}", field.name);
         tokenizer_of(mapping, field, &at, &what)?;
+        length_of(mapping, field, &at, &what)?;
         match &field.kind {
             FieldKind::Object(children) => {
                 fields(mapping, children, &format!("{at}.field_mappings"))?;
             }
             FieldKind::Text(text) => {
-                for variant in &text.variants {
-                    let name = format!("{}.{}", field.name, variant.name);
+                let variants = text.variants.iter().map(|variant| &variant.name);
+                for variant in variants.chain(&text.whole_values) {
+                    let name = format!("{}.{variant}", field.name);
                     if list.iter().any(|other| other.name == name) {
                         let message = format!(
                             "{what}: {name:?} is a field of its own: call this way of indexing it something else"
@@ -80,6 +88,28 @@ fn tokenizer_of(mapping: &DocMapping, field: &FieldMapping, at: &str, what: &str
         check(place, &what, &variant.tokenizer)?;
     }
     Ok(())
+}
+
+/// Checks that it can be told whether a document has a value that is too long for the fast field.
+fn length_of(mapping: &DocMapping, field: &FieldMapping, at: &str, what: &str) -> Result<()> {
+    let tokenizer = match &field.kind {
+        FieldKind::Text(text) => &text.tokenizer,
+        FieldKind::Json(json) => &json.tokenizer,
+        _ => return Ok(()),
+    };
+    let has_words = field.is_searched() && !tokenizers::is_whole(tokenizer);
+    if field.ignore_above.is_none()
+        || field.fast.is_none()
+        || !has_words
+        || mapping.index_field_presence
+    {
+        return Ok(());
+    }
+    let message = format!(
+        "{what}: \"ignore_above\" leaves long values out of the fast field, so that \"index_field_presence\" must be \
+         true in \"doc_mapping\""
+    );
+    Err(ConfigError::new(format!("{at}.ignore_above"), message))
 }
 
 /// Checks that these fields can be concatenated.

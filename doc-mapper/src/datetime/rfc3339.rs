@@ -96,6 +96,14 @@ pub fn infer_date(text: &str) -> Option<tantivy::DateTime> {
         .map(tantivy::DateTime::from_timestamp_nanos)
 }
 
+/// Parses a day, such as `2024-05-01`: its start in UTC. Returns `None` for other text.
+pub fn infer_day(text: &str) -> Option<tantivy::DateTime> {
+    const START: &str = "T00:00:00";
+    let is_day = text.len() == 10 && text.is_ascii();
+    let start = is_day.then(|| format!("{text}{START}"))?;
+    infer_date(&start)
+}
+
 /// Parses a date as answers write it: only the strict form with `T`.
 pub fn infer_rfc3339(text: &str) -> Option<tantivy::DateTime> {
     let bytes = text.as_bytes();

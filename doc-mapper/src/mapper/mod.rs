@@ -17,6 +17,8 @@ mod schema;
 mod stored;
 mod terms;
 mod tree;
+mod views;
+mod whole_values;
 
 pub(crate) use parse::json_value::JsonValue;
 pub use parse::walk::{MAX_DEPTH, ParsedDoc};
@@ -24,6 +26,7 @@ pub use resolve::ResolvedField;
 pub use schema::doc_mapper::{DocMapper, DocstoreSettings};
 pub use stored::kept::Kept;
 pub use stored::stored_terms::{ScannedField, StoredDoc};
+pub use views::{NamedColumn, View};
 
 /// JSON field of unmapped values, in dynamic mode.
 pub const DYNAMIC_FIELD: &str = "_dynamic";

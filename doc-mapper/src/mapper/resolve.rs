@@ -6,10 +6,11 @@ use tantivy::schema::Field;
 use super::parse::presence::PathHasher;
 use super::schema::doc_mapper::DocMapper;
 use super::tree::{Child, Leaf, ObjectNode};
+use super::views::View;
 use crate::config::{FieldKind, Normalizer};
 use crate::datetime;
 use crate::field_path::{join_path, split_path};
-use crate::tokenizers::Letters;
+use crate::tokenizers::{Letters, is_whole};
 
 /// Field that a path in a query refers to.
 #[derive(Clone, Debug)]
@@ -38,10 +39,16 @@ pub struct ResolvedField<'m> {
     pub is_dynamic: bool,
     /// True if the field is mapped but missing in an older segment; `field` is meaningless then.
     pub is_absent: bool,
+    /// True if a day among the values of a JSON field is a date.
+    pub infers_days: bool,
+    /// Maximum length of a whole value, in UTF-16 code units.
+    pub ignore_above: Option<u32>,
+    /// Set if the path names the whole values of a text that is indexed by words: they are in its column.
+    pub view: Option<View<'m>>,
 }
 
 impl<'m> ResolvedField<'m> {
-    fn new(leaf: &'m Leaf, json_path: String, is_dynamic: bool) -> ResolvedField<'m> {
+    pub(super) fn new(leaf: &'m Leaf, json_path: String, is_dynamic: bool) -> ResolvedField<'m> {
         ResolvedField {
             field: leaf.field,
             name: &leaf.path,
@@ -55,6 +62,9 @@ impl<'m> ResolvedField<'m> {
             stored: leaf.stored,
             is_dynamic,
             is_absent: leaf.is_absent,
+            infers_days: leaf.infers_days,
+            ignore_above: leaf.ignore_above,
+            view: None,
         }
     }
 
@@ -82,10 +92,19 @@ impl<'m> ResolvedField<'m> {
         by_format.or_else(|| datetime::parse_datetime_literal(text))
     }
 
+    /// Returns the path as queries name it.
+    pub fn path(&self) -> String {
+        match &self.view {
+            Some(view) => view.path.clone(),
+            None => self.fast_field_name(),
+        }
+    }
+
     /// Returns the value of `_field_presence` in documents with this field, or with a value below
-    /// this path; `None` for fast fields, which have a column, and for fields that are not indexed.
+    /// this path; `None` for fast fields, whose column tells it, and for fields that are not indexed. Of
+    /// a fast field that lacks long values, documents with such a value have it.
     pub fn presence_hash(&self) -> Option<u64> {
-        if !self.indexed || self.is_fast() {
+        if !self.indexed || self.view.is_some() || (self.is_fast() && !self.lacks_long_values()) {
             return None;
         }
         let hasher = PathHasher::new(self.name);
@@ -97,6 +116,18 @@ impl<'m> ResolvedField<'m> {
             hasher.key(segment, json.expand_dots)
         });
         Some(path.finish())
+    }
+}
+
+impl ResolvedField<'_> {
+    /// Returns whether its column lacks values that its terms have.
+    fn lacks_long_values(&self) -> bool {
+        let tokenizer = match self.kind {
+            FieldKind::Text(text) => &text.tokenizer,
+            FieldKind::Json(json) => &json.tokenizer,
+            _ => return false,
+        };
+        self.ignore_above.is_some() && !is_whole(tokenizer)
     }
 }
 
@@ -114,13 +145,24 @@ impl DocMapper {
     /// `_dynamic`, as an unmapped field.
     pub fn resolve(&self, path: &str) -> Option<ResolvedField<'_>> {
         let segments = split_path(path);
-        if let Some(Found::Leaf(leaf, rest)) = find(&self.root, &segments) {
-            return Some(match &self.dynamic {
-                Some(dynamic) if leaf.is_absent => {
-                    ResolvedField::new(dynamic, join_path(&segments), true)
-                }
-                _ => ResolvedField::new(leaf, join_path(rest), false),
-            });
+        match find(&self.root, &segments) {
+            Some(Found::Leaf(leaf, rest)) => {
+                return Some(match &self.dynamic {
+                    Some(dynamic) if leaf.is_absent => {
+                        ResolvedField::new(dynamic, join_path(&segments), true)
+                    }
+                    _ => ResolvedField::new(leaf, join_path(rest), false),
+                });
+            }
+            Some(Found::WholeValues(leaf)) => {
+                return match &self.dynamic {
+                    Some(dynamic) if leaf.is_absent => {
+                        Some(ResolvedField::new(dynamic, join_path(&segments), true))
+                    }
+                    _ => self.whole_values_of(leaf, String::new(), false, join_path(&segments)),
+                };
+            }
+            _ => {}
         }
         if segments.iter().any(String::is_empty) {
             return None;
@@ -168,6 +210,7 @@ impl DocMapper {
     pub fn kind_of(&self, path: &str) -> Option<&FieldKind> {
         match find(&self.root, &split_path(path)) {
             Some(Found::Leaf(leaf, _)) => Some(&leaf.kind),
+            Some(Found::WholeValues(leaf)) => Some(self.kind_of_whole_values(leaf)),
             _ => self.resolve(path).map(|field| field.kind),
         }
     }
@@ -191,16 +234,22 @@ impl DocMapper {
         fields
     }
 
-    /// Returns all mapped fields in the order of the config, each followed by its variants.
+    /// Returns all mapped fields in the order of the config, each followed by its variants, and by the
+    /// names of its whole values that the config gives.
     pub fn fields(&self) -> Vec<ResolvedField<'_>> {
-        let leaves = self.root.leaves().into_iter();
-        leaves
-            .flat_map(|leaf| {
-                let variants = leaf.variants.iter().map(|(_, variant)| variant);
-                std::iter::once(leaf).chain(variants)
-            })
-            .map(|leaf| ResolvedField::new(leaf, String::new(), false))
-            .collect()
+        let mut fields = Vec::new();
+        for leaf in self.root.leaves() {
+            let variants = leaf.variants.iter().map(|(_, variant)| variant);
+            let own = std::iter::once(leaf).chain(variants);
+            fields.extend(own.map(|leaf| ResolvedField::new(leaf, String::new(), false)));
+            if let FieldKind::Text(text) = &leaf.kind {
+                fields.extend(text.whole_values.iter().filter_map(|name| {
+                    let path = format!("{}.{name}", leaf.path);
+                    self.whole_values_of(leaf, String::new(), false, path)
+                }));
+            }
+        }
+        fields
     }
 
     /// Returns [`ResolvedField::presence_hash`] of the field that a path refers to; `None` without
@@ -211,13 +260,19 @@ impl DocMapper {
     }
 }
 
-enum Found<'m, 's> {
+pub(super) enum Found<'m, 's> {
     /// Leaf, and the remaining segments inside a JSON field.
     Leaf(&'m Leaf, &'s [String]),
+    /// Whole values of a text.
+    WholeValues(&'m Leaf),
     Object(&'m ObjectNode),
 }
 
-fn find<'m, 's>(object: &'m ObjectNode, segments: &'s [String]) -> Option<Found<'m, 's>> {
+pub(super) fn find<'m, 's>(
+    object: &'m ObjectNode,
+    segments: &'s [String],
+) -> Option<Found<'m, 's>> {
+    let mut whole_values = None;
     // One segment first; then names with unescaped dots.
     for num_segments in 1..=segments.len() {
         let (name, rest) = segments.split_at_checked(num_segments)?;
@@ -237,6 +292,12 @@ fn find<'m, 's>(object: &'m ObjectNode, segments: &'s [String]) -> Option<Found<
                 {
                     return Some(Found::Leaf(variant, &[]));
                 }
+                if let [name] = rest
+                    && leaf.has_whole_values(name)
+                {
+                    // A field of this name goes before.
+                    whole_values = Some(Found::WholeValues(leaf));
+                }
             }
             Child::Object(child) if rest.is_empty() => return Some(Found::Object(child)),
             Child::Object(child) => {
@@ -246,5 +307,5 @@ fn find<'m, 's>(object: &'m ObjectNode, segments: &'s [String]) -> Option<Found<
             }
         }
     }
-    None
+    whole_values
 }

@@ -13,6 +13,7 @@ mod numbering;
 mod speed;
 mod terms;
 mod text;
+mod whole_values;
 
 fn mapper(doc_mapping: Value) -> DocMapper {
     let config = json!({ "version": "0.9", "index_id": "test", "doc_mapping": doc_mapping });

@@ -2,8 +2,9 @@
 
 use tantivy::schema::Field;
 
-use crate::config::{FieldKind, Normalizer};
-use crate::tokenizers::Letters;
+use crate::config::{FieldKind, Normalizer, NullValue};
+use crate::mapper::JsonValue;
+use crate::tokenizers::{Letters, is_too_long};
 
 /// Mapped field.
 #[derive(Debug)]
@@ -21,6 +22,14 @@ pub(crate) struct Leaf {
     /// True if queries search the field by scanning stored documents.
     pub(crate) scanned: bool,
     pub(crate) fast: Option<Normalizer>,
+    /// Maximum length of a whole value, in UTF-16 code units.
+    pub(crate) ignore_above: Option<u32>,
+    /// Value in place of `null`.
+    pub(crate) null_value: Option<NullValue>,
+    /// True if a day among the values of a JSON field is a date.
+    pub(crate) infers_days: bool,
+    /// Whether its tokenizer makes one term of a value.
+    pub(crate) is_whole: bool,
     pub(crate) is_timestamp: bool,
     pub(crate) is_needle: bool,
     /// Presence hash, if `exists` on this field needs it: see `presence.rs`.
@@ -43,6 +52,37 @@ pub(crate) struct Copied {
 }
 
 impl Leaf {
+    /// Returns whether dots in the keys of a JSON field separate keys.
+    pub(crate) fn expands_dots(&self) -> bool {
+        matches!(&self.kind, FieldKind::Json(json) if json.expand_dots)
+    }
+
+    /// Returns whether a text is too long to be a whole value of the field.
+    pub(crate) fn is_too_long(&self, text: &str) -> bool {
+        self.ignore_above
+            .is_some_and(|limit| is_too_long(text, limit))
+    }
+
+    /// Returns the presence hash of the field if a document with this text needs it: not if a column has
+    /// the text, nor if it is too long for a field of whole values.
+    pub(crate) fn presence_of(&self, text: &str) -> Option<u64> {
+        let is_needed = match self.ignore_above {
+            Some(_) if self.fast.is_some() => self.is_too_long(text),
+            Some(_) if self.is_whole => !self.is_too_long(text),
+            _ => true,
+        };
+        self.presence.filter(|_| is_needed)
+    }
+
+    /// Returns whether a document with this value in a JSON field needs the hash of its path.
+    pub(crate) fn needs_presence(&self, value: &JsonValue<'_>) -> bool {
+        match value {
+            JsonValue::Str(text) => self.presence_of(text).is_some(),
+            // A column has all others.
+            _ => self.presence.is_some() && self.fast.is_none(),
+        }
+    }
+
     pub(crate) fn as_copy(&self) -> Copied {
         Copied {
             field: self.field,

@@ -7,6 +7,7 @@ use tantivy::tokenizer::{
 };
 
 use super::definition::{CustomTokenizer, TokenizerCut, TokenizerFilter};
+use super::gap::Apart;
 use super::source_code::SourceCodeTokenizer;
 use super::{MAX_WHITESPACE_TOKEN_BYTES, remove_long};
 use crate::classes::check_classes;
@@ -54,7 +55,12 @@ pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Option<TextAnalyzer> {
     let filtered = filtered(cut, &tokenizer.filters);
     // Drops tokens that no dictionary can contain.
     let fitting = RemoveLongFilter::limit(MAX_WHITESPACE_TOKEN_BYTES + 1);
-    Some(filtered.filter_dynamic(fitting).build())
+    Some(
+        filtered
+            .filter_dynamic(fitting)
+            .filter_dynamic(Apart)
+            .build(),
+    )
 }
 
 fn filtered(cut: TextAnalyzerBuilder, filters: &[TokenizerFilter]) -> TextAnalyzerBuilder {

@@ -82,10 +82,7 @@ impl<'a> LeafSearch<'a> {
                 built.needs.add(clause.needs.clone());
                 named.push(clause);
             }
-            built
-                .needs
-                .fast_fields
-                .extend(order.fast_fields().map(str::to_owned));
+            built.needs.columns(&split.mapper, order.fast_fields());
         }
         Ok(Candidate {
             split_ord,

@@ -115,7 +115,8 @@ fn refuse_metadata(
 }
 
 fn require_fast(mapper: &DocMapper, name: &str, what: &str) -> Result<(), SearchError> {
-    let fields = mapper.resolve_all(name);
+    let mut fields = mapper.resolve_all(name);
+    fields.extend(mapper.whole_values(name));
     if fields.is_empty() {
         return Err(SearchError::invalid(format!(
             "{what}: the field {name:?} does not exist in this index"

@@ -13,7 +13,9 @@ mod scan;
 mod time_bounds;
 mod tree;
 
-pub(crate) use build::{BuiltQuery, QueryShape, TermAutomaton, build_query, is_metadata};
+pub(crate) use build::{
+    BuiltQuery, QueryShape, TermAutomaton, any_text, build_query, is_metadata, text_in,
+};
 pub(crate) use dsl::{NAME, parse_dsl, parse_named};
 pub(crate) use grammar::{parse_query, parse_query_at};
 pub(crate) use matching::{ListFiles, ListKind, POSITIONS, POSTINGS, TermInfos, compile};

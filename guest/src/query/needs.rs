@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
+use canter_doc_mapper::DocMapper;
 use tantivy::Term;
 use tantivy::schema::Field;
 
@@ -47,6 +48,13 @@ impl Needs {
         self.automata.extend(automata);
         self.fast_fields.extend(fast_fields);
         self.fieldnorms.extend(fieldnorms);
+    }
+
+    /// Adds the columns that names of fast fields stand for.
+    pub(crate) fn columns<'n>(&mut self, mapper: &DocMapper, names: impl Iterator<Item = &'n str>) {
+        let columns = names.flat_map(|name| mapper.columns_of(name));
+        self.fast_fields
+            .extend(columns.map(|column| column.name.into_owned()));
     }
 
     pub(crate) fn term(&mut self, term: &Term, positions: bool) {

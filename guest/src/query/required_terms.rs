@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use tantivy::Term;
 use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query, TermQuery};
 
+use crate::query::columns::ColumnQuery;
 use crate::query::matching::{PhraseOf, PhrasePrefix};
 
 /// Terms that a split must have for one of its documents to match. Requiring less is always correct.
@@ -36,6 +37,11 @@ fn of_query(query: &dyn Query) -> RequiredTerms {
         all_of(query.words())
     } else if let Some(query) = query.downcast_ref::<BooleanQuery>() {
         of_clauses(query)
+    } else if let Some(query) = query.downcast_ref::<ColumnQuery>() {
+        match query.implied() {
+            [] => RequiredTerms::Nothing,
+            terms => all_of(terms.to_vec()),
+        }
     } else if query.is::<EmptyQuery>() {
         RequiredTerms::Any(Vec::new())
     } else {

@@ -2,15 +2,17 @@
 
 use canter_names::matches_pattern;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use canter_doc_mapper::FieldKind;
+use canter_doc_mapper::tokenizers::{Letters, is_whole};
+use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::TantivyDocument;
-use tantivy::schema::Value as _;
+use tantivy::schema::{Field, Value as _};
 use tantivy::snippet::{Snippet, SnippetGenerator};
 
+use super::elastic::{SOURCE_FIELD, fields_of, own};
 use crate::SearchError;
-use crate::query::{QueryNode, build_query};
+use crate::query::{BuiltQuery, QueryNode, any_text, build_query, text_in};
 use crate::request::{Highlight, Marks, Question};
 use crate::split::OpenSplit;
 
@@ -28,13 +30,22 @@ pub(super) struct Snippeter<'a> {
     query: &'a QueryNode,
     highlight: Option<&'a Highlight>,
     /// Generators of passages for the fields of documents, by split.
-    generators: BTreeMap<u32, Vec<(String, Option<FieldSnippets<'a>>)>>,
+    generators: BTreeMap<u32, OfSplit<'a>>,
+}
+
+/// Generators of passages in the documents of one split.
+struct OfSplit<'a> {
+    built: BuiltQuery,
+    /// Texts that are stored as such.
+    stored: Vec<(String, Option<FieldSnippets<'a>>)>,
+    /// Other texts, by name: they are in the document as it was sent.
+    sent: BTreeMap<String, Option<FieldSnippets<'a>>>,
 }
 
 /// Generator of passages in one field of one split.
 struct FieldSnippets<'a> {
-    field: tantivy::schema::Field,
-    generator: SnippetGenerator,
+    field: Field,
+    passages: Passages,
     /// Markers of matches, if not HTML.
     marks: Option<&'a Marks>,
 }
@@ -66,55 +77,42 @@ impl<'a> Snippeter<'a> {
         document: &TantivyDocument,
     ) -> Result<Snippets, SearchError> {
         if !self.generators.contains_key(&split_ord) {
-            let generators = self.generators_of(split)?;
+            let generators = self.of_split(split)?;
             self.generators.insert(split_ord, generators);
         }
-        let generators = self.generators.get(&split_ord).into_iter().flatten();
-        Ok(canter_sorting::map_of(generators.map(
-            |(name, snippets)| {
-                let passages = snippets.as_ref();
-                let passages = passages.map(|snippets| snippets.of(document));
-                (name.clone(), passages.unwrap_or_default())
-            },
-        )))
+        let highlight = self.highlight;
+        let Some(generators) = self.generators.get_mut(&split_ord) else {
+            return Ok(Snippets::new());
+        };
+        let stored = generators.stored.iter();
+        let mut snippets = canter_sorting::map_of(stored.map(|(name, snippets)| {
+            let passages = snippets.as_ref();
+            let passages = passages.map(|snippets| snippets.of(document));
+            (name.clone(), passages.unwrap_or_default())
+        }));
+        if let Some(highlight) = highlight {
+            generators.add_sent(highlight, split, document, &mut snippets)?;
+        }
+        Ok(snippets)
     }
 
-    fn generators_of(
-        &self,
-        split: &OpenSplit,
-    ) -> Result<Vec<(String, Option<FieldSnippets<'a>>)>, SearchError> {
+    fn of_split(&self, split: &OpenSplit) -> Result<OfSplit<'a>, SearchError> {
         let (fields, limits) = (&self.question.search_field, &self.question.limits);
         let built = build_query(self.query, &split.mapper, fields, true, limits)?;
-        Ok(self
-            .names(split)
-            .into_iter()
-            .map(|(name, marks)| {
-                let max_chars = marks.map_or(MAX_CHARS, |own| own.max_chars);
-                let resolved = split.mapper.resolve(&name);
-                // Unmapped fields are not stored as texts, and absent ones are not stored at all.
-                let resolved = resolved.filter(|field| !field.is_dynamic && !field.is_absent);
-                let field = resolved.map(|resolved| resolved.field);
-                let snippets = field.and_then(|field| {
-                    let mut terms = BTreeMap::new();
-                    built.query.query_terms(&mut |term, _| {
-                        let is_marked = term.field() == field
-                            || marks.is_some_and(|marks| marks.marks_any_field);
-                        if is_marked && let Some(text) = term.value().as_str() {
-                            // All terms weigh the same: the frequency of a term would cost a read.
-                            terms.insert(text.to_owned(), 1.0);
-                        }
-                    });
-                    let tokenizer = split.searcher.index().tokenizer_for_field(field).ok()?;
-                    let generator = SnippetGenerator::new(terms, tokenizer, field, max_chars);
-                    Some(FieldSnippets {
-                        field,
-                        generator,
-                        marks,
-                    })
-                });
-                (name, snippets)
-            })
-            .collect())
+        let names = self.names(split).into_iter();
+        let stored = names.map(|(name, marks)| {
+            let resolved = split.mapper.resolve(&name);
+            // Unmapped fields are not stored as texts, and absent ones are not stored at all.
+            let resolved = resolved.filter(|field| !field.is_dynamic && !field.is_absent);
+            let snippets =
+                resolved.and_then(|field| FieldSnippets::new(&field, marks, &built, split));
+            (name, snippets)
+        });
+        Ok(OfSplit {
+            stored: stored.collect(),
+            sent: BTreeMap::new(),
+            built,
+        })
     }
 
     /// Returns the fields whose passages are wanted.
@@ -125,7 +123,8 @@ impl<'a> Snippeter<'a> {
         };
         let fields = split.mapper.fields().into_iter();
         let texts = fields.filter(|field| {
-            matches!(field.kind, FieldKind::Text(_)) && field.indexed && field.stored
+            let is_text = matches!(field.kind, FieldKind::Text(_)) && field.view.is_none();
+            is_text && field.indexed && field.stored
         });
         let paths = texts.map(|field| field.fast_field_name());
         paths
@@ -138,21 +137,101 @@ impl<'a> Snippeter<'a> {
     }
 }
 
-impl FieldSnippets<'_> {
+/// Generator of passages in a text.
+enum Passages {
+    /// Those with words of the query.
+    Words(SnippetGenerator),
+    /// The whole text, if it is one of these terms once its letters are as in terms.
+    Whole(BTreeSet<String>, Letters),
+}
+
+impl<'a> OfSplit<'a> {
+    /// Adds the passages of texts that are only in the document as it was sent: of fields that are not mapped, of whole
+    /// values, and of others that are not stored by themselves.
+    fn add_sent(
+        &mut self,
+        highlight: &'a Highlight,
+        split: &OpenSplit,
+        document: &TantivyDocument,
+        snippets: &mut Snippets,
+    ) -> Result<(), SearchError> {
+        let mapper = &split.mapper;
+        let names = highlight.fields.iter();
+        let wanted: Vec<_> = names.map(|(name, _)| (name.clone(), None)).collect();
+        let json = mapper.doc_to_json_text(document);
+        let json = own(&json, SOURCE_FIELD).unwrap_or(&json);
+        for (name, values) in fields_of(json, &wanted, mapper)? {
+            if snippets.contains_key(&name) {
+                continue;
+            }
+            let built = &self.built;
+            let found = self.sent.entry(name.clone()).or_insert_with(|| {
+                let mut fields = highlight.fields.iter();
+                let (_, marks) = fields.find(|(pattern, _)| matches_pattern(pattern, &name))?;
+                let field = mapper
+                    .whole_values(&name)
+                    .or_else(|| mapper.resolve(&name))?;
+                FieldSnippets::new(&field, Some(marks), built, split)
+            });
+            if let Some(found) = found {
+                let texts = values.as_array().into_iter().flatten();
+                let passages = found.passages(texts.filter_map(|value| value.as_str()));
+                snippets.insert(name, passages);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> FieldSnippets<'a> {
+    /// Returns `None` for a field without texts.
+    fn new(
+        field: &ResolvedField<'_>,
+        marks: Option<&'a Marks>,
+        built: &BuiltQuery,
+        split: &OpenSplit,
+    ) -> Option<Self> {
+        let tokenizer = match field.kind {
+            FieldKind::Text(text) => &text.tokenizer,
+            FieldKind::Json(json) => &json.tokenizer,
+            _ => return None,
+        };
+        let mut terms = BTreeSet::new();
+        built.query.query_terms(&mut |term, _| {
+            let of_field = text_in(term, field);
+            let marks_any_field = marks.is_some_and(|marks| marks.marks_any_field);
+            let of_any = || marks_any_field.then(|| any_text(term)).flatten();
+            terms.extend(of_field.or_else(of_any).map(str::to_owned));
+        });
+        let passages = match is_whole(tokenizer) && marks.is_some() {
+            true => Passages::Whole(terms, field.letters.clone()),
+            false => {
+                let tokenizer = split.mapper.tokenizers().get(tokenizer)?;
+                let max_chars = marks.map_or(MAX_CHARS, |own| own.max_chars);
+                // All terms weigh the same: the frequency of a term would cost a read.
+                let terms = canter_sorting::map_of(terms.into_iter().map(|term| (term, 1.0)));
+                let words = SnippetGenerator::new(terms, tokenizer, field.field, max_chars);
+                Passages::Words(words)
+            }
+        };
+        Some(Self {
+            field: field.field,
+            passages,
+            marks,
+        })
+    }
+
     fn of(&self, document: &TantivyDocument) -> Vec<String> {
         let texts = document.get_all(self.field);
-        let texts = texts.filter_map(|value| value.as_str());
+        self.passages(texts.filter_map(|value| value.as_str()))
+    }
+
+    fn passages<'t>(&self, texts: impl Iterator<Item = &'t str>) -> Vec<String> {
         let mut first = None;
         let mut passages = Vec::new();
         for text in texts {
             first = first.or(Some(text));
-            let snippet = self.generator.snippet(text);
-            if !snippet.is_empty() {
-                passages.push(match self.marks {
-                    Some(marks) => marked(&snippet, marks),
-                    None => snippet.to_html(),
-                });
-            }
+            passages.extend(self.passage(text));
         }
         if let (true, Some(text), Some(marks)) = (passages.is_empty(), first, self.marks)
             && marks.max_chars_without_match > 0
@@ -161,6 +240,25 @@ impl FieldSnippets<'_> {
             passages.push(escaped(beginning, marks).into_owned());
         }
         passages
+    }
+
+    fn passage(&self, text: &str) -> Option<String> {
+        match (&self.passages, self.marks) {
+            (Passages::Words(words), marks) => {
+                let snippet = words.snippet(text);
+                let shown = || match marks {
+                    Some(marks) => marked(&snippet, marks),
+                    None => snippet.to_html(),
+                };
+                (!snippet.is_empty()).then(shown)
+            }
+            (Passages::Whole(terms, letters), Some(marks)) => {
+                let (before, behind) = &marks.tags;
+                let is_found = terms.contains(&letters.apply(text));
+                is_found.then(|| format!("{before}{}{behind}", escaped(text, marks)))
+            }
+            (Passages::Whole(..), None) => None,
+        }
     }
 }
 

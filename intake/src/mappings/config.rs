@@ -8,6 +8,7 @@ use super::fields::properties::Fields;
 use super::merge::{expanded, merge_into};
 use super::options::{Options, object};
 use super::settings::{self, Settings};
+use crate::mappings::fields::copies::{self, Copies};
 use crate::mappings::fields::dynamic::{Dynamic, strings_of};
 
 /// Default name of the timestamp field.
@@ -96,6 +97,8 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         "index_field_presence": true,
         // Hits show the document as it was sent: lists, numbers and dates in their original form.
         "store_source": true,
+        // Numbers and booleans are texts where texts are wanted, and the like.
+        "coerce": true,
     });
     if let Some(dynamic_mapping) = read.dynamic_mapping {
         doc_mapping["dynamic_mapping"] = dynamic_mapping;
@@ -139,7 +142,7 @@ pub fn index_id_of(name: &str) -> String {
 }
 
 /// Returns the mapping without its type, which mappings of old versions state first.
-fn untyped(mappings: &Map<String, Value>) -> &Map<String, Value> {
+pub(super) fn untyped(mappings: &Map<String, Value>) -> &Map<String, Value> {
     match mappings.get("_doc").and_then(Value::as_object) {
         Some(inner) if mappings.len() == 1 => inner,
         _ => mappings,
@@ -147,16 +150,36 @@ fn untyped(mappings: &Map<String, Value>) -> &Map<String, Value> {
 }
 
 /// Parsed mapping.
-struct Mapping {
-    dynamic: Dynamic,
-    dynamic_mapping: Option<Value>,
-    fields: Vec<Value>,
+pub(super) struct Mapping {
+    pub(super) dynamic: Dynamic,
+    pub(super) dynamic_mapping: Option<Value>,
+    pub(super) fields: Vec<Value>,
     timestamp: Option<String>,
-    words: Vec<String>,
+    pub(super) words: Vec<String>,
 }
 
 impl Mapping {
     fn read(mapping: &Map<String, Value>, is_data_stream: bool) -> Result<Self> {
+        let properties = match mapping.get("properties") {
+            None | Some(Value::Null) => Map::new(),
+            Some(properties) => object(properties, "[properties]")?.clone(),
+        };
+        let mut properties = expanded(&properties)?;
+        if is_data_stream {
+            let date = || json!({"type": "date"});
+            properties.entry(TIMESTAMP).or_insert_with(date);
+        }
+        let timestamp = timestamp_field(&properties, mapping.get("_meta"))?;
+        let mut mapping = mapping.clone();
+        mapping.insert("properties".to_owned(), properties.into());
+        Self::read_with(&mapping, timestamp)
+    }
+
+    /// Reads a mapping of an index whose timestamp field is known.
+    pub(super) fn read_with(
+        mapping: &Map<String, Value>,
+        timestamp: Option<String>,
+    ) -> Result<Self> {
         let mut options = Options::of(mapping, "_doc", "mapping");
         // A root mapping has no type, so `type` is unknown as well.
         if mapping.contains_key("type") {
@@ -170,15 +193,9 @@ impl Mapping {
             None | Some(Value::Null) => Map::new(),
             Some(properties) => object(&properties, "[properties]")?.clone(),
         };
-        let mut properties = expanded(&properties)?;
-        let meta = options.take("_meta");
+        options.take("_meta");
         root_options(&mut options)?;
         options.finish()?;
-        if is_data_stream {
-            let date = || json!({"type": "date"});
-            properties.entry(TIMESTAMP).or_insert_with(date);
-        }
-        let timestamp = timestamp_field(&properties, meta.as_ref())?;
         let dynamic_mapping = match dynamic {
             Dynamic::Indexed => Some(strings_of(templates.as_ref())?.dynamic_mapping()),
             // These options concern unmapped fields, which are not indexed then.
@@ -188,8 +205,14 @@ impl Mapping {
             dynamic,
             timestamp,
             words: Vec::new(),
+            copies: Copies::new(),
         };
-        let mapped = fields.read(&properties, "")?;
+        let mut mapped = fields.read(&properties, "")?;
+        for path in copies::apply(&mut mapped, &fields.copies)? {
+            if !fields.words.contains(&path) {
+                fields.words.push(path);
+            }
+        }
         Ok(Self {
             dynamic,
             dynamic_mapping,

@@ -18,7 +18,9 @@ mod settings;
 mod template;
 #[cfg(test)]
 mod tests;
+mod update;
 
 pub use config::{IndexParts, index_config, index_id_of};
 pub use error::MappingError;
 pub use template::{TemplateKind, TemplateSet, Templated, check_template};
+pub use update::with_mapping;

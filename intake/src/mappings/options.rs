@@ -44,6 +44,23 @@ impl Options {
         }
     }
 
+    /// Takes a whole number, or its text.
+    pub(super) fn number(&mut self, name: &str) -> Result<Option<u64>> {
+        let number = match self.take(name) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(Value::String(text)) => text.parse().map_err(|_| Value::String(text)),
+            Some(value) => value.as_u64().ok_or(value),
+        };
+        match number {
+            Ok(number) if number <= i32::MAX as u64 => Ok(Some(number)),
+            Ok(number) => Err(self.wrong(
+                name,
+                &format!("is at most {}, and not [{number}]", i32::MAX),
+            )),
+            Err(other) => Err(self.wrong(name, &format!("is a number, and not [{other}]"))),
+        }
+    }
+
     /// Takes a flag that supports only the value `wanted`; `why` explains it in the error.
     pub(super) fn only(&mut self, name: &str, wanted: bool, why: &str) -> Result<()> {
         match self.flag(name, wanted)? == wanted {

@@ -3,6 +3,8 @@
 use canter_doc_mapper::{DocMapper, FieldKind, FieldMapping, IndexConfig, Mode};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use tantivy::schema::Value as _;
+use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf};
 
 use super::*;
 
@@ -103,12 +105,29 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[alias]",
         ),
         (
-            json!({"properties": {"f": {"type": "keyword", "copy_to": "all"}}}),
+            json!({"properties": {"f": {"type": "date", "copy_to": "all"}}}),
             "[copy_to]",
         ),
         (
-            json!({"properties": {"f": {"type": "keyword", "null_value": "-"}}}),
+            json!({"properties": {"f": {"type": "keyword", "copy_to": "n"}, "n": {"type": "long"}}}),
+            "[copy_to]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "copy_to": "a.b"}}}),
+            "[a.b]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "long", "null_value": "many"}}}),
             "[null_value]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "ignore_above": "long"}}}),
+            "[ignore_above]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "text", "fields": {
+                "keyword": {"type": "keyword"}, "short": {"type": "keyword", "ignore_above": 8}}}}}),
+            "[ignore_above]",
         ),
         (
             json!({"properties": {"f": {"type": "keyword", "nonsense": 1}}}),
@@ -229,23 +248,29 @@ fn texts_are_indexed_in_other_ways_under_their_own_names() {
         };
         let others = text.variants.iter();
         let others = others.map(|way| format!("{}:{}", way.name, way.tokenizer));
-        (text.tokenizer.clone(), others.collect::<Vec<_>>().join(" "))
+        let in_column = text
+            .whole_values
+            .iter()
+            .map(|name| format!("{name}:column"));
+        let others = others.chain(in_column).collect::<Vec<_>>();
+        (text.tokenizer.clone(), others.join(" "))
     };
     let of = |own: &str, others: &str| (own.to_owned(), others.to_owned());
     assert_eq!(
         ways("message"),
-        of("default", "english:en_stem keyword:raw")
+        of("standard", "english:en_stem keyword:column")
     );
-    assert_eq!(ways("path"), of("lowercase", "text:default"));
-    // Sorting and aggregating use the field itself.
+    assert_eq!(ways("path"), of("lowercase", "text:standard"));
+    // The keyword is the column of the field.
     assert!(field(&config, "message").fast.is_some());
+    assert_eq!(field(&config, "message").ignore_above, Some(256));
     assert_eq!(config.search_settings.default_search_fields, ["message"]);
 }
 
 #[test]
 fn what_is_not_mapped_is_found_kept_or_refused() {
     for (dynamic, mode, tokenizer) in [
-        (json!(true), Mode::Dynamic, Some("default")),
+        (json!(true), Mode::Dynamic, Some("standard")),
         (json!("false"), Mode::Lenient, None),
         (json!("strict"), Mode::Strict, None),
     ] {
@@ -539,4 +564,122 @@ fn documents_with_lists_and_scalars_are_taken_as_elasticsearch_takes_them() {
         let parsed = mapper.parse_doc(document.to_string().as_bytes());
         assert_eq!(parsed.is_ok(), is_taken, "{document}: {:?}", parsed.err());
     }
+}
+
+#[test]
+fn analyzers_of_elasticsearch_are_tokenizers_of_the_same_words() {
+    for (analyzer, tokenizer) in [
+        (json!(null), "standard"),
+        (json!("standard"), "standard"),
+        (json!("simple"), "letters"),
+        (json!("stop"), "letters_stop"),
+        (json!("whitespace"), "whitespace"),
+        (json!("keyword"), "raw"),
+        (json!("english"), "en_stem"),
+    ] {
+        let config = mapped(json!({"properties": {"f": {"type": "text", "analyzer": analyzer}}}));
+        let config = config.unwrap();
+        let FieldKind::Text(text) = &field(&config, "f").kind else {
+            panic!("{analyzer}");
+        };
+        assert_eq!(text.tokenizer, tokenizer, "{analyzer}");
+    }
+}
+
+#[test]
+fn values_are_converted_copied_and_put_in_place_of_null() {
+    let config = mapped(json!({"dynamic": "strict", "properties": {
+        "title": {"type": "text", "copy_to": ["all", "tag"]},
+        "size": {"type": "integer", "copy_to": "all", "null_value": 7},
+        "level": {"type": "keyword", "null_value": "none"},
+        "flag": {"type": "boolean", "null_value": "true"},
+        "tag": {"type": "keyword"},
+        "seen": {"type": "date", "null_value": "2024-05-01"},
+    }}))
+    .unwrap();
+    assert_eq!(field(&config, "all").type_id(), "concatenate");
+    assert_eq!(
+        config.search_settings.default_search_fields,
+        ["title", "all"]
+    );
+    let mapper = DocMapper::new(&config).unwrap();
+    let values = |document: &Value, name: &str| -> Vec<String> {
+        let parsed = mapper.parse_doc(document.to_string().as_bytes()).unwrap();
+        let field = mapper.resolve(name).unwrap().field;
+        let values = parsed.document.get_all(field);
+        values
+            .map(|value| match value.as_value() {
+                ReferenceValue::Leaf(leaf) => match leaf {
+                    ReferenceValueLeaf::Str(text) => text.to_owned(),
+                    ReferenceValueLeaf::I64(number) => number.to_string(),
+                    ReferenceValueLeaf::Bool(flag) => flag.to_string(),
+                    ReferenceValueLeaf::Date(date) => date.into_timestamp_secs().to_string(),
+                    other => panic!("{other:?}"),
+                },
+                _ => panic!("{name}"),
+            })
+            .collect()
+    };
+    let document = json!({"title": [3, 5.0, 1.5, true], "size": [42.7, "42.7", "-1.9", "8"],
+        "level": false, "flag": ["false", "true", ""]});
+    assert_eq!(values(&document, "title"), ["3", "5.0", "1.5", "true"]);
+    assert_eq!(values(&document, "size"), ["42", "42", "-1", "8"]);
+    assert_eq!(values(&document, "level"), ["false"]);
+    assert_eq!(values(&document, "flag"), ["false", "true", "false"]);
+    assert_eq!(values(&document, "tag"), ["3", "5.0", "1.5", "true"]);
+    let nulls =
+        json!({"title": null, "size": [null, 1], "level": null, "flag": null, "seen": null});
+    assert_eq!(values(&nulls, "title"), [""; 0]);
+    assert_eq!(values(&nulls, "size"), ["7", "1"]);
+    assert_eq!(values(&nulls, "all"), ["7", "1"]);
+    assert_eq!(values(&nulls, "level"), ["none"]);
+    assert_eq!(values(&nulls, "flag"), ["true"]);
+    assert_eq!(values(&nulls, "seen"), ["1714521600"]);
+    for wrong in [
+        json!({"flag": "yes"}),
+        json!({"size": "many"}),
+        json!({"flag": 1}),
+    ] {
+        assert!(
+            mapper.parse_doc(wrong.to_string().as_bytes()).is_err(),
+            "{wrong}"
+        );
+    }
+}
+
+#[test]
+fn fields_are_added_to_an_index_and_others_stay_as_they_are() {
+    let keyword = json!({"type": "keyword", "ignore_above": 256});
+    let was = mapped(json!({"dynamic": "strict", "properties": {
+        "level": {"type": "text", "fields": {"keyword": keyword}},
+        "host": {"properties": {"name": {"type": "keyword"}}}}}))
+    .unwrap();
+    let added = |mapping: Value| {
+        let asked = with_mapping(&was, &mapping).unwrap();
+        canter_doc_mapper::evolution::evolve(&was, &asked)
+    };
+    let more = added(json!({"properties": {
+        "level": {"type": "text"},
+        "host": {"properties": {"ip": {"type": "ip"}}},
+        "message": {"type": "text"}}}))
+    .unwrap();
+    assert_eq!(more.added_fields, ["host.ip", "message"]);
+    assert_eq!(field(&more.config, "level"), field(&was, "level"));
+    assert_eq!(field(&more.config, "host/name"), field(&was, "host/name"));
+    assert_eq!(
+        more.config.search_settings.default_search_fields,
+        ["level", "message"]
+    );
+    let named = added(json!({"properties": {"level": {"type": "text", "fields": {
+        "keyword": keyword, "raw": keyword}}}}));
+    assert!(field(&named.unwrap().config, "level").kind.type_name() == "text");
+    for changed in [
+        json!({"properties": {"level": {"type": "keyword"}}}),
+        json!({"properties": {"level": {"type": "long"}}}),
+        json!({"properties": {"level": {"type": "text", "analyzer": "simple"}}}),
+    ] {
+        assert!(added(changed.clone()).is_err(), "{changed}");
+    }
+    assert!(with_mapping(&was, &json!({"properties": {"f": {"type": "none"}}})).is_err());
+    assert!(with_mapping(&was, &json!([])).is_err());
 }

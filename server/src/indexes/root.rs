@@ -15,10 +15,11 @@ use axum::http::StatusCode;
 use canter_access::matches_any;
 use canter_doc_mapper::IndexConfig;
 use canter_formats::presets::preset;
-use canter_index_builder::{Catalog, CatalogEntry, Creation, NewIndex, Templates};
-use canter_intake::{IndexParts, TemplateSet, Templated, index_config, index_id_of};
+use canter_index_builder::{Catalog, CatalogEntry, Creation, NewIndex, Templates, update_index};
+use canter_intake::{IndexParts, TemplateSet, Templated, index_config, index_id_of, with_mapping};
 use canter_runtime::Searcher;
 use canter_runtime::fetch::OpenOptions;
+use serde_json::Value;
 use tokio::sync::Mutex as TurnMutex;
 use uuid::Uuid;
 
@@ -259,6 +260,29 @@ impl Root {
             None => (index_config(name, &[own], false)?, false),
         };
         self.make(name, &config, is_data_stream, false)
+    }
+
+    /// Adds the fields of a mapping to an index, and serves it with them. Blocks.
+    pub(crate) fn add_fields(&self, name: &str, mapping: &Value) -> Result<(), Problem> {
+        if self.is_fixed(name) {
+            return Err(Problem::illegal(format!(
+                "the index [{name}] was named with --index: only those under --indexes-in can be changed here"
+            )));
+        }
+        let entry = self.entry(name).ok_or_else(|| Problem::no_index(name))?;
+        let store = self.catalog.store_of(&entry)?;
+        let config = with_mapping(&store.load_config()?, mapping)?;
+        if update_index(&store, &config, false)?.changes.is_empty() {
+            return Ok(());
+        }
+        tracing::info!(target: "canter::serve", index = name, "fields added");
+        // What waits is published with the fields that there were; what comes is checked by the new ones.
+        self.searcher.remove_index(name);
+        if let Some(writers) = &self.writers {
+            writers.remove(name);
+        }
+        self.open_index(name, &entry)
+            .map_err(|error| Problem::internal(error.with_causes()))
     }
 
     /// Returns an error if no new index can have that name. Blocks.

@@ -62,6 +62,7 @@ async fn answered(
     params.text("master_timeout");
     match manage {
         Manage::Create(name) => indexes::create(root, request, params, name, body).await,
+        Manage::PutMapping(name) => indexes::put_mapping(root, request, params, name, body).await,
         Manage::Delete(names) => indexes::delete(root, request, params, names).await,
         Manage::PutTemplate(kind, name) => templates::put(root, params, *kind, name, body).await,
         Manage::Templates(kind, names) => {

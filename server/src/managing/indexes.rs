@@ -27,6 +27,37 @@ pub(super) async fn create(
     Ok((StatusCode::OK, answer))
 }
 
+/// Handles `PUT /<index>/_mapping`.
+pub(super) async fn put_mapping(
+    root: &Arc<Root>,
+    request: &ChangeRequest<'_>,
+    params: &mut Params,
+    name: &str,
+    body: &[u8],
+) -> Answered {
+    params
+        .flag("ignore_unavailable")
+        .map_err(Problem::illegal)?;
+    params.flag("allow_no_indices").map_err(Problem::illegal)?;
+    params.text("expand_wildcards");
+    finish(params)?;
+    let mapping = json_of(body)?;
+    let names = names_of(name)?;
+    for name in &names {
+        if !request.allows(name) {
+            return Err(Problem::no_index(name));
+        }
+    }
+    root.work(move |root| {
+        root.look()?;
+        names
+            .iter()
+            .try_for_each(|name| root.add_fields(name, &mapping))
+    })
+    .await?;
+    Ok((StatusCode::OK, json!({"acknowledged": true})))
+}
+
 /// Handles `DELETE /<indexes>`.
 pub(super) async fn delete(
     root: &Arc<Root>,

@@ -7,6 +7,8 @@ use canter_intake::TemplateKind;
 pub(crate) enum Manage {
     /// Elasticsearch's `PUT /<index>`.
     Create(String),
+    /// `PUT /<index>/_mapping`.
+    PutMapping(String),
     /// `DELETE /<indexes>`.
     Delete(String),
     /// Puts a template.

@@ -30,6 +30,8 @@ const ANSWER: &[Param] = &[
 const MAPPING: &str = "{\"settings\":{\"number_of_shards\":1},\"mappings\":{\"properties\":{\"@timestamp\":{\"type\":\"date\"},\
                        \"message\":{\"type\":\"text\"}}}}";
 
+const FIELDS: &str = "{\"properties\":{\"host\":{\"type\":\"keyword\"}}}";
+
 const TEMPLATE: &str = "{\"index_patterns\":[\"example-*\"],\"priority\":100,\"data_stream\":{},\"template\":{\"mappings\":{\
                         \"properties\":{\"message\":{\"type\":\"text\"}}}}}";
 
@@ -267,6 +269,24 @@ pub(super) const ROWS: &[ChangeRoute] = &[
             about: "With --indexes-in: make an index of a mapping, and of the template that has its name.",
             params: &[ANSWER],
             body: Some((JSON, MAPPING)),
+        }),
+        ..INDEXES
+    },
+    ChangeRoute {
+        verbs: PUT_OR_POST,
+        paths: &["/{index}/_mapping", "/{index}/_mappings"],
+        does: Does::Indexes(|names| Some(Manage::PutMapping(names.first()?.clone()))),
+        doc: Some(Doc {
+            about: "With --indexes-in: add fields to an index.",
+            params: &[
+                &[
+                    flag("ignore_unavailable", "Has no effect."),
+                    flag("allow_no_indices", "Has no effect."),
+                    text("expand_wildcards", "open", "Has no effect."),
+                ],
+                ANSWER,
+            ],
+            body: Some((JSON, FIELDS)),
         }),
         ..INDEXES
     },

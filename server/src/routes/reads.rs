@@ -36,10 +36,17 @@ const BOTH: &[&str] = &["get", "post"];
 
 /// Parameters of documents by their ids.
 const OF_DOCUMENTS: &[Param] = &[
-    text("_source", "body,timestamp", "The fields to show; `false`: none."),
+    text(
+        "_source",
+        "body,timestamp",
+        "The fields to show; `false`: none.",
+    ),
     text("_source_includes", "body", "Only these fields."),
     text("_source_excludes", "body", "All but these fields."),
-    flag("realtime", "Has no effect: documents are found once they are published."),
+    flag(
+        "realtime",
+        "Has no effect: documents are found once they are published.",
+    ),
     flag("refresh", "Has no effect."),
 ];
 

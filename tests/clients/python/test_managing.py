@@ -68,6 +68,24 @@ def test_an_index_is_made_found_filled_and_deleted(manager):
     assert manager.indices.delete(index="logs", ignore_unavailable=True)["acknowledged"]
 
 
+def test_fields_are_added_and_whole_values_are_found(manager):
+    levels = ["ERROR", "Disk full", "ERROR"]
+    documents = [{"_index": "free-logs", "_source": {"level": level, "n": n}} for n, level in enumerate(levels)]
+    assert helpers.bulk(manager, documents) == (3, [])
+    assert manager.count(index="free-logs", query={"term": {"level.keyword": "ERROR"}})["count"] == 2
+    assert manager.count(index="free-logs", query={"match": {"level": "disk"}})["count"] == 1
+    assert manager.indices.put_mapping(index="free-logs", properties={"host": {"type": "keyword"}})["acknowledged"]
+    more = [{"_index": "free-logs", "_source": {"level": "WARN", "n": 4, "host": "a b"}}]
+    assert helpers.bulk(manager, more) == (1, [])
+    for name in ("host", "host.keyword"):
+        assert manager.count(index="free-logs", query={"term": {name: "a b"}})["count"] == 1
+    aggs = {"levels": {"terms": {"field": "level.keyword"}}}
+    buckets = manager.search(index="free-logs", size=0, aggs=aggs)["aggregations"]["levels"]["buckets"]
+    assert {bucket["key"]: bucket["doc_count"] for bucket in buckets} == {"ERROR": 2, "Disk full": 1, "WARN": 1}
+    with pytest.raises(elasticsearch.BadRequestError):
+        manager.indices.put_mapping(index="free-logs", properties={"host": {"type": "long"}})
+
+
 def test_all_indexes_are_never_deleted_by_a_pattern(manager):
     manager.indices.create(index="one")
     manager.indices.create(index="two")
@@ -82,7 +100,7 @@ def test_all_indexes_are_never_deleted_by_a_pattern(manager):
     [
         ({"properties": {"f": {"type": "dense_vector", "dims": 3}}}, "dense_vector"),
         ({"properties": {"f": {"type": "text", "analyzer": "mine"}}}, "mine"),
-        ({"properties": {"f": {"type": "keyword", "null_value": "-"}}}, "null_value"),
+        ({"properties": {"f": {"type": "long", "null_value": "many"}}}, "null_value"),
         ({"_source": {"enabled": False}}, "_source"),
     ],
 )

@@ -83,7 +83,8 @@ fn document(setup: &Setup, rng: &mut impl Rng) -> Value {
     let mut doc = Value::Object(Map::new());
     for field in &setup.fields {
         let is_timestamp = setup.timestamp == Some(field.path);
-        if field.kind == Kind::Object || (!is_timestamp && rng.random_bool(0.3)) {
+        let is_no_key = field.kind == Kind::Object || field.source.is_some();
+        if is_no_key || (!is_timestamp && rng.random_bool(0.3)) {
             continue;
         }
         let is_json = matches!(field.kind, Kind::Json { .. });

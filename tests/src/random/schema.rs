@@ -60,6 +60,8 @@ pub(super) struct Field {
     pub(super) multi: bool,
     /// True if the values are few small numbers, suitable for histograms.
     pub(super) is_small: bool,
+    /// Path of the text whose whole values these are.
+    pub(super) source: Option<&'static str>,
 }
 
 /// Index config and its fields.
@@ -95,6 +97,7 @@ fn field(path: &'static str, kind: Kind, fast: Option<Normalizer>) -> Field {
         fast,
         multi: false,
         is_small: false,
+        source: None,
     }
 }
 
@@ -149,6 +152,13 @@ impl Field {
     fn array(self) -> Field {
         Field {
             multi: true,
+            ..self
+        }
+    }
+
+    fn of(self, source: &'static str) -> Field {
+        Field {
+            source: Some(source),
             ..self
         }
     }
@@ -261,6 +271,8 @@ pub(super) fn strict() -> Setup {
         field("o.p.q", Kind::U64, RAW),
         text("o.p.w", Tokenizer::Default, false, None),
         json("j.s", Diet::Texts, true),
+        json("j.s.keyword", Diet::Texts, true).of("j.s"),
+        text("raw.keyword", Tokenizer::Raw, false, RAW).of("raw"),
         json("j.n", Diet::Numbers, true),
         json("j.big", Diet::Big, true),
         json("j.b", Diet::Bools, true),
@@ -313,6 +325,7 @@ pub(super) fn dynamic() -> Setup {
         field("o.n", Kind::I64, RAW).small(),
         json("o.s", Diet::Texts, true),
         json("s", Diet::Texts, true),
+        json("s.keyword", Diet::Texts, true).of("s"),
         json("n", Diet::Numbers, true),
         json("big", Diet::Big, true),
         json("b", Diet::Bools, true),
@@ -360,9 +373,18 @@ pub(super) fn timeless() -> Setup {
     let fields = vec![
         text("word", Tokenizer::Default, false, None),
         text("ws", Tokenizer::Whitespace, false, RAW),
+        text("ws.keyword", Tokenizer::Raw, false, RAW).of("ws"),
         field("n", Kind::U64, RAW).small(),
         field("f", Kind::F64, RAW),
         path("j.s", Diet::Texts),
+        text(
+            "j.s.keyword",
+            Tokenizer::Lowercase,
+            false,
+            Some(Normalizer::Lowercase),
+        )
+        .array()
+        .of("j.s"),
         path("j.n", Diet::Numbers),
         path("j.m", Diet::Mixed),
         path("j.t", Diet::Dates),

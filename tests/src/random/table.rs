@@ -130,7 +130,7 @@ impl Table {
 
 fn cell(field: &Field, json: &Value) -> Cell {
     let mut leaves = Vec::new();
-    let path: Vec<&str> = field.path.split('.').collect();
+    let path: Vec<&str> = field.source.unwrap_or(field.path).split('.').collect();
     collect(json, &path, &mut leaves);
     if field.kind == Kind::Object {
         return Cell {
@@ -138,9 +138,16 @@ fn cell(field: &Field, json: &Value) -> Cell {
             ..Cell::default()
         };
     }
-    let values: Vec<Scalar> = leaves
+    let values = leaves
         .into_iter()
-        .filter_map(|leaf| scalar(field.kind, leaf))
+        .filter_map(|leaf| scalar(field.kind, leaf));
+    // A text of a JSON field that is a date has no whole value.
+    let is_of_json = matches!(field.kind, Kind::Text { .. })
+        && field.source.is_some_and(|source| source.contains('.'));
+    let is_text =
+        |value: &Scalar| matches!(value, Scalar::Text(text) if dates::read(text).is_none());
+    let values: Vec<Scalar> = values
+        .filter(|value| !is_of_json || is_text(value))
         .collect();
     let tokens = match field.kind {
         Kind::Text { tokenizer, .. } | Kind::Json { tokenizer, .. } if field.indexed => {
@@ -199,17 +206,17 @@ fn scalar(kind: Kind, value: &Value) -> Option<Scalar> {
     })
 }
 
-/// Returns the tokens of all values. There is an unused position between two values of an array, so
-/// that a phrase cannot span them; a value without words also takes one.
+/// Returns the tokens of all values. There are 100 unused positions between the words of two values of an
+/// array, so that a phrase cannot span them; a value without words takes one.
 fn tokens(tokenizer: Tokenizer, values: &[Scalar]) -> Vec<(u32, String)> {
     let mut tokens = Vec::new();
     let mut start = 0;
     for value in values {
         let Scalar::Text(text) = value else { continue };
         let cut = tokenizer.cut(text);
-        let end = cut
-            .last()
-            .map_or(start + 1, |(position, _)| start + position + 2);
+        let end = cut.last().map_or(start + 1, |(position, _)| {
+            start + position + 1 + tokenizer.gap()
+        });
         tokens.extend(
             cut.into_iter()
                 .filter(|(_, token)| token.len() <= LONGEST_TERM)
@@ -303,7 +310,7 @@ fn shown(setup: &Setup, json: &Value) -> Value {
     // A mapped object has mapped fields below it.
     let is_object = |path: &str| {
         let prefix = format!("{path}.");
-        let below = |field: &&Field| field.path.starts_with(&prefix);
+        let below = |field: &&Field| field.source.is_none() && field.path.starts_with(&prefix);
         setup
             .fields
             .iter()

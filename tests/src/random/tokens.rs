@@ -13,8 +13,10 @@ pub(super) enum Tokenizer {
     Whitespace,
 }
 
-/// Maximum length of a token in bytes; all tokenizers but `whitespace` drop longer ones.
+/// Maximum length of a word in bytes; `whitespace` keeps longer ones.
 const LONGEST: usize = 255;
+/// Maximum length in bytes of a whole value that is a term.
+const LONGEST_VALUE: usize = 32_766;
 /// Maximum length in bytes of a term of any kind.
 pub(super) const LONGEST_TERM: usize = 65_526;
 
@@ -51,6 +53,14 @@ impl Tokenizer {
         }
     }
 
+    /// Returns the number of positions between the values of a list.
+    pub(super) fn gap(self) -> u32 {
+        match self {
+            Self::Raw | Self::Lowercase => 1,
+            Self::Default | Self::Whitespace => 100,
+        }
+    }
+
     /// Returns the tokens and their positions. The position of a dropped token stays unused.
     pub(super) fn cut(self, text: &str) -> Vec<(u32, String)> {
         let words: Vec<&str> = match self {
@@ -65,14 +75,12 @@ impl Tokenizer {
             .zip(words)
             .filter_map(|(position, word)| {
                 let folded = self.fold(word);
-                // The limit applies to the indexed form of a whole value, but to words as they are
-                // in the text.
-                let len = match self {
-                    Self::Whitespace => 0,
-                    Self::Default => word.len(),
-                    Self::Raw | Self::Lowercase => folded.len(),
+                let is_kept = match self {
+                    Self::Whitespace => true,
+                    Self::Default => word.len() <= LONGEST,
+                    Self::Raw | Self::Lowercase => word.len() <= LONGEST_VALUE,
                 };
-                (len <= LONGEST).then_some((position, folded))
+                is_kept.then_some((position, folded))
             })
             .collect()
     }

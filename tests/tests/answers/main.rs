@@ -18,3 +18,4 @@ mod scrolls;
 mod several_indexes;
 mod term_counts;
 mod time_bounds;
+mod whole_values;

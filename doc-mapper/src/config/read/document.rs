@@ -85,6 +85,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         "tokenizers",
         "doc_mapping_uid",
         "ignore_malformed",
+        "coerce",
     ];
     const MODES: [(&str, Mode); 3] = [
         ("dynamic", Mode::Dynamic),
@@ -127,6 +128,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
             .bool("store_document_size", map.bool("document_length", false)?)?,
         store_source: map.bool("store_source", false)?,
         ignore_malformed: map.bool("ignore_malformed", false)?,
+        coerce: map.bool("coerce", false)?,
     })
 }
 
@@ -140,6 +142,7 @@ fn dynamic_mapping(node: &Node) -> Result<FieldMapping> {
         "record",
         "expand_dots",
         "fast",
+        "ignore_above",
     ];
     let map = MapReader::new(
         node,
@@ -156,6 +159,7 @@ fn dynamic_mapping(node: &Node) -> Result<FieldMapping> {
         scanned: search.scanned,
         // As in Quickwit, `fast` defaults to true only without any dynamic mapping.
         fast: super::read_field::fast(&map)?,
+        ignore_above: super::read_field::ignore_above(&map)?,
         kind: FieldKind::Json(json_options(&map, "dynamic_mapping", &search)?),
         ..default
     })

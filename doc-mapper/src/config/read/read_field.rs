@@ -8,7 +8,7 @@ use crate::config::read::read_text::{
 };
 use crate::config::{
     BytesFormat, BytesKind, ConfigError, DateKind, FieldKind, FieldMapping, JsonKind, Normalizer,
-    NumericKind,
+    NullValue, NumericKind,
 };
 use crate::datetime::{DateInput, DateOutput};
 use crate::mapper::RESERVED_NAMES;
@@ -91,6 +91,8 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         indexed: search.indexed,
         scanned: search.scanned,
         fast,
+        ignore_above: ignore_above(&map)?,
+        null_value: null_value(&map)?,
         needle,
         kind,
     })
@@ -107,28 +109,9 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "fieldnorms",
             "fields",
             "fast",
+            "ignore_above",
+            "null_value",
             "needle",
-        ],
-        "i64" | "u64" | "f64" => &[
-            "stored",
-            "indexed",
-            "strategy",
-            "fast",
-            "needle",
-            "coerce",
-            "output_format",
-        ],
-        "bool" => &["stored", "indexed", "strategy", "fast"],
-        "ip" => &["stored", "indexed", "strategy", "fast", "needle"],
-        "datetime" => &[
-            "stored",
-            "indexed",
-            "strategy",
-            "fast",
-            "input_formats",
-            "output_format",
-            "fast_precision",
-            "precision",
         ],
         "bytes" => &[
             "stored",
@@ -147,6 +130,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "record",
             "expand_dots",
             "fast",
+            "ignore_above",
             "needle",
         ],
         "concatenate" => &[
@@ -158,6 +142,43 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
         ],
         // Quickwit accepts `fast` here without any effect, since each inner field has its own.
         "object" => &["field_mappings", "fast"],
+        _ => return keys_of_typed(type_name),
+    })
+}
+
+/// Returns the keys of numbers, booleans, addresses and dates.
+fn keys_of_typed(type_name: &str) -> Option<&'static [&'static str]> {
+    Some(match type_name {
+        "i64" | "u64" | "f64" => &[
+            "stored",
+            "indexed",
+            "strategy",
+            "fast",
+            "needle",
+            "null_value",
+            "coerce",
+            "output_format",
+        ],
+        "bool" => &["stored", "indexed", "strategy", "fast", "null_value"],
+        "ip" => &[
+            "stored",
+            "indexed",
+            "strategy",
+            "fast",
+            "needle",
+            "null_value",
+        ],
+        "datetime" => &[
+            "stored",
+            "indexed",
+            "strategy",
+            "fast",
+            "input_formats",
+            "output_format",
+            "fast_precision",
+            "precision",
+            "null_value",
+        ],
         _ => return None,
     })
 }
@@ -267,6 +288,35 @@ pub(in crate::config) fn fast(map: &MapReader<'_>) -> Result<Option<Normalizer>>
         }
         _ => map.bool("fast", false).map(|_| None),
     }
+}
+
+/// Reads the maximum length of whole values.
+pub(in crate::config) fn ignore_above(map: &MapReader<'_>) -> Result<Option<u32>> {
+    const KEY: &str = "ignore_above";
+    if !map.has(KEY) {
+        return Ok(None);
+    }
+    let limit = map.u64(KEY, 0, 0, i32::MAX as u64)?;
+    Ok(u32::try_from(limit).ok())
+}
+
+/// Reads the value in place of `null`.
+fn null_value(map: &MapReader<'_>) -> Result<Option<NullValue>> {
+    let Some(node) = map.get("null_value") else {
+        return Ok(None);
+    };
+    Ok(Some(match &node.value {
+        NodeValue::Bool(value) => NullValue::Bool(*value),
+        NodeValue::Number(text) | NodeValue::Str(text) => NullValue::Text(text.clone()),
+        NodeValue::Null => return Ok(None),
+        _ => {
+            let message = format!(
+                "\"null_value\" must be a text, a number or a boolean, got {}",
+                node.describe()
+            );
+            return Err(map.error("null_value", message));
+        }
+    }))
 }
 
 fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {

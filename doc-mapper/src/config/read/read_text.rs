@@ -192,7 +192,14 @@ pub(in crate::config) fn text_options(
     if map.has("fields") && !search.indexed {
         return Err(only_if_indexed(map, "fields", what));
     }
-    let mut variants = named_variants(map, what)?;
+    let (mut variants, whole_values) = named_variants(map, what)?;
+    if !whole_values.is_empty() && super::read_field::fast(map)?.is_none() {
+        let message = format!(
+            "{what}: {:?} are the whole values of the fast field: set \"fast\" to true",
+            whole_values.join(", ")
+        );
+        return Err(map.error("fields", message));
+    }
     for strategy in search.strategies.iter().skip(1) {
         variants.push(TextVariant {
             name: strategy.name().to_owned(),
@@ -206,8 +213,10 @@ pub(in crate::config) fn text_options(
     let twice = variants
         .iter()
         .zip(variants.iter().skip(1))
-        .find(|(left, right)| left.name == right.name);
-    if let Some((variant, _)) = twice {
+        .find(|(left, right)| left.name == right.name)
+        .map(|(left, _)| left);
+    let of_column = |variant: &&TextVariant| whole_values.contains(&variant.name);
+    if let Some(variant) = twice.or_else(|| variants.iter().find(of_column)) {
         let message = format!(
             "{what}: \"fields\" and \"strategy\" both make {:?}",
             variant.name
@@ -223,14 +232,15 @@ pub(in crate::config) fn text_options(
         record,
         fieldnorms,
         variants,
+        whole_values,
     })
 }
 
-/// Reads `fields`: further ways of indexing the text.
-fn named_variants(map: &MapReader<'_>, what: &str) -> Result<Vec<TextVariant>> {
+/// Reads `fields`: further ways of indexing the text, and names of the whole values in its fast field.
+fn named_variants(map: &MapReader<'_>, what: &str) -> Result<(Vec<TextVariant>, Vec<String>)> {
     let at = map.at("fields");
     let entries = match map.get("fields") {
-        None => return Ok(Vec::new()),
+        None => return Ok((Vec::new(), Vec::new())),
         Some(Node {
             value: NodeValue::Map(entries),
             ..
@@ -244,6 +254,7 @@ fn named_variants(map: &MapReader<'_>, what: &str) -> Result<Vec<TextVariant>> {
         }
     };
     let mut variants: Vec<TextVariant> = Vec::new();
+    let mut whole_values: Vec<String> = Vec::new();
     for entry in entries {
         let at = format!("{at}.{}", entry.key);
         let refuse = |message: String| Err(ConfigError::at(entry.line, at.clone(), message));
@@ -255,10 +266,27 @@ fn named_variants(map: &MapReader<'_>, what: &str) -> Result<Vec<TextVariant>> {
             ));
         }
         let inner = format!("{:?} of {what}", entry.key);
-        let options = ["tokenizer", "record", "fieldnorms"];
-        let options = MapReader::new(&entry.value, &at, &inner, &options)?;
-        if variants.iter().any(|other| other.name == entry.key) {
+        let is_column = match &entry.value.value {
+            NodeValue::Map(inside) => inside.iter().any(|option| option.key == "column"),
+            _ => false,
+        };
+        let options: &[&str] = match is_column {
+            true => &["column"],
+            false => &["tokenizer", "record", "fieldnorms"],
+        };
+        let options = MapReader::new(&entry.value, &at, &inner, options)?;
+        if variants.iter().any(|other| other.name == entry.key) || whole_values.contains(&entry.key)
+        {
             return refuse(format!("{inner} is there twice"));
+        }
+        if is_column {
+            if !options.bool("column", true)? {
+                return refuse(format!(
+                    "\"column\" of {inner} can only be true: name a tokenizer instead"
+                ));
+            }
+            whole_values.push(entry.key.clone());
+            continue;
         }
         variants.push(TextVariant {
             name: entry.key.clone(),
@@ -267,7 +295,8 @@ fn named_variants(map: &MapReader<'_>, what: &str) -> Result<Vec<TextVariant>> {
             fieldnorms: options.bool("fieldnorms", false)?,
         });
     }
-    Ok(variants)
+    canter_sorting::sort(&mut whole_values);
+    Ok((variants, whole_values))
 }
 
 /// Reads the options of `concatenate`.
@@ -282,6 +311,7 @@ pub(in crate::config) fn concatenate(map: &MapReader<'_>) -> Result<ConcatenateK
             record: map.choice("record", &RECORDS, IndexRecordOption::Basic)?,
             fieldnorms: map.bool("fieldnorms", false)?,
             variants: Vec::new(),
+            whole_values: Vec::new(),
         },
     })
 }

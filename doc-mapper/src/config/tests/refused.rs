@@ -22,12 +22,12 @@ fn an_unknown_key_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: body, type: text, tokeniser: raw",
         "",
-        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, strategy, tokenizer, record, fieldnorms, fields, fast, needle"#,
+        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, strategy, tokenizer, record, fieldnorms, fields, fast, ignore_above, null_value, needle"#,
     );
     check_fields(
         "name: n, type: u64, tokenizer: raw",
         "",
-        r#"line 5: unknown key "tokenizer" in field mapping "n"; allowed: name, type, description, stored, indexed, strategy, fast, needle, coerce, output_format"#,
+        r#"line 5: unknown key "tokenizer" in field mapping "n"; allowed: name, type, description, stored, indexed, strategy, fast, needle, null_value, coerce, output_format"#,
     );
     check(
         "version: 0.8\nindex_id: abc\nsearch_setings: {}\n",
@@ -62,7 +62,7 @@ fn a_wrong_value_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: a, type: text, tokenizer: klingon",
         "",
-        r#"line 5: "tokenizer" in field mapping "a" must be one of raw, lowercase, raw_lowercase, default, en_stem, whitespace, chinese_compatible, source_code_default; got "klingon""#,
+        r#"line 5: "tokenizer" in field mapping "a" must be one of raw, lowercase, raw_lowercase, default, en_stem, whitespace, chinese_compatible, source_code_default, standard, letters, letters_stop; got "klingon""#,
     );
     check_fields(
         "name: a, type: text, stored: yes",

@@ -188,7 +188,7 @@ fn tokenizers_that_cannot_be_are_refused() {
     assert_eq!(
         refused.unwrap_err().message,
         "\"tokenizer\" in field mapping \"a\" must be one of raw, lowercase, raw_lowercase, default, en_stem, \
-         whitespace, chinese_compatible, source_code_default; got \"grams\""
+         whitespace, chinese_compatible, source_code_default, standard, letters, letters_stop; got \"grams\""
     );
 }
 

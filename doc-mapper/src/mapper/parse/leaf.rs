@@ -78,6 +78,16 @@ impl Walk<'_> {
 
     #[inline]
     fn try_add_scalar(&mut self, leaf: &Leaf, scalar: Scalar<'_>) -> Result<()> {
+        if self.mapper.coerces
+            && let Some(converted) = coerced(&leaf.kind, scalar)
+        {
+            return self.add_typed(leaf, converted.as_scalar());
+        }
+        self.add_typed(leaf, scalar)
+    }
+
+    #[inline]
+    fn add_typed(&mut self, leaf: &Leaf, scalar: Scalar<'_>) -> Result<()> {
         let (field, doc) = (leaf.field, &mut self.document);
         match (&leaf.kind, scalar) {
             (FieldKind::Text(_), Scalar::Str(text)) => doc.add_text(field, text),
@@ -110,9 +120,10 @@ impl Walk<'_> {
             }
             _ => return Err(DocErrorReason::WrongType),
         }
-        if let Some(hash) = leaf.presence {
-            self.presence.push(hash);
-        }
+        self.presence.extend(match (&leaf.kind, scalar) {
+            (FieldKind::Text(_), Scalar::Str(text)) => leaf.presence_of(text),
+            _ => leaf.presence,
+        });
         if !leaf.copies.is_empty() {
             self.add_copies(leaf, &scalar.text());
         }
@@ -125,6 +136,47 @@ impl Walk<'_> {
             self.document.add_text(copied.field, text);
             self.presence.extend(copied.presence);
         }
+    }
+}
+
+/// Value that was converted to the type of its field.
+enum Coerced {
+    Text(String),
+    Bool(bool),
+    Integer(f64),
+}
+
+impl Coerced {
+    fn as_scalar(&self) -> Scalar<'_> {
+        match self {
+            Self::Text(text) => Scalar::Str(text),
+            Self::Bool(value) => Scalar::Bool(*value),
+            Self::Integer(number) => Scalar::F64(*number),
+        }
+    }
+}
+
+/// Converts a value to the type of a field as Elasticsearch does; `None` if it needs no conversion, or
+/// has none.
+fn coerced(kind: &FieldKind, scalar: Scalar<'_>) -> Option<Coerced> {
+    match (kind, scalar) {
+        (FieldKind::Text(_), Scalar::Str(_)) => None,
+        // A whole number with a fraction keeps it, as it was written.
+        (FieldKind::Text(_), Scalar::F64(number)) if number.fract() == 0.0 => {
+            Some(Coerced::Text(format!("{number:.1}")))
+        }
+        (FieldKind::Text(_), scalar) => Some(Coerced::Text(scalar.text().into_owned())),
+        (FieldKind::Bool, Scalar::Str("true")) => Some(Coerced::Bool(true)),
+        (FieldKind::Bool, Scalar::Str("false" | "")) => Some(Coerced::Bool(false)),
+        (FieldKind::I64(own) | FieldKind::U64(own), Scalar::F64(number)) if own.coerce => {
+            Some(Coerced::Integer(number.trunc()))
+        }
+        (FieldKind::I64(own) | FieldKind::U64(own), Scalar::Str(text)) if own.coerce => {
+            let is_exact = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+            let number = text.parse::<f64>().ok().filter(|_| !is_exact)?;
+            Some(Coerced::Integer(number.trunc()))
+        }
+        _ => None,
     }
 }
 

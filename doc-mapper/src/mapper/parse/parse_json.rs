@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use tantivy::DateTime;
+
 use crate::datetime;
 use crate::documents::doc_error::{DocError, DocErrorReason};
 use crate::field_path::escape_segment;
@@ -103,12 +105,14 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
     }
 
     fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<JsonValue<'de>, E> {
-        Ok(datetime::infer_date(value)
+        Ok(self
+            .walk
+            .infer_date(value)
             .map_or(JsonValue::Str(Cow::Borrowed(value)), JsonValue::Date))
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<JsonValue<'de>, E> {
-        Ok(datetime::infer_date(value).map_or_else(
+        Ok(self.walk.infer_date(value).map_or_else(
             || JsonValue::Str(Cow::Owned(value.to_string())),
             JsonValue::Date,
         ))
@@ -165,6 +169,14 @@ impl<'de> Visitor<'de> for JsonSeed<'_, '_, '_> {
             )));
         }
         Ok(JsonValue::Object(entries))
+    }
+}
+
+impl Walk<'_> {
+    /// Parses a date among values of any shape.
+    fn infer_date(&self, text: &str) -> Option<DateTime> {
+        let day = || self.mapper.coerces.then(|| datetime::infer_day(text))?;
+        datetime::infer_date(text).or_else(day)
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::walk::Walk;
-use crate::config::FieldKind;
+use crate::config::{FieldKind, NullValue};
 use crate::documents::doc_error::DocErrorReason;
 use crate::mapper::parse::leaf::{Scalar, refuse};
 use crate::mapper::parse::parse_json::{JsonSeed, PathLink, skip_map, skip_seq};
@@ -41,6 +41,23 @@ impl LeafSeed<'_, '_> {
         }
     }
 
+    /// Adds the value in place of `null`, if the field has one.
+    fn add_null<E: Error>(self) -> Result<(), E> {
+        let leaf = self.leaf;
+        match &leaf.null_value {
+            None => Ok(()),
+            Some(NullValue::Bool(value)) => self.add(Scalar::Bool(*value)),
+            Some(NullValue::Text(text)) => {
+                let is_text = matches!(leaf.kind, FieldKind::Text(_) | FieldKind::Ip);
+                match (text.parse::<i64>(), text.parse::<f64>()) {
+                    (Ok(number), _) if !is_text => self.add(Scalar::I64(number)),
+                    (_, Ok(number)) if !is_text => self.add(Scalar::F64(number)),
+                    _ => self.add(Scalar::Str(text)),
+                }
+            }
+        }
+    }
+
     /// Notes that a value is ignored that was skipped, or refuses it.
     fn no_scalar<E: Error>(self, got: &str) -> Result<(), E> {
         if self.walk.mapper.ignores_malformed {
@@ -63,7 +80,7 @@ impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        Ok(())
+        self.add_null()
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
@@ -147,7 +164,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_, '_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        Ok(())
+        self.0.add_null()
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {

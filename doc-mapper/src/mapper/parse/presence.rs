@@ -38,17 +38,20 @@ impl PathHasher {
 }
 
 /// Adds the hash of every path inside an object that leads to a value, and of every object on the
-/// way. An object without values counts as absent, as in a fast field.
+/// way. An object without values counts as absent, as in a fast field. Only values that `counts` accepts
+/// are values.
 pub(crate) fn object_hashes(
     hasher: PathHasher,
     entries: &[(Cow<'_, str>, JsonValue<'_>)],
     expand_dots: bool,
+    counts: &dyn Fn(&JsonValue<'_>) -> bool,
     hashes: &mut Vec<u64>,
 ) {
     let before = hashes.len();
     for (key, value) in entries {
         let before = hashes.len();
-        value_hashes(hasher.key(key, expand_dots), value, expand_dots, hashes);
+        let hasher_of_key = hasher.key(key, expand_dots);
+        value_hashes(hasher_of_key, value, expand_dots, counts, hashes);
         if expand_dots && hashes.len() > before {
             for (dot, _) in key.match_indices('.') {
                 let part = key.get(..dot).unwrap_or_default();
@@ -65,16 +68,18 @@ fn value_hashes(
     hasher: PathHasher,
     value: &JsonValue<'_>,
     expand_dots: bool,
+    counts: &dyn Fn(&JsonValue<'_>) -> bool,
     hashes: &mut Vec<u64>,
 ) {
     match value {
         JsonValue::Null => {}
-        JsonValue::Object(entries) => object_hashes(hasher, entries, expand_dots, hashes),
+        JsonValue::Object(entries) => object_hashes(hasher, entries, expand_dots, counts, hashes),
         JsonValue::Array(items) => {
             for item in items {
-                value_hashes(hasher, item, expand_dots, hashes);
+                value_hashes(hasher, item, expand_dots, counts, hashes);
             }
         }
-        _ => hashes.push(hasher.finish()),
+        value if counts(value) => hashes.push(hasher.finish()),
+        _ => {}
     }
 }

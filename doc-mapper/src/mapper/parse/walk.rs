@@ -267,11 +267,11 @@ impl Walk<'_> {
             value.for_each_text(&mut |text| self.add_copies(leaf, text));
         }
         if let (Some(_), JsonValue::Object(entries)) = (leaf.presence, value) {
-            let expand_dots = matches!(&leaf.kind, FieldKind::Json(json) if json.expand_dots);
             object_hashes(
                 PathHasher::new(&leaf.path),
                 entries,
-                expand_dots,
+                leaf.expands_dots(),
+                &|value| leaf.needs_presence(value),
                 &mut self.presence,
             );
         }

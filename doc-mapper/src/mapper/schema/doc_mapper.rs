@@ -9,8 +9,8 @@ use tantivy::tokenizer::TokenizerManager;
 
 use super::concatenate::concatenate;
 use crate::config::{
-    ConfigError, CustomTokenizer, FieldKind, FieldMapping, IndexConfig, Mode, Normalizer,
-    NumericKind,
+    ConfigError, CustomTokenizer, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode,
+    Normalizer, NumericKind,
 };
 use crate::field_path::{escape_segment, join_path, split_path};
 use crate::mapper::parse::presence::PathHasher;
@@ -21,6 +21,7 @@ use crate::mapper::schema::field_options::{
 use crate::mapper::schema::numbering::{Numbering, OwnFields, in_order_of_addition};
 use crate::mapper::terms::TermBounds;
 use crate::mapper::tree::{Child, Leaf, ObjectNode};
+use crate::mapper::views::Views;
 use crate::mapper::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD};
 use crate::tokenizers::{self, Letters};
 
@@ -60,12 +61,17 @@ pub struct DocMapper {
     is_of_segment: bool,
     /// True if a value that its field does not accept is ignored rather than refusing the document.
     pub(in crate::mapper) ignores_malformed: bool,
+    /// True if values are converted to the type of their field as in Elasticsearch.
+    pub(in crate::mapper) coerces: bool,
     /// True if documents may have values in `_dynamic` that are mapped now.
     has_former_dynamic: bool,
     id_field: Option<String>,
     tag_fields: Vec<String>,
     default_search_fields: Vec<String>,
     docstore: DocstoreSettings,
+    /// Maximum lengths of whole values in fields, distinct.
+    limits_of_values: Vec<u32>,
+    pub(in crate::mapper) views: Views,
     pub(in crate::mapper) analyzers: Analyzers,
     pub(in crate::mapper) term_bounds: TermBounds,
 }
@@ -113,19 +119,12 @@ impl DocMapper {
             .dynamic_mapping
             .as_ref()
             .filter(|_| mapping.mode == Mode::Dynamic);
-        let own = numbering.own(OwnFields {
-            dynamic: dynamic_mapping.map(json_options),
-            source: mapping.store_source,
-            presence: mapping.index_field_presence,
-            document_size: mapping.store_document_size,
-            verbatim: mapping.ignore_malformed
-                || has_verbatim(&mapping.field_mappings)
-                || dynamic_mapping.is_some_and(is_kept_verbatim),
-        });
+        let own = numbering.own(own_fields(mapping, dynamic_mapping));
         let mut compiler = Compiler {
             numbering: &mut numbering,
             timestamp_path: timestamp_path.as_deref(),
             index_field_presence: mapping.index_field_presence,
+            infers_days: mapping.coerce,
             custom: &mapping.tokenizers,
         };
         let mut root = compiler.object(String::new(), &mapping.field_mappings);
@@ -144,6 +143,7 @@ impl DocMapper {
             return Err(ConfigError::new("doc_mapping.timestamp_field", message));
         }
         let schema = numbering.finish()?;
+        let limits_of_values = limits_of_values(&root, dynamic.as_ref());
         let limits = config.indexing_settings.term_limits;
         Ok(DocMapper {
             index_name: config.index_id.clone(),
@@ -159,6 +159,7 @@ impl DocMapper {
             timestamp,
             is_of_segment: false,
             ignores_malformed: mapping.ignore_malformed,
+            coerces: mapping.coerce,
             has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
             id_field: mapping.id_field.clone(),
             tag_fields: mapping.tag_fields.clone(),
@@ -167,7 +168,12 @@ impl DocMapper {
                 block_num_bytes: config.indexing_settings.docstore_blocksize,
                 compression_level: config.indexing_settings.docstore_compression_level,
             },
-            analyzers: Analyzers(tokenizers::tokenizers_with(&mapping.tokenizers)),
+            analyzers: Analyzers(tokenizers::tokenizers_with(
+                &mapping.tokenizers,
+                &limits_of_values,
+            )),
+            limits_of_values,
+            views: Views::default(),
         })
     }
 
@@ -212,7 +218,7 @@ impl DocMapper {
 
     /// Returns the normalizers of text in fast fields.
     pub fn fast_field_tokenizers(&self) -> TokenizerManager {
-        tokenizers::fast_field_tokenizers()
+        tokenizers::fast_field_tokenizers(&self.limits_of_values)
     }
 
     /// Returns the treatment of unmapped fields.
@@ -301,6 +307,10 @@ fn document_size_leaf(field: Field) -> Leaf {
         indexed: false,
         scanned: false,
         fast: Some(Normalizer::Raw),
+        ignore_above: None,
+        null_value: None,
+        infers_days: false,
+        is_whole: false,
         is_timestamp: false,
         is_needle: false,
         presence: None,
@@ -308,6 +318,26 @@ fn document_size_leaf(field: Field) -> Leaf {
         is_computed: false,
         variants: Vec::new(),
         copies: Vec::new(),
+    }
+}
+
+/// Returns the maximum lengths of whole values in the fields of a mapping, distinct.
+fn limits_of_values(root: &ObjectNode, dynamic: Option<&Leaf>) -> Vec<u32> {
+    let leaves = root.leaves().into_iter().chain(dynamic);
+    let limits = canter_sorting::set_of(leaves.filter_map(|leaf| leaf.ignore_above));
+    limits.into_iter().collect()
+}
+
+/// Returns the index's own fields that a mapping uses.
+fn own_fields(mapping: &DocMapping, dynamic_mapping: Option<&FieldMapping>) -> OwnFields {
+    OwnFields {
+        dynamic: dynamic_mapping.map(json_options),
+        source: mapping.store_source,
+        presence: mapping.index_field_presence,
+        document_size: mapping.store_document_size,
+        verbatim: mapping.ignore_malformed
+            || has_verbatim(&mapping.field_mappings)
+            || dynamic_mapping.is_some_and(is_kept_verbatim),
     }
 }
 
@@ -327,6 +357,7 @@ struct Compiler<'b, 's> {
     numbering: &'b mut Numbering<'s>,
     timestamp_path: Option<&'b str>,
     index_field_presence: bool,
+    infers_days: bool,
     custom: &'b [CustomTokenizer],
 }
 
@@ -389,7 +420,6 @@ impl Compiler<'_, '_> {
 
     fn numbered_leaf(&self, path: String, mapping: &FieldMapping, field: Option<Field>) -> Leaf {
         let name = path.as_str();
-        let has_presence = self.index_field_presence && mapping.indexed && mapping.fast.is_none();
         let concatenated = match &mapping.kind {
             FieldKind::Concatenate(concatenate) => Some(&concatenate.text),
             _ => None,
@@ -400,6 +430,11 @@ impl Compiler<'_, '_> {
             _ => None,
         };
         let letters = tokenizer.map(|name| tokenizers::letters(name, self.custom));
+        let is_whole = tokenizer.is_some_and(|name| tokenizers::is_whole(name));
+        // A column that lacks long values cannot tell whether there is one.
+        let is_told_by_column =
+            mapping.fast.is_some() && (mapping.ignore_above.is_none() || is_whole);
+        let has_presence = self.index_field_presence && mapping.indexed && !is_told_by_column;
         Leaf {
             is_absent: field.is_none(),
             field: field.unwrap_or(Field::from_field_id(u32::MAX)),
@@ -416,6 +451,10 @@ impl Compiler<'_, '_> {
             indexed: mapping.indexed,
             scanned: mapping.scanned,
             fast: mapping.fast,
+            ignore_above: mapping.ignore_above,
+            null_value: mapping.null_value.clone(),
+            infers_days: self.infers_days,
+            is_whole,
             letters: letters.unwrap_or_default(),
             is_computed: concatenated.is_some(),
             variants: Vec::new(),

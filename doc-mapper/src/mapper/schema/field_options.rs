@@ -18,12 +18,15 @@ pub(in crate::mapper) fn as_mapping(mapping: &FieldMapping, variant: &TextVarian
         indexed: true,
         scanned: false,
         fast: None,
+        ignore_above: None,
+        null_value: None,
         needle: false,
         kind: FieldKind::Text(TextKind {
             tokenizer: variant.tokenizer.clone(),
             record: variant.record,
             fieldnorms: variant.fieldnorms,
             variants: Vec::new(),
+            whole_values: Vec::new(),
         }),
     }
 }
@@ -34,11 +37,12 @@ pub(in crate::mapper) fn text_options(mapping: &FieldMapping, text: &TextKind) -
         options = options.set_stored();
     }
     if let Some(normalizer) = mapping.fast {
-        options = options.set_fast(tokenizers::of_column(normalizer));
+        options = options.set_fast(tokenizers::of_column(normalizer, mapping.ignore_above));
     }
     if mapping.indexed {
+        let tokenizer = tokenizers::limited(&text.tokenizer, mapping.ignore_above);
         let indexing = TextFieldIndexing::default()
-            .set_tokenizer(&text.tokenizer)
+            .set_tokenizer(&tokenizer)
             .set_index_option(text.record)
             .set_fieldnorms(text.fieldnorms);
         options = options.set_indexing_options(indexing);
@@ -50,15 +54,16 @@ pub(in crate::mapper) fn json_options(mapping: &FieldMapping) -> JsonObjectOptio
     // Never stored: hits show the text of `_verbatim`.
     let mut options = JsonObjectOptions::default();
     if let Some(normalizer) = mapping.fast {
-        options = options.set_fast(tokenizers::of_column(normalizer));
+        options = options.set_fast(tokenizers::of_column(normalizer, mapping.ignore_above));
     }
     if let FieldKind::Json(json) = &mapping.kind {
         if json.expand_dots {
             options = options.set_expand_dots_enabled();
         }
         if mapping.indexed {
+            let tokenizer = tokenizers::limited(&json.tokenizer, mapping.ignore_above);
             let indexing = TextFieldIndexing::default()
-                .set_tokenizer(&json.tokenizer)
+                .set_tokenizer(&tokenizer)
                 .set_index_option(json.record);
             options = options.set_indexing_options(indexing);
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use canter_doc_mapper::DocMapper;
 use tantivy::columnar::column_values::CompactSpaceU64Accessor;
 use tantivy::columnar::{
     ColumnIndex, ColumnType, Dictionary, DynamicColumnHandle, MonotonicallyMappableToU64,
@@ -23,12 +24,13 @@ impl Field {
     /// Opens the columns of the accepted types, except empty ones.
     pub(crate) fn open(
         segment: &SegmentReader,
+        mapper: &DocMapper,
         field: &str,
         numbers: Numbers,
         is_taken: impl Fn(ColumnType) -> bool,
     ) -> Result<Self> {
         let mut columns = Vec::new();
-        for handle in column_handles(segment, field)? {
+        for handle in column_handles(segment, mapper, field)? {
             let column_type = handle.column_type();
             if !is_taken(column_type) {
                 continue;
@@ -54,20 +56,28 @@ impl Field {
     }
 }
 
-/// Returns the columns of a fast field; none in a segment that was built before the field was
-/// mapped as fast.
+/// Returns the columns that the name of a fast field stands for; none in a segment that was built before
+/// the field was mapped as fast.
 ///
 /// # Errors
 /// An error of tantivy, such as a read of missing bytes.
 pub fn column_handles(
     segment: &SegmentReader,
+    mapper: &DocMapper,
     field: &str,
 ) -> tantivy::Result<Vec<DynamicColumnHandle>> {
-    match segment.fast_fields().dynamic_column_handles(field) {
-        // The field that replaces it in such a segment is not fast.
-        Err(TantivyError::InvalidArgument(_)) => Ok(Vec::new()),
-        handles => handles,
+    for column in mapper.columns_of(field) {
+        let mut handles = match segment.fast_fields().dynamic_column_handles(&column.name) {
+            // The field that replaces it in such a segment is not fast.
+            Err(TantivyError::InvalidArgument(_)) => Vec::new(),
+            handles => handles?,
+        };
+        handles.retain(|handle| !column.is_text || handle.column_type() == ColumnType::Str);
+        if !handles.is_empty() {
+            return Ok(handles);
+        }
     }
+    Ok(Vec::new())
 }
 
 /// Meaning of a column's codes that are not values themselves.

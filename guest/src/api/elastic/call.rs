@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::about::cluster;
 use super::about::dynamic::dynamic_fields;
 use super::about::fields::{
-    Described, WantedCaps, described, field_caps, field_mappings, mappings,
+    Described, WantedCaps, add_whole_values, described_by, field_caps, field_mappings, mapper_of,
+    mappings,
 };
 use super::about::table::{Table, counts};
 use super::documents::WantedDocuments;
@@ -224,7 +225,8 @@ impl ElasticCall {
                 filter,
                 ..
             } => {
-                let caps = caps_of(found, wanted, filter.as_deref(), settings, exchange).await?;
+                let filter = filter.as_deref();
+                let caps = caps_of(found, fields, wanted, filter, settings, exchange).await?;
                 let answer = to_json(&field_caps(&caps, fields, wanted), which.is_pretty)?;
                 return match answer.len() <= MAX_FIELD_CAPS {
                     true => Ok(elastic_text(200, answer)),
@@ -289,6 +291,7 @@ fn stats(found: &[Found], settings: &ApiSettings) -> Value {
 /// If the contents of an index cannot be read.
 async fn caps_of(
     found: Vec<Found>,
+    names: &[String],
     wanted: &WantedCaps,
     filter: Option<&Question>,
     settings: &ApiSettings,
@@ -296,13 +299,15 @@ async fn caps_of(
 ) -> Result<Vec<(String, Vec<Described>)>, SearchError> {
     let mut all = Vec::new();
     for (name, mut file) in found {
-        let mut fields_of = described(&file.manifest.index_config)?;
+        let mapper = mapper_of(&file.manifest.index_config)?;
+        let mut fields_of = described_by(&mapper);
         let of_index = exchange.of_index(&name);
         // The list of fields reveals documents that the caller may not see, and so do the contents of splits.
         let sees_all = settings.forced_filter.is_none();
         if sees_all {
-            fields_of.extend(dynamic_fields(&mut file, wanted.time, &of_index).await?);
+            fields_of.extend(dynamic_fields(&mut file, &mapper, wanted.time, &of_index).await?);
         }
+        add_whole_values(&mut fields_of, names, &mapper);
         let may_hold = match filter.filter(|_| sees_all) {
             Some(question) => may_hold(file, question, &of_index).await?,
             None => true,

@@ -6,6 +6,7 @@
 use std::net::Ipv6Addr;
 
 use canter_aggregations::{FullColumn, column_handles};
+use canter_doc_mapper::DocMapper;
 use tantivy::columnar::{
     BytesColumn, Column, ColumnType, DynamicColumn, MonotonicallyMappableToU64, StrColumn,
 };
@@ -82,6 +83,7 @@ impl KeyReader {
     /// Opens the columns behind a key; they must have been warmed up.
     pub(in crate::leaf) fn open(
         segment: &SegmentReader,
+        mapper: &DocMapper,
         target: &SortTarget,
         mode: SortMode,
     ) -> tantivy::Result<Self> {
@@ -92,7 +94,7 @@ impl KeyReader {
             SortTarget::Field(name) => name,
         };
         let mut columns = Vec::new();
-        for handle in column_handles(segment, name)? {
+        for handle in column_handles(segment, mapper, name)? {
             let Some(values) = handle.open_u64_lenient()? else {
                 continue;
             };

@@ -66,14 +66,19 @@ impl TopHits {
                     .filter(is_value)
                     .map(|spec| {
                         Ok((
-                            KeyReader::open(split.segment(), &spec.target, spec.mode)?,
+                            KeyReader::open(
+                                split.segment(),
+                                &split.mapper,
+                                &spec.target,
+                                spec.mode,
+                            )?,
                             spec.clone(),
                         ))
                     })
                     .collect::<tantivy::Result<_>>()?;
                 let group = collapse.as_ref().map(|name| {
                     let target = SortTarget::Field(name.clone());
-                    KeyReader::open(split.segment(), &target, SortMode::Nearest)
+                    KeyReader::open(split.segment(), &split.mapper, &target, SortMode::Nearest)
                 });
                 let best = BestByKeys::new(window, keys, *ties, after, group.transpose()?);
                 let place = (split.entry.id.clone(), split.index.clone());

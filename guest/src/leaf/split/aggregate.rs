@@ -43,8 +43,7 @@ pub(in crate::leaf) fn build_filters(
     let sort_field = split.metadata.sort_field.as_deref();
     let times = sort_field.zip(split.time_index.as_ref());
     let fields = asked.parsed().fields(times, from_head);
-    let fields = fields.into_iter();
-    needs.fast_fields.extend(fields.map(str::to_owned));
+    needs.columns(&split.mapper, fields.into_iter());
     let filters = asked.queries().map(|(_, query)| {
         let (fields, limits) = (&question.search_field, &question.limits);
         let built = build_query(query, &split.mapper, fields, false, limits)?;

@@ -9,6 +9,9 @@ use crate::query::needs::Needs;
 use crate::query::scan::{Clause, FieldClause, Scan, Wanted};
 use crate::{ErrorKind, SearchError};
 
+/// Result of building a part of a query.
+type Built = Result<Box<dyn Query>, SearchError>;
+
 /// Builder of one query.
 pub(crate) struct Builder<'a> {
     pub(super) mapper: &'a DocMapper,
@@ -18,11 +21,13 @@ pub(crate) struct Builder<'a> {
     pub(super) scan: Scan,
     /// True inside a negation.
     pub(super) is_excluded: bool,
+    /// True if names of unmapped fields mean whole values, as in `level.keyword`.
+    pub(super) in_whole_values: bool,
     pub(super) clauses_left: usize,
     pub(super) max_clauses: usize,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     /// Counts one clause against the limit.
     pub(super) fn spend_clause(&mut self) -> Result<(), SearchError> {
         match self.clauses_left.checked_sub(1) {
@@ -34,6 +39,52 @@ impl Builder<'_> {
                 ErrorKind::Limit,
                 too_many_clauses(self.max_clauses),
             )),
+        }
+    }
+
+    /// Returns what `build` makes for a field. An unmapped name such as `level.keyword` may be a key of that name or
+    /// the whole values of `level`: it is built for both.
+    pub(super) fn or_whole_values(
+        &mut self,
+        name: &str,
+        build: &mut dyn FnMut(&mut Self) -> Built,
+    ) -> Built {
+        if self.in_whole_values || self.mapper.whole_values(name).is_none() {
+            return build(self);
+        }
+        let mut queries = vec![build(self)?];
+        self.in_whole_values = true;
+        let whole_values = build(self);
+        self.in_whole_values = false;
+        queries.push(whole_values?);
+        queries.retain(|query| !query.is::<EmptyQuery>());
+        Ok(any_of(queries))
+    }
+
+    /// Returns the field that a name stands for.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) fn resolve(&self, name: &str) -> Result<ResolvedField<'a>, SearchError> {
+        let whole_values = match self.in_whole_values {
+            true => self.mapper.whole_values(name),
+            false => None,
+        };
+        match whole_values {
+            Some(field) => Ok(field),
+            None => resolve(self.mapper, name),
+        }
+    }
+
+    /// Returns the fields that a name stands for: those of an object, or one.
+    pub(super) fn resolve_all(&self, name: &str) -> Vec<ResolvedField<'a>> {
+        let whole_values = match self.in_whole_values {
+            true => self.mapper.whole_values(name),
+            false => None,
+        };
+        match whole_values {
+            Some(field) => vec![field],
+            None => self.mapper.resolve_all(name),
         }
     }
 
@@ -101,7 +152,7 @@ pub(super) fn in_default_fields<'a>(
     let mut queries = Vec::new();
     let mut first_error = None;
     for name in &names {
-        match build(builder, name) {
+        match builder.or_whole_values(name, &mut |builder| build(builder, name)) {
             Ok(query) => queries.push(query),
             // A word that is not a number does not concern a numeric default field.
             Err(error) => first_error = first_error.or(Some(error)),
@@ -121,10 +172,7 @@ pub(super) fn in_default_fields<'a>(
 ///
 /// # Errors
 /// If there is none.
-pub(super) fn resolve<'a>(
-    mapper: &'a DocMapper,
-    name: &str,
-) -> Result<ResolvedField<'a>, SearchError> {
+fn resolve<'a>(mapper: &'a DocMapper, name: &str) -> Result<ResolvedField<'a>, SearchError> {
     mapper.resolve(name).ok_or_else(|| no_such_field(name))
 }
 

@@ -15,7 +15,7 @@ use tantivy::time::format_description::well_known::Rfc3339;
 use tantivy::{DateTime, Term};
 
 use super::automaton::{NearWord, TermAutomaton};
-use super::builder::{Builder, any_of, has_nothing, not_indexed, resolve};
+use super::builder::{Builder, any_of, has_nothing, not_indexed};
 use super::literal::find_term;
 use super::range::{build_exists, range_of};
 use super::value::{json_base_term, json_value_term, scalar_term};
@@ -36,7 +36,7 @@ impl Builder<'_> {
         value: &Given,
         case_insensitive: bool,
     ) -> Result<Box<dyn Query>, SearchError> {
-        let field = resolve(self.mapper, name)?;
+        let field = self.resolve(name)?;
         if has_nothing(&field, self.mapper) {
             return Ok(Box::new(EmptyQuery));
         }
@@ -114,7 +114,7 @@ impl Builder<'_> {
         if range.lower.is_none() && range.upper.is_none() {
             return build_exists(self, name);
         }
-        let field = resolve(self.mapper, name)?;
+        let field = self.resolve(name)?;
         let is_date = matches!(field.kind, FieldKind::Date(_));
         let is_json = matches!(field.kind, FieldKind::Json(_));
         if !is_date && !is_json && (range.format.is_some() || range.time_zone.is_some()) {
@@ -175,7 +175,7 @@ impl Builder<'_> {
         pattern: &str,
         case_insensitive: bool,
     ) -> Result<Box<dyn Query>, SearchError> {
-        let field = resolve(self.mapper, name)?;
+        let field = self.resolve(name)?;
         if has_nothing(&field, self.mapper) {
             return Ok(Box::new(EmptyQuery));
         }
@@ -208,7 +208,7 @@ impl Builder<'_> {
         value: &str,
         fuzziness: Fuzziness,
     ) -> Result<Box<dyn Query>, SearchError> {
-        let field = resolve(self.mapper, name)?;
+        let field = self.resolve(name)?;
         if has_nothing(&field, self.mapper) {
             return Ok(Box::new(EmptyQuery));
         }

@@ -158,7 +158,7 @@ impl Builder<'_> {
                 let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
                 // Whole values without words are found in columns.
                 let is_searched = field.indexed || field.scanned || (field.is_fast() && !is_text);
-                let path = field.fast_field_name();
+                let path = field.path();
                 let is_new = !names.iter().any(|(known, _)| *known == path);
                 if is_searched && is_new && matches_pattern(name, &path) {
                     names.push((path, *boost));

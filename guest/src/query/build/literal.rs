@@ -5,9 +5,10 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 
-use super::builder::{Builder, any_of, has_nothing, in_default_fields, not_indexed, resolve};
+use super::builder::{Builder, any_of, has_nothing, in_default_fields, not_indexed};
 use super::range::{build_equal, build_second, is_timestamp};
-use super::value::{json_base_term, json_value_term, prefix_end, scalar_term};
+use super::value::{json_base_term, json_value_term, prefix_end, scalar_term, text_of, tokenize};
+use super::whole_values::whole_value;
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
 use crate::SearchError;
 use crate::query::matching::{PhraseOf, PhrasePrefix};
@@ -20,7 +21,7 @@ pub(super) fn build_literal(
     literal: &Literal,
 ) -> Result<Box<dyn Query>, SearchError> {
     if let Some(name) = &literal.field {
-        return one_field(builder, name, &resolve(builder.mapper, name)?, literal);
+        return one_field(builder, name, &builder.resolve(name)?, literal);
     }
     let hint = format!("write field:{}", literal.phrase);
     in_default_fields(
@@ -28,7 +29,7 @@ pub(super) fn build_literal(
         &format!("{:?}", literal.phrase),
         &hint,
         &mut |builder, name| {
-            let field = resolve(builder.mapper, name)?;
+            let field = builder.resolve(name)?;
             one_field(builder, name, &field, literal)
         },
     )
@@ -102,28 +103,15 @@ fn one_field(
     }
 }
 
-pub(super) fn tokenize(
-    mapper: &DocMapper,
-    tokenizer: &str,
-    phrase: &str,
-    make_term: &dyn Fn(&str) -> Term,
-) -> Result<Vec<(usize, Term)>, SearchError> {
-    let mut analyzer = mapper.tokenizers().get(tokenizer).ok_or_else(|| {
-        SearchError::internal(format!("the tokenizer {tokenizer:?} is not registered"))
-    })?;
-    let mut terms = Vec::new();
-    analyzer.token_stream(phrase).process(&mut |token| {
-        terms.push((token.position, make_term(&token.text)));
-    });
-    Ok(terms)
-}
-
 /// Builds a query for the documents that have a term in a field, by the index or by a scan.
 pub(super) fn find_term(
     builder: &mut Builder<'_>,
     field: &ResolvedField<'_>,
     term: Term,
 ) -> Box<dyn Query> {
+    if field.view.is_some() {
+        return whole_value(builder, field, text_of(field, &term));
+    }
     match field.scanned {
         true => builder.scan(ScannedField::of(field), Wanted::Term(term)),
         false => term_query(builder, term),
@@ -240,21 +228,6 @@ fn refuse_repeated(literal: &Literal, terms: &[(usize, Term)]) -> Result<(), Sea
         "the phrase {:?} has a word twice, so its words cannot be told apart when they may move: leave out ~{}",
         literal.phrase, literal.slop
     )))
-}
-
-/// Returns the text in a term of a text field or, after path and type, of a JSON field.
-pub(super) fn text_of<'t>(field: &ResolvedField<'_>, term: &'t Term) -> &'t str {
-    let start = match field.kind {
-        FieldKind::Json(json) => {
-            let mut base = json_base_term(field, json);
-            base.append_type_and_str("");
-            base.serialized_value_bytes().len()
-        }
-        _ => 0,
-    };
-    let text = term.serialized_value_bytes().get(start..);
-    text.and_then(|text| std::str::from_utf8(text).ok())
-        .unwrap_or_default()
 }
 
 fn repeats_a_word(terms: &[(usize, Term)]) -> bool {

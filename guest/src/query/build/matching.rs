@@ -4,9 +4,9 @@ use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, Occur, Query};
 
-use super::builder::{Builder, all_of, any_of, has_nothing, resolve};
-use super::literal::{find_term, text_of, tokenize, words};
-use super::value::{json_base_term, json_value_term};
+use super::builder::{Builder, all_of, any_of, has_nothing};
+use super::literal::{find_term, words};
+use super::value::{json_base_term, json_value_term, text_of, tokenize};
 use super::wildcard::build_prefix;
 use crate::SearchError;
 use crate::query::tree::{Given, Literal, Match, MinShould, Words};
@@ -18,7 +18,7 @@ impl Builder<'_> {
         name: &str,
         wanted: &Match,
     ) -> Result<Box<dyn Query>, SearchError> {
-        let field = resolve(self.mapper, name)?;
+        let field = self.resolve(name)?;
         if has_nothing(&field, self.mapper) {
             return Ok(Box::new(EmptyQuery));
         }

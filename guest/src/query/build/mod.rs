@@ -10,8 +10,10 @@ mod literal;
 mod matching;
 mod range;
 mod value;
+mod whole_values;
 mod wildcard;
 
+pub(crate) use value::{any_text, text_in};
 pub(super) use value::{
     decode_bytes, is_json_date, json_base_term, parse_date, parse_date_bound, parse_scalar,
     prefix_end,
@@ -78,6 +80,7 @@ pub(crate) fn build_query(
         needs: Needs::default(),
         scan: Scan::default(),
         is_excluded: false,
+        in_whole_values: false,
         clauses_left: limits.max_query_clauses,
         max_clauses: limits.max_query_clauses,
     };
@@ -152,7 +155,7 @@ impl Builder<'_> {
     /// Returns whether a path is that of an object, mapped or possibly unmapped.
     fn is_object(&self, path: &str) -> bool {
         let is_below = |field: &ResolvedField<'_>| {
-            let name = field.fast_field_name();
+            let name = field.path();
             let below = name.strip_prefix(path);
             below.is_some_and(|below| below.starts_with('.'))
         };
@@ -238,6 +241,13 @@ impl Builder<'_> {
 
     fn leaf(&mut self, leaf: &Leaf) -> Result<Box<dyn Query>, SearchError> {
         self.spend_clause()?;
+        match leaf.field() {
+            Some(name) => self.or_whole_values(name, &mut |builder| builder.leaf_of(leaf)),
+            None => self.leaf_of(leaf),
+        }
+    }
+
+    fn leaf_of(&mut self, leaf: &Leaf) -> Result<Box<dyn Query>, SearchError> {
         match leaf {
             Leaf::Text(leaf) => self.text_leaf(leaf),
             Leaf::Match(matched) => match &matched.field {
@@ -273,7 +283,7 @@ impl Builder<'_> {
         let name = leaf.field().unwrap_or_default();
         let is_field = !is_metadata(self.mapper, name);
         if is_field && (name != ID || self.mapper.id_field().is_none()) {
-            return self.leaf(leaf);
+            return self.leaf_of(leaf);
         }
         let values: Vec<&str> = match leaf {
             Leaf::Term { value, .. } => vec![&value.text],
@@ -360,7 +370,7 @@ impl Builder<'_> {
 
 /// Returns whether a name refers to Elasticsearch's metadata of every document instead of a mapped field.
 pub(crate) fn is_metadata(mapper: &DocMapper, name: &str) -> bool {
-    let is_it = |field: &ResolvedField<'_>| field.fast_field_name() == name;
+    let is_it = |field: &ResolvedField<'_>| field.path() == name;
     matches!(name, INDEX | ID) && !mapper.fields().iter().any(is_it)
 }
 

@@ -9,10 +9,11 @@ use tantivy::query::{
     AllQuery, ConstScoreQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query,
 };
 
-use super::builder::{Builder, any_of, has_nothing, no_such_field, not_indexed, resolve};
+use super::builder::{Builder, any_of, has_nothing, no_such_field, not_indexed};
 use super::exact::period_in;
 use super::literal::{find_term, term_query};
 use super::value::{json_base_term, json_value_term, scalar_term};
+use super::whole_values::any_whole_value;
 use crate::SearchError;
 use crate::query::columns::{
     ColumnQuery, ValueRange, equal_values, second_of, term_ranges, value_ranges,
@@ -26,7 +27,7 @@ pub(super) fn build_range(
     lower: &Bound<String>,
     upper: &Bound<String>,
 ) -> Result<Box<dyn Query>, SearchError> {
-    let field = resolve(builder.mapper, name)?;
+    let field = builder.resolve(name)?;
     let lower = lower.as_ref().map(String::as_str);
     let upper = upper.as_ref().map(String::as_str);
     refuse_boost(lower, upper)?;
@@ -156,7 +157,7 @@ pub(super) fn build_set(
     name: &str,
     elements: &[String],
 ) -> Result<Box<dyn Query>, SearchError> {
-    let field = resolve(builder.mapper, name)?;
+    let field = builder.resolve(name)?;
     if has_nothing(&field, builder.mapper) {
         return Ok(Box::new(EmptyQuery));
     }
@@ -198,21 +199,28 @@ pub(super) fn build_exists(
     builder: &mut Builder<'_>,
     name: &str,
 ) -> Result<Box<dyn Query>, SearchError> {
-    let fields = builder.mapper.resolve_all(name);
+    let fields = builder.resolve_all(name);
     if fields.is_empty() {
         return Err(no_such_field(name));
     }
     let mut queries: Vec<Box<dyn Query>> = Vec::new();
     for field in fields {
-        let path = field.fast_field_name();
+        let path = field.path();
         if has_nothing(&field, builder.mapper) {
             queries.push(Box::new(EmptyQuery));
         } else if is_timestamp(builder, &field) {
             // Every document has a timestamp: ingestion rejects documents without one.
             queries.push(Box::new(AllQuery));
+        } else if field.view.is_some() {
+            queries.push(any_whole_value(builder, &field));
         } else if field.is_fast() {
             builder.needs.fast_fields.insert(path.clone());
-            let exists = Box::new(ExistsQuery::new(path, true));
+            let mut told: Vec<Box<dyn Query>> = vec![Box::new(ExistsQuery::new(path, true))];
+            if let Some(term) = presence_term(builder, &field) {
+                // Documents whose value is too long for the column.
+                told.push(term_query(builder, term));
+            }
+            let exists = any_of(told);
             // It may be a match-all query, whose score tantivy drops.
             queries.push(match builder.scoring {
                 true => Box::new(ConstScoreQuery::new(exists, 1.0)),

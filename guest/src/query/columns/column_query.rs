@@ -11,7 +11,8 @@ use tantivy::columnar::{
 use tantivy::query::{
     AllScorer, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight,
 };
-use tantivy::{DateTime, DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+use tantivy::schema::Field;
+use tantivy::{DateTime, DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
 
 use super::ValueRange;
 use super::scan_full::ScanFull;
@@ -22,17 +23,63 @@ use crate::limits::TimeFilter;
 pub(in crate::query) struct ColumnQuery {
     column: String,
     range: ValueRange,
+    /// Terms that every document with a value within the range has.
+    implied: Vec<Term>,
+    /// The value, if it is a single text.
+    value: Option<WholeValue>,
+}
+
+/// A text that is looked for in a column, as if it were a term: passages of hits are marked by the terms of a query.
+#[derive(Clone, Debug)]
+pub(in crate::query) struct WholeValue(Term);
+
+impl WholeValue {
+    /// No field has this number.
+    pub(in crate::query) const FIELD: Field = Field::from_field_id(u32::MAX);
+
+    fn new(column: &str, text: &str) -> Self {
+        let mut term = Term::from_field_text(Self::FIELD, "");
+        term.append_bytes(&Self::start(column));
+        term.append_bytes(text.as_bytes());
+        Self(term)
+    }
+
+    /// Stands before the text in a term.
+    pub(in crate::query) fn start(column: &str) -> Vec<u8> {
+        [column.as_bytes(), b"\0"].concat()
+    }
 }
 
 impl ColumnQuery {
     /// `column` is the name of a fast field, as in the warmup.
     pub(in crate::query) fn new(column: String, range: ValueRange) -> Self {
-        Self { column, range }
+        Self {
+            column,
+            range,
+            implied: Vec::new(),
+            value: None,
+        }
+    }
+
+    /// Creates a query for the documents with a text. `implied` are terms that all of them have.
+    pub(in crate::query) fn of_text(column: String, text: &str, implied: Vec<Term>) -> Self {
+        let value = WholeValue::new(&column, text);
+        let bound = || Bound::Included(text.to_owned());
+        Self {
+            implied,
+            value: Some(value),
+            ..Self::new(column, ValueRange::Text(bound(), bound()))
+        }
+    }
+
+    /// Returns the terms that every document with a value within the range has.
+    pub(in crate::query) fn implied(&self) -> &[Term] {
+        &self.implied
     }
 }
 
 /// Wanted codes, possibly none.
-type WantedCodes = Option<RangeInclusive<u64>>;
+pub(super) type WantedCodes = Option<RangeInclusive<u64>>;
 
 /// The part of a column with one value per document that is within a range.
 pub(in crate::query) enum FullRange {
@@ -90,6 +137,12 @@ impl FullRange {
 impl Query for ColumnQuery {
     fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         Ok(Box::new(self.clone()))
+    }
+
+    fn query_terms<'a>(&'a self, visitor: &mut dyn FnMut(&'a Term, bool)) {
+        if let Some(WholeValue(term)) = &self.value {
+            visitor(term, false);
+        }
     }
 }
 
@@ -163,7 +216,7 @@ impl ValueRange {
 }
 
 /// Returns a scorer of a column with one value per document.
-fn full_scorer(
+pub(super) fn full_scorer(
     column: FullColumn,
     range: WantedCodes,
     boost: Score,
@@ -197,7 +250,11 @@ fn ordinals<T: AsRef<[u8]>>(
     Ok(first.zip(last).map(|(first, last)| first..=last))
 }
 
-fn scorer<T>(column: Column<T>, range: Option<RangeInclusive<T>>, boost: Score) -> Box<dyn Scorer>
+pub(super) fn scorer<T>(
+    column: Column<T>,
+    range: Option<RangeInclusive<T>>,
+    boost: Score,
+) -> Box<dyn Scorer>
 where
     T: PartialOrd + Copy + Debug + Send + Sync + 'static,
 {

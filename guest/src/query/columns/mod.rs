@@ -5,11 +5,13 @@
 //! represent a bound outside the range of the field's type.
 
 mod column_query;
+mod column_terms;
 mod number;
 mod scan_full;
 mod term_ranges;
 mod value_range;
 
-pub(super) use column_query::{ColumnQuery, FullRange};
+pub(super) use column_query::{ColumnQuery, FullRange, WholeValue};
+pub(super) use column_terms::ColumnTerms;
 pub(super) use term_ranges::term_ranges;
 pub(super) use value_range::{ValueRange, equal_values, second_of, value_ranges};

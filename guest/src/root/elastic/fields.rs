@@ -13,7 +13,7 @@ use crate::SearchError;
 ///
 /// # Errors
 /// An unknown format.
-pub(super) fn fields_of(
+pub(in crate::root) fn fields_of(
     document: &str,
     wanted: &[(String, Option<String>)],
     mapper: &DocMapper,
@@ -44,13 +44,23 @@ fn collect(
             .iter()
             .try_for_each(|value| collect(value.get(), path, wanted, mapper, fields));
     }
-    let Some((_, format)) = wanted.iter().find(|(name, _)| matches_pattern(name, path)) else {
+    let own = wanted.iter().find(|(name, _)| matches_pattern(name, path));
+    let others = further_names(path, wanted, mapper);
+    if own.is_none() && others.is_empty() {
         return Ok(());
-    };
+    }
     let value: Value = serde_json::from_str(json).unwrap_or(Value::Null);
     if value.is_null() {
         return Ok(());
     }
+    for name in others {
+        if let Some(text) = mapper.text_as(&name, &value) {
+            add(fields, &name, text.into())?;
+        }
+    }
+    let Some((_, format)) = own else {
+        return Ok(());
+    };
     let value = match dated(&value, path, mapper) {
         Some(ns) => match format {
             Some(format) => format_date(ns, format)
@@ -60,14 +70,38 @@ fn collect(
         },
         None => value,
     };
+    add(fields, path, value)
+}
+
+fn add(fields: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), SearchError> {
     match fields
-        .entry(path)
+        .entry(name)
         .or_insert_with(|| Value::Array(Vec::new()))
     {
         Value::Array(list) => list.push(value),
         _ => return Err(SearchError::internal("the values of a field are no list")),
     }
     Ok(())
+}
+
+/// Returns the further names of the value at a path that are wanted: ways in which a text is indexed besides, such as
+/// `level.keyword`. A pattern stands for those that the mapping has, and a name for itself.
+fn further_names(
+    path: &str,
+    wanted: &[(String, Option<String>)],
+    mapper: &DocMapper,
+) -> Vec<String> {
+    let mut names = Vec::new();
+    for (name, is_mapped) in mapper.further_names(path) {
+        let is_wanted = wanted.iter().any(|(wanted, _)| match wanted.contains('*') {
+            true => is_mapped && matches_pattern(wanted, &name),
+            false => *wanted == name,
+        });
+        if is_wanted {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Returns the time of a value of a date field.

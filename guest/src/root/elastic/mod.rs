@@ -7,8 +7,10 @@ mod named;
 mod own_id;
 mod source;
 
+pub(super) use fields::fields_of;
 pub(super) use named::named;
 pub(crate) use source::entries;
+pub(super) use source::own;
 
 use std::net::Ipv6Addr;
 
@@ -19,7 +21,6 @@ use tantivy::schema::{DateTimePrecision, Value as _};
 use tantivy::time::format_description::well_known::Rfc3339;
 use tantivy::{DateTime, TantivyDocument};
 
-use self::fields::fields_of;
 use self::own_id::OwnId;
 use self::source::filtered;
 use super::fetch_docs::Document;
@@ -27,7 +28,7 @@ use crate::SearchError;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, place_in, shows_milliseconds};
 use crate::request::{DateFormat, ElasticHits, Question, SortTarget, SortValue};
 
-const SOURCE_FIELD: &str = "_source";
+pub(super) const SOURCE_FIELD: &str = "_source";
 
 /// Number of digits of an id that hides its place: 128 bits. The hash has no key, so the id is the same in every host
 /// and at any time: a caller who can guess a source and a line can recognize the document, but cannot count those

@@ -51,7 +51,7 @@ pub(super) fn elements(json: &str) -> Option<Vec<&RawValue>> {
 }
 
 /// Returns the value under a key of a document.
-pub(super) fn own<'j>(document: &'j str, key: &str) -> Option<&'j str> {
+pub(in crate::root) fn own<'j>(document: &'j str, key: &str) -> Option<&'j str> {
     let entries = entries(document)?;
     let found = entries.into_iter().find(|(name, _)| name == key);
     found.map(|(_, value)| value.get())

@@ -56,7 +56,7 @@ pub(in crate::mappings) enum Strings {
 impl Strings {
     pub(in crate::mappings) fn tokenizer(self) -> &'static str {
         match self {
-            Self::Words => "default",
+            Self::Words => "standard",
             Self::Whole => "raw",
         }
     }
@@ -70,9 +70,14 @@ impl Strings {
 
     /// Returns the `dynamic_mapping` of an index config.
     pub(in crate::mappings) fn dynamic_mapping(self) -> Value {
-        json!({
+        let mut mapping = json!({
             "stored": false, "fast": true, "tokenizer": self.tokenizer(), "record": self.record(), "expand_dots": true,
-        })
+        });
+        if self == Self::Words {
+            // As Elasticsearch's `keyword` of a text that no mapping names.
+            mapping["ignore_above"] = 256.into();
+        }
+        mapping
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::copies;
 use super::dates::input_formats;
 use super::dynamic::Strings;
 use super::multi_fields::multi_fields;
@@ -26,12 +27,7 @@ pub(in crate::mappings) fn leaf(
         false,
         "there are no time series here",
     )?;
-    if options.take("copy_to").is_some_and(|to| !is_nothing(&to)) {
-        return Err(options.wrong(
-            "copy_to",
-            "is not supported: create the index from an index config, with a field of type concatenate",
-        ));
-    }
+    copies::take(&mut options, path, &mut fields.copies)?;
     let mut field = match kind {
         "text" | "match_only_text" => text(fields, path, kind, &mut options)?,
         "keyword" | "wildcard" | "constant_keyword" => keyword(path, kind, &mut options)?,
@@ -82,14 +78,6 @@ pub(in crate::mappings) fn strings_of_leaf(
     }
 }
 
-fn is_nothing(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        _ => false,
-    }
-}
-
 fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> Result<Value> {
     let is_indexed = options.flag("index", true)?;
     let tokenizer = analyzer(options)?;
@@ -104,13 +92,15 @@ fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> R
         "term_vector",
     ]);
     similarity(options)?;
-    let others = multi_fields(options, path)?;
+    let others = multi_fields(options, path, is_indexed && tokenizer != "raw")?;
     let mut field = json!({"type": "array<text>", "stored": true, "indexed": is_indexed});
-    if is_aggregated {
+    if let Some(column) = others.column {
+        field["fast"] = json!({"normalizer": column.normalizer});
+        if let Some(ignore_above) = column.ignore_above {
+            field["ignore_above"] = ignore_above.into();
+        }
+    } else if is_aggregated {
         field["fast"] = true.into();
-    } else if let Some(normalizer) = others.normalizer {
-        // Sorting and aggregating use the field itself: its multi-fields have no columns.
-        field["fast"] = json!({"normalizer": normalizer});
     }
     if is_indexed {
         field["tokenizer"] = tokenizer.into();
@@ -136,16 +126,22 @@ fn keyword(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
     let (tokenizer, normalizer) = normalizer(options)?;
     let has_norms = options.flag("norms", false)?;
     let record = record(options, "basic")?;
-    options.ignore(&["ignore_above"]);
+    let ignore_above = options.number("ignore_above")?;
     options.only(
         "split_queries_on_whitespace",
         false,
         "a query's text is one value",
     )?;
-    refuse_null_value(options)?;
+    let null_value = null_value(options, &[Given::Text])?;
     similarity(options)?;
-    let others = multi_fields(options, path)?;
+    let others = multi_fields(options, path, false)?;
     let mut field = json!({"type": "array<text>", "stored": false, "indexed": is_indexed});
+    if let Some(ignore_above) = ignore_above {
+        field["ignore_above"] = ignore_above.into();
+    }
+    if let Some(null_value) = null_value {
+        field["null_value"] = null_value;
+    }
     field["fast"] = match is_fast {
         true => json!({"normalizer": normalizer}),
         false => false.into(),
@@ -164,7 +160,6 @@ fn keyword(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
 fn number(type_id: &str, options: &mut Options) -> Result<Value> {
     let coerces = options.flag("coerce", true)?;
     options.ignore(&["scaling_factor"]);
-    refuse_null_value(options)?;
     if let Some(metric) = options.text("time_series_metric")? {
         let problem = format!("is not supported: [{metric}]");
         return Err(options.wrong("time_series_metric", &problem));
@@ -178,14 +173,19 @@ fn number(type_id: &str, options: &mut Options) -> Result<Value> {
 fn plain(type_id: &str, options: &mut Options) -> Result<Value> {
     let is_indexed = options.flag("index", true)?;
     let is_fast = options.flag("doc_values", true)?;
-    refuse_null_value(options)?;
+    let null_value = null_value(options, given_of(type_id))?;
     options.only(
         "ignore_malformed",
         false,
         "a document with a value of another type is refused",
     )?;
     no_multi_fields(options)?;
-    Ok(json!({"type": type_id, "stored": false, "indexed": is_indexed, "fast": is_fast}))
+    let mut field =
+        json!({"type": type_id, "stored": false, "indexed": is_indexed, "fast": is_fast});
+    if let Some(null_value) = null_value {
+        field["null_value"] = null_value;
+    }
+    Ok(field)
 }
 
 fn date(path: &str, kind: &str, is_timestamp: bool, options: &mut Options) -> Result<Value> {
@@ -224,14 +224,16 @@ pub(in crate::mappings) fn analyzer(options: &mut Options) -> Result<&'static st
         }
     }
     match name.as_deref() {
-        None | Some("standard" | "default") => Ok("default"),
+        None | Some("standard" | "default") => Ok("standard"),
+        Some("simple") => Ok("letters"),
+        Some("stop") => Ok("letters_stop"),
         Some("keyword") => Ok("raw"),
         Some("whitespace") => Ok("whitespace"),
         Some("english") => Ok("en_stem"),
         Some(other) => Err(options.wrong(
             "analyzer",
             &format!(
-                "is [{other}], which is not configured here: there are standard, keyword, whitespace and english; \
+                "is [{other}], which is not configured here: there are standard, simple, stop, keyword, whitespace and english; \
                  other tokenizers are made with an index config"
             ),
         )),
@@ -279,12 +281,46 @@ pub(in crate::mappings) fn similarity(options: &mut Options) -> Result<()> {
     }
 }
 
-fn refuse_null_value(options: &mut Options) -> Result<()> {
-    match options.take("null_value") {
-        None | Some(Value::Null) => Ok(()),
-        Some(_) => Err(options.wrong(
+/// Form of a value in JSON.
+#[derive(Clone, Copy, PartialEq)]
+enum Given {
+    Text,
+    Number,
+    Bool,
+}
+
+/// Returns the forms that values of a type may have.
+fn given_of(type_id: &str) -> &'static [Given] {
+    match type_id {
+        "array<bool>" => &[Given::Bool],
+        "array<ip>" => &[Given::Text],
+        "array<datetime>" => &[Given::Text, Given::Number],
+        _ => &[Given::Number],
+    }
+}
+
+/// Reads the value in place of `null`, which has one of these forms, or is a text of one.
+fn null_value(options: &mut Options, forms: &[Given]) -> Result<Option<Value>> {
+    let Some(value) = options.take("null_value").filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
+    let read = match &value {
+        Value::String(text) if !forms.contains(&Given::Text) => {
+            serde_json::from_str(text).unwrap_or(Value::Null)
+        }
+        value => value.clone(),
+    };
+    let form = match &read {
+        Value::String(_) => Some(Given::Text),
+        Value::Number(_) => Some(Given::Number),
+        Value::Bool(_) => Some(Given::Bool),
+        _ => None,
+    };
+    match form.filter(|form| forms.contains(form)) {
+        Some(_) => Ok(Some(read)),
+        None => Err(options.wrong(
             "null_value",
-            "is not supported: null is the same as no value",
+            &format!("is [{value}], which is no value of the field"),
         )),
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::mappings::error::{MappingError, Result};
+use crate::mappings::fields::copies::Copies;
 use crate::mappings::fields::dynamic::{Dynamic, Strings};
 use crate::mappings::fields::field::{leaf, strings_of_leaf};
 use crate::mappings::merge::expanded;
@@ -16,6 +17,8 @@ pub(in crate::mappings) struct Fields {
     pub(in crate::mappings) timestamp: Option<String>,
     /// Paths of texts that are indexed by words.
     pub(in crate::mappings) words: Vec<String>,
+    /// Fields whose values others receive.
+    pub(in crate::mappings) copies: Copies,
 }
 
 /// Types whose values are stored unchanged, because their own kinds of queries are unsupported.

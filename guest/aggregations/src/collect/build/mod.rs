@@ -136,7 +136,7 @@ impl Builder<'_> {
             (true, _) => Numbers::WholeWherePossible,
             (false, _) => Numbers::AsTheyAre,
         };
-        Field::open(self.split.segment, field, keys, is_taken)
+        Field::open(self.split.segment, mapper, field, keys, is_taken)
     }
 
     fn is_date(&self, field: &str) -> bool {

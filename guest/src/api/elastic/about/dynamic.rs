@@ -1,6 +1,6 @@
 //! Fields of documents that no mapping names.
 
-use canter_doc_mapper::DYNAMIC_FIELD;
+use canter_doc_mapper::{DYNAMIC_FIELD, DocMapper};
 use canter_split_format::ManifestFile;
 use tantivy::columnar::ColumnType;
 
@@ -15,6 +15,9 @@ use crate::split::{HeadSource, SearchedIndex};
 /// Number of the newest splits that are searched for fields.
 const MAX_SPLITS: usize = 32;
 
+/// Type of texts, unless they are indexed by words.
+const TEXTS: &str = "keyword";
+
 /// Separator between the parts of a column's name.
 const SEPARATOR: char = '\u{1}';
 
@@ -25,6 +28,7 @@ const SEPARATOR: char = '\u{1}';
 /// If a split cannot be opened, or a page of the manifest cannot be read.
 pub(in crate::api::elastic) async fn dynamic_fields(
     file: &mut ManifestFile,
+    mapper: &DocMapper,
     time: TimeFilter,
     exchange: &Exchange,
 ) -> Result<Vec<Described>, SearchError> {
@@ -65,11 +69,10 @@ pub(in crate::api::elastic) async fn dynamic_fields(
         let mut kinds: Vec<&str> = types.into_iter().map(kind_of).collect();
         canter_sorting::sort(&mut kinds);
         kinds.dedup();
-        described.extend(
-            kinds
-                .iter()
-                .map(|kind| Described::found(path.clone(), kind)),
-        );
+        described.extend(kinds.iter().flat_map(|kind| match *kind {
+            TEXTS => Described::found_text(path.clone(), mapper),
+            kind => vec![Described::found(path.clone(), kind)],
+        }));
     }
     Ok(described)
 }
@@ -80,7 +83,7 @@ fn kind_of(column_type: ColumnType) -> &'static str {
         ColumnType::F64 => "double",
         ColumnType::Bool => "boolean",
         ColumnType::DateTime => "date",
-        ColumnType::Str => "keyword",
+        ColumnType::Str => TEXTS,
         ColumnType::IpAddr => "ip",
         ColumnType::Bytes => "binary",
     }

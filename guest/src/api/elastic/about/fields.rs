@@ -11,12 +11,17 @@ use crate::SearchError;
 use crate::limits::TimeFilter;
 use crate::root::put;
 
+const TEXT: &str = "text";
+const KEYWORD: &str = "keyword";
+
 /// A field in the form of Elasticsearch.
 pub(in crate::api::elastic) struct Described {
     pub(in crate::api::elastic) path: String,
     kind: &'static str,
     is_searchable: bool,
     is_aggregatable: bool,
+    /// Maximum length of a whole value.
+    ignore_above: Option<u32>,
 }
 
 impl Described {
@@ -27,41 +32,94 @@ impl Described {
             kind,
             is_searchable: true,
             is_aggregatable: true,
+            ignore_above: None,
+        }
+    }
+
+    /// Returns a text of documents, and its whole values if it is indexed by words.
+    pub(in crate::api::elastic) fn found_text(path: String, mapper: &DocMapper) -> Vec<Self> {
+        let names = mapper.further_names(&path).into_iter();
+        let mut names = names.filter(|(_, is_mapped)| *is_mapped).peekable();
+        if names.peek().is_none() {
+            return vec![Self::found(path, KEYWORD)];
+        }
+        let whole_values: Vec<Self> = names.map(|(name, _)| Self::found(name, KEYWORD)).collect();
+        let text = Self {
+            is_aggregatable: false,
+            ..Self::found(path, TEXT)
+        };
+        std::iter::once(text).chain(whole_values).collect()
+    }
+}
+
+/// Adds the names that are asked for by themselves, and under which texts are answered though neither a mapping nor
+/// documents have them: `host.keyword` for `host`.
+pub(in crate::api::elastic) fn add_whole_values(
+    fields: &mut Vec<Described>,
+    names: &[String],
+    mapper: &DocMapper,
+) {
+    for name in names.iter().filter(|name| !name.contains('*')) {
+        if fields.iter().any(|field| field.path == *name) {
+            continue;
+        }
+        let of = fields.iter().find(|field| {
+            let names = mapper.further_names(&field.path);
+            matches!(field.kind, TEXT | KEYWORD) && names.iter().any(|(own, _)| own == name)
+        });
+        if let Some(of) = of {
+            let whole_values = Described {
+                path: name.clone(),
+                kind: KEYWORD,
+                ..*of
+            };
+            fields.push(whole_values);
         }
     }
 }
 
-/// Returns the mapped fields of an index.
+fn described(config: &Value) -> Result<Vec<Described>, SearchError> {
+    Ok(described_by(&mapper_of(config)?))
+}
+
+/// Returns the compiled config of an index.
 ///
 /// # Errors
-/// If its config is invalid.
-pub(in crate::api::elastic) fn described(config: &Value) -> Result<Vec<Described>, SearchError> {
+/// If the config is invalid.
+pub(in crate::api::elastic) fn mapper_of(config: &Value) -> Result<DocMapper, SearchError> {
     let invalid = |error: String| SearchError::data(format!("index config: {error}"));
     let config: IndexConfig =
         serde_json::from_value(config.clone()).map_err(|error| invalid(error.to_string()))?;
-    let mapper = DocMapper::new(&config).map_err(|error| invalid(error.to_string()))?;
-    let described = mapper
-        .fields()
-        .iter()
-        .map(|field| of(field, &mapper))
-        .collect();
-    let mut described: Vec<Described> = described;
+    DocMapper::new(&config).map_err(|error| invalid(error.to_string()))
+}
+
+/// Returns the mapped fields of an index.
+pub(in crate::api::elastic) fn described_by(mapper: &DocMapper) -> Vec<Described> {
+    let fields = mapper.fields();
+    let mut described: Vec<Described> = fields.iter().map(|field| of(field, mapper)).collect();
     if mapper.id_field() == Some("_id") {
         // What a document says of itself is none of its contents.
         described.retain(|field| !matches!(field.path.as_str(), "_id" | "_version"));
     }
-    Ok(described)
+    described
 }
 
 fn of(field: &ResolvedField<'_>, mapper: &DocMapper) -> Described {
     let is_timestamp = mapper
         .timestamp_field()
         .is_some_and(|(id, _)| id == field.field);
+    let kind = kind_of(field, mapper);
+    // The column of a text is that of its whole values, where they have a name.
+    let has_whole_values = match field.kind {
+        FieldKind::Text(text) => !text.whole_values.is_empty(),
+        _ => false,
+    };
     Described {
-        path: field.fast_field_name(),
-        kind: kind_of(field, mapper),
+        path: field.path(),
+        kind,
         is_searchable: field.indexed || field.scanned || field.is_fast() || is_timestamp,
-        is_aggregatable: field.is_fast(),
+        is_aggregatable: field.is_fast() && !has_whole_values,
+        ignore_above: field.ignore_above.filter(|_| kind == KEYWORD),
     }
 }
 
@@ -74,8 +132,8 @@ fn kind_of(field: &ResolvedField<'_>, mapper: &DocMapper) -> &'static str {
                 words.process(&mut |_| num_words += 1);
             }
             match num_words {
-                1 => "keyword",
-                _ => "text",
+                1 => KEYWORD,
+                _ => TEXT,
             }
         }
         FieldKind::U64(_) => "unsigned_long",
@@ -106,15 +164,23 @@ pub(in crate::api::elastic) fn mappings(config: &Value) -> Result<Value, SearchE
                 if !field.is_searchable {
                     own.insert("index".to_owned(), false.into());
                 }
+                if let Some(ignore_above) = field.ignore_above {
+                    own.insert("ignore_above".to_owned(), ignore_above.into());
+                }
                 below.insert(part.to_owned(), own.into());
                 break;
             }
             let object = below
                 .entry(part)
                 .or_insert_with(|| json!({"properties": {}}));
-            let properties = object
-                .as_object_mut()
-                .map(|object| object.entry("properties").or_insert_with(|| json!({})));
+            let properties = object.as_object_mut().map(|object| {
+                // What is below a text is the same text.
+                let below = match object.contains_key("type") {
+                    true => "fields",
+                    false => "properties",
+                };
+                object.entry(below).or_insert_with(|| json!({}))
+            });
             match properties.and_then(Value::as_object_mut) {
                 Some(properties) => below = properties,
                 None => break,

@@ -7,8 +7,9 @@ use tantivy::query::{EmptyQuery, Query};
 use super::compiled::compiled;
 use crate::SearchError;
 use crate::query::build::automaton::{AutomatonQuery, TermAutomaton};
-use crate::query::build::builder::{Builder, has_nothing, resolve};
+use crate::query::build::builder::{Builder, has_nothing};
 use crate::query::build::value::json_base_term;
+use crate::query::build::whole_values::whole_values_like;
 use crate::query::scan::Wanted;
 
 /// Expression for any number of characters.
@@ -167,7 +168,7 @@ pub(crate) fn build_regex(
     name: &str,
     pattern: &str,
 ) -> Result<Box<dyn Query>, SearchError> {
-    let field = resolve(builder.mapper, name)?;
+    let field = builder.resolve(name)?;
     if has_nothing(&field, builder.mapper) {
         return Ok(Box::new(EmptyQuery));
     }
@@ -219,6 +220,9 @@ pub(crate) fn find_automaton(
     field: &ResolvedField<'_>,
     automaton: TermAutomaton,
 ) -> Box<dyn Query> {
+    if field.view.is_some() {
+        return whole_values_like(builder, field, automaton);
+    }
     if field.scanned {
         return builder.scan(ScannedField::of(field), Wanted::Automaton(automaton));
     }

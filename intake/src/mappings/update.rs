@@ -1,0 +1,97 @@
+//! `PUT /<index>/_mapping`: an index config with further fields.
+
+use canter_doc_mapper::{IndexConfig, Mode};
+use serde_json::{Map, Value};
+
+use super::config::{Mapping, untyped};
+use super::error::{MappingError, Result};
+use super::options::object;
+
+/// Returns the config of an index with the fields of a mapping. Whether the index can have it, its splits decide
+/// (see [`canter_doc_mapper::evolution::evolve`]).
+///
+/// # Errors
+/// As [`index_config`](super::index_config); the mapping has other options for the whole index.
+pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig> {
+    let mut whole = untyped(object(mapping, "the body")?).clone();
+    let mode = match config.doc_mapping.mode {
+        Mode::Dynamic => "true",
+        Mode::Lenient => "false",
+        Mode::Strict => "strict",
+    };
+    whole.entry("dynamic").or_insert_with(|| mode.into());
+    let timestamp = config.doc_mapping.timestamp_field.clone();
+    let has_templates = whole.contains_key("dynamic_templates");
+    let read = Mapping::read_with(&whole, timestamp)?;
+    let mut asked = serde_json::to_value(config).map_err(|error| wrong(&error.to_string()))?;
+    let doc_mapping = &mut asked["doc_mapping"];
+    doc_mapping["mode"] = read.dynamic.mode().into();
+    if let (true, Some(dynamic)) = (has_templates, read.dynamic_mapping) {
+        doc_mapping["dynamic_mapping"] = dynamic;
+    }
+    let fields = doc_mapping["field_mappings"].as_array_mut();
+    join(
+        fields.ok_or_else(|| wrong("it has no fields"))?,
+        read.fields,
+    );
+    let default_fields = asked["search_settings"]["default_search_fields"].as_array_mut();
+    if let Some(default_fields) = default_fields {
+        let is_new = |path: &String| !default_fields.iter().any(|known| known == path);
+        let words: Vec<Value> = read
+            .words
+            .into_iter()
+            .filter(is_new)
+            .map(Value::from)
+            .collect();
+        default_fields.extend(words);
+    }
+    let asked = asked.to_string();
+    IndexConfig::from_json(asked.as_bytes()).map_err(|error| wrong(&error.to_string()))
+}
+
+fn wrong(problem: &str) -> MappingError {
+    MappingError::mapper(format!("this makes no index: {problem}"))
+}
+
+/// Adds fields, or puts them in the place of those of the same name; objects are joined.
+fn join(fields: &mut Vec<Value>, more: Vec<Value>) {
+    for mut field in more {
+        let before = fields.iter_mut().find(|own| own["name"] == field["name"]);
+        let Some(before) = before else {
+            fields.push(field);
+            continue;
+        };
+        let children = field.get_mut("field_mappings").map(Value::take);
+        match (inner(before), children) {
+            (Some(own), Some(Value::Array(children))) => join(own, children),
+            (None, None) => *before = kept_as_it_was(before, &field),
+            (_, children) => {
+                if let Some(children) = children {
+                    field["field_mappings"] = children;
+                }
+                *before = field;
+            }
+        }
+    }
+}
+
+fn inner(field: &mut Value) -> Option<&mut Vec<Value>> {
+    field.get_mut("field_mappings")?.as_array_mut()
+}
+
+/// Returns a field as it is asked for. Further names of a text that are left out stay, as in Elasticsearch.
+fn kept_as_it_was(before: &Value, asked: &Value) -> Value {
+    let mut field = asked.clone();
+    let further = before.get("fields").and_then(Value::as_object);
+    let is_same_text = before["type"] == asked["type"] && asked.get("fields").is_none();
+    if let (Some(further), true) = (further, is_same_text) {
+        let further: Map<String, Value> = further.clone();
+        field["fields"] = further.into();
+        for option in ["fast", "ignore_above"] {
+            if let Some(value) = before.get(option) {
+                field[option] = value.clone();
+            }
+        }
+    }
+    field
+}
