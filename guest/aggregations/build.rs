@@ -1,7 +1,7 @@
 //! Packs the time zone database: stores times as differences, and groups data of the same kind.
 //!
 //! The component embeds the database uncompressed and is compressed as a whole; 64-bit times
-//! compress badly. Packed, the database takes a quarter of the bytes. `src/calendar/zones.rs`
+//! compress badly. Packed, the database takes a quarter of the bytes. `src/calendar/zone/zones.rs`
 //! unpacks it.
 
 #![allow(

@@ -98,7 +98,7 @@ async fn documents_of_one_publication_have_different_ids() {
             lane.add(&first, acknowledge),
             lane.add(&second, acknowledge)
         );
-        let (one, other) = (one.unwrap().unwrap(), other.unwrap().unwrap());
+        let (one, other) = (one.unwrap().ids.unwrap(), other.unwrap().ids.unwrap());
         let ids = [one.nth(0), one.nth(1), other.nth(0)];
         let different: std::collections::BTreeSet<&String> = ids.iter().collect();
         assert_eq!(different.len(), 3, "{ids:?}");
@@ -247,7 +247,7 @@ async fn what_waits_with_a_batch_that_is_set_aside_is_published() {
         lane.add(&good, Acknowledge::Published),
         lane.add(&bad, Acknowledge::Published)
     );
-    assert!(matches!(added, Ok(Some(_))), "{added:?}");
+    assert!(matches!(added, Ok(Taken { ids: Some(_), .. })), "{added:?}");
     assert!(
         matches!(refused, Err(Refusal::Unavailable(_))),
         "{refused:?}"

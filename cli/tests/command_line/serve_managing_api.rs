@@ -162,7 +162,9 @@ fn every_example_is_answered_and_no_other_parameter_is() {
             None => operation.path.replace("{index}", "example"),
         };
         let is_put = operation.method == Method::PUT;
-        let makes = operation.body.is_some() || (path.starts_with("/_data_stream/") && is_put);
+        let adds = path.contains("/_mapping");
+        let makes =
+            (operation.body.is_some() && !adds) || (path.starts_with("/_data_stream/") && is_put);
         let body = operation.body.as_ref();
         let body = body.map_or(Value::Null, |(_, body)| serde_json::from_str(body).unwrap());
         let params: Vec<(&str, &str)> = operation

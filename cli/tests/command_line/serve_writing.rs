@@ -676,9 +676,9 @@ fn documents_of_logs_wait_for_room_before_others_are_read() {
     let is_known = |status: &u16| [200, 429].contains(status);
     assert!(statuses.iter().all(is_known), "{statuses:?}");
     assert!(statuses.contains(&200), "{statuses:?}");
-    // The documents of each are 15 MB, and a copy of them waits.
+    // The documents of each are 15 MB, and a copy of them waits: 900 MB if all were read at once.
     let peak = server.peak_bytes() - before;
-    assert!(peak < 400 << 20, "{peak}");
+    assert!(peak < 560 << 20, "{peak}");
 }
 
 /// OpenTelemetry's logs have a default index if no header names one: a client that may not know of it gets the same

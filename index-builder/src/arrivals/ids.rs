@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use canter_split_format::{DocIdentity, SourceId};
+use canter_split_format::DocIdentity;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -14,8 +14,8 @@ use super::line_ids::LineIds;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::publisher::{
-    IdChanges, IdKey, Live, LoadedManifest, MAX_ATTEMPTS, PageEntries, SourcesReader, find_ids,
-    hold_live_only, identities_of, load, load_and_hold, pause, read_paged_entries,
+    IdBatch, IdChanges, IdKey, Live, LoadedManifest, MAX_ATTEMPTS, PageEntries, SourcesReader,
+    find_ids, hold_live_only, identities_of, load, load_and_hold, pause, read_paged_entries,
 };
 use crate::storage::IndexStore;
 
@@ -38,14 +38,6 @@ pub struct LiveVersion {
     pub version: u32,
     /// Number of the version among all versions of all documents, if that was asked for.
     pub seq_no: Option<u64>,
-}
-
-/// Changes by ids that an ingest is to publish along with its documents.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct IdBatch {
-    changes: IdChanges,
-    /// Versions of documents by source and line. Others are the first version of their id.
-    versions: BTreeMap<(SourceId, u64), u32>,
 }
 
 impl IdSnapshot {
@@ -156,26 +148,12 @@ impl IdSnapshot {
         let seen = self.asked.into_iter();
         let seen = seen.map(|id| (id, live.remove(&id).unwrap_or_default()));
         let versions = versions.into_iter();
-        IdBatch {
-            changes: IdChanges {
-                seen: seen.collect(),
-                removed: removed.into_iter().map(IdKey::of).collect(),
-            },
-            versions: versions
-                .map(|(lines, nth, version)| (lines.place(nth), version))
-                .collect(),
-        }
-    }
-}
-
-impl IdBatch {
-    pub(crate) fn changes(&self) -> &IdChanges {
-        &self.changes
-    }
-
-    /// Returns the version of the document in a line of a source, if it is not the first.
-    pub(crate) fn version(&self, source: SourceId, line: u64) -> Option<u32> {
-        self.versions.get(&(source, line)).copied()
+        let changes = IdChanges {
+            seen: seen.collect(),
+            removed: removed.into_iter().map(IdKey::of).collect(),
+        };
+        let versions = versions.map(|(lines, nth, version)| (lines.place(nth), version));
+        IdBatch::new(changes, versions.collect())
     }
 }
 

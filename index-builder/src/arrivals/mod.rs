@@ -8,7 +8,7 @@ mod spool;
 mod unbuildable;
 
 pub use check::{DocumentCheck, DocumentProblem};
-pub use ids::{IdBatch, IdSnapshot, LiveVersion, MAX_ID_BYTES, check_id, id_in};
+pub use ids::{IdSnapshot, LiveVersion, MAX_ID_BYTES, check_id, id_in};
 pub use line_ids::LineIds;
 pub(crate) use spool::unpacked;
 pub use spool::{

@@ -151,8 +151,7 @@ pub fn package_split(
         index_config: serde_json::to_value(config)
             .map_err(|error| BuildError::internal(format!("index config: {error}")))?,
     };
-    let num_columns_outside_head = trial.num_columns_outside_head;
-    let num_docs = files.num_docs();
+    let (num_columns_outside_head, num_docs) = (trial.num_columns_outside_head, files.num_docs());
     let (hot_ranges, packable) = trial.into_parts(&files)?;
     let files = files.with_lookups(filter.as_ref(), keys).into_named();
     let files = columns::packed(files, &packable);

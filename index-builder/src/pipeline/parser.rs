@@ -3,8 +3,9 @@
 
 use super::kept::encode_kept;
 use super::standing::Position;
-use crate::arrivals::{IdBatch, id_in};
+use crate::arrivals::id_in;
 use crate::ingest::Reject;
+use crate::publisher::IdBatch;
 use crate::source::{Extent, Record, RecordBatch, is_blank};
 use crate::transform::{Outcome, Runner, Transform};
 use canter_doc_mapper::DocMapper;

@@ -8,6 +8,13 @@ use crate::storage::{IndexStore, Swap, Version, WriteOptions, no_index};
 use bytes::Bytes;
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::{MANIFEST_OBJECT, Manifest, ManifestFile};
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+/// Maximum number of attempts. More successive conflicts than that indicate another problem.
+pub(crate) const MAX_ATTEMPTS: u32 = 20;
+const FIRST_PAUSE_MS: u64 = if cfg!(test) { 1 } else { 10 };
+const MAX_PAUSE_MS: u64 = 2_000;
 
 /// Creates an empty index at `uri` and returns its store.
 ///
@@ -265,4 +272,26 @@ pub(super) fn config_value(config: &IndexConfig) -> Result<serde_json::Value, Bu
     serde_json::to_value(config).map_err(|error| {
         BuildError::internal("the index config cannot be written as JSON").caused_by(error)
     })
+}
+
+/// Returns whether an error concerns an object that only an outdated manifest referred to: another
+/// writer and a garbage collection were faster.
+pub(crate) async fn is_outdated(
+    store: &IndexStore,
+    error: &BuildError,
+    version: &Version,
+) -> Result<bool, BuildError> {
+    match error.kind() {
+        ErrorKind::Data => Ok(load(store).await?.version != *version),
+        _ => Ok(false),
+    }
+}
+
+/// Returns a pause that doubles with each attempt, randomized by up to a half to separate writers
+/// that collided.
+pub(crate) fn pause(num_attempts: u32) -> Duration {
+    let longest = (FIRST_PAUSE_MS << num_attempts.min(16)).min(MAX_PAUSE_MS);
+    // Each `RandomState` has random keys, which is enough randomness for jitter.
+    let random = RandomState::new().hash_one(num_attempts);
+    Duration::from_millis(longest / 2 + random % (longest / 2).max(1))
 }

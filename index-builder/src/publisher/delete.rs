@@ -9,21 +9,22 @@
 //! are still the same; the list only becomes invalid if one of its splits is gone (merged, or
 //! emptied by another deletion).
 
+mod changes;
 mod ids;
 mod mark;
 mod replaced;
 
 use canter_split_format::{ListedSplit, MANIFEST_OBJECT};
 
-pub(crate) use ids::{IdKey, Live, find_ids, hold_live_only, identities_of};
+pub use changes::IdBatch;
+pub(crate) use changes::{IdChanges, IdKey, Live};
+pub(crate) use ids::{find_ids, hold_live_only, identities_of};
 pub(crate) use mark::{Deleted, read_deletes};
-pub(crate) use replaced::IdChanges;
 pub(super) use replaced::{NewKeys, replace_documents};
 
 use super::capacity::check_capacity;
-use super::create::{LoadedManifest, load, manifest_bytes};
+use super::create::{LoadedManifest, MAX_ATTEMPTS, is_outdated, load, manifest_bytes, pause};
 use super::pages::{PageEntries, settle_ledger};
-use super::publish::{MAX_ATTEMPTS, is_outdated, pause};
 use super::spare::spare_what_is_referenced;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};

@@ -20,12 +20,14 @@ mod update;
 
 pub(crate) use capacity::{ADVICE, Prepared, prepare};
 pub(crate) use create::{
-    LoadedManifest, config_of, create_new, load, load_and_hold, manifest_bytes,
+    LoadedManifest, MAX_ATTEMPTS, config_of, create_new, is_outdated, load, load_and_hold,
+    manifest_bytes, pause,
 };
 pub use create::{
     create_index, create_index_with, open_or_create_index, open_or_create_index_with,
     open_or_start_index_with,
 };
+pub use delete::IdBatch;
 pub(crate) use delete::{
     Deleted, IdChanges, IdKey, Live, delete, find_ids, hold_live_only, identities_of, read_deletes,
 };
@@ -33,7 +35,7 @@ pub use description::{IndexDescription, TimeHistogram};
 pub(crate) use pages::{PageEntries, read_paged_entries};
 #[cfg(test)]
 pub(crate) use publish::publish;
-pub(crate) use publish::{MAX_ATTEMPTS, NewDocuments, is_outdated, pause, publish_from};
+pub(crate) use publish::{NewDocuments, publish_from};
 pub use publish::{NewSplit, PublishOutcome};
 pub use replace::{ReplaceOutcome, Replacement};
 pub(crate) use replace::{find_entries, replace};

@@ -1,7 +1,9 @@
 //! Addition of splits to the manifest: read, add, swap, and repeat after a conflict.
 
 use super::capacity::check_capacity;
-use super::create::{LoadedManifest, config_of, load, manifest_bytes};
+use super::create::{
+    LoadedManifest, MAX_ATTEMPTS, config_of, is_outdated, load, manifest_bytes, pause,
+};
 use super::delete::{IdChanges, NewKeys, replace_documents};
 use super::pages::{LedgerReader, move_overflow};
 use super::sources::{Advance, SourceStep, SourcesReader, advance};
@@ -9,20 +11,13 @@ use super::spare::spare_what_is_referenced;
 use super::update::may_become;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
-use crate::storage::{IndexStore, Swap, Version};
+use crate::storage::{IndexStore, Swap};
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::{
     MANIFEST_OBJECT, ManifestFile, SourceId, SplitEntry, SplitNumber, split_number, split_object,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
-
-/// Maximum number of attempts. More successive conflicts than that indicate another problem.
-pub(crate) const MAX_ATTEMPTS: u32 = 20;
-const FIRST_PAUSE_MS: u64 = if cfg!(test) { 1 } else { 10 };
-const MAX_PAUSE_MS: u64 = 2_000;
 
 /// Uploaded split that is not in a manifest yet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -271,19 +266,6 @@ fn has_id_field(manifest: &ManifestFile) -> bool {
     config.pointer("/doc_mapping/id_field").is_some()
 }
 
-/// Returns whether an error concerns an object that only an outdated manifest referred to: another
-/// writer and a garbage collection were faster.
-pub(crate) async fn is_outdated(
-    store: &IndexStore,
-    error: &BuildError,
-    version: &Version,
-) -> Result<bool, BuildError> {
-    match error.kind() {
-        ErrorKind::Data => Ok(load(store).await?.version != *version),
-        _ => Ok(false),
-    }
-}
-
 fn check_config(
     store: &IndexStore,
     index_config: Option<&IndexConfig>,
@@ -365,13 +347,4 @@ pub(super) async fn is_there(store: &IndexStore, entry: &SplitEntry) -> Result<b
             entry.len,
         ))),
     }
-}
-
-/// Returns a pause that doubles with each attempt, randomized by up to a half to separate writers
-/// that collided.
-pub(crate) fn pause(num_attempts: u32) -> Duration {
-    let longest = (FIRST_PAUSE_MS << num_attempts.min(16)).min(MAX_PAUSE_MS);
-    // Each `RandomState` has random keys, which is enough randomness for jitter.
-    let random = RandomState::new().hash_one(num_attempts);
-    Duration::from_millis(longest / 2 + random % (longest / 2).max(1))
 }

@@ -11,9 +11,9 @@ use canter_split_format::{
 };
 
 use super::capacity::check_capacity;
-use super::create::{LoadedManifest, load, manifest_bytes};
+use super::create::{LoadedManifest, MAX_ATTEMPTS, is_outdated, load, manifest_bytes, pause};
 use super::pages::{PageEntries, PageId, add_pages, move_overflow, read_page};
-use super::publish::{MAX_ATTEMPTS, NewSplit, is_outdated, is_there, pause};
+use super::publish::{NewSplit, is_there};
 use super::spare::spare_what_is_referenced;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};

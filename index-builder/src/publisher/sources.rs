@@ -15,9 +15,8 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use serde::{Deserialize, Serialize};
 
-use super::create::{load, manifest_bytes};
+use super::create::{MAX_ATTEMPTS, is_outdated, load, manifest_bytes, pause};
 use super::pages::{damaged, read_paged_entries, read_whole, settle_ledger};
-use super::publish::{MAX_ATTEMPTS, is_outdated, pause};
 use super::spare::spare_what_is_referenced;
 use crate::blocking;
 use crate::error::BuildError;

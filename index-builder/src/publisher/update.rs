@@ -9,8 +9,7 @@ use canter_split_format::{MANIFEST_OBJECT, ManifestFile};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::create::{config_of, config_value, load, manifest_bytes};
-use super::publish::{MAX_ATTEMPTS, pause};
+use super::create::{MAX_ATTEMPTS, config_of, config_value, load, manifest_bytes, pause};
 use crate::blocking;
 use crate::error::BuildError;
 use crate::storage::{IndexStore, Swap};

@@ -26,9 +26,8 @@ pub(crate) use batch::{Extent, Record, RecordBatch, is_blank};
 pub(crate) use identity::{
     Identities, Identity, Ledger, Place as InputPlace, id_of_lines, mark_of, name_of, open_end_of,
 };
-pub use input::Source;
+pub use input::{Source, SpooledArchives, spool_archives};
 pub(crate) use input::{TakenApart, take_apart};
 pub(crate) use object::{ObjectPlace, ReadAhead};
-pub use once::{SpooledArchives, spool_archives};
 pub(crate) use records::{RecordReader, SourceRead};
 pub(crate) use settings::{ReadSettings, zone_named};

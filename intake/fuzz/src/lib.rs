@@ -84,6 +84,15 @@ fn written(actions: &[Action<'_>]) -> Vec<u8> {
                 metadata.insert(key.to_owned(), value.clone().into());
             }
         }
+        let numbers = [
+            ("if_seq_no", action.if_seq_no),
+            ("if_primary_term", action.if_primary_term),
+        ];
+        for (key, value) in numbers {
+            if let Some(value) = value {
+                metadata.insert(key.to_owned(), value.into());
+            }
+        }
         let line = json!({action.verb.as_str(): metadata});
         body.extend_from_slice(line.to_string().as_bytes());
         body.push(b'\n');

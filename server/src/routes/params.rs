@@ -118,6 +118,16 @@ pub(super) const QUERY: &[Param] = &[
         "lenient",
         "Words that a field cannot have match nothing, and are no error.",
     ),
+    text(
+        "source",
+        "{}",
+        "The body, for clients that cannot send one.",
+    ),
+    text(
+        "source_content_type",
+        "application/json",
+        "The content type of `source`.",
+    ),
 ];
 
 pub(super) const HITS: &[Param] = &[
@@ -169,7 +179,12 @@ pub(super) const HITS: &[Param] = &[
     text("timeout", "10s", "How long the search may take."),
     unset(
         "track_scores",
-        "Refused if it is set, but for a search in the order of `_score`.",
+        "Refused if it is set where hits have different scores and are not sorted by `_score`.",
+    ),
+    number(
+        "terminate_after",
+        100_000,
+        "Has no effect: all hits are counted.",
     ),
     unset("explain", "Refused if it is set."),
 ];

@@ -111,7 +111,11 @@ impl Node {
                 let by = if *all { " AND " } else { " OR " };
                 format!("{}:({})", paths[*field], values.join(by))
             }
-            Node::Boost(node) => format!("{}^2.5", child(node)),
+            Node::Boost(node) => match node.as_ref() {
+                // A range with one end would take it for a part of the bound.
+                Node::Leaf(range @ Leaf::Range { .. }) => format!("({})^2.5", range.text(paths)),
+                node => format!("{}^2.5", child(node)),
+            },
         }
     }
 }

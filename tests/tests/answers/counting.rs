@@ -140,7 +140,7 @@ fn quickwits_parameter_is_understood() {
     );
     let refused = answer(json!("some")).unwrap_err().to_string();
     assert!(
-        refused.contains("track_total_hits must be true, false or a whole number"),
+        refused.contains("count_all: this must be true or false"),
         "{refused}"
     );
 }

@@ -259,11 +259,10 @@ fn words_and_existence_of_a_text_do_not_depend_on_its_whole_values() {
 #[test]
 fn hits_are_sorted_collapsed_and_shown_by_whole_values() {
     let levels = levels();
-    let first = |n: &u64| {
-        values_of(&levels[*n as usize])
-            .into_iter()
-            .next()
-            .map(str::to_owned)
+    // Of several values the least one sorts upwards.
+    let least = |n: &u64| {
+        let values = values_of(&levels[*n as usize]).into_iter();
+        values.min().map(str::to_owned)
     };
     for (of, index) in indexes() {
         let answer = index.search(&json!({"sort": [{NAME: "asc"}, {"n": "asc"}], "size": 100}));
@@ -271,8 +270,7 @@ fn hits_are_sorted_collapsed_and_shown_by_whole_values() {
         let numbers = hits.iter().map(|hit| hit["_source"]["n"].as_u64().unwrap());
         let numbers: Vec<u64> = numbers.collect();
         let mut expect = numbers.clone();
-        // Of several values the first counts in columns; the one with several has two that no other is between.
-        expect.sort_by_key(|n| (first(n).is_none(), first(n), *n));
+        expect.sort_by_key(|n| (least(n).is_none(), least(n), *n));
         assert_eq!(numbers, expect, "{of}");
         let after = &hits[2]["sort"];
         let body = json!({"sort": [{NAME: "asc"}, {"n": "asc"}], "size": 1, "search_after": after});
@@ -283,8 +281,10 @@ fn hits_are_sorted_collapsed_and_shown_by_whole_values() {
             "{of}"
         );
 
-        let body = json!({"query": {"exists": {"field": NAME}}, "collapse": {"field": NAME},
-            "sort": [{"n": "asc"}], "size": 100});
+        // Which group a document with several values is in, Elasticsearch does not say.
+        let has_one =
+            json!({"bool": {"must": {"exists": {"field": NAME}}, "must_not": {"term": {"n": 4}}}});
+        let body = json!({"query": has_one, "collapse": {"field": NAME}, "sort": [{"n": "asc"}], "size": 100});
         let answer = index.search(&body);
         let hits = answer["hits"]["hits"].as_array().unwrap().iter();
         let groups: Vec<(u64, String)> = hits
@@ -294,7 +294,8 @@ fn hits_are_sorted_collapsed_and_shown_by_whole_values() {
             })
             .collect();
         let mut seen = BTreeSet::new();
-        let all = (0..levels.len() as u64).filter_map(|n| Some((n, first(&n)?)));
+        let all = (0..levels.len() as u64).filter(|n| *n != 4);
+        let all = all.filter_map(|n| Some((n, least(&n)?)));
         let expect: Vec<_> = all
             .filter(|(_, group)| seen.insert(group.clone()))
             .collect();

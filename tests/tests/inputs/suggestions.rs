@@ -462,6 +462,7 @@ fn a_line_that_is_its_time_and_a_message_is_given_back_as_it_is() {
         .map(|hit| part(hit, "head") + &part(hit, "message"))
         .collect();
     let mut expect: Vec<String> = (0..NUM_DOCS).map(line).collect();
-    (lines.sort(), expect.sort());
+    lines.sort();
+    expect.sort();
     assert_eq!(lines, expect);
 }

@@ -68,7 +68,7 @@ fn check_index_id(id: &str) -> std::result::Result<(), String> {
 }
 
 fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
-    const KEYS: [&str; 16] = [
+    const KEYS: [&str; 17] = [
         "mode",
         "field_mappings",
         "added_fields",

@@ -25,7 +25,7 @@ use tantivy::schema::document::Document;
 use tantivy::{DateTime, TantivyDocument};
 
 use super::parse_leaf::LeafSeed;
-use crate::config::{FieldKind, Mode};
+use crate::config::Mode;
 use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
 use crate::documents::encoded::{DocEncoder, DocShape, EncodedDocs};
 use crate::field_path::{escape_segment, num_path_bytes};

@@ -155,9 +155,8 @@ fn read(
         Route::ManyDocuments(index) => reader.many_documents(index)?,
         Route::Resolve(names) => ElasticCall::Resolve(reader.which(names)?),
     };
-    let Reader { params, common, .. } = reader;
-    params.finish()?;
-    Ok(call.filtered(common.filter_path))
+    reader.params.finish()?;
+    Ok(call.filtered(reader.common.filter_path))
 }
 
 /// Returns an answer that is known already.

@@ -3,7 +3,7 @@
 use canter_doc_mapper::{DocMapper, ResolvedField, ScannedField};
 use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query};
 
-use super::best::Best;
+use super::scores::Best;
 use crate::query::grammar::too_many_clauses;
 use crate::query::needs::Needs;
 use crate::query::scan::{Clause, FieldClause, Scan, Wanted};

@@ -298,6 +298,8 @@ impl Builder<'_> {
 /// as a field has dates. Returns `None` for other texts, and if the field's own formats read it as another date.
 pub(super) fn period_in(field: &ResolvedField<'_>, text: &str) -> Option<(String, String)> {
     const NUM_DIGITS_OF_YEAR: usize = 4;
+    const LEN_OF_MONTH: usize = "-05".len();
+    const LEN_OF_DAY: usize = "-05-02".len();
     if !matches!(field.kind, FieldKind::Date(_) | FieldKind::Json(_)) || text.contains([':', '|']) {
         return None;
     }
@@ -305,9 +307,14 @@ pub(super) fn period_in(field: &ResolvedField<'_>, text: &str) -> Option<(String
     if !year.bytes().all(|byte| byte.is_ascii_digit()) || !rest.starts_with('-') {
         return None;
     }
-    let read = |round_up| resolve_date(text, None, None, 0, round_up).ok();
-    let first = read(false)?;
-    let next = read(true)?.checked_add(1)?;
+    let unit = match rest.len() {
+        LEN_OF_MONTH => "M",
+        LEN_OF_DAY => "d",
+        _ => return None,
+    };
+    let read = |text: &str, round_up| resolve_date(text, None, None, 0, round_up).ok();
+    let first = read(text, false)?;
+    let next = read(&format!("{text}||/{unit}"), true)?.checked_add(1)?;
     let own = match field.kind {
         FieldKind::Date(_) => field.parse_date(text),
         _ => None,
@@ -335,6 +342,7 @@ fn date_end(
     end: &End,
     at_start: bool,
 ) -> Result<(String, bool), String> {
+    const LEN_OF_DAY: usize = "2024-05-02".len();
     let text = &end.given.text;
     let precision = match field.kind {
         FieldKind::Date(date) if field.is_fast() => date.precision,
@@ -368,8 +376,13 @@ fn date_end(
         return in_full();
     }
     if matches!(field.kind, FieldKind::Json(_)) && (end.given.is_number || zone.is_none()) {
-        // Only the text determines the value in such a field.
-        return as_it_is();
+        // Only the text determines the value in such a field, but a day is the whole day.
+        let day = period_in(field, text).filter(|_| text.len() == LEN_OF_DAY);
+        return match day.filter(|_| !end.given.is_number) {
+            Some((first, _)) if at_start => Ok((first, end.is_included)),
+            Some((_, next)) => Ok((next, !end.is_included)),
+            None => as_it_is(),
+        };
     }
     let own = field.parse_date(text).map(DateTime::into_timestamp_nanos);
     let is_year = text.len() == 4 && !end.given.is_number;

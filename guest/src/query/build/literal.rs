@@ -1,6 +1,6 @@
 //! Words and phrases: `word`, `field:word`, `field:"a phrase"`, `field:"a phra"*`, `field:wor*`.
 
-use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
+use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;

@@ -1,23 +1,22 @@
 //! The query builder: a query's tree + doc mapper → tantivy query + needs.
 
 mod automaton;
-mod best;
 mod builder;
-mod demoted;
 mod exact;
 mod fields;
 mod literal;
 mod matching;
 mod range;
+mod scores;
 mod value;
 mod whole_values;
 mod wildcard;
 
-pub(crate) use value::{any_text, text_in};
 pub(super) use value::{
     decode_bytes, is_json_date, json_base_term, parse_date, parse_date_bound, parse_scalar,
     prefix_end,
 };
+pub(crate) use whole_values::{any_text, text_in};
 
 pub(crate) use automaton::TermAutomaton;
 
@@ -28,10 +27,10 @@ use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query,
 };
 
-use self::builder::{Builder, in_default_fields};
-use self::demoted::Demoted;
+use self::builder::{Builder, any_of, in_default_fields};
 use self::literal::build_literal;
 use self::range::{build_exists, build_range, build_set};
+use self::scores::Demoted;
 use self::wildcard::build_regex;
 use super::needs::Needs;
 use super::scan::{Clause, Scan};

@@ -9,10 +9,9 @@ use canter_doc_mapper::config::{BytesFormat, JsonKind};
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, infer_date, infer_day};
 use tantivy::Term;
 use tantivy::json_utils::convert_to_fast_value_and_append_to_json_term;
-use tantivy::schema::{DATE_TIME_PRECISION_INDEXED, IntoIpv6Addr, Value as _};
+use tantivy::schema::{DATE_TIME_PRECISION_INDEXED, IntoIpv6Addr};
 
 use crate::SearchError;
-use crate::query::columns::WholeValue;
 
 /// Returns the term of a typed literal, for an exact match.
 ///
@@ -178,38 +177,6 @@ pub(super) fn text_of<'t>(field: &ResolvedField<'_>, term: &'t Term) -> &'t str 
     let text = term.serialized_value_bytes().get(start..);
     text.and_then(|text| std::str::from_utf8(text).ok())
         .unwrap_or_default()
-}
-
-/// Returns the text of a term of a query, if it is one of this field.
-pub(crate) fn text_in<'t>(term: &'t Term, field: &ResolvedField<'_>) -> Option<&'t str> {
-    let bytes = term.serialized_value_bytes();
-    let text = match (&field.view, field.kind) {
-        (Some(_), _) => {
-            let start = WholeValue::start(&field.fast_field_name());
-            (term.field() == WholeValue::FIELD).then(|| bytes.strip_prefix(&*start))??
-        }
-        _ if term.field() != field.field => return None,
-        (None, FieldKind::Json(json)) => {
-            let mut base = json_base_term(field, json);
-            base.append_type_and_str("");
-            bytes.strip_prefix(base.serialized_value_bytes())?
-        }
-        (None, _) => bytes,
-    };
-    std::str::from_utf8(text).ok()
-}
-
-/// Returns the text of a term of a query, whichever field it is in.
-pub(crate) fn any_text(term: &Term) -> Option<&str> {
-    let bytes = std::str::from_utf8(term.serialized_value_bytes()).ok()?;
-    if term.field() == WholeValue::FIELD {
-        return bytes.split_once('\0').map(|(_, text)| text);
-    }
-    match term.value().as_str().is_some() {
-        true => Some(bytes),
-        // Of a JSON field: the path and the type of a text stand before it.
-        false => bytes.split_once("\0s").map(|(_, text)| text),
-    }
 }
 
 fn decode_hex(text: &str) -> Option<Vec<u8>> {

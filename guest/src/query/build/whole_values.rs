@@ -13,7 +13,7 @@ use tantivy::query::{ConstScoreQuery, Query};
 use super::automaton::TermAutomaton;
 use super::builder::Builder;
 use super::value::{json_base_term, tokenize};
-use crate::query::columns::{ColumnQuery, ColumnTerms, ValueRange};
+use crate::query::columns::{ColumnQuery, ColumnTerms, ValueRange, WholeValue};
 
 /// Returns the documents with this value, which is as the column has it.
 pub(super) fn whole_value(
@@ -76,4 +76,36 @@ fn implied_words(builder: &Builder<'_>, field: &ResolvedField<'_>, value: &str) 
     };
     let terms = terms.unwrap_or_default().into_iter();
     terms.map(|(_, term)| term).collect()
+}
+
+/// Returns the text of a term of a query, if it is one of this field.
+pub(crate) fn text_in<'t>(term: &'t Term, field: &ResolvedField<'_>) -> Option<&'t str> {
+    let bytes = term.serialized_value_bytes();
+    let text = match (&field.view, field.kind) {
+        (Some(_), _) => {
+            let start = WholeValue::start(&field.fast_field_name());
+            (term.field() == WholeValue::FIELD).then(|| bytes.strip_prefix(&*start))??
+        }
+        _ if term.field() != field.field => return None,
+        (None, FieldKind::Json(json)) => {
+            let mut base = json_base_term(field, json);
+            base.append_type_and_str("");
+            bytes.strip_prefix(base.serialized_value_bytes())?
+        }
+        (None, _) => bytes,
+    };
+    std::str::from_utf8(text).ok()
+}
+
+/// Returns the text of a term of a query, whichever field it is in.
+pub(crate) fn any_text(term: &Term) -> Option<&str> {
+    let bytes = std::str::from_utf8(term.serialized_value_bytes()).ok()?;
+    if term.field() == WholeValue::FIELD {
+        return bytes.split_once('\0').map(|(_, text)| text);
+    }
+    match term.value().as_str().is_some() {
+        true => Some(bytes),
+        // Of a JSON field: the path and the type of a text stand before it.
+        false => bytes.split_once("\0s").map(|(_, text)| text),
+    }
 }

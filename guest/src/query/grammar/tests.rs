@@ -207,7 +207,7 @@ fn in_lucene_s_dialect_a_backslash_is_one_and_symbols_are_operators() {
         (r"exe:\\\\host\\*\\c$", r"exe:\\host\\*\c$"),
         (r"f:caf\u00e9", "f:café"),
         (r"f:\ux", "f:ux"),
-        (r"f:[a\ TO b]", r#"f:<="a " ="b">"#),
+        (r"f:[a\ b TO c]", r#"f:<="a b" ="c">"#),
         (r"f:[a\-b TO c\:d}", r#"f:<="a-b" "c:d">"#),
         ("a && b", "(+a +b)"),
         ("a || b", "(a b)"),

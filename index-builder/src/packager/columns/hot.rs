@@ -28,7 +28,7 @@ const TINY_COLUMNS_BUDGET_BYTES: u64 = 64 * 1024;
 
 /// Reads the parts of columns that belong in the head through a recording directory. Returns the
 /// number of columns whose locations are not in the head.
-pub(in super::super) fn touch_columns(
+pub(crate) fn touch_columns(
     index: &Index,
     segment: &SegmentReader,
     directory: &Recorder,
@@ -50,7 +50,7 @@ pub(in super::super) fn touch_columns(
 
 /// Opens the columns once more with their names, which tantivy's own reader of fast fields does not
 /// provide.
-pub(in super::super) fn columnar_of(index: &Index) -> tantivy::Result<ColumnarReader> {
+pub(crate) fn columnar_of(index: &Index) -> tantivy::Result<ColumnarReader> {
     let segments = index.searchable_segments()?;
     let [segment] = segments.as_slice() else {
         return Err(TantivyError::InternalError(

@@ -30,10 +30,10 @@ const DENSE_BLOCK_LEN: usize = 10_240;
 const DENSE_FROM: usize = 5_120;
 
 /// Ranges of the file of columns that may be packed.
-pub(in super::super) type PackableRanges = Vec<(Range<usize>, Packable)>;
+pub(crate) type PackableRanges = Vec<(Range<usize>, Packable)>;
 
 /// Finds what may be packed, in order.
-pub(in super::super) fn packable_of(
+pub(crate) fn packable_of(
     columnar: &ColumnarReader,
     directory: &Recorder,
 ) -> io::Result<PackableRanges> {
@@ -55,7 +55,7 @@ pub(in super::super) fn packable_of(
 }
 
 /// Returns the files for a body, the columns packed.
-pub(in super::super) fn packed<'a>(
+pub(crate) fn packed<'a>(
     files: Vec<(&'a str, OwnedBytes)>,
     packable: &[(Range<usize>, Packable)],
 ) -> Vec<BodyFile<'a, OwnedBytes>> {

@@ -13,11 +13,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use canter_split_format::{
-    DocIdentity, Head, IDENTITIES_FILE, Identities, KEYS_FILE, Key, KeyFilter, KeyHash,
-    ManifestFile, SplitEntry, split_object,
+    DocIdentity, Head, IDENTITIES_FILE, Identities, KEYS_FILE, Key, KeyFilter, ManifestFile,
+    SplitEntry, split_object,
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
 
+use super::changes::{IdKey, Live};
 use super::mark::read_deletes;
 use crate::error::BuildError;
 use crate::publisher::pages::PageEntries;
@@ -27,32 +28,6 @@ use crate::storage::{HeldKeys, HeldSplit, IndexStore};
 const READS_AT_ONCE: usize = 16;
 /// Maximum distance of blocks that are read together.
 const MAX_GAP: u64 = 16 << 10;
-
-/// Id of a document: of a client's choice, or the identity of a document without such an id.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct IdKey {
-    pub(crate) hash: KeyHash,
-    /// The id, if it has the form of an identity.
-    pub(crate) identity: Option<DocIdentity>,
-}
-
-impl IdKey {
-    pub(crate) fn of(id: &str) -> Self {
-        Self {
-            hash: KeyHash::of(id),
-            identity: DocIdentity::parse(id),
-        }
-    }
-}
-
-/// Document that is live.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Live {
-    pub(crate) split_id: String,
-    pub(crate) doc: u32,
-    /// Number of versions of its id so far.
-    pub(crate) version: u32,
-}
 
 /// Returns the live documents with these ids: none or one for each, unless a writer that knows no ids added more.
 ///

@@ -9,21 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use canter_split_format::{DeletedDocs, ListedSplit, ManifestFile, SourceId, SplitEntry};
 
-use super::ids::{IdKey, Live, find_ids, identities_of, keys_of};
+use super::changes::{IdChanges, IdKey, Live};
+use super::ids::{find_ids, identities_of, keys_of};
 use super::mark::{mark, upload};
 use crate::error::{BuildError, ErrorKind};
 use crate::publisher::pages::PageEntries;
 use crate::storage::IndexStore;
-
-/// Changes of documents that a publication brings along, as its caller resolved them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct IdChanges {
-    /// Live documents with the ids of the publication, from which its caller concluded what to publish. If they are others
-    /// by then, nothing is published.
-    pub(crate) seen: BTreeMap<IdKey, Vec<Live>>,
-    /// Ids among them whose documents are deleted. Those of new documents are so anyway.
-    pub(crate) removed: BTreeSet<IdKey>,
-}
 
 /// New split with its head.
 pub(crate) type NewKeys<'a> = (SplitEntry, &'a [u8]);

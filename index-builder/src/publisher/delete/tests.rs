@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use canter_split_format::{DeletedDocs, ListedSplit, Sentence, SplitEntry};
+use canter_split_format::{
+    DeletedDocs, DeletesRef, ListedSplit, ObjectKind, ObjectName, Sentence, SplitEntry,
+};
 use object_store::memory::InMemory;
 use object_store::path::Path;
 

@@ -7,6 +7,7 @@ use super::*;
 use crate::lanes::lane::Acknowledge;
 use crate::lanes::queue::LaneSettings;
 use crate::tests::{Bench, SOON, document, problems_of};
+use canter_index_builder::spooled_source;
 
 /// Returns a committer that runs in the thread of the test, and the state that it shares with
 /// clients.
@@ -95,8 +96,11 @@ async fn who_sends_documents_does_not_suffer_from_what_is_in_the_spool() {
         lane.add(&good, Acknowledge::Published),
         lane.add(&more, Acknowledge::Durable),
     );
-    assert!(matches!(added, Ok(Some(_))), "{added:?}");
-    assert!(matches!(durable, Ok(Some(_))), "{durable:?}");
+    assert!(matches!(added, Ok(Taken { ids: Some(_), .. })), "{added:?}");
+    assert!(
+        matches!(durable, Ok(Taken { ids: Some(_), .. })),
+        "{durable:?}"
+    );
     while spooled(&bench.store()).unwrap() != bad {
         tokio::time::sleep(SOON).await;
     }

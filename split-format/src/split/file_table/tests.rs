@@ -4,6 +4,7 @@ use proptest::prelude::*;
 
 use super::FileTable;
 use crate::codec::Writer;
+use crate::{Form, Piece};
 
 fn encoded(files: &[(&str, u64)]) -> Vec<u8> {
     let mut out = Writer::default();
@@ -50,6 +51,60 @@ fn a_reader_refuses_what_cannot_be_laid_out() {
     check(&[encoded(&[("idx", 1)]), vec![0]].concat(), "too many");
     check(&[2, 0, 0], "cannot fit");
     check(&[1, 1, 0xff, 0], "UTF-8");
+}
+
+/// A file of 4 bytes and a block of presence in 6, behind another file.
+const PACKED: &[u8] = b"\x02\x04term\x03\x04fast\x0a\x01\x01\x02\0\x04\x02\x80\x50\x06";
+
+#[test]
+fn what_a_packed_file_is_cut_into_is_written_as_the_specification_says() {
+    let piece = |form, plain: (u64, u64), packed: (u64, u64)| Piece {
+        form,
+        plain_start: plain.0,
+        plain_len: plain.1,
+        packed_start: packed.0,
+        packed_len: packed.1,
+    };
+    let mut table = FileTable::lay_out([("term", 3), ("fast", 10)]);
+    assert_eq!(table.version(), 1);
+    table.set_pieces(
+        1,
+        vec![
+            piece(Form::Plain, (0, 4), (0, 4)),
+            piece(Form::Presence, (4, 10_240), (4, 6)),
+        ],
+    );
+    assert_eq!(table.version(), 2);
+    assert_eq!(table.write(), PACKED);
+    let opened = FileTable::open(PACKED, 2).unwrap();
+    assert_eq!(opened, table);
+    assert_eq!(opened.body_len(), 13);
+    let (_, fast) = opened.find("fast").unwrap();
+    assert_eq!(fast.plain_len(), 10_244);
+    let places = |range| {
+        let parts = fast.parts(&range);
+        parts.into_iter().map(|part| part.body).collect::<Vec<_>>()
+    };
+    assert_eq!(places(1..3).first(), Some(&(4..6)));
+    assert_eq!(places(3..5), [6..7, 7..13]);
+    assert_eq!(places(5_000..5_001).first(), Some(&(7..13)));
+}
+
+#[test]
+fn pieces_that_are_no_file_are_refused() {
+    let check = |at: usize, byte: u8, problem: &str| {
+        let mut bytes = PACKED.to_vec();
+        bytes[at] = byte;
+        let error = FileTable::open(&bytes, 2).unwrap_err();
+        assert!(error.problem.contains(problem), "{error}");
+    };
+    check(14, 2, "no file is cut into");
+    check(18, 9, "unknown form");
+    check(21, 7, "do not make up the file");
+    check(13, 0, "no file is packed");
+    let long = [&PACKED[..19], &[0x80, 0x80, 0x80, 0x10, 6][..]].concat();
+    let error = FileTable::open(&long, 2).unwrap_err();
+    assert!(error.problem.contains("too long"), "{error}");
 }
 
 proptest! {

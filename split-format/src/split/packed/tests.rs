@@ -82,7 +82,7 @@ fn check(what: Packable, inner: &[u8], is_packed: bool) {
 #[test]
 fn numbers_with_few_digits_take_what_their_digits_take() {
     let few: Vec<f64> = (0..1_000)
-        .map(|n| f64::from(n * 7 % 997) / 100.0 - 3.5)
+        .map(|n| f64::from(n * 7 % 997 - 350) / 100.0)
         .collect();
     let (words, plain) = column(&few, 1);
     assert_eq!(plain.len(), 8_000);

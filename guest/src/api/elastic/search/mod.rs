@@ -1,5 +1,6 @@
 //! Searches: parsing of bodies and parameters, and running them.
 
+mod highlight;
 pub(super) mod many;
 mod named;
 pub(super) mod of_indexes;

@@ -6,10 +6,11 @@ use canter_aggregations::check_name;
 use canter_protocol::Budget;
 use serde_json::{Value, json};
 
+use super::highlight::highlight;
 use super::named::Named;
 use super::order::{Order, order, order_by_itself};
 use super::pit::Pinned;
-use super::shown::{highlight, shown};
+use super::shown::shown;
 use crate::SearchError;
 use crate::api::elastic::body::{Body, as_written, query, wrong};
 use crate::api::elastic::params::UrlParams;

@@ -382,7 +382,7 @@ fn two_writers_that_are_killed_leave_the_last_version_of_each_id() {
     let num_ops = num_ops.and_then(|num| num.parse().ok()).unwrap_or(10_000);
     let mut random = Random(seed());
     let (bucket, store) = new_index();
-    let (mut model, mut price, mut num_done, mut batch) = (Model::new(), 0, 0, 0);
+    let (mut model, mut price, mut num_done, mut batch) = (Model::new(), 0, 0, 0_u128);
     let (mut num_killed, mut num_between) = (0, 0);
     while num_done < num_ops {
         batch += 1;
@@ -414,7 +414,7 @@ fn two_writers_that_are_killed_leave_the_last_version_of_each_id() {
                 num_done += theirs.len() as u64;
                 let at = random.below(12);
                 let other = open(bucket.clone());
-                let their_name = format!("t{:032x}", batch + (1 << 100));
+                let their_name = format!("t{:032x}", batch + (1_u128 << 100));
                 let between = Arc::new(Between::new(bucket.clone(), at, {
                     let (theirs, name) = (theirs.clone(), their_name.clone());
                     move || perform(&other, &name, &theirs).unwrap().unwrap()

@@ -5,14 +5,14 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
 /// Matches `positive`; where `negative` matches too, multiplies the score by `factor`.
 #[derive(Debug)]
-pub(super) struct Demoted {
+pub(crate) struct Demoted {
     positive: Box<dyn Query>,
     negative: Box<dyn Query>,
     factor: Score,
 }
 
 impl Demoted {
-    pub(super) fn new(positive: Box<dyn Query>, negative: Box<dyn Query>, factor: Score) -> Self {
+    pub(crate) fn new(positive: Box<dyn Query>, negative: Box<dyn Query>, factor: Score) -> Self {
         Self {
             positive,
             // Its score is never needed.

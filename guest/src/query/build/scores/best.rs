@@ -10,13 +10,13 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TantivyError, Term};
 
 /// Union with the score of the best query, plus a share of the others' scores.
 #[derive(Debug)]
-pub(super) struct Best {
+pub(crate) struct Best {
     queries: Vec<Box<dyn Query>>,
     others: Score,
 }
 
 impl Best {
-    pub(super) fn new(queries: Vec<Box<dyn Query>>, others: Score) -> Self {
+    pub(crate) fn new(queries: Vec<Box<dyn Query>>, others: Score) -> Self {
         Self { queries, others }
     }
 

@@ -1,0 +1,7 @@
+//! Queries that change scores.
+
+mod best;
+mod demoted;
+
+pub(super) use best::Best;
+pub(super) use demoted::Demoted;
