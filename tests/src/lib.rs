@@ -14,6 +14,7 @@ mod merges;
 mod numbers;
 mod oracle;
 pub mod random;
+pub mod rest_spec;
 mod s3_lookalike;
 mod s3_objects;
 mod s3_server;

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{beside, conformance, guest, lints, manifests, npm};
+use crate::{beside, conformance, guest, lints, manifests, npm, yaml_tests};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -62,12 +62,16 @@ fn test_all(workspace: &Workspace) -> Result<()> {
 
 fn test_hosts(workspace: &Workspace) -> Result<()> {
     conformance::test(workspace)?;
+    yaml_tests::test(workspace)?;
     manifests::test(workspace)
 }
 
 /// Builds the programs that the hosts' test runs; the tests of crates build them, too.
 fn build_programs(workspace: &Workspace) -> Result<()> {
-    for name in conformance::PROGRAMS {
+    for name in conformance::PROGRAMS
+        .into_iter()
+        .chain([yaml_tests::PROGRAM])
+    {
         run(
             &format!("test: build {name}"),
             &mut workspace.build_binary(name),

@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask demo | check | test | conformance | tools | guest | js
-//! | wasi | fastly | lambda | example | clients | python | peers | dist`.
+//! The project's own commands: `cargo xtask demo | check | test | conformance | yaml-tests | tools |
+//! guest | js | wasi | fastly | lambda | example | clients | python | peers | dist`.
 //!
 //! This program has few dependencies (no wasmtime, no tantivy): commands that need them run other
 //! programs.
@@ -20,6 +20,7 @@ mod step;
 mod tools;
 mod wasi;
 mod workspace;
+mod yaml_tests;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,8 @@ usage: cargo xtask COMMAND
   conformance [ARGS]
                 send one list of requests to every host and compare the answers; without
                 arguments, write the table into docs/conformance.md (--help shows the arguments)
+  yaml-tests [ARGS]
+                run OpenSearch's own YAML tests against a server of this build (--help shows the arguments)
   tools [--all] install third-party programs that tests run into <target>/tools;
                 --all: also those that take a quarter of an hour to compile
   guest         build the guest component into <target>/guest and compile it ahead of time
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Some("check") if rest.is_empty() => check::check(&workspace),
         Some("test") => commands::test(&workspace, &rest),
         Some("conformance") => conformance::conformance(&workspace, &rest),
+        Some("yaml-tests") => yaml_tests::yaml_tests(&workspace, &rest),
         Some("tools") if rest.is_empty() => tools::install(&workspace, false),
         Some("tools") if rest == ["--all"] => tools::install(&workspace, true),
         Some(beside::COMMAND) if rest.len() == 1 => beside::run(&workspace, &rest[0]),

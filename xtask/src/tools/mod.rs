@@ -8,6 +8,7 @@ mod chromium;
 mod java;
 mod javascript;
 mod python;
+pub(crate) mod rest_spec;
 pub(crate) mod s3_server;
 mod viceroy;
 mod wasmtime;
@@ -46,6 +47,7 @@ pub(crate) fn install_for_hosts(workspace: &Workspace) -> Result<()> {
         ),
         ("Deno and the driver of browsers", javascript::install),
         ("Chromium", chromium::install),
+        ("OpenSearch's YAML tests", rest_spec::install),
     ] {
         // The test reports the hosts that it skips.
         if let Err(error) = install(workspace) {

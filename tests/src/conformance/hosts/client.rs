@@ -42,14 +42,36 @@ impl Client {
     }
 
     pub(super) fn send(&self, call: &Call) -> Result<Answer> {
-        let url = format!("{}{}", self.origin, call.target());
+        let body = (!call.body.is_empty()).then_some(&*call.body);
+        let json = body.map(|_| ("content-type", "application/json"));
+        self.send_bytes((&call.method, &call.target()), json.into_iter(), body)
+    }
+
+    /// Sends a request with a method and a target (path and query).
+    pub(super) fn send_with<'a>(
+        &self,
+        asked: (&str, &str),
+        headers: impl Iterator<Item = (&'a str, &'a str)>,
+        body: Option<&str>,
+    ) -> Result<Answer> {
+        self.send_bytes(asked, headers, body.map(str::as_bytes))
+    }
+
+    fn send_bytes<'a>(
+        &self,
+        (method, target): (&str, &str),
+        headers: impl Iterator<Item = (&'a str, &'a str)>,
+        body: Option<&[u8]>,
+    ) -> Result<Answer> {
+        let url = format!("{}{target}", self.origin);
         self.runtime.block_on(async {
-            let method = reqwest::Method::from_bytes(call.method.as_bytes())?;
+            let method = reqwest::Method::from_bytes(method.as_bytes())?;
             let mut request = self.http.request(method, &url);
-            if !call.body.is_empty() {
-                request = request
-                    .header("content-type", "application/json")
-                    .body(call.body.clone());
+            for (name, value) in headers {
+                request = request.header(name, value);
+            }
+            if let Some(body) = body {
+                request = request.body(body.to_vec());
             }
             let response = request.send().await.context("no answer came")?;
             let header = |name: &str| {

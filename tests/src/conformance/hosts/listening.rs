@@ -23,7 +23,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(3);
 const NUM_LAST_LINES: usize = 20;
 
 /// Running program, and a client for its port.
-pub(super) struct Listening {
+pub(crate) struct Listening {
     process: Process,
     client: Client,
     /// Caches and settings; removed at the end.
@@ -32,7 +32,7 @@ pub(super) struct Listening {
 
 impl Listening {
     /// Starts a program, and waits for a line of its output that contains `http://127.0.0.1:PORT`.
-    pub(super) fn start(command: &mut Command, folder: TempDir) -> Result<Self> {
+    pub(crate) fn start(command: &mut Command, folder: TempDir) -> Result<Self> {
         let mut process = Process::spawn(command)?;
         let origin = process.wait_for_origin()?;
         Ok(Self {
@@ -45,6 +45,17 @@ impl Listening {
     /// Returns the origin, such as `http://127.0.0.1:8080`.
     pub(super) fn origin(&self) -> &str {
         self.client.origin()
+    }
+
+    /// Sends a request with a method and a target, with these headers only.
+    pub(crate) fn send_with<'a>(
+        &self,
+        asked: (&str, &str),
+        headers: impl Iterator<Item = (&'a str, &'a str)>,
+        body: Option<&str>,
+    ) -> Result<Answer> {
+        let answer = self.client.send_with(asked, headers, body);
+        answer.with_context(|| self.process.account())
     }
 }
 

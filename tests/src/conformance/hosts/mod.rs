@@ -11,6 +11,8 @@ mod wasmtime;
 mod wasmtime_run;
 mod wasmtime_serve;
 
+pub(crate) use listening::Listening;
+
 use std::path::PathBuf;
 
 use anyhow::Result;
