@@ -128,10 +128,7 @@ pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');
     let mut rest = text.as_bytes();
-    while let Some(at) = rest
-        .iter()
-        .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
-    {
+    while let Some(at) = special_place(rest) {
         let (clean, from) = rest.split_at(at);
         out.extend_from_slice(clean);
         let Some((special, after)) = from.split_first() else {
@@ -153,6 +150,19 @@ pub(crate) fn push_string(out: &mut Vec<u8>, text: &str) {
     }
     out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+/// Returns the place of the first byte that must be escaped. Whole blocks are compared at once.
+fn special_place(bytes: &[u8]) -> Option<usize> {
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+    let (blocks, _) = bytes.as_chunks::<16>();
+    let has_special = |block: &[u8; 16]| {
+        let num = block.iter().map(|byte| u8::from(is_special(byte)));
+        num.fold(0, |sum, is| sum | is) != 0
+    };
+    let num_clean = blocks.iter().position(has_special).unwrap_or(blocks.len()) * 16;
+    let rest = bytes.get(num_clean..)?;
+    rest.iter().position(is_special).map(|at| num_clean + at)
 }
 
 #[cfg(test)]

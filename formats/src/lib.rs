@@ -51,6 +51,7 @@ pub use dialect::Dialect;
 pub use failure::{Failure, Sink};
 pub use format::Format;
 pub use layout::{Directive, Hints, Layout, ValueKind};
+pub use log_line::HEAD_WORDS;
 pub use log_line::time::{MonthDay, Zone};
 pub use nesting::JsonNesting;
 pub use recognise::{BEGINNING_LEN, Recognised, recognise};

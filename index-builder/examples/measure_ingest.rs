@@ -7,7 +7,7 @@
 //! Generates that many lines on the fly, builds that many splits of them, however long these get, and prints one
 //! JSON object, with the bytes of each file of the splits. The generator's own time (about 0.2 µs a line) is part of
 //! the figures, unless `CANTER_MEASURE_INPUT` names a file that has the lines. `CANTER_MEASURE_CONFIG` names another
-//! config than the one of these lines.
+//! config than the one of these lines, and `CANTER_MEASURE_FORMAT` the format, which is detected otherwise.
 
 use canter_index_builder::{IngestOptions, Source, create_index, ingest};
 use canter_samples::{CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs};
@@ -41,6 +41,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = IngestOptions {
         split_num_docs_target: Some(num_docs.div_ceil(num_splits)),
         max_split_raw_num_bytes: u64::MAX,
+        format: match std::env::var("CANTER_MEASURE_FORMAT") {
+            Ok(name) if !name.is_empty() => Some(name.parse()?),
+            _ => None,
+        },
         ..IngestOptions::default()
     };
     let started = Instant::now();

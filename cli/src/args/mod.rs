@@ -12,7 +12,9 @@ mod searcher;
 #[cfg(feature = "serve")]
 mod serving_cache;
 
-pub(crate) use amounts::{parse_bytes, parse_duration, parse_some_bytes, parse_some_duration};
+#[cfg(feature = "serve")]
+pub(crate) use amounts::parse_bytes;
+pub(crate) use amounts::{parse_duration, parse_some_bytes, parse_some_duration};
 pub(crate) use cache::CacheArgs;
 pub(crate) use engine::{EngineArgs, InstanceCaps};
 pub(crate) use format::{Format, FormatArg};

@@ -248,26 +248,7 @@ fn a_search_of_inputs_answers_as_one_of_an_index() {
 fn what_comes_through_a_pipe_is_known_by_its_content() {
     let folder = access_log();
     let folder = folder.path();
-    let piped = |text: &[u8]| {
-        let args = [
-            "search",
-            "--engine",
-            "native",
-            "--input-cache",
-            "kept",
-            "--input",
-            "-",
-            "lost",
-        ];
-        let mut command = canter(folder, &args);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(text).unwrap();
-        answer(&child.wait_with_output().unwrap())
-    };
+    let piped = |text: &[u8]| search_piped(folder, "lost", text);
     let (found, stderr) = piped(b"{\"msg\": \"lost\"}\n{\"msg\": \"found\"}\n");
     assert_eq!(found["num_hits"], 1);
     assert!(stderr.contains("indexed 2 documents"), "{stderr}");
@@ -315,6 +296,21 @@ fn piped(folder: &Path, args: &[&str], bytes: &[u8]) -> Output {
     child.wait_with_output().unwrap()
 }
 
+/// Searches standard input for a word.
+fn search_piped(folder: &Path, word: &str, bytes: &[u8]) -> (Value, String) {
+    let args = [
+        "search",
+        "--engine",
+        "native",
+        "--input-cache",
+        "kept",
+        "--input",
+        "-",
+        word,
+    ];
+    answer(&piped(folder, &args, bytes))
+}
+
 #[test]
 fn an_archive_is_read_from_a_file_and_from_standard_input() {
     let folder = tempfile::tempdir().unwrap();
@@ -327,18 +323,8 @@ fn an_archive_is_read_from_a_file_and_from_standard_input() {
     fs::write(folder.join("a.tar"), &archive).unwrap();
     let (num, _) = num_hits(folder, &["--input", "a.tar", "archived AND level:WARN"]);
     assert_eq!(num, 1);
-    let search_stdin = [
-        "search",
-        "--engine",
-        "native",
-        "--input-cache",
-        "kept",
-        "--input",
-        "-",
-        "archived",
-    ];
     for (name, bytes) in [("plain", &archive), ("compressed", &compressed)] {
-        let (found, _) = answer(&piped(folder, &search_stdin, bytes));
+        let (found, _) = search_piped(folder, "archived", bytes);
         assert_eq!(found["num_hits"], 1, "{name}");
         let ingest = ["index", "ingest", "--index", name, "--input", "-"];
         let (stdout, _) = texts(&ingest, &piped(folder, &ingest, bytes), 0);

@@ -31,6 +31,8 @@ pub struct Layout {
     /// Zeek's description of its values.
     zeek: Option<Arc<zeek::Header>>,
     learned: Learned,
+    /// True if the W3C's names and values are separated by commas.
+    is_table: bool,
 }
 
 /// Knowledge about lines from the beginning of a source.
@@ -61,7 +63,11 @@ impl Layout {
                 let inner = |text: &str| inner_layout(text.as_bytes(), hints);
                 Learned::Container(Arc::new(Container::learn(&lines, inner)))
             }
-            _ => Learned::Lines(Arc::new(log_line::learn_from(&lines).unwrap_or_default())),
+            _ => {
+                let mut lines = log_line::learn_from(&lines).unwrap_or_default();
+                lines.wants_words = layout.hints.fields.contains_key(log_line::HEAD_WORDS);
+                Learned::Lines(Arc::new(lines))
+            }
         };
         layout
     }
@@ -81,6 +87,7 @@ impl Layout {
             hints,
             zeek: None,
             learned: Learned::Nothing,
+            is_table: false,
         }
     }
 
@@ -168,7 +175,10 @@ impl Layout {
             }
             Format::VpcFlow if self.columns.is_empty() => parse::vpc_flow::names(record),
             Format::W3c if record.starts_with(b"#") => match parse::w3c::names(record) {
-                Some(names) => names,
+                Some(names) => {
+                    self.is_table = parse::w3c::is_table(record);
+                    names
+                }
                 None => return Directive::Taken,
             },
             _ => return Directive::Record,
@@ -246,6 +256,9 @@ impl Layout {
             Format::Csv | Format::Tsv => parse::csv::parse(text, &self.columns, self.dialect, out),
             Format::AccessLog => parse::access_log::parse(text, out),
             Format::Alb => parse::alb::parse(text, out),
+            Format::W3c if self.is_table => {
+                parse::csv::parse(text, &self.columns, self.dialect, out)
+            }
             Format::W3c => parse::w3c::parse(text, &self.columns, out),
             Format::CloudFrontJson => parse::w3c::parse_json(text, &self.hints, out),
             Format::Zeek => match &self.zeek {

@@ -110,7 +110,8 @@ pub(super) fn element(text: &[u8], place: usize) -> Option<Element> {
 fn braced(text: &[u8], place: usize) -> Option<Element> {
     let end = group_end(text, place, b'{')?;
     let inside = text.get(place + 1..end)?;
-    let is_number = !inside.is_empty() && inside.iter().all(u8::is_ascii_digit);
+    // `{}` is an id that is missing.
+    let is_number = inside.iter().all(u8::is_ascii_digit);
     let is_it = is_source(inside) || is_id(inside) || is_number;
     is_it.then(|| ended(text, Some(b'{'), place + 1..end, end + 1))
 }
@@ -131,7 +132,7 @@ pub(super) fn quoted(text: &[u8], place: usize) -> Option<Element> {
     })
 }
 
-/// Where `INFO:` of `INFO:2024-05-01` ends, `1,` of `1,2024/05/01`, and `4242:` of `4242:20240501:100000`.
+/// Where `INFO:` of `INFO:2024-05-01` ends, `1,` of `1,2024/05/01`, `Error,` of `Error,5/1/2024`, and `4242:` of `4242:20240501:100000`.
 fn before_date(rest: &[u8], len: usize) -> Option<usize> {
     let word = rest.get(..len)?;
     let sep = word.iter().position(|byte| matches!(byte, b':' | b','))?;
@@ -142,7 +143,15 @@ fn before_date(rest: &[u8], len: usize) -> Option<usize> {
     let is_divided =
         are_digits(sep + 1..sep + 5) && matches!(word.get(sep + 5), Some(b'-' | b'/' | b'.'));
     let is_compact = are_digits(sep + 1..sep + 9) && word.get(sep + 9) == Some(&b':');
-    (word.first()?.is_ascii_alphanumeric() && (is_divided || is_compact)).then_some(sep + 1)
+    // `Error,5/1/2024`.
+    let mut parts = word.get(sep + 1..)?.split(|byte| *byte == b'/');
+    let mut is_part = |len: std::ops::RangeInclusive<usize>| {
+        let part = parts.next();
+        part.is_some_and(|part| len.contains(&part.len()) && part.iter().all(u8::is_ascii_digit))
+    };
+    let is_american = is_part(1..=2) && is_part(1..=2) && is_part(4..=4);
+    let is_day = is_divided || is_compact || is_american;
+    (word.first()?.is_ascii_alphanumeric() && is_day).then_some(sep + 1)
 }
 
 /// Where `WARNING:root:` of `WARNING:root:text` ends, as Python's logging begins a line.

@@ -1,8 +1,10 @@
 //! What was learned of the lines of a source: where the time stands and how it is written, and what the parts beside
 //! it are.
 
+use std::ops::Range;
+
 use super::element::{after_space, element};
-use super::lambda;
+use super::known::{Known, lambda};
 use super::parse::{ESCAPE, without_colours};
 use super::step::{Found, Step, take};
 use super::time::{Reading, TimeForm, read};
@@ -13,8 +15,12 @@ use crate::layout::Hints;
 pub(crate) struct LineLayout {
     /// The ways in which records begin, the commonest first.
     pub(super) variants: Vec<Variant>,
+    /// The layout with marks that the records have, instead of variants.
+    pub(super) known: Option<Known>,
     /// The first time in the source, for what stands before it.
     pub(super) first: Option<Reading>,
+    /// True if the index has a field for the words of heads ([`HEAD_WORDS`](super::HEAD_WORDS)).
+    pub(crate) wants_words: bool,
 }
 
 /// One way in which a record begins.
@@ -38,6 +44,8 @@ pub(super) struct Variant {
 /// The head of a record.
 pub(super) struct Head {
     pub(super) reading: Reading,
+    /// Where the time stands.
+    pub(super) time: Range<usize>,
     pub(super) found: Found,
     /// Where the message begins.
     pub(super) end: usize,
@@ -57,12 +65,15 @@ impl LineLayout {
             None => line,
         };
         let has_time = |variant: &Variant| variant.time(line, &mut Found::default()).is_some();
-        self.variants.iter().any(has_time)
+        match self.known {
+            Some(known) => known.begins(line),
+            None => self.variants.iter().any(has_time),
+        }
     }
 
     /// Whether nothing was learned.
     pub(crate) fn is_empty(&self) -> bool {
-        self.variants.is_empty()
+        self.variants.is_empty() && self.known.is_none()
     }
 
     /// What its times do not say themselves, and where that is taken from.
@@ -110,7 +121,10 @@ impl LineLayout {
 
     /// The same for lines that are read without the record that they belong to, and have its time.
     pub(crate) fn with_time_of(&self, record: &[u8]) -> Option<LineLayout> {
-        let reading = self.head(record)?.reading;
+        let reading = match self.known {
+            Some(known) => known.reading(std::str::from_utf8(record).ok()?)?,
+            None => self.head(record)?.reading,
+        };
         Some(LineLayout {
             first: Some(reading),
             ..self.clone()
@@ -127,18 +141,26 @@ impl LineLayout {
 impl Variant {
     /// The time, and where it ends.
     pub(super) fn time(&self, line: &[u8], found: &mut Found) -> Option<(Reading, usize)> {
+        let (reading, time) = self.place_of_time(line, found)?;
+        Some((reading, time.end))
+    }
+
+    /// Returns the time, and where it stands.
+    fn place_of_time(&self, line: &[u8], found: &mut Found) -> Option<(Reading, Range<usize>)> {
         let mut place = after_space(line, 0);
         let begins = |word: &Vec<u8>| line.get(place..).is_some_and(|line| line.starts_with(word));
         self.first_word.as_ref().is_none_or(begins).then_some(())?;
         for step in &self.before {
             place = take(*step, line, place, found)?;
         }
-        time_at(self.form, line, place)
+        let (reading, end) = time_at(self.form, line, place)?;
+        Some((reading, place..end))
     }
 
     pub(super) fn head(&self, record: &[u8]) -> Option<Head> {
         let mut found = Found::default();
-        let (reading, end) = self.time(record, &mut found)?;
+        let (reading, time) = self.place_of_time(record, &mut found)?;
+        let end = time.end;
         if self.form == TimeForm::Glog {
             let letter = element(record, after_space(record, 0)).map(|e| e.inside.start);
             let letter = letter.and_then(|place| record.get(place).copied());
@@ -156,6 +178,7 @@ impl Variant {
         }
         Some(Head {
             reading,
+            time,
             found,
             end: if self.tells_before { 0 } else { place },
             has_logger_at_end: self.has_logger_at_end,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::element::{after_space, element, quoted};
+use super::known::Known;
 use super::layout::{LineLayout, Variant, after_time, opened, time_at};
 use super::level;
 use super::parse::without_colours;
@@ -32,6 +33,17 @@ pub(crate) fn learn_from(lines: &[String]) -> Option<LineLayout> {
 
 /// What these lines, none of them blank, have in common; nothing if most have no time in one place.
 fn learn(lines: &[&[u8]]) -> Option<LineLayout> {
+    if let Some(known) = Known::of(lines) {
+        let texts = lines
+            .iter()
+            .filter_map(|line| std::str::from_utf8(line).ok());
+        return Some(LineLayout {
+            variants: Vec::new(),
+            known: Some(known),
+            first: texts.filter_map(|text| known.reading(text)).next(),
+            wants_words: false,
+        });
+    }
     let places: Vec<Vec<Place>> = lines.iter().map(|line| places(line)).collect();
     let place = best(lines, &places, &|_| true)?;
     let first_word = first_key(place, lines, &places);
@@ -39,7 +51,9 @@ fn learn(lines: &[&[u8]]) -> Option<LineLayout> {
     let is_only = first_word.is_some();
     let mut layout = LineLayout {
         variants: vec![variant(place, lines, first_word)],
+        known: None,
         first: None,
+        wants_words: false,
     };
     layout.first = lines
         .iter()
@@ -204,6 +218,8 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
         _ if num == 0 => false,
         // A line that says itself that a record begins.
         TimeForm::Dated(_) if num_before > 0 && is_anchored => is(10) && is_first,
+        // A line of nothing but its time is the head of what follows it: `M Wed May  1 10:00:00 2024`.
+        TimeForm::Dated(_) if num >= 3 && is_full && is(10) && are_alone(place, lines) => true,
         TimeForm::Dated(_) if num_before == 0 && is_full => {
             is(50) || (num >= 3 && is(20) && is_first)
         }
@@ -214,6 +230,15 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
         TimeForm::Clock => is(70) && num >= 2,
         TimeForm::Untimed => is(80) && (num >= 2 || lines.len() <= 2),
     }
+}
+
+/// Returns whether lines that have a time in a place end with it.
+fn are_alone(place: Place, lines: &[&[u8]]) -> bool {
+    let variant = bare(place);
+    let mut ends = lines
+        .iter()
+        .filter_map(|line| Some((line, variant.time(line, &mut Found::default())?.1)));
+    ends.all(|(line, end)| after_time(line, end) >= line.len())
 }
 
 /// Returns the word with which a line begins.
@@ -337,7 +362,8 @@ fn variant(place: Place, lines: &[&[u8]], first_word: Option<Vec<u8>>) -> Varian
         num_loggers * 10 >= texts.len() * 8 && !variant.after.iter().any(names);
     let says_level = |text: &&&[u8]| {
         let message = variant.head(text).and_then(|head| text.get(head.end..));
-        message.is_some_and(|message| level::in_pairs(message).is_some())
+        let message = message.and_then(|message| std::str::from_utf8(message).ok());
+        message.is_some_and(|message| level::in_message(message).is_some())
     };
     let num_levels = texts.iter().filter(says_level).count();
     let steps = variant.before.iter().chain(&variant.after);

@@ -158,8 +158,54 @@ pub(super) fn begins(text: &[u8], place: usize) -> bool {
     }
 }
 
+/// Returns the level that a message names in a pair, or in the code of a device: `level=info msg="text"`,
+/// `%LINK-3-UPDOWN: text`.
+pub(super) fn in_message(message: &str) -> Option<Cow<'static, str>> {
+    match in_pairs(message.as_bytes()) {
+        Some(range) => message.get(range).map(normal),
+        None => in_code(message).map(Cow::Borrowed),
+    }
+}
+
+/// Returns the severity in the code of a message of Cisco's, `%FACILITY-SEVERITY-MNEMONIC:`
+/// (`https://www.cisco.com/c/en/us/td/docs/ios/system/messages/guide/consol_smg.html`).
+fn in_code(message: &str) -> Option<&'static str> {
+    const LEVELS: [&str; 8] = [
+        "EMERGENCY",
+        "ALERT",
+        "CRITICAL",
+        "ERROR",
+        "WARN",
+        "NOTICE",
+        "INFO",
+        "DEBUG",
+    ];
+    /// Only the name of a host may stand before it.
+    const MAX_BEFORE: usize = 64;
+    let place = message
+        .bytes()
+        .take(MAX_BEFORE)
+        .position(|byte| byte == b'%')?;
+    let code = message.get(place + 1..)?;
+    let code = code.get(..code.find(|c: char| c.is_whitespace() || c == ':')?)?;
+    let is_name = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+    };
+    let mut parts = code.split('-');
+    (code.contains('-') && is_name(parts.next()?) && code.split('-').all(is_name)).then_some(())?;
+    let severity = parts.find_map(|part| match part.as_bytes() {
+        [digit @ b'0'..=b'7'] => Some(usize::from(digit - b'0')),
+        _ => None,
+    })?;
+    parts.next()?;
+    LEVELS.get(severity).copied()
+}
+
 /// Where the level of `level=info msg="text"` stands.
-pub(super) fn in_pairs(text: &[u8]) -> Option<std::ops::Range<usize>> {
+fn in_pairs(text: &[u8]) -> Option<std::ops::Range<usize>> {
     const KEYS: [&[u8]; 4] = [b"level=", b"lvl=", b"severity=", b"loglevel="];
     let line = text.split(|byte| *byte == b'\n').next()?;
     let begins = |place: usize| place == 0 || line.get(place - 1) == Some(&b' ');

@@ -8,11 +8,11 @@
 //!
 //! There is no list of programs here. [`learn_from`] looks at a sample: behind how many parts do most lines have a time,
 //! how is it written ([`time`]), and which parts follow it in most of them ([`votes`], [`naming`])? What it finds is a
-//! [`LineLayout`], by which [`LineLayout::parse`] goes over each record once. A line without a time there belongs to
+//! [`LineLayout`], by which [`LineLayout::parse`] goes over each record once. A few layouts have marks instead ([`known`]). A line without a time there belongs to
 //! the record before.
 
 mod element;
-mod lambda;
+mod known;
 mod layout;
 mod learn;
 mod level;
@@ -24,7 +24,9 @@ mod tests;
 pub(crate) mod time;
 mod votes;
 
+pub(crate) use known::event;
 pub(crate) use layout::LineLayout;
 pub(crate) use learn::learn_from;
 pub(crate) use level::is_level;
+pub use parse::HEAD_WORDS;
 pub(crate) use parse::without_colours;

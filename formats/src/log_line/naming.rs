@@ -144,9 +144,10 @@ fn logger(parts: &[(Shape, Class, &Values)]) -> Option<usize> {
     best.map(|(_, place)| place)
 }
 
-/// A name, and no figure.
+/// Returns whether a value is a name, not a figure, a letter, a pair or an address.
 fn is_name(value: &[u8]) -> bool {
-    value.first().is_some_and(u8::is_ascii_alphabetic)
+    let is_pair_or_address = value.contains(&b'=') || value.windows(3).any(|part| part == b"://");
+    value.first().is_some_and(u8::is_ascii_alphabetic) && value.len() > 1 && !is_pair_or_address
 }
 
 fn is_group_logger(value: &[u8]) -> bool {

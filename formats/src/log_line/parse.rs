@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::lambda;
+use super::known::lambda;
 use super::layout::{Head, LineLayout};
 use super::learn::logger_at_end;
 use super::level;
@@ -18,12 +18,23 @@ impl LineLayout {
     /// Writes the object of a record.
     pub(crate) fn parse(&self, record: &str, reference: &Reference<'_>, out: &mut Vec<u8>) {
         let text = without_colours(record);
-        let head = self.head(text.as_bytes());
         let mut object = Object::begin(out);
-        if let Some(reading) = head.as_ref().map(|head| head.reading).or(self.first) {
-            add_time(&text, reading, head.is_some(), reference, &mut object);
-        }
-        let around = add_rest(&text, head.as_ref(), &mut object);
+        let around = match self.known {
+            Some(known) => {
+                let own = known.reading(&text);
+                if let Some(reading) = own.or(self.first) {
+                    add_time(&text, reading, own.is_some(), reference, &mut object);
+                }
+                known.add(&text, self.wants_words, &mut object)
+            }
+            None => {
+                let head = self.head(text.as_bytes());
+                if let Some(reading) = head.as_ref().map(|head| head.reading).or(self.first) {
+                    add_time(&text, reading, head.is_some(), reference, &mut object);
+                }
+                self.add_rest(&text, head.as_ref(), &mut object)
+            }
+        };
         match text {
             Cow::Borrowed(_) if around.is_whole && around.head.is_empty() => {}
             Cow::Borrowed(_) if around.is_whole => object.string("head", around.head),
@@ -34,8 +45,60 @@ impl LineLayout {
 
     /// Adds what a text without colours says beside its time, and gives back what stands around its message.
     pub(crate) fn add_members<'t>(&self, text: &'t str, object: &mut Object<'_>) -> Around<'t> {
+        if let Some(known) = self.known {
+            return known.add(text, self.wants_words, object);
+        }
         let head = self.head(text.as_bytes());
-        add_rest(text, head.as_ref(), object)
+        self.add_rest(text, head.as_ref(), object)
+    }
+
+    fn add_rest<'t>(
+        &self,
+        text: &'t str,
+        head: Option<&Head>,
+        object: &mut Object<'_>,
+    ) -> Around<'t> {
+        if let Some(head) = head.filter(|_| self.wants_words) {
+            add_words(text, head, object);
+        }
+        add_rest(text, head, object)
+    }
+}
+
+/// Name of the field with the words of a head that no other field has: it is searched instead of `head`, and only
+/// written if the index maps it.
+pub const HEAD_WORDS: &str = "head_words";
+
+/// Adds the words of a head without its time, and without the numbers of process and thread, which have fields of
+/// their own with the same terms.
+fn add_words(text: &str, head: &Head, object: &mut Object<'_>) {
+    let number = |field: Field| {
+        let range = head.found.get(field)?;
+        let is_number = text
+            .get(range.clone())?
+            .bytes()
+            .all(|byte| byte.is_ascii_digit());
+        is_number.then_some(range)
+    };
+    let none = || head.end..head.end;
+    let mut left_out = [
+        head.time.clone(),
+        number(Field::ProcessId).unwrap_or_else(none),
+        number(Field::ThreadId).unwrap_or_else(none),
+    ];
+    left_out.sort_unstable_by_key(|range| range.start);
+    let mut words = String::with_capacity(head.end);
+    let mut from = 0;
+    for range in left_out.into_iter().chain([none()]) {
+        words.push_str(
+            text.get(from..range.start.min(head.end))
+                .unwrap_or_default(),
+        );
+        words.push(' ');
+        from = from.max(range.end);
+    }
+    if words.contains(char::is_alphanumeric) {
+        object.string(HEAD_WORDS, words.trim());
     }
 }
 
@@ -118,10 +181,9 @@ fn add_found(
     let mut has_logger = false;
     let mut has_request = false;
     if head.has_level_in_pairs
-        && let Some(level) =
-            level::in_pairs(message.as_bytes()).and_then(|range| message.get(range))
+        && let Some(level) = level::in_message(message)
     {
-        object.string("level", &level::normal(level));
+        object.string("level", &level);
     }
     for (field, name) in Field::ALL {
         if field == Field::Level

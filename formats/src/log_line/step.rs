@@ -154,7 +154,20 @@ pub(super) fn php_level(text: &[u8], place: usize) -> Option<(Range<usize>, usiz
     let rest = text.get(place..)?.strip_prefix(b"PHP ")?;
     let end = rest.iter().take(30).position(|byte| *byte == b':')?;
     let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b' ';
-    rest.get(..end)?.iter().all(is_name).then_some(())?;
+    let name = rest.get(..end).filter(|name| name.iter().all(is_name))?;
+    const NAMES: [&[u8]; 7] = [
+        b"Warning",
+        b"Notice",
+        b"Deprecated",
+        b"Fatal error",
+        b"Parse error",
+        b"Strict Standards",
+        b"Catchable fatal error",
+    ];
+    NAMES
+        .iter()
+        .any(|known| name.ends_with(known))
+        .then_some(())?;
     let start = place + 4;
     let next = super::element::after_space(text, start + end + 1);
     Some((start..start + end, next))

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::element::{Class, Element, after_space, class, element, quoted};
-use super::lambda;
+use super::known::lambda;
 use super::naming::{self, Values};
 use super::step::{Found, Meaning, Shape, Step, php_level, take};
 

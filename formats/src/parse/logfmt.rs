@@ -12,6 +12,7 @@ use crate::log_line::time::{DateForm, Reading, TimeForm, read};
 pub(crate) fn parse(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), Failure> {
     let mut object = Object::begin(out);
     let mut num_pairs = 0;
+    let mut keys = Vec::with_capacity(16);
     let mut time = Time::default();
     for pair in Pairs::new(text) {
         let Pair { key, value } = pair?;
@@ -20,9 +21,9 @@ pub(crate) fn parse(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), 
                 num_pairs += 1;
                 time.add(key, &value);
                 let kind = hints.fields.get(key).copied();
-                add_untyped(&mut object, key, &value, kind, is_quoted);
+                add_untyped(&mut object, &free(key, &mut keys), &value, kind, is_quoted);
             }
-            None => object.json(key, "true"),
+            None => object.json(&free(key, &mut keys), "true"),
         }
     }
     if let Some(time) = time.written(hints) {
@@ -33,6 +34,15 @@ pub(crate) fn parse(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), 
         0 => Err(Failure::format("the record has no key=value")),
         _ => Ok(()),
     }
+}
+
+/// Returns the name of a key's field: with a number if the key stands there twice, as `msg` in Linux' audit log.
+fn free<'t>(key: &'t str, keys: &mut Vec<Cow<'t, str>>) -> Cow<'t, str> {
+    let numbered = (2..).map(|number| Cow::Owned(format!("{key}_{number}")));
+    let mut names = std::iter::once(Cow::Borrowed(key)).chain(numbered);
+    let name = names.find(|name| !keys.contains(name)).unwrap_or_default();
+    keys.push(name.clone());
+    name
 }
 
 /// A time that is no value of one key: `date=2024-05-01 time=10:00:00 tz="+0200"` of FortiGate, and `msg=audit(1714557600.123:42):`
@@ -126,6 +136,11 @@ impl<'t> Iterator for Pairs<'t> {
             self.rest = after;
             return Some(Ok(Pair { key, value: None }));
         };
+        if let Some((value, rest)) = value.strip_prefix('\'').and_then(until_apostrophe) {
+            self.rest = rest;
+            let value = Some((Cow::Borrowed(value), true));
+            return Some(Ok(Pair { key, value }));
+        }
         let Some(quoted) = value.strip_prefix('"') else {
             let end = value.find([' ', '\t']).unwrap_or(value.len());
             let (value, rest) = value.split_at_checked(end)?;
@@ -142,6 +157,16 @@ impl<'t> Iterator for Pairs<'t> {
         let value = Some((value, true));
         Some(Ok(Pair { key, value }))
     }
+}
+
+/// Returns the text up to an apostrophe that ends the pair, and the rest: `msg='op=login res=success'`.
+fn until_apostrophe(text: &str) -> Option<(&str, &str)> {
+    let is_end = |(at, _): &(usize, &str)| {
+        let after = text.get(at + 1..);
+        after.is_some_and(|after| after.is_empty() || after.starts_with([' ', '\t']))
+    };
+    let (at, _) = text.match_indices('\'').find(is_end)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 /// Returns the text up to the closing quote, unescaped, and the rest.

@@ -12,6 +12,7 @@ use std::net::IpAddr;
 
 use crate::failure::Failure;
 use crate::json::Object;
+use crate::log_line::event::Event;
 use crate::log_line::time::{DateForm, Reading, Reference, TimeForm, read};
 use crate::time;
 
@@ -53,6 +54,8 @@ pub(crate) fn has_tag(line: &str) -> bool {
         None => after,
     };
     hostname.chars().all(is_host)
+        // `imap-login: Info: text`: a colon behind it makes it a tag.
+        && !hostname.ends_with(':')
         && !crate::log_line::is_level(hostname)
         && !matches!(hostname, "stdout" | "stderr" | "START" | "END" | "REPORT")
         && !tag.is_empty()
@@ -132,6 +135,9 @@ fn rfc5424(text: &str, object: &mut Object<'_>) -> Result<(), Failure> {
     };
     let message = message.strip_prefix(' ').unwrap_or(message);
     let message = message.strip_prefix('\u{feff}').unwrap_or(message);
+    if let Some(event) = Event::of(message) {
+        event.add(object);
+    }
     if !message.is_empty() {
         object.string("message", message);
     }
@@ -239,12 +245,20 @@ fn value(text: &str) -> Option<(Cow<'_, str>, &str)> {
 fn rfc3164(text: &str, reference: &Reference<'_>, object: &mut Object<'_>) -> Result<(), Failure> {
     let expected = || Failure::format("expected a time such as `Oct 11 22:14:15` before the host");
     let (timestamp, rest) = old_header(text, reference).ok_or_else(expected)?;
-    object.string("timestamp", &timestamp);
+    let event = rest.split_once(' ').and_then(|(_, rest)| Event::of(rest));
+    // That of an event has its year.
+    let own_time = event.as_ref().and_then(|event| event.timestamp(reference));
+    object.string("timestamp", own_time.as_deref().unwrap_or(&timestamp));
     let (hostname, rest) = rest.split_once(' ').unwrap_or((rest, ""));
     if hostname.is_empty() {
         return Err(Failure::format("the record has no host after its time"));
     }
     object.string("hostname", hostname);
+    if let Some(event) = event {
+        event.add(object);
+        object.string("message", rest);
+        return Ok(());
+    }
     let is_tag = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '(' | ')');
     let tag_end = rest.find(|c| !is_tag(c)).unwrap_or(rest.len());
     let (tag, after) = rest.split_at_checked(tag_end).unwrap_or((rest, ""));
@@ -285,6 +299,8 @@ fn old_header<'t>(text: &'t str, reference: &Reference<'_>) -> Option<(Cow<'t, s
         return None;
     };
     let rest = text.get(15..)?.strip_prefix(' ')?;
+    // Junos writes two.
+    let rest = rest.strip_prefix(' ').unwrap_or(rest);
     let mut timestamp = Vec::with_capacity(20);
     stamp.write(reference, &mut timestamp)?;
     let timestamp = String::from_utf8(timestamp).ok()?;

@@ -525,3 +525,56 @@ fn ours_is_open(text: &str) -> bool {
         values.is_unclosed
     })
 }
+
+#[test]
+fn a_key_that_stands_twice_gets_a_number() {
+    check(
+        Format::Logfmt,
+        "type=USER_LOGIN msg=audit(1714557605.456:457): pid=1300 uid=0 msg='op=login id=1000 res=success' uid=1",
+        json!({
+            "type": "USER_LOGIN", "msg": "audit(1714557605.456:457):", "pid": 1300, "uid": 0,
+            "msg_2": "op=login id=1000 res=success", "uid_2": 1, "timestamp": "2024-05-01T10:00:05.456Z",
+        }),
+    );
+    // An apostrophe that nothing closes is a part of the value.
+    check(
+        Format::Logfmt,
+        "name=O'Brien word='x a=1",
+        json!({"name": "O'Brien", "word": "'x", "a": 1}),
+    );
+}
+
+#[test]
+fn the_fields_of_exchange_are_separated_by_commas() {
+    let text = "#Log-type: Message Tracking Log\n#Fields: date-time,client-ip,event-id,message-subject\n\
+                2024-05-01T10:00:00.123Z,10.0.0.1,RECEIVE,Monthly report\n\
+                2024-05-01T10:00:01.123Z,,DELIVER,\"Hello, world\"\n";
+    assert_eq!(
+        read_text(Format::W3c, text),
+        [
+            Ok(json!({
+                "date_time": "2024-05-01T10:00:00.123Z", "client_ip": "10.0.0.1", "event_id": "RECEIVE",
+                "message_subject": "Monthly report",
+            })),
+            Ok(json!({
+                "date_time": "2024-05-01T10:00:01.123Z", "event_id": "DELIVER", "message_subject": "Hello, world",
+            })),
+        ]
+    );
+    assert_eq!(recognise(text.as_bytes(), true).format, Format::W3c);
+}
+
+#[test]
+fn a_tag_is_no_host_of_syslog() {
+    let line = |n: u32| format!("May 01 10:00:0{n} imap-login: Info: Login: user=<bob>\n");
+    let text: String = (0..5).map(line).collect();
+    assert_eq!(recognise(text.as_bytes(), true).format, Format::Log);
+    check(
+        Format::Syslog,
+        "May  1 10:00:00  mx1 rpd[1234]: text",
+        json!({
+            "timestamp": "2024-05-01T10:00:00Z", "hostname": "mx1", "app_name": "rpd", "proc_id": "1234",
+            "message": "text",
+        }),
+    );
+}

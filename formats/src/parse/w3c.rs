@@ -16,11 +16,30 @@ use crate::layout::{Column, Hints, ValueKind};
 /// Text although it may look like a number.
 const TEXTS: [&str; 4] = ["date", "time", "cs_version", "x_edge_request_id"];
 
-/// Returns the names in a line `#Fields: …`.
+/// Returns the names in a line `#Fields: …`. Exchange separates them, and the values, by commas
+/// (`https://learn.microsoft.com/en-us/exchange/mail-flow/transport-logs/message-tracking`).
 pub(crate) fn names(record: &[u8]) -> Option<Vec<String>> {
     let text = String::from_utf8_lossy(record);
     let names = text.strip_prefix("#Fields:")?;
-    Some(names.split_ascii_whitespace().map(plain_name).collect())
+    let names = names.trim();
+    Some(match has_commas(names) {
+        true => names
+            .split(',')
+            .map(|name| plain_name(name.trim()))
+            .collect(),
+        false => names.split_ascii_whitespace().map(plain_name).collect(),
+    })
+}
+
+/// Returns whether a line `#Fields: …` separates its names by commas.
+pub(crate) fn is_table(record: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(record);
+    text.strip_prefix("#Fields:")
+        .is_some_and(|names| has_commas(names.trim()))
+}
+
+fn has_commas(names: &str) -> bool {
+    names.contains(',') && !names.contains(char::is_whitespace)
 }
 
 pub(crate) fn parse(text: &str, columns: &[Column], out: &mut Vec<u8>) -> Result<(), Failure> {

@@ -92,7 +92,9 @@ pub(super) enum Kind {
     Level {
         is_tag: bool,
     },
-    /// The words before a line's message, whose order has no meaning.
+    /// The text before a line's message: its words have a field of their own.
+    LineHead,
+    /// The words around a line's message, whose order has no meaning.
     Head,
     /// Shown in hits, but found by other fields.
     Shown,
@@ -201,7 +203,8 @@ pub(super) fn kind_in_lines(field: &Field, shapes: &Shapes) -> Kind {
         ("message", kind) if is_text(kind) => MESSAGE,
         // Nothing but the time, which the timestamp finds.
         ("head", Kind::Date(_)) => Kind::Shown,
-        ("head" | "tail", kind) if is_text(kind) => Kind::Head,
+        ("head", kind) if is_text(kind) => Kind::LineHead,
+        ("tail", kind) if is_text(kind) => Kind::Head,
         ("original", kind) if is_text(kind) => Kind::Shown,
         ("level", Kind::Word { .. }) => Kind::Level {
             is_tag: field.is_everywhere && shapes.num_distinct(name) <= 20,

@@ -1,6 +1,7 @@
 //! A suggested config as YAML.
 
 use super::field::{Field, Kind, leaves};
+use canter_formats::HEAD_WORDS;
 use std::fmt::Write;
 
 /// Maximum number of default search fields: more would make the search for a word without a field slow.
@@ -140,7 +141,7 @@ impl Draft<'_> {
                 is_message: true, ..
             } => Some(0),
             Kind::Words { .. } => Some(1),
-            Kind::Head => Some(2),
+            Kind::Head | Kind::LineHead => Some(2),
             Kind::Level { .. }
             | Kind::Word {
                 is_needle: false, ..
@@ -151,7 +152,11 @@ impl Draft<'_> {
         let leaves = leaves(self.fields);
         let mut ranked: Vec<(u32, String)> = Vec::new();
         for field in &leaves {
-            ranked.extend(rank(field).map(|rank| (rank, field.name())));
+            let name = match field.kind {
+                Kind::LineHead => HEAD_WORDS.to_owned(),
+                _ => field.name(),
+            };
+            ranked.extend(rank(field).map(|rank| (rank, name)));
             for path in &field.dynamic_words {
                 let rank = match super::field::is_message(path) {
                     true => 0,
@@ -233,6 +238,13 @@ impl Draft<'_> {
             "",
             quoted(name),
         );
+        if field.kind == Kind::LineHead {
+            let _ = writeln!(
+                yaml,
+                "{:indent$}- {{name: {HEAD_WORDS}, type: text, record: basic, stored: false}}   # its words, without the time",
+                "",
+            );
+        }
     }
 
     /// The type of a field, and its options.
@@ -259,7 +271,7 @@ impl Draft<'_> {
                 ("text", "record: position")
             }
             Kind::Words { .. } | Kind::Head => ("text", "record: basic"),
-            Kind::Shown => ("text", "indexed: false"),
+            Kind::Shown | Kind::LineHead => ("text", "indexed: false"),
             Kind::Word {
                 is_needle: true, ..
             } => ("text", "tokenizer: raw, fast: true, needle: true"),

@@ -12,8 +12,6 @@ use std::io::{self, BufRead, Cursor};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Size of reads from a file, in bytes.
-pub(super) const BUFFER_LEN: usize = 128 * 1024;
 /// Magic at the beginning of a Parquet file.
 pub(super) const PARQUET_MAGIC: &[u8; 4] = b"PAR1";
 const UTF8_BOM: [u8; 3] = [0xef, 0xbb, 0xbf];

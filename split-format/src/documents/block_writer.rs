@@ -1,6 +1,7 @@
 //! Writer of blocks, which [`DocumentsBlock`](super::DocumentsBlock) reads.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
@@ -29,6 +30,8 @@ pub struct BlockWriter {
     shape_places: Places,
     text_places: Places,
     key: Vec<u8>,
+    /// The variables of a text.
+    variables: Vec<Range<usize>>,
     scratch: Vec<u64>,
     num_bytes: usize,
     shapes: Vec<u64>,
@@ -65,6 +68,7 @@ impl BlockWriter {
             shape_places: places(&templates.shapes),
             text_places: places(&templates.texts),
             key: Vec::new(),
+            variables: Vec::new(),
             scratch: Vec::new(),
             num_bytes: 0,
             shapes: Vec::new(),
@@ -112,13 +116,13 @@ impl BlockWriter {
                 (Part::Fixed(value), PieceValues::Fixed(values)) => values.push(value),
                 (Part::Text(text), PieceValues::Texts(calls, rest)) => {
                     self.key.clear();
-                    let is_known = put_literals(&mut self.key, text);
+                    let is_known = put_literals(&mut self.key, text, &mut self.variables);
                     let place = self.text_places.get(&self.key).copied();
                     let columns = place.and_then(|place| self.of_texts.get_mut(place));
                     match (place, columns, is_known) {
                         (Some(place), Some(columns), true) => {
                             calls.push(place as u64 + 1);
-                            for (nth, variable) in variables(text).enumerate() {
+                            for (nth, variable) in self.variables.drain(..).enumerate() {
                                 if nth == columns.len() {
                                     columns.push(Values::default());
                                 }
@@ -178,13 +182,15 @@ impl BlockWriter {
     }
 }
 
-/// Appends the literals of a text; returns `false` if it is too long for a template.
-fn put_literals(key: &mut Vec<u8>, text: &[u8]) -> bool {
+/// Appends the literals of a text, and sets `found` to its variables; returns `false` if it is too long for a template.
+fn put_literals(key: &mut Vec<u8>, text: &[u8], found: &mut Vec<Range<usize>>) -> bool {
+    found.clear();
     if text.len() > MAX_TEXT_NUM_BYTES {
         return false;
     }
+    found.extend(variables(text));
     let mut from = 0;
-    for variable in variables(text) {
+    for variable in found.iter() {
         put_bytes(key, text.get(from..variable.start).unwrap_or_default());
         from = variable.end;
     }
@@ -202,5 +208,5 @@ pub fn shape_of(parts: &[Part<'_>]) -> Vec<u8> {
 /// Returns the template of texts like this one; `None` if it is too long for one.
 pub fn template_of(text: &[u8]) -> Option<Vec<u8>> {
     let mut literals = Vec::new();
-    put_literals(&mut literals, text).then_some(literals)
+    put_literals(&mut literals, text, &mut Vec::new()).then_some(literals)
 }

@@ -99,6 +99,8 @@ fn a_family_is_searched_by_time_level_and_words() {
     check(json!({"query": "process_id:7"}), 60);
     // Text before the message is found, too.
     check(json!({"query": "app"}), 60);
+    check(json!({"query": "info"}), 40);
+    check(json!({"query": "7"}), 60);
     let noon = 1_714_557_600;
     check(
         json!({"query": "*", "start_timestamp": noon, "end_timestamp": noon + 600}),
@@ -109,6 +111,7 @@ fn a_family_is_searched_by_time_level_and_words() {
         .unwrap()
         .json;
     let hit = &hits["hits"][0];
+    assert_eq!(hit.get("head_words"), None, "{hit}");
     let line = format!(
         "{}{}",
         hit["head"].as_str().unwrap(),

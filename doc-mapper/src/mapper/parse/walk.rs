@@ -25,7 +25,7 @@ use tantivy::schema::document::Document;
 use tantivy::{DateTime, TantivyDocument};
 
 use super::parse_leaf::LeafSeed;
-use crate::config::Mode;
+use crate::config::{FieldKind, Mode};
 use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
 use crate::documents::encoded::{DocEncoder, DocShape, EncodedDocs};
 use crate::field_path::{escape_segment, num_path_bytes};
@@ -61,6 +61,8 @@ pub(in crate::mapper) struct Walk<'m> {
     pub(in crate::mapper) deepest: u32,
     /// Total length of the paths of values in fields of any shape.
     num_path_bytes: u64,
+    /// True if a key is unmapped or its field is a JSON field: hits show its value verbatim.
+    pub(in crate::mapper) has_verbatim: bool,
     /// Paths of the fields whose values were ignored as malformed.
     pub(in crate::mapper) ignored: Vec<&'m str>,
     /// Error to return: serde's errors only carry text.
@@ -77,6 +79,7 @@ impl<'m> Walk<'m> {
             presence: Vec::new(),
             deepest: 0,
             num_path_bytes: 0,
+            has_verbatim: false,
             ignored: Vec::new(),
             error: None,
         }
@@ -231,7 +234,9 @@ impl Walk<'_> {
         if let (Some(dynamic), false) = (&mapper.dynamic, extra.is_empty()) {
             self.add_json(dynamic, &JsonValue::Object(extra));
         }
+        // Most lines have only values whose fields are mapped, and need no second pass.
         if let Some(field) = mapper.verbatim
+            && (self.has_verbatim || !self.ignored.is_empty())
             && let Some(parts) = mapper.verbatim_parts(text, &self.ignored)
         {
             self.document.add_text(field, parts);
@@ -368,7 +373,10 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
                     }
                     guess = position + 1;
                     match child {
-                        Child::Leaf(leaf) => map.next_value_seed(LeafSeed { walk, leaf, depth })?,
+                        Child::Leaf(leaf) => {
+                            walk.has_verbatim |= matches!(leaf.kind, FieldKind::Json(_));
+                            map.next_value_seed(LeafSeed { walk, leaf, depth })?;
+                        }
                         Child::Object(child) => {
                             let seed = ObjectSeed {
                                 walk,
@@ -398,6 +406,7 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
                         )));
                     }
                     Mode::Dynamic => {
+                        walk.has_verbatim = true;
                         if node.path.is_empty() && walk.mapper.is_own_key(&key) {
                             return Err(walk.fail(DocError::reserved_name(&key)));
                         }

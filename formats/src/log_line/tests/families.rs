@@ -21,10 +21,10 @@ pub(super) fn hints() -> Arc<Hints> {
 }
 
 /// The text of a record, and what becomes of it.
-type ReadRecord = (String, Result<Value, String>);
+pub(in crate::log_line) type ReadRecord = (String, Result<Value, String>);
 
 /// What records of a text become.
-pub(super) fn read(text: &str) -> (Format, Vec<ReadRecord>) {
+pub(in crate::log_line) fn read(text: &str) -> (Format, Vec<ReadRecord>) {
     let bytes = text.as_bytes();
     let beginning = &bytes[..crate::BEGINNING_LEN.min(bytes.len())];
     let is_whole = beginning.len() == bytes.len();

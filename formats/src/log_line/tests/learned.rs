@@ -161,3 +161,48 @@ fn parts_of_lines_are_put_together() {
         ]
     );
 }
+
+#[test]
+fn the_words_of_a_head_are_those_without_its_time_and_numbers() {
+    let words = |text: &str| {
+        let hints = Arc::new(Hints {
+            fields: [(crate::HEAD_WORDS.to_owned(), crate::ValueKind::Text)].into(),
+            ..Hints::default()
+        });
+        let layout = Layout::of(
+            recognise(text.as_bytes(), true),
+            text.as_bytes(),
+            true,
+            hints,
+        );
+        let line = text.lines().next().unwrap();
+        let mut words = Value::Null;
+        layout.parse(line.as_bytes(), &mut Vec::new(), &mut |parsed| {
+            let doc: Value = serde_json::from_slice(parsed.unwrap()).unwrap();
+            words = doc.get(crate::HEAD_WORDS).cloned().unwrap_or_default();
+        });
+        words
+    };
+    for (line, expected) in [
+        (
+            "081109 203615 148 INFO dfs.DataNode$PacketResponder: text one",
+            "INFO dfs.DataNode$PacketResponder:",
+        ),
+        (
+            "2024-05-01 10:00:00,123 INFO [pool-1] a.b.Service - text one",
+            "INFO [pool-1] a.b.Service -",
+        ),
+        ("INFO:2024-05-01 10:00:00,123:text one", "INFO:"),
+        (
+            "2024/05/01 10:00:00 [error] 1234#5678: *9 text one",
+            "[error]  #",
+        ),
+    ] {
+        let text = format!("{line}\n").repeat(4);
+        let found = words(&text);
+        let found = found.as_str().unwrap_or_default();
+        assert!(found.starts_with(expected), "{line}: {found:?}");
+    }
+    // Nothing but the time.
+    assert_eq!(words(&"2024-05-01 10:00:00 text\n".repeat(4)), Value::Null);
+}

@@ -2,7 +2,7 @@
 //! logs.
 
 mod docs;
-mod families;
+pub(in crate::log_line) mod families;
 mod learned;
 mod no_logs;
 mod properties;

@@ -117,6 +117,8 @@ fn fraction(text: &[u8], place: usize, clock: &mut Clock) -> usize {
     let mark = at(text, place).filter(|mark| matches!(mark, b'.' | b',' | b':'));
     match (mark, run(text, place + 1)) {
         (None, _) | (_, 0) => place,
+        // The next value of a table.
+        (Some(b','), 10..) => place,
         // Milliseconds without zeros before them: `0:0:1:12`.
         (Some(b':'), len @ (1 | 2)) => {
             let millis = number(text, place + 1, len).unwrap_or(0);

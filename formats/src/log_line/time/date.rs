@@ -18,8 +18,10 @@ pub(crate) enum DateForm {
     YearDay,
     /// `01-May-2024`, `01/May/2024`, `Wed, 1 May 2024`, `1. Mai 2024`.
     DayNameYear,
-    /// `May 01, 2024`, `May 1 2024`.
+    /// `May 01, 2024`, `May 1 2024`, `may/01/2024`.
     NameDayYear,
+    /// `2024 May  1`.
+    YearNameDay,
     /// `17/06/09`: as Hadoop and Spark write it.
     ShortYearMonthDay(u8),
     /// `081109`.
@@ -40,7 +42,7 @@ pub(crate) enum DateForm {
 
 impl DateForm {
     /// What is tried, in this order; where a text fits several, the earlier one is likelier.
-    pub(crate) const ALL: [DateForm; 24] = [
+    pub(crate) const ALL: [DateForm; 25] = [
         DateForm::YearMonthDay(b'-'),
         DateForm::YearMonthDay(b'/'),
         DateForm::YearMonthDay(b'.'),
@@ -50,6 +52,7 @@ impl DateForm {
         DateForm::Compact,
         DateForm::DayNameYear,
         DateForm::NameDayYear,
+        DateForm::YearNameDay,
         DateForm::ShortYearMonthDay(b'/'),
         DateForm::ShortYearMonthDay(b'-'),
         DateForm::ShortCompact,
@@ -132,9 +135,10 @@ pub(super) fn read(form: DateForm, text: &[u8], place: usize) -> Option<(Date, u
             (run(text, place + 1) == 2).then_some(())?;
             full(short_year(year), month, day, place + 3)
         }
-        DateForm::DayNameYear | DateForm::NameDayYear | DateForm::NameDay => {
-            with_name(form, text, place)
-        }
+        DateForm::DayNameYear
+        | DateForm::NameDayYear
+        | DateForm::YearNameDay
+        | DateForm::NameDay => with_name(form, text, place),
         DateForm::MonthDay(sep) => {
             let month = two(text, place)?;
             let day = two(text, separated(text, place + 2, sep)?)?;
@@ -191,12 +195,19 @@ fn with_name(form: DateForm, text: &[u8], place: usize) -> Option<(Date, usize)>
         }
         DateForm::NameDayYear => {
             let (month, place) = month_name(text, after_weekday(text, place))?;
-            let (day, place) = one_or_two(text, separated(text, place, b' ')?)?;
-            let place = place + usize::from(at(text, place) == Some(b','));
-            let year = four(text, separated(text, place, b' ')?)?;
+            let sep = at(text, place).filter(|byte| matches!(byte, b' ' | b'/' | b'-'))?;
+            let (day, place) = one_or_two(text, place + 1)?;
+            let place = place + usize::from(sep == b' ' && at(text, place) == Some(b','));
+            let year = four(text, separated(text, place, sep)?)?;
             // `May  1 20:00:00` has no year.
             (at(text, place + 5) != Some(b':') && run(text, place + 1) == 4).then_some(())?;
             full(year, month, day, place + 5)
+        }
+        DateForm::YearNameDay => {
+            let year = four(text, place)?;
+            let (month, place) = month_name(text, separated(text, place + 4, b' ')?)?;
+            let (day, end) = one_or_two(text, separated(text, place, b' ')?)?;
+            full(year, month, day, end)
         }
         DateForm::NameDay => {
             let (month, place) = month_name(text, after_weekday(text, place))?;

@@ -17,7 +17,7 @@ pub(crate) enum TimeForm {
     /// Seconds, milliseconds, microseconds or nanoseconds since 1970, by the number of digits; or seconds with a
     /// fraction.
     Epoch,
-    /// `[    0.000000]`, `[    12.345]`: seconds since the machine was started.
+    /// `[    0.000000]`, `[    12.345]`, `[0.012s]`: seconds since the machine or the program was started.
     Uptime,
     /// A time of day alone.
     Clock,
@@ -222,11 +222,13 @@ fn uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {
     let whole = run(text, start);
     let fraction = run(text, start + whole + 1);
     let end = start + whole + 1 + fraction;
+    // `[0.012s]`, as Java's garbage collector writes it.
+    let close = end + usize::from(at(text, end) == Some(b's'));
     let is_it = (1..=9).contains(&whole)
         && at(text, start + whole) == Some(b'.')
         && matches!(fraction, 3 | 6)
-        && at(text, end) == Some(b']');
-    is_it.then_some((Reading::Uptime { start, end }, end + 1))
+        && at(text, close) == Some(b']');
+    is_it.then_some((Reading::Uptime { start, end }, close + 1))
 }
 
 /// Minutes east of Greenwich of `+02:00`, `-0730`, `UTC`, `Z`; nothing for other names.

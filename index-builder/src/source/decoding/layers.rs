@@ -15,7 +15,7 @@ use crate::source::replay::Replay;
 use canter_formats::BEGINNING_LEN;
 
 /// Size of reads, in bytes.
-const BUFFER_LEN: usize = 128 * 1024;
+pub(in crate::source) const BUFFER_LEN: usize = 128 * 1024;
 /// Maximum number of layers; a file with more is malicious.
 const MAX_LAYERS: usize = 4;
 /// Maximum size of zstd's windows, which are in memory: zstd's own limit without `--long=28` or more.

@@ -20,4 +20,6 @@ mod utf16;
 mod zip;
 
 pub(super) use archive::{Cursor, Found};
+#[cfg(feature = "parquet")]
+pub(super) use layers::BUFFER_LEN;
 pub(super) use layers::{Decoded, Decoding, Layer, WINDOW_ADVICE, is_over_window, pass_nuls};

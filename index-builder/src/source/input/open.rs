@@ -243,7 +243,7 @@ fn parquet_input(
     file: ParquetFile,
     settings: &ReadSettings,
 ) -> Result<Input, BuildError> {
-    use crate::source::opened::BUFFER_LEN;
+    use crate::source::decoding::BUFFER_LEN;
     use crate::source::parquet::{ObjectRanges, ParquetLimits, ParquetLines};
     use std::io::BufReader;
     let wanted = &settings.wanted;

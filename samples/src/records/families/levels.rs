@@ -42,3 +42,16 @@ pub(super) const JUL_IN_SPANISH: Levels = &[
 ];
 /// Of WebSphere Liberty.
 pub(super) const AUDITS: Levels = &[("AUDIT", "AUDIT"), ("INFO", "INFO"), ("WARNING", "WARN")];
+/// The numbers of syslog's severities, as Cisco's messages have them.
+pub(super) const SEVERITIES: Levels = &[
+    ("3", "ERROR"),
+    ("4", "WARN"),
+    ("5", "NOTICE"),
+    ("6", "INFO"),
+];
+pub(super) const CLICKHOUSE: Levels = &[
+    ("Information", "INFO"),
+    ("Debug", "DEBUG"),
+    ("Error", "ERROR"),
+];
+pub(super) const DOVECOT: Levels = &[("Info", "INFO"), ("Warning", "WARN"), ("Error", "ERROR")];

@@ -1,7 +1,7 @@
 //! Families of logs from servers, databases, operating systems and clouds.
 
 use super::Family;
-use super::levels::{LETTERS, LONG, LOWER, WORDS};
+use super::levels::{CLICKHOUSE, DOVECOT, LETTERS, LONG, LOWER, SEVERITIES, WORDS};
 
 /// Logs of systems.
 pub(super) const SYSTEMS: &[Family] = &[
@@ -265,5 +265,55 @@ pub(super) const SYSTEMS: &[Family] = &[
         "{L}{y}{m}{d} {H}:{M}:{S}.{us} {pid} {file}:{line} {msg}",
         LETTERS,
         "source" = "{file}:{line}"
+    ),
+    family!(
+        "cisco ios",
+        "cisco.com system message guide",
+        "*{b} {e} {H}:{M}:{S}.{ms}: %LINK-{L}-UPDOWN: {msg}",
+        SEVERITIES,
+        "message" = "%LINK-{L}-UPDOWN: {msg}"
+    ),
+    family!(
+        "cisco nx-os",
+        "cisco.com nexus system messages",
+        "{Y} {b} {e} {H}:{M}:{S} n9k-1 %ETHPORT-{L}-IF_STATE: {msg}",
+        SEVERITIES,
+        "message" = "n9k-1 %ETHPORT-{L}-IF_STATE: {msg}"
+    ),
+    family!(
+        "mikrotik routeros",
+        "help.mikrotik.com Log",
+        "{b}/{d}/{Y} {H}:{M}:{S} system,info {msg}",
+        &[],
+        "message" = "system,info {msg}"
+    ),
+    family!(
+        "java's garbage collector",
+        "openjdk.org jeps 158",
+        "[{up}.{ms}s][{L}][gc] {msg}",
+        LOWER,
+        "message" = "[gc] {msg}"
+    ),
+    family!(
+        "clickhouse, without a query",
+        "clickhouse.com server settings logger",
+        "{Y}.{m}.{d} {H}:{M}:{S}.{us} [ {pid} ] {} <{L}> Application: {msg}",
+        CLICKHOUSE,
+        "process_id" = "{pid}",
+        "logger" = "Application"
+    ),
+    family!(
+        "dovecot",
+        "doc.dovecot.org logging",
+        "{b} {d} {H}:{M}:{S} imap-login: {L}: {msg}",
+        DOVECOT,
+        "logger" = "imap-login"
+    ),
+    family!(
+        "sap's developer traces",
+        "help.sap.com developer traces",
+        "M {a} {b} {e} {H}:{M}:{S} {Y}\nM  {msg}",
+        &[],
+        "message" = "M  {msg}"
     ),
 ];

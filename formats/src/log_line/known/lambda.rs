@@ -18,7 +18,7 @@ const FIGURES: [(&str, &str, &str); 5] = [
 ];
 
 /// Whether a message is one of an invocation's: no part of it is of the head.
-pub(super) fn is_invocation(text: &[u8], place: usize) -> bool {
+pub(in crate::log_line) fn is_invocation(text: &[u8], place: usize) -> bool {
     let rest = text.get(place..).unwrap_or_default();
     let after = VERBS
         .iter()
@@ -27,7 +27,7 @@ pub(super) fn is_invocation(text: &[u8], place: usize) -> bool {
 }
 
 /// Adds the request's id, and the figures of a report.
-pub(super) fn add(message: &str, has_request: bool, object: &mut Object<'_>) {
+pub(in crate::log_line) fn add(message: &str, has_request: bool, object: &mut Object<'_>) {
     let rest = VERBS.iter().find_map(|verb| message.strip_prefix(verb));
     let Some(rest) = rest.and_then(|rest| rest.strip_prefix("RequestId: ")) else {
         return;

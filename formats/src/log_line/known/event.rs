@@ -1,0 +1,276 @@
+//! Events of security products: CEF of ArcSight (`https://www.microfocus.com/documentation/arcsight/arcsight-smartconnectors/`,
+//! "Implementing ArcSight Common Event Format"), and LEEF of QRadar
+//! (`https://www.ibm.com/docs/en/dsm?topic=overview-leef-event-components`).
+//!
+//! ```text
+//! CEF:0|vendor|product|version|class id|name|severity|src=10.0.0.1 msg=words of a text rt=1714557600123
+//! LEEF:1.0|vendor|product|version|event id|src=10.0.0.1⇥sev=5⇥devTime=May 01 2024 10:00:00
+//! LEEF:2.0|vendor|product|version|event id|^|src=10.0.0.1^sev=5
+//! ```
+//!
+//! Header and extension become fields; the message is the event as it is written, so that nothing of it is lost.
+
+use std::borrow::Cow;
+
+use crate::json::Object;
+use crate::log_line::time::{DateForm, Reading, Reference, TimeForm, read};
+
+const CEF_HEADER: [&str; 7] = [
+    "cef_version",
+    "device_vendor",
+    "device_product",
+    "device_version",
+    "event_class_id",
+    "name",
+    "severity",
+];
+const LEEF_HEADER: [&str; 5] = [
+    "leef_version",
+    "device_vendor",
+    "device_product",
+    "device_version",
+    "event_id",
+];
+/// Fields of the record, which no key of an extension may have.
+const TAKEN: [&str; 14] = [
+    "timestamp",
+    "hostname",
+    "app_name",
+    "proc_id",
+    "facility",
+    "severity",
+    "severity_number",
+    "level",
+    "message",
+    "head",
+    "tail",
+    "original",
+    "stream",
+    "attrs",
+];
+/// Keys of the time, the likeliest first.
+const TIMES: [&str; 4] = ["rt", "devTime", "end", "start"];
+
+/// Returns whether a line is an event.
+pub(crate) fn begins(line: &[u8]) -> bool {
+    let is_version =
+        |rest: &[u8]| rest.first().is_some_and(u8::is_ascii_digit) && rest.contains(&b'|');
+    let rest = line
+        .strip_prefix(b"CEF:")
+        .or_else(|| line.strip_prefix(b"LEEF:"));
+    rest.is_some_and(is_version)
+}
+
+/// An event, its escapes resolved.
+pub(crate) struct Event<'t> {
+    header: Vec<(&'static str, Cow<'t, str>)>,
+    extension: Vec<(&'t str, Cow<'t, str>)>,
+}
+
+impl<'t> Event<'t> {
+    /// Returns the event that a text begins with; `None` if it begins with none.
+    pub(crate) fn of(text: &'t str) -> Option<Self> {
+        let (names, rest): (&[&'static str], &str) = match text.strip_prefix("CEF:") {
+            Some(rest) => (&CEF_HEADER, rest),
+            None => (&LEEF_HEADER, text.strip_prefix("LEEF:")?),
+        };
+        let is_cef = names.len() == CEF_HEADER.len();
+        let mut header = Vec::with_capacity(names.len());
+        let mut rest = rest;
+        for name in names {
+            let (value, after) = until_bar(rest)?;
+            header.push((*name, unescaped(value)));
+            rest = after;
+        }
+        let extension = match is_cef {
+            true => spaced_pairs(rest),
+            false => {
+                let (delimiter, rest) = delimiter(rest);
+                divided_pairs(rest, delimiter)
+            }
+        };
+        Some(Event { header, extension })
+    }
+
+    fn value(&self, key: &str) -> Option<&str> {
+        let pair = self.extension.iter().find(|(name, _)| *name == key);
+        pair.map(|(_, value)| value.as_ref())
+    }
+
+    /// Returns the time at which the device noticed it.
+    pub(crate) fn reading(&self) -> Option<Reading> {
+        TIMES.iter().find_map(|key| time(self.value(key)?.trim()))
+    }
+
+    /// Returns the time as RFC 3339.
+    pub(crate) fn timestamp(&self, reference: &Reference<'_>) -> Option<String> {
+        let Reading::Time(stamp) = self.reading()? else {
+            return None;
+        };
+        let mut out = Vec::new();
+        stamp.write(reference, &mut out)?;
+        String::from_utf8(out).ok()
+    }
+
+    fn level(&self) -> Option<&'static str> {
+        let of_header = self.header.iter().find(|(name, _)| *name == "severity");
+        let severity = match of_header {
+            Some((_, severity)) => severity.as_ref(),
+            None => self.value("sev")?,
+        };
+        Some(match severity.trim() {
+            "0" | "1" | "2" | "3" | "Low" => "INFO",
+            "4" | "5" | "6" | "Medium" => "WARN",
+            "7" | "8" | "High" => "ERROR",
+            "9" | "10" | "Very-High" => "CRITICAL",
+            _ => return None,
+        })
+    }
+
+    /// Adds the level, the header and the extension. A key that stands there twice, or is the name of another field,
+    /// gets a number.
+    pub(crate) fn add(&self, object: &mut Object<'_>) {
+        let mut names: Vec<String> = Vec::new();
+        if let Some(level) = self.level() {
+            object.string("level", level);
+        }
+        for (name, value) in &self.header {
+            names.push((*name).to_owned());
+            if !value.is_empty() {
+                // Beside the severity of a line of syslog.
+                let name = if *name == "severity" {
+                    "event_severity"
+                } else {
+                    name
+                };
+                object.bare(name, value);
+            }
+        }
+        names.push("event_severity".to_owned());
+        for (key, value) in &self.extension {
+            let is_free = |name: &String| !TAKEN.contains(&name.as_str()) && !names.contains(name);
+            let numbered = (2..).map(|number| format!("{key}_{number}"));
+            let name = std::iter::once((*key).to_owned())
+                .chain(numbered)
+                .find(is_free);
+            if let Some(name) = name.filter(|_| !value.is_empty()) {
+                object.bare(&name, value);
+                names.push(name);
+            }
+        }
+    }
+}
+
+/// Adds the fields of a record that is an event, and its message. Returns the text before the message.
+pub(super) fn add<'t>(record: &'t str, object: &mut Object<'_>) -> Option<&'t str> {
+    Event::of(record)?.add(object);
+    object.string("message", record);
+    Some("")
+}
+
+/// Splits at the first `|` that no backslash escapes.
+fn until_bar(text: &str) -> Option<(&str, &str)> {
+    let mut is_escaped = false;
+    let end = text.bytes().position(|byte| {
+        let is_end = byte == b'|' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    })?;
+    Some((text.get(..end)?, text.get(end + 1..)?))
+}
+
+fn unescaped(text: &str) -> Cow<'_, str> {
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (c, chars.clone().next()) {
+            ('\\', Some(next @ ('\\' | '|' | '='))) => {
+                plain.push(next);
+                chars.next();
+            }
+            ('\\', Some(next @ ('n' | 'r'))) => {
+                plain.push(if next == 'n' { '\n' } else { '\r' });
+                chars.next();
+            }
+            _ => plain.push(c),
+        }
+    }
+    Cow::Owned(plain)
+}
+
+/// Returns the pairs of an extension whose values may contain spaces: a value ends before the next key.
+fn spaced_pairs(text: &str) -> Vec<(&str, Cow<'_, str>)> {
+    let is_key = |byte: &u8| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'[' | b']')
+    };
+    let bytes = text.as_bytes();
+    let mut keys: Vec<(usize, usize)> = Vec::new();
+    let mut is_escaped = false;
+    for (at, byte) in bytes.iter().enumerate() {
+        if *byte == b'=' && !is_escaped {
+            let before = bytes.get(..at).unwrap_or_default();
+            let len = before.iter().rev().take_while(|byte| is_key(byte)).count();
+            let start = at - len;
+            let begins = start == 0 || bytes.get(start - 1).is_some_and(u8::is_ascii_whitespace);
+            if len > 0 && begins {
+                keys.push((start, at));
+            }
+        }
+        is_escaped = *byte == b'\\' && !is_escaped;
+    }
+    let ends = keys
+        .iter()
+        .skip(1)
+        .map(|(start, _)| *start)
+        .chain([text.len()]);
+    let pairs = keys.iter().zip(ends).filter_map(|((start, at), end)| {
+        let value = text.get(at + 1..end)?.trim_end();
+        Some((text.get(*start..*at)?, unescaped(value)))
+    });
+    pairs.collect()
+}
+
+/// Returns the delimiter that LEEF 2.0 names, a tab otherwise, and the rest.
+fn delimiter(text: &str) -> (char, &str) {
+    let Some((named, rest)) = text.split_once('|') else {
+        return ('\t', text);
+    };
+    let mut chars = named.chars();
+    let code = named.strip_prefix("0x").or_else(|| named.strip_prefix('x'));
+    let code = code.and_then(|code| u32::from_str_radix(code, 16).ok());
+    match (chars.next(), chars.next(), code.and_then(char::from_u32)) {
+        (None, _, _) => ('\t', rest),
+        (Some(c), None, _) => (c, rest),
+        (_, _, Some(c)) => (c, rest),
+        // The bar is part of a value.
+        _ => ('\t', text),
+    }
+}
+
+fn divided_pairs(text: &str, delimiter: char) -> Vec<(&str, Cow<'_, str>)> {
+    let pairs = text
+        .split(delimiter)
+        .filter_map(|pair| pair.split_once('='));
+    pairs
+        .map(|(key, value)| (key.trim(), Cow::Borrowed(value)))
+        .filter(|(key, _)| !key.is_empty())
+        .collect()
+}
+
+/// Reads a time in the forms that both formats document; others need a `devTimeFormat`, which is not interpreted.
+fn time(text: &str) -> Option<Reading> {
+    let forms = [
+        TimeForm::Epoch,
+        TimeForm::Dated(DateForm::NameDayYear),
+        TimeForm::Dated(DateForm::NameDay),
+        TimeForm::Dated(DateForm::YearMonthDay(b'-')),
+        TimeForm::Dated(DateForm::YearMonthDay(b'/')),
+    ];
+    forms.into_iter().find_map(|form| {
+        let (reading, end) = read(form, text.as_bytes(), 0)?;
+        (end == text.len()).then_some(reading)
+    })
+}

@@ -1,0 +1,171 @@
+//! Layouts with marks, alone, in syslog, and in containers.
+
+use serde_json::{Value, json};
+
+use crate::log_line::tests::families::read;
+use crate::{Format, recognise};
+
+fn docs(text: &str) -> Vec<Value> {
+    let (format, read) = read(text);
+    assert_eq!(format, Format::Log, "{text}");
+    read.into_iter()
+        .map(|(text, parsed)| {
+            let doc = parsed.unwrap();
+            let part = |name: &str| doc.get(name).and_then(Value::as_str).unwrap_or("");
+            assert_eq!(
+                [part("head"), part("message"), part("tail")].concat(),
+                text,
+                "{doc:#}"
+            );
+            doc
+        })
+        .collect()
+}
+
+/// Checks fields of a document.
+fn check(doc: &Value, expected: Value) {
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(doc.get(name), Some(value), "{name} of {doc:#}");
+    }
+}
+
+const CEF: &str = "CEF:0|Trend \\| Micro|Deep Security|20.0|600|User Signed In|3|src=10.52.116.160 suser=admin msg=signed in with a \\= sign rt=1714557600123 msg=again\n\
+     CEF:0|Trend Micro|Deep Security|20.0|601|Worm|10|src=10.52.116.161 rt=May 01 2024 10:00:05.5 level=x cs1=\n";
+
+#[test]
+fn events_have_their_header_and_extension_as_fields() {
+    let docs = docs(CEF);
+    check(
+        &docs[0],
+        json!({
+            "timestamp": "2024-05-01T10:00:00.123Z", "level": "INFO", "device_vendor": "Trend | Micro",
+            "device_product": "Deep Security", "event_class_id": 600, "name": "User Signed In", "event_severity": 3,
+            "src": "10.52.116.160", "suser": "admin", "msg": "signed in with a = sign", "msg_2": "again",
+        }),
+    );
+    check(
+        &docs[1],
+        json!({"timestamp": "2024-05-01T10:00:05.5Z", "level": "CRITICAL", "level_2": "x"}),
+    );
+    assert_eq!(docs[1].get("cs1"), None);
+}
+
+#[test]
+fn events_of_both_versions_of_leef_are_read() {
+    let first = "LEEF:1.0|Microsoft|MSExchange|4.0 SP1|15345|src=192.0.2.0\tsev=5\tdevTime=May 01 2024 10:00:00.000 UTC\tusrName=joe black\n";
+    let second = "LEEF:2.0|Lancope|StealthWatch|1.0|41|^|src=192.0.2.1^sev=9^devTime=1714557605000^url=a|b\n";
+    let hexadecimal = second.replace("|^|", "|x5e|");
+    let docs = docs(&[first, second, &hexadecimal].concat());
+    check(
+        &docs[0],
+        json!({
+            "timestamp": "2024-05-01T10:00:00.000Z", "level": "WARN", "event_id": 15345, "src": "192.0.2.0",
+            "usrName": "joe black",
+        }),
+    );
+    for doc in &docs[1..] {
+        check(
+            doc,
+            json!({"timestamp": "2024-05-01T10:00:05.000Z", "level": "CRITICAL", "src": "192.0.2.1", "url": "a|b"}),
+        );
+    }
+}
+
+#[test]
+fn an_event_in_syslog_has_its_own_time() {
+    let event = CEF.lines().next().unwrap();
+    for header in ["May  2 00:00:00 fw1", "<134>May  2 00:00:00 fw1"] {
+        let text = format!("{header} {event}\n").repeat(3);
+        let (format, read) = read(&text);
+        assert_eq!(format, Format::Syslog);
+        check(
+            read[0].1.as_ref().unwrap(),
+            json!({
+                "timestamp": "2024-05-01T10:00:00.123Z", "hostname": "fw1", "src": "10.52.116.160", "message": event,
+            }),
+        );
+    }
+}
+
+const CMTRACE: &str = "<![LOG[Starting the download]LOG]!><time=\"10:00:00.123-120\" date=\"05-01-2024\" component=\"CcmExec\" context=\"\" type=\"1\" thread=\"42\" file=\"a.cpp:12\">\n\
+     <![LOG[Policy evaluation took\nlonger than ]LOG]! expected]LOG]!><time=\"10:00:02.789+300\" date=\"05-01-2024\" component=\"Policy\" context=\"c\" type=\"3\" thread=\"43\" file=\"b.cpp:7\">\n";
+
+#[test]
+fn records_of_configuration_manager_may_have_several_lines() {
+    let docs = docs(CMTRACE);
+    assert_eq!(docs.len(), 2);
+    check(
+        &docs[0],
+        json!({
+            "timestamp": "2024-05-01T10:00:00.123+02:00", "level": "INFO", "logger": "CcmExec", "thread_id": "42",
+            "source": "a.cpp:12", "message": "Starting the download",
+        }),
+    );
+    check(
+        &docs[1],
+        json!({
+            "timestamp": "2024-05-01T10:00:02.789-05:00", "level": "ERROR", "context": "c",
+            "message": "Policy evaluation took\nlonger than ]LOG]! expected",
+        }),
+    );
+}
+
+const CHROMIUM: &str = "[1234:5678:0501/100000.123456:ERROR:gpu_process_host.cc(967)] GPU process launch failed\nmore of it\n\
+     [0501/100001:WARNING:sandbox.cc(3)] [text]\n\
+     [1234:1234:0501/100002.3:INFO:CONSOLE(12)] \"hello\"\n\
+     [1234:1234:0501/100003.4:VERBOSE1:network_service.cc(99)] starting\n";
+
+#[test]
+fn the_day_and_time_of_chromium_are_in_its_brackets() {
+    let docs = docs(CHROMIUM);
+    assert_eq!(docs.len(), 4);
+    check(
+        &docs[0],
+        json!({
+            "timestamp": "2024-05-01T10:00:00.123456Z", "level": "ERROR", "process_id": "1234", "thread_id": "5678",
+            "source": "gpu_process_host.cc(967)", "message": "GPU process launch failed\nmore of it",
+        }),
+    );
+    check(
+        &docs[1],
+        json!({"timestamp": "2024-05-01T10:00:01Z", "level": "WARN", "message": "[text]"}),
+    );
+    assert_eq!(docs[1].get("process_id"), None);
+    check(&docs[2], json!({"level": "INFO", "source": "CONSOLE(12)"}));
+    check(&docs[3], json!({"level": "TRACE"}));
+}
+
+#[test]
+fn marks_are_found_in_containers() {
+    for (text, field, value) in [
+        (CEF, "src", "10.52.116.160"),
+        (CMTRACE, "logger", "CcmExec"),
+        (CHROMIUM, "process_id", "1234"),
+    ] {
+        let wrap = |line: &str| format!("2024-06-01T10:00:00.5Z stdout F {line}\n");
+        let wrapped: String = text.lines().map(wrap).collect();
+        let (format, read) = read(&wrapped);
+        assert_eq!(format, Format::Container);
+        check(
+            read[0].1.as_ref().unwrap(),
+            json!({field: value, "timestamp": "2024-06-01T10:00:00.5Z"}),
+        );
+    }
+}
+
+#[test]
+fn texts_that_only_resemble_marks_are_read_as_before() {
+    for text in [
+        "CEF: a format of events\nand more\n",
+        "LEEF:x|a|b\n",
+        "<![CDATA[x]]>\n",
+        "[1234:5678:0501/100000:ERROR] no source\n",
+        "[1:2:1399/100000:ERROR:a.cc(1)] no day\n",
+    ] {
+        assert_eq!(
+            recognise(text.as_bytes(), true).format,
+            Format::Plain,
+            "{text}"
+        );
+    }
+}
