@@ -63,7 +63,9 @@ impl Time {
             "date" => value.clone_into(&mut self.date),
             "time" => value.clone_into(&mut self.clock),
             "tz" => value.clone_into(&mut self.zone),
-            "msg" => self.audited = value.strip_prefix("audit(").map(str::to_owned),
+            "msg" if self.audited.is_none() => {
+                self.audited = value.strip_prefix("audit(").map(str::to_owned);
+            }
             "timestamp" => self.is_said = true,
             _ => {}
         }

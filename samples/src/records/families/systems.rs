@@ -292,7 +292,7 @@ pub(super) const SYSTEMS: &[Family] = &[
         "openjdk.org jeps 158",
         "[{up}.{ms}s][{L}][gc] {msg}",
         LOWER,
-        "message" = "[gc] {msg}"
+        "logger" = "gc"
     ),
     family!(
         "clickhouse, without a query",
