@@ -25,10 +25,13 @@ pub(super) fn variables(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
             return Some(second);
         }
         loop {
-            let start = at + text.get(at..)?.iter().position(u8::is_ascii_alphanumeric)?;
-            let rest = text.get(start..)?;
-            let len = rest.iter().position(|byte| !byte.is_ascii_alphanumeric());
-            at = start + len.unwrap_or(rest.len());
+            // Most words have no digit, and are passed unseen.
+            let rest = text.get(at..)?;
+            let digit = rest.iter().position(u8::is_ascii_digit)?;
+            let (before, from) = rest.split_at_checked(digit)?;
+            let is_of_word = |byte: &&u8| byte.is_ascii_alphanumeric();
+            let start = at + digit - before.iter().rev().take_while(is_of_word).count();
+            at += digit + from.iter().take_while(is_of_word).count();
             let found = variables_of(text.get(start..at)?);
             if let Some((first, more)) = found {
                 let in_text = |range: Range<usize>| start + range.start..start + range.end;
@@ -75,6 +78,7 @@ mod tests {
             &["16089", "91178", "10", "2", "3", "4"],
         );
         check("datanode13 took 12ms", &["13", "12"]);
+        check("a1-b2c_3 no9 x", &["a1", "b2c", "3", "9"]);
         check(
             "7f3a DEADBEEF0 a1 x1y2 http2",
             &["7f3a", "DEADBEEF0", "a1", "x1y2", "2"],
