@@ -24,9 +24,9 @@ mod tests;
 pub(crate) mod time;
 mod votes;
 
+pub use known::HEAD_WORDS;
 pub(crate) use known::event;
 pub(crate) use layout::LineLayout;
 pub(crate) use learn::learn_from;
 pub(crate) use level::is_level;
-pub use parse::HEAD_WORDS;
 pub(crate) use parse::without_colours;

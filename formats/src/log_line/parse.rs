@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::known::lambda;
+use super::known::{Around, HEAD_WORDS, lambda};
 use super::layout::{Head, LineLayout};
 use super::learn::logger_at_end;
 use super::level;
@@ -65,10 +65,6 @@ impl LineLayout {
     }
 }
 
-/// Name of the field with the words of a head that no other field has: it is searched instead of `head`, and only
-/// written if the index maps it.
-pub const HEAD_WORDS: &str = "head_words";
-
 /// Adds the words of a head without its time, and without the numbers of process and thread, which have fields of
 /// their own with the same terms.
 fn add_words(text: &str, head: &Head, object: &mut Object<'_>) {
@@ -100,14 +96,6 @@ fn add_words(text: &str, head: &Head, object: &mut Object<'_>) {
     if words.contains(char::is_alphanumeric) {
         object.string(HEAD_WORDS, words.trim());
     }
-}
-
-/// What stands around the message of a record, and is told beside it.
-pub(crate) struct Around<'t> {
-    /// Before the message.
-    pub(crate) head: &'t str,
-    /// Whether head, message and `tail` are the text.
-    pub(crate) is_whole: bool,
 }
 
 /// Adds the fields and the message, and gives back what stands before that.

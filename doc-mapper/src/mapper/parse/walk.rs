@@ -25,7 +25,7 @@ use tantivy::schema::document::Document;
 use tantivy::{DateTime, TantivyDocument};
 
 use super::parse_leaf::LeafSeed;
-use crate::config::{FieldKind, Mode};
+use crate::config::Mode;
 use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
 use crate::documents::encoded::{DocEncoder, DocShape, EncodedDocs};
 use crate::field_path::{escape_segment, num_path_bytes};
@@ -61,8 +61,6 @@ pub(in crate::mapper) struct Walk<'m> {
     pub(in crate::mapper) deepest: u32,
     /// Total length of the paths of values in fields of any shape.
     num_path_bytes: u64,
-    /// True if a key is unmapped or its field is a JSON field: hits show its value verbatim.
-    pub(in crate::mapper) has_verbatim: bool,
     /// Paths of the fields whose values were ignored as malformed.
     pub(in crate::mapper) ignored: Vec<&'m str>,
     /// Error to return: serde's errors only carry text.
@@ -79,7 +77,6 @@ impl<'m> Walk<'m> {
             presence: Vec::new(),
             deepest: 0,
             num_path_bytes: 0,
-            has_verbatim: false,
             ignored: Vec::new(),
             error: None,
         }
@@ -121,12 +118,9 @@ impl DocMapper {
             (self.timestamp_field(), timestamp, self.ignores_malformed)
         {
             out.truncate(before);
+            let reason = DocErrorReason::MissingTimestamp;
             let message = "the document has no value for the timestamp field";
-            return Err(DocError::new(
-                DocErrorReason::MissingTimestamp,
-                path,
-                message,
-            ));
+            return Err(DocError::new(reason, path, message));
         }
         Ok(timestamp)
     }
@@ -231,13 +225,12 @@ fn syntax_error(error: &serde_json::Error, text: &str) -> DocError {
 impl Walk<'_> {
     fn finish(&mut self, extra: Entries<'_>, text: &str) {
         let mapper = self.mapper;
-        if let (Some(dynamic), false) = (&mapper.dynamic, extra.is_empty()) {
+        let has_extra = !extra.is_empty();
+        if let (Some(dynamic), true) = (&mapper.dynamic, has_extra) {
             self.add_json(dynamic, &JsonValue::Object(extra));
         }
-        // Most lines have only values whose fields are mapped, and need no second pass.
         if let Some(field) = mapper.verbatim
-            && (self.has_verbatim || !self.ignored.is_empty())
-            && let Some(parts) = mapper.verbatim_parts(text, &self.ignored)
+            && let Some(parts) = mapper.verbatim_parts(text, has_extra, &self.ignored)
         {
             self.document.add_text(field, parts);
         }
@@ -373,10 +366,7 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
                     }
                     guess = position + 1;
                     match child {
-                        Child::Leaf(leaf) => {
-                            walk.has_verbatim |= matches!(leaf.kind, FieldKind::Json(_));
-                            map.next_value_seed(LeafSeed { walk, leaf, depth })?;
-                        }
+                        Child::Leaf(leaf) => map.next_value_seed(LeafSeed { walk, leaf, depth })?,
                         Child::Object(child) => {
                             let seed = ObjectSeed {
                                 walk,
@@ -406,7 +396,6 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
                         )));
                     }
                     Mode::Dynamic => {
-                        walk.has_verbatim = true;
                         if node.path.is_empty() && walk.mapper.is_own_key(&key) {
                             return Err(walk.fail(DocError::reserved_name(&key)));
                         }

@@ -56,6 +56,8 @@ pub struct DocMapper {
     pub(in crate::mapper) presence: Option<Field>,
     pub(in crate::mapper) document_size: Option<Leaf>,
     pub(in crate::mapper) verbatim: Option<Field>,
+    /// True if a mapped field is shown verbatim.
+    pub(in crate::mapper) has_verbatim_fields: bool,
     timestamp: Option<(Field, String)>,
     /// True if the mapper belongs to one segment rather than to an index.
     is_of_segment: bool,
@@ -111,10 +113,8 @@ impl DocMapper {
         mut numbering: Numbering<'_>,
     ) -> Result<DocMapper, ConfigError> {
         let mapping = &config.doc_mapping;
-        let timestamp_path = mapping
-            .timestamp_field
-            .as_deref()
-            .map(|p| join_path(&split_path(p)));
+        let timestamp_path = mapping.timestamp_field.as_deref();
+        let timestamp_path = timestamp_path.map(|path| join_path(&split_path(path)));
         let dynamic_mapping = mapping
             .dynamic_mapping
             .as_ref()
@@ -156,6 +156,7 @@ impl DocMapper {
             presence: own.presence,
             document_size: own.document_size.map(document_size_leaf),
             verbatim: own.verbatim,
+            has_verbatim_fields: has_verbatim(&mapping.field_mappings),
             timestamp,
             is_of_segment: false,
             ignores_malformed: mapping.ignore_malformed,

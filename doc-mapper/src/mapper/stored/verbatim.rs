@@ -174,8 +174,17 @@ fn push_compact(json: &str, out: &mut String) {
 
 impl DocMapper {
     /// Returns the verbatim parts of an accepted line; `None` if hits show none. `ignored` lists the paths of fields whose
-    /// values were ignored.
-    pub(in crate::mapper) fn verbatim_parts(&self, line: &str, ignored: &[&str]) -> Option<String> {
+    /// values were ignored, and `has_extra` is true if some keys are unmapped.
+    pub(in crate::mapper) fn verbatim_parts(
+        &self,
+        line: &str,
+        has_extra: bool,
+        ignored: &[&str],
+    ) -> Option<String> {
+        // Most lines have only values whose fields are mapped, and need no second pass.
+        if !has_extra && !self.has_verbatim_fields && ignored.is_empty() {
+            return None;
+        }
         let mut parts = String::new();
         let mut scanner = Scanner::new(line);
         self.push_parts(&self.root, &mut scanner, ignored, &mut parts);

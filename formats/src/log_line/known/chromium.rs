@@ -8,8 +8,8 @@
 //!
 //! Process and thread are missing if the program does not ask for them.
 
+use super::HEAD_WORDS;
 use crate::json::Object;
-use crate::log_line::HEAD_WORDS;
 use crate::log_line::level;
 use crate::log_line::time::{DateForm, Reading, TimeForm, read};
 

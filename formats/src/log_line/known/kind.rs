@@ -2,8 +2,19 @@
 
 use super::{chromium, cmtrace, event};
 use crate::json::Object;
-use crate::log_line::parse::Around;
 use crate::log_line::time::Reading;
+
+/// Name of the field with the words of a head that no other field has: it is searched instead of `head`, and only
+/// written if the index maps it.
+pub const HEAD_WORDS: &str = "head_words";
+
+/// What stands around the message of a record, and is told beside it.
+pub(crate) struct Around<'t> {
+    /// Before the message.
+    pub(crate) head: &'t str,
+    /// Whether head, message and `tail` are the text.
+    pub(crate) is_whole: bool,
+}
 
 /// A layout with marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,4 +9,5 @@ pub(super) mod lambda;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use kind::Known;
+pub use kind::HEAD_WORDS;
+pub(crate) use kind::{Around, Known};
