@@ -137,13 +137,12 @@ impl<'t> Event<'t> {
         for (name, value) in &self.header {
             names.push((*name).to_owned());
             if !value.is_empty() {
-                // Beside the severity of a line of syslog.
-                let name = if *name == "severity" {
-                    "event_severity"
-                } else {
-                    name
-                };
-                object.bare(name, value);
+                match *name {
+                    // Beside the severity of a line of syslog.
+                    "severity" => object.bare("event_severity", value),
+                    // `1.10` is no number.
+                    name => object.string(name, value),
+                }
             }
         }
         names.push("event_severity".to_owned());

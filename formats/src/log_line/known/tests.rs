@@ -39,7 +39,7 @@ fn events_have_their_header_and_extension_as_fields() {
         &docs[0],
         json!({
             "timestamp": "2024-05-01T10:00:00.123Z", "level": "INFO", "device_vendor": "Trend | Micro",
-            "device_product": "Deep Security", "event_class_id": 600, "name": "User Signed In", "event_severity": 3,
+            "device_product": "Deep Security", "event_class_id": "600", "name": "User Signed In", "event_severity": 3,
             "src": "10.52.116.160", "suser": "admin", "msg": "signed in with a = sign", "msg_2": "again",
         }),
     );
@@ -59,7 +59,7 @@ fn events_of_both_versions_of_leef_are_read() {
     check(
         &docs[0],
         json!({
-            "timestamp": "2024-05-01T10:00:00.000Z", "level": "WARN", "event_id": 15345, "src": "192.0.2.0",
+            "timestamp": "2024-05-01T10:00:00.000Z", "level": "WARN", "event_id": "15345", "src": "192.0.2.0",
             "usrName": "joe black",
         }),
     );
