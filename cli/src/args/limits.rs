@@ -51,11 +51,11 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "N")]
     max_query_depth: Option<u64>,
 
-    /// Maximum number of terms and clauses in the query [default: 1024].
+    /// Maximum number of terms and clauses in the query [default: 16384].
     #[arg(long, value_name = "N")]
     max_query_clauses: Option<u64>,
 
-    /// Maximum length of the query [default: 64 KiB].
+    /// Maximum length of the query [default: 1 MiB].
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_query_bytes: Option<u64>,
 

@@ -82,6 +82,7 @@ test("a state goes into the URL and comes out again", () => {
     ...emptyState(),
     index: "logs",
     query: 'body:"a b" & c',
+    language: /** @type {const} */ ("kql"),
     filters: [
       { field: "level", value: "a:b", isNot: false },
       { field: "level", value: "x", isNot: true },

@@ -30,8 +30,9 @@ enum Kind {
 }
 
 /// The parameters of a search: the name, the canonical name, and the type.
-const SEARCH: [(&str, &str, Kind); 19] = [
+const SEARCH: [(&str, &str, Kind); 20] = [
     ("query", "query", Kind::Query),
+    ("language", "language", Kind::Text),
     ("start_timestamp", "start_timestamp", Kind::Integer),
     ("end_timestamp", "end_timestamp", Kind::Integer),
     ("start_offset", "start_offset", Kind::Count),

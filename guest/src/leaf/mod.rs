@@ -25,4 +25,4 @@ pub(crate) use partial::{
     FailedSplit, PartialHit, PartialResult, check_listed, collapse, compare_hits, general_reason,
     kind_name,
 };
-pub(crate) use reads::list_columns;
+pub(crate) use reads::{list_columns, path_of_column};

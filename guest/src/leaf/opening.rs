@@ -8,10 +8,11 @@ use futures_util::future::join_all;
 use super::candidate::Candidate;
 use super::leaf_search::{Leaf, LeafSearch};
 use super::partial::FailedSplit;
+use super::reads::found_paths;
 use super::split::aggregate::{build_filters, said_by_head};
 use super::split::times::Within;
 use crate::SearchError;
-use crate::query::{QueryShape, build_query};
+use crate::query::QueryShape;
 use crate::split::{HeadSource, OpenSplit, guarded};
 
 impl<'a> LeafSearch<'a> {
@@ -21,7 +22,7 @@ impl<'a> LeafSearch<'a> {
         let search = &*self;
         let opens = splits.iter().map(|(split_ord, source)| {
             let opening = search.indexes.open(source.clone());
-            let work = async move { search.prepare(*split_ord, opening.await?) };
+            let work = async move { search.prepare(*split_ord, opening.await?).await };
             guarded(&source.entry.id, work)
         });
         let opens = join_all(opens).await;
@@ -43,7 +44,12 @@ impl<'a> LeafSearch<'a> {
         candidates
     }
 
-    fn prepare(&self, split_ord: u32, mut split: OpenSplit) -> Result<Candidate, SearchError> {
+    /// Builds the query and the rest of the question for one split.
+    async fn prepare(
+        &self,
+        split_ord: u32,
+        mut split: OpenSplit,
+    ) -> Result<Candidate, SearchError> {
         if self.leaf.question.is_filtered() {
             // The table covers all documents; the reads of a search would reveal those that the caller may not see.
             split.co_occurrence = None;
@@ -52,9 +58,12 @@ impl<'a> LeafSearch<'a> {
             question, resolved, ..
         } = self.leaf;
         let (fields, limits) = (&question.search_field, &question.limits);
+        if question.asks_open_fields(&resolved.query, &split.mapper) {
+            split.found_paths = Some(found_paths(&split, &self.interrupt).await?);
+        }
         let order = self.leaf.order(split.metadata.sort_field.as_deref());
         let has_scores = order.needs_scores();
-        let mut built = build_query(&resolved.query, &split.mapper, fields, has_scores, limits)?;
+        let mut built = split.build(&resolved.query, fields, has_scores, limits)?;
         let within = Within::of(&split, resolved.time);
         if !within.is_exact() {
             // Read together with everything else, without a round trip of its own.
@@ -78,7 +87,7 @@ impl<'a> LeafSearch<'a> {
         let mut named = Vec::new();
         if self.window > 0 {
             for clause in &question.named {
-                let clause = build_query(clause, &split.mapper, fields, false, limits)?;
+                let clause = split.build(clause, fields, false, limits)?;
                 built.needs.add(clause.needs.clone());
                 named.push(clause);
             }

@@ -43,8 +43,8 @@ impl Default for Limits {
             max_buckets: 65_000,
             max_aggregation_bytes: 500_000_000,
             max_query_depth: 50,
-            max_query_clauses: 1_024,
-            max_query_bytes: 64 * 1024,
+            max_query_clauses: 16_384,
+            max_query_bytes: 1 << 20,
             // Together with the other memory of a guest, it stays within the 128 MB of edge platforms.
             max_resident_bytes: 80 << 20,
             max_manifest_bytes: MAX_MANIFEST_BYTES,

@@ -5,6 +5,7 @@ mod build;
 mod columns;
 mod dsl;
 mod grammar;
+mod kql;
 mod matching;
 mod needs;
 mod required_tags;
@@ -14,10 +15,12 @@ mod time_bounds;
 mod tree;
 
 pub(crate) use build::{
-    BuiltQuery, QueryShape, TermAutomaton, any_text, build_query, is_metadata, text_in,
+    BuiltQuery, QueryShape, TermAutomaton, any_text, build_for_split, build_query, is_metadata,
+    text_in,
 };
 pub(crate) use dsl::{NAME, parse_dsl, parse_named};
 pub(crate) use grammar::{parse_query, parse_query_at};
+pub(crate) use kql::{KqlOptions, parse_kql};
 pub(crate) use matching::{ListFiles, ListKind, POSITIONS, POSTINGS, TermInfos, compile};
 pub(crate) use needs::{Needs, TermRange};
 pub(crate) use required_tags::{RequiredTag, required_tags};

@@ -22,6 +22,7 @@ fn collect(node: &QueryNode, tag_fields: &[&str], required: &mut Vec<RequiredTag
         | QueryNode::Constant(inner, _)
         | QueryNode::Nested(inner, ..)
         | QueryNode::Demoted(inner, _, _) => collect(inner, tag_fields, required),
+        QueryNode::Scored(scored) => collect(&scored.node, tag_fields, required),
         QueryNode::Leaf(leaf) => required.extend(of_leaf(leaf, tag_fields)),
         QueryNode::Best(nodes, _) => required.extend(of_alternatives(nodes.iter(), tag_fields)),
         QueryNode::Bool(node) => {

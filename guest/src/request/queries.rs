@@ -5,13 +5,27 @@ use serde_json::Value;
 
 use crate::SearchError;
 use crate::limits::Limits;
-use crate::query::{QueryNode, parse_dsl, parse_query, parse_query_at};
+use crate::query::{KqlOptions, QueryNode, parse_dsl, parse_kql, parse_query, parse_query_at};
+
+/// A language of query strings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Language {
+    /// The query language of docs/query-language.md.
+    #[default]
+    #[serde(alias = "quickwit")]
+    Canter,
+    /// Kibana's query language.
+    Kql,
+}
 
 /// A query string, or a query of Elasticsearch's query DSL.
 #[derive(Debug)]
 pub(crate) enum GivenQuery {
     /// `level:error`
     Text(String),
+    /// `level: error and not host: web*`
+    Kql(String),
     /// `{"term": {"level": "error"}}`
     Dsl(serde_json::Map<String, Value>),
 }
@@ -42,6 +56,21 @@ impl GivenQuery {
         }
     }
 
+    /// Returns the query in this language, if it is a text.
+    ///
+    /// # Errors
+    /// If a language is named for a query of the DSL.
+    pub(crate) fn in_language(self, language: Option<Language>) -> Result<Self, SearchError> {
+        match (self, language) {
+            (given, None) => Ok(given),
+            (Self::Text(text) | Self::Kql(text), Some(Language::Kql)) => Ok(Self::Kql(text)),
+            (Self::Text(text) | Self::Kql(text), Some(Language::Canter)) => Ok(Self::Text(text)),
+            (Self::Dsl(_), Some(_)) => Err(SearchError::invalid(
+                "language: this is for a query as text: leave it out, or write {\"kql\": {\"query\": \"…\"}}",
+            )),
+        }
+    }
+
     /// Parses it; `now_ms` is the time that `now` stands for.
     ///
     /// # Errors
@@ -56,6 +85,13 @@ impl GivenQuery {
         super::parses::note(super::parses::Parsed::Query);
         match self {
             Self::Text(text) => parse_query(text, limits),
+            Self::Kql(text) => {
+                let options = KqlOptions {
+                    now_ms,
+                    ..KqlOptions::default()
+                };
+                parse_kql("query", text, &options, limits)
+            }
             Self::Dsl(clause) => parse_dsl(clause, now_ms, limits),
         }
     }

@@ -1,6 +1,7 @@
 //! A parsed search, borrowed by plan, leaf and root.
 
 use canter_aggregations::check_name;
+use canter_doc_mapper::DocMapper;
 use serde::{Deserialize, Serialize};
 
 use super::aggregations::AskedAggregations;
@@ -143,6 +144,19 @@ impl Question {
     /// Returns whether the caller has a forced filter, and may see only some documents.
     pub(crate) fn is_filtered(&self) -> bool {
         self.forced_filter.is_some()
+    }
+
+    /// Returns whether a query of it applies to fields that it does not name, in an index with this doc mapping.
+    pub(crate) fn asks_open_fields(&self, query: &QueryNode, mapper: &DocMapper) -> bool {
+        let has_default =
+            !self.search_field.is_empty() || !mapper.default_search_fields().is_empty();
+        let filters = self
+            .aggregations
+            .iter()
+            .flat_map(AskedAggregations::queries);
+        let filters = filters.map(|(_, query)| query);
+        let mut queries = std::iter::once(query).chain(&self.named).chain(filters);
+        queries.any(|query| query.asks_open_fields(has_default))
     }
 
     /// Returns the scroll if the question asks for one of its pages.

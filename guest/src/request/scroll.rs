@@ -29,7 +29,7 @@ pub(crate) struct Scroll {
 }
 
 /// Maximum length of a scroll id, in bytes: a query of maximum length and its envelope.
-const MAX_LEN: usize = 256 * 1024;
+const MAX_LEN: usize = 2 << 20;
 
 impl Scroll {
     /// Returns the id that requests the next page.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::DEFAULT_MAX_HITS;
 use super::aggregations::AskedAggregations;
 use super::counting::{Counting, read_counting};
-use super::queries::{GivenQuery, parse_filters, read_filters, texts};
+use super::queries::{GivenQuery, Language, parse_filters, read_filters, texts};
 use super::question::{AnswerForm, Question};
 use super::sort::parse_sort_by;
 use crate::SearchError;
@@ -21,6 +21,9 @@ pub(crate) struct SearchRequest {
     /// The query string (`*` matches everything), or a query of Elasticsearch's query DSL.
     #[serde(default)]
     query: GivenQuery,
+    /// The language of a query as text.
+    #[serde(default)]
+    language: Option<Language>,
     /// Fields for words that name none; the index config's default search fields if absent.
     #[serde(default, alias = "search_fields", deserialize_with = "one_or_many")]
     search_field: Vec<String>,
@@ -128,7 +131,8 @@ impl SearchRequest {
                  others out",
             ));
         }
-        question.query = self.query.parse(self.now_ms, limits)?;
+        let query = self.query.in_language(self.language)?;
+        question.query = query.parse(self.now_ms, limits)?;
         Ok(question)
     }
 

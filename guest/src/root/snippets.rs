@@ -12,7 +12,7 @@ use tantivy::snippet::{Snippet, SnippetGenerator};
 
 use super::elastic::{SOURCE_FIELD, fields_of, own};
 use crate::SearchError;
-use crate::query::{BuiltQuery, QueryNode, any_text, build_query, text_in};
+use crate::query::{BuiltQuery, QueryNode, any_text, text_in};
 use crate::request::{Highlight, Marks, Question};
 use crate::split::OpenSplit;
 
@@ -98,7 +98,7 @@ impl<'a> Snippeter<'a> {
 
     fn of_split(&self, split: &OpenSplit) -> Result<OfSplit<'a>, SearchError> {
         let (fields, limits) = (&self.question.search_field, &self.question.limits);
-        let built = build_query(self.query, &split.mapper, fields, true, limits)?;
+        let built = split.build(self.query, fields, true, limits)?;
         let names = self.names(split).into_iter();
         let stored = names.map(|(name, marks)| {
             let resolved = split.mapper.resolve(&name);

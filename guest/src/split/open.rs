@@ -24,7 +24,8 @@ use super::documents::DocumentFiles;
 use super::identities::IdentityFile;
 use crate::SearchError;
 use crate::exchange::Exchange;
-use crate::query::{POSTINGS, TermInfos, compile};
+use crate::limits::Limits;
+use crate::query::{BuiltQuery, POSTINGS, QueryNode, TermInfos, build_for_split, compile};
 
 /// A manifest entry, with the split's head if the manifest contains it, or the place of the head.
 #[derive(Clone, Debug)]
@@ -57,9 +58,26 @@ pub(crate) struct OpenSplit {
     pub(super) document_files: DocumentFiles,
     pub(super) identities: IdentityFile,
     identity_range: IdentityRange,
+    /// The paths inside JSON fields in which documents have values, if queries apply to fields that they do not name.
+    pub(crate) found_paths: Option<Vec<String>>,
 }
 
 impl OpenSplit {
+    /// Builds a query for this split.
+    ///
+    /// # Errors
+    /// If it names a field that does not exist, or that does not support it.
+    pub(crate) fn build(
+        &self,
+        query: &QueryNode,
+        search_fields: &[String],
+        scoring: bool,
+        limits: &Limits,
+    ) -> Result<BuiltQuery, SearchError> {
+        let paths = self.found_paths.as_deref();
+        build_for_split(query, &self.mapper, paths, search_fields, scoring, limits)
+    }
+
     /// Compiles a query into a matcher. Everything that the query reads must be resident.
     ///
     /// # Errors
@@ -281,6 +299,7 @@ fn from_head(
         document_files,
         identities,
         identity_range,
+        found_paths: None,
         entry,
     })
 }

@@ -106,7 +106,7 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
     if let Some(timestamp) = read.timestamp {
         doc_mapping["timestamp_field"] = timestamp.into();
     }
-    let default_fields = default_search_fields(asked, read.words);
+    let default_fields = default_search_fields(asked);
     let mut config = json!({
         "version": "0.9",
         "index_id": index_id_of(name),
@@ -282,15 +282,14 @@ fn timestamp_field(
     Ok(is_date.then(|| TIMESTAMP.to_owned()))
 }
 
-/// Returns the fields asked for by name, unless there are too many; otherwise the texts indexed by
-/// words.
-fn default_search_fields(asked: Option<Vec<String>>, mut words: Vec<String>) -> Vec<String> {
+/// Returns the fields asked for by name, unless there are too many. An empty list stands for all fields, as `*` does in
+/// Elasticsearch.
+fn default_search_fields(asked: Option<Vec<String>>) -> Vec<String> {
     let asked = asked.filter(|names| {
         let is_pattern = |name: &String| name.contains('*');
         names.len() <= MAX_DEFAULT_FIELDS && !names.iter().any(is_pattern)
     });
-    words.truncate(MAX_DEFAULT_FIELDS);
-    asked.unwrap_or(words)
+    asked.unwrap_or_default()
 }
 
 /// Returns the retention period of a lifecycle, if it has one.

@@ -35,7 +35,8 @@ pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig
         read.fields,
     );
     let default_fields = asked["search_settings"]["default_search_fields"].as_array_mut();
-    if let Some(default_fields) = default_fields {
+    // An empty list stands for all fields, new ones included.
+    if let Some(default_fields) = default_fields.filter(|fields| !fields.is_empty()) {
         let is_new = |path: &String| !default_fields.iter().any(|known| known == path);
         let words: Vec<Value> = read
             .words

@@ -13,6 +13,11 @@ pub(super) const SEARCH: &[Param] = &[
         "severity_text:ERROR",
         "What to look for, in the query language; `*` is everything.",
     ),
+    text(
+        "language",
+        "canter",
+        "The language of the query: `canter`, or `kql` for Kibana's.",
+    ),
     number("start_timestamp", 0, "Seconds since 1970: not before."),
     number(
         "end_timestamp",
@@ -112,6 +117,11 @@ pub(super) const QUERY: &[Param] = &[
         "What to look for, in the query language.",
     ),
     text("df", "body", "The field for words that name none."),
+    text(
+        "language",
+        "lucene",
+        "The language of `q`: `lucene` or `kql`.",
+    ),
     text("default_operator", "AND", "`AND` or `OR` between words."),
     flag("analyze_wildcard", "Has no effect."),
     flag(

@@ -150,6 +150,9 @@ impl<R: Rng> Generator<'_, R> {
             return Leaf::All;
         }
         let defaults = self.table.setup.default_fields;
+        if defaults.is_empty() && self.rng.random_bool(0.06) {
+            return self.word_in_all_fields();
+        }
         if !defaults.is_empty() && self.rng.random_bool(0.06) {
             let fields = defaults
                 .iter()
@@ -172,6 +175,25 @@ impl<R: Rng> Generator<'_, R> {
             (_, 4..9) => self.range(field),
             (_, 9..13) if is_text => self.pattern(field),
             _ => self.words(vec![field], true),
+        }
+    }
+
+    /// Returns a word without a field, in an index without default fields. Whole values are found by their words.
+    fn word_in_all_fields(&mut self) -> Leaf {
+        let fields = self.table.setup.fields.iter().enumerate();
+        let is_searched = |field: &Field| field.kind != Kind::Object && field.source.is_none();
+        let fields = fields.filter(|(_, field)| is_searched(field));
+        let fields: Vec<usize> = fields.map(|(place, _)| place).collect();
+        match self.words(fields, false) {
+            Leaf::Words { fields, text, .. } => Leaf::Words {
+                fields,
+                is_named: false,
+                text: text.split_whitespace().next().unwrap_or("none").to_owned(),
+                quoted: false,
+                slop: 0,
+                prefix: false,
+            },
+            other => other,
         }
     }
 

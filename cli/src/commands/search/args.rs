@@ -62,6 +62,10 @@ pub(crate) struct SearchArgs {
     #[arg(value_name = "QUERY", id = "bare_query")]
     bare_query: Option<String>,
 
+    /// Language of the query: canter, or kql for Kibana's.
+    #[arg(long, value_name = "LANGUAGE", value_parser = ["canter", "kql"])]
+    pub(super) language: Option<String>,
+
     /// Elasticsearch aggregations as JSON, or @FILE that contains the JSON.
     #[arg(long, value_name = "JSON|@FILE", value_parser = parse_aggs)]
     pub(super) aggs: Option<Value>,

@@ -114,6 +114,9 @@ pub(super) fn request_of(args: &SearchArgs) -> Value {
     let mut request = Map::new();
     let mut put = |key: &str, value: Value| request.insert(key.to_owned(), value);
     put("query", args.query().into());
+    if let Some(language) = &args.language {
+        put("language", language.as_str().into());
+    }
     put("max_hits", args.max_hits.into());
     put("start_offset", args.start_offset.into());
     // Always requested: the cost line and the exit code need it.

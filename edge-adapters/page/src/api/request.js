@@ -6,7 +6,7 @@ import { joined } from "../state/query-text.js";
 import { readRange, stepFor } from "../state/time.js";
 import { guessLevelField } from "./index-info.js";
 
-/** @import { State } from "../state/url.js" */
+/** @import { Language, State } from "../state/url.js" */
 /** @import { Anchors, Range, Step } from "../state/time.js" */
 /** @import { IndexInfo } from "./index-info.js" */
 
@@ -19,7 +19,7 @@ const MAX_SNIPPET_FIELDS = 8;
 /**
  * A search with its relative times resolved, so that the next page of hits is one of the same search.
  * @typedef {{
- *   query: string, range: Range, bounds: { startMs: number, endMs: number } | null, step: Step | null,
+ *   query: string, language: Language, range: Range, bounds: { startMs: number, endMs: number } | null, step: Step | null,
  *   breakdown: string | null, sort: string,
  * }} Asked
  */
@@ -47,6 +47,7 @@ export function resolve(state, info, levelField = guessLevelField(info.fields)) 
   const breakdown = state.breakdown === "" ? (levelField ?? null) : state.breakdown;
   return {
     query: joined(state.query, state.filters),
+    language: state.language,
     range,
     bounds: isRange ? { startMs: start * 1000, endMs: end * 1000 } : null,
     step: isRange ? stepFor(end - start, MAX_BARS) : null,
@@ -56,9 +57,10 @@ export function resolve(state, info, levelField = guessLevelField(info.fields)) 
 }
 
 /** @param {Asked} asked */
-export function filterBody({ query, range }) {
+export function filterBody({ query, language, range }) {
   return {
     query,
+    ...(language === "kql" ? { language } : {}),
     ...(range.start === undefined ? {} : { start_timestamp: range.start }),
     ...(range.end === undefined ? {} : { end_timestamp: range.end }),
   };
@@ -156,7 +158,15 @@ export function completionBody({ name, type }, prefix, range) {
   const isText = type === "text" || type === "json" || type === "unknown";
   const include = isText && prefix !== "" ? { include: `${anyCase(prefix)}.*` } : {};
   return {
-    ...filterBody({ query: "*", range, bounds: null, step: null, breakdown: null, sort: "" }),
+    ...filterBody({
+      query: "*",
+      language: "canter",
+      range,
+      bounds: null,
+      step: null,
+      breakdown: null,
+      sort: "",
+    }),
     max_hits: 0,
     // Numbers have no regular expressions: those that fit are picked out of more.
     aggs: {

@@ -33,6 +33,7 @@ export function createSearchBar(session) {
     placeholder: "Words, field:value, AND, OR, NOT",
     "aria-label": "Query",
   });
+  const language = languageChoice(session);
   const suggest = completer(session);
   const form = html("form", {
     class: "search-bar",
@@ -47,6 +48,7 @@ export function createSearchBar(session) {
   });
   form.append(
     html("div", { class: "query-box" }, icon("search"), input),
+    language,
     ...timePicker(session),
     html("button", { type: "submit", class: "button primary" }, "Search"),
   );
@@ -56,6 +58,25 @@ export function createSearchBar(session) {
     if (input.value.trim() !== session.state.query) input.value = session.state.query;
   });
   return form;
+}
+
+/** The choice of the query's language. @param {Session} session */
+function languageChoice(session) {
+  const select = html(
+    "select",
+    {
+      id: "language",
+      class: "language",
+      "aria-label": "Language of the query",
+      onchange: () => session.go({ language: select.value === "kql" ? "kql" : "canter" }),
+    },
+    html("option", { value: "canter" }, "Lucene"),
+    html("option", { value: "kql" }, "KQL"),
+  );
+  session.on("state", () => {
+    select.value = session.state.language;
+  });
+  return select;
 }
 
 /** @param {Session} session */

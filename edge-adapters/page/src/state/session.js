@@ -158,8 +158,8 @@ export class Session {
     let state = { ...this.state, ...patch };
     if (patch.index !== undefined && patch.index !== this.state.index) {
       // Another index has other fields.
-      const { index, view } = state;
-      state = { ...emptyState(), query: state.query, from: state.from, to: state.to, index, view };
+      const { index, view, query, language, from, to } = state;
+      state = { ...emptyState(), query, language, from, to, index, view };
     }
     const isNew = searchKey(state) !== before;
     if (isNew) state = { ...state, doc: null, numHits: PAGE_OF_HITS };

@@ -9,11 +9,13 @@ import { readChart } from "../chart/spec.js";
 
 /** @typedef {"documents" | "chart" | "cost"} View */
 
+/** The language of the query. @typedef {"canter" | "kql"} Language */
+
 /**
  * Empty texts are what was not chosen: the first index, all time, guessed columns, the newest first, a guessed
  * field to break the histogram down by (`-` is none).
  * @typedef {{
- *   index: string, query: string, filters: Filter[], from: string, to: string, columns: string[],
+ *   index: string, query: string, language: Language, filters: Filter[], from: string, to: string, columns: string[],
  *   sort: string, breakdown: string, view: View, numHits: number, doc: number | null, chart: ChartSpec | null,
  * }} State
  */
@@ -27,6 +29,7 @@ export function emptyState() {
   return {
     index: "",
     query: "",
+    language: "canter",
     filters: [],
     from: "",
     to: "",
@@ -53,6 +56,7 @@ export function readState(search) {
   return {
     index: text("index"),
     query: text("q"),
+    language: text("language") === "kql" ? "kql" : "canter",
     filters: [...parameters].flatMap(([name, value]) => readFilter(name, value)),
     from: text("from"),
     to: text("to"),
@@ -79,6 +83,7 @@ export function writeState(state) {
   };
   set("index", state.index);
   set("q", state.query);
+  if (state.language !== "canter") set("language", state.language);
   for (const { field, value, isNot } of state.filters) {
     const name = value === null ? (isNot ? "lacks" : "has") : isNot ? "not" : "is";
     parameters.append(name, value === null ? field : `${field}:${value}`);
@@ -111,6 +116,6 @@ function readFilter(name, value) {
 }
 
 /** What decides which documents are found, and in what order. @param {State} state */
-export function searchKey({ index, query, filters, from, to, sort, breakdown }) {
-  return JSON.stringify([index, query, filters, from, to, sort, breakdown]);
+export function searchKey({ index, query, language, filters, from, to, sort, breakdown }) {
+  return JSON.stringify([index, query, language, filters, from, to, sort, breakdown]);
 }

@@ -122,6 +122,17 @@ pub(super) fn query(body: &mut Body, params: &mut UrlParams) -> Result<Value, Se
             ));
         }
         (Some(query), None) => query,
+        (None, Some(text)) if is_kql(params)? => {
+            let mut kql = Map::new();
+            for (name, value) in query_string {
+                if name != "default_field" {
+                    return Err(wrong(&name, "this is for another language than kql"));
+                }
+                kql.insert(name, value);
+            }
+            kql.insert("query".to_owned(), text.into());
+            json!({ "kql": kql })
+        }
         (None, Some(text)) => {
             query_string.insert("query".to_owned(), text.into());
             json!({"query_string": query_string})
@@ -131,6 +142,18 @@ pub(super) fn query(body: &mut Body, params: &mut UrlParams) -> Result<Value, Se
     match query {
         Value::Object(_) => Ok(query),
         _ => Err(wrong("query", "this must be a JSON object")),
+    }
+}
+
+/// Takes the language of `q`; returns whether it is Kibana's.
+fn is_kql(params: &mut UrlParams) -> Result<bool, SearchError> {
+    match params.text("language") {
+        None | Some("lucene") => Ok(false),
+        Some("kql" | "kuery") => Ok(true),
+        Some(other) => Err(wrong(
+            "language",
+            format!("{other:?} is not known; there are lucene and kql"),
+        )),
     }
 }
 

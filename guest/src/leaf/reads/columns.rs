@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use canter_doc_mapper::DYNAMIC_FIELD;
 use futures_util::future::try_join_all;
 use tantivy::SegmentReader;
 use tantivy::columnar::{ColumnType, ColumnarReader};
@@ -9,7 +10,7 @@ use tantivy::index::SegmentComponent;
 
 use super::rerun::rerun_on_gaps;
 use crate::SearchError;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Interrupt};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guarded};
 
 /// Returns the size in bytes of the columns of a field; `None` if their position is not known without a read.
@@ -47,6 +48,32 @@ pub(crate) async fn list_columns(
         }
     }
     Ok(columns)
+}
+
+/// Returns the paths inside JSON fields in which documents of a split have values, as queries name them. The head holds
+/// them.
+///
+/// # Errors
+/// If the list of columns cannot be read.
+pub(in crate::leaf) async fn found_paths(
+    split: &OpenSplit,
+    interrupt: &Interrupt,
+) -> Result<Vec<String>, SearchError> {
+    let columns = rerun_on_gaps(split, interrupt, || Ok(columns_of(split)?)).await?;
+    let paths = columns.iter().filter_map(|(name, _)| path_of_column(name));
+    Ok(canter_sorting::set_of(paths).into_iter().collect())
+}
+
+/// Returns the path of a column inside a JSON field, as queries name it; `None` for other columns.
+pub(crate) fn path_of_column(name: &str) -> Option<String> {
+    /// Separator between the parts of a column's name.
+    const SEPARATOR: char = '\u{1}';
+    let (field, path) = name.split_once(SEPARATOR)?;
+    let path = path.replace('.', "\\.").replace(SEPARATOR, ".");
+    Some(match field {
+        DYNAMIC_FIELD => path,
+        field => format!("{field}.{path}"),
+    })
 }
 
 fn columns_of(split: &OpenSplit) -> tantivy::Result<Vec<(String, ColumnType)>> {

@@ -8,7 +8,8 @@ mod scan;
 mod warmup;
 
 pub(super) use columns::column_len;
-pub(crate) use columns::list_columns;
+pub(super) use columns::found_paths;
+pub(crate) use columns::{list_columns, path_of_column};
 pub(super) use rerun::rerun_on_gaps;
 pub(super) use scan::{SPLITS_AT_ONCE, ScanBudget, Scanner};
 pub(super) use warmup::warm_up;

@@ -35,6 +35,12 @@ pub(in crate::leaf) async fn warm_up(split: &OpenSplit, needs: &Needs) -> tantiv
                     TermAutomaton::Near(near) => {
                         load_matching(split, *field, &Shared(Arc::clone(near))).await
                     }
+                    TermAutomaton::OneOf(terms) => {
+                        load_matching(split, *field, &Shared(Arc::clone(terms))).await
+                    }
+                    TermAutomaton::AtAnyPath(terms) => {
+                        load_matching(split, *field, &Shared(Arc::clone(terms))).await
+                    }
                 }
             }
             .boxed(),

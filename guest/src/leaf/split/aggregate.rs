@@ -8,7 +8,7 @@ use super::times::Within;
 use super::windows::Windows;
 use crate::SearchError;
 use crate::exchange::Interrupt;
-use crate::query::{BuiltQuery, Needs, build_query};
+use crate::query::{BuiltQuery, Needs};
 use crate::request::{AskedAggregations, Question};
 use crate::split::OpenSplit;
 
@@ -46,7 +46,7 @@ pub(in crate::leaf) fn build_filters(
     needs.columns(&split.mapper, fields.into_iter());
     let filters = asked.queries().map(|(_, query)| {
         let (fields, limits) = (&question.search_field, &question.limits);
-        let built = build_query(query, &split.mapper, fields, false, limits)?;
+        let built = split.build(query, fields, false, limits)?;
         needs.add(built.needs.clone());
         Ok(built)
     });

@@ -1,4 +1,4 @@
-//! Automata over the terms of a dictionary: regular expressions, and words with some edits.
+//! Automata over the terms of a dictionary: regular expressions, words with some edits, and sets of terms.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use tantivy::Term;
 use tantivy::query::{AutomatonWeight, DfaWrapper, EnableScoring, FuzzyTermQuery, Query, Weight};
 use tantivy::schema::Field;
+use tantivy_common::json_path_writer::JSON_END_OF_PATH;
 use tantivy_fst::{Automaton, Regex};
 
 use crate::SearchError;
@@ -17,6 +18,10 @@ pub(crate) enum TermAutomaton {
     Regex(Arc<Regex>),
     /// Accepts words close to a given one.
     Near(Arc<NearWord>),
+    /// Accepts the terms of a set.
+    OneOf(Arc<SortedTerms>),
+    /// Accepts the terms of a set at any path of a JSON field.
+    AtAnyPath(Arc<AtAnyPath>),
 }
 
 /// Accepts terms with an exact prefix and a rest within an edit distance.
@@ -41,6 +46,8 @@ impl fmt::Debug for TermAutomaton {
         formatter.write_str(match self {
             Self::Regex(_) => "Regex",
             Self::Near(_) => "Near",
+            Self::OneOf(_) => "OneOf",
+            Self::AtAnyPath(_) => "AtAnyPath",
         })
     }
 }
@@ -102,12 +109,106 @@ impl Automaton for NearWord {
     }
 }
 
+/// A set of terms, as an automaton: a dictionary is merged with it once, and of the dictionary only the blocks are read
+/// that may have one of the terms.
+pub(crate) struct SortedTerms(Vec<Vec<u8>>);
+
+/// The terms of a set that begin with the bytes so far, as a range, and the number of these bytes.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Begun {
+    first: usize,
+    end: usize,
+    num_bytes: usize,
+}
+
+impl SortedTerms {
+    pub(super) fn new(terms: impl Iterator<Item = Vec<u8>>) -> Self {
+        Self(canter_sorting::set_of(terms).into_iter().collect())
+    }
+
+    fn has(&self, term: &[u8]) -> bool {
+        self.0
+            .binary_search_by(|own| own.as_slice().cmp(term))
+            .is_ok()
+    }
+}
+
+impl Automaton for SortedTerms {
+    type State = Begun;
+
+    fn start(&self) -> Begun {
+        Begun {
+            first: 0,
+            end: self.0.len(),
+            num_bytes: 0,
+        }
+    }
+
+    fn is_match(&self, state: &Begun) -> bool {
+        let first = self.0.get(state.first).filter(|_| state.first < state.end);
+        first.is_some_and(|term| term.len() == state.num_bytes)
+    }
+
+    fn can_match(&self, state: &Begun) -> bool {
+        state.first < state.end
+    }
+
+    fn accept(&self, state: &Begun, byte: u8) -> Begun {
+        let begun = self.0.get(state.first..state.end).unwrap_or_default();
+        let next = |term: &Vec<u8>| term.get(state.num_bytes).copied();
+        // The term that ends here has no next byte, and comes first.
+        let before = begun.partition_point(|term| next(term).is_none_or(|own| own < byte));
+        let until = begun.partition_point(|term| next(term).is_none_or(|own| own <= byte));
+        Begun {
+            first: state.first + before,
+            end: state.first + until,
+            num_bytes: state.num_bytes + 1,
+        }
+    }
+}
+
+/// Terms of a JSON field with one of these values, type and text, whatever their path.
+pub(crate) struct AtAnyPath(SortedTerms);
+
+impl AtAnyPath {
+    pub(super) fn new(values: impl Iterator<Item = Vec<u8>>) -> Self {
+        Self(SortedTerms::new(values))
+    }
+}
+
+impl Automaton for AtAnyPath {
+    /// `None` within the path.
+    type State = Option<Begun>;
+
+    fn start(&self) -> Self::State {
+        None
+    }
+
+    fn is_match(&self, state: &Self::State) -> bool {
+        state.is_some_and(|begun| self.0.is_match(&begun))
+    }
+
+    fn can_match(&self, state: &Self::State) -> bool {
+        state.is_none_or(|begun| self.0.can_match(&begun))
+    }
+
+    fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
+        match (state, byte) {
+            (None, JSON_END_OF_PATH) => Some(self.0.start()),
+            (None, _) => None,
+            (Some(begun), byte) => Some(self.0.accept(begun, byte)),
+        }
+    }
+}
+
 impl TermAutomaton {
     /// Returns whether it accepts a term.
     pub(crate) fn takes(&self, term: &[u8]) -> bool {
         match self {
             Self::Regex(regex) => takes(regex.as_ref(), term),
             Self::Near(near) => takes(near.as_ref(), term),
+            Self::OneOf(terms) => terms.has(term),
+            Self::AtAnyPath(terms) => takes(terms.as_ref(), term),
         }
     }
 }
@@ -140,6 +241,34 @@ impl Query for AutomatonQuery {
                 self.field,
                 Arc::clone(near),
             )),
+            TermAutomaton::OneOf(terms) => Box::new(AutomatonWeight::<SortedTerms>::new(
+                self.field,
+                Arc::clone(terms),
+            )),
+            TermAutomaton::AtAnyPath(terms) => Box::new(AutomatonWeight::<AtAnyPath>::new(
+                self.field,
+                Arc::clone(terms),
+            )),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_of_terms_accepts_these_and_no_others() {
+        let terms = ["", "a", "abc", "abd", "b", "ba\0s"];
+        let set = SortedTerms::new(terms.iter().map(|term| term.as_bytes().to_vec()));
+        for term in terms {
+            assert!(takes(&set, term.as_bytes()), "{term:?}");
+            assert!(set.has(term.as_bytes()), "{term:?}");
+        }
+        for term in ["ab", "abe", "abcd", "c", "ba", "ba\0", "\u{0}"] {
+            assert!(!takes(&set, term.as_bytes()), "{term:?}");
+            assert!(!set.has(term.as_bytes()), "{term:?}");
+        }
+        assert!(!takes(&SortedTerms::new(std::iter::empty()), b""));
     }
 }

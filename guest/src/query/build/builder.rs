@@ -3,6 +3,7 @@
 use canter_doc_mapper::{DocMapper, ResolvedField, ScannedField};
 use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query};
 
+use super::MAX_PATTERNS;
 use super::scores::Best;
 use crate::query::grammar::too_many_clauses;
 use crate::query::needs::Needs;
@@ -10,11 +11,13 @@ use crate::query::scan::{Clause, FieldClause, Scan, Wanted};
 use crate::{ErrorKind, SearchError};
 
 /// Result of building a part of a query.
-type Built = Result<Box<dyn Query>, SearchError>;
+pub(super) type Built = Result<Box<dyn Query>, SearchError>;
 
 /// Builder of one query.
 pub(crate) struct Builder<'a> {
     pub(super) mapper: &'a DocMapper,
+    /// The paths inside JSON fields in which the split has values; `None` if they are not known.
+    pub(super) found_paths: Option<&'a [String]>,
     pub(super) search_fields: &'a [String],
     pub(super) scoring: bool,
     pub(super) needs: Needs,
@@ -25,6 +28,7 @@ pub(crate) struct Builder<'a> {
     pub(super) in_whole_values: bool,
     pub(super) clauses_left: usize,
     pub(super) max_clauses: usize,
+    pub(super) patterns_left: usize,
 }
 
 impl<'a> Builder<'a> {
@@ -38,6 +42,20 @@ impl<'a> Builder<'a> {
             None => Err(SearchError::new(
                 ErrorKind::Limit,
                 too_many_clauses(self.max_clauses),
+            )),
+        }
+    }
+
+    /// Counts one pattern against the limit.
+    pub(super) fn spend_pattern(&mut self) -> Result<(), SearchError> {
+        match self.patterns_left.checked_sub(1) {
+            Some(left) => {
+                self.patterns_left = left;
+                Ok(())
+            }
+            None => Err(SearchError::new(
+                ErrorKind::Limit,
+                format!("the query has more than {MAX_PATTERNS} patterns"),
             )),
         }
     }
@@ -120,51 +138,6 @@ impl<'a> Builder<'a> {
     /// Returns the query for a clause that no index of a split answers.
     pub(super) fn looked_up(&mut self, clause: Clause) -> Box<dyn Query> {
         self.scan.add(clause, self.is_excluded)
-    }
-}
-
-/// Builds the query for one field, given its name.
-type BuildField<'f, 'a> =
-    dyn FnMut(&mut Builder<'a>, &str) -> Result<Box<dyn Query>, SearchError> + 'f;
-
-/// Returns the union of the queries that `build` can make for the fields. `shown` is the part without a
-/// field, and `hint` shows how to name one.
-///
-/// # Errors
-/// If there is no such field, or the first error if `build` fails for all fields.
-pub(super) fn in_default_fields<'a>(
-    builder: &mut Builder<'a>,
-    shown: &str,
-    hint: &str,
-    build: &mut BuildField<'_, 'a>,
-) -> Result<Box<dyn Query>, SearchError> {
-    let names: Vec<String> = if builder.search_fields.is_empty() {
-        builder.mapper.default_search_fields().to_vec()
-    } else {
-        builder.search_fields.to_vec()
-    };
-    if names.is_empty() {
-        return Err(SearchError::invalid(format!(
-            "{shown} names no field and the index has no default_search_fields: {hint}, give \
-             search_field, or set search_settings.default_search_fields"
-        )));
-    }
-    let mut queries = Vec::new();
-    let mut first_error = None;
-    for name in &names {
-        match builder.or_whole_values(name, &mut |builder| build(builder, name)) {
-            Ok(query) => queries.push(query),
-            // A word that is not a number does not concern a numeric default field.
-            Err(error) => first_error = first_error.or(Some(error)),
-        }
-    }
-    if builder.mapper.is_of_segment() && queries.iter().any(|query| !query.is::<EmptyQuery>()) {
-        // In a split that lacks some of the fields, the others suffice.
-        queries.retain(|query| !query.is::<EmptyQuery>());
-    }
-    match first_error {
-        Some(error) if queries.is_empty() => Err(error),
-        _ => Ok(any_of(queries)),
     }
 }
 

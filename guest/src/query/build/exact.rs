@@ -94,14 +94,12 @@ impl Builder<'_> {
         name: &str,
         values: &[Given],
     ) -> Result<Box<dyn Query>, SearchError> {
-        let queries = self.without_scores(|builder| {
-            let queries = values.iter().map(|value| {
-                builder.spend_clause()?;
-                builder.exact(name, value, false)
-            });
-            queries.collect::<Result<Vec<_>, SearchError>>()
-        });
-        let query = any_of(queries?);
+        let query = self.without_scores(|builder| {
+            builder.any_of_terms(|builder| {
+                let queries = values.iter().map(|value| builder.exact(name, value, false));
+                queries.collect()
+            })
+        })?;
         Ok(match self.scoring {
             true => Box::new(ConstScoreQuery::new(query, 1.0)),
             false => query,
@@ -250,6 +248,7 @@ impl Builder<'_> {
         let (start, rest) = word.split_at_checked(prefix_len).unwrap_or((word, ""));
         let mut exact = base.map_or_else(Vec::new, |base| base.serialized_value_bytes().to_vec());
         exact.extend_from_slice(start.as_bytes());
+        self.spend_pattern()?;
         let near = NearWord::new(exact, rest, edits, fuzziness.has_transpositions)?;
         Ok(find_automaton(
             self,

@@ -1,23 +1,12 @@
 //! One text in several fields: their scores combined, or their words treated as those of one field.
 
-use canter_doc_mapper::FieldKind;
-use canter_names::matches_pattern;
 use tantivy::query::{BoostQuery, EmptyQuery, Query};
 
 use super::builder::{Builder, all_of, any_of};
 use super::matching::so_many_of;
+use super::open_fields::{Named, may_match};
 use crate::SearchError;
-use crate::query::tree::{Combine, Factor, InFields, Leaf, Match, Words};
-
-/// Maximum number of fields that a pattern matches.
-const MAX_FIELDS: usize = 64;
-
-/// Fields of a query.
-struct Named {
-    names: Vec<(String, Factor)>,
-    /// True if the request names these fields explicitly, so that errors in them are reported.
-    is_exact: bool,
-}
+use crate::query::tree::{Combine, InFields, Leaf, Match, Words};
 
 impl Builder<'_> {
     /// Builds a query over several fields.
@@ -29,10 +18,13 @@ impl Builder<'_> {
         {
             return self.across(&named, text, &words, others.0, is_lenient);
         }
-        let queries = match self.one_each(&named, &wanted.leaf, is_lenient) {
-            Err(_) if wanted.is_lenient => Vec::new(),
+        let mut queries = match self.one_each(&named, &wanted.leaf, is_lenient) {
+            Err(_) if wanted.is_lenient || named.is_all => Vec::new(),
             queries => queries?,
         };
+        if named.may_be_more {
+            queries.push(may_match());
+        }
         Ok(match wanted.combine {
             Combine::Best(others) | Combine::Cross(others) => self.best_of(queries, others.0),
             Combine::Sum => any_of(queries),
@@ -57,6 +49,9 @@ impl Builder<'_> {
                 Err(error) if is_lenient => first_error = first_error.or(Some(error)),
                 Err(error) => return Err(error),
             }
+        }
+        for name in &named.without_paths {
+            queries.extend(self.at_any_path(name, leaf)?);
         }
         if self.mapper.is_of_segment() && queries.iter().any(|query| !query.is::<EmptyQuery>()) {
             // In a split that lacks some of the fields, the others suffice.
@@ -85,7 +80,10 @@ impl Builder<'_> {
                 words: Words::All,
                 ..text.clone()
             });
-            let queries_of_word = self.one_each(named, &of_word, is_lenient)?;
+            let mut queries_of_word = self.one_each(named, &of_word, is_lenient)?;
+            if named.may_be_more {
+                queries_of_word.push(may_match());
+            }
             queries.push(self.best_of(queries_of_word, others));
         }
         Ok(match &text.words {
@@ -125,59 +123,5 @@ impl Builder<'_> {
             words.push(word.unwrap_or(&token.text).to_owned());
         });
         Some(words)
-    }
-
-    /// Returns the fields that match names and patterns.
-    fn named(&self, wanted: &InFields) -> Result<Named, SearchError> {
-        if wanted.fields.is_empty() {
-            let names = match self.search_fields {
-                [] => self.mapper.default_search_fields(),
-                names => names,
-            };
-            return match names {
-                [] => Err(SearchError::invalid(
-                    "the query names no field, and the index has no default_search_fields: give fields, or set \
-                     search_settings.default_search_fields",
-                )),
-                names => Ok(Named {
-                    names: names
-                        .iter()
-                        .map(|name| (name.clone(), Factor(1.0)))
-                        .collect(),
-                    is_exact: false,
-                }),
-            };
-        }
-        let mut names: Vec<(String, Factor)> = Vec::new();
-        for (name, boost) in &wanted.fields {
-            if !name.contains('*') {
-                names.push((name.clone(), *boost));
-                continue;
-            }
-            for field in self.mapper.fields() {
-                let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
-                // Whole values without words are found in columns.
-                let is_searched = field.indexed || field.scanned || (field.is_fast() && !is_text);
-                let path = field.path();
-                let is_new = !names.iter().any(|(known, _)| *known == path);
-                if is_searched && is_new && matches_pattern(name, &path) {
-                    names.push((path, *boost));
-                }
-            }
-        }
-        if names.len() > MAX_FIELDS {
-            return Err(SearchError::new(
-                crate::ErrorKind::Limit,
-                format!(
-                    "the names of fields stand for {} fields, more than {MAX_FIELDS}",
-                    names.len()
-                ),
-            ));
-        }
-        Ok(Named {
-            is_exact: names.len() == wanted.fields.len()
-                && wanted.fields.iter().all(|(name, _)| !name.contains('*')),
-            names,
-        })
     }
 }

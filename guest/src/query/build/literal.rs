@@ -5,7 +5,8 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 
-use super::builder::{Builder, any_of, has_nothing, in_default_fields, not_indexed};
+use super::builder::{Builder, any_of, has_nothing, not_indexed};
+use super::open_fields::in_default_fields;
 use super::range::{build_equal, build_second, is_timestamp};
 use super::value::{json_base_term, json_value_term, prefix_end, scalar_term, text_of, tokenize};
 use super::whole_values::whole_value;
@@ -14,7 +15,7 @@ use crate::SearchError;
 use crate::query::matching::{PhraseOf, PhrasePrefix};
 use crate::query::needs::TermRange;
 use crate::query::scan::Wanted;
-use crate::query::tree::Literal;
+use crate::query::tree::{Literal, TextLeaf};
 
 pub(super) fn build_literal(
     builder: &mut Builder<'_>,
@@ -23,16 +24,11 @@ pub(super) fn build_literal(
     if let Some(name) = &literal.field {
         return one_field(builder, name, &builder.resolve(name)?, literal);
     }
-    let hint = format!("write field:{}", literal.phrase);
-    in_default_fields(
-        builder,
-        &format!("{:?}", literal.phrase),
-        &hint,
-        &mut |builder, name| {
-            let field = builder.resolve(name)?;
-            one_field(builder, name, &field, literal)
-        },
-    )
+    let leaf = TextLeaf::Literal(literal.clone());
+    in_default_fields(builder, &leaf, &mut |builder, name| {
+        let field = builder.resolve(name)?;
+        one_field(builder, name, &field, literal)
+    })
 }
 
 fn one_field(

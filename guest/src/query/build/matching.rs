@@ -40,7 +40,10 @@ impl Builder<'_> {
             }
             // A field without words has the text as a value.
             _ => {
-                let query = self.exact(name, &whole, false);
+                let query = match self.exact(name, &whole, false) {
+                    Err(_) if wanted.words == Words::Values => self.one_of_words(name, &whole),
+                    query => query,
+                };
                 return match wanted.is_lenient && query.is_err() {
                     true => Ok(Box::new(EmptyQuery)),
                     false => query,
@@ -67,6 +70,14 @@ impl Builder<'_> {
             // A numeric text may have been a number.
             queries.push(find_term(self, &field, term));
         }
+        if let (Words::Values, FieldKind::Json(json)) = (&wanted.words, field.kind) {
+            let words = wanted.text.split_whitespace();
+            let words = words.filter(|word| word.len() < wanted.text.len());
+            for term in words.filter_map(|word| json_value_term(&field, json, word)) {
+                self.spend_clause()?;
+                queries.push(find_term(self, &field, term));
+            }
+        }
         if terms.is_empty() && queries.is_empty() {
             return Ok(match wanted.is_all_without_words {
                 true => Box::new(AllQuery),
@@ -80,6 +91,20 @@ impl Builder<'_> {
                 }
                 of_words => self.words_of(&field, terms, of_words, wanted)?,
             });
+        }
+        Ok(any_of(queries))
+    }
+
+    /// Builds a query for the documents with one of the words of a text as a value.
+    fn one_of_words(&mut self, name: &str, text: &Given) -> Result<Box<dyn Query>, SearchError> {
+        let mut queries = Vec::new();
+        for word in text.text.split_whitespace() {
+            self.spend_clause()?;
+            let word = Given {
+                text: word.to_owned(),
+                is_number: false,
+            };
+            queries.push(self.exact(name, &word, false)?);
         }
         Ok(any_of(queries))
     }
@@ -109,6 +134,7 @@ impl Builder<'_> {
         let (needs_all, min_should) = match of_words {
             Words::All => (true, None),
             Words::Some(min_should) => (false, min_should.as_ref()),
+            Words::Values => (false, None),
             Words::Prefix {
                 needs_all,
                 min_should,

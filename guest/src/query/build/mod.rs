@@ -1,13 +1,16 @@
 //! The query builder: a query's tree + doc mapper → tantivy query + needs.
 
+mod any_path;
 mod automaton;
 mod builder;
 mod exact;
 mod fields;
 mod literal;
 mod matching;
+mod open_fields;
 mod range;
 mod scores;
+mod term_sets;
 mod value;
 mod whole_values;
 mod wildcard;
@@ -27,16 +30,22 @@ use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query,
 };
 
-use self::builder::{Builder, any_of, in_default_fields};
+use self::builder::{Builder, any_of, has_nothing};
 use self::literal::build_literal;
+use self::open_fields::in_default_fields;
 use self::range::{build_exists, build_range, build_set};
-use self::scores::Demoted;
+use self::scores::{BuiltFunction, Demoted, Functions, Modes};
 use self::wildcard::build_regex;
 use super::needs::Needs;
 use super::scan::{Clause, Scan};
-use super::tree::{BoolNode, Given, ID, INDEX, Leaf, PatternKind, QueryNode, Role, TextLeaf};
+use super::tree::{
+    BoolNode, Function, Given, ID, INDEX, Leaf, PatternKind, QueryNode, Role, Scored, TextLeaf,
+};
 use crate::SearchError;
 use crate::limits::Limits;
+
+/// Maximum number of patterns in a query: each is an automaton over a dictionary.
+const MAX_PATTERNS: usize = 1_024;
 
 /// Shape of a query, as far as there is a shortcut for it.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +70,7 @@ pub(crate) struct BuiltQuery {
     pub(crate) scan: Scan,
 }
 
-/// Builds the query for one doc mapping.
+/// Builds the query for the doc mapping of an index.
 ///
 /// # Errors
 /// If it names a field that does not exist, or that does not support it.
@@ -72,8 +81,25 @@ pub(crate) fn build_query(
     scoring: bool,
     limits: &Limits,
 ) -> Result<BuiltQuery, SearchError> {
+    build_for_split(node, mapper, None, search_fields, scoring, limits)
+}
+
+/// Builds the query for the doc mapping of one split. `found_paths` are the paths inside JSON fields in which its
+/// documents have values, if the query applies to fields that it does not name.
+///
+/// # Errors
+/// As [`build_query`].
+pub(crate) fn build_for_split(
+    node: &QueryNode,
+    mapper: &DocMapper,
+    found_paths: Option<&[String]>,
+    search_fields: &[String],
+    scoring: bool,
+    limits: &Limits,
+) -> Result<BuiltQuery, SearchError> {
     let mut builder = Builder {
         mapper,
+        found_paths,
         search_fields,
         scoring,
         needs: Needs::default(),
@@ -82,6 +108,7 @@ pub(crate) fn build_query(
         in_whole_values: false,
         clauses_left: limits.max_query_clauses,
         max_clauses: limits.max_query_clauses,
+        patterns_left: MAX_PATTERNS,
     };
     let query = builder.node(node)?;
     let shape = shape_of(query.as_ref());
@@ -138,6 +165,7 @@ impl Builder<'_> {
                 let queries = queries.collect::<Result<_, _>>()?;
                 Ok(self.best_of(queries, others.0))
             }
+            QueryNode::Scored(scored) => self.scored(scored),
             QueryNode::Demoted(positive, negative, factor) => {
                 let positive = self.node(positive)?;
                 if !self.scoring {
@@ -149,6 +177,57 @@ impl Builder<'_> {
                 Ok(Box::new(Demoted::new(positive, negative, factor.0)))
             }
         }
+    }
+
+    /// Builds a query whose scores functions change.
+    fn scored(&mut self, scored: &Scored) -> Result<Box<dyn Query>, SearchError> {
+        let query = self.node(&scored.node)?;
+        if !self.scoring {
+            // Only errors of the functions matter.
+            self.without_trace(|builder| builder.functions(&scored.functions))?;
+            return Ok(query);
+        }
+        let query: Box<dyn Query> = match query.is::<AllQuery>() {
+            // tantivy drops the scores of a match-all query.
+            true => Box::new(ConstScoreQuery::new(query, 1.0)),
+            false => query,
+        };
+        let functions = self.functions(&scored.functions)?;
+        let modes = Modes {
+            score: scored.score_mode,
+            boost: scored.boost_mode,
+            max_boost: f64::from(scored.max_boost.0),
+        };
+        Ok(Box::new(Functions::new(query, functions, modes)))
+    }
+
+    fn functions(&mut self, functions: &[Function]) -> Result<Vec<BuiltFunction>, SearchError> {
+        let mut built = Vec::with_capacity(functions.len());
+        for function in functions {
+            let filter = function.filter.as_ref();
+            let filter = filter.map(|filter| self.without_scores(|builder| builder.node(filter)));
+            let column = match function.kind.field() {
+                None => None,
+                Some(name) => {
+                    let field = self.resolve(name)?;
+                    if !field.is_fast() && !has_nothing(&field, self.mapper) {
+                        return Err(SearchError::invalid(format!(
+                            "the field {name:?} is not fast, so its values give no score: set fast: true in its mapping"
+                        )));
+                    }
+                    let column = field.fast_field_name();
+                    self.needs.fast_fields.insert(column.clone());
+                    Some(column)
+                }
+            };
+            built.push(BuiltFunction {
+                filter: filter.transpose()?,
+                weight: f64::from(function.weight.0),
+                kind: function.kind.clone(),
+                column,
+            });
+        }
+        Ok(built)
     }
 
     /// Returns whether a path is that of an object, mapped or possibly unmapped.
@@ -343,26 +422,23 @@ impl Builder<'_> {
                 upper,
             } => match field {
                 Some(name) => build_range(self, name, lower, upper),
-                None => in_default_fields(
-                    self,
-                    "a range",
-                    "write field:[a TO b]",
-                    &mut |builder, name| build_range(builder, name, lower, upper),
-                ),
+                None => in_default_fields(self, leaf, &mut |builder, name| {
+                    build_range(builder, name, lower, upper)
+                }),
             },
             TextLeaf::Set { field, elements } => match field {
                 Some(name) => build_set(self, name, elements),
-                None => in_default_fields(
-                    self,
-                    "IN [...]",
-                    "write field: IN [a b]",
-                    &mut |builder, name| build_set(builder, name, elements),
-                ),
+                None => in_default_fields(self, leaf, &mut |builder, name| {
+                    build_set(builder, name, elements)
+                }),
             },
             TextLeaf::Exists { field } => build_exists(self, field),
-            TextLeaf::Regex { field, pattern } => {
-                build_regex(self, named(field, "a regular expression")?, pattern)
-            }
+            TextLeaf::Regex { field, pattern } => match field {
+                Some(name) => build_regex(self, name, pattern),
+                None => in_default_fields(self, leaf, &mut |builder, name| {
+                    build_regex(builder, name, pattern)
+                }),
+            },
         }
     }
 }
@@ -371,10 +447,4 @@ impl Builder<'_> {
 pub(crate) fn is_metadata(mapper: &DocMapper, name: &str) -> bool {
     let is_it = |field: &ResolvedField<'_>| field.path() == name;
     matches!(name, INDEX | ID) && !mapper.fields().iter().any(is_it)
-}
-
-fn named<'a>(field: &'a Option<String>, what: &str) -> Result<&'a str, SearchError> {
-    field
-        .as_deref()
-        .ok_or_else(|| SearchError::invalid(format!("{what} must name a field: field:...")))
 }

@@ -30,6 +30,8 @@ impl ColumnTerms {
         match &self.automaton {
             TermAutomaton::Regex(regex) => ordinals(dictionary, regex.as_ref()),
             TermAutomaton::Near(near) => ordinals(dictionary, near.as_ref()),
+            TermAutomaton::OneOf(terms) => ordinals(dictionary, terms.as_ref()),
+            TermAutomaton::AtAnyPath(terms) => ordinals(dictionary, terms.as_ref()),
         }
     }
 }

@@ -28,6 +28,40 @@ const KINDS: [(&str, Kind); 6] = [
 ];
 
 impl Reader<'_> {
+    /// Parses `combined_fields`: the fields count as one. See
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-combined-fields-query>.
+    pub(super) fn combined_fields(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let text = params.needed("query")?.text;
+        let names = params.texts("fields")?;
+        if names.is_empty() {
+            return Err(wrong(&params.path, "fields is missing"));
+        }
+        let fields = weighed(&format!("{}.fields", params.path), names)?;
+        for (name, _) in &fields {
+            canter_aggregations::check_name(&params.path, name)?;
+        }
+        let words = words(&mut params)?;
+        let all = params.choice("zero_terms_query", &[("none", false), ("all", true)])?;
+        params.ignore(&["auto_generate_synonyms_phrase_query"]);
+        let boost = params.boost()?;
+        params.finish()?;
+        let matched = Match {
+            field: None,
+            text,
+            words,
+            fuzziness: None,
+            is_all_without_words: all.unwrap_or(false),
+            is_lenient: false,
+        };
+        Ok(QueryNode::Fields(InFields {
+            fields,
+            combine: Combine::Cross(Factor(0.0)),
+            leaf: Leaf::Match(matched),
+            is_lenient: false,
+        })
+        .boosted(boost))
+    }
+
     /// Parses `multi_match`, see
     /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-multi-match-query>.
     pub(super) fn multi_match(mut params: Params<'_>) -> Result<QueryNode, SearchError> {

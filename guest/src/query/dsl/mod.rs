@@ -5,9 +5,11 @@
 
 mod compound;
 mod full_text;
+mod kql;
 mod many_fields;
 mod params;
 mod query_string;
+mod scored;
 mod settings;
 mod simple_string;
 mod term_level;
@@ -19,15 +21,16 @@ use serde_json::{Map, Value};
 
 pub(crate) use self::params::NAME;
 use self::params::{Params, wrong};
+pub(super) use self::term_level::Ends;
 use super::grammar::too_many_clauses;
 use super::tree::{Leaf, QueryNode};
 use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
 
 /// All clauses, for the error about an unknown one.
-const CLAUSES: &str = "bool, boosting, constant_score, dis_max, exists, fuzzy, ids, match, match_all, match_bool_prefix, \
+const CLAUSES: &str = "bool, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score, fuzzy, ids, kql, match, match_all, match_bool_prefix, \
                        match_none, match_phrase, match_phrase_prefix, multi_match, nested, prefix, query_string, \
-                       range, regexp, simple_query_string, term, terms, wildcard";
+                       range, regexp, simple_query_string, term, terms, terms_set, wildcard";
 
 /// Parses a query of the DSL. `now_ms` is the time that `now` stands for in dates.
 ///
@@ -184,14 +187,19 @@ impl<'l> Reader<'l> {
             "query_string" => self.query_string(params)?,
             "simple_query_string" => self.simple_query_string(params)?,
             "term" => Self::term(params)?,
-            "terms" => self.terms(params)?,
+            "terms" => Self::terms(params)?,
             "range" => self.range(params)?,
             "exists" => Self::exists(params)?,
-            "ids" => self.ids(params)?,
+            "ids" => Self::ids(params)?,
             "prefix" => Self::prefix(params)?,
             "wildcard" => Self::wildcard(params)?,
             "regexp" => Self::regexp(params)?,
             "fuzzy" => Self::fuzzy(params)?,
+            "kql" => self.kql(params)?,
+            "function_score" => self.function_score(params)?,
+            "distance_feature" => self.distance_feature(params)?,
+            "terms_set" => self.terms_set(params)?,
+            "combined_fields" => Self::combined_fields(params)?,
             _ => {
                 return Err(wrong(
                     place,

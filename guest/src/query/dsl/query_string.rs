@@ -46,8 +46,6 @@ impl Reader<'_> {
             }
             names = vec![field];
         }
-        // All fields: the index's default search fields.
-        names.retain(|name| name != "*");
         let role = match needs_all(&mut params, "default_operator")? {
             Some(true) => Role::Must,
             _ => Role::Should,

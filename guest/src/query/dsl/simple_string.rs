@@ -36,8 +36,7 @@ impl Reader<'_> {
         mut params: Params<'_>,
     ) -> Result<QueryNode, SearchError> {
         let text = params.needed("query")?.text;
-        let mut names = params.texts("fields")?;
-        names.retain(|name| name != "*");
+        let names = params.texts("fields")?;
         let fields = weighed(&format!("{}.fields", params.path), names)?;
         let needs_all = needs_all(&mut params, "default_operator")?.unwrap_or(false);
         let min_should = min_should(&mut params)?;

@@ -8,12 +8,15 @@ use super::full_text::{OfField, of_field};
 use super::params::{Params, given, given_at, wrong};
 use super::settings::{fuzziness, rewrite};
 use super::{Reader, leaf};
-use crate::SearchError;
 use crate::query::tree::{
     AUTO, End, Factor, Fuzziness, Given, Leaf, PatternKind, QueryNode, Range, TextLeaf,
 };
+use crate::{ErrorKind, SearchError};
 
 const MILLISECOND_NS: i64 = 1_000_000;
+
+/// Maximum number of values of `terms` and `ids`, as in Elasticsearch.
+const MAX_TERMS: usize = 65_536;
 
 /// Characters that these expressions treat as operators and ours do not, or treat differently.
 const RESERVED_IN_REGEXP: &str = "~<>&@#\"";
@@ -45,7 +48,7 @@ impl Reader<'_> {
     }
 
     /// Parses `terms`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-terms-query>.
-    pub(super) fn terms(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+    pub(super) fn terms(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let boost = params.boost()?;
         let (name, values) = params.only_other()?;
         check_name(&params.path, name)?;
@@ -55,7 +58,7 @@ impl Reader<'_> {
                 "this must be a list of values; values of another document cannot be looked up";
             return Err(wrong(&path, what));
         };
-        self.count(values.len())?;
+        check_number(&path, values.len())?;
         let values = values.iter().enumerate();
         let values = values.map(|(place, value)| given_at(&format!("{path}.{place}"), value));
         let terms = Leaf::Terms {
@@ -66,7 +69,7 @@ impl Reader<'_> {
     }
 
     /// Parses `ids`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-ids-query>.
-    pub(super) fn ids(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+    pub(super) fn ids(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let boost = params.boost()?;
         let path = format!("{}.values", params.path);
         let values = match params.get("values") {
@@ -75,7 +78,7 @@ impl Reader<'_> {
             None => return Err(wrong(&path, "this must be a list of ids")),
         };
         params.finish()?;
-        self.count(values.len())?;
+        check_number(&path, values.len())?;
         let values = values.iter().map(|value| given_at(&path, value));
         let values: Vec<Given> = values.collect::<Result<_, _>>()?;
         Ok(leaf(Leaf::by_id(values), boost))
@@ -177,16 +180,27 @@ impl Reader<'_> {
     }
 }
 
+/// Checks the number of values of a set, which is one clause.
+fn check_number(path: &str, num_values: usize) -> Result<(), SearchError> {
+    match num_values <= MAX_TERMS {
+        true => Ok(()),
+        false => Err(SearchError::new(
+            ErrorKind::Limit,
+            format!("{path}: there are {num_values} values, more than {MAX_TERMS}"),
+        )),
+    }
+}
+
 /// Options for parsing the ends of a range.
-pub(super) struct Ends<'a> {
-    pub(super) now_ms: Option<i64>,
-    pub(super) format: Option<&'a str>,
-    pub(super) time_zone: Option<&'a str>,
+pub(in crate::query) struct Ends<'a> {
+    pub(in crate::query) now_ms: Option<i64>,
+    pub(in crate::query) format: Option<&'a str>,
+    pub(in crate::query) time_zone: Option<&'a str>,
 }
 
 impl Ends<'_> {
     /// Refuses an unknown zone, whether or not an end needs it.
-    pub(super) fn check_zone(&self, path: &str) -> Result<(), SearchError> {
+    pub(in crate::query) fn check_zone(&self, path: &str) -> Result<(), SearchError> {
         match resolve_date("now", None, self.time_zone, 0, false) {
             Ok(_) => Ok(()),
             Err(what) => Err(wrong(path, format!("time_zone: {what}"))),
@@ -236,7 +250,11 @@ impl Ends<'_> {
         Ok((lower, upper))
     }
 
-    pub(super) fn end(
+    /// Returns an end of a range on the field `name`.
+    ///
+    /// # Errors
+    /// If it is date arithmetic from `now` on that is invalid, or the time is not known.
+    pub(in crate::query) fn end(
         &self,
         path: &str,
         name: &str,

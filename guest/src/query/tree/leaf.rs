@@ -78,6 +78,8 @@ pub(crate) enum Words {
     All,
     /// A minimum number of them; one by default.
     Some(Option<MinShould>),
+    /// Any of them. A field without words has the text as a value, or else each of its words.
+    Values,
     /// As a phrase, with at most `slop` other words between.
     Phrase { slop: u32 },
     /// As a phrase whose last word is a prefix.
@@ -221,9 +223,16 @@ impl Leaf {
         }
     }
 
-    /// Returns the condition in this field; only for one without a field.
+    /// Returns the condition in this field; only for one without a field, or with an empty name.
     pub(crate) fn in_field(&self, name: &str) -> Self {
         let mut leaf = self.clone();
+        if let Self::Text(TextLeaf::Exists { field })
+        | Self::Pattern { field, .. }
+        | Self::Range(Range { field, .. }) = &mut leaf
+        {
+            name.clone_into(field);
+            return leaf;
+        }
         let field = match &mut leaf {
             Self::Text(TextLeaf::Literal(literal)) => &mut literal.field,
             Self::Text(

@@ -6,6 +6,7 @@ mod depth;
 mod leaf;
 mod min_should;
 mod node;
+mod scored;
 mod text;
 
 pub(crate) use leaf::INDEX;
@@ -15,4 +16,7 @@ pub(super) use leaf::{
 pub(super) use min_should::{MinShould, Share};
 pub(super) use node::{BoolNode, Combine, InFields, Role};
 pub(crate) use node::{Factor, QueryNode};
+pub(super) use scored::{
+    BoostMode, Function, FunctionKind, Measure, Modifier, OfValues, ScoreMode, Scored, Shape,
+};
 pub(super) use text::{Literal, TextLeaf};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::depth::one_deeper;
 use super::leaf::{ID, INDEX, Leaf};
 use super::min_should::MinShould;
+use super::scored::Scored;
 use super::text::TextLeaf;
 
 /// A part of a query.
@@ -29,6 +30,8 @@ pub(crate) enum QueryNode {
     Best(Vec<QueryNode>, Factor),
     /// The matches of the first, with scores multiplied by this where the second matches.
     Demoted(Box<QueryNode>, Box<QueryNode>, Factor),
+    /// The same documents, with scores that functions change.
+    Scored(Box<Scored>),
     /// The same documents, if this path is an object of the index; with `true` none otherwise.
     Nested(Box<QueryNode>, String, bool),
 }
@@ -137,7 +140,11 @@ impl QueryNode {
                     Role::Filter | Role::MustNot => Some(sum),
                 })
             }
-            Self::Leaf(_) | Self::Fields(_) | Self::Best(..) | Self::Demoted(..) => None,
+            Self::Leaf(_)
+            | Self::Fields(_)
+            | Self::Best(..)
+            | Self::Demoted(..)
+            | Self::Scored(_) => None,
         }
     }
 
@@ -152,6 +159,7 @@ impl QueryNode {
             }
             Self::Best(nodes, _) => nodes.iter().any(Self::asks_for_ids),
             Self::Demoted(node, other, _) => node.asks_for_ids() || other.asks_for_ids(),
+            Self::Scored(scored) => scored.nodes().any(Self::asks_for_ids),
         }
     }
 
@@ -174,6 +182,7 @@ impl QueryNode {
                 node.mark_metadata();
             }
             Self::Best(nodes, _) => nodes.iter_mut().for_each(Self::mark_metadata),
+            Self::Scored(scored) => scored.nodes_mut().for_each(Self::mark_metadata),
             Self::Demoted(node, other, _) => {
                 node.mark_metadata();
                 other.mark_metadata();
@@ -183,19 +192,27 @@ impl QueryNode {
 
     /// Returns whether each part names its fields.
     pub(crate) fn names_its_fields(&self) -> bool {
+        !self.asks_open_fields(false)
+    }
+
+    /// Returns whether a part applies to fields that it does not name: those of a pattern, or, unless there are
+    /// default fields, those of a word without a field.
+    pub(crate) fn asks_open_fields(&self, has_default_fields: bool) -> bool {
+        let is_open = |node: &Self| node.asks_open_fields(has_default_fields);
         match self {
-            Self::All | Self::Nothing => true,
-            Self::Leaf(leaf) => leaf.names_its_field(),
-            Self::Fields(fields) => {
-                let is_name = |(name, _): &(String, Factor)| !name.contains('*');
-                !fields.fields.is_empty() && fields.fields.iter().all(is_name)
-            }
-            Self::Bool(node) => node.clauses.iter().all(|(_, node)| node.names_its_fields()),
+            Self::All | Self::Nothing => false,
+            Self::Leaf(leaf) => !has_default_fields && !leaf.names_its_field(),
+            Self::Fields(InFields { fields, .. }) => match fields.as_slice() {
+                [] => !has_default_fields,
+                fields => fields.iter().any(|(name, _)| name.contains('*')),
+            },
+            Self::Bool(node) => node.clauses.iter().any(|(_, node)| is_open(node)),
             Self::Boost(node, _) | Self::Constant(node, _) | Self::Nested(node, ..) => {
-                node.names_its_fields()
+                is_open(node)
             }
-            Self::Best(nodes, _) => nodes.iter().all(Self::names_its_fields),
-            Self::Demoted(node, other, _) => node.names_its_fields() && other.names_its_fields(),
+            Self::Best(nodes, _) => nodes.iter().any(is_open),
+            Self::Demoted(node, other, _) => is_open(node) || is_open(other),
+            Self::Scored(scored) => scored.nodes().any(is_open),
         }
     }
 }

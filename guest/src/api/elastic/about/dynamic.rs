@@ -1,13 +1,13 @@
 //! Fields of documents that no mapping names.
 
-use canter_doc_mapper::{DYNAMIC_FIELD, DocMapper};
+use canter_doc_mapper::DocMapper;
 use canter_split_format::ManifestFile;
 use tantivy::columnar::ColumnType;
 
 use super::fields::Described;
 use crate::SearchError;
 use crate::exchange::Exchange;
-use crate::leaf::list_columns;
+use crate::leaf::{list_columns, path_of_column};
 use crate::limits::TimeFilter;
 use crate::plan::newest_in_pages;
 use crate::split::{HeadSource, SearchedIndex};
@@ -17,9 +17,6 @@ const MAX_SPLITS: usize = 32;
 
 /// Type of texts, unless they are indexed by words.
 const TEXTS: &str = "keyword";
-
-/// Separator between the parts of a column's name.
-const SEPARATOR: char = '\u{1}';
 
 /// Returns the unmapped fields of documents in the newest splits that may pass `time`: inside dynamic objects, and
 /// outside of the mapping.
@@ -55,15 +52,9 @@ pub(in crate::api::elastic) async fn dynamic_fields(
         config: file.manifest.index_config.clone(),
     };
     let columns = list_columns(index, splits, exchange).await?;
-    let fields = columns.into_iter().filter_map(|(name, types)| {
-        let (field, path) = name.split_once(SEPARATOR)?;
-        let path = path.replace('.', "\\.").replace(SEPARATOR, ".");
-        let path = match field {
-            DYNAMIC_FIELD => path,
-            field => format!("{field}.{path}"),
-        };
-        Some((path, types))
-    });
+    let fields = columns
+        .into_iter()
+        .filter_map(|(name, types)| Some((path_of_column(&name)?, types)));
     let mut described = Vec::new();
     for (path, types) in fields {
         let mut kinds: Vec<&str> = types.into_iter().map(kind_of).collect();

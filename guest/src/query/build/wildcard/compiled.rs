@@ -18,7 +18,7 @@ thread_local! {
 }
 
 /// Returns the automaton of an expression.
-pub(super) fn compiled(expression: &str) -> Result<Arc<Regex>, SearchError> {
+pub(in crate::query::build) fn compiled(expression: &str) -> Result<Arc<Regex>, SearchError> {
     KEPT.with_borrow_mut(|kept| {
         if let Some((_, regex)) = kept.iter().find(|(of, _)| of == expression) {
             return Ok(Arc::clone(regex));

@@ -3,6 +3,7 @@
 mod compiled;
 mod patterns;
 
+pub(super) use compiled::compiled;
 pub(super) use patterns::{
     ANY_TEXT, BareWord, Pattern, any_character, automaton, build_prefix, build_regex,
     build_wildcard, expression_of, find_automaton, push_escaped,

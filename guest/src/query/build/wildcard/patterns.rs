@@ -210,6 +210,7 @@ pub(crate) fn automaton(
         }
         _ => pattern.to_owned(),
     };
+    builder.spend_pattern()?;
     let regex = TermAutomaton::Regex(compiled(&pattern)?);
     Ok(find_automaton(builder, field, regex))
 }

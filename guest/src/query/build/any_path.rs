@@ -1,0 +1,143 @@
+//! Words at any path of a JSON field whose paths no column tells: its dictionary is searched for their values.
+//!
+//! A phrase, or words that must all be in one field, would need the paths, so that such a field is left out.
+
+use std::sync::Arc;
+
+use canter_doc_mapper::{FieldKind, ResolvedField};
+use tantivy::Term;
+use tantivy::query::Query;
+use tantivy_common::json_path_writer::JSON_END_OF_PATH;
+
+use super::automaton::{AtAnyPath, AutomatonQuery, TermAutomaton};
+use super::builder::Builder;
+use super::value::{json_base_term, json_value_term, tokenize};
+use super::wildcard::{BareWord, Pattern, any_character, compiled, expression_of};
+use crate::SearchError;
+use crate::query::tree::{Leaf, PatternKind, TextLeaf, Words};
+
+/// Expression for a path and the type of a text behind it.
+const ANY_PATH_OF_TEXT: &str = "[^\u{0}]*\u{0}s";
+
+impl Builder<'_> {
+    /// Returns the JSON fields, mapped or not, whose paths no column tells.
+    pub(super) fn fields_without_paths(&self) -> Vec<String> {
+        let is_one = |field: &ResolvedField<'_>| {
+            matches!(field.kind, FieldKind::Json(_)) && field.indexed && !field.is_fast()
+        };
+        let mapped = self.mapper.fields().into_iter().filter(is_one);
+        let mut names: Vec<String> = mapped.map(|field| field.path()).collect();
+        let dynamic = self.mapper.dynamic_field().is_some();
+        let any_key = self.mapper.resolve(ANY_KEY).filter(|_| dynamic);
+        if any_key.is_some_and(|field| field.is_dynamic && is_one(&field)) {
+            names.push(String::new());
+        }
+        names
+    }
+
+    /// Builds a query for a condition at any path of a JSON field, of which the empty name is the field of all unmapped
+    /// values. Returns `None` if that cannot be told.
+    ///
+    /// # Errors
+    /// If a pattern is invalid.
+    pub(super) fn at_any_path(
+        &mut self,
+        name: &str,
+        leaf: &Leaf,
+    ) -> Result<Option<Box<dyn Query>>, SearchError> {
+        let resolved = match name {
+            "" => self.mapper.resolve(ANY_KEY),
+            name => self.mapper.resolve(name),
+        };
+        let Some(field) = resolved.filter(|field| !field.is_absent) else {
+            return Ok(None);
+        };
+        let FieldKind::Json(json) = field.kind else {
+            return Ok(None);
+        };
+        let automaton = match wanted(leaf, &field)? {
+            Some(Wanted::Pattern(expression)) => {
+                self.spend_pattern()?;
+                let regex = compiled(&format!("{ANY_PATH_OF_TEXT}{expression}"))?;
+                TermAutomaton::Regex(regex)
+            }
+            Some(Wanted::Text(text, is_any)) => {
+                let terms = tokenize(self.mapper, &json.tokenizer, text, &|token| {
+                    let mut term = json_base_term(&field, json);
+                    term.append_type_and_str(token);
+                    term
+                })?;
+                if terms.len() > 1 && !is_any {
+                    return Ok(None);
+                }
+                let terms = terms.into_iter().map(|(_, term)| term);
+                let terms = terms.chain(json_value_term(&field, json, text));
+                let values = AtAnyPath::new(terms.filter_map(|term| value_of(&term)));
+                TermAutomaton::AtAnyPath(Arc::new(values))
+            }
+            None => return Ok(None),
+        };
+        let automata = &mut self.needs.automata;
+        automata.push((field.field, automaton.clone()));
+        Ok(Some(Box::new(AutomatonQuery {
+            field: field.field,
+            automaton,
+        })))
+    }
+}
+
+/// A key that no mapping names, to find the field of unmapped values.
+const ANY_KEY: &str = "_dynamic.any";
+
+/// A condition that needs no path.
+enum Wanted<'l> {
+    Pattern(String),
+    /// A text, and whether any of its words is enough.
+    Text(&'l str, bool),
+}
+
+fn wanted<'l>(
+    leaf: &'l Leaf,
+    field: &ResolvedField<'_>,
+) -> Result<Option<Wanted<'l>>, SearchError> {
+    Ok(match leaf {
+        Leaf::Text(TextLeaf::Literal(literal)) if literal.is_prefix => None,
+        Leaf::Text(TextLeaf::Literal(literal)) if literal.is_quoted => {
+            Some(Wanted::Text(&literal.phrase, false))
+        }
+        Leaf::Text(TextLeaf::Literal(literal)) => Some(match BareWord::of(&literal.phrase) {
+            BareWord::Text(_) => Wanted::Text(&literal.phrase, false),
+            BareWord::Pattern(pattern) => Wanted::Pattern(pattern.expression(field.letters)),
+        }),
+        Leaf::Text(TextLeaf::Regex { pattern, .. }) => {
+            Some(Wanted::Pattern(any_character(pattern)?))
+        }
+        Leaf::Match(matched) if matched.fuzziness.is_none() => match &matched.words {
+            Words::Some(None) | Words::Values => Some(Wanted::Text(&matched.text, true)),
+            Words::All | Words::Some(_) | Words::Phrase { .. } => {
+                Some(Wanted::Text(&matched.text, false))
+            }
+            Words::PhrasePrefix | Words::Prefix { .. } => None,
+        },
+        Leaf::Pattern {
+            kind: PatternKind::Wildcard,
+            pattern,
+            case_insensitive,
+            ..
+        } => {
+            let expression = Pattern::of_lucene(pattern).expression(field.letters);
+            Some(Wanted::Pattern(expression_of(
+                &expression,
+                *case_insensitive,
+            )))
+        }
+        _ => None,
+    })
+}
+
+/// Returns what stands behind the path in a term.
+fn value_of(term: &Term) -> Option<Vec<u8>> {
+    let bytes = term.serialized_value_bytes();
+    let end = bytes.iter().position(|byte| *byte == JSON_END_OF_PATH)?;
+    bytes.get(end + 1..).map(<[u8]>::to_vec)
+}
