@@ -27,6 +27,10 @@ pub(crate) struct ElasticHits {
     pub(crate) is_count: bool,
     /// Fields that hits show as lists of values, with their date formats.
     pub(crate) fields: Vec<NamedField>,
+    /// True if hits explain their scores.
+    pub(crate) explains: bool,
+    /// True if the answer tells how the search was carried out.
+    pub(crate) profiles: bool,
     /// The passages that match.
     pub(crate) highlight: Option<Highlight>,
     /// True if the names of aggregations include their types.

@@ -38,6 +38,13 @@ impl Scroll {
         BASE64_URL_SAFE_NO_PAD.encode(json)
     }
 
+    /// Returns the key under which the host's cache has the end of the scroll: the same on every page.
+    pub(crate) fn key_of_end(&self) -> String {
+        let same = (&self.pinned, self.now_ms, &self.query, &self.body);
+        let bytes = serde_json::to_vec(&same).unwrap_or_default();
+        format!("end-of-scroll/{}", blake3::hash(&bytes).to_hex())
+    }
+
     /// Parses a scroll id; `None` if it is invalid.
     pub(crate) fn of_id(id: &str) -> Option<Self> {
         if id.len() > MAX_LEN {

@@ -188,7 +188,11 @@ impl<R: Rng> Generator<'_, R> {
             Leaf::Words { fields, text, .. } => Leaf::Words {
                 fields,
                 is_named: false,
-                text: text.split_whitespace().next().unwrap_or("none").to_owned(),
+                text: match text.split_whitespace().next() {
+                    // With a sign in front, it would be a clause of another kind.
+                    Some(word) if !word.starts_with(['-', '+']) => word.to_owned(),
+                    _ => "none".to_owned(),
+                },
                 quoted: false,
                 slop: 0,
                 prefix: false,

@@ -5,8 +5,10 @@ use canter_protocol::{Budget, HttpResponse, Outcome};
 use canter_split_format::ManifestFile;
 use serde_json::{Map, Value, json};
 
+use super::about::analyze::WantedWords;
 use super::about::cluster;
 use super::about::dynamic::dynamic_fields;
+use super::about::explained::Form;
 use super::about::fields::{
     Described, WantedCaps, add_whole_values, described_by, field_caps, field_mappings, mapper_of,
     mappings,
@@ -21,10 +23,11 @@ use super::search::run::{found_nothing, search_both};
 use crate::api::indexes::manifests;
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
+use crate::partial_cache::{look_up, store};
 use crate::plan::{check_query, plan_search};
-use crate::request::{AskedIndexes, Question};
+use crate::request::{AskedIndexes, Question, Scroll};
 use crate::root::{pretty, put, to_json};
-use crate::search::{Searched, no_index, run_plan};
+use crate::search::{Searched, no_index, run_plan, run_search};
 use crate::{ErrorKind, SearchError};
 
 /// Maximum size of an answer of `_field_caps`, in bytes.
@@ -48,7 +51,23 @@ pub(crate) enum ElasticCall {
         search: Box<Search>,
     },
     /// Opens a point in time.
-    PointInTime(Which),
+    PointInTime {
+        which: Which,
+        /// True if the answer is in OpenSearch's form.
+        of_opensearch: bool,
+    },
+    /// Ends scrolls.
+    EndOfScrolls(Vec<String>),
+    /// A search, answered at once in the form of one that ran in the background.
+    Async { call: Box<ElasticCall>, now_ms: i64 },
+    /// A search whose answer is written in another form.
+    Rewritten {
+        indexes: AskedIndexes,
+        question: Box<Question>,
+        form: Form,
+    },
+    /// Divides texts into words.
+    Analyze { which: Which, wanted: WantedWords },
     /// Runs several searches.
     Many {
         searches: Vec<OneOfMany>,
@@ -119,7 +138,7 @@ impl ElasticCall {
         match self {
             Self::Search { search, .. } => search.budget,
             Self::Many { searches, .. } => budget_of(searches),
-            Self::Filtered(call, _) => call.budget(),
+            Self::Filtered(call, _) | Self::Async { call, .. } => call.budget(),
             _ => Budget::default(),
         }
     }
@@ -143,6 +162,26 @@ impl ElasticCall {
                 }
             }
             Self::Answered(response) => Outcome::Http(response),
+            Self::Async { call, now_ms } => {
+                // Only a session that answers itself can write the answer in this form.
+                match Box::pin(call.run(settings, 1, exchange)).await {
+                    Outcome::Http(response) if response.status == 200 => {
+                        Outcome::Http(in_background(&response, now_ms))
+                    }
+                    outcome => outcome,
+                }
+            }
+            Self::Rewritten {
+                indexes,
+                question,
+                form,
+            } => Outcome::Http(
+                match run_search(*question, indexes, exchange.clone()).await {
+                    Ok(answer) => form.write(&answer),
+                    Err(error) => error_response(&error, Stage::Searching, false),
+                },
+            ),
+            Self::EndOfScrolls(ids) => Outcome::Http(end_scrolls(&ids, exchange).await),
             Self::Search { indexes, search } => {
                 let Search {
                     question,
@@ -151,6 +190,9 @@ impl ElasticCall {
                 } = *search;
                 let shared = exchange.clone();
                 let asked = indexes.clone();
+                if let Some(error) = ended(&question, exchange).await {
+                    return to_elastic::<Searched>(Err(error), exchange);
+                }
                 let counts = question.elastic.as_ref().map(|shown| shown.is_count);
                 let end = match aggregated {
                     Some(aggregated) => {
@@ -197,9 +239,27 @@ impl ElasticCall {
             Self::Validate { indexes, question } => {
                 return validate(indexes, question, settings, exchange).await;
             }
-            Self::PointInTime(which) => {
+            Self::PointInTime {
+                which,
+                of_opensearch,
+            } => {
                 let id = pit::open(&which.indexes, &settings.limits, exchange).await?;
-                return Ok(elastic_response(200, &json!({"id": id})));
+                let shards = json!({"total": 1, "successful": 1, "skipped": 0, "failed": 0});
+                let answer = match of_opensearch {
+                    false => json!({"id": id, "_shards": shards}),
+                    true => {
+                        json!({"pit_id": id, "_shards": shards, "creation_time": settings.now_ms})
+                    }
+                };
+                return Ok(elastic_response(200, &answer));
+            }
+            Self::Analyze { which, wanted } => {
+                let found = present(&which.indexes, settings, exchange).await?;
+                let first = found.into_iter().next();
+                let (_, file) = first.ok_or_else(|| no_index(&which.indexes.names.join(",")))?;
+                let mapper = mapper_of(&file?.manifest.index_config)?;
+                let answer = wanted.answer(Some(&mapper))?;
+                return Ok(elastic_text(200, to_json(&answer, which.is_pretty)?));
             }
             Self::Resolve(which) => {
                 let found = present(&which.indexes, settings, exchange).await?;
@@ -256,6 +316,46 @@ impl ElasticCall {
         };
         Ok(elastic_text(200, to_json(&answer, which.is_pretty)?))
     }
+}
+
+/// Returns the answer of a search in the form of one that ran in the background.
+fn in_background(response: &HttpResponse, now_ms: i64) -> HttpResponse {
+    /// Five days, as in Elasticsearch.
+    const KEPT_MS: i64 = 5 * 24 * 3_600_000;
+    let answer = String::from_utf8_lossy(&response.body);
+    let is_partial = answer.contains("\"timed_out\":true");
+    let expires = now_ms.saturating_add(KEPT_MS);
+    elastic_text(
+        200,
+        format!(
+            "{{\"is_partial\":{is_partial},\"is_running\":false,\"start_time_in_millis\":{now_ms},\
+             \"expiration_time_in_millis\":{expires},\"completion_time_in_millis\":{now_ms},\"response\":{answer}}}"
+        ),
+    )
+}
+
+/// Notes that scrolls have ended, in the host's cache.
+async fn end_scrolls(ids: &[String], exchange: &Exchange) -> HttpResponse {
+    let scrolls: Option<Vec<Scroll>> = ids.iter().map(|id| Scroll::of_id(id)).collect();
+    let Some(scrolls) = scrolls else {
+        let body = json!({"succeeded": true, "num_freed": 0});
+        return elastic_response(404, &body);
+    };
+    for scroll in &scrolls {
+        store(exchange, &scroll.key_of_end(), &true);
+    }
+    exchange.yield_to_host().await;
+    elastic_response(200, &json!({"succeeded": true, "num_freed": scrolls.len()}))
+}
+
+/// Returns the error of a page of a scroll that has ended.
+async fn ended(question: &Question, exchange: &Exchange) -> Option<SearchError> {
+    let scroll = question.scroll().filter(|scroll| scroll.total.is_some())?;
+    if !question.limits.partial_result_cache {
+        return None;
+    }
+    let has_ended: Option<bool> = look_up(exchange, &scroll.key_of_end()).await;
+    has_ended.map(|_| SearchError::new(ErrorKind::NotFound, "the scroll has been cleared"))
 }
 
 /// The name and the manifest of an index.

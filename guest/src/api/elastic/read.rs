@@ -5,7 +5,9 @@ use std::borrow::Cow;
 use canter_protocol::HttpRequest;
 use serde_json::{Value, json};
 
+use super::about::analyze::WantedWords;
 use super::about::cluster;
+use super::about::explained::{Form as Rewrite, enumerating, explaining};
 use super::about::fields::WantedCaps;
 use super::about::table::Table;
 use super::body::{Body, checked_names, query};
@@ -118,7 +120,22 @@ fn read(
             None => return Ok(ElasticCall::nothing(false)),
         },
         Route::Scroll(id) => reader.scroll(id)?,
-        Route::PointInTime(names) => reader.point_in_time(names)?,
+        Route::PointInTime(names, of_opensearch) => reader.point_in_time(names, of_opensearch)?,
+        Route::EndOfPointsInTime(is_all) => reader.end_of_points_in_time(is_all)?,
+        Route::AsyncSearch(names) => match reader.async_search(names)? {
+            Some(call) => call,
+            None => return Err(no_index(names)),
+        },
+        Route::KeptSearch(id) => {
+            let what = "resource_not_found_exception";
+            let cause = [json!({"type": what, "reason": id})];
+            let error = json!({"root_cause": cause, "type": what, "reason": id});
+            let body = json!({"error": error, "status": 404});
+            return Ok(ElasticCall::Answered(elastic_response(404, &body)));
+        }
+        Route::Analyze(index) => reader.analyze(index)?,
+        Route::TermsEnum(names) => reader.terms_enum(names)?,
+        Route::Explain(index, id) => reader.explain(index, id)?,
         Route::EndOfPointInTime => reader.end_of_point_in_time()?,
         Route::Count(names) => match reader.count(names)? {
             Some(call) => call,
@@ -265,8 +282,17 @@ impl Reader<'_> {
         let of_body = body.take("scroll_id");
         body.finish()?;
         if self.request.method == "DELETE" {
-            // The host's cache evicts its manifest.
-            return Ok(freed());
+            let ids = id.map(str::to_owned).or(of_url).into_iter();
+            let ids = ids.flat_map(|ids| ids.split(',').map(str::to_owned).collect::<Vec<_>>());
+            let mut ids: Vec<String> = ids.collect();
+            match of_body {
+                Some(Value::String(id)) => ids.push(id),
+                Some(Value::Array(list)) => {
+                    ids.extend(list.iter().filter_map(Value::as_str).map(str::to_owned));
+                }
+                _ => {}
+            }
+            return Ok(ElasticCall::EndOfScrolls(ids));
         }
         let id = id.map(str::to_owned).or(of_url);
         let id = id.or_else(|| of_body?.as_str().map(str::to_owned));
@@ -279,7 +305,91 @@ impl Reader<'_> {
         Ok(ElasticCall::search(indexes, search))
     }
 
-    fn point_in_time(&mut self, names: &str) -> Result<ElasticCall, SearchError> {
+    /// Parses a search that Elasticsearch would run in the background; `None` if it has no index.
+    fn async_search(&mut self, names: &str) -> Result<Option<ElasticCall>, SearchError> {
+        for name in ["wait_for_completion_timeout", "keep_alive"] {
+            self.params.duration(name)?;
+        }
+        self.params.flag("keep_on_completion")?;
+        let call = self.search(names)?;
+        Ok(call.map(|call| ElasticCall::Async {
+            call: Box::new(call),
+            now_ms: self.settings.now_ms.unwrap_or(0),
+        }))
+    }
+
+    fn analyze(&mut self, index: Option<&str>) -> Result<ElasticCall, SearchError> {
+        let wanted = WantedWords::read(self.body()?)?;
+        let Some(index) = index else {
+            let answer = wanted.answer(None)?;
+            return Ok(ElasticCall::Answered(elastic_response(200, &answer)));
+        };
+        Ok(ElasticCall::Analyze {
+            which: self.which(index)?,
+            wanted,
+        })
+    }
+
+    fn terms_enum(&mut self, names: &str) -> Result<ElasticCall, SearchError> {
+        let (search, size) = enumerating(self.body()?)?;
+        self.rewritten(names, &search, Rewrite::Terms { size })
+    }
+
+    fn explain(&mut self, index: &str, id: &str) -> Result<ElasticCall, SearchError> {
+        let mut body = self.body()?;
+        let query = query(&mut body, &mut self.params)?;
+        body.finish()?;
+        let search = explaining(&query, id);
+        let form = Rewrite::Explained {
+            index: index.to_owned(),
+            id: id.to_owned(),
+        };
+        self.rewritten(index, &search, form)
+    }
+
+    /// Returns a search whose answer is written in another form.
+    fn rewritten(
+        &mut self,
+        names: &str,
+        search: &Value,
+        form: Rewrite,
+    ) -> Result<ElasticCall, SearchError> {
+        let body = search.to_string();
+        let body = body.as_bytes();
+        // The parameters of the request are in the body by now.
+        let mut params = UrlParams::of("")?;
+        let search = read_search_of(names, body, &mut params, &self.common, self.settings)?;
+        let (indexes, search) = search.ok_or_else(|| no_index(names))?;
+        Ok(ElasticCall::Rewritten {
+            indexes,
+            question: Box::new(search.question),
+            form,
+        })
+    }
+
+    /// Ends points in time as in OpenSearch. The host's cache evicts them.
+    fn end_of_points_in_time(&mut self, is_all: bool) -> Result<ElasticCall, SearchError> {
+        let mut body = self.body()?;
+        let ids = match body.take("pit_id") {
+            Some(Value::Array(ids)) => ids,
+            Some(id) => vec![id],
+            None if is_all => Vec::new(),
+            None => return Err(SearchError::invalid("pit_id is missing")),
+        };
+        body.finish()?;
+        let ended = ids
+            .into_iter()
+            .map(|id| json!({"successful": true, "pit_id": id}));
+        let answer = json!({"pits": ended.collect::<Vec<Value>>()});
+        Ok(ElasticCall::Answered(elastic_response(200, &answer)))
+    }
+
+    fn point_in_time(
+        &mut self,
+        names: &str,
+        of_opensearch: bool,
+    ) -> Result<ElasticCall, SearchError> {
+        self.params.flag("allow_partial_pit_creation")?;
         let keep_alive = self.params.duration("keep_alive")?;
         keep_alive.ok_or_else(|| SearchError::invalid("keep_alive is missing"))?;
         if !self.request.body.is_empty() {
@@ -296,7 +406,10 @@ impl Reader<'_> {
         let which = self.which(names)?;
         match which.indexes.is_empty() {
             true => Err(no_index(names)),
-            false => Ok(ElasticCall::PointInTime(which)),
+            false => Ok(ElasticCall::PointInTime {
+                which,
+                of_opensearch,
+            }),
         }
     }
 

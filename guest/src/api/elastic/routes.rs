@@ -12,7 +12,18 @@ pub(super) enum Route<'p> {
     License,
     Search(&'p str),
     Scroll(Option<&'p str>),
-    PointInTime(&'p str),
+    /// A point in time, and whether it is asked for as in OpenSearch.
+    PointInTime(&'p str, bool),
+    /// The end of points in time as in OpenSearch, and whether of all.
+    EndOfPointsInTime(bool),
+    /// A search that is answered at once.
+    AsyncSearch(&'p str),
+    /// The answer of an earlier search.
+    KeptSearch(&'p str),
+    Analyze(Option<&'p str>),
+    TermsEnum(&'p str),
+    /// Whether a document of an index, by its id, matches.
+    Explain(&'p str, &'p str),
     EndOfPointInTime,
     ManySearches(Option<&'p str>),
     Count(&'p str),
@@ -50,7 +61,19 @@ pub(super) fn route_of<'p>(
         ["_search", "scroll"] => (Route::Scroll(None), &["GET", "POST", "DELETE"]),
         ["_search", "scroll", id] => (Route::Scroll(Some(id)), &["GET", "POST", "DELETE"]),
         ["_pit"] => (Route::EndOfPointInTime, &["DELETE"]),
-        [index, "_pit"] => (Route::PointInTime(index), &["POST"]),
+        [index, "_pit"] => (Route::PointInTime(index, false), &["POST"]),
+        [index, "_search", "point_in_time"] => (Route::PointInTime(index, true), &["POST"]),
+        ["_search", "point_in_time"] => (Route::EndOfPointsInTime(false), &["DELETE"]),
+        ["_search", "point_in_time", "_all"] => (Route::EndOfPointsInTime(true), &["DELETE"]),
+        ["_async_search"] => (Route::AsyncSearch(ALL), &["POST"]),
+        ["_async_search", id] | ["_async_search", "status", id] => {
+            (Route::KeptSearch(id), &["GET", "DELETE"])
+        }
+        [index, "_async_search"] => (Route::AsyncSearch(index), &["POST"]),
+        ["_analyze"] => (Route::Analyze(None), BOTH),
+        [index, "_analyze"] => (Route::Analyze(Some(index)), BOTH),
+        [index, "_terms_enum"] => (Route::TermsEnum(index), BOTH),
+        [index, "_explain", id] => (Route::Explain(index, id), BOTH),
         ["_msearch"] => (Route::ManySearches(None), BOTH),
         ["_count"] => (Route::Count(ALL), BOTH),
         ["_validate", "query"] => (Route::Validate(ALL), BOTH),

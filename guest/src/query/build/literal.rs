@@ -1,5 +1,7 @@
 //! Words and phrases: `word`, `field:word`, `field:"a phrase"`, `field:"a phra"*`, `field:wor*`.
 
+use std::ops::Bound;
+
 use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery};
@@ -7,7 +9,7 @@ use tantivy::schema::IndexRecordOption;
 
 use super::builder::{Builder, any_of, has_nothing, not_indexed};
 use super::open_fields::in_default_fields;
-use super::range::{build_equal, build_second, is_timestamp};
+use super::range::{build_equal, build_second, is_timestamp, range_of};
 use super::value::{json_base_term, json_value_term, prefix_end, scalar_term, text_of, tokenize};
 use super::whole_values::whole_value;
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
@@ -91,12 +93,21 @@ fn one_field(
             }
             Ok(any_of(queries))
         }
-        _ => {
-            let term = scalar_term(field, &literal.phrase)
-                .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
-            Ok(find_term(builder, field, term))
-        }
+        _ => match scalar_term(field, &literal.phrase) {
+            Ok(term) => Ok(find_term(builder, field, term)),
+            // `5.0` is 5 for an integer.
+            Err(_) if is_whole_number(&literal.phrase) => {
+                let bound = Bound::Included(literal.phrase.as_str());
+                range_of(builder, name, field, bound, bound)
+            }
+            Err(problem) => Err(SearchError::invalid(format!("field {name:?}: {problem}"))),
+        },
     }
+}
+
+fn is_whole_number(text: &str) -> bool {
+    let number: Option<f64> = text.parse().ok();
+    number.is_some_and(|number| number.fract() == 0.0)
 }
 
 /// Builds a query for the documents that have a term in a field, by the index or by a scan.
@@ -233,7 +244,6 @@ fn repeats_a_word(terms: &[(usize, Term)]) -> bool {
 
 /// Records the terms that a phrase prefix expands to.
 fn note_prefix(builder: &mut Builder<'_>, prefix: &Term) {
-    use std::ops::Bound;
     builder.needs.term_ranges.push(TermRange {
         field: prefix.field(),
         lower: Bound::Included(prefix.clone()),

@@ -10,6 +10,7 @@ mod matching;
 mod open_fields;
 mod range;
 mod scores;
+mod slice;
 mod term_sets;
 mod value;
 mod whole_values;
@@ -35,6 +36,7 @@ use self::literal::build_literal;
 use self::open_fields::in_default_fields;
 use self::range::{build_exists, build_range, build_set};
 use self::scores::{BuiltFunction, Demoted, Functions, Modes};
+use self::slice::SliceOf;
 use self::wildcard::build_regex;
 use super::needs::Needs;
 use super::scan::{Clause, Scan};
@@ -339,6 +341,7 @@ impl Builder<'_> {
             } => self.exact(field, value, *case_insensitive),
             Leaf::Terms { field, values } => self.one_of(field, values),
             Leaf::Range(range) => self.between(range),
+            Leaf::Slice { id, of } => Ok(Box::new(SliceOf::new(*id, *of))),
             Leaf::Ids(identities) => Ok(self.looked_up(Clause::Ids(identities.clone()))),
             Leaf::Metadata(leaf) => self.metadata(leaf),
             Leaf::Pattern {

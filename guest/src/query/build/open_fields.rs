@@ -149,8 +149,14 @@ impl Builder<'_> {
             names,
             is_exact: !has_pattern,
             is_all,
-            without_paths: match is_all {
-                true => self.fields_without_paths(),
+            without_paths: match has_pattern {
+                true => {
+                    let mut fields = self.fields_without_paths();
+                    let is_within =
+                        |field: &String| wanted.iter().any(|(name, _)| takes_all_of(name, field));
+                    fields.retain(is_within);
+                    fields
+                }
                 false => Vec::new(),
             },
             may_be_more: has_pattern && self.found_paths.is_none() && self.has_json_fields(),
@@ -175,6 +181,18 @@ impl Builder<'_> {
     fn has_json_fields(&self) -> bool {
         self.mapper.dynamic_field().is_some() || self.mapper.fields().iter().any(is_json)
     }
+}
+
+/// Returns whether a pattern takes in every path of a JSON field, of which the empty name has all unmapped values.
+fn takes_all_of(pattern: &str, field: &str) -> bool {
+    let Some(start) = pattern.strip_suffix('*') else {
+        return false;
+    };
+    let paths = match field {
+        "" => String::new(),
+        field => format!("{field}."),
+    };
+    !start.contains('*') && paths.starts_with(start)
 }
 
 fn is_json(field: &ResolvedField<'_>) -> bool {

@@ -9,6 +9,7 @@ mod kql;
 mod many_fields;
 mod params;
 mod query_string;
+mod regexp;
 mod scored;
 mod settings;
 mod simple_string;

@@ -6,6 +6,7 @@ use canter_aggregations::{check_name, resolve_date};
 
 use super::full_text::{OfField, of_field};
 use super::params::{Params, given, given_at, wrong};
+use super::regexp::{Flags, expression};
 use super::settings::{fuzziness, rewrite};
 use super::{Reader, leaf};
 use crate::query::tree::{
@@ -17,9 +18,6 @@ const MILLISECOND_NS: i64 = 1_000_000;
 
 /// Maximum number of values of `terms` and `ids`, as in Elasticsearch.
 const MAX_TERMS: usize = 65_536;
-
-/// Characters that these expressions treat as operators and ours do not, or treat differently.
-const RESERVED_IN_REGEXP: &str = "~<>&@#\"";
 
 impl Reader<'_> {
     /// Parses `term`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-term-query>.
@@ -109,9 +107,7 @@ impl Reader<'_> {
         pattern(&params, PatternKind::Wildcard, "wildcard")
     }
 
-    /// Parses `regexp`. None of Lucene's optional operators is supported; their characters are refused.
-    ///
-    /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-regexp-query>.
+    /// Parses `regexp`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-regexp-query>.
     pub(super) fn regexp(params: Params<'_>) -> Result<QueryNode, SearchError> {
         pattern(&params, PatternKind::Regexp, "value")
     }
@@ -330,13 +326,18 @@ fn pattern(
                 (None, None) => return Err(wrong(&path, "value is missing")),
             };
             let case_insensitive = params.flag("case_insensitive")?.unwrap_or(false);
-            if kind == PatternKind::Regexp {
-                check_flags(&mut params)?;
-            }
+            let flags = match kind {
+                PatternKind::Regexp => Flags::take(&mut params)?,
+                _ => Flags::default(),
+            };
             rewrite(&mut params, "rewrite")?;
             let boost = params.boost()?;
             params.finish()?;
-            (text.text, case_insensitive, boost)
+            let text = match kind {
+                PatternKind::Regexp => expression(&path, &text.text, flags)?,
+                _ => text.text,
+            };
+            (text, case_insensitive, boost)
         }
         value => {
             let text = given(value).ok_or_else(|| {
@@ -345,12 +346,13 @@ fn pattern(
                     "this must be a text, or an object with the key value",
                 )
             })?;
-            (text.text, false, 1.0)
+            let text = match kind {
+                PatternKind::Regexp => expression(&path, &text.text, Flags::default())?,
+                _ => text.text,
+            };
+            (text, false, 1.0)
         }
     };
-    if kind == PatternKind::Regexp {
-        check_regexp(&path, &text)?;
-    }
     let pattern = Leaf::Pattern {
         field: name.clone(),
         kind,
@@ -361,54 +363,4 @@ fn pattern(
         Box::new(leaf(pattern, 1.0)),
         Factor(boost),
     ))
-}
-
-fn check_flags(params: &mut Params<'_>) -> Result<(), SearchError> {
-    const FLAGS: &str = "|ALL|ANYSTRING|COMPLEMENT|EMPTY|INTERSECTION|INTERVAL|NONE|";
-    let flags = params.text("flags")?.unwrap_or_default();
-    let flags = flags.to_ascii_uppercase();
-    let mut flags = flags.split('|').filter(|flag| !flag.is_empty());
-    if let Some(other) = flags.find(|flag| !FLAGS.contains(&format!("|{flag}|"))) {
-        return Err(wrong(
-            &params.path,
-            format!(
-                "flags: {other:?} is not known; there are {}",
-                FLAGS.trim_matches('|')
-            ),
-        ));
-    }
-    params.count("max_determinized_states")?;
-    Ok(())
-}
-
-/// Refuses characters that are operators to Lucene and literal to us, or the other way round.
-fn check_regexp(path: &str, text: &str) -> Result<(), SearchError> {
-    let (mut is_escaped, mut is_in_class) = (false, false);
-    for c in text.chars() {
-        if !is_escaped && !is_in_class {
-            if RESERVED_IN_REGEXP.contains(c) {
-                return Err(wrong(
-                    path,
-                    format!(
-                        "{c} is an operator that is not supported: write \\{c} for the character"
-                    ),
-                ));
-            }
-            if matches!(c, '^' | '$') {
-                return Err(wrong(
-                    path,
-                    format!(
-                        "an expression takes whole terms: leave out {c}, or write \\{c} for the character"
-                    ),
-                ));
-            }
-        }
-        match c {
-            '[' if !is_escaped => is_in_class = true,
-            ']' if !is_escaped => is_in_class = false,
-            _ => {}
-        }
-        is_escaped = c == '\\' && !is_escaped;
-    }
-    Ok(())
 }

@@ -32,6 +32,8 @@ pub(crate) enum Leaf {
     Range(Range),
     /// One of these documents; the identities ascend.
     Ids(Vec<DocIdentity>),
+    /// The documents of one of several parts of each split, which are about equal.
+    Slice { id: u32, of: u32 },
     /// A condition on Elasticsearch's metadata, which is a field only where it is mapped.
     Metadata(Box<Leaf>),
     /// A term that matches a pattern.
@@ -193,7 +195,7 @@ impl Leaf {
             | Self::Terms { field, .. }
             | Self::Pattern { field, .. }
             | Self::Fuzzy { field, .. } => Some(field),
-            Self::Ids(_) => None,
+            Self::Ids(_) | Self::Slice { .. } => None,
             Self::Metadata(leaf) => leaf.field(),
         }
     }
@@ -201,7 +203,8 @@ impl Leaf {
     /// Returns whether it looks for documents by identity.
     pub(super) fn asks_for_ids(&self) -> bool {
         match self {
-            Self::Ids(_) => true,
+            // The number of documents in a slice tells of those before them.
+            Self::Ids(_) | Self::Slice { .. } => true,
             Self::Metadata(leaf) => {
                 leaf.field() == Some(ID) && !matches!(**leaf, Self::Text(TextLeaf::Exists { .. }))
             }

@@ -110,6 +110,19 @@ impl QueryNode {
         })
     }
 
+    /// Creates the part `id` of `of` about equal parts of the documents.
+    pub(crate) fn slice(id: u32, of: u32) -> Self {
+        Self::Leaf(Leaf::Slice { id, of })
+    }
+
+    /// Returns those documents of this node that match `filter`, too, with the scores of this node.
+    pub(crate) fn and_filter(self, filter: Self) -> Self {
+        Self::Bool(BoolNode {
+            clauses: vec![(Role::Must, self), (Role::Filter, filter)],
+            min_should: None,
+        })
+    }
+
     /// Returns the node with scores multiplied by `boost`.
     pub(crate) fn boosted(self, boost: f32) -> Self {
         match boost {

@@ -107,6 +107,12 @@ impl HitWriter<'_> {
                 filtered(document, &self.shown.source)
             ));
         }
+        if self.shown.explains {
+            let score = self.score(hit).map_or(Value::Null, number);
+            let explanation =
+                json!({"value": score, "description": "score of the whole query", "details": []});
+            parts.push(entry("_explanation", &explanation));
+        }
         let group = self.order.collapse().zip(hit.keys.last());
         if !self.shown.fields.is_empty() || group.is_some() {
             let mut fields = fields_of(document, &self.shown.fields, mapper)?;
@@ -313,6 +319,8 @@ pub(super) struct Search<'a> {
     pub(super) max_score: Option<f64>,
     pub(super) aggregations: Option<&'a str>,
     pub(super) scroll_id: Option<&'a str>,
+    /// How the search was carried out, as JSON, if the answer tells it.
+    pub(super) profile: Option<String>,
 }
 
 /// Builds an answer. `hits` are JSON.
@@ -340,6 +348,8 @@ pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[Str
         .map_or_else(String::new, |aggregations| {
             format!(",\"aggregations\":{aggregations}")
         });
+    let profile = search.profile.as_deref();
+    let profile = profile.map_or_else(String::new, |profile| format!(",\"profile\":{profile}"));
     let named = [
         ("_scroll_id", search.scroll_id),
         ("pit_id", shown.pit_id.as_deref()),
@@ -350,7 +360,7 @@ pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[Str
         .collect();
     format!(
         "{{{ids}\"took\":{},\"timed_out\":{},\"_shards\":{shards},\"hits\":{{{total}\"max_score\":{max_score},\
-         \"hits\":[{}]}}{aggregations}}}",
+         \"hits\":[{}]}}{aggregations}{profile}}}",
         search.took_us / 1_000,
         search.timed_out,
         hits.join(","),

@@ -1,6 +1,8 @@
 //! Answers about indexes, their fields and the cluster.
 
+pub(super) mod analyze;
 pub(super) mod cluster;
 pub(super) mod dynamic;
+pub(super) mod explained;
 pub(super) mod fields;
 pub(super) mod table;

@@ -15,7 +15,7 @@ use crate::SearchError;
 use crate::api::elastic::body::{Body, as_written, query, wrong};
 use crate::api::elastic::params::UrlParams;
 use crate::api::settings::ApiSettings;
-use crate::query::parse_named;
+use crate::query::{QueryNode, parse_named};
 use crate::request::{
     AnswerForm, AskedAggregations, Counting, ElasticHits, GivenQuery, Question, Scroll,
     ShownVersions, SortKeySpec, SortTarget,
@@ -23,6 +23,9 @@ use crate::request::{
 
 /// Default number of hits.
 const DEFAULT_SIZE: u64 = 10;
+
+/// Maximum number of slices, as in Elasticsearch.
+const MAX_SLICES: u32 = 1_024;
 
 /// Default limit up to which hits are counted.
 const DEFAULT_COUNTED: u64 = 10_000;
@@ -89,6 +92,7 @@ pub(in crate::api::elastic) fn read_search(
     let (source, fields) = shown(&mut body, params)?;
     let tracks_scores = tracks_scores(&mut body, params)?;
     let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
+    let counts_of_scroll = question.scroll.is_some() || scroll.is_some();
     let counts_all = total_is_number || question.scroll.is_some() || scroll.is_some();
     let most_counted = most_counted(&mut body, params, counts_all)?;
     question.track_total_hits = match most_counted {
@@ -96,6 +100,11 @@ pub(in crate::api::elastic) fn read_search(
         most => Counting::UpTo(most.unwrap_or(0)),
     };
     question.query = given.hits()?.parse(settings.now_ms, &settings.limits)?;
+    if let Some(slice) = body.take("slice") {
+        let slice = read_slice(&slice, pinned.is_some() || counts_of_scroll)?;
+        let query = std::mem::replace(&mut question.query, QueryNode::All);
+        question.query = query.and_filter(slice);
+    }
     let score = question.query.constant_score();
     // The query is within the limits: its clauses are copied.
     let named = given.named(settings)?;
@@ -116,6 +125,8 @@ pub(in crate::api::elastic) fn read_search(
         most_counted,
         total_is_number,
         fields,
+        explains: flag(&mut body, params, "explain")?,
+        profiles: profiles(&mut body, settings)?,
         highlight: highlight(&mut body)?,
         has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
         scroll,
@@ -427,6 +438,44 @@ impl Given {
     }
 }
 
+/// Parses `slice`: a part of the hits of a scroll or a point in time.
+fn read_slice(slice: &Value, is_fixed: bool) -> Result<QueryNode, SearchError> {
+    let count = |key: &str| {
+        let count = slice.get(key).and_then(Value::as_u64);
+        count.and_then(|count| u32::try_from(count).ok())
+    };
+    let is_known = |key: &String| matches!(key.as_str(), "id" | "max" | "field");
+    let has_others = slice
+        .as_object()
+        .is_none_or(|slice| !slice.keys().all(is_known));
+    match (count("id"), count("max")) {
+        (Some(id), Some(of)) if id < of && of <= MAX_SLICES && !has_others && is_fixed => {
+            Ok(QueryNode::slice(id, of))
+        }
+        (Some(id), Some(of)) if id < of && of <= MAX_SLICES && !has_others => Err(wrong(
+            "slice",
+            "this needs a scroll or a point in time: without one, documents may move between slices",
+        )),
+        _ => Err(wrong(
+            "slice",
+            format!("this must be an object with id and a larger max, at most {MAX_SLICES}"),
+        )),
+    }
+}
+
+/// Takes whether the answer tells how the search was carried out.
+fn profiles(body: &mut Body, settings: &ApiSettings) -> Result<bool, SearchError> {
+    match body.take("profile").map(as_written) {
+        None | Some(Value::Bool(false)) => Ok(false),
+        Some(Value::Bool(true)) if settings.forced_filter.is_none() => Ok(true),
+        Some(Value::Bool(true)) => Err(wrong(
+            "profile",
+            "a token with a filter may not have this: it would tell of documents that may not be searched",
+        )),
+        Some(_) => Err(wrong("profile", "this must be true or false")),
+    }
+}
+
 /// Takes the time limit: `timeout: 10s`.
 fn budget(body: &mut Body, params: &mut UrlParams) -> Result<Budget, SearchError> {
     let ms = match params.duration("timeout")? {
@@ -444,7 +493,6 @@ fn budget(body: &mut Body, params: &mut UrlParams) -> Result<Budget, SearchError
 
 /// Refuses unsupported keys unless their value has no effect.
 fn refuse_the_rest(body: &mut Body, params: &mut UrlParams) -> Result<(), SearchError> {
-    let off = [Value::Bool(false)];
     let nothing = [json!({}), json!([])];
     body.only("script_fields", &nothing, "scripts are not supported")?;
     body.only(
@@ -452,14 +500,8 @@ fn refuse_the_rest(body: &mut Body, params: &mut UrlParams) -> Result<(), Search
         &nothing,
         "fields at search time are not supported",
     )?;
-    body.only("profile", &off, "use the explanation of the command line")?;
     // A search that ends later counts more hits, and finds the same.
     count(body, params, "terminate_after")?;
     body.only("stats", &nothing, "searches have no groups")?;
-    let why = "scores are not explained";
-    body.only("explain", &off, why)?;
-    if params.flag("explain")? == Some(true) {
-        return Err(wrong("explain", why));
-    }
     Ok(())
 }
