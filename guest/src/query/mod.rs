@@ -5,7 +5,6 @@ mod build;
 mod columns;
 mod dsl;
 mod grammar;
-mod kql;
 mod matching;
 mod needs;
 mod required_tags;
@@ -19,8 +18,7 @@ pub(crate) use build::{
     text_in,
 };
 pub(crate) use dsl::{NAME, parse_dsl, parse_named};
-pub(crate) use grammar::{parse_query, parse_query_at};
-pub(crate) use kql::{KqlOptions, parse_kql};
+pub(crate) use grammar::{KqlOptions, parse_kql, parse_query, parse_query_at};
 pub(crate) use matching::{ListFiles, ListKind, POSITIONS, POSTINGS, TermInfos, compile};
 pub(crate) use needs::{Needs, TermRange};
 pub(crate) use required_tags::{RequiredTag, required_tags};

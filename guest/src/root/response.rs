@@ -7,7 +7,6 @@ use canter_aggregations::{Dialect, Partial};
 use canter_protocol::HostReport;
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::elastic::{self, HitWriter, Place};
 use super::fetch_docs::{Document, fetch_docs};
@@ -18,7 +17,6 @@ use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
 use crate::partial_cache::{look_up, store};
-use crate::query::QueryNode;
 use crate::request::{AnswerForm, ElasticHits, Question, Resolved, SealedPlace};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
@@ -153,7 +151,9 @@ fn write_elastic(
         max_score: body.max_score,
         aggregations: named.as_deref().or(body.aggregations.as_deref()),
         scroll_id: body.scroll_id.as_deref(),
-        profile: shown.profiles.then(|| profile.in_shards(question, report)),
+        profile: shown
+            .profiles
+            .then(|| elastic::profiled(&question.query, report.elapsed_us, profile)),
     };
     let json = elastic::write_search(shown, &search, &body.hits);
     match &shown.filter_path {
@@ -235,27 +235,6 @@ fn is_none(number: &u64) -> bool {
 }
 
 impl Profile {
-    /// Returns the profile in Elasticsearch's shape: one shard, whose query took all the time. Our own numbers are under
-    /// `canter`.
-    fn in_shards(&self, question: &Question, report: &HostReport) -> String {
-        let total_ns = report.elapsed_us.saturating_mul(1_000);
-        let kind = match question.query {
-            QueryNode::All => "MatchAllDocsQuery",
-            _ => "BooleanQuery",
-        };
-        let query = json!({
-            "type": kind, "description": "the whole query", "time_in_nanos": total_ns,
-            "breakdown": {}, "children": [],
-        });
-        let collector = json!({
-            "name": "QueryPhaseCollector", "reason": "search_query_phase", "time_in_nanos": 0,
-        });
-        let search = json!({"query": [query], "rewrite_time": 0, "collector": [collector]});
-        let shard = json!({"id": "[canter][all][0]", "searches": [search], "aggregations": []});
-        let own = serde_json::to_value(self).unwrap_or_default();
-        json!({"shards": [shard], "canter": own}).to_string()
-    }
-
     fn new(facts: &PlanFacts, result: &PartialResult) -> Self {
         Self {
             num_splits: facts.num_splits,

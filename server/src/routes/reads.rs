@@ -206,7 +206,7 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         answers: JSON,
     },
     Route {
-        paths: &["/{index}/_pit"],
+        paths: &["/{index}/_pit", "/{index}/_search/point_in_time"],
         methods: &["post"],
         about: "Take a point in time: an index as it is now, to be searched for a while.",
         params: &[
@@ -227,25 +227,6 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         about: "Let a point in time go.",
         params: &[COMMON, WITHOUT_EFFECT],
         body: Some((JSON, "{\"id\":\"…\"}")),
-        answers: JSON,
-    },
-    Route {
-        paths: &["/{index}/_search/point_in_time"],
-        methods: &["post"],
-        about: "The same in OpenSearch's form.",
-        params: &[
-            &[
-                text(
-                    "keep_alive",
-                    "1m",
-                    "Must be there. How long it is kept says the cache.",
-                ),
-                flag("allow_partial_pit_creation", "Has no effect."),
-            ],
-            COMMON,
-            WITHOUT_EFFECT,
-        ],
-        body: None,
         answers: JSON,
     },
     Route {

@@ -85,7 +85,6 @@ const FILES: &[(&str, &str)] = &[
         "elastic_strict.toml",
         include_str!("requests/elastic_strict.toml"),
     ),
-    ("clauses.toml", include_str!("requests/clauses.toml")),
     ("differs.toml", include_str!("requests/differs.toml")),
     ("refused.toml", include_str!("requests/refused.toml")),
     ("said_twice.toml", include_str!("requests/said_twice.toml")),

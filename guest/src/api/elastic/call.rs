@@ -19,13 +19,13 @@ use super::errors::{Stage, elastic_response, elastic_text, error_response, to_el
 use super::search::many::{OneOfMany, budget_of, run_many};
 use super::search::pit;
 use super::search::read::Search;
-use super::search::run::{found_nothing, search_both};
+use super::search::run::{found_nothing, in_background, search_both};
+use super::search::scroll::{end_scrolls, ended};
 use crate::api::indexes::manifests;
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
-use crate::partial_cache::{look_up, store};
 use crate::plan::{check_query, plan_search};
-use crate::request::{AskedIndexes, Question, Scroll};
+use crate::request::{AskedIndexes, Question};
 use crate::root::{pretty, put, to_json};
 use crate::search::{Searched, no_index, run_plan, run_search};
 use crate::{ErrorKind, SearchError};
@@ -183,31 +183,7 @@ impl ElasticCall {
             ),
             Self::EndOfScrolls(ids) => Outcome::Http(end_scrolls(&ids, exchange).await),
             Self::Search { indexes, search } => {
-                let Search {
-                    question,
-                    aggregated,
-                    ..
-                } = *search;
-                let shared = exchange.clone();
-                let asked = indexes.clone();
-                if let Some(error) = ended(&question, exchange).await {
-                    return to_elastic::<Searched>(Err(error), exchange);
-                }
-                let counts = question.elastic.as_ref().map(|shown| shown.is_count);
-                let end = match aggregated {
-                    Some(aggregated) => {
-                        let both = search_both(question, aggregated, indexes, shared).await;
-                        both.map(Searched::Answer)
-                    }
-                    None => run_plan(question, indexes, max_leaves, shared).await,
-                };
-                match end {
-                    Err(error) if asked.allows(&error) => {
-                        let nothing = found_nothing(counts.unwrap_or(false));
-                        Outcome::Http(elastic_text(200, nothing.to_owned()))
-                    }
-                    end => to_elastic(end, exchange),
-                }
+                search_indexes(*search, indexes, max_leaves, exchange).await
             }
             Self::Many {
                 searches,
@@ -230,15 +206,13 @@ impl ElasticCall {
         }
     }
 
-    async fn about_indexes(
-        self,
+    /// Opens a point in time, or divides texts into words.
+    async fn opened(
+        &self,
         settings: &ApiSettings,
         exchange: &Exchange,
     ) -> Result<HttpResponse, SearchError> {
-        let which = match &self {
-            Self::Validate { indexes, question } => {
-                return validate(indexes, question, settings, exchange).await;
-            }
+        match self {
             Self::PointInTime {
                 which,
                 of_opensearch,
@@ -251,7 +225,7 @@ impl ElasticCall {
                         json!({"pit_id": id, "_shards": shards, "creation_time": settings.now_ms})
                     }
                 };
-                return Ok(elastic_response(200, &answer));
+                Ok(elastic_response(200, &answer))
             }
             Self::Analyze { which, wanted } => {
                 let found = present(&which.indexes, settings, exchange).await?;
@@ -259,7 +233,23 @@ impl ElasticCall {
                 let (_, file) = first.ok_or_else(|| no_index(&which.indexes.names.join(",")))?;
                 let mapper = mapper_of(&file?.manifest.index_config)?;
                 let answer = wanted.answer(Some(&mapper))?;
-                return Ok(elastic_text(200, to_json(&answer, which.is_pretty)?));
+                Ok(elastic_text(200, to_json(&answer, which.is_pretty)?))
+            }
+            _ => Err(SearchError::internal("nothing is opened")),
+        }
+    }
+
+    async fn about_indexes(
+        self,
+        settings: &ApiSettings,
+        exchange: &Exchange,
+    ) -> Result<HttpResponse, SearchError> {
+        let which = match &self {
+            Self::Validate { indexes, question } => {
+                return validate(indexes, question, settings, exchange).await;
+            }
+            Self::PointInTime { .. } | Self::Analyze { .. } => {
+                return self.opened(settings, exchange).await;
             }
             Self::Resolve(which) => {
                 let found = present(&which.indexes, settings, exchange).await?;
@@ -318,44 +308,38 @@ impl ElasticCall {
     }
 }
 
-/// Returns the answer of a search in the form of one that ran in the background.
-fn in_background(response: &HttpResponse, now_ms: i64) -> HttpResponse {
-    /// Five days, as in Elasticsearch.
-    const KEPT_MS: i64 = 5 * 24 * 3_600_000;
-    let answer = String::from_utf8_lossy(&response.body);
-    let is_partial = answer.contains("\"timed_out\":true");
-    let expires = now_ms.saturating_add(KEPT_MS);
-    elastic_text(
-        200,
-        format!(
-            "{{\"is_partial\":{is_partial},\"is_running\":false,\"start_time_in_millis\":{now_ms},\
-             \"expiration_time_in_millis\":{expires},\"completion_time_in_millis\":{now_ms},\"response\":{answer}}}"
-        ),
-    )
-}
-
-/// Notes that scrolls have ended, in the host's cache.
-async fn end_scrolls(ids: &[String], exchange: &Exchange) -> HttpResponse {
-    let scrolls: Option<Vec<Scroll>> = ids.iter().map(|id| Scroll::of_id(id)).collect();
-    let Some(scrolls) = scrolls else {
-        let body = json!({"succeeded": true, "num_freed": 0});
-        return elastic_response(404, &body);
+/// Runs a search.
+async fn search_indexes(
+    search: Search,
+    indexes: AskedIndexes,
+    max_leaves: u32,
+    exchange: &Exchange,
+) -> Outcome {
+    let Search {
+        question,
+        aggregated,
+        ..
+    } = search;
+    let shared = exchange.clone();
+    let asked = indexes.clone();
+    if let Some(error) = ended(&question, exchange).await {
+        return to_elastic::<Searched>(Err(error), exchange);
+    }
+    let counts = question.elastic.as_ref().map(|shown| shown.is_count);
+    let end = match aggregated {
+        Some(aggregated) => {
+            let both = search_both(question, aggregated, indexes, shared).await;
+            both.map(Searched::Answer)
+        }
+        None => run_plan(question, indexes, max_leaves, shared).await,
     };
-    for scroll in &scrolls {
-        store(exchange, &scroll.key_of_end(), &true);
+    match end {
+        Err(error) if asked.allows(&error) => {
+            let nothing = found_nothing(counts.unwrap_or(false));
+            Outcome::Http(elastic_text(200, nothing.to_owned()))
+        }
+        end => to_elastic(end, exchange),
     }
-    exchange.yield_to_host().await;
-    elastic_response(200, &json!({"succeeded": true, "num_freed": scrolls.len()}))
-}
-
-/// Returns the error of a page of a scroll that has ended.
-async fn ended(question: &Question, exchange: &Exchange) -> Option<SearchError> {
-    let scroll = question.scroll().filter(|scroll| scroll.total.is_some())?;
-    if !question.limits.partial_result_cache {
-        return None;
-    }
-    let has_ended: Option<bool> = look_up(exchange, &scroll.key_of_end()).await;
-    has_ended.map(|_| SearchError::new(ErrorKind::NotFound, "the scroll has been cleared"))
 }
 
 /// The name and the manifest of an index.

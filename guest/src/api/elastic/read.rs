@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::about::analyze::WantedWords;
 use super::about::cluster;
 use super::about::explained::{Form as Rewrite, enumerating, explaining};
-use super::about::fields::WantedCaps;
+use super::about::fields::wanted_caps;
 use super::about::table::Table;
 use super::body::{Body, checked_names, query};
 use super::call::{ElasticCall, Which};
@@ -24,7 +24,6 @@ use super::search::scroll::next_page;
 use crate::SearchError;
 use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
-use crate::limits::TimeFilter;
 use crate::request::AskedIndexes;
 
 /// Parses a request; `None` if its path is not one of Elasticsearch's.
@@ -120,22 +119,6 @@ fn read(
             None => return Ok(ElasticCall::nothing(false)),
         },
         Route::Scroll(id) => reader.scroll(id)?,
-        Route::PointInTime(names, of_opensearch) => reader.point_in_time(names, of_opensearch)?,
-        Route::EndOfPointsInTime(is_all) => reader.end_of_points_in_time(is_all)?,
-        Route::AsyncSearch(names) => match reader.async_search(names)? {
-            Some(call) => call,
-            None => return Err(no_index(names)),
-        },
-        Route::KeptSearch(id) => {
-            let what = "resource_not_found_exception";
-            let cause = [json!({"type": what, "reason": id})];
-            let error = json!({"root_cause": cause, "type": what, "reason": id});
-            let body = json!({"error": error, "status": 404});
-            return Ok(ElasticCall::Answered(elastic_response(404, &body)));
-        }
-        Route::Analyze(index) => reader.analyze(index)?,
-        Route::TermsEnum(names) => reader.terms_enum(names)?,
-        Route::Explain(index, id) => reader.explain(index, id)?,
         Route::EndOfPointInTime => reader.end_of_point_in_time()?,
         Route::Count(names) => match reader.count(names)? {
             Some(call) => call,
@@ -171,6 +154,7 @@ fn read(
         Route::Source(index, id) => reader.document(index, id, Form::Source)?,
         Route::ManyDocuments(index) => reader.many_documents(index)?,
         Route::Resolve(names) => ElasticCall::Resolve(reader.which(names)?),
+        _ => reader.beyond(route)?,
     };
     reader.params.finish()?;
     Ok(call.filtered(reader.common.filter_path))
@@ -190,6 +174,29 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
+    /// Reads requests beyond the usual searches.
+    fn beyond(&mut self, route: &Route<'_>) -> Result<ElasticCall, SearchError> {
+        Ok(match *route {
+            Route::PointInTime(names, of_opensearch) => self.point_in_time(names, of_opensearch)?,
+            Route::EndOfPointsInTime(is_all) => self.end_of_points_in_time(is_all)?,
+            Route::AsyncSearch(names) => match self.async_search(names)? {
+                Some(call) => call,
+                None => return Err(no_index(names)),
+            },
+            Route::KeptSearch(id) => {
+                let what = "resource_not_found_exception";
+                let cause = [json!({"type": what, "reason": id})];
+                let error = json!({"root_cause": cause, "type": what, "reason": id});
+                let body = json!({"error": error, "status": 404});
+                ElasticCall::Answered(elastic_response(404, &body))
+            }
+            Route::Analyze(index) => self.analyze(index)?,
+            Route::TermsEnum(names) => self.terms_enum(names)?,
+            Route::Explain(index, id) => self.explain(index, id)?,
+            _ => return Err(SearchError::internal("a route that nothing reads")),
+        })
+    }
+
     /// Takes parameters that have no effect here.
     fn ignore(&mut self, names: &[&'static str]) {
         for name in names {
@@ -418,7 +425,8 @@ impl Reader<'_> {
         body.take("id");
         body.finish()?;
         // The host's cache evicts it.
-        Ok(freed())
+        let freed = json!({"succeeded": true, "num_freed": 1});
+        Ok(ElasticCall::Answered(elastic_response(200, &freed)))
     }
 
     /// Parses a count; `None` if it has no index.
@@ -488,36 +496,4 @@ impl Reader<'_> {
             filter,
         })
     }
-}
-
-/// Returns the answer to a request that ends a scroll or a point in time.
-fn freed() -> ElasticCall {
-    let freed = json!({"succeeded": true, "num_freed": 1});
-    ElasticCall::Answered(elastic_response(200, &freed))
-}
-
-/// Returns the contents of `_field_caps`, with the time filter of Quickwit's API.
-fn wanted_caps(params: &mut UrlParams) -> Result<WantedCaps, SearchError> {
-    if let Some(filters) = params.names("filters")
-        && let Some(other) = filters
-            .iter()
-            .find(|name| !matches!(name.as_str(), "-metadata" | "-nested" | "-parent"))
-    {
-        return Err(SearchError::invalid(format!(
-            "filters: {other:?} is not supported; there are -metadata, -nested and -parent"
-        )));
-    }
-    let mut seconds = |name: &'static str| match params.text(name).map(str::parse::<i64>) {
-        None => Ok(None),
-        Some(Ok(seconds)) => Ok(Some(seconds)),
-        Some(Err(_)) => Err(SearchError::invalid(format!(
-            "{name}: this must be a whole number of seconds"
-        ))),
-    };
-    let time = TimeFilter::of_seconds(seconds("start_timestamp")?, seconds("end_timestamp")?);
-    Ok(WantedCaps {
-        types: params.names("types").unwrap_or_default(),
-        has_unmapped: params.flag("include_unmapped")?.unwrap_or(false),
-        time,
-    })
 }

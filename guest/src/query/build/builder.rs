@@ -3,7 +3,6 @@
 use canter_doc_mapper::{DocMapper, ResolvedField, ScannedField};
 use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query};
 
-use super::MAX_PATTERNS;
 use super::scores::Best;
 use crate::query::grammar::too_many_clauses;
 use crate::query::needs::Needs;
@@ -12,6 +11,9 @@ use crate::{ErrorKind, SearchError};
 
 /// Result of building a part of a query.
 pub(super) type Built = Result<Box<dyn Query>, SearchError>;
+
+/// Maximum number of patterns in a query: each is an automaton over a dictionary.
+pub(super) const MAX_PATTERNS: usize = 1_024;
 
 /// Builder of one query.
 pub(crate) struct Builder<'a> {

@@ -14,10 +14,10 @@ use tantivy::schema::DateTimePrecision;
 use tantivy::time::format_description::well_known::Rfc3339;
 use tantivy::{DateTime, Term};
 
-use super::automaton::{NearWord, TermAutomaton};
 use super::builder::{Builder, any_of, has_nothing, not_indexed};
 use super::literal::find_term;
 use super::range::{build_exists, range_of};
+use super::sets::{NearWord, TermAutomaton};
 use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{
     ANY_TEXT, Pattern, any_character, automaton, expression_of, find_automaton, push_escaped,

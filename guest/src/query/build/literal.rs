@@ -8,7 +8,7 @@ use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, Te
 use tantivy::schema::IndexRecordOption;
 
 use super::builder::{Builder, any_of, has_nothing, not_indexed};
-use super::open_fields::in_default_fields;
+use super::open::in_default_fields;
 use super::range::{build_equal, build_second, is_timestamp, range_of};
 use super::value::{json_base_term, json_value_term, prefix_end, scalar_term, text_of, tokenize};
 use super::whole_values::whole_value;
@@ -93,15 +93,25 @@ fn one_field(
             }
             Ok(any_of(queries))
         }
-        _ => match scalar_term(field, &literal.phrase) {
-            Ok(term) => Ok(find_term(builder, field, term)),
-            // `5.0` is 5 for an integer.
-            Err(_) if is_whole_number(&literal.phrase) => {
-                let bound = Bound::Included(literal.phrase.as_str());
-                range_of(builder, name, field, bound, bound)
-            }
-            Err(problem) => Err(SearchError::invalid(format!("field {name:?}: {problem}"))),
-        },
+        _ => build_scalar(builder, name, field, &literal.phrase),
+    }
+}
+
+/// Builds a query for a value that is no text.
+fn build_scalar(
+    builder: &mut Builder<'_>,
+    name: &str,
+    field: &ResolvedField<'_>,
+    text: &str,
+) -> Result<Box<dyn Query>, SearchError> {
+    match scalar_term(field, text) {
+        Ok(term) => Ok(find_term(builder, field, term)),
+        // `5.0` is 5 for an integer.
+        Err(_) if is_whole_number(text) => {
+            let bound = Bound::Included(text);
+            range_of(builder, name, field, bound, bound)
+        }
+        Err(problem) => Err(SearchError::invalid(format!("field {name:?}: {problem}"))),
     }
 }
 

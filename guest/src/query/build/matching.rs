@@ -63,21 +63,7 @@ impl Builder<'_> {
                 _ => Term::from_field_text(field.field, token),
             },
         )?;
-        let mut queries = Vec::new();
-        if let FieldKind::Json(json) = field.kind
-            && let Some(term) = json_value_term(&field, json, &wanted.text)
-        {
-            // A numeric text may have been a number.
-            queries.push(find_term(self, &field, term));
-        }
-        if let (Words::Values, FieldKind::Json(json)) = (&wanted.words, field.kind) {
-            let words = wanted.text.split_whitespace();
-            let words = words.filter(|word| word.len() < wanted.text.len());
-            for term in words.filter_map(|word| json_value_term(&field, json, word)) {
-                self.spend_clause()?;
-                queries.push(find_term(self, &field, term));
-            }
-        }
+        let mut queries = self.json_values(&field, wanted)?;
         if terms.is_empty() && queries.is_empty() {
             return Ok(match wanted.is_all_without_words {
                 true => Box::new(AllQuery),
@@ -93,6 +79,30 @@ impl Builder<'_> {
             });
         }
         Ok(any_of(queries))
+    }
+
+    /// Builds queries for a text as a number, date or boolean of a JSON field.
+    fn json_values(
+        &mut self,
+        field: &ResolvedField<'_>,
+        wanted: &Match,
+    ) -> Result<Vec<Box<dyn Query>>, SearchError> {
+        let FieldKind::Json(json) = field.kind else {
+            return Ok(Vec::new());
+        };
+        let whole = json_value_term(field, json, &wanted.text);
+        let mut terms: Vec<Term> = whole.into_iter().collect();
+        if wanted.words == Words::Values {
+            let words = wanted.text.split_whitespace();
+            let words = words.filter(|word| word.len() < wanted.text.len());
+            terms.extend(words.filter_map(|word| json_value_term(field, json, word)));
+        }
+        let mut queries = Vec::with_capacity(terms.len());
+        for term in terms {
+            self.spend_clause()?;
+            queries.push(find_term(self, field, term));
+        }
+        Ok(queries)
     }
 
     /// Builds a query for the documents with one of the words of a text as a value.

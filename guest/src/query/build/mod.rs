@@ -1,17 +1,13 @@
 //! The query builder: a query's tree + doc mapper → tantivy query + needs.
 
-mod any_path;
-mod automaton;
 mod builder;
 mod exact;
-mod fields;
 mod literal;
 mod matching;
-mod open_fields;
+mod open;
 mod range;
 mod scores;
-mod slice;
-mod term_sets;
+mod sets;
 mod value;
 mod whole_values;
 mod wildcard;
@@ -22,7 +18,7 @@ pub(super) use value::{
 };
 pub(crate) use whole_values::{any_text, text_in};
 
-pub(crate) use automaton::TermAutomaton;
+pub(crate) use sets::TermAutomaton;
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
 use canter_names::matches_pattern;
@@ -31,12 +27,12 @@ use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query,
 };
 
-use self::builder::{Builder, any_of, has_nothing};
+use self::builder::{Builder, MAX_PATTERNS, any_of, has_nothing};
 use self::literal::build_literal;
-use self::open_fields::in_default_fields;
+use self::open::in_default_fields;
 use self::range::{build_exists, build_range, build_set};
 use self::scores::{BuiltFunction, Demoted, Functions, Modes};
-use self::slice::SliceOf;
+use self::sets::SliceOf;
 use self::wildcard::build_regex;
 use super::needs::Needs;
 use super::scan::{Clause, Scan};
@@ -45,9 +41,6 @@ use super::tree::{
 };
 use crate::SearchError;
 use crate::limits::Limits;
-
-/// Maximum number of patterns in a query: each is an automaton over a dictionary.
-const MAX_PATTERNS: usize = 1_024;
 
 /// Shape of a query, as far as there is a shortcut for it.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,8 +10,8 @@ use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::Term;
 use tantivy::query::{ConstScoreQuery, Query};
 
-use super::automaton::TermAutomaton;
 use super::builder::Builder;
+use super::sets::TermAutomaton;
 use super::value::{json_base_term, tokenize};
 use crate::query::columns::{ColumnQuery, ColumnTerms, ValueRange, WholeValue};
 

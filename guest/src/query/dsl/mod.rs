@@ -5,7 +5,6 @@
 
 mod compound;
 mod full_text;
-mod kql;
 mod many_fields;
 mod params;
 mod query_string;
@@ -22,7 +21,6 @@ use serde_json::{Map, Value};
 
 pub(crate) use self::params::NAME;
 use self::params::{Params, wrong};
-pub(super) use self::term_level::Ends;
 use super::grammar::too_many_clauses;
 use super::tree::{Leaf, QueryNode};
 use crate::limits::Limits;

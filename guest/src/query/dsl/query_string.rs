@@ -1,4 +1,4 @@
-//! `query_string`: a query in the language of query strings, with Elasticsearch's parameters.
+//! `query_string`: a query in the language of query strings, with Elasticsearch's parameters; and `kql`, one in Kibana's.
 //!
 //! Escapes and operators are Lucene's; `AND` binds before `OR`. In a bare query string, adjacent words must all match; here one is enough, as in
 //! Elasticsearch, unless `default_operator` says otherwise.
@@ -8,12 +8,11 @@ use std::ops::Bound;
 use super::Reader;
 use super::params::{Params, wrong};
 use super::settings::{edits, min_should, needs_all, rewrite, weighed};
-use super::term_level::Ends;
 use crate::SearchError;
-use crate::query::grammar::{Dialect, parse_words};
+use crate::query::grammar::{Dialect, KqlOptions, parse_kql, parse_words};
 use crate::query::tree::{
-    AUTO, BoolNode, Combine, Edits, Factor, Fuzziness, Given, InFields, Leaf, Match, QueryNode,
-    Range, Role, TextLeaf,
+    AUTO, BoolNode, Combine, Edits, Ends, Factor, Fuzziness, Given, InFields, Leaf, Match,
+    QueryNode, Range, Role, TextLeaf,
 };
 
 /// Settings for all parts of a query string.
@@ -98,6 +97,29 @@ impl Reader<'_> {
         {
             node.min_should = min_should;
         }
+        Ok(node.boosted(boost))
+    }
+
+    /// Parses `kql`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-kql-query>.
+    pub(super) fn kql(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let text = params.needed("query")?.text;
+        let field = params.text("default_field")?;
+        if let Some(field) = &field {
+            canter_aggregations::check_name(&params.path, &field.replace('*', "x"))?;
+        }
+        let options = KqlOptions {
+            fields: field
+                .map(|field| (field, Factor(1.0)))
+                .into_iter()
+                .collect(),
+            case_insensitive: params.flag("case_insensitive")?.unwrap_or(false),
+            time_zone: params.text("time_zone")?,
+            now_ms: self.now_ms,
+        };
+        let path = format!("{}.query", params.path);
+        let boost = params.boost()?;
+        params.finish()?;
+        let node = parse_kql(&path, &text, &options, self.limits)?;
         Ok(node.boosted(boost))
     }
 }

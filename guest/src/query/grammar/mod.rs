@@ -6,12 +6,14 @@
 
 mod clauses;
 mod cursor;
+mod kql;
 mod leaf;
 mod parser;
 #[cfg(test)]
 mod tests;
 
 pub(super) use cursor::Cursor;
+pub(crate) use kql::{KqlOptions, parse_kql};
 pub(crate) use parser::{parse_query, parse_query_at};
 pub(super) use parser::{parse_words, too_many_clauses};
 

@@ -3,12 +3,14 @@
 //! for both. It also travels between sessions.
 
 mod depth;
+mod ends;
 mod leaf;
 mod min_should;
 mod node;
 mod scored;
 mod text;
 
+pub(super) use ends::Ends;
 pub(crate) use leaf::INDEX;
 pub(super) use leaf::{
     AUTO, Edits, End, Fuzziness, Given, ID, Leaf, Match, PatternKind, Range, Words,

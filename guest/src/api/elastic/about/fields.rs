@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tantivy::schema::DateTimePrecision;
 
 use crate::SearchError;
+use crate::api::elastic::params::UrlParams;
 use crate::limits::TimeFilter;
 use crate::root::put;
 
@@ -280,4 +281,32 @@ pub(in crate::api::elastic) fn field_caps(
     }
     let names: Vec<&str> = indexes.iter().map(|(name, _)| name.as_str()).collect();
     json!({"indices": names, "fields": fields})
+}
+
+/// Returns the contents of `_field_caps`, with the time filter of Quickwit's API.
+pub(in crate::api::elastic) fn wanted_caps(
+    params: &mut UrlParams,
+) -> Result<WantedCaps, SearchError> {
+    if let Some(filters) = params.names("filters")
+        && let Some(other) = filters
+            .iter()
+            .find(|name| !matches!(name.as_str(), "-metadata" | "-nested" | "-parent"))
+    {
+        return Err(SearchError::invalid(format!(
+            "filters: {other:?} is not supported; there are -metadata, -nested and -parent"
+        )));
+    }
+    let mut seconds = |name: &'static str| match params.text(name).map(str::parse::<i64>) {
+        None => Ok(None),
+        Some(Ok(seconds)) => Ok(Some(seconds)),
+        Some(Err(_)) => Err(SearchError::invalid(format!(
+            "{name}: this must be a whole number of seconds"
+        ))),
+    };
+    let time = TimeFilter::of_seconds(seconds("start_timestamp")?, seconds("end_timestamp")?);
+    Ok(WantedCaps {
+        types: params.names("types").unwrap_or_default(),
+        has_unmapped: params.flag("include_unmapped")?.unwrap_or(false),
+        time,
+    })
 }

@@ -15,12 +15,16 @@ use crate::api::elastic::params::read_duration;
 use crate::exchange::Exchange;
 use crate::limits::Limits;
 use crate::plan::pin_manifest;
+use crate::query::QueryNode;
 use crate::request::{AskedIndexes, PinnedManifest};
 use crate::search::no_index;
 use crate::{ErrorKind, SearchError};
 
 /// Maximum length of a point in time's id, in bytes: enough for hundreds of indexes.
 const MAX_LEN: usize = 128 * 1024;
+
+/// Maximum number of slices, as in Elasticsearch.
+const MAX_SLICES: u32 = 1_024;
 
 /// A point in time.
 pub(in crate::api::elastic) struct Pinned {
@@ -98,4 +102,32 @@ pub(in crate::api::elastic) fn pinned_names(body: &Body) -> Result<Option<String
     let manifests = Pinned::of(pit)?.manifests.into_iter();
     let names: Vec<String> = manifests.map(|(name, _)| name).collect();
     Ok(Some(names.join(",")))
+}
+
+/// Parses `slice`: a part of the hits of a scroll or a point in time.
+pub(in crate::api::elastic) fn read_slice(
+    slice: &Value,
+    is_fixed: bool,
+) -> Result<QueryNode, SearchError> {
+    let count = |key: &str| {
+        let count = slice.get(key).and_then(Value::as_u64);
+        count.and_then(|count| u32::try_from(count).ok())
+    };
+    let is_known = |key: &String| matches!(key.as_str(), "id" | "max" | "field");
+    let has_others = slice
+        .as_object()
+        .is_none_or(|slice| !slice.keys().all(is_known));
+    match (count("id"), count("max")) {
+        (Some(id), Some(of)) if id < of && of <= MAX_SLICES && !has_others && is_fixed => {
+            Ok(QueryNode::slice(id, of))
+        }
+        (Some(id), Some(of)) if id < of && of <= MAX_SLICES && !has_others => Err(wrong(
+            "slice",
+            "this needs a scroll or a point in time: without one, documents may move between slices",
+        )),
+        _ => Err(wrong(
+            "slice",
+            format!("this must be an object with id and a larger max, at most {MAX_SLICES}"),
+        )),
+    }
 }

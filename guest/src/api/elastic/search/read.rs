@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::highlight::highlight;
 use super::named::Named;
 use super::order::{Order, order, order_by_itself};
-use super::pit::Pinned;
+use super::pit::{Pinned, read_slice};
 use super::shown::shown;
 use crate::SearchError;
 use crate::api::elastic::body::{Body, as_written, query, wrong};
@@ -23,9 +23,6 @@ use crate::request::{
 
 /// Default number of hits.
 const DEFAULT_SIZE: u64 = 10;
-
-/// Maximum number of slices, as in Elasticsearch.
-const MAX_SLICES: u32 = 1_024;
 
 /// Default limit up to which hits are counted.
 const DEFAULT_COUNTED: u64 = 10_000;
@@ -92,19 +89,15 @@ pub(in crate::api::elastic) fn read_search(
     let (source, fields) = shown(&mut body, params)?;
     let tracks_scores = tracks_scores(&mut body, params)?;
     let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
-    let counts_of_scroll = question.scroll.is_some() || scroll.is_some();
-    let counts_all = total_is_number || question.scroll.is_some() || scroll.is_some();
+    let is_scroll = question.scroll.is_some() || scroll.is_some();
+    let counts_all = total_is_number || is_scroll;
     let most_counted = most_counted(&mut body, params, counts_all)?;
     question.track_total_hits = match most_counted {
         Some(u64::MAX) => Counting::All,
         most => Counting::UpTo(most.unwrap_or(0)),
     };
     question.query = given.hits()?.parse(settings.now_ms, &settings.limits)?;
-    if let Some(slice) = body.take("slice") {
-        let slice = read_slice(&slice, pinned.is_some() || counts_of_scroll)?;
-        let query = std::mem::replace(&mut question.query, QueryNode::All);
-        question.query = query.and_filter(slice);
-    }
+    add_slice(&mut body, &mut question, pinned.is_some() || is_scroll)?;
     let score = question.query.constant_score();
     // The query is within the limits: its clauses are copied.
     let named = given.named(settings)?;
@@ -438,29 +431,14 @@ impl Given {
     }
 }
 
-/// Parses `slice`: a part of the hits of a scroll or a point in time.
-fn read_slice(slice: &Value, is_fixed: bool) -> Result<QueryNode, SearchError> {
-    let count = |key: &str| {
-        let count = slice.get(key).and_then(Value::as_u64);
-        count.and_then(|count| u32::try_from(count).ok())
-    };
-    let is_known = |key: &String| matches!(key.as_str(), "id" | "max" | "field");
-    let has_others = slice
-        .as_object()
-        .is_none_or(|slice| !slice.keys().all(is_known));
-    match (count("id"), count("max")) {
-        (Some(id), Some(of)) if id < of && of <= MAX_SLICES && !has_others && is_fixed => {
-            Ok(QueryNode::slice(id, of))
-        }
-        (Some(id), Some(of)) if id < of && of <= MAX_SLICES && !has_others => Err(wrong(
-            "slice",
-            "this needs a scroll or a point in time: without one, documents may move between slices",
-        )),
-        _ => Err(wrong(
-            "slice",
-            format!("this must be an object with id and a larger max, at most {MAX_SLICES}"),
-        )),
+/// Takes the slice of the hits that is wanted, if the documents are fixed.
+fn add_slice(body: &mut Body, question: &mut Question, is_fixed: bool) -> Result<(), SearchError> {
+    if let Some(slice) = body.take("slice") {
+        let slice = read_slice(&slice, is_fixed)?;
+        let query = std::mem::replace(&mut question.query, QueryNode::All);
+        question.query = query.and_filter(slice);
     }
+    Ok(())
 }
 
 /// Takes whether the answer tells how the search was carried out.

@@ -1,8 +1,10 @@
 //! Running a search, and answers without a search.
 
+use canter_protocol::HttpResponse;
 use futures_util::future::join;
 
 use crate::SearchError;
+use crate::api::elastic::errors::elastic_text;
 use crate::exchange::Exchange;
 use crate::request::{AskedIndexes, Question};
 use crate::search::run_search;
@@ -41,4 +43,20 @@ pub(in crate::api::elastic) async fn search_both(
         Some([head, HITS, hits, ",\"aggregations\":", aggregations].concat())
     };
     parts().ok_or_else(|| SearchError::internal("an answer of an unknown form"))
+}
+
+/// Returns the answer of a search in the form of one that ran in the background.
+pub(in crate::api::elastic) fn in_background(response: &HttpResponse, now_ms: i64) -> HttpResponse {
+    /// Five days, as in Elasticsearch.
+    const KEPT_MS: i64 = 5 * 24 * 3_600_000;
+    let answer = String::from_utf8_lossy(&response.body);
+    let is_partial = answer.contains("\"timed_out\":true");
+    let expires = now_ms.saturating_add(KEPT_MS);
+    elastic_text(
+        200,
+        format!(
+            "{{\"is_partial\":{is_partial},\"is_running\":false,\"start_time_in_millis\":{now_ms},\
+             \"expiration_time_in_millis\":{expires},\"completion_time_in_millis\":{now_ms},\"response\":{answer}}}"
+        ),
+    )
 }

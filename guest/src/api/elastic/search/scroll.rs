@@ -6,13 +6,19 @@
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-scroll>.
 
+use canter_protocol::HttpResponse;
+use serde_json::json;
+
 use super::read::{Search, read_search};
-use crate::SearchError;
 use crate::api::elastic::body::Body;
+use crate::api::elastic::errors::elastic_response;
 use crate::api::elastic::names::resolve;
 use crate::api::elastic::params::UrlParams;
 use crate::api::settings::ApiSettings;
-use crate::request::{AskedIndexes, Counting, Scroll};
+use crate::exchange::Exchange;
+use crate::partial_cache::{look_up, store};
+use crate::request::{AskedIndexes, Counting, Question, Scroll};
+use crate::{ErrorKind, SearchError};
 
 /// Parses the request for the next page from the scroll id of the last one.
 ///
@@ -60,4 +66,34 @@ pub(in crate::api::elastic) fn next_page(
         _ => question.scroll = Some(scroll),
     }
     Ok((indexes, search))
+}
+
+/// Notes that scrolls have ended, in the host's cache.
+pub(in crate::api::elastic) async fn end_scrolls(
+    ids: &[String],
+    exchange: &Exchange,
+) -> HttpResponse {
+    let scrolls: Option<Vec<Scroll>> = ids.iter().map(|id| Scroll::of_id(id)).collect();
+    let Some(scrolls) = scrolls else {
+        let body = json!({"succeeded": true, "num_freed": 0});
+        return elastic_response(404, &body);
+    };
+    for scroll in &scrolls {
+        store(exchange, &scroll.key_of_end(), &true);
+    }
+    exchange.yield_to_host().await;
+    elastic_response(200, &json!({"succeeded": true, "num_freed": scrolls.len()}))
+}
+
+/// Returns the error of a page of a scroll that has ended.
+pub(in crate::api::elastic) async fn ended(
+    question: &Question,
+    exchange: &Exchange,
+) -> Option<SearchError> {
+    let scroll = question.scroll().filter(|scroll| scroll.total.is_some())?;
+    if !question.limits.partial_result_cache {
+        return None;
+    }
+    let has_ended: Option<bool> = look_up(exchange, &scroll.key_of_end()).await;
+    has_ended.map(|_| SearchError::new(ErrorKind::NotFound, "the scroll has been cleared"))
 }

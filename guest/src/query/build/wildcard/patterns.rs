@@ -6,8 +6,8 @@ use tantivy::query::{EmptyQuery, Query};
 
 use super::compiled::compiled;
 use crate::SearchError;
-use crate::query::build::automaton::{AutomatonQuery, TermAutomaton};
 use crate::query::build::builder::{Builder, has_nothing};
+use crate::query::build::sets::{AutomatonQuery, TermAutomaton};
 use crate::query::build::value::json_base_term;
 use crate::query::build::whole_values::whole_values_like;
 use crate::query::scan::Wanted;

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Words beside each other are one value: any of them is enough in a text, and a field of whole values has all of them. A
-//! word without a field is searched as in [`grammar`](super::grammar). Errors name the column.
+//! word without a field is searched as in the query string. Errors name the column.
 
 mod literal;
 mod parser;

@@ -2,15 +2,18 @@
 
 use tantivy::query::{BoostQuery, EmptyQuery, Query};
 
-use super::builder::{Builder, all_of, any_of};
-use super::matching::so_many_of;
-use super::open_fields::{Named, may_match};
+use super::named::{Named, may_match};
 use crate::SearchError;
+use crate::query::build::builder::{Builder, all_of, any_of};
+use crate::query::build::matching::so_many_of;
 use crate::query::tree::{Combine, InFields, Leaf, Match, Words};
 
 impl Builder<'_> {
     /// Builds a query over several fields.
-    pub(super) fn in_fields(&mut self, wanted: &InFields) -> Result<Box<dyn Query>, SearchError> {
+    pub(in crate::query::build) fn in_fields(
+        &mut self,
+        wanted: &InFields,
+    ) -> Result<Box<dyn Query>, SearchError> {
         let named = self.named(wanted)?;
         let is_lenient = wanted.is_lenient || !named.is_exact;
         if let (Combine::Cross(others), Leaf::Match(text)) = (wanted.combine, &wanted.leaf)

@@ -5,13 +5,13 @@ use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
 
 /// Matches the documents whose number has this remainder.
 #[derive(Clone, Debug)]
-pub(super) struct SliceOf {
+pub(in crate::query::build) struct SliceOf {
     id: u32,
     of: u32,
 }
 
 impl SliceOf {
-    pub(super) fn new(id: u32, of: u32) -> Self {
+    pub(in crate::query::build) fn new(id: u32, of: u32) -> Self {
         Self { id, of: of.max(1) }
     }
 }

@@ -4,11 +4,11 @@ use canter_aggregations::check_name;
 
 use super::literal::Literal;
 use crate::limits::Limits;
-use crate::query::dsl::Ends;
-use crate::query::grammar::{Cursor, too_many_clauses};
+use crate::query::grammar::cursor::Cursor;
+use crate::query::grammar::parser::too_many_clauses;
 use crate::query::tree::{
-    BoolNode, Combine, Factor, Given, InFields, Leaf, Match, PatternKind, QueryNode, Range, Role,
-    TextLeaf, Words,
+    BoolNode, Combine, Ends, Factor, Given, InFields, Leaf, Match, PatternKind, QueryNode, Range,
+    Role, TextLeaf, Words,
 };
 use crate::{ErrorKind, SearchError};
 

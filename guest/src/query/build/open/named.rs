@@ -9,7 +9,7 @@ use canter_doc_mapper::{FieldKind, ResolvedField};
 use canter_names::matches_pattern;
 use tantivy::query::{AllQuery, ConstScoreQuery, EmptyQuery, Query};
 
-use super::builder::{Builder, Built, any_of};
+use crate::query::build::builder::{Builder, Built, any_of};
 use crate::query::tree::{Factor, InFields, Leaf, TextLeaf};
 use crate::{ErrorKind, SearchError};
 
@@ -28,7 +28,7 @@ pub(super) struct Named {
     pub(super) is_all: bool,
     /// True if a split may have more of them.
     pub(super) may_be_more: bool,
-    /// JSON fields that are searched at any path, see [`any_path`](super::any_path).
+    /// JSON fields that are searched at any path, see `any_path.rs`.
     pub(super) without_paths: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn may_match() -> Box<dyn Query> {
 ///
 /// # Errors
 /// If there are too many fields, or the first error if `build` fails for all default fields.
-pub(super) fn in_default_fields<'a>(
+pub(in crate::query::build) fn in_default_fields<'a>(
     builder: &mut Builder<'a>,
     leaf: &TextLeaf,
     build: &mut BuildField<'_, 'a>,

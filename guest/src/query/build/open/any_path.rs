@@ -9,11 +9,11 @@ use tantivy::Term;
 use tantivy::query::Query;
 use tantivy_common::json_path_writer::JSON_END_OF_PATH;
 
-use super::automaton::{AtAnyPath, AutomatonQuery, TermAutomaton};
-use super::builder::Builder;
-use super::value::{json_base_term, json_value_term, tokenize};
-use super::wildcard::{BareWord, Pattern, any_character, compiled, expression_of};
 use crate::SearchError;
+use crate::query::build::builder::Builder;
+use crate::query::build::sets::{AtAnyPath, AutomatonQuery, TermAutomaton};
+use crate::query::build::value::{json_base_term, json_value_term, tokenize};
+use crate::query::build::wildcard::{BareWord, Pattern, any_character, compiled, expression_of};
 use crate::query::tree::{Leaf, PatternKind, TextLeaf, Words};
 
 /// Expression for a path and the type of a text behind it.

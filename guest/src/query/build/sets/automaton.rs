@@ -57,7 +57,7 @@ impl NearWord {
     ///
     /// # Errors
     /// If `edits` is larger.
-    pub(super) fn new(
+    pub(in crate::query::build) fn new(
         start: Vec<u8>,
         rest: &str,
         edits: u8,
@@ -122,7 +122,7 @@ pub(crate) struct Begun {
 }
 
 impl SortedTerms {
-    pub(super) fn new(terms: impl Iterator<Item = Vec<u8>>) -> Self {
+    pub(in crate::query::build) fn new(terms: impl Iterator<Item = Vec<u8>>) -> Self {
         Self(canter_sorting::set_of(terms).into_iter().collect())
     }
 
@@ -171,7 +171,7 @@ impl Automaton for SortedTerms {
 pub(crate) struct AtAnyPath(SortedTerms);
 
 impl AtAnyPath {
-    pub(super) fn new(values: impl Iterator<Item = Vec<u8>>) -> Self {
+    pub(in crate::query::build) fn new(values: impl Iterator<Item = Vec<u8>>) -> Self {
         Self(SortedTerms::new(values))
     }
 }
@@ -226,9 +226,9 @@ fn takes<A: Automaton>(automaton: &A, term: &[u8]) -> bool {
 
 /// Query for the documents with a term that an automaton accepts.
 #[derive(Clone, Debug)]
-pub(super) struct AutomatonQuery {
-    pub(super) field: Field,
-    pub(super) automaton: TermAutomaton,
+pub(in crate::query::build) struct AutomatonQuery {
+    pub(in crate::query::build) field: Field,
+    pub(in crate::query::build) automaton: TermAutomaton,
 }
 
 impl Query for AutomatonQuery {

@@ -8,8 +8,8 @@ use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::Field;
 
 use super::automaton::{AutomatonQuery, SortedTerms, TermAutomaton};
-use super::builder::{Builder, any_of};
 use crate::SearchError;
+use crate::query::build::builder::{Builder, any_of};
 
 /// Number of terms up to which each is looked up, so that splits can be left out that lack them.
 const MAX_LOOKED_UP: usize = 64;
@@ -20,7 +20,7 @@ impl Builder<'_> {
     ///
     /// # Errors
     /// As `build`, or if there are too many other queries.
-    pub(super) fn any_of_terms(
+    pub(in crate::query::build) fn any_of_terms(
         &mut self,
         build: impl FnOnce(&mut Self) -> Result<Vec<Box<dyn Query>>, SearchError>,
     ) -> Result<Box<dyn Query>, SearchError> {
