@@ -492,9 +492,9 @@ fn clauses_with_names_are_bounded_together() {
         }
         format!(r#"{{"query": {clause}}}"#)
     };
-    let long = format!(r#"{{"match": {{"f": "{}"}}}}"#, "x".repeat(20_000));
-    let values: Vec<String> = (0..300).map(|value| value.to_string()).collect();
-    let many = format!(r#"{{"terms": {{"f": [{}]}}}}"#, values.join(","));
+    let long = format!(r#"{{"match": {{"f": "{}"}}}}"#, "x".repeat(330_000));
+    let clauses = vec![r#"{"match_all": {}}"#; 5_000].join(",");
+    let many = format!(r#"{{"bool": {{"should": [{clauses}]}}}}"#);
     for clause in [long, many] {
         let read = first_step("POST /logs/_search", &around(clause.clone(), 3));
         assert!(read.is_err(), "{read:?}");
@@ -504,7 +504,7 @@ fn clauses_with_names_are_bounded_together() {
     }
     // Too long by itself: nothing is copied.
     let whole = around(
-        format!(r#"{{"match": {{"f": "{}"}}}}"#, "x".repeat(70_000)),
+        format!(r#"{{"match": {{"f": "{}"}}}}"#, "x".repeat(1 << 20)),
         40,
     );
     let (status, text) = elastic(&first_step("POST /logs/_search", &whole).unwrap());

@@ -229,13 +229,13 @@ fn queries_have_a_depth_a_number_of_clauses_and_a_length() {
     for _ in 0..60 {
         deep = json!({"bool": {"must": deep}});
     }
-    let wide = json!({"bool": {"should": vec![json!({"match_all": {}}); 10_000]}});
-    let many = json!({"terms": {"a": (0..2_000).collect::<Vec<_>>()}});
+    let wide = json!({"bool": {"should": vec![json!({"match_all": {}}); 70_000]}});
+    let many = json!({"terms": {"a": (0..65_537).collect::<Vec<_>>()}});
     let long = json!({"match": {"a": "x".repeat(1 << 20)}});
     for (query, what) in [
         (deep, "nests deeper"),
         (wide, "bytes long"),
-        (many, "terms and clauses"),
+        (many, "65537 values, more than 65536"),
         (long, "bytes long"),
     ] {
         let error = parse(&query).unwrap_err();

@@ -159,17 +159,17 @@ mod tests {
 
     #[test]
     fn clauses_with_names_are_together_no_longer_than_a_query() {
-        let long = |depth| around(json!({"match": {"a": "x".repeat(20_000)}}), depth);
+        let long = |depth| around(json!({"match": {"a": "x".repeat(330_000)}}), depth);
         found(&long(3)).unwrap();
         let error = found(&long(4)).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Limit);
-        assert!(error.message.contains("65536"), "{error}");
+        assert!(error.message.contains("1048576"), "{error}");
     }
 
     #[test]
     fn clauses_with_names_have_together_no_more_clauses_than_a_query() {
-        let values: Vec<u64> = (0..300).collect();
-        let many = |depth| around(json!({"terms": {"a": values}}), depth);
+        let clauses = vec![json!({"match_all": {}}); 5_000];
+        let many = |depth| around(json!({"bool": {"should": clauses}}), depth);
         let limits = Limits::default();
         parse_named(&found(&many(3)).unwrap(), None, &limits).unwrap();
         parse_dsl(map(&many(4)), None, &limits).unwrap();
