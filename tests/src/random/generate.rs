@@ -189,8 +189,10 @@ impl<R: Rng> Generator<'_, R> {
                 fields,
                 is_named: false,
                 text: match text.split_whitespace().next() {
-                    // With a sign in front, it would be a clause of another kind.
-                    Some(word) if !word.starts_with(['-', '+']) => word.to_owned(),
+                    // With a sign or a wildcard, it would be a clause of another kind.
+                    Some(word) if word.chars().all(|c| c.is_alphanumeric() || c == '.') => {
+                        word.to_owned()
+                    }
                     _ => "none".to_owned(),
                 },
                 quoted: false,
