@@ -54,7 +54,7 @@ const FIELDS: &str = "doc_mapping.field_mappings";
 const TOKENIZERS: &str = "doc_mapping.tokenizers";
 
 /// Settings that no split depends on.
-const FREE: [&str; 10] = [
+const FREE: [&str; 11] = [
     "version",
     "search_settings",
     "indexing_settings",
@@ -65,6 +65,7 @@ const FREE: [&str; 10] = [
     "doc_mapping.partition_key",
     "doc_mapping.max_num_partitions",
     "doc_mapping.dynamic_mapping.description",
+    "doc_mapping.elasticsearch_mapping",
 ];
 
 /// Options of a field that only affect future documents, or nothing.

@@ -41,7 +41,8 @@ pub use arrivals::{
 };
 pub use canter_stores::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
 pub use catalog::{
-    CachedIndexes, Catalog, CatalogEntry, Creation, NewIndex, RoomMade, Spooled, Templates,
+    Alias, Aliases, CachedIndexes, Catalog, CatalogEntry, Creation, Indexes, NewIndex, RoomMade,
+    Spooled, Templates,
 };
 pub use error::{BuildError, ErrorKind};
 pub use ingest::{

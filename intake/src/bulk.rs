@@ -59,6 +59,8 @@ pub struct Action<'b> {
     pub if_seq_no: Option<u64>,
     /// Primary term that the document must have.
     pub if_primary_term: Option<u64>,
+    /// Whether the index must be named by an alias, if the action says so.
+    pub require_alias: Option<bool>,
     /// Document that follows the action: a line without its end.
     pub document: Option<&'b [u8]>,
 }
@@ -73,7 +75,9 @@ pub enum BulkError {
     #[error("the bulk request has no action")]
     Empty,
     /// An action cannot be parsed.
-    #[error("line {line} is no action such as {{\"create\": {{}}}}: {message}")]
+    #[error(
+        "Malformed action/metadata line [{line}], {message}: line {line} is no action such as {{\"create\": {{}}}}"
+    )]
     Malformed {
         /// Line number, from 1.
         line: usize,
@@ -169,6 +173,10 @@ impl<'b> Actions<'b> {
             return Err(BulkError::TooManyActions { max_actions });
         }
         let Command { verb, metadata } = command_of(text, line)?;
+        let verb = match (verb, metadata.op_type.as_deref()) {
+            (Verb::Index, Some("create")) => Verb::Create,
+            (verb, _) => verb,
+        };
         let document = match verb {
             Verb::Delete => None,
             _ => Some(self.next_line().ok_or(BulkError::NoDocument { line })?),
@@ -181,6 +189,7 @@ impl<'b> Actions<'b> {
             unknown,
             if_seq_no: metadata.if_seq_no,
             if_primary_term: metadata.if_primary_term,
+            require_alias: metadata.require_alias,
             document,
         }))
     }
@@ -247,6 +256,7 @@ struct Metadata {
     /// Fields to return, for updates only.
     #[serde(rename = "_source")]
     _source: IgnoredAny,
+    op_type: Option<String>,
     retry_on_conflict: IgnoredAny,
     require_alias: Option<bool>,
     require_data_stream: Option<bool>,
@@ -311,7 +321,6 @@ impl Metadata {
             ("routing", self.routing.is_some()),
             ("version", self.version.is_some()),
             ("version_type", self.version_type.is_some()),
-            ("require_alias", self.require_alias == Some(true)),
             (
                 "require_data_stream",
                 self.require_data_stream == Some(true),
@@ -338,7 +347,11 @@ impl<'de> Visitor<'de> for CommandVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Command, A::Error> {
-        let none = || A::Error::custom("none of index, create, update and delete");
+        let none = || {
+            A::Error::custom(
+                "expected FIELD_NAME but found [END_OBJECT]: none of index, create, update and delete",
+            )
+        };
         let name = map.next_key::<String>()?.ok_or_else(none)?;
         let verb = Verb::of(&name).ok_or_else(|| {
             A::Error::custom(format!(

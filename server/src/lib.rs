@@ -26,4 +26,4 @@ pub use connections::{ConnectionLimits, Identity};
 pub use error::ServerError;
 pub use http::{FollowTrace, Origins, parse_allowed_host};
 pub use indexes::{FindDocuments, FindError, RootSettings, Writers, WritingSettings};
-pub use settings::{BodyLimits, ServerSettings};
+pub use settings::{BodyLimits, CompatibleWith, ServerSettings};

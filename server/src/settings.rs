@@ -42,8 +42,20 @@ pub struct ServerSettings {
     pub bodies: BodyLimits,
     /// Maximum number of requests that run or wait for a guest.
     pub max_in_line: usize,
+    /// Product that the server claims to be at `GET /`.
+    pub compatible_with: CompatibleWith,
     /// Makes the span of a request part of the trace in its headers.
     pub follow_trace: FollowTrace,
+}
+
+/// Product whose clients a server expects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CompatibleWith {
+    /// Elasticsearch.
+    #[default]
+    Elasticsearch,
+    /// OpenSearch, whose clients look for its name.
+    OpenSearch,
 }
 
 /// Limits on the bodies of requests.

@@ -37,6 +37,10 @@ const WORKER: &str = "worker";
 /// Variable that enables the full tests.
 const FULL: &str = "CI_FULL";
 
+/// Stores of documents that speak with Elasticsearch or OpenSearch, with their tests.
+const STORES: &str = "tests/clients/stores/requirements.txt";
+const STORES_TESTS: &str = "tests/clients/stores";
+
 const PYTHON_TESTS: &str = "tests/clients/python";
 pub(crate) const JS_TESTS: &str = "tests/clients/js";
 const GO_TESTS: &str = "tests/clients/go";
@@ -57,9 +61,10 @@ pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
 
 /// Installs the requirements of the Python clients.
 pub(crate) fn install_tools(workspace: &Workspace) -> Result<()> {
-    PYTHON
-        .into_iter()
-        .try_for_each(|(requirements, _)| tools::python(workspace, requirements).map(drop))
+    let clients = PYTHON.into_iter().map(|(requirements, _)| requirements);
+    clients
+        .chain([STORES])
+        .try_for_each(|requirements| tools::python(workspace, requirements).map(drop))
 }
 
 /// Runs the tests of the clients as a step of all tests. Without Python, they are skipped, except
@@ -158,7 +163,21 @@ fn run_python(workspace: &Workspace) -> Result<()> {
             )?;
         }
     }
-    Ok(())
+    run_stores(workspace)
+}
+
+/// Runs the tests of stores, with one engine: the conformance test checks that engines answer alike.
+fn run_stores(workspace: &Workspace) -> Result<()> {
+    let python = tools::python(workspace, STORES)?;
+    run(
+        &format!("clients: {STORES}"),
+        Command::new(&python)
+            .args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])
+            .arg(workspace.root.join(STORES_TESTS))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("CANTER", workspace.dev_binary("canter"))
+            .env("ENGINE", "native"),
+    )
 }
 
 /// Returns the hosts with which a client is tested. The Worker requires npm.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{beside, conformance, guest, lints, manifests, npm, yaml_tests};
+use crate::{beside, conformance, guest, lints, manifests, npm};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {
@@ -62,7 +62,7 @@ fn test_all(workspace: &Workspace) -> Result<()> {
 
 fn test_hosts(workspace: &Workspace) -> Result<()> {
     conformance::test(workspace)?;
-    yaml_tests::test(workspace)?;
+    conformance::test_yaml(workspace)?;
     manifests::test(workspace)
 }
 
@@ -70,7 +70,7 @@ fn test_hosts(workspace: &Workspace) -> Result<()> {
 fn build_programs(workspace: &Workspace) -> Result<()> {
     for name in conformance::PROGRAMS
         .into_iter()
-        .chain([yaml_tests::PROGRAM])
+        .chain([conformance::YAML_PROGRAM])
     {
         run(
             &format!("test: build {name}"),

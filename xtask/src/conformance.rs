@@ -1,4 +1,5 @@
-//! `cargo xtask conformance`: builds all hosts, and sends them the same requests.
+//! `cargo xtask conformance`: builds all hosts, and sends them the same requests; and `cargo xtask yaml-tests`: runs
+//! OpenSearch's own tests.
 
 use std::env;
 use std::process::Command;
@@ -65,4 +66,42 @@ pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
 
 fn compare(command: &mut Command) -> Result<()> {
     run("conformance: the same answers from every host", command)
+}
+
+/// Program that runs OpenSearch's YAML tests.
+pub(crate) const YAML_PROGRAM: &str = "canter-yaml-tests";
+
+/// Builds the server, and runs the tests with `args`.
+pub(crate) fn yaml_tests(workspace: &Workspace, args: &[String]) -> Result<()> {
+    guest::build(workspace)?;
+    for name in ["canter", YAML_PROGRAM] {
+        run(
+            &format!("yaml-tests: build {name}"),
+            &mut workspace.build_binary(name),
+        )?;
+    }
+    tools::rest_spec::install(workspace)?;
+    run(
+        "yaml-tests: OpenSearch's tests",
+        Command::new(workspace.dev_binary(YAML_PROGRAM)).args(args),
+    )
+}
+
+/// Runs the tests with both engines as a step of all tests, which have built our programs. Without
+/// Maven, they are skipped, except in CI.
+pub(crate) fn test_yaml(workspace: &Workspace) -> Result<()> {
+    if let Err(error) = tools::rest_spec::install(workspace) {
+        if env::var_os("CI").is_some() {
+            return Err(error);
+        }
+        eprintln!("   SKIPPED OpenSearch's YAML tests: {error:#}");
+        return Ok(());
+    }
+    for engine in ["native", "wasm"] {
+        run(
+            &format!("yaml-tests: OpenSearch's tests, {engine}"),
+            Command::new(workspace.dev_binary(YAML_PROGRAM)).args(["--engine", engine]),
+        )?;
+    }
+    Ok(())
 }

@@ -20,7 +20,6 @@ mod step;
 mod tools;
 mod wasi;
 mod workspace;
-mod yaml_tests;
 
 use std::process::ExitCode;
 
@@ -69,7 +68,7 @@ fn main() -> ExitCode {
         Some("check") if rest.is_empty() => check::check(&workspace),
         Some("test") => commands::test(&workspace, &rest),
         Some("conformance") => conformance::conformance(&workspace, &rest),
-        Some("yaml-tests") => yaml_tests::yaml_tests(&workspace, &rest),
+        Some("yaml-tests") => conformance::yaml_tests(&workspace, &rest),
         Some("tools") if rest.is_empty() => tools::install(&workspace, false),
         Some("tools") if rest == ["--all"] => tools::install(&workspace, true),
         Some(beside::COMMAND) if rest.len() == 1 => beside::run(&workspace, &rest[0]),

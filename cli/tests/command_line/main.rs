@@ -17,6 +17,7 @@ mod mcp_limits;
 mod nowhere;
 mod one_command;
 mod serve;
+mod serve_aliases;
 mod serve_cache;
 mod serve_hosts;
 mod serve_ids;

@@ -118,7 +118,7 @@ fn an_index_is_made_filled_found_and_deleted() {
         ("message", "text"),
         ("level", "keyword"),
         ("host/properties/ip", "ip"),
-        ("took", "double"),
+        ("took", "scaled_float"),
     ] {
         assert_eq!(type_of(path), kind, "{path}: {mapping}");
     }
@@ -227,7 +227,12 @@ fn what_cannot_be_an_index_is_refused_with_what_elasticsearch_calls_it() {
             illegal,
             "default_pipeline",
         ),
-        ("/a", json!({"aliases": {"b": {}}}), illegal, "aliases"),
+        (
+            "/a",
+            json!({"aliases": {"b": {"nonsense": 1}}}),
+            "x_content_parse_exception",
+            "nonsense",
+        ),
         ("/a?nonsense=1", Value::Null, illegal, "nonsense"),
     ] {
         let refused = put(&server, path, &body);

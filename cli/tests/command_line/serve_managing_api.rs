@@ -159,10 +159,14 @@ fn every_example_is_answered_and_no_other_parameter_is() {
             .find(|(template, _)| *template == operation.path);
         let path = match thing {
             Some((_, path)) => (*path).to_owned(),
-            None => operation.path.replace("{index}", "example"),
+            None => operation
+                .path
+                .replace("{index}", "example")
+                .replace("{name}", "current"),
         };
         let is_put = operation.method == Method::PUT;
-        let adds = path.contains("/_mapping");
+        let is_of_aliases = path.contains("/_alias");
+        let adds = path.contains("/_mapping") || is_of_aliases;
         let makes =
             (operation.body.is_some() && !adds) || (path.starts_with("/_data_stream/") && is_put);
         let body = operation.body.as_ref();
@@ -175,6 +179,9 @@ fn every_example_is_answered_and_no_other_parameter_is() {
         // Everything exists except what is to be created.
         for (template, path) in things {
             put(&server, path, &example_of(template));
+        }
+        if is_of_aliases {
+            put(&server, "/example/_alias/current", &Value::Null);
         }
         if makes {
             delete(&server, &path);

@@ -56,7 +56,9 @@ pub(crate) fn query(params: &[(&str, &str)]) -> String {
 }
 
 /// Paths that need a body with every parameter.
-const WRITES: [&str; 6] = [
+const WRITES: [&str; 8] = [
+    "/_update_by_query",
+    "/_reindex",
     "/_mget",
     "/_bulk",
     "/_doc",
@@ -91,6 +93,7 @@ fn every_example_is_answered_and_no_other_parameter_is() {
         let path = operation.path.replace("{index}", "logs");
         let path = path
             .replace("{field}", "severity_text")
+            .replace("{name}", "*")
             .replace("{scroll_id}", scroll_id);
         let send = |params: &[(&str, &str)], with_body: bool| {
             let body = operation

@@ -84,6 +84,10 @@ pub struct DocMapping {
     /// Quickwit does not know it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub coerce: bool,
+    /// The mapping as it was put through Elasticsearch's API, as JSON, to be shown again; it has no other effect. Only
+    /// the config of an index that such a mapping made has this key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elasticsearch_mapping: Option<String>,
 }
 
 /// Treatment of unmapped fields.

@@ -20,7 +20,7 @@ use crate::publisher::{
 use crate::storage::IndexStore;
 
 /// Maximum length of an id in bytes: terms have no more.
-pub const MAX_ID_BYTES: usize = 255;
+pub const MAX_ID_BYTES: usize = 512;
 
 /// Documents that an index has under some ids at one moment.
 #[derive(Debug, Default)]
@@ -186,7 +186,7 @@ pub fn id_in(document: &[u8], name: &str) -> Result<Option<String>, String> {
 /// It is empty, or too long.
 pub fn check_id(id: &str) -> Result<(), String> {
     match id.len() {
-        0 => Err("an id must not be empty".to_owned()),
+        0 => Err("if _id is specified it must not be empty".to_owned()),
         1..=MAX_ID_BYTES => Ok(()),
         len => Err(format!(
             "an id has up to {MAX_ID_BYTES} bytes, and this one has {len}"
@@ -241,7 +241,10 @@ mod tests {
         for (wrong, why) in [
             (r#"{"sku":7.5}"#, "sku: an id is a text, and not 7.5"),
             (r#"{"sku":["a"]}"#, "sku: an id is a text, and not [\"a\"]"),
-            (r#"{"sku":""}"#, "sku: an id must not be empty"),
+            (
+                r#"{"sku":""}"#,
+                "sku: if _id is specified it must not be empty",
+            ),
         ] {
             assert_eq!(of(wrong), Err(why.to_owned()));
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::aliases::Aliases;
 use super::swap::Swapped;
 use crate::error::BuildError;
 use crate::storage::IndexFolder;
@@ -65,6 +66,8 @@ pub(crate) struct CatalogFile {
     version: u32,
     pub(super) indexes: BTreeMap<String, CatalogEntry>,
     pub(super) vacant: Vec<Vacant>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) aliases: Aliases,
 }
 
 /// Serialized form of the file.
@@ -74,6 +77,8 @@ struct Record {
     version: u32,
     indexes: BTreeMap<String, CatalogEntry>,
     vacant: Vec<Vacant>,
+    #[serde(default)]
+    aliases: Aliases,
 }
 
 impl TryFrom<Record> for CatalogFile {
@@ -84,6 +89,7 @@ impl TryFrom<Record> for CatalogFile {
             version,
             indexes,
             vacant,
+            aliases,
         } = record;
         for (name, entry) in &indexes {
             if entry.folder.name() != name {
@@ -107,6 +113,7 @@ impl TryFrom<Record> for CatalogFile {
             version,
             indexes,
             vacant,
+            aliases,
         })
     }
 }
@@ -117,6 +124,7 @@ impl Default for CatalogFile {
             version: Self::VERSION,
             indexes: BTreeMap::new(),
             vacant: Vec::new(),
+            aliases: Aliases::new(),
         }
     }
 }
@@ -161,6 +169,14 @@ impl CatalogFile {
             vacancy,
         });
         Ok(())
+    }
+
+    /// Takes an index out of all aliases.
+    pub(super) fn leave_aliases(&mut self, index: &str) {
+        for indexes in self.aliases.values_mut() {
+            indexes.remove(index);
+        }
+        self.aliases.retain(|_, indexes| !indexes.is_empty());
     }
 
     /// Returns the reason why a folder has no index, or `None` if it is not listed as vacant.

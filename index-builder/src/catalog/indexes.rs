@@ -213,6 +213,7 @@ impl Catalog {
                 (_, Some(entry)) => entry,
             };
             file.indexes.remove(name);
+            file.leave_aliases(name);
             file.vacate(&entry.folder, now_ms, Vacancy::Deleted)?;
             attempted = Some(entry.clone());
             Ok(Verdict::Write(Some(entry)))
@@ -305,8 +306,8 @@ impl Catalog {
 
 /// Returns the reason why an index cannot be created, if there is one.
 fn refusal(file: &CatalogFile, new: &NewIndex<'_>) -> Option<Creation> {
-    match file.indexes.contains_key(new.name) {
-        true if new.replaces => None,
+    match file.indexes.contains_key(new.name) || file.aliases.contains_key(new.name) {
+        true if new.replaces && !file.aliases.contains_key(new.name) => None,
         true => Some(Creation::Exists),
         false => (file.indexes.len() >= new.max_indexes).then_some(Creation::Full),
     }

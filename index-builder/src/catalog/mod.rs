@@ -2,7 +2,7 @@
 //! new indexes.
 //!
 //! ```text
-//!   <root>/indexes.json                    name → folder; folders without an index
+//!   <root>/indexes.json                    name → folder; alias → names; folders without an index
 //!   <root>/templates.json                  templates, as they were given
 //!   <root>/<name>/<id>/manifest.canter …   an index
 //! ```
@@ -24,6 +24,7 @@
 //!
 //! The meaning of templates and the permissions of callers are defined elsewhere.
 
+mod aliases;
 mod cached;
 mod file;
 mod indexes;
@@ -34,6 +35,7 @@ mod templates;
 #[cfg(test)]
 mod tests;
 
+pub use aliases::{Alias, Aliases, Indexes};
 pub use cached::{CachedIndexes, RoomMade, Spooled};
 pub use file::CatalogEntry;
 pub(crate) use file::CatalogFile;

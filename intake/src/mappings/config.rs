@@ -23,13 +23,14 @@ pub struct IndexParts {
     settings: Value,
     mappings: Value,
     lifecycle: Value,
+    aliases: Map<String, Value>,
 }
 
 impl IndexParts {
     /// Reads an object with `settings`, `mappings` and `aliases`; `what` names it in errors.
     ///
     /// # Errors
-    /// A key is unknown, or `aliases` is not empty: aliases are unsupported.
+    /// A key is unknown.
     pub fn read(body: &Value, what: &str) -> Result<Self> {
         let body = match body {
             Value::Null => return Ok(Self::default()),
@@ -46,11 +47,12 @@ impl IndexParts {
                 "settings" => parts.settings = value.clone(),
                 "mappings" => parts.mappings = value.clone(),
                 "lifecycle" => parts.lifecycle = value.clone(),
-                "aliases" if value.is_null() || *value == json!({}) => {}
+                "aliases" if value.is_null() => {}
                 "aliases" => {
-                    return Err(MappingError::illegal(format!(
-                        "[aliases] of {what} are not supported: an index has one name"
-                    )));
+                    let aliases = value.as_object().cloned();
+                    parts.aliases = aliases.ok_or_else(|| {
+                        MappingError::parse(format!("[aliases] of {what} is an object"))
+                    })?;
                 }
                 other => {
                     return Err(MappingError::parse(format!(
@@ -60,6 +62,12 @@ impl IndexParts {
             }
         }
         Ok(parts)
+    }
+
+    /// Returns the aliases, each with its options.
+    #[must_use]
+    pub fn aliases(&self) -> &Map<String, Value> {
+        &self.aliases
     }
 }
 
@@ -83,6 +91,10 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         }
     }
     let asked = settings::default_fields(&all_settings)?;
+    let as_put = Value::Object(mapping.clone()).to_string();
+    if let Some(Value::Object(properties)) = mapping.get_mut("properties") {
+        name_similarity(properties, &settings::similarities(&all_settings));
+    }
     let mut read = Mapping::read(&mapping, is_data_stream)?;
     read.fields.extend([
         // Clients may choose ids, and the number of versions of an id counts.
@@ -99,6 +111,8 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         "store_source": true,
         // Numbers and booleans are texts where texts are wanted, and the like.
         "coerce": true,
+        // Shown again as it was put.
+        "elasticsearch_mapping": as_put,
     });
     if let Some(dynamic_mapping) = read.dynamic_mapping {
         doc_mapping["dynamic_mapping"] = dynamic_mapping;
@@ -118,6 +132,24 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
     }
     IndexConfig::from_json(config.to_string().as_bytes())
         .map_err(|error| MappingError::mapper(format!("this makes no index: {error}")))
+}
+
+/// Puts BM25 in the place of names that settings give it.
+fn name_similarity(properties: &mut Map<String, Value>, names: &[&str]) {
+    for definition in properties.values_mut() {
+        for inner in ["properties", "fields"] {
+            if let Some(Value::Object(inner)) = definition.get_mut(inner) {
+                name_similarity(inner, names);
+            }
+        }
+        if let Some(similarity) = definition.get_mut("similarity")
+            && similarity
+                .as_str()
+                .is_some_and(|name| names.contains(&name))
+        {
+            *similarity = "BM25".into();
+        }
+    }
 }
 
 /// Converts an index name into a valid id of a config. Names may contain dots and start with

@@ -10,6 +10,11 @@ pub(super) fn expanded(properties: &Map<String, Value>) -> Result<Map<String, Va
     let mut whole = Map::new();
     for (name, definition) in properties {
         let mut parts = name.split('.').rev();
+        if name.is_empty() {
+            return Err(MappingError::illegal(
+                "field name cannot be an empty string",
+            ));
+        }
         if name.split('.').any(str::is_empty) {
             return Err(MappingError::mapper(format!(
                 "the field name [{name}] is empty, or has an empty part"

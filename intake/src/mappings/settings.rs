@@ -140,6 +140,8 @@ pub(super) fn default_fields(settings: &Settings) -> Result<Option<Vec<String>>>
                     allowed.join("] or [")
                 )));
             }
+        } else if let Some(option) = similarity_option(name) {
+            check_similarity(name, option, value)?;
         } else if name.starts_with("analysis.") {
             return Err(MappingError::illegal(format!(
                 "the setting [index.{name}] is not supported: fields have the analyzers standard, keyword, whitespace and \
@@ -160,6 +162,38 @@ pub(super) fn default_fields(settings: &Settings) -> Result<Option<Vec<String>>>
         )),
         false => Ok(fields),
     }
+}
+
+/// Returns the option of a similarity that a setting such as `similarity.custom.k1` has.
+fn similarity_option(name: &str) -> Option<&str> {
+    let (_, option) = name.strip_prefix("similarity.")?.split_once('.')?;
+    Some(option)
+}
+
+/// Returns an error for a similarity other than the one that all fields have.
+fn check_similarity(name: &str, option: &str, value: &Value) -> Result<()> {
+    let number = value.as_f64().or_else(|| value.as_str()?.parse().ok());
+    let is_right = match option {
+        "type" => value == "BM25",
+        "k1" => number == Some(1.2),
+        "b" => number == Some(0.75),
+        "discount_overlaps" => flag_of(value) == Some(true),
+        _ => false,
+    };
+    match is_right {
+        true => Ok(()),
+        false => Err(MappingError::illegal(format!(
+            "the setting [index.{name}] cannot be [{value}] here: the similarity is BM25 with a k1 of 1.2 and a b of 0.75"
+        ))),
+    }
+}
+
+/// Returns the names of similarities that settings define, all of which are BM25.
+pub(super) fn similarities(settings: &Settings) -> Vec<&str> {
+    let names = settings
+        .keys()
+        .filter(|name| similarity_option(name) == Some("type"));
+    names.filter_map(|name| name.split('.').nth(1)).collect()
 }
 
 fn is_taken(name: &str) -> bool {

@@ -47,6 +47,12 @@ pub struct Templated {
 }
 
 impl Templated {
+    /// Returns the parts of which it is composed.
+    #[must_use]
+    pub fn parts(&self) -> &[IndexParts] {
+        &self.parts
+    }
+
     /// Returns the config of an index of this name; `own` is the part that a request adds.
     ///
     /// # Errors

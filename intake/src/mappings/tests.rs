@@ -222,10 +222,14 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
         ),
         (json!({"settings": {"mode": "time_series"}}), "[index.mode]"),
         (
+            json!({"settings": {"similarity": {"own": {"type": "BM25", "k1": 2.0}}}}),
+            "[index.similarity.own.k1]",
+        ),
+        (
             json!({"settings": {"mapping": {"source": {"mode": "disabled"}}}}),
             "source.mode",
         ),
-        (json!({"aliases": {"a": {}}}), "[aliases]"),
+        (json!({"aliases": ["a"]}), "[aliases]"),
         (json!({"mapping": {}}), "[mapping]"),
     ] {
         let error = config_of(&body).unwrap_err();
@@ -513,7 +517,7 @@ fn the_template_with_the_highest_priority_counts_and_what_comes_later_in_it() {
             "[nonsense]",
         ),
         (
-            json!({"index_patterns": ["x"], "template": {"aliases": {"a": {}}}}),
+            json!({"index_patterns": ["x"], "template": {"aliases": "a"}}),
             "[aliases]",
         ),
         (
@@ -677,4 +681,26 @@ fn fields_are_added_to_an_index_and_others_stay_as_they_are() {
     }
     assert!(with_mapping(&was, &json!({"properties": {"f": {"type": "none"}}})).is_err());
     assert!(with_mapping(&was, &json!([])).is_err());
+}
+
+/// As LangChain's store makes its index.
+#[test]
+fn a_similarity_may_have_a_name_if_it_is_that_of_all_fields() {
+    let body = json!({
+        "settings": {"similarity": {"custom_bm25": {"type": "BM25", "b": 0.75}}},
+        "mappings": {"properties": {"text": {"type": "text", "similarity": "custom_bm25"}}},
+    });
+    let config = config_of(&body).unwrap();
+    let shown = config.doc_mapping.elasticsearch_mapping.unwrap();
+    assert!(
+        shown.contains("custom_bm25"),
+        "it is shown as it was put: {shown}"
+    );
+    let other = json!({"mappings": body["mappings"]});
+    assert!(
+        config_of(&other)
+            .unwrap_err()
+            .reason
+            .contains("custom_bm25")
+    );
 }

@@ -3,8 +3,9 @@
 use canter_doc_mapper::{IndexConfig, Mode};
 use serde_json::{Map, Value};
 
-use super::config::{Mapping, untyped};
+use super::config::Mapping;
 use super::error::{MappingError, Result};
+use super::merge::merge_into;
 use super::options::object;
 
 /// Returns the config of an index with the fields of a mapping. Whether the index can have it, its splits decide
@@ -13,7 +14,14 @@ use super::options::object;
 /// # Errors
 /// As [`index_config`](super::index_config); the mapping has other options for the whole index.
 pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig> {
-    let mut whole = untyped(object(mapping, "the body")?).clone();
+    let mapping = object(mapping, "the body")?;
+    if mapping.contains_key("_doc") {
+        return Err(MappingError::illegal(
+            "Types cannot be provided in put mapping requests",
+        ));
+    }
+    let as_put = as_put(config, mapping)?;
+    let mut whole = mapping.clone();
     let mode = match config.doc_mapping.mode {
         Mode::Dynamic => "true",
         Mode::Lenient => "false",
@@ -28,6 +36,15 @@ pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig
     doc_mapping["mode"] = read.dynamic.mode().into();
     if let (true, Some(dynamic)) = (has_templates, read.dynamic_mapping) {
         doc_mapping["dynamic_mapping"] = dynamic;
+    }
+    if let (Some(doc_mapping), true) = (
+        doc_mapping.as_object_mut(),
+        read.dynamic.mode() != "dynamic",
+    ) {
+        doc_mapping.shift_remove("dynamic_mapping");
+    }
+    if let Some(as_put) = as_put {
+        doc_mapping["elasticsearch_mapping"] = as_put.into();
     }
     let fields = doc_mapping["field_mappings"].as_array_mut();
     join(
@@ -48,6 +65,17 @@ pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig
     }
     let asked = asked.to_string();
     IndexConfig::from_json(asked.as_bytes()).map_err(|error| wrong(&error.to_string()))
+}
+
+/// Returns the mapping that an index shows once it has this one, too.
+fn as_put(config: &IndexConfig, mapping: &Map<String, Value>) -> Result<Option<String>> {
+    let Some(before) = &config.doc_mapping.elasticsearch_mapping else {
+        return Ok(None);
+    };
+    let mut whole: Map<String, Value> =
+        serde_json::from_str(before).map_err(|error| wrong(&error.to_string()))?;
+    merge_into(&mut whole, mapping)?;
+    Ok(Some(Value::Object(whole).to_string()))
 }
 
 fn wrong(problem: &str) -> MappingError {

@@ -7,11 +7,12 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use canter_access::Right;
+use canter_index_builder::Aliases;
 use canter_intake::FailingIndex;
 use canter_runtime::session::HttpRequest;
 use canter_runtime::{Caller, HttpAnswer};
@@ -25,9 +26,11 @@ use crate::access::{Shut, caller_of, is_unbounded};
 use crate::http::{
     AllowedHosts, Api, FollowTrace, Refuse, check_host, identify, page, speak_as_asked,
 };
+use crate::indexes::{resolved, with_aliases};
 use crate::managing;
 use crate::requests::ChangeRequest;
 use crate::routes::{Change, CrossSite, Matched, document, matching};
+use crate::settings::CompatibleWith;
 use crate::writing::{self, Write};
 
 /// Minimum size of compressed answers: a shorter one fits into one packet anyway.
@@ -107,6 +110,14 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
         }
         _ => app.caller.clone(),
     };
+    let aliases = app
+        .root
+        .as_ref()
+        .map(|root| root.aliases())
+        .unwrap_or_default();
+    if let Some(answer) = managing::shown(&parts, api, &aliases, || visible(&app, &caller)) {
+        return answer;
+    }
     if is_counted && app.line.available_permits() == 0 {
         return api.last_refusal(StatusCode::TOO_MANY_REQUESTS, NO_ROOM);
     }
@@ -130,14 +141,66 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
         query: parts.uri.query().unwrap_or_default().to_owned(),
         body: body.bytes,
     };
+    searched(&app, api, (&parts, request), (&caller, &aliases)).await
+}
+
+/// Lets the guest answer a request, with indexes in place of aliases.
+async fn searched(
+    app: &App,
+    api: Api,
+    (parts, request): (&Parts, HttpRequest),
+    (caller, aliases): (&Caller, &Aliases),
+) -> Response {
+    if app.compatible_with == CompatibleWith::OpenSearch && is_root(parts) {
+        return api.answer(StatusCode::OK, &open_search(), false);
+    }
     let is_ready = parts.uri.path() == "/health/readyz";
-    let mut answer = app.searcher.http(request, &caller, &app.limits).await;
+    let request = match resolved(request, aliases, || visible(app, caller)) {
+        Ok(request) => request,
+        Err(problem) => return api.refusal_of(problem.status, problem.kind, &problem.reason),
+    };
+    let (method, path) = (request.method.clone(), request.path.clone());
+    let mut answer = app.searcher.http(request, caller, &app.limits).await;
+    if answer.response.status == 200
+        && let Some(body) = with_aliases(&method, &path, &answer.response.body, aliases)
+    {
+        answer.response.body = body;
+    }
     if let (true, 200, Some(writers)) = (is_ready, answer.response.status, &app.writers)
-        && let Some(body) = readiness(&writers.upkeep().1, &caller)
+        && let Some(body) = readiness(&writers.upkeep().1, caller)
     {
         answer.response.body = body;
     }
     respond(answer)
+}
+
+/// Returns the names of the indexes that a caller may know of.
+fn visible(app: &App, caller: &Caller) -> Vec<String> {
+    let allowed = caller.indexes.clone();
+    allowed.unwrap_or_else(|| app.searcher.index_names())
+}
+
+/// Returns whether a request asks who is there.
+fn is_root(parts: &Parts) -> bool {
+    parts.method == Method::GET
+        && matches!(
+            parts.uri.path(),
+            "/" | "/api/v1/_elastic" | "/api/v1/_elastic/"
+        )
+}
+
+/// Returns what OpenSearch's clients look for at the root: the version of the API, not of this program.
+fn open_search() -> Value {
+    json!({
+        "name": "canter", "cluster_name": "canter", "cluster_uuid": "canter",
+        "version": {
+            "distribution": "opensearch", "number": "3.1.0", "build_type": "canter",
+            "build_hash": env!("CARGO_PKG_VERSION"), "build_date": "1970-01-01T00:00:00Z", "build_snapshot": false,
+            "lucene_version": "10.2.1", "minimum_wire_compatibility_version": "2.19.0",
+            "minimum_index_compatibility_version": "2.0.0",
+        },
+        "tagline": "The OpenSearch Project: https://opensearch.org/",
+    })
 }
 
 /// Returns the body of a readiness answer that lists the caller's indexes with failing upkeep; `None` if there are

@@ -49,6 +49,7 @@ impl Server {
             writers,
             root,
             origins: settings.origins,
+            compatible_with: settings.compatible_with,
             metrics: settings.metrics,
             bodies: Bodies::new(bodies.max_bytes, bodies.timeout, bodies.max_held_bytes),
             line: Semaphore::new(settings.max_in_line.min(Semaphore::MAX_PERMITS)),

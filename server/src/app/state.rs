@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use crate::access::Gate;
 use crate::http::{Bodies, Origins};
 use crate::indexes::{Root, Writers};
+use crate::settings::CompatibleWith;
 
 /// Shared state of all requests.
 pub(super) struct App {
@@ -23,6 +24,8 @@ pub(super) struct App {
     pub(super) root: Option<Arc<Root>>,
     /// Origins of pages that may send requests.
     pub(super) origins: Origins,
+    /// Product that the server claims to be.
+    pub(super) compatible_with: CompatibleWith,
     pub(super) metrics: Arc<Metrics>,
     pub(super) bodies: Bodies,
     /// Permits for requests that run or wait for a guest.

@@ -1,10 +1,15 @@
 //! The served indexes: writable ones, and those managed under a root.
 
+mod alias_changes;
+mod aliases;
 mod finder;
 mod names;
 mod root;
 mod writers;
 
+pub(crate) use aliases::{
+    AliasChange, Expanded, actions_of, expand, put_of, resolved, with_aliases, write_index,
+};
 pub use finder::{FindDocuments, FindError};
 pub use root::RootSettings;
 pub(crate) use root::{Root, set_of};

@@ -15,7 +15,9 @@ use axum::http::StatusCode;
 use canter_access::matches_any;
 use canter_doc_mapper::IndexConfig;
 use canter_formats::presets::preset;
-use canter_index_builder::{Catalog, CatalogEntry, Creation, NewIndex, Templates, update_index};
+use canter_index_builder::{
+    Aliases, Catalog, CatalogEntry, Creation, Indexes, NewIndex, Templates, update_index,
+};
 use canter_intake::{IndexParts, TemplateSet, Templated, index_config, index_id_of, with_mapping};
 use canter_runtime::Searcher;
 use canter_runtime::fetch::OpenOptions;
@@ -23,6 +25,7 @@ use serde_json::Value;
 use tokio::sync::Mutex as TurnMutex;
 use uuid::Uuid;
 
+use super::aliases::{aliases_for, apply};
 use super::names::check_index_name;
 use super::writers::Writers;
 use crate::error::ServerError;
@@ -66,6 +69,7 @@ pub(crate) struct Root {
 #[derive(Default)]
 struct Served {
     indexes: BTreeMap<String, CatalogEntry>,
+    aliases: Arc<Aliases>,
     /// Indexes that could not be opened, which was logged.
     failed: BTreeSet<String>,
 }
@@ -91,11 +95,11 @@ impl Root {
             served: Mutex::default(),
             turn: Arc::default(),
         };
-        let indexes = root.catalog.indexes().map_err(|error| {
+        let listed = root.catalog.listed().map_err(|error| {
             let uri = root.catalog.uri();
             ServerError::Root(format!("cannot open the indexes in `{uri}`"), error)
         })?;
-        root.adopt(indexes);
+        root.adopt(listed);
         Ok(Arc::new(root))
     }
 
@@ -188,6 +192,7 @@ impl Root {
             }
             let templates = root.catalog.templates()?;
             let templated = set_of(&templates).of_index(&name)?;
+            let aliases = aliases_for(&name, templated.as_ref(), None)?;
             let (config, is_data_stream) = match templated {
                 Some(templated) if templated.may_be_made_for_documents => {
                     let config = templated.index_config(&name, None)?;
@@ -199,7 +204,7 @@ impl Root {
             match root.make(&name, &config, is_data_stream, false) {
                 // Another server was faster.
                 Err(problem) if problem.kind == EXISTS => root.look(),
-                made => made,
+                made => made.and_then(|()| root.change_aliases(&aliases, None)),
             }
         })
         .await
@@ -242,6 +247,11 @@ impl Root {
         self.served().indexes.clone()
     }
 
+    /// Returns the aliases of the root's indexes.
+    pub(crate) fn aliases(&self) -> Arc<Aliases> {
+        Arc::clone(&self.served().aliases)
+    }
+
     /// Returns the result of the templates for an index of this name, if one matches. Blocks.
     pub(crate) fn templated(&self, name: &str) -> Result<Option<Templated>, Problem> {
         let templates = self.catalog.templates()?;
@@ -252,14 +262,21 @@ impl Root {
     /// Creates an index from a request's settings, and from the templates that match its name. Blocks.
     pub(crate) fn make_of(&self, name: &str, own: IndexParts) -> Result<(), Problem> {
         self.check_new(name)?;
-        let (config, is_data_stream) = match self.templated(name)? {
+        let templated = self.templated(name)?;
+        let aliases = aliases_for(name, templated.as_ref(), Some(&own))?;
+        // Before the index is there.
+        let mut names: Vec<String> = self.entries().into_keys().collect();
+        names.push(name.to_owned());
+        apply(&aliases, &names, &mut Aliases::clone(&self.aliases()))?;
+        let (config, is_data_stream) = match templated {
             Some(templated) => {
                 let is_data_stream = templated.is_data_stream;
                 (templated.index_config(name, Some(own))?, is_data_stream)
             }
             None => (index_config(name, &[own], false)?, false),
         };
-        self.make(name, &config, is_data_stream, false)
+        self.make(name, &config, is_data_stream, false)?;
+        self.change_aliases(&aliases, None)
     }
 
     /// Adds the fields of a mapping to an index, and serves it with them. Blocks.
@@ -289,6 +306,10 @@ impl Root {
     pub(crate) fn check_new(&self, name: &str) -> Result<(), Problem> {
         check_index_name(name)?;
         self.look()?;
+        if self.aliases().contains_key(name) {
+            let reason = format!("Invalid index name [{name}], already exists as alias");
+            return Err(Problem::invalid("invalid_index_name_exception", reason));
+        }
         match self.has(name) {
             true => Err(exists(name)),
             false => Ok(()),
@@ -359,14 +380,17 @@ impl Root {
 
     /// Reads the catalog, and serves its indexes. Blocks.
     pub(crate) fn look(&self) -> Result<(), Problem> {
-        self.adopt(self.catalog.indexes()?);
+        self.adopt(self.catalog.listed()?);
         Ok(())
     }
 
     /// Serves these indexes, and no others of the root. Blocks: documents waiting for a removed index are published, or
     /// fail.
-    fn adopt(&self, there: BTreeMap<String, CatalogEntry>) {
+    fn adopt(&self, (there, aliases): (Indexes, Aliases)) {
         let mut served = self.served();
+        if *served.aliases != aliases {
+            served.aliases = Arc::new(aliases);
+        }
         let is_gone = |(name, entry): &(&String, &CatalogEntry)| there.get(*name) != Some(*entry);
         let gone = served.indexes.iter().filter(is_gone);
         let gone: Vec<String> = gone.map(|(name, _)| name.clone()).collect();

@@ -8,10 +8,10 @@ use axum::response::Response;
 
 use super::answered::Answered;
 use super::routes::Manage;
-use super::{data_streams, indexes, quickwit, templates};
+use super::{aliases, data_streams, indexes, quickwit, templates};
 use crate::http::{Bodies, Refuse};
 use crate::indexes::Root;
-use crate::requests::{ChangeRequest, Params, fail, respond};
+use crate::requests::{ChangeRequest, Params, Problem, fail, respond};
 
 /// Maximum size of a mapping or template: one with thousands of fields has some hundreds of kilobytes.
 pub(crate) const MAX_MAPPING_BYTES: usize = 4 << 20;
@@ -64,6 +64,18 @@ async fn answered(
         Manage::Create(name) => indexes::create(root, request, params, name, body).await,
         Manage::PutMapping(name) => indexes::put_mapping(root, request, params, name, body).await,
         Manage::Delete(names) => indexes::delete(root, request, params, names).await,
+        Manage::PutAlias(index, name) => {
+            let names = (index.as_deref(), name.as_deref());
+            aliases::put(root, request, params, names, body).await
+        }
+        Manage::DeleteAlias(indexes, names) => {
+            aliases::delete(root, request, params, (indexes, names)).await
+        }
+        Manage::UpdateAliases => aliases::update(root, request, params, body).await,
+        Manage::RollOver(name) => Err(Problem::illegal(format!(
+            "[{name}] cannot be rolled over: an index keeps its splits small itself, and [retention] of its config deletes \
+             old documents; use a date in the name, such as <{name}-{{now/d}}>, for an index for each day"
+        ))),
         Manage::PutTemplate(kind, name) => templates::put(root, params, *kind, name, body).await,
         Manage::Templates(kind, names) => {
             templates::show(root, params, *kind, names.as_deref()).await

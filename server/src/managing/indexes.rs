@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::http::StatusCode;
 use canter_intake::IndexParts;
+use canter_names::{MayBeAbsent, listed_names};
 use serde_json::json;
 
 use super::answered::{Answered, check_allowed, finish};
@@ -42,17 +43,25 @@ pub(super) async fn put_mapping(
     params.text("expand_wildcards");
     finish(params)?;
     let mapping = json_of(body)?;
-    let names = names_of(name)?;
-    for name in &names {
-        if !request.allows(name) {
-            return Err(Problem::no_index(name));
-        }
+    root.refresh().await?;
+    let known: Vec<String> = root
+        .entries()
+        .into_keys()
+        .filter(|name| request.allows(name))
+        .collect();
+    let names = request.expanded(name, &known)?.names;
+    let listed = listed_names(&names, &known, MayBeAbsent::Patterns).map_err(|name| match root.is_fixed(name) {
+        true => Problem::illegal(format!(
+            "the index [{name}] was named with --index: only those under --indexes-in can be changed here"
+        )),
+        false => Problem::no_index(name),
+    })?;
+    if listed.is_empty() {
+        return Err(Problem::no_index(name));
     }
     root.work(move |root| {
-        root.look()?;
-        names
-            .iter()
-            .try_for_each(|name| root.add_fields(name, &mapping))
+        let mut names = listed.iter().map(|listed| &listed.name);
+        names.try_for_each(|name| root.add_fields(name, &mapping))
     })
     .await?;
     Ok((StatusCode::OK, json!({"acknowledged": true})))
@@ -119,6 +128,11 @@ pub(super) async fn delete_all(
                 )));
             }
             match root.entry(name) {
+                None if root.aliases().contains_key(name) => {
+                    return Err(Problem::illegal(format!(
+                        "The provided expression [{name}] matches an alias, specify the corresponding concrete indices instead."
+                    )));
+                }
                 Some(_) => found.push(name),
                 None if ignores_missing => {}
                 None => return Err(Problem::no_index(name)),

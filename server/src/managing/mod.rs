@@ -3,6 +3,7 @@
 //! The guest only searches, so this host implements these paths itself. `canter-intake` interprets mappings, and the
 //! index builder's catalog stores the indexes under a root; this module checks permissions and answers.
 
+mod aliases;
 mod answer;
 mod answered;
 mod data_streams;
@@ -11,5 +12,6 @@ mod quickwit;
 mod routes;
 mod templates;
 
+pub(crate) use aliases::shown;
 pub(crate) use answer::{MAX_MAPPING_BYTES, answer};
 pub(crate) use routes::Manage;

@@ -11,6 +11,14 @@ pub(crate) enum Manage {
     PutMapping(String),
     /// `DELETE /<indexes>`.
     Delete(String),
+    /// `PUT /<index>/_alias/<name>`; the body names what the path does not.
+    PutAlias(Option<String>, Option<String>),
+    /// `DELETE /<index>/_alias/<name>`.
+    DeleteAlias(String, String),
+    /// `POST /_aliases`.
+    UpdateAliases,
+    /// `POST /<alias>/_rollover`, which is refused.
+    RollOver(String),
     /// Puts a template.
     PutTemplate(TemplateKind, String),
     /// Shows templates, by name or pattern; all if absent.

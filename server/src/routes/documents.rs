@@ -38,6 +38,17 @@ const CONDITIONS: &[Param] = &[
     number("if_primary_term", 1, "Always 1."),
 ];
 
+const COPYING: &[Param] = &[
+    text(
+        "conflicts",
+        "proceed",
+        "`proceed`: count documents that others change meanwhile; otherwise the first one ends the request.",
+    ),
+    number("max_docs", 1000, "How many documents are written at most."),
+    flag("refresh", "Has no effect: documents are published at once."),
+    flag("wait_for_completion", "Only true is supported."),
+];
+
 const DOCUMENT: &str = "{\"timestamp\":1460505600,\"severity_text\":\"INFO\",\"body\":\"some\"}";
 
 /// Defaults of a row: a write of documents, in Elasticsearch's API.
@@ -229,6 +240,31 @@ pub(super) const ROWS: &[ChangeRoute] = &[
                 ],
             ],
             body: Some((JSON, "{\"query\":{\"match\":{\"body\":\"nothing\"}}}")),
+        }),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        paths: &["/{index}/_update_by_query"],
+        names: Names::OrAll,
+        does: Does::Documents(|names| Some(Write::UpdateByQuery(names.first()?))),
+        doc: Some(Doc {
+            about: "With --writable: write the documents that a query finds once more, as they are: with fields that a \
+                    mapping has since. Takes no script.",
+            params: &[ANSWER, COPYING],
+            body: Some((JSON, "{\"query\":{\"match\":{\"body\":\"nothing\"}}}")),
+        }),
+        ..DOCUMENTS
+    },
+    ChangeRoute {
+        paths: &["/_reindex"],
+        does: Does::Documents(|_| Some(Write::Reindex)),
+        doc: Some(Doc {
+            about: "With --writable: copy the documents that a query finds into another index of this server.",
+            params: &[ANSWER, COPYING],
+            body: Some((
+                JSON,
+                "{\"source\":{\"index\":\"logs\",\"query\":{\"match\":{\"body\":\"nothing\"}}},\"dest\":{\"index\":\"logs\"}}",
+            )),
         }),
         ..DOCUMENTS
     },

@@ -32,6 +32,14 @@ const MAPPING: &str = "{\"settings\":{\"number_of_shards\":1},\"mappings\":{\"pr
 
 const FIELDS: &str = "{\"properties\":{\"host\":{\"type\":\"keyword\"}}}";
 
+const ALIASES: &str = "{\"actions\":[{\"add\":{\"index\":\"example\",\"alias\":\"current\"}}]}";
+
+const PUT_ALIAS: Option<Doc> = Some(Doc {
+    about: "With --indexes-in: give an index another name.",
+    params: &[ANSWER],
+    body: Some((JSON, "{\"index\":\"example\",\"alias\":\"current\"}")),
+});
+
 const TEMPLATE: &str = "{\"index_patterns\":[\"example-*\"],\"priority\":100,\"data_stream\":{},\"template\":{\"mappings\":{\
                         \"properties\":{\"message\":{\"type\":\"text\"}}}}}";
 
@@ -263,6 +271,76 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         ..REMOVES
     },
     ChangeRoute {
+        verbs: &["POST"],
+        paths: &["/_aliases"],
+        does: Does::Indexes(|_| Some(Manage::UpdateAliases)),
+        doc: Some(Doc {
+            about: "With --indexes-in: give indexes further names, and take such names away, all in one step.",
+            params: &[ANSWER],
+            body: Some((JSON, ALIASES)),
+        }),
+        ..INDEXES
+    },
+    ChangeRoute {
+        verbs: PUT_OR_POST,
+        paths: &["/{index}/_alias/{name}", "/{index}/_aliases/{name}"],
+        names: Names::OrAll,
+        does: Does::Indexes(|names| {
+            Some(Manage::PutAlias(
+                names.first().cloned(),
+                Some(names.get(1)?.clone()),
+            ))
+        }),
+        doc: PUT_ALIAS,
+        ..INDEXES
+    },
+    ChangeRoute {
+        verbs: PUT,
+        paths: &["/{index}/_alias", "/{index}/_aliases"],
+        names: Names::OrAll,
+        does: Does::Indexes(|names| Some(Manage::PutAlias(Some(names.first()?.clone()), None))),
+        doc: PUT_ALIAS,
+        ..INDEXES
+    },
+    ChangeRoute {
+        verbs: PUT_OR_POST,
+        paths: &["/_alias/{name}", "/_aliases/{name}"],
+        does: Does::Indexes(|names| Some(Manage::PutAlias(None, Some(names.first()?.clone())))),
+        doc: PUT_ALIAS,
+        ..INDEXES
+    },
+    ChangeRoute {
+        verbs: PUT,
+        paths: &["/_alias"],
+        does: Does::Indexes(|_| Some(Manage::PutAlias(None, None))),
+        doc: PUT_ALIAS,
+        ..INDEXES
+    },
+    ChangeRoute {
+        verbs: DELETE,
+        paths: &["/{index}/_alias/{name}", "/{index}/_aliases/{name}"],
+        names: Names::OrAll,
+        does: Does::Indexes(|names| {
+            Some(Manage::DeleteAlias(
+                names.first()?.clone(),
+                names.get(1)?.clone(),
+            ))
+        }),
+        body: BodyBound::Unused,
+        doc: Some(Doc {
+            about: "With --indexes-in: take names of indexes away.",
+            params: &[ANSWER],
+            body: None,
+        }),
+        ..INDEXES
+    },
+    ChangeRoute {
+        verbs: &["POST"],
+        paths: &["/{index}/_rollover", "/{index}/_rollover/{name}"],
+        does: Does::Indexes(|names| Some(Manage::RollOver(names.first()?.clone()))),
+        ..INDEXES
+    },
+    ChangeRoute {
         paths: &["/{index}"],
         does: Does::Indexes(|names| Some(Manage::Create(names.first()?.clone()))),
         doc: Some(Doc {
@@ -275,6 +353,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
     ChangeRoute {
         verbs: PUT_OR_POST,
         paths: &["/{index}/_mapping", "/{index}/_mappings"],
+        names: Names::OrAll,
         does: Does::Indexes(|names| Some(Manage::PutMapping(names.first()?.clone()))),
         doc: Some(Doc {
             about: "With --indexes-in: add fields to an index.",

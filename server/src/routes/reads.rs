@@ -27,7 +27,7 @@ pub(super) const PATH_PARAMS: [(&str, &str); 5] = [
     ("scroll_id", "What the page before said."),
     (
         "name",
-        "The name of a template or a data stream; to be shown also several with commas, and patterns with `*`.",
+        "The name of a template, a data stream or an alias; to be shown also several with commas, and patterns with `*`.",
     ),
 ];
 
@@ -48,6 +48,19 @@ const OF_DOCUMENTS: &[Param] = &[
         "Has no effect: documents are found once they are published.",
     ),
     flag("refresh", "Has no effect."),
+];
+
+const ALIASES: &[Param] = &[
+    flag("local", "Has no effect."),
+    flag(
+        "ignore_unavailable",
+        "Leave out indexes that there are not.",
+    ),
+    text(
+        "filter_path",
+        "**",
+        "The parts of the answer that are wanted.",
+    ),
 ];
 
 const SEARCH_BODY: Option<(&str, &str)> = Some((
@@ -408,6 +421,40 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
             ],
             COMMON,
             WITHOUT_EFFECT,
+        ],
+        body: None,
+        answers: JSON,
+    },
+    Route {
+        paths: &[
+            "/_alias",
+            "/_alias/{name}",
+            "/{index}/_alias",
+            "/{index}/_alias/{name}",
+        ],
+        methods: GET,
+        about: "Further names of indexes.",
+        params: &[ALIASES],
+        body: None,
+        answers: JSON,
+    },
+    Route {
+        paths: &["/_cat/aliases", "/_cat/aliases/{name}"],
+        methods: GET,
+        about: "Further names of indexes as lines of text.",
+        params: &[
+            &[
+                text("format", "json", "`json`, or text."),
+                text("h", "alias,index", "Columns that are shown."),
+                flag("v", "With a line of headings."),
+                text(
+                    "s",
+                    "index",
+                    "Columns that rows are sorted by, with `:desc` behind them.",
+                ),
+                flag("help", "The columns."),
+            ],
+            ALIASES,
         ],
         body: None,
         answers: JSON,

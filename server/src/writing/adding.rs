@@ -1,11 +1,13 @@
 //! The lane for documents: that of an existing index, or of one created for them. If another server has just deleted
 //! the index, it is the lane of the new index with that name.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use canter_access::matches_any;
 use canter_intake::Lane;
 
-use crate::indexes::Writers;
+use crate::indexes::{Writer, Writers};
 use crate::requests::{ChangeRequest, Problem};
 
 /// Treatment of documents for a missing index.
@@ -68,4 +70,38 @@ async fn lane_of(
     let writer = request.writer(writers, index);
     let lane = writer.map(|writer| writer.lane);
     lane.ok_or_else(|| Problem::no_index(index))
+}
+
+/// Returns the indexes that match a list of names and patterns, among those that the caller may know of.
+pub(super) fn lanes_of(
+    writers: &Writers,
+    request: &ChangeRequest<'_>,
+    names: &str,
+) -> Result<Vec<(String, Writer)>, Problem> {
+    let known = writers.names();
+    let names = request.expanded(names, &known)?.names;
+    let mut found: BTreeMap<String, Writer> = BTreeMap::new();
+    for pattern in names.split(',') {
+        let pattern = if pattern == "_all" { "*" } else { pattern };
+        // As in searches, it excludes indexes found so far.
+        if let Some(excluded) = pattern.strip_prefix('-')
+            && !found.is_empty()
+        {
+            let excluded = [excluded.to_owned()];
+            found.retain(|name, _| !matches_any(&excluded, name));
+            continue;
+        }
+        let patterns = [pattern.to_owned()];
+        let mut is_any = pattern.contains('*');
+        for name in known.iter().filter(|name| matches_any(&patterns, name)) {
+            if let Some(writer) = request.writer(writers, name) {
+                is_any = true;
+                found.insert(name.clone(), writer);
+            }
+        }
+        if !is_any {
+            return Err(Problem::no_index(pattern));
+        }
+    }
+    Ok(found.into_iter().collect())
 }

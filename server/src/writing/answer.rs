@@ -5,7 +5,7 @@ use axum::response::Response;
 use canter_intake::Verb;
 
 use super::routes::Write;
-use super::{bulk, delete, lines, logs};
+use super::{bulk, copying, delete, lines, logs};
 use crate::indexes::Writers;
 use crate::requests::ChangeRequest;
 
@@ -43,6 +43,10 @@ pub(crate) async fn answer(
         Write::Refresh(indexes) => bulk::refresh(writers, &request, indexes).await,
         Write::Lines(index) => lines::ingest(writers, &request, index, bytes).await,
         Write::Logs => logs::logs(writers, &request, bytes).await,
+        Write::UpdateByQuery(indexes) => {
+            copying::update_by_query(writers, &request, indexes, bytes).await
+        }
+        Write::Reindex => copying::reindex(writers, &request, bytes).await,
         Write::DeleteByQuery(indexes) => delete::delete(writers, &request, indexes, bytes).await,
     }
 }

@@ -5,22 +5,22 @@ mod asked;
 mod items;
 mod update;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use canter_access::matches_any;
 use canter_intake::{Acknowledge, Action, Lane, Operation, Refusal, Taken, Verb, parse_bulk};
+use canter_names::FilterPath;
 use serde_json::json;
 
-use super::adding::{Absent, add_to};
+use super::adding::{Absent, add_to, lanes_of};
 use asked::{Asked, condition_of, no_ids};
 use items::Items;
 
 use crate::http::{HeldBody, Refuse};
-use crate::indexes::{Writer, Writers};
+use crate::indexes::Writers;
 use crate::requests::{ChangeRequest, Params, Problem, fail, respond};
 
 /// Maximum number of missing indexes that one body may name.
@@ -40,27 +40,30 @@ pub(super) async fn bulk(
     body: HeldBody,
 ) -> Response {
     let started = Instant::now();
-    let (params, acknowledge) = match read_params(request).and_then(|(mut params, acknowledge)| {
+    let (params, how, of_all) = match read_params(request).and_then(|(mut params, how)| {
         params.one_of("op_type", &["create", "index"])?;
+        let of_all = OfAll {
+            index: of_path,
+            requires_alias: params.flag("require_alias")?.unwrap_or(false),
+        };
         params.finish()?;
-        Ok((params, acknowledge))
+        Ok((params, how, of_all))
     }) {
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
     let read = match writers.turn_to_read().await {
-        Ok(_turn) => tokio::task::block_in_place(|| {
-            read(writers, request, of_path, acknowledge, &body.bytes)
-        }),
+        Ok(_turn) => tokio::task::block_in_place(|| read(writers, request, of_all, &body.bytes)),
         Err(problem) => return fail(request, &problem),
     };
-    let (items, documents) = match read {
+    let (mut items, documents) = match read {
         Ok(read) => read,
         Err((status, message)) => return request.api.refusal(status, &message),
     };
+    items.is_forced = how.acknowledge == Acknowledge::PublishedNow;
     let items = Mutex::new(items);
     let groups = documents.chunk_by(|one, other| one.index == other.index);
-    let adding = groups.map(|group| add_all(writers, request, &items, group, acknowledge));
+    let adding = groups.map(|group| add_all(writers, request, &items, group, &how));
     futures_util::future::join_all(adding).await;
     drop(documents);
     let mut share = body.into_share();
@@ -76,6 +79,13 @@ pub(super) async fn bulk(
     answer::answer(request, params, started, items, share)
 }
 
+/// What holds for all actions that do not say it themselves.
+#[derive(Clone, Copy)]
+struct OfAll<'p> {
+    index: Option<&'p str>,
+    requires_alias: bool,
+}
+
 /// Parses all actions of a body: returns the answers known so far, and the documents to add, by index.
 ///
 /// # Errors
@@ -83,8 +93,7 @@ pub(super) async fn bulk(
 fn read<'b>(
     writers: &Writers,
     request: &ChangeRequest<'_>,
-    of_path: Option<&str>,
-    acknowledge: Acknowledge,
+    of_all: OfAll<'_>,
     body: &'b [u8],
 ) -> Result<(Items, Vec<Asked<'b>>), (StatusCode, String)> {
     let mut items = Items::default();
@@ -97,16 +106,20 @@ fn read<'b>(
             };
             (status, error.to_string())
         })?;
-        let Some(name) = action.index.as_deref().or(of_path) else {
+        let Some(name) = action.index.as_deref().or(of_all.index) else {
             let message = "an action names no index: give it an [_index], or name one in the path";
             return Err((StatusCode::BAD_REQUEST, message.to_owned()));
         };
         let ord = u32::try_from(items.len()).unwrap_or(u32::MAX);
+        let requires_alias = action.require_alias.unwrap_or(of_all.requires_alias);
+        let target = request.target(name, requires_alias);
+        let name = target.as_deref().unwrap_or(name);
         let is_name = name.len() <= MAX_NAME_BYTES;
         let index = items.index(&name[..name.floor_char_boundary(MAX_NAME_BYTES)]);
-        let condition = match is_name {
-            true => condition_of(&action, request, acknowledge),
-            false => Err(Problem::illegal(format!(
+        let condition = match (&target, is_name) {
+            (Err(problem), _) => Err(problem.clone()),
+            (Ok(_), true) => condition_of(&action, request),
+            (Ok(_), false) => Err(Problem::illegal(format!(
                 "an index name of {} bytes is too long, the limit is {MAX_NAME_BYTES}",
                 name.len()
             ))),
@@ -163,7 +176,7 @@ pub(super) async fn document(
     (verb, index, id): (Verb, &str, Option<&str>),
     body: &[u8],
 ) -> Response {
-    let read = read_params(request).and_then(|(mut params, acknowledge)| {
+    let read = read_params(request).and_then(|(mut params, how)| {
         let verb = match (params.text("op_type").as_deref(), verb) {
             (Some("create"), Verb::Index) => Verb::Create,
             (None | Some("index"), verb) | (Some("create"), verb @ Verb::Create) => verb,
@@ -183,22 +196,30 @@ pub(super) async fn document(
             unknown: None,
             if_seq_no: number(params.text("if_seq_no"), "if_seq_no")?,
             if_primary_term: number(params.text("if_primary_term"), "if_primary_term")?,
+            require_alias: None,
             document: Some(body).filter(|_| verb != Verb::Delete),
         };
         number(params.text("retry_on_conflict"), "retry_on_conflict")?;
+        let requires_alias = params.flag("require_alias")?.unwrap_or(false);
         params.finish()?;
-        Ok((params, acknowledge, action))
+        Ok((params, how, action, requires_alias))
     });
-    let (params, acknowledge, action) = match read {
+    let (params, how, action, requires_alias) = match read {
         Ok(read) => read,
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
-    let condition = match condition_of(&action, request, acknowledge) {
+    let target = request.target(index, requires_alias);
+    let condition = target
+        .as_ref()
+        .map_err(Problem::clone)
+        .and_then(|_| condition_of(&action, request));
+    let condition = match condition {
         Ok(condition) => condition,
         Err(problem) => return fail(request, &problem),
     };
     let mut items = Items::default();
-    let place = items.index(index);
+    items.is_forced = how.acknowledge == Acknowledge::PublishedNow;
+    let place = items.index(target.as_deref().unwrap_or(index));
     items.push(action.verb, place, id.map(Box::from));
     let items = Mutex::new(items);
     let group = [Asked {
@@ -209,7 +230,7 @@ pub(super) async fn document(
         body: action.document,
         condition,
     }];
-    add_all(writers, request, &items, &group, acknowledge).await;
+    add_all(writers, request, &items, &group, &how).await;
     let items = items.into_inner().unwrap_or_else(PoisonError::into_inner);
     match items.outcome(0) {
         Err(problem) => fail(request, problem),
@@ -255,56 +276,29 @@ pub(super) async fn refresh(
     respond(request, &params, StatusCode::OK, answer)
 }
 
-/// Returns the indexes that match a list of names and patterns, among those that the caller may know of.
-pub(super) fn lanes_of(
-    writers: &Writers,
-    request: &ChangeRequest<'_>,
-    names: &str,
-) -> Result<Vec<(String, Writer)>, Problem> {
-    let mut found: BTreeMap<String, Writer> = BTreeMap::new();
-    let known = writers.names();
-    for pattern in names.split(',') {
-        let pattern = if pattern == "_all" { "*" } else { pattern };
-        // As in searches, it excludes indexes found so far.
-        if let Some(excluded) = pattern.strip_prefix('-')
-            && !found.is_empty()
-        {
-            let excluded = [excluded.to_owned()];
-            found.retain(|name, _| !matches_any(&excluded, name));
-            continue;
-        }
-        let patterns = [pattern.to_owned()];
-        let mut is_any = pattern.contains('*');
-        for name in known.iter().filter(|name| matches_any(&patterns, name)) {
-            if let Some(writer) = request.writer(writers, name) {
-                is_any = true;
-                found.insert(name.clone(), writer);
-            }
-        }
-        if !is_any {
-            return Err(Problem::no_index(pattern));
-        }
-    }
-    Ok(found.into_iter().collect())
+/// How a request wants its actions performed and answered.
+struct How {
+    acknowledge: Acknowledge,
+    /// The parts of an updated document that the answer shows.
+    source: Option<FilterPath>,
 }
 
-fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, Acknowledge), String> {
+fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, How), String> {
     let mut params = Params::of(request.query)?;
     let acknowledge = params.refresh()?;
     params.one_of("pipeline", &["", "_none"])?;
-    params.one_of("require_alias", &["false"])?;
     params.one_of("require_data_stream", &["false"])?;
-    for of_updates in [
-        "_source",
-        "_source_includes",
-        "_source_excludes",
-        "list_executed_pipelines",
-    ] {
-        params.text(of_updates);
-    }
+    params.text("list_executed_pipelines");
+    let source = update::wanted_source(&mut params)?;
     // The types of old versions.
     params.one_of("type", &["_doc"])?;
-    Ok((params, acknowledge))
+    Ok((
+        params,
+        How {
+            acknowledge,
+            source,
+        },
+    ))
 }
 
 /// Adds documents of one index, which is created if a template says so, and records the outcome of each.
@@ -313,15 +307,20 @@ async fn add_all(
     request: &ChangeRequest<'_>,
     items: &Mutex<Items>,
     group: &[Asked<'_>],
-    acknowledge: Acknowledge,
+    how: &How,
 ) {
     let Some(first) = group.first() else {
         return;
     };
     let name = lock(items).name(first.index);
-    let add = |lane: Arc<Lane>| async move {
-        add_each(writers, request, &lane, items, group, acknowledge).await
+    // Whether a condition holds is known when it is published.
+    let acknowledge = match group.iter().any(Asked::is_conditional) {
+        true if how.acknowledge == Acknowledge::Durable => Acknowledge::Published,
+        _ => how.acknowledge,
     };
+    let how = (acknowledge, how.source.as_ref());
+    let add =
+        |lane: Arc<Lane>| async move { add_each(writers, request, &lane, items, group, how).await };
     let added = add_to(writers, request, &name, Absent::MadeForDocuments, add).await;
     if let Err(problem) = added {
         let ords = group.iter().map(|document| document.ord);
@@ -339,7 +338,7 @@ async fn add_each(
     lane: &Lane,
     items: &Mutex<Items>,
     group: &[Asked<'_>],
-    acknowledge: Acknowledge,
+    how: (Acknowledge, Option<&FilterPath>),
 ) -> Result<(), Problem> {
     let turn = writers.turn_to_read().await?;
     // Analysis takes milliseconds of CPU, and the config may have to be read.
@@ -357,10 +356,7 @@ async fn add_each(
     let operations: Vec<Operation<'_>> = good.iter().map(|asked| asked.operation()).collect();
     let taken = match operations.is_empty() {
         true => Ok(Taken::default()),
-        false => {
-            lane.perform(&operations, id_field.as_deref(), acknowledge)
-                .await
-        }
+        false => lane.perform(&operations, id_field.as_deref(), how.0).await,
     };
     match taken {
         Ok(taken) => has_taken(items, &good, id_field.as_deref(), &taken),
@@ -380,11 +376,16 @@ async fn add_each(
             true => Err(Problem::illegal(
                 "an [update] cannot be followed by another action on the same [_id] in one request: send that in the next",
             )),
-            false => update::update(request, lane, (&name, id_field), asked, acknowledge).await,
+            false => update::update(request, lane, (&name, id_field), asked, how).await,
         };
         let mut items = lock(items);
         match updated {
-            Ok((done, seq_no)) => items.done(asked.ord, done, seq_no),
+            Ok(updated) => {
+                items.done(asked.ord, updated.done, updated.seq_no);
+                if let Some(source) = updated.source {
+                    items.shows(asked.ord, source);
+                }
+            }
             Err(problem) => items.failed(asked.ord, problem),
         }
     }

@@ -9,7 +9,8 @@ use canter_index_builder::{BuildError, ErrorKind, delete_documents};
 use canter_runtime::ErrorKind as SearchErrorKind;
 use serde_json::{Value, json};
 
-use super::bulk::{lanes_of, millis};
+use super::adding::lanes_of;
+use super::bulk::millis;
 
 use crate::http::Refuse;
 use crate::indexes::{FindError, Writer, Writers};
@@ -27,8 +28,11 @@ pub(super) async fn delete(
         Ok(read) => read,
         Err(problem) => return fail(request, &problem),
     };
-    let lanes = match lanes_of(writers, request, indexes) {
-        Ok(lanes) => lanes,
+    let expanded = request.expanded(indexes, &writers.names());
+    let found =
+        expanded.and_then(|expanded| Ok((lanes_of(writers, request, indexes)?, expanded.filters)));
+    let (lanes, filters) = match found {
+        Ok(found) => found,
         Err(problem) => return fail(request, &problem),
     };
     let mut num_deleted = 0;
@@ -38,6 +42,8 @@ pub(super) async fn delete(
             let status = status_of(&refusal);
             return request.api.refusal(status, &refusal.to_string());
         }
+        let of_alias = filters.get(&name).cloned();
+        let query = of_alias.map_or_else(|| query.clone(), |filters| filtered(&query, filters));
         let search = json!({
             "query": query, "max_hits": 0, "list_documents": true,
             "forced_filter": request.caller.forced_filter, "index_name": name,
@@ -73,6 +79,16 @@ pub(super) async fn delete(
         "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": [],
     });
     respond(request, &params, StatusCode::OK, answer)
+}
+
+/// Adds the filters of aliases to a query, which is text or the DSL.
+fn filtered(query: &Value, filters: Vec<Value>) -> Value {
+    let query = match query {
+        Value::String(text) => json!({"query_string": {"query": text}}),
+        query => query.clone(),
+    };
+    let any = json!({"bool": {"should": filters, "minimum_should_match": 1}});
+    json!({"bool": {"must": [query], "filter": [any]}})
 }
 
 fn read(request: &ChangeRequest<'_>, body: &[u8]) -> Result<(Params, Value), Problem> {

@@ -51,6 +51,11 @@ pub(super) async fn ingest(
         Err(problem) => return request.api.refusal(problem.status, &problem.reason),
     };
     let all = lines.as_slice();
+    let target = match request.target(index, false) {
+        Ok(target) => target,
+        Err(problem) => return request.api.refusal(problem.status, &problem.reason),
+    };
+    let index = &*target;
     let add = |lane: Arc<Lane>| async move { add_good(writers, &lane, all, acknowledge).await };
     let rejected = match add_to(writers, request, index, Absent::Left, add).await {
         Ok(rejected) => rejected,

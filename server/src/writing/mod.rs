@@ -6,6 +6,7 @@
 mod adding;
 mod answer;
 mod bulk;
+mod copying;
 mod delete;
 mod lines;
 mod logs;

@@ -17,6 +17,10 @@ pub(crate) enum Write<'p> {
     Refresh(Option<&'p str>),
     /// Elasticsearch's `_delete_by_query`.
     DeleteByQuery(&'p str),
+    /// Elasticsearch's `_update_by_query`.
+    UpdateByQuery(&'p str),
+    /// Elasticsearch's `_reindex`.
+    Reindex,
     /// Quickwit's `ingest`.
     Lines(&'p str),
     /// OpenTelemetry's logs.

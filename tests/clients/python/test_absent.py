@@ -7,7 +7,6 @@ CALLS = {
     "EQL": lambda client: client.eql.search(index="logs", query="any where true"),
     "ES|QL": lambda client: client.esql.query(query="FROM logs"),
     "SQL": lambda client: client.sql.query(query="SELECT 1"),
-    "aliases": lambda client: client.indices.get_alias(index="logs"),
     "ILM": lambda client: client.ilm.get_lifecycle(),
     "snapshots": lambda client: client.snapshot.get_repository(),
     "users": lambda client: client.security.get_user(),

@@ -67,6 +67,8 @@ impl Apis {
         for (name, value) in params {
             if name == "ignore" {
                 ignored.extend(numbers(value));
+            } else if is_part(api, name) && in_url(value).is_empty() {
+                // A part that is left out.
             } else if name != "body" && !parts.contains(&&**name) {
                 ensure!(
                     GLOBAL.contains(&&**name) || api["params"].get(name).is_some(),
@@ -109,6 +111,12 @@ fn best_path<'a>(api: &'a Value, params: &Map<String, Value>) -> Result<(&'a Val
         }
     }
     best.context("the API needs more parameters")
+}
+
+/// Returns whether a path of an API has a part of this name.
+fn is_part(api: &Value, name: &str) -> bool {
+    let paths = api["url"]["paths"].as_array();
+    paths.is_some_and(|paths| paths.iter().any(|path| path["parts"].get(name).is_some()))
 }
 
 fn method(path: &Value, has_body: bool) -> Result<String> {

@@ -188,7 +188,7 @@ fn matches(value: &Value, expected: &Value) -> Result<bool> {
         let text = value
             .as_str()
             .map_or_else(|| value.to_string(), str::to_owned);
-        return Ok(regular_expression(pattern)?.is_match(&text));
+        return Ok(regular_expression(pattern, true)?.is_match(&text));
     }
     Ok(equal(value, expected))
 }
@@ -200,9 +200,10 @@ pub(super) fn between_slashes(text: &str) -> Option<&str> {
     (!inner.is_empty()).then_some(inner)
 }
 
-/// Compiles a regular expression of a test, in which white space has no meaning.
-pub(super) fn regular_expression(pattern: &str) -> Result<Regex> {
-    let regex = Regex::new(&format!("(?x){pattern}"));
+/// Compiles a regular expression of a test; in those of values, white space has no meaning.
+pub(super) fn regular_expression(pattern: &str, is_of_value: bool) -> Result<Regex> {
+    let flags = if is_of_value { "(?x)" } else { "" };
+    let regex = Regex::new(&format!("{flags}{pattern}"));
     regex.with_context(|| format!("the runner cannot compile /{pattern}/"))
 }
 

@@ -87,7 +87,7 @@ fn judge(request: &Request, answer: &Answer, catch: Option<&str>) -> Result<()> 
         "param" => bail!("the call has the right parameters"),
         _ => {
             let pattern = between_slashes(catch).context("an expected error")?;
-            let pattern = regular_expression(pattern)?;
+            let pattern = regular_expression(pattern, false)?;
             // Messages are in the text with escapes, and in the value without.
             let message = answer
                 .value

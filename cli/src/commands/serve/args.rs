@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use canter_access::{AccessSettings, JwtSettings, Source};
-use canter_server::{BodyLimits, ConnectionLimits, Identity, ServerError, parse_allowed_host};
+use canter_server::{
+    BodyLimits, CompatibleWith, ConnectionLimits, Identity, ServerError, parse_allowed_host,
+};
 use clap::Args;
 
 use super::managing::ManagingArgs;
@@ -184,6 +186,11 @@ pub(crate) struct ServerArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     max_held_bytes: Option<u64>,
 
+    /// Product whose clients are expected: what `GET /` says the server is.
+    #[arg(long, value_name = "PRODUCT", default_value = "elasticsearch")]
+    #[arg(value_parser = ["elasticsearch", "opensearch"])]
+    compatible_with: String,
+
     /// Time limit for a TLS handshake and for the header of the next request; the connection is closed after it.
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_some_duration)]
     header_timeout: Duration,
@@ -218,6 +225,14 @@ impl ServerArgs {
                 self.max_held_bytes(),
                 self.max_body_bytes
             ))),
+        }
+    }
+
+    /// Returns the product that the server claims to be.
+    pub(super) fn compatible_with(&self) -> CompatibleWith {
+        match self.compatible_with.as_str() {
+            "opensearch" => CompatibleWith::OpenSearch,
+            _ => CompatibleWith::Elasticsearch,
         }
     }
 

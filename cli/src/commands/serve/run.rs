@@ -146,6 +146,7 @@ fn open(args: &ServeArgs, identity: Option<Arc<Identity>>) -> Result<Server> {
         connections: args.server.connections(),
         bodies: args.server.bodies(),
         max_in_line,
+        compatible_with: args.server.compatible_with(),
         follow_trace,
     })?)
 }

@@ -68,7 +68,7 @@ fn check_index_id(id: &str) -> std::result::Result<(), String> {
 }
 
 fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
-    const KEYS: [&str; 17] = [
+    const KEYS: [&str; 18] = [
         "mode",
         "field_mappings",
         "added_fields",
@@ -86,6 +86,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         "doc_mapping_uid",
         "ignore_malformed",
         "coerce",
+        "elasticsearch_mapping",
     ];
     const MODES: [(&str, Mode); 3] = [
         ("dynamic", Mode::Dynamic),
@@ -129,6 +130,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         store_source: map.bool("store_source", false)?,
         ignore_malformed: map.bool("ignore_malformed", false)?,
         coerce: map.bool("coerce", false)?,
+        elasticsearch_mapping: map.str("elasticsearch_mapping")?,
     })
 }
 

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::body::{Body, wrong};
-use super::errors::{Stage, elastic_text, error_response};
+use super::errors::{Stage, VALIDATION, elastic_text, error_response};
 use super::params::{Common, UrlParams};
 use super::search::many::{OneOfMany, run_many};
 use super::search::of_indexes::read_search_of;
@@ -31,6 +31,8 @@ pub(crate) struct WantedDocuments {
     form: Form,
     is_pretty: bool,
     searches: Vec<OneOfMany>,
+    /// The version that the only document must have.
+    version: Option<u64>,
     /// Index, id and search of each document, in order.
     documents: Vec<WantedDocument>,
 }
@@ -67,11 +69,13 @@ impl WantedDocuments {
         settings: &ApiSettings,
     ) -> Result<Self, SearchError> {
         check_index(index)?;
+        let version = wanted_version(params)?;
         let search = read_search(index, &[id], None, params, common, settings)?;
         Ok(Self {
             form,
             is_pretty: common.is_pretty,
             searches: vec![Ok(search)],
+            version,
             documents: vec![WantedDocument {
                 index: index.to_owned(),
                 id: id.to_owned(),
@@ -149,6 +153,7 @@ impl WantedDocuments {
             is_pretty: common.is_pretty,
             documents: documents.collect(),
             searches,
+            version: None,
         })
     }
 
@@ -171,7 +176,10 @@ impl WantedDocuments {
                 .and_then(|hits| hits.get(&wanted.id));
             let (status, text) = match (failure, hit) {
                 (Some(answer), _) => (answer.status, failed(self.form, wanted, answer)),
-                (None, Some(hit)) => written(self.form, wanted, hit),
+                (None, Some(hit)) => match self.version.zip(version_of(hit)) {
+                    Some((asked, found)) if asked != found => (409, conflict(wanted, asked, found)),
+                    _ => written(self.form, wanted, hit),
+                },
                 (None, None) => (404, not_found(self.form, wanted)),
             };
             if self.form != Form::List {
@@ -192,17 +200,49 @@ impl WantedDocuments {
     }
 }
 
+/// Takes the version that a document must have. A flag is that of a search.
+///
+/// # Errors
+/// It is no number.
+fn wanted_version(params: &mut UrlParams) -> Result<Option<u64>, SearchError> {
+    params.take("version_type");
+    let Some(version) = params.take("version") else {
+        return Ok(None);
+    };
+    match version.parse() {
+        Ok(version) => Ok(Some(version)),
+        Err(_) if version == "true" || version == "false" => Ok(None),
+        Err(_) => Err(wrong("version", "this must be a number")),
+    }
+}
+
+fn version_of(hit: &RawValue) -> Option<u64> {
+    let entries = entries(hit.get())?;
+    let (_, version) = entries.into_iter().find(|(name, _)| name == "_version")?;
+    version.get().parse().ok()
+}
+
+fn conflict(wanted: &WantedDocument, asked: u64, found: u64) -> String {
+    let cause = json!({
+        "type": "version_conflict_engine_exception",
+        "reason": format!(
+            "[{}]: version conflict, current version [{found}] is different than the one provided [{asked}]",
+            wanted.id
+        ),
+        "index": wanted.index,
+    });
+    let mut error = cause.clone();
+    crate::root::put(&mut error, "root_cause", json!([cause]));
+    json!({"error": error, "status": 409}).to_string()
+}
+
 /// Takes the documents that a body lists: index, id and `_source`.
 fn listed(
     of_path: Option<&str>,
     body: &mut Body,
 ) -> Result<Vec<(String, String, Value)>, SearchError> {
-    let missing = || {
-        wrong(
-            "docs",
-            "each document needs an _index, or the path names one",
-        )
-    };
+    let lacking = |what: &str| SearchError::invalid(format!("{VALIDATION}1: {what};"));
+    let missing = || lacking("index is missing");
     let mut listed = Vec::new();
     match (body.take("docs"), body.take("ids")) {
         (Some(Value::Array(docs)), None) => {
@@ -214,7 +254,7 @@ fn listed(
                 let index = index.as_ref().and_then(Value::as_str).or(of_path);
                 let index = index.ok_or_else(missing)?.to_owned();
                 let id = text_of(doc.shift_remove("_id").unwrap_or_default())
-                    .ok_or_else(|| wrong("docs", "each document needs an _id"))?;
+                    .ok_or_else(|| lacking("id is missing"))?;
                 let source = doc.shift_remove("_source").unwrap_or_default();
                 doc.shift_remove("_type");
                 if let Some(key) = doc.keys().next() {
@@ -230,10 +270,11 @@ fn listed(
                 listed.push((index.to_owned(), id, Value::Null));
             }
         }
+        (None, None) => return Err(lacking("no documents to get")),
         _ => return Err(wrong("docs", "there must be a list of docs, or of ids")),
     }
     match listed.is_empty() {
-        true => Err(wrong("docs", "no documents to get")),
+        true => Err(lacking("no documents to get")),
         false => Ok(listed),
     }
 }

@@ -19,6 +19,9 @@ pub(super) enum Stage {
     Searching,
 }
 
+/// Beginning of the messages about requests that lack something.
+pub(super) const VALIDATION: &str = "Validation Failed: ";
+
 /// Returns a response with a JSON body.
 pub(super) fn elastic_response(status: u16, body: &Value) -> HttpResponse {
     elastic_text(status, body.to_string())
@@ -41,6 +44,9 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
         (ErrorKind::Limit, Stage::Searching) if is_late => (504, "timeout_exception"),
         (ErrorKind::Limit, _) if error.message.contains("buckets") => {
             (400, "too_many_buckets_exception")
+        }
+        (ErrorKind::Invalid, Stage::Reading) if error.message.starts_with(VALIDATION) => {
+            (400, "action_request_validation_exception")
         }
         (ErrorKind::Invalid, Stage::Reading) => (400, "parsing_exception"),
         (ErrorKind::Invalid, Stage::Searching) => (400, "query_shard_exception"),

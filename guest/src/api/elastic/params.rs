@@ -168,6 +168,12 @@ impl UrlParams {
         self.given.get(name).map(String::as_str)
     }
 
+    /// Takes a parameter as text, so that nothing else reads it.
+    pub(super) fn take(&mut self, name: &'static str) -> Option<String> {
+        self.known.push(name);
+        self.given.remove(name)
+    }
+
     /// Takes a parameter that must be one of `words`.
     pub(super) fn choice(
         &mut self,

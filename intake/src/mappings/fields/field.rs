@@ -65,7 +65,9 @@ pub(in crate::mappings) fn strings_of_leaf(
 ) -> Result<Option<Strings>> {
     match definition.get("type").and_then(Value::as_str) {
         Some("text" | "match_only_text") => Ok(Some(Strings::Words)),
-        Some("keyword" | "wildcard" | "constant_keyword" | "flattened") => Ok(Some(Strings::Whole)),
+        Some("keyword" | "wildcard" | "constant_keyword" | "flattened" | "flat_object") => {
+            Ok(Some(Strings::Whole))
+        }
         Some(
             "long" | "integer" | "short" | "byte" | "unsigned_long" | "double" | "float"
             | "half_float" | "scaled_float" | "boolean" | "date" | "date_nanos" | "ip" | "object"

@@ -64,7 +64,8 @@ impl Fields {
         match kind {
             "object" => self.object(name, path, options),
             "nested" => self.nested(name, path, options).map(Some),
-            "flattened" => flattened(name, options).map(Some),
+            // OpenSearch's name.
+            "flattened" | "flat_object" => flattened(name, options).map(Some),
             kind if AS_IT_COMES.contains(&kind) => self.as_it_comes(kind, path, options),
             kind => leaf(self, name, path, kind, options).map(Some),
         }

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use canter_index_builder::{check_id, id_in};
-use canter_intake::{Acknowledge, Action, Condition, LineOutcome, Operation, Verb};
+use canter_intake::{Action, Condition, LineOutcome, Operation, Verb};
 
 use super::items::Done;
 use crate::requests::{ChangeRequest, Problem};
@@ -34,6 +34,11 @@ impl<'b> Asked<'b> {
             document: self.body,
             condition: self.condition,
         }
+    }
+
+    /// Returns whether what it does depends on what the index has by then.
+    pub(super) fn is_conditional(&self) -> bool {
+        self.condition.is_some() || self.verb == Verb::Update
     }
 
     /// Returns whether the index must have an `id_field`.
@@ -79,7 +84,6 @@ impl<'b> Asked<'b> {
 pub(super) fn condition_of(
     action: &Action<'_>,
     request: &ChangeRequest<'_>,
-    acknowledge: Acknowledge,
 ) -> Result<Option<Condition>, Problem> {
     if let Some(unknown) = action.unknown {
         return Err(Problem::illegal(format!(
@@ -120,13 +124,7 @@ pub(super) fn condition_of(
             ));
         }
     };
-    let is_conditional = condition.is_some() || action.verb == Verb::Update;
-    match acknowledge == Acknowledge::Durable && is_conditional {
-        true => Err(Problem::illegal(format!(
-            "[{verb}] depends on what the index has by then, which is known when it is published: leave refresh=false out"
-        ))),
-        false => Ok(condition),
-    }
+    Ok(condition)
 }
 
 /// Returns why an index does not take ids.

@@ -1,7 +1,7 @@
 //! Outcomes of the actions of a `_bulk` request, in as few bytes as possible: an inflated body of 32 KB has half a
 //! million actions, and the JSON answer to each has some hundred times the size here.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -24,6 +24,10 @@ pub(super) struct Items {
     indexes: Vec<Index>,
     by_name: HashMap<Arc<str>, u32>,
     problems: Problems,
+    /// Updated documents that the answer shows.
+    sources: BTreeMap<u32, Value>,
+    /// Whether documents were published at the request of the sender, which answers say.
+    pub(super) is_forced: bool,
 }
 
 struct Item {
@@ -142,6 +146,11 @@ impl Items {
         self.list[ord as usize].outcome = ItemOutcome::Done(done, seq_no);
     }
 
+    /// Shows an updated document in the answer.
+    pub(super) fn shows(&mut self, ord: u32, source: Value) {
+        self.sources.insert(ord, source);
+    }
+
     /// Sets the id that a document says itself.
     pub(super) fn has_id(&mut self, ord: u32, id: Box<str>) {
         self.list[ord as usize].id = Some(id);
@@ -194,14 +203,40 @@ impl Items {
                 let place = u64::from(place);
                 let id = index.ids.map_or_else(String::new, |ids| ids.nth(place));
                 let seq_no = index.ids.map(|ids| ids.seq_no(place));
-                Ok(told(&index.name, &id, Done::Created, seq_no))
+                Ok(self.told(&index.name, &id, Done::Created, seq_no))
             }
             ItemOutcome::Done(done, seq_no) => {
                 let id = item.id.as_deref().unwrap_or_default();
-                Ok(told(&index.name, id, done, seq_no))
+                let (status, mut said) = self.told(&index.name, id, done, seq_no);
+                let source = u32::try_from(ord)
+                    .ok()
+                    .and_then(|ord| self.sources.get(&ord));
+                if let Some(source) = source {
+                    said["get"] = json!({"found": true, "_source": source});
+                }
+                Ok((status, said))
             }
             ItemOutcome::Failed(place) => Err(self.problems.get(place)),
         }
+    }
+
+    /// Returns the status and the answer for a document.
+    fn told(&self, index: &str, id: &str, done: Done, seq_no: Option<u64>) -> (StatusCode, Value) {
+        let (status, result, version) = done.told();
+        let mut said = json!({"_index": index, "_id": id});
+        if let Some(version) = version {
+            said["_version"] = version.into();
+        }
+        said["result"] = result.into();
+        if self.is_forced {
+            said["forced_refresh"] = true.into();
+        }
+        said["_shards"] = json!({"total": 1, "successful": 1, "failed": 0});
+        if let Some(seq_no) = seq_no {
+            said["_seq_no"] = seq_no.into();
+            said["_primary_term"] = 1.into();
+        }
+        (status, said)
     }
 
     /// Returns the answer to an action.
@@ -219,22 +254,6 @@ impl Items {
         };
         Some(json!({item.verb.as_str(): said}))
     }
-}
-
-/// Returns the status and the answer for a document.
-fn told(index: &str, id: &str, done: Done, seq_no: Option<u64>) -> (StatusCode, Value) {
-    let (status, result, version) = done.told();
-    let mut said = json!({"_index": index, "_id": id});
-    if let Some(version) = version {
-        said["_version"] = version.into();
-    }
-    said["result"] = result.into();
-    said["_shards"] = json!({"total": 1, "successful": 1, "failed": 0});
-    if let Some(seq_no) = seq_no {
-        said["_seq_no"] = seq_no.into();
-        said["_primary_term"] = 1.into();
-    }
-    (status, said)
 }
 
 /// Problems, each stored once however many actions have it.

@@ -2,13 +2,14 @@
 
 use axum::http::StatusCode;
 use canter_intake::{Acknowledge, Condition, Lane, LineOutcome, Operation};
+use canter_names::FilterPath;
 use canter_runtime::session::HttpRequest;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use super::asked::{Asked, conflict, done};
 use super::items::Done;
-use crate::requests::{ChangeRequest, Problem};
+use crate::requests::{ChangeRequest, Params, Problem};
 
 /// Number of times that a document may be changed by others meanwhile.
 const MAX_ATTEMPTS: usize = 5;
@@ -20,6 +21,8 @@ struct Change {
     /// What is added if there is no document.
     upsert: Option<Map<String, Value>>,
     detects_noop: bool,
+    /// What the answer shows of the document.
+    source: Option<FilterPath>,
 }
 
 /// A document with its version.
@@ -29,7 +32,45 @@ struct Current {
     seq_no: u64,
 }
 
-/// Changes a document, or adds one. Returns what became of it, and the sequence number of that.
+/// What became of a document.
+pub(super) struct Updated {
+    pub(super) done: Done,
+    pub(super) seq_no: Option<u64>,
+    /// What the answer shows of it.
+    pub(super) source: Option<Value>,
+}
+
+/// Takes the parameters that say which parts of an updated document are shown.
+///
+/// # Errors
+/// There are too many paths.
+pub(super) fn wanted_source(params: &mut Params) -> Result<Option<FilterPath>, String> {
+    let given = ["_source", "_source_includes", "_source_excludes"].map(|name| params.text(name));
+    let [source, includes, excludes] = given;
+    let excludes = excludes.map(|list| excluding(list.split(',')));
+    let paths = match source.as_deref() {
+        Some("false") => return Ok(None),
+        Some("true" | "") => Some(String::new()),
+        _ => source,
+    };
+    let paths = [paths, includes, excludes]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
+    match paths.is_empty() {
+        true => Ok(None),
+        false => FilterPath::parse(&paths.join(",")).map(Some),
+    }
+}
+
+fn excluding<'p>(paths: impl Iterator<Item = &'p str>) -> String {
+    paths
+        .map(|path| format!("-{path}"))
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// Changes a document, or adds one.
 ///
 /// # Errors
 /// The change is invalid, there is no such document, or it is changed by others all the time.
@@ -38,9 +79,11 @@ pub(super) async fn update(
     lane: &Lane,
     (index, id_field): (&str, &str),
     asked: &Asked<'_>,
-    acknowledge: Acknowledge,
-) -> Result<(Done, Option<u64>), Problem> {
+    (acknowledge, wanted): (Acknowledge, Option<&FilterPath>),
+) -> Result<Updated, Problem> {
     let change = Change::read(asked.body.unwrap_or_default())?;
+    let wanted = change.source.as_ref().or(wanted);
+    let shown = |source: &Map<String, Value>| Some(wanted?.apply(source.clone().into()));
     let id = asked.id.as_deref().unwrap_or_default();
     let mut last = conflict(format!("[{id}]: version conflict"));
     for _ in 0..MAX_ATTEMPTS {
@@ -48,36 +91,29 @@ pub(super) async fn update(
         let published = lane.publish_now().await;
         published.map_err(|refusal| Problem::refused(&refusal))?;
         let current = current(request, index, id).await?;
-        if let Some(Condition::SeqNo(wanted)) = asked.condition
-            && current.as_ref().map(|current| current.seq_no) != Some(wanted)
-        {
-            let found = current.map(|current| canter_index_builder::LiveVersion {
-                version: current.version,
-                seq_no: Some(current.seq_no),
-            });
-            return done(asked, Some(&LineOutcome::Conflict(found))).map(|done| (done, None));
+        if let Some(problem) = conflict_with(asked, current.as_ref()) {
+            return Err(problem);
         }
         let (document, condition) = match &current {
             None => {
-                let missing = || Problem {
-                    status: StatusCode::NOT_FOUND,
-                    kind: "document_missing_exception",
-                    reason: format!("[{id}]: document missing"),
-                };
-                (
-                    change.upsert.clone().ok_or_else(missing)?,
-                    Condition::Absent,
-                )
+                let is_other = matches!(asked.condition, Some(Condition::SeqNo(_)));
+                let upsert = change.upsert.clone().filter(|_| !is_other);
+                (upsert.ok_or_else(|| missing(id))?, Condition::Absent)
             }
             Some(current) => {
                 let mut changed = current.source.clone();
                 merge(&mut changed, change.doc.clone().unwrap_or_default());
                 if change.detects_noop && changed == current.source {
-                    return Ok((Done::Unchanged(current.version), Some(current.seq_no)));
+                    return Ok(Updated {
+                        done: Done::Unchanged(current.version),
+                        seq_no: Some(current.seq_no),
+                        source: shown(&current.source),
+                    });
                 }
                 (changed, Condition::SeqNo(current.seq_no))
             }
         };
+        let source = shown(&document);
         let document = Value::Object(document).to_string();
         let changed = Asked {
             index: asked.index,
@@ -88,20 +124,47 @@ pub(super) async fn update(
             condition: Some(condition),
         };
         check(lane, &changed, id_field)?;
-        let operation = Operation {
+        let operation = [Operation {
             condition: Some(condition),
             ..changed.operation()
-        };
-        let taken = lane
-            .perform(&[operation], Some(id_field), acknowledge)
-            .await;
-        let taken = taken.map_err(|refusal| Problem::refused(&refusal))?;
+        }];
+        let taken = lane.perform(&operation, Some(id_field), acknowledge);
+        let taken = taken.await.map_err(|refusal| Problem::refused(&refusal))?;
         match done(&changed, taken.outcomes.first()) {
-            Ok(done) => return Ok((done, taken.ids.map(|ids| ids.seq_no(0)))),
+            Ok(done) => {
+                return Ok(Updated {
+                    done,
+                    seq_no: taken.ids.map(|ids| ids.seq_no(0)),
+                    source,
+                });
+            }
             Err(problem) => last = problem,
         }
     }
     Err(last)
+}
+
+fn missing(id: &str) -> Problem {
+    Problem {
+        status: StatusCode::NOT_FOUND,
+        kind: "document_missing_exception",
+        reason: format!("[{id}]: document missing"),
+    }
+}
+
+/// Returns the problem of a document that is another version than the one that is asked for.
+fn conflict_with(asked: &Asked<'_>, current: Option<&Current>) -> Option<Problem> {
+    let current = current?;
+    match asked.condition {
+        Some(Condition::SeqNo(wanted)) if current.seq_no != wanted => {
+            let found = canter_index_builder::LiveVersion {
+                version: current.version,
+                seq_no: Some(current.seq_no),
+            };
+            done(asked, Some(&LineOutcome::Conflict(Some(found)))).err()
+        }
+        _ => None,
+    }
 }
 
 /// # Errors
@@ -132,6 +195,7 @@ impl Change {
             doc: None,
             upsert: None,
             detects_noop: true,
+            source: None,
         };
         let mut is_upsert = false;
         for (key, value) in body {
@@ -139,15 +203,22 @@ impl Change {
                 ("doc", Value::Object(doc)) => change.doc = Some(doc),
                 ("upsert", Value::Object(upsert)) => change.upsert = Some(upsert),
                 ("doc_as_upsert", Value::Bool(flag)) => is_upsert = flag,
+                ("_source", Value::Bool(false)) => {}
+                ("_source", value) => {
+                    change.source = Some(source_of(&value).map_err(Problem::illegal)?);
+                }
                 ("detect_noop", Value::Bool(flag)) => change.detects_noop = flag,
                 ("script" | "scripted_upsert", _) => {
                     return Err(Problem::illegal(format!(
                         "[{key}] is not supported: there are no scripts here, so send the changed fields as [doc]"
                     )));
                 }
-                (_, value) => {
-                    return Err(parsing(format!("[{key}] cannot be [{value}] in an update")));
+                (known @ ("doc" | "upsert" | "doc_as_upsert" | "detect_noop"), value) => {
+                    return Err(parsing(format!(
+                        "[{known}] cannot be [{value}] in an update"
+                    )));
                 }
+                (unknown, _) => return Err(parsing(unknown_field(unknown))),
             }
         }
         if change.doc.is_none() && change.upsert.is_none() {
@@ -161,6 +232,41 @@ impl Change {
         }
         Ok(change)
     }
+}
+
+/// Returns the parts of a document that a value of `_source` names.
+fn source_of(value: &Value) -> Result<FilterPath, String> {
+    let list = |value: &Value| match value {
+        Value::String(path) => path.clone(),
+        Value::Array(paths) => {
+            let paths = paths.iter().filter_map(Value::as_str);
+            paths.collect::<Vec<_>>().join(",")
+        }
+        _ => String::new(),
+    };
+    let excludes = list(&value["excludes"]);
+    let excludes = excludes.split(',').filter(|path| !path.is_empty());
+    let paths = match value {
+        Value::Object(_) => [list(&value["includes"]), excluding(excludes)].join(","),
+        _ => list(value),
+    };
+    FilterPath::parse(&paths)
+}
+
+/// Returns the message about an unknown field of a body, with the field that may be meant.
+fn unknown_field(name: &str) -> String {
+    let known = ["doc", "upsert", "doc_as_upsert", "detect_noop", "_source"];
+    let is_near = |own: &&str| {
+        let num_other = own
+            .chars()
+            .zip(name.chars())
+            .filter(|(a, b)| a != b)
+            .count();
+        num_other + own.len().abs_diff(name.len()) <= own.len() / 3
+    };
+    let near = known.into_iter().find(is_near);
+    let near = near.map_or_else(String::new, |own| format!(" did you mean [{own}]?"));
+    format!("[UpdateRequest] unknown field [{name}]{near}")
 }
 
 /// Sets the values of `changes` in a document: objects key by key, everything else as a whole.

@@ -188,8 +188,75 @@ pub(in crate::api::elastic) fn mappings(config: &Value) -> Result<Value, SearchE
             }
         }
     }
+    let put = mapping_as_put(config);
+    if let Some(of_put) = put
+        .as_ref()
+        .and_then(|put| put.get("properties")?.as_object())
+    {
+        overlay(&mut properties, of_put);
+    }
     let is_dynamic = config.pointer("/doc_mapping/mode").and_then(Value::as_str) == Some("dynamic");
-    Ok(json!({"dynamic": is_dynamic.to_string(), "properties": properties}))
+    let Some(put) = put else {
+        return Ok(json!({"dynamic": is_dynamic.to_string(), "properties": properties}));
+    };
+    let mut shown = Map::new();
+    for (key, value) in put {
+        let value = match (key.as_str(), value) {
+            ("properties", _) => continue,
+            ("dynamic", Value::Bool(is_dynamic)) => is_dynamic.to_string().into(),
+            (_, value) => value,
+        };
+        shown.insert(key, value);
+    }
+    if !properties.is_empty() {
+        shown.insert("properties".to_owned(), properties.into());
+    }
+    Ok(shown.into())
+}
+
+/// Returns the mapping that was put through this API, if one was.
+fn mapping_as_put(config: &Value) -> Option<Map<String, Value>> {
+    let put = config.pointer("/doc_mapping/elasticsearch_mapping")?;
+    serde_json::from_str(put.as_str()?).ok()
+}
+
+/// Puts definitions in the place of those that the config says.
+fn overlay(properties: &mut Map<String, Value>, put: &Map<String, Value>) {
+    for (name, definition) in put {
+        let inner = properties
+            .get_mut(name)
+            .and_then(|own| own.get_mut("properties"));
+        let inner = inner.and_then(Value::as_object_mut);
+        match (
+            inner,
+            definition.get("properties").and_then(Value::as_object),
+        ) {
+            (Some(inner), Some(of_put)) => {
+                overlay(inner, of_put);
+                let inner = std::mem::take(inner);
+                let mut definition = definition.clone();
+                crate::root::put(&mut definition, "properties", inner.into());
+                properties.insert(name.clone(), definition);
+            }
+            _ => drop(properties.insert(name.clone(), definition.clone())),
+        }
+    }
+}
+
+/// Returns the definition of a field in the mapping that was put.
+fn definition_as_put(put: &Map<String, Value>, path: &str) -> Option<Value> {
+    let mut below = put.get("properties")?;
+    let mut parts = path.split('.').peekable();
+    while let Some(part) = parts.next() {
+        let definition = below.get(part)?;
+        if parts.peek().is_none() {
+            return Some(definition.clone());
+        }
+        below = definition
+            .get("properties")
+            .or_else(|| definition.get("fields"))?;
+    }
+    None
 }
 
 /// Returns the value of `mappings` for some fields, as `_mapping/field` has it.
@@ -197,6 +264,7 @@ pub(in crate::api::elastic) fn field_mappings(
     config: &Value,
     patterns: &str,
 ) -> Result<Value, SearchError> {
+    let put = mapping_as_put(config);
     let mut found = Map::new();
     for field in described(config)? {
         if patterns
@@ -204,7 +272,10 @@ pub(in crate::api::elastic) fn field_mappings(
             .any(|pattern| matches_pattern(pattern, &field.path))
         {
             let name = field.path.rsplit('.').next().unwrap_or(&field.path);
-            let mapping = json!({name: {"type": field.kind}});
+            let as_put = put
+                .as_ref()
+                .and_then(|put| definition_as_put(put, &field.path));
+            let mapping = json!({name: as_put.unwrap_or_else(|| json!({"type": field.kind}))});
             found.insert(
                 field.path.clone(),
                 json!({"full_name": field.path, "mapping": mapping}),
