@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Sources of the guest, relative to this package. A test compares the list with the guest's
 /// dependencies among the packages of this workspace.
-const SOURCES: [&str; 22] = [
+const SOURCES: [&str; 24] = [
     "Cargo.toml",
     "src",
     "aggregations/Cargo.toml",
@@ -20,6 +20,8 @@ const SOURCES: [&str; 22] = [
     "bitpacking/src",
     "datasketches/Cargo.toml",
     "datasketches/src",
+    "geo/Cargo.toml",
+    "geo/src",
     "names/Cargo.toml",
     "names/src",
     "sorting/Cargo.toml",

@@ -136,3 +136,29 @@ fn document(ord: u32, rng: &mut ChaCha8Rng) -> Value {
     }
     document
 }
+
+/// Index config for [`places`].
+pub const PLACES_CONFIG: &str = r#"
+version: 0.9
+index_id: places
+doc_mapping:
+  field_mappings:
+    - {name: n, type: u64, fast: true}
+    - {name: at, type: array<geo_point>}
+"#;
+
+/// Returns documents with a place each, spread over the world, in several notations.
+pub fn places(num_docs: u32) -> Vec<String> {
+    let place = |n: u32| {
+        let lat = f64::from(n * 37 % 1_700) / 10.0 - 85.0;
+        let lon = f64::from(n * 731 % 3_600) / 10.0 - 180.0;
+        let at = match n % 4 {
+            0 => json!({"lat": lat, "lon": lon}),
+            1 => json!(format!("{lat},{lon}")),
+            2 => json!([lon, lat]),
+            _ => json!([format!("POINT ({lon} {lat})")]),
+        };
+        json!({"n": n, "at": at}).to_string()
+    };
+    (0..num_docs).map(place).collect()
+}

@@ -22,7 +22,7 @@ mod truth;
 mod web_server;
 
 pub use deletes::list;
-pub use documents::{CATALOGUE_CONFIG, WAYS_CONFIG, catalogue};
+pub use documents::{CATALOGUE_CONFIG, PLACES_CONFIG, WAYS_CONFIG, catalogue, places};
 pub use forwarder::{Fate, Forwarder};
 pub use index::{TestIndex, hdfs_lines, run, run_divided, run_with};
 pub use lambda_api::{InvokeFate, LambdaFunction, LambdaReply, LambdaService, LambdaStart};

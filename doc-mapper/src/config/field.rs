@@ -50,6 +50,19 @@ pub enum NullValue {
     Text(String),
 }
 
+impl NullValue {
+    /// Returns the value of a `geo_point`.
+    ///
+    /// # Errors
+    /// It is no point.
+    pub(crate) fn as_point(&self) -> Result<canter_geo::Point, String> {
+        match self {
+            NullValue::Text(text) => canter_geo::read_point(&text.as_str().into()),
+            NullValue::Bool(value) => Err(format!("geo_point expected, and not {value}")),
+        }
+    }
+}
+
 /// Type of a field, and the options of this type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldKind {
@@ -69,6 +82,8 @@ pub enum FieldKind {
     Ip,
     /// `bytes`.
     Bytes(BytesKind),
+    /// `geo_point`: a place on Earth. The column and the terms have the codes of [`canter_geo::Point`].
+    GeoPoint(GeoPointKind),
     /// `json`: an object of any shape.
     Json(JsonKind),
     /// `object`: a nested object with mapped fields.
@@ -155,6 +170,13 @@ pub struct BytesKind {
     pub output_format: BytesFormat,
 }
 
+/// Options of `geo_point`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GeoPointKind {
+    /// True if a document whose value is no point is accepted without one.
+    pub ignore_malformed: bool,
+}
+
 /// Options of `json` and of `dynamic_mapping`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonKind {
@@ -178,10 +200,16 @@ impl FieldKind {
             FieldKind::Date(_) => "datetime",
             FieldKind::Ip => "ip",
             FieldKind::Bytes(_) => "bytes",
+            FieldKind::GeoPoint(_) => "geo_point",
             FieldKind::Json(_) => "json",
             FieldKind::Object(_) => "object",
             FieldKind::Concatenate(_) => "concatenate",
         }
+    }
+
+    /// Returns whether hits show its values as documents have them, from `_verbatim`.
+    pub(crate) fn is_shown_as_written(&self) -> bool {
+        matches!(self, FieldKind::Json(_) | FieldKind::GeoPoint(_))
     }
 }
 
@@ -302,6 +330,9 @@ impl FieldMapping {
                 map.serialize_entry("output_format", date.output_format.as_str())?;
                 map.serialize_entry("fast_precision", &date.precision)
             }
+            FieldKind::GeoPoint(point) if point.ignore_malformed => {
+                map.serialize_entry("ignore_malformed", &true)
+            }
             FieldKind::Bytes(bytes) => {
                 map.serialize_entry("input_format", bytes.input_format.as_str())?;
                 map.serialize_entry("output_format", bytes.output_format.as_str())
@@ -309,6 +340,7 @@ impl FieldMapping {
             FieldKind::Text(_)
             | FieldKind::Bool
             | FieldKind::Ip
+            | FieldKind::GeoPoint(_)
             | FieldKind::Object(_)
             | FieldKind::Concatenate(_) => Ok(()),
         }

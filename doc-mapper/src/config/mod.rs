@@ -21,8 +21,8 @@ mod validate_text;
 
 pub use error::ConfigError;
 pub use field::{
-    BytesFormat, BytesKind, ConcatenateKind, DateKind, FieldKind, FieldMapping, JsonKind,
-    NullValue, NumericKind, TextKind, TextVariant,
+    BytesFormat, BytesKind, ConcatenateKind, DateKind, FieldKind, FieldMapping, GeoPointKind,
+    JsonKind, NullValue, NumericKind, TextKind, TextVariant,
 };
 pub use index::{DocMapping, IndexConfig, Mode, SearchSettings};
 pub use read::read_field::check_field_name;

@@ -197,9 +197,11 @@ fn can_be_concatenated(path: &str, field: &FieldMapping) -> std::result::Result<
         FieldKind::Concatenate(_) => Err(format!(
             "cannot concatenate {path:?}, which is itself of the type concatenate"
         )),
-        FieldKind::Date(_) | FieldKind::Ip | FieldKind::Bytes(_) => Err(format!(
-            "cannot concatenate {path:?}: only text, i64, u64, f64, bool and json can be, and it is {}",
-            field.type_id()
-        )),
+        FieldKind::Date(_) | FieldKind::Ip | FieldKind::Bytes(_) | FieldKind::GeoPoint(_) => {
+            Err(format!(
+                "cannot concatenate {path:?}: only text, i64, u64, f64, bool and json can be, and it is {}",
+                field.type_id()
+            ))
+        }
     }
 }

@@ -7,7 +7,7 @@ use canter_split_format::ManifestFile;
 use crate::SearchError;
 use crate::leaf::HitOrder;
 use crate::query::{QueryShape, build_query, is_metadata};
-use crate::request::{DateFormat, Question, Resolved, SortTarget, refuse_ids};
+use crate::request::{DateFormat, DistanceKey, Question, Resolved, SortTarget, refuse_ids};
 
 /// Returns the compiled config of the index with this name.
 ///
@@ -53,6 +53,7 @@ pub(super) fn check_question(
     }
     check_sort(question, mapper)?;
     if let Some(name) = &question.collapse {
+        refuse_places(mapper, name, "collapse")?;
         refuse_metadata(question, mapper, name, "collapse")?;
         require_fast(mapper, name, "collapse")?;
     }
@@ -78,7 +79,11 @@ pub(super) fn check_question(
 /// Validates the order of hits.
 fn check_sort(question: &Question, mapper: &DocMapper) -> Result<(), SearchError> {
     for (place, key) in question.sort.iter().enumerate() {
+        if let SortTarget::Distance(distance) = &key.target {
+            require_places(mapper, distance)?;
+        }
         if let SortTarget::Field(name) = &key.target {
+            refuse_places(mapper, name, "sort")?;
             refuse_metadata(question, mapper, name, "sort")?;
             require_fast(mapper, name, "sort_by")?;
             let format = question
@@ -97,6 +102,29 @@ fn check_sort(question: &Question, mapper: &DocMapper) -> Result<(), SearchError
         }
     }
     Ok(())
+}
+
+/// Requires a fast field of points.
+fn require_places(mapper: &DocMapper, distance: &DistanceKey) -> Result<(), SearchError> {
+    let name = &distance.field;
+    match mapper.kind_of(name) {
+        Some(FieldKind::GeoPoint(_)) => require_fast(mapper, name, "sort"),
+        None | Some(FieldKind::Json(_)) if distance.ignores_unmapped => Ok(()),
+        _ => Err(SearchError::invalid(format!(
+            "sort: failed to find mapper for [{name}] for geo distance based sort: map it as geo_point, or set \
+             ignore_unmapped"
+        ))),
+    }
+}
+
+/// Refuses points where values with an order are needed.
+fn refuse_places(mapper: &DocMapper, name: &str, what: &str) -> Result<(), SearchError> {
+    match mapper.kind_of(name) {
+        Some(FieldKind::GeoPoint(_)) => Err(SearchError::invalid(format!(
+            "{what}: {name} has points, which have no order: sort by _geo_distance"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses Elasticsearch's metadata fields where a column is needed.

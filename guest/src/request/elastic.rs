@@ -67,6 +67,9 @@ pub(crate) struct ShownVersions {
     pub(crate) seq_no: bool,
 }
 
+/// Format of values as their column has them, which is that of `docvalue_fields`.
+pub(crate) const AS_IN_COLUMN: &str = "use_field_mapping";
+
 /// The name of a field, in which `*` matches any text, and the format of its dates.
 pub(crate) type NamedField = (String, Option<String>);
 

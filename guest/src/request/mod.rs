@@ -22,14 +22,17 @@ pub(crate) use aggregations::{AskedAggregations, refuse_ids};
 pub(crate) use asked_indexes::AskedIndexes;
 pub(crate) use counting::Counting;
 pub(crate) use elastic::{
-    DateFormat, ElasticHits, Highlight, Marks, NamedField, ShownVersions, SourceFilter,
+    AS_IN_COLUMN, DateFormat, ElasticHits, Highlight, Marks, NamedField, ShownVersions,
+    SourceFilter,
 };
 pub(crate) use queries::{GivenQuery, parse_filters, read_filters};
 pub(crate) use question::{AnswerForm, Question};
 pub(crate) use resolved::{Resolved, TimeBounds};
 pub(crate) use scroll::{Scroll, SealedPlace};
 pub(crate) use search_request::SearchRequest;
-pub(crate) use sort::{MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue};
+pub(crate) use sort::{
+    DistanceKey, MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue,
+};
 
 /// The name of an index, and the hash of its manifest.
 pub(crate) type PinnedManifest = (String, String);

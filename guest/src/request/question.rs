@@ -131,6 +131,9 @@ impl Question {
             if let SortTarget::Field(name) = &key.target {
                 check_name("sort_by", name)?;
             }
+            if let SortTarget::Distance(distance) = &key.target {
+                check_name("sort", &distance.field)?;
+            }
         }
         if self.explain && self.is_filtered() {
             return Err(SearchError::invalid(

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use canter_geo::{Metric, Point, Unit};
 use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
@@ -42,6 +43,37 @@ pub(crate) enum SortTarget {
     SplitDoc,
     /// A fast field.
     Field(String),
+    /// The distance of a fast field's points from some points.
+    Distance(DistanceKey),
+}
+
+/// Distances that a sort key compares. Documents without a point are infinitely far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DistanceKey {
+    pub(crate) field: String,
+    /// At least one.
+    pub(crate) points: Vec<Point>,
+    pub(crate) unit: Unit,
+    pub(crate) metric: Metric,
+    /// True if a field that is not mapped has no point, instead of being an error.
+    pub(crate) ignores_unmapped: bool,
+}
+
+/// Coordinates are never NaN.
+impl Eq for DistanceKey {}
+
+impl DistanceKey {
+    /// Returns the distances of the points with these codes, from each of the points.
+    pub(crate) fn distances(&self, codes: impl Iterator<Item = u64>) -> Vec<f64> {
+        let mut distances = Vec::new();
+        for code in codes {
+            let other = Point::of_code(code);
+            let points = self.points.iter();
+            distances
+                .extend(points.map(|point| self.metric.between(*point, other) / self.unit.meters));
+        }
+        distances
+    }
 }
 
 /// The value of a document with several values that a sort key compares.

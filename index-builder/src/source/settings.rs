@@ -83,7 +83,7 @@ impl ReadSettings {
         let fields = config.doc_mapping.field_mappings.iter();
         let fields = fields.filter_map(|field| {
             let kind = match &field.kind {
-                FieldKind::Text(_) => ValueKind::Text,
+                FieldKind::Text(_) | FieldKind::GeoPoint(_) => ValueKind::Text,
                 FieldKind::Date(_) | FieldKind::Ip | FieldKind::Bytes(_) => ValueKind::Word,
                 FieldKind::I64(_) | FieldKind::U64(_) | FieldKind::F64(_) | FieldKind::Bool => {
                     ValueKind::Bare

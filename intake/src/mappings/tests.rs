@@ -174,8 +174,12 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[dynamic]",
         ),
         (
-            json!({"dynamic": "strict", "properties": {"f": {"type": "geo_point"}}}),
-            "[geo_point]",
+            json!({"properties": {"f": {"type": "geo_shape"}}}),
+            "[geo_shape]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "geo_point", "null_value": "x"}}}),
+            "[null_value]",
         ),
         (
             json!({"properties": {"f": {"type": "nested", "properties": {

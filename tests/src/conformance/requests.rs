@@ -40,6 +40,10 @@ const FILES: &[(&str, &str)] = &[
         include_str!("requests/aggregations/buckets.toml"),
     ),
     (
+        "aggregations/places.toml",
+        include_str!("requests/aggregations/places.toml"),
+    ),
+    (
         "aggregations/kinds.toml",
         include_str!("requests/aggregations/kinds.toml"),
     ),

@@ -9,8 +9,8 @@ use canter_samples::HDFS_LOGS_YAML;
 use super::faults::{Fault, broken_stores, flipped, hostile};
 use super::living::living;
 use crate::{
-    CATALOGUE_CONFIG, NUMBERS_CONFIG, Oracle, TestIndex, WAYS_CONFIG, WebRequest, WebServer,
-    catalogue, hdfs_lines, numbers,
+    CATALOGUE_CONFIG, NUMBERS_CONFIG, Oracle, PLACES_CONFIG, TestIndex, WAYS_CONFIG, WebRequest,
+    WebServer, catalogue, hdfs_lines, numbers, places,
 };
 
 /// Number of documents in the indexes, and in each of their splits: 8 splits of logs, 5 of the
@@ -21,6 +21,8 @@ const NUM_ITEMS: u32 = 4_000;
 const NUM_ITEMS_PER_SPLIT: u32 = 900;
 const NUM_NUMBERS: u32 = 1_000;
 const NUM_NUMBERS_PER_SPLIT: u32 = 250;
+const NUM_PLACES: u32 = 240;
+const NUM_PLACES_PER_SPLIT: u32 = 75;
 /// Factor of the number of splits in the layout with many.
 const NUM_PARTS: u64 = 25;
 /// Seed that makes sorted runs of equal keys and random words the same in every run.
@@ -51,8 +53,8 @@ pub struct Site {
 }
 
 impl Site {
-    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, `numbers`, `ways`, `living`,
-    /// and one for each broken store.
+    /// Builds the indexes and serves them: `hdfs-logs`, `catalogue`, `numbers`, `ways`, `places`,
+    /// `living`, and one for each broken store.
     ///
     /// # Errors
     /// An index cannot be built.
@@ -69,6 +71,7 @@ impl Site {
         let logs = hdfs_lines(NUM_LOGS, SEED)?;
         let items = catalogue(NUM_ITEMS, SEED);
         let edges = numbers(NUM_NUMBERS, NUM_NUMBERS_PER_SPLIT, SEED);
+        let towns = places(NUM_PLACES);
         let mut objects = BTreeMap::new();
         let mut oracles = BTreeMap::new();
         let mut names = Vec::new();
@@ -77,6 +80,7 @@ impl Site {
             ("catalogue", CATALOGUE_CONFIG, &items, NUM_ITEMS_PER_SPLIT),
             ("numbers", NUMBERS_CONFIG, &edges, NUM_NUMBERS_PER_SPLIT),
             ("ways", WAYS_CONFIG, &items, NUM_ITEMS_PER_SPLIT),
+            ("places", PLACES_CONFIG, &towns, NUM_PLACES_PER_SPLIT),
         ] {
             let split_num_docs = match layout {
                 Layout::Few => u64::from(split_num_docs),

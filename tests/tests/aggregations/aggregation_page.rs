@@ -1,4 +1,4 @@
-//! Check of `docs/aggregations.md` and `docs/pipelines.md`: every example runs over a small index,
+//! Check of `docs/aggregations.md`, `docs/pipelines.md` and `docs/places.md`: every example runs over a small index,
 //! and every kind of aggregation has an example.
 
 use std::collections::BTreeSet;
@@ -9,11 +9,15 @@ use std::sync::LazyLock;
 use canter_tests::TestIndex;
 use serde_json::{Map, Value, json};
 
-const PAGES: [&str; 2] = ["docs/aggregations.md", "docs/pipelines.md"];
+const PAGES: [&str; 3] = [
+    "docs/aggregations.md",
+    "docs/pipelines.md",
+    "docs/places.md",
+];
 const TYPES: &str = "guest/aggregations/src/request/types.rs";
 
 /// Variants of `Kind` that stand for several kinds with separate names.
-const GROUPS: [&str; 1] = ["metric"];
+const GROUPS: [&str; 2] = ["metric", "grid"];
 
 const CONFIG: &str = "
 version: 0.8
@@ -28,6 +32,7 @@ doc_mapping:
     - {name: ok, type: bool, fast: true}
     - {name: client, type: ip, fast: true}
     - {name: labels, type: array<text>, tokenizer: raw, fast: true}
+    - {name: place, type: geo_point}
 ";
 
 static INDEX: LazyLock<TestIndex> =
@@ -42,6 +47,7 @@ fn samples() -> Vec<String> {
             "duration": (n * 37 % 700) as f64 / 1.5,
             "ok": !n.is_multiple_of(5),
             "client": format!("{}.0.0.{}", if n.is_multiple_of(3) { 10 } else { 192 }, n % 30),
+            "place": [(n * 7 % 360) as f64 - 180.0, (n * 11 % 170) as f64 - 85.0],
             "labels": if n.is_multiple_of(2) { vec!["blue", "canary"] } else { vec!["green"] },
         });
         if !n.is_multiple_of(7) {
@@ -140,6 +146,7 @@ fn every_example_of_the_page_is_answered_with_something() {
         for (name, result) in &found {
             let is_empty = match (&result["buckets"], &result["values"], &result["value"]) {
                 _ if result["top"].is_array() => result["top"] == json!([]),
+                _ if result["bounds"].is_object() => false,
                 (Value::Array(buckets), ..) => buckets.is_empty(),
                 (Value::Object(buckets), ..) => buckets.is_empty(),
                 (_, Value::Array(values), _) => values.iter().any(|value| value["value"].is_null()),

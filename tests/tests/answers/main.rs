@@ -14,6 +14,7 @@ mod kql;
 mod many_searches;
 mod open_words;
 mod orders;
+mod places;
 mod random_queries;
 mod ranges;
 mod scanned_documents;

@@ -86,7 +86,7 @@ fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
 #[test]
 fn imports_go_down_only() {
     let layers: [&[&str]; 11] = [
-        &["canter-names", "canter-sorting"],
+        &["canter-geo", "canter-names", "canter-sorting"],
         &["canter-protocol"],
         &[
             "canter-split-format",

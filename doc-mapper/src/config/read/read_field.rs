@@ -7,8 +7,8 @@ use crate::config::read::read_text::{
     Search, concatenate, only_if_indexed, search, text_indexing, text_options,
 };
 use crate::config::{
-    BytesFormat, BytesKind, ConfigError, DateKind, FieldKind, FieldMapping, JsonKind, Normalizer,
-    NullValue, NumericKind,
+    BytesFormat, BytesKind, ConfigError, DateKind, FieldKind, FieldMapping, GeoPointKind, JsonKind,
+    Normalizer, NullValue, NumericKind,
 };
 use crate::datetime::{DateInput, DateOutput};
 use crate::mapper::RESERVED_NAMES;
@@ -16,8 +16,7 @@ use crate::mapper::RESERVED_NAMES;
 /// Maximum nesting of objects in a config. Documents may nest deeper inside `json` fields.
 const MAX_OBJECT_DEPTH: usize = 32;
 
-const TYPES: &str =
-    "text, i64, u64, f64, bool, datetime, ip, bytes, json, array<…> of these, object, concatenate";
+const TYPES: &str = "text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, json, array<…> of these, object, concatenate";
 
 pub(in crate::config) fn field_mappings(
     nodes: &[Node],
@@ -72,12 +71,23 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
     let map = MapReader::new(node, path, &what, &allowed)?;
     let search = search(&map, &what, type_name)?;
     let kind = kind(type_name, &map, &what, &search, depth)?;
-    let fast = fast(&map)?.filter(|_| !matches!(kind, FieldKind::Object(_)));
+    let fast = match kind {
+        FieldKind::Object(_) => None,
+        // Sorting and grids need the column.
+        FieldKind::GeoPoint(_) if !map.has("fast") => Some(Normalizer::Raw),
+        _ => fast(&map)?,
+    };
     if fast.is_some() && inner.is_some() && matches!(kind, FieldKind::Bytes(_)) {
         return Err(map.error(
             "fast",
             format!("{what}: \"fast\" is not allowed for array<bytes>"),
         ));
+    }
+    let null_value = null_value(&map)?;
+    if let (FieldKind::GeoPoint(_), Some(value)) = (&kind, &null_value)
+        && let Err(problem) = value.as_point()
+    {
+        return Err(map.error("null_value", format!("{what}: {problem}")));
     }
     let needle = map.bool("needle", false)?;
     if needle && !search.indexed {
@@ -92,7 +102,7 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         scanned: search.scanned,
         fast,
         ignore_above: ignore_above(&map)?,
-        null_value: null_value(&map)?,
+        null_value,
         needle,
         kind,
     })
@@ -160,6 +170,13 @@ fn keys_of_typed(type_name: &str) -> Option<&'static [&'static str]> {
             "output_format",
         ],
         "bool" => &["stored", "indexed", "strategy", "fast", "null_value"],
+        "geo_point" => &[
+            "stored",
+            "indexed",
+            "fast",
+            "null_value",
+            "ignore_malformed",
+        ],
         "ip" => &[
             "stored",
             "indexed",
@@ -199,6 +216,9 @@ fn kind(
         "bool" => FieldKind::Bool,
         "ip" => FieldKind::Ip,
         "datetime" => FieldKind::Date(date(map, what)?),
+        "geo_point" => FieldKind::GeoPoint(GeoPointKind {
+            ignore_malformed: map.bool("ignore_malformed", false)?,
+        }),
         "bytes" => {
             let formats = [("base64", BytesFormat::Base64), ("hex", BytesFormat::Hex)];
             FieldKind::Bytes(BytesKind {

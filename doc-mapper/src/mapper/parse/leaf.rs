@@ -309,6 +309,7 @@ fn expected(leaf: &Leaf) -> String {
         }
         FieldKind::Ip => "an IPv4 or IPv6 address".to_string(),
         FieldKind::Bytes(bytes) => format!("a {} string", bytes.input_format.as_str()),
+        FieldKind::GeoPoint(_) => "a geo_point".to_string(),
         FieldKind::Json(_) | FieldKind::Object(_) => "an object".to_string(),
     }
 }

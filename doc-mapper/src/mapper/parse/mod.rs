@@ -4,5 +4,6 @@ pub(super) mod json_value;
 pub(super) mod leaf;
 pub(super) mod parse_json;
 pub(super) mod parse_leaf;
+mod places;
 pub(super) mod presence;
 pub(super) mod walk;

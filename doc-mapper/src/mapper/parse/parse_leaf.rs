@@ -24,7 +24,10 @@ impl<'de> DeserializeSeed<'de> for LeafSeed<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
+        match self.leaf.kind {
+            FieldKind::GeoPoint(kind) => self.add_places(kind, deserializer),
+            _ => deserializer.deserialize_any(self),
+        }
     }
 }
 

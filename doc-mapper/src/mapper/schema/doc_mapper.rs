@@ -15,8 +15,8 @@ use crate::config::{
 use crate::field_path::{escape_segment, join_path, split_path};
 use crate::mapper::parse::presence::PathHasher;
 use crate::mapper::schema::field_options::{
-    as_mapping, bytes_options, date_options, ip_options, json_options, numeric_options,
-    text_options,
+    as_mapping, bytes_options, code_options, date_options, ip_options, json_options,
+    numeric_options, text_options,
 };
 use crate::mapper::schema::numbering::{Numbering, OwnFields, in_order_of_addition};
 use crate::mapper::terms::TermBounds;
@@ -344,7 +344,7 @@ fn own_fields(mapping: &DocMapping, dynamic_mapping: Option<&FieldMapping>) -> O
 
 /// Returns whether `_verbatim` stores the original text of a field.
 fn is_kept_verbatim(mapping: &FieldMapping) -> bool {
-    mapping.stored && matches!(mapping.kind, FieldKind::Json(_))
+    mapping.stored && mapping.kind.is_shown_as_written()
 }
 
 fn has_verbatim(fields: &[FieldMapping]) -> bool {
@@ -399,6 +399,7 @@ impl Compiler<'_, '_> {
                 let is_timestamp = self.timestamp_path == Some(path.as_str());
                 FieldEntry::new_date(name, date_options(mapping, is_timestamp))
             }
+            FieldKind::GeoPoint(_) => FieldEntry::new_u64(name, code_options(mapping)),
             FieldKind::Ip => FieldEntry::new_ip_addr(name, ip_options(mapping)),
             FieldKind::Bytes(_) => FieldEntry::new_bytes(name, bytes_options(mapping)),
             FieldKind::Json(_) => FieldEntry::new_json(name, json_options(mapping)),

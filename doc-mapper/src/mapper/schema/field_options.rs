@@ -92,6 +92,15 @@ pub(in crate::mapper) fn numeric_options(mapping: &FieldMapping) -> NumericOptio
     set_options!(mapping, NumericOptions::default())
 }
 
+/// Returns the options of codes of places. They are never stored: hits show the text of `_verbatim`.
+pub(in crate::mapper) fn code_options(mapping: &FieldMapping) -> NumericOptions {
+    let mapping = &FieldMapping {
+        stored: false,
+        ..mapping.clone()
+    };
+    set_options!(mapping, NumericOptions::default())
+}
+
 pub(in crate::mapper) fn ip_options(mapping: &FieldMapping) -> IpAddrOptions {
     set_options!(mapping, IpAddrOptions::default())
 }

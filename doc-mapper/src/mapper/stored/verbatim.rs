@@ -12,7 +12,6 @@
 
 use std::borrow::Cow;
 
-use crate::config::FieldKind;
 use crate::mapper::schema::doc_mapper::DocMapper;
 use crate::mapper::tree::{Child, ObjectNode};
 
@@ -217,7 +216,7 @@ impl DocMapper {
                     self.push_parts(child, scanner, ignored, out);
                     out.len() > start + "{}".len()
                 }
-                Some(Child::Leaf(leaf)) if matches!(leaf.kind, FieldKind::Json(_)) => {
+                Some(Child::Leaf(leaf)) if leaf.kind.is_shown_as_written() => {
                     let value = scanner.value();
                     push_compact(value, out);
                     // `null` is equivalent to absent in a mapped field.

@@ -4,6 +4,7 @@ use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::places::{PlaceBounds, PlaceSum};
 use super::top_hits::TopList;
 use crate::numbers::{ExtendedStats, QuantileSketch, Stats, StringStats, WeightedAverage};
 use crate::request::{MetricOf, RateOf};
@@ -27,6 +28,8 @@ pub(crate) enum Metrics {
     Cardinalities(Vec<Cardinality>),
     TopLists(Vec<TopList>),
     Strings(Vec<StringStats>),
+    PlaceBounds(Vec<PlaceBounds>),
+    PlaceSums(Vec<PlaceSum>),
 }
 
 /// Applies an expression to the list of any variant.
@@ -41,6 +44,8 @@ macro_rules! with_list {
             Metrics::Cardinalities($list) => $do,
             Metrics::TopLists($list) => $do,
             Metrics::Strings($list) => $do,
+            Metrics::PlaceBounds($list) => $do,
+            Metrics::PlaceSums($list) => $do,
         }
     };
 }
@@ -65,6 +70,8 @@ impl Metrics {
             MetricOf::Cardinality => Self::Cardinalities(Vec::new()),
             MetricOf::TopHits(_) | MetricOf::TopMetrics(_) => Self::TopLists(Vec::new()),
             MetricOf::StringStats { .. } => Self::Strings(Vec::new()),
+            MetricOf::GeoBounds { .. } => Self::PlaceBounds(Vec::new()),
+            MetricOf::GeoCentroid => Self::PlaceSums(Vec::new()),
         }
     }
 
@@ -90,6 +97,8 @@ impl Metrics {
             }
             (Self::TopLists(a), Self::TopLists(b)) => Self::TopLists(zip(a, b, pairs)),
             (Self::Strings(a), Self::Strings(b)) => Self::Strings(zip(a, b, pairs)),
+            (Self::PlaceBounds(a), Self::PlaceBounds(b)) => Self::PlaceBounds(zip(a, b, pairs)),
+            (Self::PlaceSums(a), Self::PlaceSums(b)) => Self::PlaceSums(zip(a, b, pairs)),
             _ => return None,
         })
     }
@@ -109,6 +118,7 @@ impl Metrics {
         fold_list!(
             self, map, len,
             Counts Stats ExtendedStats WeightedAverages Quantiles Cardinalities TopLists Strings
+            PlaceBounds PlaceSums
         )
     }
 }
@@ -159,6 +169,18 @@ impl Merge for QuantileSketch {
 }
 
 impl Merge for StringStats {
+    fn merge(&mut self, other: Self) {
+        Self::merge(self, &other);
+    }
+}
+
+impl Merge for PlaceBounds {
+    fn merge(&mut self, other: Self) {
+        Self::merge(self, &other);
+    }
+}
+
+impl Merge for PlaceSum {
     fn merge(&mut self, other: Self) {
         Self::merge(self, &other);
     }

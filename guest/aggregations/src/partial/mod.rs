@@ -15,11 +15,13 @@ mod fold;
 mod merge;
 mod merger;
 mod metric;
+mod places;
 mod top_hits;
 
 pub(crate) use buckets::{Buckets, Dropped};
 pub(crate) use fold::fold;
 pub(crate) use metric::{Cardinality, Merge, Metric, Metrics};
+pub(crate) use places::{PlaceBounds, PlaceSum};
 pub(crate) use top_hits::{TopHit, TopList};
 
 use serde::{Deserialize, Serialize};

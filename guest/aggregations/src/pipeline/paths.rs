@@ -251,7 +251,10 @@ fn of_metric(metric: &Metric) -> Vec<String> {
         MetricOf::StringStats { .. } => {
             owned(&["count", "min_length", "max_length", "avg_length", "entropy"])
         }
-        MetricOf::TopHits(_) | MetricOf::TopMetrics(_) => Vec::new(),
+        MetricOf::TopHits(_)
+        | MetricOf::TopMetrics(_)
+        | MetricOf::GeoBounds { .. }
+        | MetricOf::GeoCentroid => Vec::new(),
         _ => owned(&["value"]),
     }
 }

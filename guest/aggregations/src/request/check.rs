@@ -20,23 +20,31 @@ enum Takes {
     Dates,
     Addresses,
     Texts,
-    /// All types with an order and a key: everything but bytes.
+    Points,
+    /// All types with an order and a key: everything but bytes and points.
     Terms,
+    /// Everything but bytes.
+    Values,
 }
 
 impl Takes {
     fn takes(self, kind: &FieldKind) -> bool {
         match kind {
             // The types of its values are only known from the columns.
-            FieldKind::Json(_) => true,
+            FieldKind::Json(_) => self != Self::Points,
             FieldKind::Object(_) | FieldKind::Concatenate(_) | FieldKind::Bytes(_) => false,
-            FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_) => {
-                !matches!(self, Self::Dates | Self::Addresses | Self::Texts)
-            }
-            FieldKind::Date(_) => matches!(self, Self::NumbersAndDates | Self::Dates | Self::Terms),
-            FieldKind::Ip => matches!(self, Self::Addresses | Self::Terms),
-            FieldKind::Text(_) => matches!(self, Self::Texts | Self::Terms),
-            FieldKind::Bool => self == Self::Terms,
+            FieldKind::GeoPoint(_) => matches!(self, Self::Points | Self::Values),
+            FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_) => !matches!(
+                self,
+                Self::Dates | Self::Addresses | Self::Texts | Self::Points
+            ),
+            FieldKind::Date(_) => matches!(
+                self,
+                Self::NumbersAndDates | Self::Dates | Self::Terms | Self::Values
+            ),
+            FieldKind::Ip => matches!(self, Self::Addresses | Self::Terms | Self::Values),
+            FieldKind::Text(_) => matches!(self, Self::Texts | Self::Terms | Self::Values),
+            FieldKind::Bool => matches!(self, Self::Terms | Self::Values),
         }
     }
 
@@ -47,7 +55,9 @@ impl Takes {
             Self::Dates => "dates",
             Self::Addresses => "addresses",
             Self::Texts => "texts",
+            Self::Points => "points",
             Self::Terms => "fields with terms",
+            Self::Values => "all fields but bytes",
         }
     }
 }
@@ -109,13 +119,15 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
         Kind::AutoDateHistogram(histogram) => of(&histogram.source, Takes::Dates)?,
         Kind::Range(range) => of(
             &range.source,
-            match range.what {
+            match &range.what {
+                RangeOf::Distances(_) => Takes::Points,
                 RangeOf::Numbers => Takes::Numbers,
                 RangeOf::Dates => Takes::Dates,
                 RangeOf::Addresses => Takes::Addresses,
             },
         )?,
-        Kind::Missing(missing) => named(&missing.field, Takes::Terms)?,
+        Kind::Grid(grid) => named(&grid.field, Takes::Points)?,
+        Kind::Missing(missing) => named(&missing.field, Takes::Values)?,
         Kind::Composite(composite) => {
             for source in &composite.sources {
                 let takes = match &source.by {
@@ -141,7 +153,11 @@ fn check_metric(mapper: &DocMapper, aggregation: &Aggregation, metric: &Metric) 
     let of = |source: &Source, takes| check_source(mapper, aggregation, source, takes);
     let named = |field: &str, takes| check_field(mapper, aggregation, field, takes);
     match &metric.what {
-        MetricOf::ValueCount | MetricOf::Cardinality => of(&metric.source, Takes::Terms),
+        MetricOf::ValueCount | MetricOf::Cardinality if metric.source.missing.is_some() => {
+            of(&metric.source, Takes::Terms)
+        }
+        MetricOf::ValueCount | MetricOf::Cardinality => of(&metric.source, Takes::Values),
+        MetricOf::GeoBounds { .. } | MetricOf::GeoCentroid => of(&metric.source, Takes::Points),
         MetricOf::WeightedAvg { weight } => {
             of(&metric.source, Takes::Numbers)?;
             of(weight, Takes::Numbers)

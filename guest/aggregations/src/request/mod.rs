@@ -111,6 +111,7 @@ impl Aggregation {
             | Kind::DateHistogram(DateHistogram { source, .. })
             | Kind::AutoDateHistogram(AutoDateHistogram { source, .. })
             | Kind::Range(Range { source, .. }) => fields.push(&source.field),
+            Kind::Grid(grid) => fields.push(&grid.field),
             Kind::MultiTerms(terms) => {
                 fields.extend(terms.sources.iter().map(|source| source.field.as_str()));
             }
@@ -270,6 +271,9 @@ impl Reader {
             "range" => Kind::Range(ranges::range(&read(&ranges::RANGE)?)?),
             "date_range" => Kind::Range(ranges::date_range(&read(&ranges::DATE_RANGE)?)?),
             "ip_range" => Kind::Range(ranges::ip_range(&read(&ranges::RANGE)?)?),
+            "geo_distance" => Kind::Range(ranges::geo_distance(&read(&ranges::GEO_DISTANCE)?)?),
+            "geohash_grid" => Kind::Grid(histograms::geohash_grid(&read(&histograms::GRID)?)?),
+            "geotile_grid" => Kind::Grid(histograms::geotile_grid(&read(&histograms::GRID)?)?),
             "filter" => Kind::Filter(self.filter(path, value)?),
             "filters" => Kind::Filters(self.filters_of(&read(&[
                 "filters",

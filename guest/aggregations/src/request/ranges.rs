@@ -1,19 +1,28 @@
-//! `range`, `date_range` and `ip_range`: buckets with the given ends.
+//! `range`, `date_range`, `ip_range` and `geo_distance`: buckets with the given ends.
 
 use std::net::{IpAddr, Ipv6Addr};
 
+use canter_geo::{Metric, Unit, read_point};
 use serde_json::Value;
 
 use super::body::Body;
 use super::histograms::{date_source, format, time, zone};
 use super::terms::{number_source, source};
-use super::types::{OneRange, Range, RangeOf};
+use super::types::{OneRange, Origin, Range, RangeOf, Source};
 use crate::Result;
 use crate::calendar::Zone;
 use crate::key::Key;
 use crate::numbers::Number;
 
 pub(super) const RANGE: [&str; 4] = ["field", "ranges", "keyed", "missing"];
+pub(super) const GEO_DISTANCE: [&str; 6] = [
+    "field",
+    "origin",
+    "unit",
+    "distance_type",
+    "ranges",
+    "keyed",
+];
 pub(super) const DATE_RANGE: [&str; 6] =
     ["field", "ranges", "keyed", "missing", "format", "time_zone"];
 
@@ -87,6 +96,46 @@ pub(super) fn ip_range(body: &Body<'_>) -> Result<Range> {
     Ok(Range {
         source,
         what: RangeOf::Addresses,
+        ranges,
+        is_keyed: body.flag("keyed")?,
+        format: None,
+        zone: Zone::utc(),
+    })
+}
+
+pub(super) fn geo_distance(body: &Body<'_>) -> Result<Range> {
+    let point = match body.get("origin") {
+        Some(origin) => read_point(origin).map_err(|problem| body.invalid("origin", &problem))?,
+        None => return Err(body.invalid("origin", "a point is missing")),
+    };
+    let unit = match body.text("unit")? {
+        Some(name) => Unit::parse(name).map_err(|problem| body.invalid("unit", &problem))?,
+        None => Unit::METER,
+    };
+    let metric = match body.text("distance_type")? {
+        Some(name) => Metric::parse(name)
+            .ok_or_else(|| body.invalid("distance_type", "this must be arc or plane"))?,
+        None => Metric::Arc,
+    };
+    let ranges = read_ranges(body, &["key", "from", "to"], |range| {
+        let end = |end: f64| Key::Number(Number::from(end));
+        let from = range.number("from")?.unwrap_or(0.0);
+        if from < 0.0 {
+            return Err(range.invalid("from", "this must be 0 or more"));
+        }
+        // A range without a beginning begins at the origin, and says so.
+        Ok((Some(end(from)), range.number("to")?.map(end)))
+    })?;
+    Ok(Range {
+        source: Source {
+            field: body.field("field")?.to_owned(),
+            missing: None,
+        },
+        what: RangeOf::Distances(Origin {
+            point,
+            metric,
+            unit,
+        }),
         ranges,
         is_keyed: body.flag("keyed")?,
         format: None,

@@ -345,6 +345,10 @@ fn is_ordered_by(kind: &Kind, property: &str) -> bool {
             .is_ok_and(|percent| (0.0..=100.0).contains(&percent)),
         MetricOf::PercentileRanks { .. } => property.parse::<f64>().is_ok_and(f64::is_finite),
         MetricOf::StringStats { .. } => TEXTS.contains(&property),
-        MetricOf::TopHits(_) | MetricOf::TopMetrics(_) | MetricOf::Rate(_) => false,
+        MetricOf::TopHits(_)
+        | MetricOf::TopMetrics(_)
+        | MetricOf::Rate(_)
+        | MetricOf::GeoBounds { .. }
+        | MetricOf::GeoCentroid => false,
     }
 }

@@ -3,6 +3,8 @@
 //! Names and defaults are those of Elasticsearch. Each type names its page of the documentation
 //! below `https://www.elastic.co/docs/reference/aggregations/`.
 
+use canter_geo::{self as geo, Point};
+
 use crate::calendar::{CalendarUnit, DateFormat, Rounding, Zone};
 use crate::key::Key;
 use crate::pipeline::Pipeline;
@@ -29,6 +31,7 @@ pub(crate) enum Kind {
     DateHistogram(DateHistogram),
     AutoDateHistogram(AutoDateHistogram),
     Range(Range),
+    Grid(Grid),
     Filter(Filter),
     Filters(Filters),
     Missing(Missing),
@@ -180,8 +183,8 @@ impl AutoDateHistogram {
     }
 }
 
-/// `search-aggregations-bucket-range-aggregation`, `search-aggregations-bucket-daterange-aggregation` and
-/// `search-aggregations-bucket-iprange-aggregation`.
+/// `search-aggregations-bucket-range-aggregation`, `search-aggregations-bucket-daterange-aggregation`,
+/// `search-aggregations-bucket-iprange-aggregation` and `search-aggregations-bucket-geodistance-aggregation`.
 #[derive(Clone, Debug)]
 pub(crate) struct Range {
     pub(crate) source: Source,
@@ -192,11 +195,39 @@ pub(crate) struct Range {
     pub(crate) zone: Zone,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum RangeOf {
     Numbers,
     Dates,
     Addresses,
+    /// Distances from a place.
+    Distances(Origin),
+}
+
+/// Place from which distances are measured, and their unit.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Origin {
+    pub(crate) point: Point,
+    pub(crate) metric: geo::Metric,
+    pub(crate) unit: geo::Unit,
+}
+
+impl Origin {
+    /// Returns the distance to the place with a code, in the unit.
+    pub(crate) fn to(&self, code: u64) -> f64 {
+        self.metric.between(self.point, Point::of_code(code)) / self.unit.meters
+    }
+}
+
+/// `search-aggregations-bucket-geohashgrid-aggregation` and
+/// `search-aggregations-bucket-geotilegrid-aggregation`.
+#[derive(Clone, Debug)]
+pub(crate) struct Grid {
+    pub(crate) field: String,
+    pub(crate) cells: geo::Grid,
+    /// Box that the cells meet.
+    pub(crate) bounds: Option<geo::GeoBox>,
+    pub(crate) size: usize,
 }
 
 /// Range from an inclusive end to an exclusive one.
@@ -302,6 +333,13 @@ pub(crate) enum MetricOf {
     /// `top-metrics`: the fields are the metrics.
     TopMetrics(TopHits),
     Rate(Rate),
+    /// `geobounds-aggregation`.
+    GeoBounds {
+        /// True if the box may cross the date line.
+        may_wrap: bool,
+    },
+    /// `geocentroid-aggregation`.
+    GeoCentroid,
     /// `string-stats-aggregation`.
     StringStats {
         has_distribution: bool,

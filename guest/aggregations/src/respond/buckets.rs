@@ -174,8 +174,10 @@ fn shown(
         format: request.format.as_ref().unwrap_or(dialect.dates()),
         zone: &request.zone,
     };
+    let is_distance = matches!(request.what, RangeOf::Distances(_));
     let text = |key: &Option<Key>| match key {
         None => "*".to_owned(),
+        Some(Key::Number(number)) if is_distance && number.to_f64() == 0.0 => "*".to_owned(),
         Some(Key::Number(number)) => dialect.number_text(number.to_f64()),
         Some(Key::Date(time_ns)) => dates.text(*time_ns),
         Some(Key::Address(found)) => address(*found),

@@ -1,5 +1,6 @@
 //! Metrics in an answer, from their states.
 
+use canter_geo::GeoBox;
 use serde_json::{Map, Value, json};
 
 use super::Dialect;
@@ -7,7 +8,7 @@ use super::keys::{Dates, float, key_fields, part};
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, Number, QuantileSketch, Spread, Stats, StringStats};
-use crate::partial::{self, Metrics, TopList};
+use crate::partial::{self, Metrics, PlaceSum, TopList};
 use crate::request::{Metric, MetricOf, TopHits};
 
 /// Numbers of a metric in one bucket.
@@ -161,6 +162,17 @@ impl<'a> Shown<'a> {
             // It depends on the parent bucket.
             MetricOf::Rate(_) => Value::Null,
             MetricOf::StringStats { has_distribution } => self.string_stats(*has_distribution),
+            MetricOf::GeoBounds { may_wrap } => {
+                let bounds = match self.states {
+                    Some((Metrics::PlaceBounds(list), place)) => list.get(place),
+                    _ => None,
+                };
+                geo_bounds(bounds.and_then(|bounds| bounds.bounds(*may_wrap)))
+            }
+            MetricOf::GeoCentroid => match self.states {
+                Some((Metrics::PlaceSums(list), place)) => geo_centroid(list.get(place)),
+                _ => geo_centroid(None),
+            },
         }
     }
 
@@ -366,4 +378,25 @@ fn top_metrics(request: &TopHits, list: Option<&TopList>, usual: &DateFormat) ->
         json!({ "sort": sort, "metrics": Value::Object(metrics.collect()) })
     });
     json!({ "top": top.collect::<Vec<Value>>() })
+}
+/// Returns a box around places.
+fn geo_bounds(bounds: Option<GeoBox>) -> Value {
+    match bounds {
+        None => json!({}),
+        Some(own) => json!({"bounds": {
+            "top_left": {"lat": own.top, "lon": own.left},
+            "bottom_right": {"lat": own.bottom, "lon": own.right},
+        }}),
+    }
+}
+
+/// Returns the center of places.
+fn geo_centroid(sum: Option<&PlaceSum>) -> Value {
+    match sum.and_then(PlaceSum::center) {
+        None => json!({"count": 0}),
+        Some(center) => json!({
+            "location": {"lat": center.lat, "lon": center.lon},
+            "count": sum.map_or(0, |sum| sum.count),
+        }),
+    }
 }

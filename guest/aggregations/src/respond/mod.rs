@@ -4,6 +4,7 @@ mod auto_dates;
 mod buckets;
 mod composite;
 mod dialect;
+mod grids;
 mod histogram;
 mod keys;
 mod metrics;
@@ -112,6 +113,7 @@ impl Writer<'_> {
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, &row),
             Kind::AutoDateHistogram(histogram) => self.auto_date_histogram(histogram, &row),
             Kind::Range(range) => self.range(range, &row),
+            Kind::Grid(grid) => self.grid(grid, &row),
             Kind::Filter(_) | Kind::Missing(_) => self.single(&row),
             Kind::Filters(filters) => self.filters(filters, &row),
             Kind::Composite(composite) => self.composite(composite, &row),

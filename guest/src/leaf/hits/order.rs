@@ -60,7 +60,10 @@ impl HitOrder {
             .collect();
         let is_time = |target: &SortTarget| match target {
             SortTarget::Field(name) => !mixes_times && Some(name.as_str()) == timestamp_field,
-            SortTarget::Score | SortTarget::Doc | SortTarget::SplitDoc => false,
+            SortTarget::Score
+            | SortTarget::Doc
+            | SortTarget::SplitDoc
+            | SortTarget::Distance(_) => false,
         };
         // Among hits with the same time, the position in the split then decides as well as the place in the index.
         let values = match keys.as_slice() {
@@ -128,6 +131,7 @@ impl HitOrder {
     pub(crate) fn fast_fields(&self) -> impl Iterator<Item = &str> {
         let of_keys = self.keys().iter().filter_map(|key| match &key.target {
             SortTarget::Field(name) => Some(name.as_str()),
+            SortTarget::Distance(distance) => Some(distance.field.as_str()),
             SortTarget::Score | SortTarget::Doc | SortTarget::SplitDoc => None,
         });
         of_keys.chain(self.collapse())

@@ -2,7 +2,7 @@
 
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 
-use crate::request::{SortKeySpec, SortMode, SortOrder};
+use crate::request::{SortKeySpec, SortMode, SortOrder, SortTarget};
 
 impl SortMode {
     /// Returns whether the mode computes with values.
@@ -18,6 +18,11 @@ impl SortKeySpec {
             SortMode::Nearest => self.order == SortOrder::Descending,
             mode => mode == SortMode::Max,
         }
+    }
+
+    /// Returns whether distances are compared, of which every document has one.
+    pub(super) fn is_distance(&self) -> bool {
+        matches!(self.target, SortTarget::Distance(_))
     }
 
     /// Returns the least or the greatest value, as the mode and the order say.
@@ -111,7 +116,6 @@ fn middle<T: Copy>(values: &[T]) -> Option<(T, T)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::SortTarget;
 
     fn of(mode: SortMode, order: SortOrder, values: &[i64]) -> Option<i64> {
         let key = SortKeySpec {

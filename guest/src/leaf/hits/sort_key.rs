@@ -6,13 +6,13 @@
 use std::net::Ipv6Addr;
 
 use canter_aggregations::{FullColumn, column_handles};
-use canter_doc_mapper::DocMapper;
+use canter_doc_mapper::{DocMapper, FieldKind};
 use tantivy::columnar::{
     BytesColumn, Column, ColumnType, DynamicColumn, MonotonicallyMappableToU64, StrColumn,
 };
 use tantivy::{DocId, Score, SegmentReader};
 
-use crate::request::{SortKeySpec, SortMode, SortOrder, SortTarget, SortValue};
+use crate::request::{DistanceKey, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue};
 
 /// Sorts like the hit it stands for, smallest first: by presence of a value, then by class of value, then by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +77,8 @@ enum ValueSource {
     Text(StrColumn),
     Bytes(BytesColumn),
     Addresses(Column<Ipv6Addr>),
+    /// The column has codes of points, and the rank is the distance of one.
+    Distances(DistanceKey),
 }
 
 impl KeyReader {
@@ -91,6 +93,7 @@ impl KeyReader {
             SortTarget::Score => return Ok(Self::Score),
             // No key: an order ends here, with the place.
             SortTarget::Doc | SortTarget::SplitDoc => return Ok(Self::Columns(Vec::new())),
+            SortTarget::Distance(distance) => return Self::distances(segment, mapper, distance),
             SortTarget::Field(name) => name,
         };
         let mut columns = Vec::new();
@@ -128,6 +131,31 @@ impl KeyReader {
         Ok(Self::Columns(columns))
     }
 
+    /// Opens the column of points, if the split has one.
+    fn distances(
+        segment: &SegmentReader,
+        mapper: &DocMapper,
+        distance: &DistanceKey,
+    ) -> tantivy::Result<Self> {
+        let field = mapper.resolve(&distance.field);
+        let is_of_points = field.is_some_and(|field| matches!(field.kind, FieldKind::GeoPoint(_)));
+        let mut columns = Vec::new();
+        if is_of_points {
+            for handle in column_handles(segment, mapper, &distance.field)? {
+                if let Some(values) = handle.open_u64_lenient()? {
+                    columns.push(SortColumn {
+                        is_multivalued: true,
+                        values,
+                        full: None,
+                        column_type: ColumnType::F64,
+                        source: ValueSource::Distances(distance.clone()),
+                    });
+                }
+            }
+        }
+        Ok(Self::Columns(columns))
+    }
+
     /// Returns the column that has the value of every document, if a single one has.
     pub(in crate::leaf) fn full(&self) -> Option<&FullColumn> {
         match self {
@@ -161,6 +189,7 @@ impl KeyReader {
         };
         match compared(columns, doc, key) {
             Some((column, value)) => column.value(doc, value, key),
+            None if key.is_distance() => Ok(SortValue::Number(f64::INFINITY)),
             None => Ok(SortValue::Missing),
         }
     }
@@ -170,6 +199,9 @@ impl KeyReader {
 fn rank_in(columns: &[SortColumn], doc: DocId, key: &SortKeySpec) -> Rank {
     if let Some((column, value)) = compared(columns, doc, key) {
         return column.in_order(value, key);
+    }
+    if key.is_distance() {
+        return Rank::of_value(0, f64::INFINITY.to_u64(), key.order);
     }
     match key.missing_first {
         true => Rank::MISSING_FIRST,
@@ -207,6 +239,11 @@ impl SortColumn {
 
     /// Returns the value of a document that the key compares, as a number within the segment.
     fn rank(&self, doc: DocId, key: &SortKeySpec) -> Option<u64> {
+        if let ValueSource::Distances(distance) = &self.source {
+            let distances = distance.distances(self.values.values_for_doc(doc));
+            let distances = distances.into_iter().map(|distance| distance.to_u64());
+            return key.of_several(distances, ColumnType::F64);
+        }
         match &self.full {
             Some(full) => full.code(doc).ok(),
             None if !self.is_multivalued => self.values.first(doc),
@@ -247,6 +284,7 @@ impl SortColumn {
                         SortValue::Address(address.to_bits())
                     })
             }
+            (ValueSource::Distances(_), _) => SortValue::Number(f64::from_u64(rank)),
             (ValueSource::Rank, ColumnType::I64) => SortValue::Integer(i64::from_u64(rank).into()),
             (ValueSource::Rank, ColumnType::F64) => SortValue::Number(f64::from_u64(rank)),
             (ValueSource::Rank, ColumnType::Bool) => SortValue::Bool(bool::from_u64(rank)),

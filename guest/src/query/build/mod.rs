@@ -13,8 +13,8 @@ mod whole_values;
 mod wildcard;
 
 pub(super) use value::{
-    decode_bytes, is_json_date, json_base_term, parse_date, parse_date_bound, parse_scalar,
-    prefix_end,
+    NO_POINT, decode_bytes, is_json_date, json_base_term, parse_date, parse_date_bound,
+    parse_scalar, prefix_end,
 };
 pub(crate) use whole_values::{any_text, text_in};
 
@@ -34,6 +34,7 @@ use self::range::{build_exists, build_range, build_set};
 use self::scores::{BuiltFunction, Demoted, Functions, Modes};
 use self::sets::SliceOf;
 use self::wildcard::build_regex;
+use super::columns::within;
 use super::needs::Needs;
 use super::scan::{Clause, Scan};
 use super::tree::{
@@ -343,6 +344,15 @@ impl Builder<'_> {
                 pattern,
                 case_insensitive,
             } => self.pattern(field, *kind, pattern, *case_insensitive),
+            Leaf::Place {
+                field,
+                region,
+                ignores_unmapped,
+            } => {
+                let (query, needs) = within(self.mapper, field, region, *ignores_unmapped)?;
+                self.needs.add(needs);
+                Ok(query)
+            }
             Leaf::Fuzzy {
                 field,
                 value,

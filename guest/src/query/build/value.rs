@@ -13,6 +13,10 @@ use tantivy::schema::{DATE_TIME_PRECISION_INDEXED, IntoIpv6Addr};
 
 use crate::SearchError;
 
+/// Says how points are searched for.
+pub(in crate::query) const NO_POINT: &str = "it has points, which have neither an order nor a text: use geo_bounding_box, geo_distance, \
+                        geo_polygon or exists";
+
 /// Returns the term of a typed literal, for an exact match.
 ///
 /// # Errors
@@ -49,6 +53,7 @@ pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term,
             term.append_type_and_str(text);
             term
         })),
+        FieldKind::GeoPoint(_) => Err(NO_POINT.to_owned()),
         FieldKind::Object(_) | FieldKind::Concatenate(_) => {
             Err("it is an object: name a field inside it".to_owned())
         }

@@ -7,11 +7,13 @@
 mod column_query;
 mod column_terms;
 mod number;
+mod places;
 mod scan_full;
 mod term_ranges;
 mod value_range;
 
 pub(super) use column_query::{ColumnQuery, FullRange, WholeValue};
 pub(super) use column_terms::ColumnTerms;
+pub(super) use places::within;
 pub(super) use term_ranges::term_ranges;
 pub(super) use value_range::{ValueRange, equal_values, second_of, value_ranges};

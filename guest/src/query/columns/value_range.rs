@@ -10,7 +10,9 @@ use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 use tantivy::schema::{DateTimePrecision, IntoIpv6Addr};
 
 use super::number::{Number, NumberRange};
-use crate::query::build::{decode_bytes, is_json_date, parse_date, parse_date_bound, parse_scalar};
+use crate::query::build::{
+    NO_POINT, decode_bytes, is_json_date, parse_date, parse_date_bound, parse_scalar,
+};
 
 /// A range of values of one kind.
 #[derive(Clone, Debug)]
@@ -51,6 +53,7 @@ pub(in crate::query) fn value_ranges(
             let parse = |text: &str| parse_scalar::<IpAddr>(text, "an IP address");
             addresses(both(lower, upper, parse)?)
         }
+        FieldKind::GeoPoint(_) => return Err(NO_POINT.to_owned()),
         FieldKind::Text(_) => Some(text(field, lower, upper)),
         FieldKind::Bytes(bytes) => {
             let (lower, upper) = both(lower, upper, |text| decode_bytes(bytes.input_format, text))?;

@@ -7,6 +7,7 @@ mod compound;
 mod full_text;
 mod many_fields;
 mod params;
+mod places;
 mod query_string;
 mod regexp;
 mod scored;
@@ -27,7 +28,8 @@ use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
 
 /// All clauses, for the error about an unknown one.
-const CLAUSES: &str = "bool, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score, fuzzy, ids, kql, match, match_all, match_bool_prefix, \
+const CLAUSES: &str = "bool, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score, fuzzy, \
+                       geo_bounding_box, geo_distance, geo_polygon, ids, kql, match, match_all, match_bool_prefix, \
                        match_none, match_phrase, match_phrase_prefix, multi_match, nested, prefix, query_string, \
                        range, regexp, simple_query_string, term, terms, terms_set, wildcard";
 
@@ -199,6 +201,9 @@ impl<'l> Reader<'l> {
             "distance_feature" => self.distance_feature(params)?,
             "terms_set" => self.terms_set(params)?,
             "combined_fields" => Self::combined_fields(params)?,
+            "geo_bounding_box" => places::bounding_box(params)?,
+            "geo_distance" => places::distance(params)?,
+            "geo_polygon" => places::polygon(params)?,
             _ => {
                 return Err(wrong(
                     place,

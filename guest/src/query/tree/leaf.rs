@@ -1,5 +1,6 @@
 //! Leaves of a query: conditions on a field.
 
+use canter_geo::Region;
 use canter_split_format::DocIdentity;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -42,6 +43,12 @@ pub(crate) enum Leaf {
         kind: PatternKind,
         pattern: String,
         case_insensitive: bool,
+    },
+    /// A point in a region. With `ignores_unmapped`, a field that is not mapped has none.
+    Place {
+        field: String,
+        region: Region,
+        ignores_unmapped: bool,
     },
     /// A term close to this one.
     Fuzzy {
@@ -194,6 +201,7 @@ impl Leaf {
             Self::Term { field, .. }
             | Self::Terms { field, .. }
             | Self::Pattern { field, .. }
+            | Self::Place { field, .. }
             | Self::Fuzzy { field, .. } => Some(field),
             Self::Ids(_) | Self::Slice { .. } => None,
             Self::Metadata(leaf) => leaf.field(),

@@ -140,7 +140,11 @@ impl QueryNode {
             Self::Boost(node, boost) => Some(node.constant_score()? * boost.0),
             Self::Nested(node, ..) => node.constant_score(),
             Self::Leaf(
-                Leaf::Range(_) | Leaf::Terms { .. } | Leaf::Pattern { .. } | Leaf::Ids(_),
+                Leaf::Range(_)
+                | Leaf::Terms { .. }
+                | Leaf::Pattern { .. }
+                | Leaf::Place { .. }
+                | Leaf::Ids(_),
             ) => Some(1.0),
             // An `ids` query.
             Self::Leaf(Leaf::Metadata(leaf)) if matches!(**leaf, Leaf::Terms { .. }) => Some(1.0),

@@ -2,12 +2,14 @@
 
 use canter_aggregations::format_date;
 use canter_doc_mapper::{DocMapper, FieldKind};
+use canter_geo::{Point, read_points};
 use canter_names::matches_pattern;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::source::{elements, entries};
 use super::usual_date;
 use crate::SearchError;
+use crate::request::AS_IN_COLUMN;
 
 /// Returns the values of fields that match the wanted names or patterns, with dates in their formats.
 ///
@@ -30,6 +32,9 @@ fn collect(
     mapper: &DocMapper,
     fields: &mut Map<String, Value>,
 ) -> Result<(), SearchError> {
+    if add_places(json, path, wanted, mapper, fields)? {
+        return Ok(());
+    }
     if let Some(entries) = entries(json) {
         return entries.iter().try_for_each(|(name, value)| {
             let path = match path {
@@ -63,14 +68,56 @@ fn collect(
     };
     let value = match dated(&value, path, mapper) {
         Some(ns) => match format {
-            Some(format) => format_date(ns, format)
+            Some(format) if format != AS_IN_COLUMN => format_date(ns, format)
                 .map_err(SearchError::invalid)?
                 .into(),
-            None => usual_date(ns).into(),
+            _ => usual_date(ns).into(),
         },
         None => value,
     };
     add(fields, path, value)
+}
+
+/// Adds the points of a field of points, however they are written. Returns `false` for another field.
+fn add_places(
+    json: &str,
+    path: &str,
+    wanted: &[(String, Option<String>)],
+    mapper: &DocMapper,
+    fields: &mut Map<String, Value>,
+) -> Result<bool, SearchError> {
+    let own = wanted.iter().find(|(name, _)| matches_pattern(name, path));
+    let Some((_, format)) = own.filter(|_| !path.is_empty()) else {
+        return Ok(false);
+    };
+    if !matches!(mapper.kind_of(path), Some(FieldKind::GeoPoint(_))) {
+        return Ok(false);
+    }
+    let value: Value = serde_json::from_str(json).unwrap_or(Value::Null);
+    let mut points = Vec::new();
+    // A value that was ignored as malformed is none.
+    if read_points(&value, &mut |point| points.push(point)).is_err() {
+        return Ok(true);
+    }
+    for point in points {
+        let shown = match format.as_deref() {
+            None | Some("geojson") => {
+                json!({"type": "Point", "coordinates": [point.lon, point.lat]})
+            }
+            Some("wkt") => format!("POINT ({:?} {:?})", point.lon, point.lat).into(),
+            Some(AS_IN_COLUMN) => {
+                let point = Point::of_code(point.code());
+                format!("{:?}, {:?}", point.lat, point.lon).into()
+            }
+            Some(other) => {
+                return Err(SearchError::invalid(format!(
+                    "{path}: points have the formats geojson and wkt, and not {other:?}"
+                )));
+            }
+        };
+        add(fields, path, shown)?;
+    }
+    Ok(true)
 }
 
 fn add(fields: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), SearchError> {

@@ -263,6 +263,10 @@ fn entry(name: &str, value: &Value) -> String {
 }
 
 fn number(number: f64) -> Value {
+    if number == f64::INFINITY {
+        // The distance of a document without a point.
+        return "Infinity".into();
+    }
     serde_json::Number::from_f64(number).map_or(Value::Null, Value::Number)
 }
 

@@ -1,5 +1,6 @@
 //! One leaf field: its type and parameters → a field mapping.
 
+use canter_geo::read_point;
 use serde_json::{Map, Value, json};
 
 use super::copies;
@@ -40,6 +41,7 @@ pub(in crate::mappings) fn leaf(
             let is_timestamp = fields.timestamp.as_deref() == Some(path);
             date(path, kind, is_timestamp, &mut options)?
         }
+        "geo_point" => place(&mut options)?,
         "binary" => {
             options.flag("doc_values", false)?;
             json!({"type": "array<bytes>", "stored": false, "indexed": false})
@@ -186,6 +188,29 @@ fn plain(type_id: &str, options: &mut Options) -> Result<Value> {
         json!({"type": type_id, "stored": false, "indexed": is_indexed, "fast": is_fast});
     if let Some(null_value) = null_value {
         field["null_value"] = null_value;
+    }
+    Ok(field)
+}
+
+/// Reads a field of places.
+fn place(options: &mut Options) -> Result<Value> {
+    let ignores_malformed = options.flag("ignore_malformed", false)?;
+    options.only("ignore_z_value", true, "an altitude is always ignored")?;
+    let is_indexed = options.flag("index", true)?;
+    let is_fast = options.flag("doc_values", true)?;
+    let null_value = options.take("null_value").filter(|value| !value.is_null());
+    no_multi_fields(options)?;
+    let mut field = json!({
+        "type": "array<geo_point>", "stored": false, "indexed": is_indexed, "fast": is_fast,
+    });
+    if ignores_malformed {
+        field["ignore_malformed"] = true.into();
+    }
+    if let Some(value) = null_value {
+        match read_point(&value) {
+            Ok(point) => field["null_value"] = format!("{},{}", point.lat, point.lon).into(),
+            Err(problem) => return Err(options.wrong("null_value", &problem)),
+        }
     }
     Ok(field)
 }

@@ -21,8 +21,8 @@ pub(in crate::mappings) struct Fields {
     pub(in crate::mappings) copies: Copies,
 }
 
-/// Types whose values are stored unchanged, because their own kinds of queries are unsupported.
-const AS_IT_COMES: [&str; 4] = ["geo_point", "geo_shape", "point", "shape"];
+/// Types of shapes, for which there are no queries.
+const SHAPES: [&str; 3] = ["geo_shape", "point", "shape"];
 
 impl Fields {
     /// Reads the fields of the object at `path`.
@@ -66,7 +66,10 @@ impl Fields {
             "nested" => self.nested(name, path, options).map(Some),
             // OpenSearch's name.
             "flattened" | "flat_object" => flattened(name, options).map(Some),
-            kind if AS_IT_COMES.contains(&kind) => self.as_it_comes(kind, path, options),
+            kind if SHAPES.contains(&kind) => Err(MappingError::mapper(format!(
+                "No handler for type [{kind}] declared on field [{path}]: there are no queries for shapes here; map \
+                 points as [geo_point], or keep the values in an object with [enabled: false]"
+            ))),
             kind => leaf(self, name, path, kind, options).map(Some),
         }
     }
@@ -125,27 +128,6 @@ impl Fields {
             }
         };
         Ok(any_object(name, strings.unwrap_or(Strings::Whole)))
-    }
-
-    /// Reads a field that stays among the unmapped ones.
-    fn as_it_comes(&self, kind: &str, path: &str, mut options: Options) -> Result<Option<Value>> {
-        if self.dynamic != Dynamic::Indexed {
-            return Err(MappingError::mapper(format!(
-                "[{path}] has the type [{kind}], which is kept as documents have it, among the fields that are not mapped: \
-                 with [dynamic: false] or [strict] there are none; leave it out, or map it as an object"
-            )));
-        }
-        options.ignore(&[
-            "ignore_malformed",
-            "ignore_z_value",
-            "index",
-            "doc_values",
-            "coerce",
-            "orientation",
-            "store",
-        ]);
-        options.finish()?;
-        Ok(None)
     }
 }
 

@@ -18,15 +18,17 @@ use super::dates::{AutoDates, Ends, Runs, Times, known_runs};
 use super::field::{Field, Numbers, is_number};
 use super::keyed::{Counted, Keyed, TermChoice};
 use super::mapping::{
-    ByFilter, ByMissing, ByRange, ByValue, Mapping, ToCode, check_places, is_histogram_value,
+    ByDistance, ByFilter, ByMissing, ByRange, ByValue, Mapping, ToCode, check_places,
+    is_histogram_value,
 };
-use super::metrics::{Distinct, Nothing, OfField, Strings, Top, TopOf, Weighted};
+use super::metrics::{Distinct, Nothing, OfField, OfPlaces, Strings, Top, TopOf, Weighted};
 use super::tuples::{Page, Tuples};
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, QuantileSketch, Stats};
+use crate::partial::{PlaceBounds, PlaceSum};
 use crate::request::{
-    Aggregation, Composite, CompositeBy, DateHistogram, Filters, Histogram, Kind, Metric, MetricOf,
-    Range, RangeOf, RateOf, Source, TopHits, after_key, missing_key,
+    Aggregation, Composite, CompositeBy, DateHistogram, Filters, Grid, Histogram, Kind, Metric,
+    MetricOf, Range, RangeOf, RateOf, Source, TopHits, after_key, missing_key,
 };
 use crate::respond::tuple_order;
 use crate::{Error, Result};
@@ -107,7 +109,8 @@ impl Builder<'_> {
                 )?)
             }
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, inside()?)?,
-            Kind::Range(range) => keyed(self.by_range(path, range)?, inside()?),
+            Kind::Range(range) => self.ranges(path, range, inside()?)?,
+            Kind::Grid(grid) => keyed(self.by_cell(grid)?, inside()?),
             Kind::Filter(filter) => {
                 let filters = self.split.filters.get(filter.slot).cloned();
                 let mapping = ByFilter {
@@ -126,6 +129,29 @@ impl Builder<'_> {
         })
     }
 
+    fn ranges(
+        &self,
+        path: &str,
+        range: &Range,
+        inside: Vec<Box<dyn Collect>>,
+    ) -> Result<Box<dyn Collect>> {
+        let RangeOf::Distances(origin) = &range.what else {
+            return Ok(keyed(self.by_range(path, range)?, inside));
+        };
+        let ranges = range.ranges.iter();
+        let ends = ranges.map(|range| (range.from.clone(), range.to.clone()));
+        let field = self.places(&range.source.field)?;
+        Ok(keyed(ByDistance::new(field, origin, ends), inside))
+    }
+
+    fn by_cell(&self, grid: &Grid) -> Result<ByValue> {
+        let to_code = ToCode::Cell {
+            grid: grid.cells,
+            bounds: grid.bounds.as_ref().map(|own| grid.cells.bounds(own)),
+        };
+        Ok(ByValue::new(self.places(&grid.field)?, to_code, None))
+    }
+
     fn open(&self, field: &str, is_taken: impl Fn(ColumnType) -> bool) -> Result<Field> {
         let mapper = self.split.mapper;
         let stands_in = mapper.resolve(field);
@@ -137,6 +163,15 @@ impl Builder<'_> {
             (false, _) => Numbers::AsTheyAre,
         };
         Field::open(self.split.segment, mapper, field, keys, is_taken)
+    }
+
+    /// Opens the column of places. A split from before the field was mapped has none.
+    fn places(&self, name: &str) -> Result<Field> {
+        let field = self.split.mapper.resolve(name);
+        let is_of_places = field.is_some_and(|field| matches!(field.kind, FieldKind::GeoPoint(_)));
+        self.open(name, |column_type| {
+            is_of_places && column_type == ColumnType::U64
+        })
     }
 
     fn is_date(&self, field: &str) -> bool {
@@ -276,7 +311,8 @@ impl Builder<'_> {
 
     fn by_range(&self, path: &str, range: &Range) -> Result<ByRange> {
         let name = &range.source.field;
-        let field = match range.what {
+        let field = match &range.what {
+            RangeOf::Distances(_) => self.places(name)?,
             RangeOf::Numbers => self.numbers(path, name, false)?,
             RangeOf::Dates => self.open(name, |column_type| column_type == ColumnType::DateTime)?,
             RangeOf::Addresses => {
@@ -401,6 +437,10 @@ impl Builder<'_> {
             },
             MetricOf::TopHits(hits) => Box::new(self.top(hits, TopOf::Hits)?),
             MetricOf::TopMetrics(hits) => Box::new(self.top(hits, TopOf::Metrics)?),
+            MetricOf::GeoBounds { .. } => {
+                Box::new(OfPlaces::<PlaceBounds>::new(self.places(field)?))
+            }
+            MetricOf::GeoCentroid => Box::new(OfPlaces::<PlaceSum>::new(self.places(field)?)),
             MetricOf::StringStats { .. } => {
                 let texts = self.open(field, |column_type| column_type == ColumnType::Str)?;
                 Box::new(Strings::new(texts, missing))

@@ -1,5 +1,6 @@
 //! Buckets by the values of a field: one for each value, or for each interval of values.
 
+use canter_geo::{CellBounds, Grid};
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 
 use super::super::block::{Block, Docs, Groups};
@@ -9,6 +10,7 @@ use super::{Each, Mapped, Mapping, Room};
 use crate::Result;
 use crate::calendar::Rounding;
 use crate::key::Key;
+use crate::numbers::Number;
 use crate::request::MAX_BUCKET_PLACE;
 
 /// Conversion of a column's values to codes.
@@ -25,6 +27,11 @@ pub(in crate::collect) enum ToCode {
     Date {
         rounding: Rounding,
         bounds: Option<(i64, i64)>,
+    },
+    /// Cells of a grid, within the bounds.
+    Cell {
+        grid: Grid,
+        bounds: Option<CellBounds>,
     },
 }
 
@@ -175,6 +182,10 @@ impl Mapping for ByValue {
                 .iter()
                 .map(|code| Some(Key::Date(i64::from_u64(*code))))
                 .collect(),
+            ToCode::Cell { grid, .. } => codes
+                .iter()
+                .map(|cell| Some(Key::Number(Number::Integer(grid.number(*cell).into()))))
+                .collect(),
         })
     }
 }
@@ -202,6 +213,15 @@ fn to_codes(column: &Column, to_code: &ToCode, codes: &mut [u64]) -> bool {
                     true => place_of(value, *interval, *offset).to_u64(),
                     false => NO_BUCKET,
                 };
+            }
+            bounds.is_some()
+        }
+        ToCode::Cell { grid, bounds } => {
+            for code in codes.iter_mut() {
+                let cell = grid.cell(*code);
+                let is_in = bounds.as_ref();
+                let is_in = is_in.is_none_or(|bounds| grid.is_within(cell, bounds));
+                *code = if is_in { cell } else { NO_BUCKET };
             }
             bounds.is_some()
         }

@@ -1,9 +1,11 @@
 //! Mapping of documents to buckets: from values to codes, and from codes to keys.
 
+mod by_distance;
 mod by_query;
 mod by_range;
 mod by_value;
 
+pub(super) use by_distance::ByDistance;
 pub(super) use by_query::{ByFilter, ByMissing};
 pub(super) use by_range::ByRange;
 pub(super) use by_value::{ByValue, ToCode, check_places, is_histogram_value, place_of};

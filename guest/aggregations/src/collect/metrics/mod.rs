@@ -2,12 +2,14 @@
 
 mod distinct;
 mod nothing;
+mod places;
 mod strings;
 mod top;
 mod weighted;
 
 pub(in crate::collect) use distinct::Distinct;
 pub(in crate::collect) use nothing::Nothing;
+pub(in crate::collect) use places::OfPlaces;
 pub(in crate::collect) use strings::Strings;
 pub(in crate::collect) use top::{Top, TopOf};
 pub(in crate::collect) use weighted::Weighted;

@@ -6,15 +6,15 @@ use super::super::body::{Body, invalid, number_of};
 use super::super::bounds::MAX_PRECISION_THRESHOLD;
 use super::super::histograms::format;
 use super::super::terms::{number_source, source};
-use super::super::types::{Metric, MetricOf};
+use super::super::types::{Metric, MetricOf, Source};
 use super::rate::{RATE, rate};
 use super::top::{TOP_HITS, top_hits, top_metrics};
 use crate::{Result, pipeline};
 
 const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, auto_date_histogram, range, date_range, \
-     ip_range, filter, filters, missing, composite, avg, sum, min, max, value_count, stats, \
+     ip_range, geo_distance, geohash_grid, geotile_grid, filter, filters, missing, composite, avg, sum, min, max, value_count, stats, \
      extended_stats, weighted_avg, median_absolute_deviation, percentiles, percentile_ranks, cardinality, \
-     top_hits, top_metrics, rate, string_stats";
+     top_hits, top_metrics, rate, string_stats, geo_bounds, geo_centroid";
 
 const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
 
@@ -68,11 +68,9 @@ pub(crate) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         "top_hits" => top_hits(&read(&TOP_HITS)?),
         "top_metrics" => top_metrics(&read(&["metrics", "sort", "size"])?),
         "rate" => rate(&read(&RATE)?),
-        "string_stats" => {
-            let body = read(&["field", "missing", "show_distribution"])?;
-            let has_distribution = body.flag("show_distribution")?;
-            of_source(&body, MetricOf::StringStats { has_distribution })
-        }
+        "string_stats" => string_stats(&read(&["field", "missing", "show_distribution"])?),
+        "geo_bounds" => geo_bounds(&read(&["field", "wrap_longitude"])?),
+        "geo_centroid" => of_places(&read(&["field"])?, MetricOf::GeoCentroid),
         // The query decides which splits are searched: documents that do not match it are never
         // read.
         "global" | "significant_terms" | "significant_text" => {
@@ -103,6 +101,27 @@ fn cardinality(body: &Body<'_>) -> Result<Metric> {
 fn of_numbers(body: &Body<'_>, what: MetricOf) -> Result<Metric> {
     Ok(Metric {
         source: number_source(body)?,
+        what,
+        format: None,
+    })
+}
+
+fn string_stats(body: &Body<'_>) -> Result<Metric> {
+    let has_distribution = body.flag("show_distribution")?;
+    of_source(body, MetricOf::StringStats { has_distribution })
+}
+
+fn geo_bounds(body: &Body<'_>) -> Result<Metric> {
+    let may_wrap = body.get("wrap_longitude").is_none() || body.flag("wrap_longitude")?;
+    of_places(body, MetricOf::GeoBounds { may_wrap })
+}
+
+fn of_places(body: &Body<'_>, what: MetricOf) -> Result<Metric> {
+    Ok(Metric {
+        source: Source {
+            field: body.field("field")?.to_owned(),
+            missing: None,
+        },
         what,
         format: None,
     })

@@ -146,6 +146,7 @@ fn kind_of(field: &ResolvedField<'_>, mapper: &DocMapper) -> &'static str {
             _ => "date_nanos",
         },
         FieldKind::Ip => "ip",
+        FieldKind::GeoPoint(_) => "geo_point",
         FieldKind::Bytes(_) => "binary",
         FieldKind::Json(_) | FieldKind::Object(_) => "object",
         FieldKind::Concatenate(_) => "text",

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::SearchError;
 use crate::api::elastic::body::{Body, as_written, wrong};
 use crate::api::elastic::params::UrlParams;
-use crate::request::{NamedField, SourceFilter};
+use crate::request::{AS_IN_COLUMN, NamedField, SourceFilter};
 
 /// Parses a name or a list of names.
 fn names(key: &str, value: &Value) -> Result<Vec<String>, SearchError> {
@@ -83,11 +83,12 @@ pub(in crate::api::elastic) fn shown(
         },
     }
     let mut fields = Vec::new();
-    for key in ["fields", "docvalue_fields"] {
-        fields.extend(named_fields(key, body.take(key))?);
-    }
+    fields.extend(named_fields("fields", body.take("fields"))?);
+    let as_in_column = || Some(AS_IN_COLUMN.to_owned());
+    let of_columns = named_fields("docvalue_fields", body.take("docvalue_fields"))?.into_iter();
+    fields.extend(of_columns.map(|(name, format)| (name, format.or_else(as_in_column))));
     if let Some(names) = params.names("docvalue_fields") {
-        fields.extend(names.into_iter().map(|name| (name, None)));
+        fields.extend(names.into_iter().map(|name| (name, as_in_column())));
     }
     Ok((source, fields))
 }
@@ -117,10 +118,9 @@ fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, Searc
             }
             match (name, format, field.is_empty()) {
                 (Some(Value::String(name)), None, true) => Ok((name, None)),
-                (Some(Value::String(name)), Some(Value::String(format)), true) => Ok((
-                    name,
-                    Some(format).filter(|format| format != "use_field_mapping"),
-                )),
+                (Some(Value::String(name)), Some(Value::String(format)), true) => {
+                    Ok((name, Some(format).filter(|format| format != AS_IN_COLUMN)))
+                }
                 _ => Err(invalid()),
             }
         }

@@ -3,11 +3,12 @@
 //! See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/sort-search-results>.
 
 use canter_aggregations::{check_name, resolve_date};
+use canter_geo::{Metric, Unit, read_points};
 use serde_json::Value;
 
 use crate::SearchError;
 use crate::request::{
-    DateFormat, MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue,
+    DateFormat, DistanceKey, MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue,
 };
 
 /// The order of hits, with the formats of dates.
@@ -26,10 +27,77 @@ struct How {
     format: DateFormat,
 }
 
+/// Name of the key that compares distances.
+const GEO_DISTANCE: &str = "_geo_distance";
+
+/// Maximum number of points from which a key measures.
+const MAX_POINTS: usize = 1_024;
+
 const MILLISECOND_NS: i64 = 1_000_000;
 
 fn invalid(what: impl std::fmt::Display) -> SearchError {
     SearchError::invalid(format!("sort: {what}"))
+}
+
+/// Reads a key of distances.
+fn distance(json: &Value) -> Result<SortKeySpec, SearchError> {
+    let invalid = |what: String| invalid(format!("{GEO_DISTANCE}: {what}"));
+    let Value::Object(json) = json else {
+        return Err(invalid(
+            "this must be an object that names a field".to_owned(),
+        ));
+    };
+    let mut key = DistanceKey {
+        field: String::new(),
+        points: Vec::new(),
+        unit: Unit::METER,
+        metric: Metric::Arc,
+        ignores_unmapped: false,
+    };
+    let (mut order, mut mode) = (SortOrder::Ascending, SortMode::Nearest);
+    for (name, value) in json {
+        let text = value.as_str();
+        match (name.as_str(), text) {
+            ("order", Some("asc")) => order = SortOrder::Ascending,
+            ("order", Some("desc")) => order = SortOrder::Descending,
+            ("unit", Some(name)) => key.unit = Unit::parse(name).map_err(invalid)?,
+            ("mode", Some(name)) if name != "sum" => mode = mode_of(GEO_DISTANCE, name)?,
+            ("distance_type", Some(name)) if Metric::parse(name).is_some() => {
+                key.metric = Metric::parse(name).unwrap_or_default();
+            }
+            ("validation_method", Some(_)) => {}
+            ("ignore_unmapped", _) if value.is_boolean() => {
+                key.ignores_unmapped = value == &Value::Bool(true);
+            }
+            (
+                "order" | "unit" | "mode" | "distance_type" | "validation_method"
+                | "ignore_unmapped" | "nested",
+                _,
+            ) => {
+                return Err(invalid(format!("{name}: {value} is not known here")));
+            }
+            (field, _) if key.points.is_empty() => {
+                check_name("sort", field)?;
+                field.clone_into(&mut key.field);
+                let read = read_points(value, &mut |point| key.points.push(point));
+                read.map_err(|problem| invalid(format!("{field}: {problem}")))?;
+            }
+            (field, _) => {
+                return Err(invalid(format!(
+                    "{field}: there is one field, {:?}, with one or several points",
+                    key.field
+                )));
+            }
+        }
+    }
+    match key.points.len() {
+        0 => Err(invalid("a field with a point is missing".to_owned())),
+        1..=MAX_POINTS => Ok(SortKeySpec {
+            mode,
+            ..SortKeySpec::new(SortTarget::Distance(key), order)
+        }),
+        _ => Err(invalid(format!("at most {MAX_POINTS} points are allowed"))),
+    }
 }
 
 fn mode_of(name: &str, text: &str) -> Result<SortMode, SearchError> {
@@ -81,6 +149,14 @@ impl Sort {
                 )))
             }
             Value::String(name) => self.push(name, How::default()),
+            Value::Object(keys) if keys.contains_key(GEO_DISTANCE) => {
+                let mut others = keys.iter().filter(|(name, _)| *name != GEO_DISTANCE);
+                others.try_for_each(|(name, how)| self.how(name, how))?;
+                let key = keys.get(GEO_DISTANCE).unwrap_or(&Value::Null);
+                self.keys.push(distance(key)?);
+                self.formats.push(DateFormat::Usual);
+                Ok(())
+            }
             Value::Object(keys) => {
                 // The keys of an object have no order, and Grafana writes them alphabetically: keys that only tell
                 // hits apart come last.
@@ -228,7 +304,11 @@ impl Sort {
                     "_doc by itself cannot be gone on from: use scroll, or put a field before it",
                 ));
             }
+            let is_distance = matches!(key.target, SortTarget::Distance(_));
             Ok(match (value, format) {
+                (Value::String(text), _) if is_distance && text == "Infinity" => {
+                    SortValue::Number(f64::INFINITY)
+                }
                 (Value::Null, _) => SortValue::Missing,
                 (Value::Bool(flag), _) => SortValue::Bool(*flag),
                 (Value::Number(number), DateFormat::Nanoseconds) if number.is_i64() => {

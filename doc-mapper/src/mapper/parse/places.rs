@@ -1,0 +1,73 @@
+//! Parser of the value of a `geo_point`: one point or an array of them, in any notation.
+
+use canter_geo::{Point, read_points};
+use serde::Deserialize as _;
+use serde::de::Deserializer;
+use serde_json::Value;
+
+use super::parse_leaf::LeafSeed;
+use super::walk::MAX_DEPTH;
+use crate::config::GeoPointKind;
+use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
+
+impl LeafSeed<'_, '_> {
+    /// Adds the codes of all points of a value, or of none if one is malformed.
+    pub(super) fn add_places<'de, D: Deserializer<'de>>(
+        self,
+        kind: GeoPointKind,
+        deserializer: D,
+    ) -> Result<(), D::Error> {
+        let LeafSeed { walk, leaf, depth } = self;
+        let value = Value::deserialize(deserializer)?;
+        let mut points: Vec<Point> = Vec::new();
+        let read = match (&value, &leaf.null_value) {
+            (Value::Null, None) => return Ok(()),
+            (Value::Null, Some(substitute)) => {
+                substitute.as_point().map(|point| points.push(point))
+            }
+            _ => read_points(&value, &mut |point| points.push(point)),
+        };
+        let read = read.and_then(|()| match points.as_slice() {
+            [_, _, ..] if !leaf.multi_valued => {
+                Err("an array of points needs the type array<geo_point>".to_owned())
+            }
+            _ => Ok(()),
+        });
+        match read {
+            Ok(()) => {
+                for point in &points {
+                    walk.document.add_u64(leaf.field, point.code());
+                }
+                if !points.is_empty() {
+                    walk.presence.extend(leaf.presence);
+                }
+                Ok(())
+            }
+            Err(_)
+                if (kind.ignore_malformed || walk.mapper.ignores_malformed)
+                    && is_shallow(&value, MAX_DEPTH.saturating_sub(depth)) =>
+            {
+                walk.ignored.push(&leaf.path);
+                Ok(())
+            }
+            Err(problem) => {
+                let message = format!(
+                    "expected a geo_point, got {}: {problem}",
+                    shorten(&value.to_string())
+                );
+                let error = DocError::new(DocErrorReason::WrongType, leaf.path.as_str(), message);
+                Err(walk.fail(error))
+            }
+        }
+    }
+}
+
+/// Returns whether a value nests at most `depth` levels of objects and arrays.
+fn is_shallow(value: &Value, depth: u32) -> bool {
+    let inside = |inner: &Value| depth > 0 && is_shallow(inner, depth - 1);
+    match value {
+        Value::Array(items) => items.iter().all(inside),
+        Value::Object(entries) => entries.values().all(inside),
+        _ => true,
+    }
+}

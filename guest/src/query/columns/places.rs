@@ -1,0 +1,260 @@
+//! The documents with a point in a region: by the terms of the codes in it, or by the column.
+//!
+//! The dictionary of a field's terms is its column in the order of codes, in blocks of which each says its
+//! least code. A region is a few ranges of codes, so that of a dictionary only those blocks are read that may
+//! have its points. The code is the whole point: no other read decides.
+
+use std::fmt;
+use std::ops::{Bound, RangeInclusive};
+use std::sync::Arc;
+
+use canter_doc_mapper::{DocMapper, FieldKind};
+use canter_geo::{Region, cover};
+use tantivy::columnar::{Column, ColumnType};
+use tantivy::query::{
+    BitSetDocSet, ConstScorer, EmptyQuery, EmptyScorer, EnableScoring, Explanation, Query, Scorer,
+    Weight,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy_common::BitSet;
+
+use crate::SearchError;
+use crate::query::needs::{Needs, TermRange};
+
+/// Share of all codes from which on the column is less to read than the dictionary.
+const MAX_SHARE: f64 = 0.25;
+
+/// Returns a query for the documents with a point in a region, and what it reads.
+///
+/// # Errors
+/// The field is not mapped as `geo_point`, or cannot be searched.
+pub(in crate::query) fn within(
+    mapper: &DocMapper,
+    name: &str,
+    region: &Region,
+    ignores_unmapped: bool,
+) -> Result<(Box<dyn Query>, Needs), SearchError> {
+    let mut needs = Needs::default();
+    let nothing = || Ok((Box::new(EmptyQuery) as Box<dyn Query>, Needs::default()));
+    let is_mapped = matches!(mapper.kind_of(name), Some(FieldKind::GeoPoint(_)));
+    let field = mapper.resolve(name);
+    let field = match field {
+        Some(field) if is_mapped && matches!(field.kind, FieldKind::GeoPoint(_)) => field,
+        // The split is from before the field was mapped.
+        _ if is_mapped || ignores_unmapped => return nothing(),
+        Some(field) if !field.is_dynamic => {
+            return Err(SearchError::invalid(format!(
+                "the field {name:?} has type {}, and this query needs a geo_point",
+                field.kind.type_name()
+            )));
+        }
+        _ => {
+            return Err(SearchError::invalid(format!(
+                "failed to find geo field [{name}]: map it as geo_point, or set ignore_unmapped"
+            )));
+        }
+    };
+    if field.is_absent {
+        return nothing();
+    }
+    let ranges = cover(&region.boxes());
+    let source = match (field.indexed, field.is_fast()) {
+        (false, false) => {
+            return Err(SearchError::invalid(format!(
+                "the field {name:?} is neither indexed nor fast, so that it cannot be searched: set indexed: true in \
+                 its mapping"
+            )));
+        }
+        (true, is_fast) if !is_fast || share_of(&ranges) <= MAX_SHARE => {
+            for range in &ranges {
+                needs.term_ranges.push(TermRange {
+                    field: field.field,
+                    lower: Bound::Included(Term::from_field_u64(field.field, *range.start())),
+                    upper: Bound::Included(Term::from_field_u64(field.field, *range.end())),
+                    positions: false,
+                });
+            }
+            Source::Terms(field.field, ranges)
+        }
+        _ => {
+            let column = field.fast_field_name();
+            needs.fast_fields.insert(column.clone());
+            Source::Column(column)
+        }
+    };
+    let query = PlaceQuery {
+        region: region.clone(),
+        is_in: Arc::new(region.test()),
+        source,
+    };
+    Ok((Box::new(query), needs))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a share is a guess")]
+fn share_of(ranges: &[RangeInclusive<u64>]) -> f64 {
+    let lens = ranges
+        .iter()
+        .map(|range| range.end().saturating_sub(*range.start()));
+    lens.fold(0.0, |sum, len| sum + len as f64) / u64::MAX as f64
+}
+
+/// Test for the code of a point.
+type IsIn = Arc<dyn Fn(u64) -> bool + Send + Sync>;
+
+#[derive(Clone)]
+struct PlaceQuery {
+    region: Region,
+    is_in: IsIn,
+    source: Source,
+}
+
+/// Where codes are read.
+#[derive(Clone, Debug)]
+enum Source {
+    /// In the dictionary of a field, within these ranges.
+    Terms(Field, Vec<RangeInclusive<u64>>),
+    /// In a column.
+    Column(String),
+}
+
+impl fmt::Debug for PlaceQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PlaceQuery")
+            .field("region", &self.region)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Query for PlaceQuery {
+    fn weight(&self, _: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl Weight for PlaceQuery {
+    fn scorer(&self, reader: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
+        match &self.source {
+            Source::Terms(field, ranges) => {
+                let docs = self.by_terms(reader, *field, ranges)?;
+                let docs = BitSetDocSet::from(docs);
+                Ok(Box::new(ConstScorer::new(docs, boost)))
+            }
+            Source::Column(name) => {
+                for handle in reader.fast_fields().dynamic_column_handles(name)? {
+                    if handle.column_type() == ColumnType::U64
+                        && let Some(column) = handle.open_u64_lenient()?
+                    {
+                        let docs = Passing::new(column, Arc::clone(&self.is_in));
+                        return Ok(Box::new(ConstScorer::new(docs, boost)));
+                    }
+                }
+                Ok(Box::new(EmptyScorer))
+            }
+        }
+    }
+
+    fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
+        let mut scorer = self.scorer(reader, 1.0)?;
+        if scorer.doc() > doc || scorer.seek(doc) != doc {
+            return Err(TantivyError::InvalidArgument(format!(
+                "document {doc} does not match"
+            )));
+        }
+        Ok(Explanation::new("a point in the region", 1.0))
+    }
+}
+
+impl PlaceQuery {
+    fn by_terms(
+        &self,
+        reader: &SegmentReader,
+        field: Field,
+        ranges: &[RangeInclusive<u64>],
+    ) -> tantivy::Result<BitSet> {
+        let max_doc = reader.max_doc();
+        let mut found = BitSet::with_max_value(max_doc);
+        let inverted_index = reader.inverted_index(field)?;
+        for range in ranges {
+            let terms = inverted_index.terms().range();
+            let terms = terms.ge(range.start().to_be_bytes());
+            let mut terms = terms.le(range.end().to_be_bytes()).into_stream()?;
+            while terms.advance() {
+                let code = <[u8; 8]>::try_from(terms.key()).map(u64::from_be_bytes);
+                if !code.is_ok_and(|code| (self.is_in)(code)) {
+                    continue;
+                }
+                let mut docs = inverted_index
+                    .read_block_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
+                while !docs.docs().is_empty() {
+                    let docs_of_block = docs.docs().iter();
+                    for doc in docs_of_block.filter(|doc| **doc < max_doc) {
+                        found.insert(*doc);
+                    }
+                    docs.advance();
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The documents of a column with a value that passes a test.
+struct Passing {
+    column: Column<u64>,
+    is_in: IsIn,
+    doc: DocId,
+}
+
+impl Passing {
+    fn new(column: Column<u64>, is_in: IsIn) -> Self {
+        let mut passing = Self {
+            column,
+            is_in,
+            doc: 0,
+        };
+        passing.go_to(0);
+        passing
+    }
+
+    /// Goes to the first document from `doc` on that matches.
+    fn go_to(&mut self, doc: DocId) -> DocId {
+        let passes = |doc: &DocId| {
+            let mut codes = self.column.values_for_doc(*doc);
+            codes.any(|code| (self.is_in)(code))
+        };
+        let docs = doc..self.column.num_docs();
+        self.doc = { docs }.find(passes).unwrap_or(TERMINATED);
+        self.doc
+    }
+}
+
+impl DocSet for Passing {
+    fn advance(&mut self) -> DocId {
+        match self.doc {
+            TERMINATED => TERMINATED,
+            doc => self.go_to(doc.saturating_add(1)),
+        }
+    }
+
+    fn doc(&self) -> DocId {
+        self.doc
+    }
+
+    fn seek(&mut self, target: DocId) -> DocId {
+        match target > self.doc {
+            true => self.go_to(target),
+            false => self.doc,
+        }
+    }
+
+    fn size_hint(&self) -> u32 {
+        // The number of matches is unknown before the documents are tested.
+        self.column.num_docs() / 10
+    }
+
+    fn cost(&self) -> u64 {
+        u64::from(self.column.num_docs())
+    }
+}
