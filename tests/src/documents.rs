@@ -145,9 +145,14 @@ doc_mapping:
   field_mappings:
     - {name: n, type: u64, fast: true}
     - {name: at, type: array<geo_point>}
+    - name: stops
+      type: nested
+      field_mappings:
+        - {name: kind, type: text, tokenizer: raw, fast: true}
+        - {name: size, type: i64, fast: true}
 "#;
 
-/// Returns documents with a place each, spread over the world, in several notations.
+/// Returns documents with a place each, spread over the world, in several notations, and two objects in a list.
 pub fn places(num_docs: u32) -> Vec<String> {
     let place = |n: u32| {
         let lat = f64::from(n * 37 % 1_700) / 10.0 - 85.0;
@@ -158,7 +163,11 @@ pub fn places(num_docs: u32) -> Vec<String> {
             2 => json!([lon, lat]),
             _ => json!([format!("POINT ({lon} {lat})")]),
         };
-        json!({"n": n, "at": at}).to_string()
+        let stop = |kind: u32, size: u32| {
+            let kind = ["a", "b", "c"][kind as usize % 3];
+            json!({"kind": kind, "size": size % 5})
+        };
+        json!({"n": n, "at": at, "stops": [stop(n, n), stop(n + 1, n + 2)]}).to_string()
     };
     (0..num_docs).map(place).collect()
 }

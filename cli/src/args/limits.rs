@@ -47,6 +47,10 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "N")]
     max_docs_scanned: Option<u64>,
 
+    /// Maximum number of documents whose objects nested queries look at [default: 1000000].
+    #[arg(long, value_name = "N")]
+    max_docs_verified: Option<u64>,
+
     /// Maximum nesting depth of the query [default: 50].
     #[arg(long, value_name = "N")]
     max_query_depth: Option<u64>,
@@ -87,6 +91,7 @@ impl LimitArgs {
             ("max_buckets", self.max_buckets),
             ("max_aggregation_bytes", self.max_aggregation_bytes),
             ("max_docs_scanned", self.max_docs_scanned),
+            ("max_docs_verified", self.max_docs_verified),
             ("max_query_depth", self.max_query_depth),
             ("max_query_clauses", self.max_query_clauses),
             ("max_query_bytes", self.max_query_bytes),

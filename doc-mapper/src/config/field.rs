@@ -86,7 +86,8 @@ pub enum FieldKind {
     GeoPoint(GeoPointKind),
     /// `json`: an object of any shape.
     Json(JsonKind),
-    /// `object`: a nested object with mapped fields.
+    /// `object`: an object with mapped fields; if it is multi-valued, `nested`: objects in a list, each of which
+    /// a query can look at by itself.
     Object(Vec<FieldMapping>),
     /// `concatenate`: text from the values of other fields, which is never stored.
     Concatenate(ConcatenateKind),
@@ -251,10 +252,17 @@ impl FieldMapping {
         }
     }
 
+    /// Returns whether it is objects in a list.
+    pub(crate) fn is_nested(&self) -> bool {
+        self.multi_valued && matches!(self.kind, FieldKind::Object(_))
+    }
+
     /// Returns the type in a config, such as `text` or `array<text>`.
     pub fn type_id(&self) -> String {
         let name = self.kind.type_name();
-        if self.multi_valued {
+        if self.is_nested() {
+            "nested".to_string()
+        } else if self.multi_valued {
             format!("array<{name}>")
         } else {
             name.to_string()

@@ -146,7 +146,9 @@ pub(in crate::config) fn find<'m>(
     let (first, rest) = path.split_first()?;
     let field = fields.iter().find(|field| &field.name == first)?;
     match &field.kind {
-        FieldKind::Object(children) if !rest.is_empty() => find(children, rest),
+        FieldKind::Object(children) if !rest.is_empty() && !field.is_nested() => {
+            find(children, rest)
+        }
         _ => Some((field, rest.len())),
     }
 }

@@ -25,6 +25,7 @@ pub use parse::walk::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
 pub use schema::doc_mapper::{DocMapper, DocstoreSettings};
 pub use stored::kept::Kept;
+pub use stored::objects::NestedObject;
 pub use stored::stored_terms::{ScannedField, StoredDoc};
 pub use views::{NamedColumn, View};
 

@@ -102,6 +102,8 @@ pub(crate) enum Child {
 pub(crate) struct ObjectNode {
     /// Escaped path; empty for the root.
     pub(crate) path: String,
+    /// True if documents have a list of such objects.
+    pub(crate) is_nested: bool,
     /// Children, in the order of the config.
     pub(crate) children: Vec<(String, Child)>,
     /// Positions of the children, sorted by name.
@@ -116,6 +118,7 @@ impl ObjectNode {
         });
         ObjectNode {
             path,
+            is_nested: false,
             children,
             sorted,
         }

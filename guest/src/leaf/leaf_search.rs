@@ -95,6 +95,7 @@ pub(super) struct LeafSearch<'a> {
     /// Identities of the open splits, by place.
     pub(super) identities: BTreeMap<u32, IdentityRange>,
     scan_budget: ScanBudget,
+    verify_budget: ScanBudget,
 }
 
 impl<'a> LeafSearch<'a> {
@@ -108,7 +109,8 @@ impl<'a> LeafSearch<'a> {
             result: PartialResult::default(),
             aggregations: Merger::default(),
             identities: BTreeMap::new(),
-            scan_budget: ScanBudget::new(leaf.question.limits.max_docs_scanned),
+            scan_budget: ScanBudget::of_fields(leaf.question.limits.max_docs_scanned),
+            verify_budget: ScanBudget::of_objects(leaf.question.limits.max_docs_verified),
         })
     }
 
@@ -283,6 +285,7 @@ impl<'a> LeafSearch<'a> {
             }
         }
         self.result.docs_scanned = self.scan_budget.spent();
+        self.result.docs_verified = self.verify_budget.spent();
         Ok(())
     }
 
@@ -356,6 +359,7 @@ impl<'a> LeafSearch<'a> {
                 split,
                 docs: docs.clone(),
                 budget: &self.scan_budget,
+                verify_budget: &self.verify_budget,
                 interrupt: &self.interrupt,
             };
             let others: Vec<&BuiltQuery> = candidate.other_queries().collect();

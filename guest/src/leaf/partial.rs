@@ -201,5 +201,7 @@ pub(crate) struct PartialResult {
     pub(crate) num_splits_searched: u64,
     /// Number of documents that were read for fields that are not indexed.
     pub(crate) docs_scanned: u64,
+    /// Number of documents of which the objects were read for nested queries.
+    pub(crate) docs_verified: u64,
     pub(crate) warmup_gaps: u64,
 }

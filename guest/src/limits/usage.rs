@@ -28,6 +28,8 @@ pub(crate) struct Limits {
     pub(crate) max_manifest_bytes: u64,
     /// Maximum number of documents that a leaf scans for fields that are not indexed.
     pub(crate) max_docs_scanned: u64,
+    /// Maximum number of documents of which a leaf looks at the objects for nested queries.
+    pub(crate) max_docs_verified: u64,
     /// Minimum number of documents of each leaf in a divided search: fewer are not worth an instance.
     pub(crate) min_docs_per_leaf: u64,
     /// True if the host stores partial results: it is asked for them before splits are read, and
@@ -49,6 +51,7 @@ impl Default for Limits {
             max_resident_bytes: 80 << 20,
             max_manifest_bytes: MAX_MANIFEST_BYTES,
             max_docs_scanned: 1_000_000,
+            max_docs_verified: 1_000_000,
             min_docs_per_leaf: 500_000,
             partial_result_cache: false,
         }

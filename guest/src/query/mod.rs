@@ -14,8 +14,8 @@ mod time_bounds;
 mod tree;
 
 pub(crate) use build::{
-    BuiltQuery, QueryShape, TermAutomaton, any_text, build_for_split, build_query, is_metadata,
-    text_in,
+    BuiltQuery, QueryShape, TermAutomaton, any_text, build_for_split, build_nested, build_query,
+    is_metadata, text_in,
 };
 pub(crate) use dsl::{NAME, parse_dsl, parse_named};
 pub(crate) use grammar::{KqlOptions, parse_kql, parse_query, parse_query_at};
@@ -23,6 +23,6 @@ pub(crate) use matching::{ListFiles, ListKind, POSITIONS, POSTINGS, TermInfos, c
 pub(crate) use needs::{Needs, TermRange};
 pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
-pub(crate) use scan::{Answers, Clause, DocTerms, FieldClause, Scan};
+pub(crate) use scan::{Answers, Clause, DocTerms, FieldClause, NestedClause, Scan};
 pub(crate) use time_bounds::{time_bounds, without_time};
 pub(crate) use tree::{Factor, QueryNode};

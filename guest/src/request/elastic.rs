@@ -4,6 +4,8 @@ use canter_names::FilterPath;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::query::QueryNode;
+
 use super::Scroll;
 
 /// Contents of hits in Elasticsearch's form.
@@ -31,6 +33,8 @@ pub(crate) struct ElasticHits {
     pub(crate) explains: bool,
     /// True if the answer tells how the search was carried out.
     pub(crate) profiles: bool,
+    /// The objects that nested clauses match.
+    pub(crate) inner_hits: Vec<InnerHits>,
     /// The passages that match.
     pub(crate) highlight: Option<Highlight>,
     /// True if the names of aggregations include their types.
@@ -65,6 +69,18 @@ pub(crate) struct ShownVersions {
     pub(crate) version: bool,
     /// True if they show the sequence number.
     pub(crate) seq_no: bool,
+}
+
+/// Objects of a hit that it shows because a nested clause matches them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct InnerHits {
+    pub(crate) name: String,
+    /// Path of the objects.
+    pub(crate) path: String,
+    pub(crate) query: QueryNode,
+    pub(crate) from: usize,
+    pub(crate) size: usize,
+    pub(crate) source: SourceFilter,
 }
 
 /// Format of values as their column has them, which is that of `docvalue_fields`.

@@ -22,7 +22,7 @@ pub(crate) use aggregations::{AskedAggregations, refuse_ids};
 pub(crate) use asked_indexes::AskedIndexes;
 pub(crate) use counting::Counting;
 pub(crate) use elastic::{
-    AS_IN_COLUMN, DateFormat, ElasticHits, Highlight, Marks, NamedField, ShownVersions,
+    AS_IN_COLUMN, DateFormat, ElasticHits, Highlight, InnerHits, Marks, NamedField, ShownVersions,
     SourceFilter,
 };
 pub(crate) use queries::{GivenQuery, parse_filters, read_filters};

@@ -29,6 +29,7 @@ impl Merged {
         into.num_splits_not_needed += partial.num_splits_not_needed;
         into.num_splits_searched += partial.num_splits_searched;
         into.docs_scanned += partial.docs_scanned;
+        into.docs_verified += partial.docs_verified;
         into.warmup_gaps += partial.warmup_gaps;
         match partial
             .aggregations

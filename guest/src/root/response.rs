@@ -227,6 +227,9 @@ struct Profile {
     /// Only for a search that read documents for fields that are not indexed.
     #[serde(skip_serializing_if = "is_none")]
     docs_scanned: u64,
+    /// Only for a search that read the objects of documents for nested queries.
+    #[serde(skip_serializing_if = "is_none")]
+    docs_verified: u64,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
@@ -250,6 +253,7 @@ impl Profile {
             num_splits_not_needed: result.num_splits_not_needed,
             warmup_gaps: result.warmup_gaps,
             docs_scanned: result.docs_scanned,
+            docs_verified: result.docs_verified,
         }
     }
 }

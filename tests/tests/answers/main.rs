@@ -12,6 +12,7 @@ mod elastic_hits;
 mod exact_values;
 mod kql;
 mod many_searches;
+mod nested;
 mod open_words;
 mod orders;
 mod places;

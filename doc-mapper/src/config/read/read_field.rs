@@ -16,7 +16,8 @@ use crate::mapper::RESERVED_NAMES;
 /// Maximum nesting of objects in a config. Documents may nest deeper inside `json` fields.
 const MAX_OBJECT_DEPTH: usize = 32;
 
-const TYPES: &str = "text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, json, array<…> of these, object, concatenate";
+const TYPES: &str = "text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, json, array<…> of these, object, nested, \
+     concatenate";
 
 pub(in crate::config) fn field_mappings(
     nodes: &[Node],
@@ -61,7 +62,7 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         .and_then(|t| t.strip_suffix('>'));
     let type_name = inner.unwrap_or(&type_id);
     let Some(own_keys) =
-        keys_of(type_name).filter(|_| !matches!(inner, Some("object" | "concatenate")))
+        keys_of(type_name).filter(|_| !matches!(inner, Some("object" | "nested" | "concatenate")))
     else {
         let message = format!("\"type\" in {what} must be one of {TYPES}; got {type_id:?}");
         return Err(map.error("type", message));
@@ -96,7 +97,7 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
     Ok(FieldMapping {
         name,
         description: map.str("description")?,
-        multi_valued: inner.is_some(),
+        multi_valued: inner.is_some() || type_name == "nested",
         stored: map.bool("stored", !matches!(kind, FieldKind::Concatenate(_)))?,
         indexed: search.indexed,
         scanned: search.scanned,
@@ -151,7 +152,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "fieldnorms",
         ],
         // Quickwit accepts `fast` here without any effect, since each inner field has its own.
-        "object" => &["field_mappings", "fast"],
+        "object" | "nested" => &["field_mappings", "fast"],
         _ => return keys_of_typed(type_name),
     })
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod json_value;
 pub(super) mod leaf;
+mod object;
 pub(super) mod parse_json;
 pub(super) mod parse_leaf;
 mod places;

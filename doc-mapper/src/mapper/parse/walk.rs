@@ -11,7 +11,7 @@
 //! - Half of a surrogate pair becomes U+FFFD.
 //! - A key at the root that the index uses itself (`_dynamic`) refuses the document
 //!   (`reserved_name`): queries would not find its value.
-//! - Only `array<…>` and `json` fields accept an array.
+//! - Only `array<…>`, `nested` and `json` fields accept an array.
 //! - With `ignore_malformed`, a value that its field does not accept is shown as written and not searched; a number or
 //!   boolean in a text field is searched as text.
 //! - The first error decides; no part of a refused document is indexed.
@@ -30,6 +30,7 @@ use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
 use crate::documents::encoded::{DocEncoder, DocShape, EncodedDocs};
 use crate::field_path::{escape_segment, num_path_bytes};
 use crate::mapper::parse::json_value::{Entries, JsonValue, MAX_COLUMN_DEPTH, flattened};
+use crate::mapper::parse::object::{Seen, add_entries};
 use crate::mapper::parse::parse_json::{JsonSeed, PathLink, SkipSeed, skip_seq};
 use crate::mapper::parse::presence::{PathHasher, object_hashes};
 use crate::mapper::schema::doc_mapper::DocMapper;
@@ -318,30 +319,6 @@ impl ObjectSeed<'_, '_> {
     }
 }
 
-/// Set of an object's keys seen so far: one bit for each child.
-#[derive(Default)]
-struct Seen {
-    first: u64,
-    others: Vec<usize>,
-}
-
-impl Seen {
-    /// Adds a key; returns `false` for a duplicate.
-    fn insert(&mut self, position: usize) -> bool {
-        if position < 64 {
-            let bit = 1 << position;
-            let new = self.first & bit == 0;
-            self.first |= bit;
-            return new;
-        }
-        let new = !self.others.contains(&position);
-        if new {
-            self.others.push(position);
-        }
-        new
-    }
-}
-
 impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
     type Value = Entries<'de>;
 
@@ -429,11 +406,20 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
         }
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Entries<'de>, A::Error> {
-        if self.walk.mapper.ignores_malformed {
-            skip_seq(self.walk, &self.node.path, self.depth, seq)?;
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Entries<'de>, A::Error> {
+        let ObjectSeed { walk, node, depth } = self;
+        if !node.is_nested {
+            if walk.mapper.ignores_malformed {
+                skip_seq(walk, &node.path, depth, seq)?;
+            }
+            return ObjectSeed { walk, node, depth }.no_object("an array");
         }
-        self.no_object("an array")
+        let depth = depth + 1;
+        let mut all = Entries::new();
+        while let Some(extra) = seq.next_element_seed(ObjectSeed { walk, node, depth })? {
+            add_entries(&mut all, extra);
+        }
+        Ok(all)
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<Entries<'de>, E> {

@@ -127,7 +127,7 @@ impl DocMapper {
             infers_days: mapping.coerce,
             custom: &mapping.tokenizers,
         };
-        let mut root = compiler.object(String::new(), &mapping.field_mappings);
+        let mut root = compiler.object(String::new(), &mapping.field_mappings, false);
         let mut dynamic = own.dynamic.zip(dynamic_mapping).map(|(field, mapping)| {
             compiler.numbered_leaf(DYNAMIC_FIELD.to_string(), mapping, Some(field))
         });
@@ -349,7 +349,7 @@ fn is_kept_verbatim(mapping: &FieldMapping) -> bool {
 
 fn has_verbatim(fields: &[FieldMapping]) -> bool {
     fields.iter().any(|mapping| match &mapping.kind {
-        FieldKind::Object(fields) => has_verbatim(fields),
+        FieldKind::Object(fields) => mapping.is_nested() || has_verbatim(fields),
         _ => is_kept_verbatim(mapping),
     })
 }
@@ -363,7 +363,8 @@ struct Compiler<'b, 's> {
 }
 
 impl Compiler<'_, '_> {
-    fn object(&mut self, path: String, fields: &[FieldMapping]) -> ObjectNode {
+    /// Compiles an object. Inside of objects in a list, a field has the values of all of them.
+    fn object(&mut self, path: String, fields: &[FieldMapping], is_in_list: bool) -> ObjectNode {
         let children = fields
             .iter()
             .filter_map(|mapping| {
@@ -374,7 +375,20 @@ impl Compiler<'_, '_> {
                     format!("{path}.{name}")
                 };
                 let child = match &mapping.kind {
-                    FieldKind::Object(fields) => Child::Object(self.object(child_path, fields)),
+                    FieldKind::Object(fields) => {
+                        let is_nested = mapping.is_nested();
+                        let mut node = self.object(child_path, fields, is_in_list || is_nested);
+                        node.is_nested = is_nested;
+                        Child::Object(node)
+                    }
+                    _ if is_in_list => {
+                        let mapping = FieldMapping {
+                            multi_valued: true,
+                            stored: false,
+                            ..mapping.clone()
+                        };
+                        Child::Leaf(Box::new(self.leaf(child_path, &mapping)?))
+                    }
                     _ => Child::Leaf(Box::new(self.leaf(child_path, mapping)?)),
                 };
                 Some((mapping.name.clone(), child))

@@ -48,8 +48,8 @@ struct JsonPlace {
 
 /// Stored document to scan.
 pub struct StoredDoc<'d> {
-    document: &'d TantivyDocument,
-    json: Entries<'d>,
+    pub(super) document: &'d TantivyDocument,
+    pub(super) json: Entries<'d>,
 }
 
 impl ScannedField {
@@ -186,7 +186,7 @@ impl DocMapper {
 
 impl DocMapper {
     /// Parses a value of any shape, like an unmapped one.
-    fn any_value<'t>(&self, text: &'t str) -> Option<JsonValue<'t>> {
+    pub(super) fn any_value<'t>(&self, text: &'t str) -> Option<JsonValue<'t>> {
         let mut walk = Walk::new(self, Vec::new());
         let link = PathLink {
             parent: None,

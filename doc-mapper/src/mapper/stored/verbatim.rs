@@ -152,6 +152,24 @@ pub(in crate::mapper) fn entries(object: &str) -> Vec<Entry<'_>> {
     entries
 }
 
+/// Returns the elements of an array in order; none for other text.
+pub(in crate::mapper) fn elements(array: &str) -> Vec<&str> {
+    let mut scanner = Scanner::new(array);
+    let mut elements = Vec::new();
+    if !scanner.pass(b'[') {
+        return elements;
+    }
+    while !matches!(scanner.peek(), None | Some(b']')) {
+        let element = scanner.value();
+        if element.is_empty() {
+            break;
+        }
+        elements.push(element);
+        scanner.pass(b',');
+    }
+    elements
+}
+
 /// Appends JSON without the white space between its tokens.
 fn push_compact(json: &str, out: &mut String) {
     if !json.contains(is_white) {
@@ -211,6 +229,12 @@ impl DocMapper {
             out.push_str(key.written);
             out.push(':');
             let is_kept = match position.and_then(|position| node.child(position)) {
+                Some(Child::Object(child)) if child.is_nested => {
+                    let value = scanner.value();
+                    push_compact(value, out);
+                    // The document's text has it, too.
+                    self.source.is_none() && value != "null"
+                }
                 Some(Child::Object(child)) if scanner.peek() == Some(b'{') => {
                     let start = out.len();
                     self.push_parts(child, scanner, ignored, out);

@@ -20,7 +20,7 @@ use tantivy_common::BitSet;
 use super::rerun::rerun_on_gaps;
 use crate::exchange::Interrupt;
 use crate::leaf::split::aggregate::matching;
-use crate::query::{Answers, BuiltQuery, Clause, DocTerms, FieldClause, Scan};
+use crate::query::{Answers, BuiltQuery, Clause, DocTerms, FieldClause, NestedClause, Scan};
 use crate::split::{Documents, OpenSplit, find_docs};
 use crate::{ErrorKind, SearchError};
 
@@ -34,13 +34,29 @@ const WAVE_BYTES: u64 = 2 << 20;
 pub(in crate::leaf) struct ScanBudget {
     limit: u64,
     spent: AtomicU64,
+    /// What is looked for, and what to do instead of looking at more documents.
+    reason: &'static str,
 }
 
 impl ScanBudget {
-    pub(in crate::leaf) fn new(limit: u64) -> Self {
+    /// Creates the budget for fields that are not indexed.
+    pub(in crate::leaf) fn of_fields(limit: u64) -> Self {
         Self {
             limit,
             spent: AtomicU64::new(0),
+            reason: "the query looks for something in a field that is not indexed (strategy: none): narrow the time \
+                     range, add a clause on a field that is indexed, or raise the limit (max_docs_scanned)",
+        }
+    }
+
+    /// Creates the budget for the objects of nested queries.
+    pub(in crate::leaf) fn of_objects(limit: u64) -> Self {
+        Self {
+            limit,
+            spent: AtomicU64::new(0),
+            reason: "the query has a nested clause, which is decided on the objects of each document that may match: \
+                     narrow the time range, add a clause that fewer documents match, or raise the limit \
+                     (max_docs_verified)",
         }
     }
 
@@ -54,10 +70,8 @@ impl ScanBudget {
             return Err(SearchError::new(
                 ErrorKind::Limit,
                 format!(
-                    "the query looks for something in a field that is not indexed (strategy: none), and would have to \
-                     look at more than {} documents for it: narrow the time range, add a clause on a field that is \
-                     indexed, or raise the limit (max_docs_scanned)",
-                    self.limit
+                    "the search would have to look at more than {} documents: {}",
+                    self.limit, self.reason
                 ),
             ));
         }
@@ -72,6 +86,7 @@ pub(in crate::leaf) struct Scanner<'a> {
     /// Documents within the time filter.
     pub(in crate::leaf) docs: Range<DocId>,
     pub(in crate::leaf) budget: &'a ScanBudget,
+    pub(in crate::leaf) verify_budget: &'a ScanBudget,
     pub(in crate::leaf) interrupt: &'a Interrupt,
 }
 
@@ -109,7 +124,18 @@ impl Scanner<'_> {
         let mut found = self.look_up(&built.scan).await?;
         if built.scan.looks_at_documents() {
             let candidates = self.candidates(built, within).await?;
-            self.budget.spend(candidates.len() as u64)?;
+            let num_docs = candidates.len() as u64;
+            if built
+                .scan
+                .clauses
+                .iter()
+                .any(|clause| clause.of_field().is_some())
+            {
+                self.budget.spend(num_docs)?;
+            }
+            if built.scan.looks_at_objects() {
+                self.verify_budget.spend(num_docs)?;
+            }
             self.look_at(&built.scan, &candidates, &mut found).await?;
         }
         built.scan.answer(Answers::Found(found));
@@ -170,9 +196,15 @@ impl Scanner<'_> {
         found: &mut [BitSet],
     ) -> Result<(), SearchError> {
         let mapper = &self.split.mapper;
-        let clauses = scan.clauses.iter().zip(found);
-        let clauses = clauses.filter_map(|(clause, found)| Some((clause.of_field()?, found)));
-        let mut clauses: Vec<(&FieldClause, &mut BitSet)> = clauses.collect();
+        let mut clauses: Vec<(&FieldClause, &mut BitSet)> = Vec::new();
+        let mut of_objects: Vec<(&NestedClause, &mut BitSet)> = Vec::new();
+        for (clause, found) in scan.clauses.iter().zip(found) {
+            match clause {
+                Clause::Field(clause) => clauses.push((clause, found)),
+                Clause::Nested(clause) => of_objects.push((clause, found)),
+                Clause::Ids(_) => {}
+            }
+        }
         let with_json = clauses.iter().any(|(clause, _)| clause.field.is_json());
         // The terms of each field are read once for all clauses on it.
         let mut fields: Vec<(&ScannedField, DocTerms)> = Vec::new();
@@ -189,6 +221,14 @@ impl Scanner<'_> {
         for doc in docs {
             self.interrupt.check()?;
             let document = reader.read(*doc, docs).await?;
+            if !of_objects.is_empty() {
+                let text = mapper.text_with_objects(&document).unwrap_or_default();
+                for (clause, found) in &mut of_objects {
+                    if clause.is_in(mapper, text) {
+                        found.insert(*doc);
+                    }
+                }
+            }
             let document = mapper.stored_doc(&document, with_json);
             for (field, terms) in &mut fields {
                 terms.read(mapper, field, &document);

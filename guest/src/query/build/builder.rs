@@ -1,12 +1,14 @@
 //! State of a query under construction, and the names that its parts use.
 
 use canter_doc_mapper::{DocMapper, ResolvedField, ScannedField};
-use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query};
+use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query};
 
 use super::scores::Best;
+use crate::limits::Limits;
 use crate::query::grammar::too_many_clauses;
 use crate::query::needs::Needs;
-use crate::query::scan::{Clause, FieldClause, Scan, Wanted};
+use crate::query::scan::{Clause, FieldClause, NestedClause, Scan, Wanted};
+use crate::query::tree::QueryNode;
 use crate::{ErrorKind, SearchError};
 
 /// Result of building a part of a query.
@@ -26,6 +28,10 @@ pub(crate) struct Builder<'a> {
     pub(super) scan: Scan,
     /// True inside a negation.
     pub(super) is_excluded: bool,
+    /// True if the query may match more than it says, but nothing less: exclusions are left out.
+    pub(super) is_relaxed: bool,
+    /// True if all leaves are tested on the objects of a list, instead of being looked up.
+    pub(super) of_objects: bool,
     /// True if names of unmapped fields mean whole values, as in `level.keyword`.
     pub(super) in_whole_values: bool,
     pub(super) clauses_left: usize,
@@ -90,10 +96,11 @@ impl<'a> Builder<'a> {
             true => self.mapper.whole_values(name),
             false => None,
         };
-        match whole_values {
-            Some(field) => Ok(field),
-            None => resolve(self.mapper, name),
-        }
+        let field = match whole_values {
+            Some(field) => field,
+            None => resolve(self.mapper, name)?,
+        };
+        Ok(self.as_searched(field))
     }
 
     /// Returns the fields that a name stands for: those of an object, or one.
@@ -102,10 +109,98 @@ impl<'a> Builder<'a> {
             true => self.mapper.whole_values(name),
             false => None,
         };
-        match whole_values {
+        let fields = match whole_values {
             Some(field) => vec![field],
             None => self.mapper.resolve_all(name),
+        };
+        let fields = fields.into_iter();
+        fields.map(|field| self.as_searched(field)).collect()
+    }
+
+    /// Returns a field as this query searches it: in objects, by their values.
+    fn as_searched(&self, field: ResolvedField<'a>) -> ResolvedField<'a> {
+        let is_searched = field.indexed || field.scanned || field.is_fast();
+        match self.of_objects && is_searched {
+            true => ResolvedField {
+                indexed: false,
+                scanned: true,
+                fast: None,
+                view: None,
+                ..field
+            },
+            false => field,
         }
+    }
+
+    /// Creates a builder with nothing built.
+    pub(super) fn new(
+        mapper: &'a DocMapper,
+        search_fields: &'a [String],
+        scoring: bool,
+        limits: &Limits,
+    ) -> Self {
+        Self {
+            mapper,
+            found_paths: None,
+            search_fields,
+            scoring,
+            needs: Needs::default(),
+            scan: Scan::default(),
+            is_excluded: false,
+            is_relaxed: false,
+            of_objects: false,
+            in_whole_values: false,
+            clauses_left: limits.max_query_clauses,
+            max_clauses: limits.max_query_clauses,
+            patterns_left: MAX_PATTERNS,
+        }
+    }
+
+    /// Builds a query on single objects at a path.
+    pub(super) fn clause_on_objects(
+        &mut self,
+        node: &QueryNode,
+        path: &str,
+    ) -> Result<NestedClause, SearchError> {
+        let mut inside = Builder {
+            needs: Needs::default(),
+            scan: Scan::default(),
+            scoring: false,
+            is_excluded: false,
+            is_relaxed: false,
+            of_objects: true,
+            in_whole_values: false,
+            ..*self
+        };
+        let query = inside.node(node)?;
+        self.clauses_left = inside.clauses_left;
+        NestedClause::new(path, query, inside.scan.clauses)
+    }
+
+    /// Returns the query for the documents of which one object in a list at this path meets a query: found as if
+    /// all objects were one, without exclusions, and then decided on the objects of the documents found.
+    pub(super) fn one_object(&mut self, node: &QueryNode, path: &str) -> Built {
+        if !self.of_objects && !self.mapper.is_nested(path) {
+            return self.node(node);
+        }
+        let clause = self.clause_on_objects(node, path)?;
+        if self.of_objects {
+            return Ok(self.looked_up(Clause::Nested(Box::new(clause))));
+        }
+        let was_relaxed = std::mem::replace(&mut self.is_relaxed, true);
+        let found = self.node(node);
+        self.is_relaxed = was_relaxed;
+        let found = found?;
+        if was_relaxed {
+            // The clause around it decides.
+            return Ok(found);
+        }
+        let decided = self.looked_up(Clause::Nested(Box::new(clause)));
+        let decided: Box<dyn Query> = match self.scoring {
+            true => Box::new(ConstScoreQuery::new(decided, 0.0)),
+            false => decided,
+        };
+        Ok(all_of(vec![found, decided]))
     }
 
     /// Returns the union of queries with the score of the best, plus the share `others` of the other scores.

@@ -20,7 +20,7 @@ pub(crate) use whole_values::{any_text, text_in};
 
 pub(crate) use sets::TermAutomaton;
 
-use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
+use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use canter_names::matches_pattern;
 use tantivy::Term;
 use tantivy::query::{
@@ -34,9 +34,9 @@ use self::range::{build_exists, build_range, build_set};
 use self::scores::{BuiltFunction, Demoted, Functions, Modes};
 use self::sets::SliceOf;
 use self::wildcard::build_regex;
-use super::columns::within;
+use super::columns::{PlaceTest, within};
 use super::needs::Needs;
-use super::scan::{Clause, Scan};
+use super::scan::{Clause, NestedClause, Scan, Wanted};
 use super::tree::{
     BoolNode, Function, Given, ID, INDEX, Leaf, PatternKind, QueryNode, Role, Scored, TextLeaf,
 };
@@ -93,19 +93,8 @@ pub(crate) fn build_for_split(
     scoring: bool,
     limits: &Limits,
 ) -> Result<BuiltQuery, SearchError> {
-    let mut builder = Builder {
-        mapper,
-        found_paths,
-        search_fields,
-        scoring,
-        needs: Needs::default(),
-        scan: Scan::default(),
-        is_excluded: false,
-        in_whole_values: false,
-        clauses_left: limits.max_query_clauses,
-        max_clauses: limits.max_query_clauses,
-        patterns_left: MAX_PATTERNS,
-    };
+    let mut builder = Builder::new(mapper, search_fields, scoring, limits);
+    builder.found_paths = found_paths;
     let query = builder.node(node)?;
     let shape = shape_of(query.as_ref());
     Ok(BuiltQuery {
@@ -114,6 +103,23 @@ pub(crate) fn build_for_split(
         needs: builder.needs,
         scan: builder.scan,
     })
+}
+
+/// Builds a query on the objects in a list; `None` if a path has none.
+///
+/// # Errors
+/// As [`build_query`]; or the query has a clause that cannot be asked of single objects.
+pub(crate) fn build_nested(
+    node: &QueryNode,
+    path: &str,
+    mapper: &DocMapper,
+    limits: &Limits,
+) -> Result<Option<NestedClause>, SearchError> {
+    if !mapper.is_nested(path) {
+        return Ok(None);
+    }
+    let mut builder = Builder::new(mapper, &[], false, limits);
+    builder.clause_on_objects(node, path).map(Some)
 }
 
 fn shape_of(query: &dyn Query) -> QueryShape {
@@ -149,7 +155,7 @@ impl Builder<'_> {
             QueryNode::Constant(inner, score) => self.constant(inner, score.0),
             QueryNode::Nested(inner, path, ignores_unmapped) => {
                 match (self.is_object(path), ignores_unmapped) {
-                    (true, _) => self.node(inner),
+                    (true, _) => self.one_object(inner, path),
                     (false, true) => Ok(Box::new(EmptyQuery)),
                     (false, false) => Err(SearchError::invalid(format!(
                         "[nested] failed to find nested object under path [{path}]"
@@ -268,6 +274,10 @@ impl Builder<'_> {
                     continue;
                 }
                 Role::Should => (Occur::Should, self.node(node)?),
+                Role::MustNot if self.is_relaxed => {
+                    self.without_trace(|builder| builder.node(node))?;
+                    continue;
+                }
                 Role::MustNot => {
                     self.is_excluded ^= true;
                     let query = self.without_scores(|builder| builder.node(node));
@@ -349,6 +359,12 @@ impl Builder<'_> {
                 region,
                 ignores_unmapped,
             } => {
+                if self.of_objects
+                    && let Ok(field) = self.resolve(field)
+                {
+                    let wanted = Wanted::Place(PlaceTest::new(region));
+                    return Ok(self.scan(ScannedField::of(&field), wanted));
+                }
                 let (query, needs) = within(self.mapper, field, region, *ignores_unmapped)?;
                 self.needs.add(needs);
                 Ok(query)

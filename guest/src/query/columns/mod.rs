@@ -14,6 +14,6 @@ mod value_range;
 
 pub(super) use column_query::{ColumnQuery, FullRange, WholeValue};
 pub(super) use column_terms::ColumnTerms;
-pub(super) use places::within;
+pub(super) use places::{PlaceTest, within};
 pub(super) use term_ranges::term_ranges;
 pub(super) use value_range::{ValueRange, equal_values, second_of, value_ranges};

@@ -84,8 +84,7 @@ pub(in crate::query) fn within(
         }
     };
     let query = PlaceQuery {
-        region: region.clone(),
-        is_in: Arc::new(region.test()),
+        test: PlaceTest::new(region),
         source,
     };
     Ok((Box::new(query), needs))
@@ -102,10 +101,36 @@ fn share_of(ranges: &[RangeInclusive<u64>]) -> f64 {
 /// Test for the code of a point.
 type IsIn = Arc<dyn Fn(u64) -> bool + Send + Sync>;
 
+/// Test for points in a region.
 #[derive(Clone)]
-struct PlaceQuery {
+pub(in crate::query) struct PlaceTest {
     region: Region,
     is_in: IsIn,
+}
+
+impl PlaceTest {
+    pub(in crate::query) fn new(region: &Region) -> Self {
+        Self {
+            region: region.clone(),
+            is_in: Arc::new(region.test()),
+        }
+    }
+
+    /// Returns whether the point with a code is in the region.
+    pub(in crate::query) fn takes(&self, code: u64) -> bool {
+        (self.is_in)(code)
+    }
+}
+
+impl fmt::Debug for PlaceTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.region.fmt(f)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct PlaceQuery {
+    test: PlaceTest,
     source: Source,
 }
 
@@ -116,15 +141,6 @@ enum Source {
     Terms(Field, Vec<RangeInclusive<u64>>),
     /// In a column.
     Column(String),
-}
-
-impl fmt::Debug for PlaceQuery {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PlaceQuery")
-            .field("region", &self.region)
-            .field("source", &self.source)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Query for PlaceQuery {
@@ -146,7 +162,7 @@ impl Weight for PlaceQuery {
                     if handle.column_type() == ColumnType::U64
                         && let Some(column) = handle.open_u64_lenient()?
                     {
-                        let docs = Passing::new(column, Arc::clone(&self.is_in));
+                        let docs = Passing::new(column, Arc::clone(&self.test.is_in));
                         return Ok(Box::new(ConstScorer::new(docs, boost)));
                     }
                 }
@@ -182,7 +198,7 @@ impl PlaceQuery {
             let mut terms = terms.le(range.end().to_be_bytes()).into_stream()?;
             while terms.advance() {
                 let code = <[u8; 8]>::try_from(terms.key()).map(u64::from_be_bytes);
-                if !code.is_ok_and(|code| (self.is_in)(code)) {
+                if !code.is_ok_and(|code| self.test.takes(code)) {
                     continue;
                 }
                 let mut docs = inverted_index

@@ -103,8 +103,7 @@ impl Reader<'_> {
         Ok(QueryNode::Best(queries, Factor(others)).boosted(boost))
     }
 
-    /// Parses `nested`. Objects in documents are flattened here, so a nested query searches all objects of a path at
-    /// once.
+    /// Parses `nested`. All objects of a document have the same score, so `score_mode` matters only if it is `none`.
     ///
     /// See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-nested-query>.
     pub(super) fn nested(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
@@ -112,19 +111,25 @@ impl Reader<'_> {
         let path = path.ok_or_else(|| wrong(&params.path, "path is missing"))?;
         check_name(&params.path, &path)?;
         let query = self.needed(&mut params, "query")?;
-        params.choice(
+        let is_scored = params.choice(
             "score_mode",
             &[
-                ("avg", ()),
-                ("max", ()),
-                ("min", ()),
-                ("none", ()),
-                ("sum", ()),
+                ("avg", true),
+                ("max", true),
+                ("min", true),
+                ("none", false),
+                ("sum", true),
             ],
         )?;
         let ignores_unmapped = params.flag("ignore_unmapped")?.unwrap_or(false);
+        // Hits read it.
+        params.ignore(&["inner_hits"]);
         let boost = params.boost()?;
         params.finish()?;
+        let query = match is_scored {
+            Some(false) => QueryNode::Constant(Box::new(query), Factor(0.0)),
+            _ => query,
+        };
         Ok(QueryNode::Nested(Box::new(query), path, ignores_unmapped).boosted(boost))
     }
 }

@@ -6,8 +6,9 @@ use canter_doc_mapper::ScannedField;
 use canter_split_format::DocIdentity;
 use tantivy::Term;
 
-use super::DocTerms;
+use super::{DocTerms, NestedClause};
 use crate::query::build::TermAutomaton;
+use crate::query::columns::PlaceTest;
 use crate::query::matching::count_near;
 
 /// A clause that no index of a split answers.
@@ -15,6 +16,8 @@ use crate::query::matching::count_near;
 pub(crate) enum Clause {
     /// On a field that is not indexed.
     Field(FieldClause),
+    /// On the objects in a list.
+    Nested(Box<NestedClause>),
     /// The documents with these ascending identities.
     Ids(Vec<DocIdentity>),
 }
@@ -24,7 +27,7 @@ impl Clause {
     pub(crate) fn of_field(&self) -> Option<&FieldClause> {
         match self {
             Self::Field(clause) => Some(clause),
-            Self::Ids(_) => None,
+            Self::Nested(_) | Self::Ids(_) => None,
         }
     }
 }
@@ -43,6 +46,8 @@ pub(in crate::query) enum Wanted {
     Value,
     /// A term.
     Term(Term),
+    /// A term that is the code of a point, which passes a test.
+    Place(PlaceTest),
     /// A term within bounds.
     Range(Bound<Term>, Bound<Term>),
     /// A term that an automaton accepts.
@@ -61,6 +66,10 @@ impl FieldClause {
     pub(crate) fn is_in(&self, doc: &DocTerms) -> bool {
         match &self.wanted {
             Wanted::Value => doc.has_value(),
+            Wanted::Place(test) => doc.iter().any(|(term, _)| {
+                let code = <[u8; 8]>::try_from(term).map(u64::from_be_bytes);
+                code.is_ok_and(|code| test.takes(code))
+            }),
             Wanted::Term(wanted) => {
                 let wanted = wanted.serialized_value_bytes();
                 doc.iter().any(|(term, _)| term == wanted)

@@ -51,15 +51,25 @@ impl Scan {
 
     /// Returns whether a clause needs stored documents.
     pub(crate) fn looks_at_documents(&self) -> bool {
-        self.clauses
-            .iter()
-            .any(|clause| clause.of_field().is_some())
+        let is_looked_up = |clause: &Clause| matches!(clause, Clause::Ids(_));
+        !self.clauses.iter().all(is_looked_up)
+    }
+
+    /// Returns whether a clause needs the objects of documents.
+    pub(crate) fn looks_at_objects(&self) -> bool {
+        let of_objects = |clause: &Clause| matches!(clause, Clause::Nested(_));
+        self.clauses.iter().any(of_objects)
     }
 
     /// Sets the results of the clauses from now on.
     pub(crate) fn answer(&self, answers: Answers) {
         *self.answers.lock().unwrap_or_else(PoisonError::into_inner) = answers;
     }
+}
+
+/// Returns the place of a clause among those of its query; `None` for another query.
+pub(super) fn ord_of(query: &dyn Query) -> Option<usize> {
+    query.downcast_ref::<ScanQuery>().map(|query| query.ord)
 }
 
 #[derive(Clone, Debug)]

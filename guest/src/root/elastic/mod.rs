@@ -3,6 +3,7 @@
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-search>.
 
 mod fields;
+mod inner_hits;
 mod named;
 mod own_id;
 mod source;
@@ -22,6 +23,7 @@ use tantivy::schema::{DateTimePrecision, Value as _};
 use tantivy::time::format_description::well_known::Rfc3339;
 use tantivy::{DateTime, TantivyDocument};
 
+use self::inner_hits::inner_hits;
 use self::own_id::OwnId;
 use self::source::filtered;
 use super::fetch_docs::Document;
@@ -114,6 +116,12 @@ impl HitWriter<'_> {
             let explanation =
                 json!({"value": score, "description": "score of the whole query", "details": []});
             parts.push(entry("_explanation", &explanation));
+        }
+        if !self.shown.inner_hits.is_empty() {
+            let own = parts.get(..2).unwrap_or_default();
+            let (asked, limits) = (&self.shown.inner_hits, &self.question.limits);
+            let inner = inner_hits(asked, &found.document, mapper, own, limits)?;
+            parts.push(format!("\"inner_hits\":{inner}"));
         }
         let group = self.order.collapse().zip(hit.keys.last());
         if !self.shown.fields.is_empty() || group.is_some() {

@@ -1,11 +1,10 @@
 //! One leaf field: its type and parameters → a field mapping.
 
 use canter_geo::read_point;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::copies;
 use super::dates::input_formats;
-use super::dynamic::Strings;
 use super::multi_fields::multi_fields;
 use super::properties::Fields;
 use crate::mappings::error::{MappingError, Result};
@@ -55,31 +54,6 @@ pub(in crate::mappings) fn leaf(
     options.finish()?;
     field["name"] = name.into();
     Ok(field)
-}
-
-/// Returns how a text in a list of objects is indexed; `None` for a field that is no text.
-///
-/// # Errors
-/// The type is unknown.
-pub(in crate::mappings) fn strings_of_leaf(
-    definition: &Map<String, Value>,
-    path: &str,
-) -> Result<Option<Strings>> {
-    match definition.get("type").and_then(Value::as_str) {
-        Some("text" | "match_only_text") => Ok(Some(Strings::Words)),
-        Some("keyword" | "wildcard" | "constant_keyword" | "flattened" | "flat_object") => {
-            Ok(Some(Strings::Whole))
-        }
-        Some(
-            "long" | "integer" | "short" | "byte" | "unsigned_long" | "double" | "float"
-            | "half_float" | "scaled_float" | "boolean" | "date" | "date_nanos" | "ip" | "object"
-            | "nested" | "geo_point",
-        )
-        | None => Ok(None),
-        Some(other) => Err(MappingError::mapper(format!(
-            "No handler for type [{other}] declared on field [{path}]: this type is not supported here"
-        ))),
-    }
 }
 
 fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> Result<Value> {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::mappings::error::{MappingError, Result};
 use crate::mappings::fields::copies::Copies;
 use crate::mappings::fields::dynamic::{Dynamic, Strings};
-use crate::mappings::fields::field::{leaf, strings_of_leaf};
+use crate::mappings::fields::field::leaf;
 use crate::mappings::merge::expanded;
 use crate::mappings::options::{Options, object};
 
@@ -112,50 +112,27 @@ impl Fields {
         Ok((!is_empty).then(|| json!({"name": name, "type": "object", "field_mappings": fields})))
     }
 
-    /// Reads objects in a list: their values are found by path and value, in all of them at once.
+    /// Reads objects in a list.
     fn nested(&mut self, name: &str, path: &str, mut options: Options) -> Result<Value> {
         let properties = options.take("properties");
-        // Nested objects are stored flat, so their fields are in the parent too.
+        // The values of nested objects are found in the parent, too.
         options.flag("include_in_parent", false)?;
         options.flag("include_in_root", false)?;
         Dynamic::take(&mut options)?;
         options.finish()?;
-        let strings = match &properties {
-            None | Some(Value::Null) => None,
-            Some(value) => {
-                let what = format!("[properties] of field [{path}]");
-                strings_in(object(value, &what)?, path)?
-            }
+        let properties = match &properties {
+            None | Some(Value::Null) => Map::new(),
+            Some(value) => object(value, &format!("[properties] of field [{path}]"))?.clone(),
         };
-        Ok(any_object(name, strings.unwrap_or(Strings::Whole)))
+        // A query without a field does not look into them.
+        let num_words = self.words.len();
+        let fields = self.read(&properties, path)?;
+        self.words.truncate(num_words);
+        Ok(match fields.is_empty() {
+            true => any_object(name, Strings::Whole),
+            false => json!({"name": name, "type": "nested", "field_mappings": fields}),
+        })
     }
-}
-
-/// Returns how the texts in a list of objects are indexed, if there are any.
-fn strings_in(properties: &Map<String, Value>, path: &str) -> Result<Option<Strings>> {
-    let mut found: Option<Strings> = None;
-    for (name, definition) in &expanded(properties)? {
-        let path = format!("{path}.{name}");
-        let definition = object(definition, &format!("the mapping of field [{path}]"))?;
-        let inner = match definition.get("properties") {
-            Some(properties) => strings_in(
-                object(properties, &format!("[properties] of field [{path}]"))?,
-                &path,
-            )?,
-            None => strings_of_leaf(definition, &path)?,
-        };
-        match (found, inner) {
-            (Some(one), Some(other)) if one != other => {
-                return Err(MappingError::mapper(format!(
-                    "[{path}] is searched in another way than other texts of its [nested] field, and those are indexed \
-                     alike here: map all of them as [keyword] or all as [text]"
-                )));
-            }
-            (None, Some(_)) => found = inner,
-            _ => {}
-        }
-    }
-    Ok(found)
 }
 
 fn flattened(name: &str, mut options: Options) -> Result<Value> {

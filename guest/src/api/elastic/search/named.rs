@@ -1,9 +1,9 @@
-//! `_name`: named clauses of a query, which hits that match them list.
+//! `_name`: named clauses of a query, which hits that match them list; and nested clauses with `inner_hits`.
 //!
 //! The query parser skips names, so that they may occur in any query; only this module interprets them. Each named
 //! clause is kept beside the query that it is a part of.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::limits::Limits;
 use crate::query::NAME;
@@ -17,6 +17,8 @@ const MAX_NAMES: usize = 64;
 pub(in crate::api::elastic) struct Named {
     /// A name may occur more than once.
     pub(in crate::api::elastic) clauses: Vec<(String, Value)>,
+    /// Nested clauses whose objects hits show: the parameters of each.
+    pub(in crate::api::elastic) nested: Vec<Map<String, Value>>,
     /// Total size in bytes: a clause inside another counts twice.
     num_bytes: usize,
 }
@@ -49,6 +51,9 @@ impl Named {
             "nested" => &["query"],
             _ => &[],
         };
+        if kind == "nested" && params.contains_key("inner_hits") {
+            self.nested.push(params.clone());
+        }
         let mut name = params.get(NAME);
         if name.is_none() && inside.is_empty() {
             // Next to the parameters of the field.
@@ -87,7 +92,7 @@ impl Named {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Map, json};
+    use serde_json::json;
 
     use super::*;
     use crate::query::{parse_dsl, parse_named};

@@ -10,7 +10,7 @@ use super::highlight::highlight;
 use super::named::Named;
 use super::order::{Order, order, order_by_itself};
 use super::pit::{Pinned, read_slice};
-use super::shown::shown;
+use super::shown::{inner_hits, shown};
 use crate::SearchError;
 use crate::api::elastic::body::{Body, as_written, query, wrong};
 use crate::api::elastic::params::UrlParams;
@@ -120,6 +120,7 @@ pub(in crate::api::elastic) fn read_search(
         fields,
         explains: flag(&mut body, params, "explain")?,
         profiles: profiles(&mut body, settings)?,
+        inner_hits: inner_hits(&named.nested, settings)?,
         highlight: highlight(&mut body)?,
         has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
         scroll,

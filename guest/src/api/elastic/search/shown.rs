@@ -1,11 +1,13 @@
 //! Contents of hits: parts of documents, and fields.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::SearchError;
 use crate::api::elastic::body::{Body, as_written, wrong};
 use crate::api::elastic::params::UrlParams;
-use crate::request::{AS_IN_COLUMN, NamedField, SourceFilter};
+use crate::api::settings::ApiSettings;
+use crate::query::{QueryNode, parse_named};
+use crate::request::{AS_IN_COLUMN, InnerHits, NamedField, SourceFilter};
 
 /// Parses a name or a list of names.
 fn names(key: &str, value: &Value) -> Result<Vec<String>, SearchError> {
@@ -127,4 +129,64 @@ fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, Searc
         _ => Err(invalid()),
     });
     fields.collect()
+}
+
+/// Number of objects that `inner_hits` shows by default.
+const DEFAULT_INNER_HITS: usize = 3;
+
+/// Maximum of `from` and `size` together in `inner_hits`, and number of these in a search.
+const MAX_INNER_HITS: usize = 100;
+
+/// Parses `inner_hits` of nested clauses, given by their parameters.
+pub(super) fn inner_hits(
+    nested: &[Map<String, Value>],
+    settings: &ApiSettings,
+) -> Result<Vec<InnerHits>, SearchError> {
+    let mut found: Vec<InnerHits> = Vec::new();
+    for params in nested {
+        let text = |name: &str| params.get(name).and_then(Value::as_str);
+        let path = text("path").unwrap_or_default();
+        let wrong = |what: &str| wrong("inner_hits", format!("of [{path}]: {what}"));
+        let Some(Value::Object(options)) = params.get("inner_hits") else {
+            return Err(wrong("this must be an object"));
+        };
+        let query = params.get("query").cloned().unwrap_or_default();
+        let named = [(path.to_owned(), query)];
+        let query = parse_named(&named, settings.now_ms, &settings.limits)?.pop();
+        let mut inner = InnerHits {
+            name: path.to_owned(),
+            path: path.to_owned(),
+            query: query.unwrap_or(QueryNode::Nothing),
+            from: 0,
+            size: DEFAULT_INNER_HITS,
+            source: SourceFilter::default(),
+        };
+        for (key, value) in options {
+            let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
+            match (key.as_str(), value, count) {
+                ("name", Value::String(name), _) => inner.name.clone_from(name),
+                ("from", _, Some(from)) => inner.from = from,
+                ("size", _, Some(size)) => inner.size = size,
+                ("_source", value, _) => inner.source = source_of(value)?,
+                // All objects of a hit have the same score.
+                ("ignore_unmapped", Value::Bool(_), _) => {}
+                _ => {
+                    return Err(wrong(&format!(
+                        "{key:?} is not known here or has a wrong value; there are _source, from, name, size"
+                    )));
+                }
+            }
+        }
+        if inner.from.saturating_add(inner.size) > MAX_INNER_HITS {
+            return Err(wrong(&format!("from + size is at most {MAX_INNER_HITS}")));
+        }
+        if found.iter().any(|other| other.name == inner.name) {
+            return Err(wrong("another has the same name: give it a name"));
+        }
+        found.push(inner);
+    }
+    match found.len() > MAX_INNER_HITS {
+        true => Err(wrong("inner_hits", "a search has at most 100 of these")),
+        false => Ok(found),
+    }
 }
