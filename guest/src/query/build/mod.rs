@@ -27,7 +27,7 @@ use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query,
 };
 
-use self::builder::{Builder, MAX_PATTERNS, any_of, has_nothing};
+use self::builder::{Builder, any_of, has_nothing};
 use self::literal::build_literal;
 use self::open::in_default_fields;
 use self::range::{build_exists, build_range, build_set};
