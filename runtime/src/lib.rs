@@ -16,7 +16,6 @@
 #[cfg(test)]
 extern crate self as canter_runtime;
 
-mod error;
 pub mod session;
 
 pub mod cache;
@@ -30,26 +29,21 @@ pub mod fetch;
 pub mod lab;
 pub mod observe;
 
-mod driver;
-mod interrupt;
+mod drive;
 mod io;
-mod limits;
-mod profile;
 mod searcher;
-mod worker;
 
 pub use cache::RangeCache;
 pub use canter_names::Api;
 pub use canter_protocol::{Budget, ErrorKind, SearchError};
 pub use canter_stores::parse_bytes;
+pub use drive::interrupt::Interrupt;
 pub use engine::Engine;
 pub use fetch::RangeFetcher;
-pub use interrupt::Interrupt;
 pub use io::ManifestOptions;
-pub use limits::Limits;
 pub use observe::Metrics;
-pub use profile::{ClassCount, Profile, RequestRecord, Wave};
+pub use observe::profile::{ClassCount, Profile, RequestRecord, Wave};
 pub use searcher::{
-    Caller, Explanation, HttpAnswer, InvalidMediaType, LeafAnswer, LeafRunner, MediaTypes,
+    Caller, Explanation, HttpAnswer, InvalidMediaType, LeafAnswer, LeafRunner, Limits, MediaTypes,
     PlannedRead, SearchResponse, SearchText, Searcher, SearcherBuilder,
 };

@@ -19,35 +19,29 @@ mod fault;
 mod object_name;
 mod redact;
 mod settings;
-mod xml;
-
-mod answer;
-mod redirect;
+mod web;
 
 pub mod ranges;
 
 pub mod cache;
 
 #[cfg(feature = "buckets")]
-mod http_client;
-
-#[cfg(feature = "buckets")]
 mod buckets;
 
 pub use amounts::parse_bytes;
-pub use answer::{Answer, AskedRange, check_answer, past_the_end};
 #[cfg(feature = "buckets")]
 pub use buckets::{BucketOptions, MannersConnector, open_bucket};
 pub use buffers::Buffer;
 pub use clock::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
 pub use fault::{Misbehaviour, NotImplemented, ObjectTooLong, StoreFault};
-#[cfg(feature = "buckets")]
-pub use http_client::http_client;
 pub use object_name::check_object_name;
 pub use ranges::{CachedPiece, Extent};
 pub use redact::{redact, redact_urls, without_urls};
-#[cfg(feature = "buckets")]
-pub use redirect::same_host_only;
-pub use redirect::{MAX_REDIRECTS, is_same_host, redirect_of};
 pub use settings::Settings;
-pub use xml::without_xml;
+pub use web::answer::{Answer, AskedRange, check_answer, past_the_end};
+#[cfg(feature = "buckets")]
+pub use web::http_client::http_client;
+#[cfg(feature = "buckets")]
+pub use web::redirect::same_host_only;
+pub use web::redirect::{MAX_REDIRECTS, is_same_host, redirect_of};
+pub use web::xml::without_xml;

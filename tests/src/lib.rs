@@ -5,32 +5,24 @@
 //! query parser and collectors. It knows no splits.
 
 pub mod conformance;
+mod corpora;
 mod deletes;
-mod documents;
-mod forwarder;
 mod index;
-mod lambda_api;
 mod merges;
-mod numbers;
 mod oracle;
 pub mod random;
 pub mod rest_spec;
-mod s3_lookalike;
-mod s3_objects;
-mod s3_server;
+mod servers;
 mod truth;
-mod web_server;
 
+pub use corpora::documents::{CATALOGUE_CONFIG, PLACES_CONFIG, WAYS_CONFIG, catalogue, places};
+pub use corpora::numbers::{NUMBERS_CONFIG, numbers};
 pub use deletes::list;
-pub use documents::{CATALOGUE_CONFIG, PLACES_CONFIG, WAYS_CONFIG, catalogue, places};
-pub use forwarder::{Fate, Forwarder};
 pub use index::{TestIndex, hdfs_lines, run, run_divided, run_with};
-pub use lambda_api::{InvokeFate, LambdaFunction, LambdaReply, LambdaService, LambdaStart};
 pub use merges::{StoredIndex, whole};
-pub use numbers::{NUMBERS_CONFIG, numbers};
 pub use oracle::{Oracle, normalised};
-pub use s3_lookalike::{Flaw, S3Lookalike};
-pub use s3_objects::put_objects;
-pub use s3_server::{S3Server, SECRET_KEY, with_s3};
+pub use servers::{
+    Fate, Flaw, Forwarder, InvokeFate, LambdaFunction, LambdaReply, LambdaService, LambdaStart,
+    Quirk, S3Lookalike, S3Server, SECRET_KEY, WebRequest, WebServer, put_objects, with_s3,
+};
 pub use truth::{End, Truth};
-pub use web_server::{Quirk, WebRequest, WebServer};

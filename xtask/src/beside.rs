@@ -13,9 +13,11 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::hosts::{manifests, wasi};
+use crate::packages::{clients, npm, python};
 use crate::step::step;
 use crate::workspace::Workspace;
-use crate::{clients, guest, manifests, npm, python, tools, wasi};
+use crate::{guest, tools};
 
 /// Internal command that runs the steps of the named lane.
 pub(crate) const COMMAND: &str = "beside";

@@ -5,10 +5,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::hosts::{conformance, manifests};
+use crate::packages::npm;
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
 use crate::workspace::Workspace;
-use crate::{beside, conformance, guest, lints, manifests, npm};
+use crate::{beside, guest, lints};
 
 /// Builds the guest and the command line, and runs `canter demo`.
 pub(crate) fn demo(workspace: &Workspace, args: &[String]) -> Result<()> {

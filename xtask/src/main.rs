@@ -6,23 +6,20 @@
 
 mod beside;
 mod check;
-mod clients;
 mod commands;
-mod conformance;
 mod guest;
-mod lambda;
+mod hosts;
 mod lints;
-mod manifests;
-mod npm;
+mod packages;
 mod peers;
-mod python;
 mod step;
 mod tools;
-mod wasi;
 mod workspace;
 
 use std::process::ExitCode;
 
+use hosts::{conformance, lambda, wasi};
+use packages::{clients, npm, python};
 use workspace::Workspace;
 
 const USAGE: &str = "\

@@ -10,12 +10,17 @@ use crate::lints;
 /// Program that compiles the component ahead of time.
 pub(crate) const PRECOMPILE: &str = "canter-precompile";
 
+/// Variable that enables the full tests.
+const FULL: &str = "CI_FULL";
+
 /// Folders of the workspace.
 pub(crate) struct Workspace {
     pub(crate) root: PathBuf,
     pub(crate) target_dir: PathBuf,
     /// True if crates are linted during compilation: in CI, which starts from nothing.
     pub(crate) lints_in_passing: bool,
+    /// True in the full tests, which run nightly: what takes minutes and seldom breaks is tested, too.
+    pub(crate) tests_everything: bool,
 }
 
 impl Workspace {
@@ -28,6 +33,7 @@ impl Workspace {
             target_dir: target_dir()?,
             root,
             lints_in_passing: std::env::var_os("CI").is_some(),
+            tests_everything: std::env::var_os(FULL).is_some_and(|value| !value.is_empty()),
         })
     }
 

@@ -108,12 +108,7 @@ fn bucket_table(
 ) -> String {
     let keys = stack.map_or(&[][..], |stack| &stack.keys);
     let fills = fills_of(keys, screen);
-    let mut metric_names: Vec<&String> = Vec::new();
-    for (metric, _) in rows.iter().flat_map(|row| &row.metrics) {
-        if !metric_names.contains(&metric) {
-            metric_names.push(metric);
-        }
-    }
+    let metric_names = metric_names_of(rows);
     let bar_width = bar_width(name, rows, keys, &metric_names, screen, indent);
     let mut columns = vec![
         Column::new(name, Align::Left),
@@ -171,6 +166,17 @@ fn bucket_table(
         text.push_str(&legend(keys, &fills, indent));
     }
     text
+}
+
+/// Returns the names of all metrics, in the order in which they appear.
+fn metric_names_of(rows: &[Row]) -> Vec<&String> {
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|row| &row.metrics) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Returns the parts of a row's bar; documents without any of the keys stay blank.

@@ -2,7 +2,7 @@
  * The page: puts its parts together around one session.
  */
 
-import { Api } from "./api.js";
+import { Api } from "./api/api.js";
 import { Session } from "./state/session.js";
 import { onPrefs, zoneName } from "./state/prefs.js";
 import { html } from "./ui/dom.js";
@@ -17,7 +17,7 @@ import { createTabs } from "./bar/tabs.js";
 import { askForToken } from "./bar/token.js";
 import { listenForDocument } from "./results/document.js";
 
-/** @import { Backend } from "./api.js" */
+/** @import { Backend } from "./api/api.js" */
 /** @import { PageOptions } from "./state/session.js" */
 
 /**

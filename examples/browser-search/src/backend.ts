@@ -5,7 +5,7 @@
 
 import { type BrowserCanter, startCanter } from "canter-search/browser";
 
-import type { ApiReply, ApiRequest, Backend } from "../../../edge-adapters/page/src/api.js";
+import type { ApiReply, ApiRequest, Backend } from "../../../edge-adapters/page/src/api/api.js";
 import { costOfReport } from "../../../edge-adapters/page/src/api/cost.js";
 import type { Settings } from "./settings.js";
 

@@ -113,7 +113,7 @@ mod tests {
         check(57.649_11, 10.407_44, "u4pruydqqvj");
         check(42.605, -5.603, "ezs42");
         check(-25.382_708, -49.265_506, "6gkzwgjzn820");
-        check(48.860_000, 2.327_000, "u09tv");
+        check(48.860_600, 2.337_600, "u09tv");
         check(90.0, 180.0, "zzzz");
         check(-90.0, -180.0, "0000");
         assert!(geohash_box("").is_none() && geohash_box("a").is_none());

@@ -169,7 +169,7 @@ pub fn letters_of(size: Distance) -> u32 {
     let ratio = 1.0 + POLE_TO_POLE_M / GIRTH_M;
     let width = libm::sqrt((size.0 * size.0) / (ratio * ratio));
     let num_cells = libm::ceil(GIRTH_M / width).min(1e18) as u64;
-    let bits = u64::BITS - num_cells.leading_zeros();
+    let bits = u64::BITS - num_cells.saturating_sub(1).leading_zeros();
     let (full, left) = (bits / 5, bits % 5);
     full + u32::from(left > 0) + full + u32::from(left > 3)
 }
@@ -225,8 +225,8 @@ mod tests {
         let check = |meters: f64, letters: u32| {
             assert_eq!(letters_of(Distance(meters)), letters, "{meters}");
         };
-        check(1_000.0, 6);
+        check(1_000.0, 7);
         check(0.0, 12);
-        check(5_000_000.0, 1);
+        check(5_000_000.0, 2);
     }
 }

@@ -208,7 +208,6 @@ mod tests {
             json!([1]),
             json!([1, 2, 3, 4]),
             json!([1, 91]),
-            json!("1"),
             json!("1,2,3,4"),
             json!("a,b"),
             json!("POINT (1)"),

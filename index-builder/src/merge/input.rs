@@ -71,6 +71,21 @@ fn check_columns_of(columnar: &ColumnarReader) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Returns an error unless the deleted documents are of a split of this size.
+fn check_deleted(input: &MergeInput) -> Result<(), BuildError> {
+    let num_docs = input.entry.num_docs;
+    match &input.deleted {
+        Some(deleted) if u64::from(deleted.max_value()) != num_docs => {
+            Err(BuildError::invalid(format!(
+                "split {} has {num_docs} documents, and what is deleted of it is said of {}",
+                input.entry.id,
+                deleted.max_value()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl OpenInput {
     /// Downloads the split and opens it.
     pub(super) fn open(
@@ -87,15 +102,7 @@ impl OpenInput {
             ))
         };
         let num_docs = entry.num_docs;
-        if let Some(deleted) = deleted
-            && u64::from(deleted.max_value()) != num_docs
-        {
-            return Err(BuildError::invalid(format!(
-                "split {} has {num_docs} documents, and what is deleted of it is said of {}",
-                entry.id,
-                deleted.max_value()
-            )));
-        }
+        check_deleted(input)?;
         let (head, body) = fetch_split(store, entry, folder)?;
         if head.files.is_too_old() {
             let what = format!("split {}: {TOO_OLD}", entry.id);

@@ -222,6 +222,24 @@ fn check(seed: u64, start: &InMemory) {
     let deeds = deeds(&mut rng, &before);
     let done = run(&bucket, &deeds, &mut rng);
 
+    check_documents(seed, &store, &before, &deeds, &done);
+    check_objects(seed, &store);
+    run_again(&store, &deeds, &done);
+    let splits = store.describe().unwrap().splits;
+    let of_source = splits
+        .iter()
+        .filter(|split| docs_of(number_of(&split.id)) == 60_000);
+    assert_eq!(of_source.count(), 1, "seed {seed}: a source is live once");
+}
+
+/// Checks that each document is live once, and that what was told as done is there.
+fn check_documents(
+    seed: u64,
+    store: &IndexStore,
+    before: &[SplitEntry],
+    deeds: &[Deed],
+    done: &[bool],
+) {
     let described = store.describe().unwrap();
     let live: BTreeSet<u64> = described
         .splits
@@ -234,7 +252,7 @@ fn check(seed: u64, start: &InMemory) {
         "seed {seed}: a split is live twice"
     );
     let mut stands_for: BTreeMap<u64, Docs> = BTreeMap::new();
-    for deed in &deeds {
+    for deed in deeds {
         if let Deed::Merge { into, from } = deed {
             stands_for.insert(
                 *into,
@@ -256,11 +274,11 @@ fn check(seed: u64, start: &InMemory) {
         once.len(),
         "seed {seed}: documents are live twice"
     );
-    for split in &before {
+    for split in before {
         let ord = number_of(&split.id);
         assert!(once.contains(&ord), "seed {seed}: {ord} is lost");
     }
-    for (deed, done) in deeds.iter().zip(&done) {
+    for (deed, done) in deeds.iter().zip(done) {
         match deed {
             Deed::Ingest(ord) if *done => {
                 assert!(once.contains(&docs_of(*ord)), "seed {seed}: {ord}")
@@ -279,17 +297,24 @@ fn check(seed: u64, start: &InMemory) {
             _ => {}
         }
     }
+}
+
+/// Checks that no object that the index refers to is missing.
+fn check_objects(seed: u64, store: &IndexStore) {
     let file = store.load_manifest().unwrap();
-    let references = blocking::run(References::of(&store, &file)).unwrap();
+    let references = blocking::run(References::of(store, &file)).unwrap();
     for name in &references.objects {
         let found = blocking::run(store.len_of(&name.object())).unwrap();
         assert!(found.is_some(), "seed {seed}: {} is gone", name.object());
     }
-    // An ingest that failed with the advice to run it again can be repeated.
+}
+
+/// Repeats each ingest that failed with the advice to run it again.
+fn run_again(store: &IndexStore, deeds: &[Deed], done: &[bool]) {
     for (deed, done) in deeds.iter().zip(done) {
         if let (Deed::Ingest(ord), false) = (deed, done) {
             super::collect_garbage(
-                &store,
+                store,
                 &GcOptions {
                     now_ms: 9_000,
                     grace_ms: 0,
@@ -298,17 +323,12 @@ fn check(seed: u64, start: &InMemory) {
                 },
             )
             .unwrap();
-            upload(&store, &made_up(*ord));
+            upload(store, &made_up(*ord));
             let (split, step) = (made_up(*ord), step_of(*ord));
             let (splits, steps) = (std::slice::from_ref(&split), std::slice::from_ref(&step));
-            blocking::run(publish(&store, None, splits, steps)).unwrap();
+            blocking::run(publish(store, None, splits, steps)).unwrap();
         }
     }
-    let splits = store.describe().unwrap().splits;
-    let of_source = splits
-        .iter()
-        .filter(|split| docs_of(number_of(&split.id)) == 60_000);
-    assert_eq!(of_source.count(), 1, "seed {seed}: a source is live once");
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[geo_shape]",
         ),
         (
-            json!({"properties": {"f": {"type": "geo_point", "null_value": "x"}}}),
+            json!({"properties": {"f": {"type": "geo_point", "null_value": "a"}}}),
             "[null_value]",
         ),
         (json!({"dynamic": "runtime"}), "[dynamic]"),

@@ -4,12 +4,14 @@
 //! WebAssembly component and the guest linked as a Rust library. Their answers are byte-identical.
 
 mod contract;
+mod defect;
 #[cfg(feature = "native")]
 mod native;
 #[cfg(feature = "wasm")]
 mod wasm;
 
 pub use contract::{Engine, EngineInstance, InstanceLimits};
+pub(crate) use defect::defect;
 #[cfg(feature = "native")]
 pub use native::NativeEngine;
 #[cfg(feature = "wasm")]

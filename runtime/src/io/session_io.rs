@@ -16,7 +16,7 @@ use super::manifest::{Manifest, fetch_manifest};
 use super::observed::observed;
 use super::search_io::SearchIo;
 use crate::fetch::CoalesceOptions;
-use crate::profile::Profile;
+use crate::observe::profile::Profile;
 use crate::session::{ByteClass, CacheLookup, CacheStore, Demand, Supply};
 
 /// A request that a dry run did not send.

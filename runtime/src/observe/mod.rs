@@ -5,6 +5,7 @@
 mod buckets;
 mod metrics;
 mod process;
+pub(crate) mod profile;
 mod query;
 mod server_timing;
 mod sources;

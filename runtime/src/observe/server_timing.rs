@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 use std::time::Duration;
 
 use crate::Profile;
-use crate::profile::Wave;
+use crate::observe::profile::Wave;
 
 /// Maximum number of waves that are listed separately, since servers limit the length of headers.
 const MAX_WAVES: usize = 12;

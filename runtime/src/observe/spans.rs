@@ -15,7 +15,7 @@ use tracing::{Span, debug_span, info_span};
 
 use super::redact;
 use crate::fetch::{FetchError, FetchedRange};
-use crate::profile::{Profile, Wave};
+use crate::observe::profile::{Profile, Wave};
 use crate::session::{ByteClass, Demand, SessionRequest};
 
 /// Returns the span of a query. `index` is the namespace, which may be a URI with a signature in

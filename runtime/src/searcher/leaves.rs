@@ -17,10 +17,10 @@ use tracing::warn;
 
 use super::{Searcher, unexpected};
 use crate::clock::timeout_at;
-use crate::driver::{Driver, SessionEnd};
+use crate::drive::driver::{Driver, SessionEnd};
+use crate::drive::worker::Worker;
 use crate::observe::{Answered, observe_query};
 use crate::session::{Outcome, SessionRequest};
-use crate::worker::Worker;
 use crate::{Limits, Profile, SearchError};
 
 /// Runs leaf sessions elsewhere: in a process with the same guest and the same indexes under the same

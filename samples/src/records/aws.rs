@@ -63,24 +63,20 @@ pub(super) fn alb(rng: &mut Rng, num_docs: u64) -> Made {
         let status = if is_sent { 200 } else { 503 };
         let path = format!("{kind}://www.example.com:443{path}");
         let request = format!("GET {path} HTTP/1.1");
-        let mut doc = json!({
-            "type": kind, "timestamp": timestamp, "elb": "app/my-lb/50dc6c495c0c9188",
-            "client_ip": client, "client_port": port,
-            "request_processing_time": if is_sent { json!(0.001) } else { json!(-1) },
-            "target_processing_time": if is_sent { json!(0.25) } else { json!(-1) },
-            "response_processing_time": if is_sent { json!(0.000) } else { json!(-1) },
-            "elb_status_code": status, "received_bytes": received, "sent_bytes": sent,
-            "request": request, "method": "GET", "path": path, "protocol": "HTTP/1.1",
-            "target_group_arn": "arn:aws:elasticloadbalancing:us-east-1:123456789012:targetgroup/t/73e2",
-            "trace_id": format!("Root=1-58337262-{trace}"), "domain_name": "www.example.com",
-            "matched_rule_priority": 0, "request_creation_time": timestamp,
-            "actions_executed": "waf,forward",
-        });
+        let mut doc = alb_doc(&timestamp, is_sent);
         let mut add = |name: &str, value: Value| {
             if let Some(fields) = doc.as_object_mut() {
                 fields.insert(name.into(), value);
             }
         };
+        add("type", json!(kind));
+        add("client_ip", json!(client));
+        add("client_port", json!(port));
+        add("received_bytes", json!(received));
+        add("sent_bytes", json!(sent));
+        add("request", json!(request));
+        add("path", json!(path));
+        add("trace_id", json!(format!("Root=1-58337262-{trace}")));
         if agent != "-" {
             add("user_agent", json!(agent));
         }
@@ -123,6 +119,26 @@ pub(super) fn alb(rng: &mut Rng, num_docs: u64) -> Made {
         docs.push(doc);
     }
     (text.into_bytes(), docs)
+}
+
+/// Returns the fields that depend on nothing but the time and on whether a target got the request.
+fn alb_doc(timestamp: &str, is_sent: bool) -> Value {
+    let seconds = |of_sent: f64| match is_sent {
+        true => json!(of_sent),
+        false => json!(-1),
+    };
+    json!({
+        "timestamp": timestamp, "elb": "app/my-lb/50dc6c495c0c9188",
+        "request_processing_time": seconds(0.001),
+        "target_processing_time": seconds(0.25),
+        "response_processing_time": seconds(0.000),
+        "elb_status_code": if is_sent { 200 } else { 503 },
+        "method": "GET", "protocol": "HTTP/1.1",
+        "target_group_arn": "arn:aws:elasticloadbalancing:us-east-1:123456789012:targetgroup/t/73e2",
+        "domain_name": "www.example.com",
+        "matched_rule_priority": 0, "request_creation_time": timestamp,
+        "actions_executed": "waf,forward",
+    })
 }
 
 const CLOUDFRONT: [&str; 33] = [

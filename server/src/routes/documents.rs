@@ -38,12 +38,13 @@ const CONDITIONS: &[Param] = &[
     number("if_primary_term", 1, "Always 1."),
 ];
 
+const CONFLICTS: &[Param] = &[text(
+    "conflicts",
+    "proceed",
+    "`proceed`: count documents that others change meanwhile; otherwise the first one ends the request.",
+)];
+
 const COPYING: &[Param] = &[
-    text(
-        "conflicts",
-        "proceed",
-        "`proceed`: count documents that others change meanwhile; otherwise the first one ends the request.",
-    ),
     number("max_docs", 1000, "How many documents are written at most."),
     flag("refresh", "Has no effect: documents are published at once."),
     flag("wait_for_completion", "Only true is supported."),
@@ -250,7 +251,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         doc: Some(Doc {
             about: "With --writable: write the documents that a query finds once more, as they are: with fields that a \
                     mapping has since. Takes no script.",
-            params: &[ANSWER, COPYING],
+            params: &[ANSWER, CONFLICTS, COPYING],
             body: Some((JSON, "{\"query\":{\"match\":{\"body\":\"nothing\"}}}")),
         }),
         ..DOCUMENTS

@@ -13,7 +13,7 @@ use reqwest::tls::Certificate;
 use reqwest::{Client, ClientBuilder, NoProxy, Proxy};
 
 use crate::http_client;
-use crate::redirect::same_host_only;
+use crate::web::redirect::same_host_only;
 
 /// Default timeout for connecting. The environment overrides it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -20,8 +20,8 @@ use url::Url;
 
 use super::body::CountedBody;
 use super::client::client_of;
-use crate::answer::{Answer, AskedRange, check_answer, past_the_end};
-use crate::redirect::redirect_of;
+use crate::web::answer::{Answer, AskedRange, check_answer, past_the_end};
+use crate::web::redirect::redirect_of;
 use crate::{NotImplemented, ObjectTooLong};
 
 /// Connector whose clients validate every answer.

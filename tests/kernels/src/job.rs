@@ -114,31 +114,13 @@ impl Job {
     fn once(&self, data: &[u8]) -> Vec<u64> {
         let len = self.num_rows as usize;
         match self.kernel {
-            Kernel::Block => block(BitPacker4x, |packer, out| {
-                packer.decompress(data, out, self.width)
-            }),
-            Kernel::SortedBlock => block(BitPacker4x, |packer, out| {
-                packer.decompress_sorted(self.first, data, out, self.width)
-            }),
-            Kernel::StrictlySortedBlock => block(BitPacker4x, |packer, out| {
-                packer.decompress_strictly_sorted(Some(self.first), data, out, self.width)
-            }),
-            Kernel::ShortBlock => block(BitPacker1x, |packer, out| {
-                packer.decompress(data, out, self.width)
-            }),
+            Kernel::Block
+            | Kernel::SortedBlock
+            | Kernel::StrictlySortedBlock
+            | Kernel::ShortBlock => self.unpack_block(data),
             Kernel::PackedBlock => self.pack(data),
             Kernel::Unpack32 => self.numbers(data).into_iter().map(u64::from).collect(),
-            Kernel::Unpack64 | Kernel::Within64 => {
-                let mut numbers = vec![0u64; len];
-                kernels::unpack(data, self.width, &mut numbers);
-                if self.kernel == Kernel::Unpack64 {
-                    return numbers;
-                }
-                let [least, span] = self.range;
-                let mut words = vec![0; len.div_ceil(64)];
-                kernels::within(&numbers, least, span, &mut words);
-                words
-            }
+            Kernel::Unpack64 | Kernel::Within64 => self.wide(data),
             Kernel::Within32 => {
                 let mut words = vec![0; len.div_ceil(64)];
                 let [least, span] = self.narrow_range();
@@ -176,12 +158,52 @@ impl Job {
                 tally.finish();
                 counts
             }
+            Kernel::Mark | Kernel::List | Kernel::Among | Kernel::LookUp => self.match_docs(data),
+        }
+    }
+
+    /// Decompresses a block of numbers.
+    fn unpack_block(&self, data: &[u8]) -> Vec<u64> {
+        let width = self.width;
+        match self.kernel {
+            Kernel::SortedBlock => block(BitPacker4x, |packer, out| {
+                packer.decompress_sorted(self.first, data, out, width)
+            }),
+            Kernel::StrictlySortedBlock => block(BitPacker4x, |packer, out| {
+                packer.decompress_strictly_sorted(Some(self.first), data, out, width)
+            }),
+            Kernel::ShortBlock => block(BitPacker1x, |packer, out| {
+                packer.decompress(data, out, width)
+            }),
+            _ => block(BitPacker4x, |packer, out| {
+                packer.decompress(data, out, width)
+            }),
+        }
+    }
+
+    /// Unpacks numbers of 64 bits, and for [`Kernel::Within64`] marks those in the range.
+    fn wide(&self, data: &[u8]) -> Vec<u64> {
+        let mut numbers = vec![0u64; self.num_rows as usize];
+        kernels::unpack(data, self.width, &mut numbers);
+        if self.kernel == Kernel::Unpack64 {
+            return numbers;
+        }
+        let [least, span] = self.range;
+        let mut words = vec![0; numbers.len().div_ceil(64)];
+        kernels::within(&numbers, least, span, &mut words);
+        words
+    }
+
+    /// Runs a kernel of matching.
+    fn match_docs(&self, data: &[u8]) -> Vec<u64> {
+        match self.kernel {
             Kernel::Mark => {
                 let mut words = [0; matching::NUM_WORDS];
                 matching::mark(&self.docs(data), self.first, &mut words);
                 words.to_vec()
             }
             Kernel::List => {
+                let len = self.num_rows as usize;
                 let mut docs = vec![0; len.min(64 * matching::NUM_WORDS)];
                 matching::list(&words(data), self.first, &mut docs);
                 docs.into_iter().map(u64::from).collect()
@@ -196,7 +218,7 @@ impl Job {
                 });
                 blocks.collect()
             }
-            Kernel::LookUp => {
+            _ => {
                 let mut numbers = [0; 128];
                 BitPacker4x.decompress(data, &mut numbers, self.width.min(7));
                 let values = data.get(..1 << self.width.min(7)).unwrap_or(data);

@@ -15,12 +15,10 @@
 //! The cost of answers is compared too: with caches off, a host makes exactly the same requests to
 //! the store as the native engine.
 
-mod answers;
 mod call;
-mod check;
-mod compare;
 mod faults;
 pub mod hosts;
+mod judge;
 mod living;
 mod machine;
 mod report;
@@ -28,9 +26,9 @@ mod requests;
 mod run;
 mod site;
 
-pub use answers::{Answer, COMMAND_FAILED, HEADERS, comparable_bytes};
 pub use call::{Call, encoded};
-pub use check::Checker;
+pub use judge::answers::{Answer, COMMAND_FAILED, HEADERS, comparable_bytes};
+pub use judge::check::Checker;
 pub use machine::Machine;
 pub use report::{HostReport, Measured, Verdict, markdown_table};
 pub use requests::{Expectation, Request, read_requests};

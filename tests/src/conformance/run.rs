@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use super::compare::difference;
 use super::hosts::{Caching, Host, Running};
+use super::judge::compare::difference;
 use super::report::{HostReport, Measured, Verdict};
 use super::{Answer, Call, Checker, Machine, Reads, Request, Site, encoded};
 

@@ -10,13 +10,13 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
+use super::asked::generate::Generator;
+use super::asked::request::Request;
+use super::asked::smaller::{smaller_documents, smaller_requests};
 use super::documents::documents;
 use super::findings::{Finding, Tally};
-use super::generate::Generator;
-use super::request::Request;
 use super::schema::Setup;
-use super::smaller::{smaller_documents, smaller_requests};
-use super::table::{Table, short};
+use super::truth::table::{Table, short};
 use crate::TestIndex;
 
 /// Number of documents and of splits of each index. In the index with the most splits, some of them

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::table::short;
+use super::truth::table::short;
 
 /// Request with a wrong answer, shrunk as far as possible.
 #[derive(Clone, Debug)]

@@ -11,21 +11,14 @@
 //! ```
 
 mod aggregations;
+mod asked;
 mod bench;
 mod dates;
 mod documents;
-mod dsl;
 mod findings;
-mod generate;
-mod judge;
-mod query;
-mod request;
-mod scan;
 mod schema;
-mod smaller;
 mod stored;
-mod table;
-mod tokens;
+mod truth;
 
 pub use bench::{Engines, RandomBench};
 pub use findings::{Finding, Tally};

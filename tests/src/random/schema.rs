@@ -1,7 +1,7 @@
 //! Index configs, each with a description of its fields for the scan.
 
 use super::dates::{MILLISECOND, SECOND};
-use super::tokens::Tokenizer;
+use super::truth::tokens::Tokenizer;
 
 /// Normalizer of the text in a fast field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

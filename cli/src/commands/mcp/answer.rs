@@ -149,15 +149,7 @@ impl Answer {
             limit => limit,
         };
         if let Some(limit) = limit {
-            let lacks = match skipped.len() as u64 {
-                0 => "the answer may lack something".to_owned(),
-                _ if is_hidden => "a part of the index is not in the answer".to_owned(),
-                1 => "1 split was skipped and is not in the answer".to_owned(),
-                num => format!(
-                    "{} splits were skipped and are not in the answer",
-                    numbers::count(num)
-                ),
-            };
+            let lacks = lacks_of_skipped(skipped.len() as u64, is_hidden);
             self.lacks(format!(
                 "{limit} was used up: {lacks}. {}",
                 advice(limit, asked, most)
@@ -287,6 +279,19 @@ fn advice(limit: &str, asked: &Limits, most: &Limits) -> String {
         }
         (Some(asked), None) => format!("Raise `budget.{limit}` ({asked}), or {narrow}."),
         _ => format!("This server allows no more: {narrow}."),
+    }
+}
+
+/// Returns what an answer lacks that used up a limit. `is_hidden`: the number of splits must not be shown.
+fn lacks_of_skipped(num_skipped: u64, is_hidden: bool) -> String {
+    match num_skipped {
+        0 => "the answer may lack something".to_owned(),
+        _ if is_hidden => "a part of the index is not in the answer".to_owned(),
+        1 => "1 split was skipped and is not in the answer".to_owned(),
+        num => format!(
+            "{} splits were skipped and are not in the answer",
+            numbers::count(num)
+        ),
     }
 }
 

@@ -51,20 +51,7 @@ pub(super) fn page(
                 .chain(metric_cells(&metrics, &found))
                 .collect(),
         );
-        let mut rows = Vec::new();
-        push_inner_rows(&mut rows, bucket, one.inside, 1);
-        for row in rows {
-            if row.num_docs.is_none() {
-                let text = format!("{}{}", STEP.repeat(row.depth), row.label);
-                table.push_line(Cell::new(text));
-                continue;
-            }
-            let label = Cell::new(format!("{}{}", STEP.repeat(row.depth), row.label));
-            let blank = (1..keys.len()).map(|_| Cell::new(""));
-            let count = Cell::new(row.num_docs.map(numbers::count).unwrap_or_default());
-            let cells = [label].into_iter().chain(blank).chain([count]);
-            table.push(cells.chain(metric_cells(&metrics, &row.metrics)).collect());
-        }
+        push_inner_buckets(&mut table, bucket, one, &metrics, keys.len());
     }
     let mut text = format!(
         "{indent}{title}\n{}",
@@ -81,6 +68,29 @@ pub(super) fn page(
         text.push_str(&format!("{indent}  the next page is after {after}\n"));
     }
     text
+}
+
+/// Adds the rows of the aggregations inside of a bucket. `num_keys` columns stand before the count.
+fn push_inner_buckets(
+    table: &mut Table,
+    bucket: &Map<String, Value>,
+    one: One<'_>,
+    metrics: &[String],
+    num_keys: usize,
+) {
+    let mut rows = Vec::new();
+    push_inner_rows(&mut rows, bucket, one.inside, 1);
+    for row in rows {
+        let label = Cell::new(format!("{}{}", STEP.repeat(row.depth), row.label));
+        let Some(num_docs) = row.num_docs else {
+            table.push_line(label);
+            continue;
+        };
+        let blank = (1..num_keys).map(|_| Cell::new(""));
+        let count = Cell::new(numbers::count(num_docs));
+        let cells = [label].into_iter().chain(blank).chain([count]);
+        table.push(cells.chain(metric_cells(metrics, &row.metrics)).collect());
+    }
 }
 
 fn bucket_key(bucket: &Map<String, Value>, name: &str) -> String {

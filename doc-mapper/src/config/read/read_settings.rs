@@ -121,24 +121,28 @@ fn resources(node: Option<&Node>) -> Result<IndexingResources> {
     }
 }
 
+/// Keys of a merge policy of type `stable_log`.
+const STABLE_LOG: [&str; 5] = [
+    "type",
+    "min_level_num_docs",
+    "merge_factor",
+    "max_merge_factor",
+    "maturation_period",
+];
+
+/// Keys of a merge policy of type `limit_merge`.
+const LIMIT_MERGE: [&str; 7] = [
+    "type",
+    "max_merge_ops",
+    "merge_factor",
+    "max_merge_factor",
+    "maturation_period",
+    "max_finalize_merge_operations",
+    "max_finalize_split_num_docs",
+];
+
 fn merge_policy(node: Option<&Node>) -> Result<MergePolicy> {
     const PATH: &str = "indexing_settings.merge_policy";
-    const STABLE_LOG: [&str; 5] = [
-        "type",
-        "min_level_num_docs",
-        "merge_factor",
-        "max_merge_factor",
-        "maturation_period",
-    ];
-    const LIMIT_MERGE: [&str; 7] = [
-        "type",
-        "max_merge_ops",
-        "merge_factor",
-        "max_merge_factor",
-        "maturation_period",
-        "max_finalize_merge_operations",
-        "max_finalize_split_num_docs",
-    ];
     let Some(node) = node else {
         return Ok(MergePolicy::default());
     };

@@ -1,6 +1,6 @@
 /*
  * What an answer to a request for a range, or for a whole object, must look like: the rules of
- * `stores/src/answer.rs`. Looks at status and headers only, and reads no body.
+ * `stores/src/web/answer.rs`. Looks at status and headers only, and reads no body.
  */
 
 import { FetchFailure } from "../errors.js";

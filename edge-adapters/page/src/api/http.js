@@ -5,7 +5,7 @@
 
 import { costOfHeaders, noCost } from "./cost.js";
 
-/** @import { ApiReply, ApiRequest, Backend } from "../api.js" */
+/** @import { ApiReply, ApiRequest, Backend } from "./api.js" */
 
 /**
  * @param {URL} base where the API is; ends in a slash

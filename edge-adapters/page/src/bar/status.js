@@ -3,14 +3,14 @@
  * answer, are said below it.
  */
 
-import { ApiError } from "../api.js";
+import { ApiError } from "../api/api.js";
 import { SERVICES, priceOf } from "../api/prices.js";
 import { html, refill } from "../ui/dom.js";
 import { age, bytes, count, counted, dollars, duration } from "../ui/format.js";
 import { icon } from "../ui/icons.js";
 
 /** @import { Session, Result } from "../state/session.js" */
-/** @import { Answer } from "../api.js" */
+/** @import { Answer } from "../api/api.js" */
 
 /** @param {Session} session */
 export function createStatus(session) {

@@ -7,7 +7,7 @@ import { percentsOf } from "./request.js";
 import { METRIC_NAMES } from "./spec.js";
 
 /** @import { ChartSpec, MetricSpec } from "./spec.js" */
-/** @import { Bucket } from "../api.js" */
+/** @import { Bucket } from "../api/api.js" */
 
 /** A place on the axis; `value` is what a filter compares. @typedef {{ label: string, long: string, value: string }} Place */
 /** @typedef {{ name: string, values: (number | null)[] }} Series */

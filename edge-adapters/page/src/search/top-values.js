@@ -47,7 +47,7 @@ export function topValues(session, field, before) {
 /**
  * @param {Session} session
  * @param {Field} field
- * @param {import("../api.js").Answer} answer
+ * @param {import("../api/api.js").Answer} answer
  */
 function drawn(session, field, { num_hits, aggregations }) {
   /** @type {any[]} */

@@ -12,7 +12,7 @@ import { pageBody, resolve, searchBody } from "../api/request.js";
 import { zoneName } from "./prefs.js";
 import { MAX_HITS, PAGE_OF_HITS, emptyState, readState, searchKey, writeState } from "./url.js";
 
-/** @import { Answer, Api } from "../api.js" */
+/** @import { Answer, Api } from "../api/api.js" */
 /** @import { Cost } from "../api/cost.js" */
 /** @import { Field, IndexInfo } from "../api/index-info.js" */
 /** @import { Asked } from "../api/request.js" */

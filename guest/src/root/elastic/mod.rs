@@ -73,6 +73,24 @@ impl HitWriter<'_> {
         hashed.into()
     }
 
+    fn explanation(&self, hit: &PartialHit) -> Value {
+        let score = self.score(hit).map_or(Value::Null, number);
+        json!({"value": score, "description": "score of the whole query", "details": []})
+    }
+
+    fn versions(&self, found: &Document<'_>, own: &OwnId<'_>) -> Vec<String> {
+        let mut parts = Vec::new();
+        if self.shown.versions.version {
+            parts.push(entry("_version", &own.version.into()));
+        }
+        if self.shown.versions.seq_no {
+            let seq_no = found.identity.map(|identity| identity.seq_no());
+            parts.push(entry("_seq_no", &seq_no.into()));
+            parts.push(entry("_primary_term", &1.into()));
+        }
+        parts
+    }
+
     /// Returns a hit as JSON text.
     ///
     /// # Errors
@@ -93,14 +111,7 @@ impl HitWriter<'_> {
             entry("_index", &place.index.into()),
             entry("_id", &self.id(found, &own)),
         ];
-        if self.shown.versions.version {
-            parts.push(entry("_version", &own.version.into()));
-        }
-        if self.shown.versions.seq_no {
-            let seq_no = found.identity.map(|identity| identity.seq_no());
-            parts.push(entry("_seq_no", &seq_no.into()));
-            parts.push(entry("_primary_term", &1.into()));
-        }
+        parts.extend(self.versions(found, &own));
         parts.push(entry(
             "_score",
             &self.score(hit).map_or(Value::Null, number),
@@ -112,10 +123,7 @@ impl HitWriter<'_> {
             ));
         }
         if self.shown.explains {
-            let score = self.score(hit).map_or(Value::Null, number);
-            let explanation =
-                json!({"value": score, "description": "score of the whole query", "details": []});
-            parts.push(entry("_explanation", &explanation));
+            parts.push(entry("_explanation", &self.explanation(hit)));
         }
         if !self.shown.inner_hits.is_empty() {
             let own = parts.get(..2).unwrap_or_default();

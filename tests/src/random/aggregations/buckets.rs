@@ -9,7 +9,7 @@ use super::expect::scalar;
 use super::scan::{Scan, compare, millis};
 use super::zones;
 use crate::random::dates;
-use crate::random::table::{Scalar, ip, literal};
+use crate::random::truth::table::{Scalar, ip, literal};
 
 type Ends = (Option<Scalar>, Option<Scalar>);
 
@@ -131,25 +131,9 @@ impl Scan<'_> {
                     self.end_text(body, to.as_ref())
                 ),
             };
-            let mut fields = Vec::new();
+            let mut fields = self.fields_of_ends(body, from.as_ref(), to.as_ref());
             if !is_keyed {
                 fields.push(("key", json!(name)));
-            }
-            for (field, text, end) in [
-                ("from", "from_as_string", &from),
-                ("to", "to_as_string", &to),
-            ] {
-                match end {
-                    Some(Scalar::Date(nanos)) => {
-                        fields.push((field, millis(*nanos)));
-                        fields.push((text, json!(self.end_text(body, end.as_ref()))));
-                    }
-                    Some(Scalar::Ip(_)) => {
-                        fields.push((field, json!(self.end_text(body, end.as_ref()))))
-                    }
-                    Some(end) => fields.push((field, json!(end.as_f64()))),
-                    None => {}
-                }
             }
             named.push((name, self.bucket(fields, &docs, inside)));
         }
@@ -158,6 +142,28 @@ impl Scan<'_> {
             false => Expect::List(named.into_iter().map(|(_, bucket)| bucket).collect()),
         };
         Expect::Object(vec![("buckets".to_owned(), buckets)])
+    }
+
+    /// Returns the fields of a bucket that show its ends.
+    fn fields_of_ends(
+        &self,
+        body: &Value,
+        from: Option<&Scalar>,
+        to: Option<&Scalar>,
+    ) -> Vec<(&'static str, Value)> {
+        let mut fields = Vec::new();
+        for (field, text, end) in [("from", "from_as_string", from), ("to", "to_as_string", to)] {
+            match end {
+                Some(Scalar::Date(nanos)) => {
+                    fields.push((field, millis(*nanos)));
+                    fields.push((text, json!(self.end_text(body, end))));
+                }
+                Some(Scalar::Ip(_)) => fields.push((field, json!(self.end_text(body, end)))),
+                Some(end) => fields.push((field, json!(end.as_f64()))),
+                None => {}
+            }
+        }
+        fields
     }
 
     fn end_text(&self, body: &Value, end: Option<&Scalar>) -> String {

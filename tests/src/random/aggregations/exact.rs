@@ -2,7 +2,7 @@
 
 use num_bigint::{BigInt, BigUint, Sign};
 
-use crate::random::table::Scalar;
+use crate::random::truth::table::Scalar;
 
 /// Every finite number is a multiple of 2^-1074.
 const UNIT_BITS: usize = 1_074;

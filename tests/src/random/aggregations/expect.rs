@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::random::table::{Scalar, short};
+use crate::random::truth::table::{Scalar, short};
 
 /// Expectation of a part of an answer.
 #[derive(Clone, Debug)]

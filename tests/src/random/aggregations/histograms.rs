@@ -6,7 +6,7 @@ use super::expect::{Expect, scalar};
 use super::scan::{Groups, Key, Scan, millis};
 use super::zones;
 use crate::random::dates;
-use crate::random::table::Scalar;
+use crate::random::truth::table::Scalar;
 
 /// Number of buckets above which an answer would be refused.
 const MAX_BUCKETS: usize = 70_000;

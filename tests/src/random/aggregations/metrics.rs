@@ -13,7 +13,7 @@ use super::histograms::float;
 use super::quantiles::Quantiles;
 use super::scan::{Key, Scan, compare, given, part, shown};
 use super::zones;
-use crate::random::table::Scalar;
+use crate::random::truth::table::Scalar;
 
 /// Maximum number of distinct values that are counted exactly.
 const EXACT_CARDINALITY: usize = 512;

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 use super::expect::{Expect, scalar};
 use super::zones;
-use crate::random::query::Node;
+use crate::random::asked::query::Node;
 use crate::random::schema::Kind;
-use crate::random::table::{Scalar, Table, literal};
+use crate::random::truth::table::{Scalar, Table, literal};
 
 /// Queries of a request's aggregations, by their text.
 pub(in crate::random) type Filters = BTreeMap<String, Node>;

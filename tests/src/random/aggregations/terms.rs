@@ -9,7 +9,7 @@ use super::expect::{Expect, scalar};
 use super::histograms::{float, place};
 use super::scan::{Groups, Key, Scan, compare, given, part, shown, words};
 use super::zones;
-use crate::random::table::Scalar;
+use crate::random::truth::table::Scalar;
 
 /// Predicate that a pattern stands for.
 type Matches = fn(&str) -> bool;
@@ -195,18 +195,7 @@ impl Scan<'_> {
         groups.sort_by(|(left, _), (right, _)| {
             let keys = left.0.iter().zip(&right.0).zip(&sources);
             let found = keys.map(|((left, right), (_, _, source))| {
-                let is_descending = source["order"] == "desc";
-                let is_first = match source["missing_order"].as_str() {
-                    Some("first") => true,
-                    Some("last") => false,
-                    _ => !is_descending,
-                };
-                match (left, right) {
-                    (Some(left), Some(right)) if is_descending => compare(right, left),
-                    (Some(left), Some(right)) => compare(left, right),
-                    (left, right) if is_first => left.is_some().cmp(&right.is_some()),
-                    (left, right) => left.is_none().cmp(&right.is_none()),
-                }
+                order_of_keys(source, left.as_ref(), right.as_ref())
             });
             found.fold(Ordering::Equal, Ordering::then)
         });
@@ -313,6 +302,22 @@ fn product(lists: impl Iterator<Item = Vec<Option<Scalar>>>) -> Vec<Key> {
         };
         keys.iter().flat_map(longer).collect()
     })
+}
+
+/// Compares two keys of a source of `composite`.
+fn order_of_keys(source: &Value, left: Option<&Scalar>, right: Option<&Scalar>) -> Ordering {
+    let is_descending = source["order"] == "desc";
+    let is_first = match source["missing_order"].as_str() {
+        Some("first") => true,
+        Some("last") => false,
+        _ => !is_descending,
+    };
+    match (left, right) {
+        (Some(left), Some(right)) if is_descending => compare(right, left),
+        (Some(left), Some(right)) => compare(left, right),
+        (left, right) if is_first => left.is_some().cmp(&right.is_some()),
+        (left, right) => left.is_none().cmp(&right.is_none()),
+    }
 }
 
 fn fields_of(key: &Key) -> Vec<(&'static str, Value)> {

@@ -1,6 +1,7 @@
 //! Files of several folders that import each other in a circle: to understand one of them, a reader needs all of them.
 //!
-//! The file of a module beside the folder of that module counts as part of the folder, as a `mod.rs` would.
+//! The file of a module beside the folder of that module counts as part of the folder, as a `mod.rs` does. A `mod.rs`
+//! alone counts as a file beside its folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -33,16 +34,15 @@ fn no_circle_of_files_crosses_folders() {
 }
 
 fn folder_of(file: &str, arrows: &Arrows<'_>) -> String {
-    let own = file.trim_end_matches(".rs");
+    let own = file.trim_end_matches("/mod.rs").trim_end_matches(".rs");
     let is_inside = |other: &&str| {
-        other
-            .strip_prefix(own)
-            .is_some_and(|rest| rest.starts_with('/'))
+        let rest = other.strip_prefix(own);
+        *other != file && rest.is_some_and(|rest| rest.starts_with('/'))
     };
     if arrows.keys().any(is_inside) {
         return own.to_owned();
     }
-    let parent = Path::new(file).parent().unwrap();
+    let parent = Path::new(own).parent().unwrap();
     parent.to_string_lossy().replace('\\', "/")
 }
 

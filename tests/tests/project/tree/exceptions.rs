@@ -8,43 +8,24 @@ pub(super) const CIRCLES: &[(&str, usize)] = &[];
 
 /// Folders with more entries than [`super::sizes::MAX_ENTRIES`].
 pub(super) const FOLDERS: &[(&str, usize)] = &[
-    ("cli/src/commands/index", 13),
-    ("edge-adapters/edge-io/src", 13),
-    ("edge-adapters/page/src", 13),
     ("formats/src", 15),
     ("formats/src/parse", 14),
     ("guest/src", 13),
+    ("guest/src/query/dsl", 13),
     ("index-builder/src", 17),
-    ("index-builder/src/packager", 13),
-    ("index-builder/src/publisher", 16),
     ("index-builder/src/source", 15),
-    ("runtime/src", 18),
-    ("split-format/src/split", 13),
-    ("stores/src", 16),
-    ("tests/src", 18),
-    ("tests/src/conformance", 14),
-    ("tests/src/conformance/requests", 21),
-    ("tests/src/random", 17),
-    ("xtask/src", 18),
 ];
 
 /// Files with more lines than [`super::sizes::MAX_LINES`], tests aside.
-pub(super) const FILES: &[(&str, usize)] = &[("index-builder/src/storage/index_store.rs", 579)];
+pub(super) const FILES: &[(&str, usize)] = &[
+    ("index-builder/src/storage/index_store.rs", 579),
+    ("server/src/routes/reads.rs", 533),
+];
 
 /// Functions with more lines than [`super::functions::MAX_LINES`], as `file::name`.
 pub(super) const FUNCTIONS: &[(&str, usize)] = &[
-    ("cli/src/commands/index/describe/run.rs::table_of", 81),
-    ("cli/src/commands/index/ingest/report.rs::text_of", 107),
-    ("cli/src/commands/mcp/answer.rs::note_missing", 76),
-    ("cli/src/render/aggregations.rs::bucket_table", 73),
-    ("cli/src/render/aggregations/pages.rs::page", 76),
-    (
-        "doc-mapper/src/config/read/read_settings.rs::merge_policy",
-        71,
-    ),
     ("doc-mapper/src/mapper/parse/walk.rs::visit_map", 71),
     ("index-builder/src/ingest/run.rs::build", 91),
-    ("index-builder/src/merge/input.rs::open", 77),
     ("index-builder/src/packager/mod.rs::package_split", 79),
     ("index-builder/src/pipeline/collector.rs::add", 71),
     ("index-builder/src/pipeline/run.rs::run", 130),
@@ -55,13 +36,8 @@ pub(super) const FUNCTIONS: &[(&str, usize)] = &[
     ),
     ("index-builder/src/source/records.rs::new", 91),
     ("index-builder/src/source/records.rs::next_batch", 88),
-    ("index-builder/src/upkeep/schedules.rs::check", 99),
-    ("samples/src/records/aws.rs::alb", 74),
-    ("tests/kernels/src/job.rs::once", 94),
-    ("tests/src/random/aggregations/buckets.rs::ranges", 74),
     ("tests/src/random/aggregations/metrics.rs::top_hits", 84),
-    ("tests/src/random/aggregations/terms.rs::composite", 80),
-    ("tests/src/random/dsl.rs::leaf", 82),
+    ("tests/src/random/asked/dsl.rs::leaf", 82),
 ];
 
 /// Compares sizes above the limit with the exceptions.

@@ -84,7 +84,7 @@ impl Modules {
         }
         rest.push_str(code);
         let mut mentions = Vec::new();
-        for path in paths_in(&rest) {
+        for path in paths_in(&without_visibility(&rest)) {
             let imported = imports.iter().find(|import| import.name == path[0]);
             match imported {
                 Some(import) => {
@@ -173,6 +173,16 @@ impl Modules {
         }
         arrows
     }
+}
+
+/// Returns the code without the paths in `pub(in …)`, which import nothing.
+fn without_visibility(code: &str) -> String {
+    let mut parts = code.split("pub(in ");
+    let mut kept = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        kept.push_str(part.split_once(')').map_or(part, |(_, rest)| rest));
+    }
+    kept
 }
 
 /// Returns the code before the next `use`, its declaration, and the code after it.

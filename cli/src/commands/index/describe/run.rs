@@ -111,6 +111,26 @@ fn describe_on_web(uri: &str) -> Result<IndexDescription> {
 
 fn table_of(described: &Described<'_>, screen: &Screen) -> String {
     let index = described.index;
+    let mut parts = vec![facts_of(described).text(screen, "")];
+    if index.num_splits > 0 {
+        parts.push(time_line::time_line(
+            &index.splits,
+            index.time_range,
+            screen,
+        ));
+        parts.extend(
+            described
+                .outlook
+                .map(|outlook| outlook::cost_table(outlook, screen)),
+        );
+        parts.push(split_table(index).text(screen, ""));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn facts_of(described: &Described<'_>) -> Table {
+    let index = described.index;
     let mut facts = Table::new(vec![
         Column::new("", Align::Left),
         Column::new("", Align::Left),
@@ -173,22 +193,7 @@ fn table_of(described: &Described<'_>, screen: &Screen) -> String {
     for (name, text) in described.outlook.map(outlook::lines).unwrap_or_default() {
         fact(name, text);
     }
-    let mut parts = vec![facts.text(screen, "")];
-    if index.num_splits > 0 {
-        parts.push(time_line::time_line(
-            &index.splits,
-            index.time_range,
-            screen,
-        ));
-        parts.extend(
-            described
-                .outlook
-                .map(|outlook| outlook::cost_table(outlook, screen)),
-        );
-        parts.push(split_table(index).text(screen, ""));
-    }
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n")
+    facts
 }
 
 fn split_table(index: &IndexDescription) -> Table {

@@ -14,106 +14,118 @@ pub(super) fn text_of(
     store: &IndexStore,
     elapsed: Duration,
 ) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::new();
-    let mut line = |line: std::fmt::Arguments<'_>| {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{line}");
-    };
-    let (ingested, rejected) = (report.num_ingested_docs, report.num_rejected_docs);
-    let (known, dropped) = (report.num_known_docs, report.num_dropped_docs);
-    let counts = [
-        ("ingested", ingested, true),
-        ("published before", known, known > 0),
-        ("dropped", dropped, dropped > 0),
-        ("rejected", rejected, true),
-    ];
-    let told = counts.iter().filter(|(_, _, is_told)| *is_told);
-    let names: Vec<&str> = told.clone().map(|(name, ..)| *name).collect();
-    let numbers: Vec<String> = told.map(|(_, num, _)| num.to_string()).collect();
-    line(format_args!(
-        "{} = lines read: {} = {}",
-        names.join(" + "),
-        numbers.join(" + "),
-        report.num_lines
-    ));
+    let mut lines = vec![line_of_counts(report)];
     if report.num_resumed_docs > 0 {
-        line(format_args!(
+        lines.push(format!(
             "{} of them were in splits already, which an interrupted run of this ingest had made",
             numbers::count(report.num_resumed_docs)
         ));
     }
-    let of_inputs = [text_of_found(report, left_out), text_of_formats(report)];
-    for text in of_inputs.iter().flatten() {
-        line(format_args!("{text}"));
-    }
-    for text in texts_of_times(report) {
-        line(format_args!("{text}"));
-    }
-    for text in texts_of_inputs(report) {
-        line(format_args!("{text}"));
-    }
+    lines.extend(text_of_found(report, left_out));
+    lines.extend(text_of_formats(report));
+    lines.extend(texts_of_times(report));
+    lines.extend(texts_of_inputs(report));
+    lines.extend(lines_of_set_aside(report));
+    lines.extend(lines_of_sizes(report, elapsed));
+    lines.extend(lines_of_rejects(report));
+    let warnings = report.warnings.iter();
+    lines.extend(warnings.map(|warning| format!("warning: {}", warning.message)));
+    lines.push(match report.num_published_splits {
+        0 => format!("{} is as it was", store.uri()),
+        _ => format!("published to {}", store.uri()),
+    });
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// Returns the sum of documents that equals the number of lines.
+fn line_of_counts(report: &IngestReport) -> String {
+    let (known, dropped) = (report.num_known_docs, report.num_dropped_docs);
+    let counts = [
+        ("ingested", report.num_ingested_docs, true),
+        ("published before", known, known > 0),
+        ("dropped", dropped, dropped > 0),
+        ("rejected", report.num_rejected_docs, true),
+    ];
+    let told = counts.iter().filter(|(_, _, is_told)| *is_told);
+    let names: Vec<&str> = told.clone().map(|(name, ..)| *name).collect();
+    let numbers: Vec<String> = told.map(|(_, num, _)| num.to_string()).collect();
+    format!(
+        "{} = lines read: {} = {}",
+        names.join(" + "),
+        numbers.join(" + "),
+        report.num_lines
+    )
+}
+
+/// Returns the notes on documents that are kept as text or dropped.
+fn lines_of_set_aside(report: &IngestReport) -> Vec<String> {
+    let mut lines = Vec::new();
     if report.num_kept_docs > 0 {
         let reasons = counted_reasons(&report.kept_by_reason);
-        line(format_args!(
+        lines.push(format!(
             "{} of the documents are only kept, for something is wrong with them ({}); the query \
              `_parse_error:*` finds them",
             numbers::count(report.num_kept_docs),
             reasons
         ));
     }
-    if dropped > 0 {
-        line(format_args!(
+    if report.num_dropped_docs > 0 {
+        lines.push(format!(
             "dropped by the transform: {}",
             counted_reasons(&report.dropped_by_reason)
         ));
     }
-    let num_docs = ingested + report.num_known_docs;
-    line(format_args!(
+    lines
+}
+
+/// Returns the speed, and the sizes of the input and of its splits.
+fn lines_of_sizes(report: &IngestReport, elapsed: Duration) -> Vec<String> {
+    let num_docs = report.num_ingested_docs + report.num_known_docs;
+    let speed = format!(
         "{} in {}: {}",
         numbers::counted(num_docs, "document"),
         numbers::duration(elapsed),
         numbers::rate(num_docs, elapsed, "documents"),
-    ));
+    );
     let input = numbers::bytes(report.num_raw_bytes);
     let share = numbers::share(report.num_split_bytes, report.num_raw_bytes);
-    match report.splits.len() as u64 {
-        0 => line(format_args!("{input} of input became no split")),
-        num_splits => line(format_args!(
+    let sizes = match report.splits.len() as u64 {
+        0 => format!("{input} of input became no split"),
+        num_splits => format!(
             "{input} of input became {} in {}: {} of its size",
             numbers::bytes(report.num_split_bytes),
             numbers::counted(num_splits, "split"),
             share.unwrap_or_default(),
-        )),
-    }
+        ),
+    };
+    let mut lines = vec![speed, sizes];
     if report.num_known_splits > 0 {
-        line(format_args!(
+        lines.push(format!(
             "{} of them had been published before and stay as they are",
             numbers::count(report.num_known_splits)
         ));
     }
-    if rejected > 0 {
+    lines
+}
+
+fn lines_of_rejects(report: &IngestReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    if report.num_rejected_docs > 0 {
         let reasons = counted_reasons(&report.rejects_by_reason);
         let place = match &report.rejects_path {
             Some(path) => format!("; see {}", path.display()),
             None => String::new(),
         };
-        line(format_args!("rejected lines by reason: {}{place}", reasons));
+        lines.push(format!("rejected lines by reason: {reasons}{place}"));
         if report.num_unwritten_rejects > 0 {
-            line(format_args!(
+            lines.push(format!(
                 "{} of them are not in that file, because it is full (--max-rejects-bytes)",
                 numbers::count(report.num_unwritten_rejects)
             ));
         }
     }
-    for warning in &report.warnings {
-        line(format_args!("warning: {}", warning.message));
-    }
-    match report.num_published_splits == 0 {
-        true => line(format_args!("{} is as it was", store.uri())),
-        false => line(format_args!("published to {}", store.uri())),
-    }
-    text
+    lines
 }
 
 fn counted_reasons(by_reason: &BTreeMap<String, u64>) -> String {

@@ -90,12 +90,8 @@ pub(in crate::api::elastic) fn read_search(
     let tracks_scores = tracks_scores(&mut body, params)?;
     let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
     let is_scroll = question.scroll.is_some() || scroll.is_some();
-    let counts_all = total_is_number || is_scroll;
-    let most_counted = most_counted(&mut body, params, counts_all)?;
-    question.track_total_hits = match most_counted {
-        Some(u64::MAX) => Counting::All,
-        most => Counting::UpTo(most.unwrap_or(0)),
-    };
+    let most_counted = most_counted(&mut body, params, total_is_number || is_scroll)?;
+    question.track_total_hits = counting(most_counted);
     question.query = given.hits()?.parse(settings.now_ms, &settings.limits)?;
     add_slice(&mut body, &mut question, pinned.is_some() || is_scroll)?;
     let score = question.query.constant_score();
@@ -136,6 +132,13 @@ pub(in crate::api::elastic) fn read_search(
     let mut search = finish(question, aggs, budget, settings)?;
     search.question.named = parse_named(&named.clauses, settings.now_ms, &settings.limits)?;
     Ok(search.with(aggregated))
+}
+
+fn counting(most_counted: Option<u64>) -> Counting {
+    match most_counted {
+        Some(u64::MAX) => Counting::All,
+        most => Counting::UpTo(most.unwrap_or(0)),
+    }
 }
 
 /// Takes whether hits have scores, too, where something else sorts them.

@@ -1,3 +1,5 @@
+//! Queries in Kibana's language become trees, and errors name columns.
+
 use super::{KqlOptions, parse_kql};
 use crate::limits::Limits;
 use crate::query::tree::QueryNode;

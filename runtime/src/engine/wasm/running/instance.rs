@@ -15,8 +15,8 @@ use super::parts::len_of_part;
 #[cfg(target_os = "linux")]
 use super::stop::StopPage;
 use super::ticker::{Running, Ticker};
+use crate::engine::defect;
 use crate::engine::{EngineInstance, InstanceLimits};
-use crate::error::defect;
 use crate::fetch::FetchErrorKind;
 use crate::session::{
     Budget, ByteClass, CacheLookup, CacheStore, Demand, HostReport, HttpResponse, Outcome,

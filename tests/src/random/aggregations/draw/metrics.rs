@@ -4,10 +4,10 @@ use rand::{Rng, RngExt};
 use serde_json::{Value, json};
 
 use super::{is_column, is_date, is_number};
+use crate::random::asked::generate::Generator;
 use crate::random::documents::one_of;
-use crate::random::generate::Generator;
 use crate::random::schema::{Diet, Field, Kind};
-use crate::random::table::Scalar;
+use crate::random::truth::table::Scalar;
 
 const METRICS: [&str; 12] = [
     "avg",

@@ -8,11 +8,11 @@ use rand::{Rng, RngExt};
 use serde_json::{Map, Value, json};
 
 use super::scan::{Filters, shown};
+use crate::random::asked::generate::Generator;
+use crate::random::asked::query::Node;
 use crate::random::documents::one_of;
-use crate::random::generate::Generator;
-use crate::random::query::Node;
 use crate::random::schema::{Diet, Field, Kind};
-use crate::random::table::Scalar;
+use crate::random::truth::table::Scalar;
 
 /// Maximum number of aggregations in a request.
 const MAX_AGGS: usize = 14;

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::super::expect::scalar;
 use super::super::zones::FORMATS;
 use super::{is_column, is_date, is_number};
+use crate::random::asked::generate::Generator;
 use crate::random::dates;
 use crate::random::documents::one_of;
-use crate::random::generate::Generator;
 use crate::random::schema::Kind;
-use crate::random::table::{Scalar, literal};
+use crate::random::truth::table::{Scalar, literal};
 
 impl<R: Rng> Generator<'_, R> {
     pub(super) fn histogram(&mut self) -> Option<Value> {
@@ -249,6 +249,9 @@ fn order_of(kind: &str, end: &Value) -> (i128, u128) {
                 0,
             )
         }
-        _ => (0, crate::random::table::ip(end.as_str().unwrap()).unwrap()),
+        _ => (
+            0,
+            crate::random::truth::table::ip(end.as_str().unwrap()).unwrap(),
+        ),
     }
 }

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use super::super::scan::Filters;
 use super::super::terms::PATTERNS;
 use super::{is_column, is_date, is_number};
+use crate::random::asked::generate::Generator;
 use crate::random::documents::one_of;
-use crate::random::generate::Generator;
 use crate::random::schema::{Diet, Kind};
 
 impl<R: Rng> Generator<'_, R> {

@@ -1,0 +1,4 @@
+//! Documents of the tests, with the configs of their indexes.
+
+pub(crate) mod documents;
+pub(crate) mod numbers;

@@ -1,0 +1,109 @@
+//! `cargo xtask conformance`: builds all hosts, and sends them the same requests; and `cargo xtask yaml-tests`: runs
+//! OpenSearch's own tests.
+
+use std::env;
+use std::process::Command;
+
+use anyhow::Result;
+
+use super::wasi;
+use crate::packages::npm;
+use crate::step::run;
+use crate::workspace::Workspace;
+use crate::{guest, tools};
+
+/// Program that sends the requests.
+const PROGRAM: &str = "canter-conformance";
+/// Programs that are built for this machine: the one that sends the requests, and the hosts in this
+/// workspace.
+pub(crate) const PROGRAMS: [&str; 3] = ["canter", "canter-lambda-search", PROGRAM];
+/// Document that contains the table.
+const DOCUMENT: &str = "docs/conformance.md";
+/// Hosts that CI must not skip, by their names in `--list`.
+const REQUIRED: &str = "native,runtime,wasmtime-run,wasmtime-serve,workerd,lambda,node,chromium";
+
+/// Builds the hosts and runs the program with `args`. Without arguments, updates the table in the
+/// document.
+pub(crate) fn conformance(workspace: &Workspace, args: &[String]) -> Result<()> {
+    guest::build(workspace)?;
+    for name in PROGRAMS {
+        run(
+            &format!("conformance: build {name}"),
+            &mut workspace.build_binary(name),
+        )?;
+    }
+    let mut command = Command::new(workspace.dev_binary(PROGRAM));
+    match args.is_empty() {
+        true => command.arg("--write").arg(workspace.root.join(DOCUMENT)),
+        false => command.args(args),
+    };
+    prepare(workspace)?;
+    compare(&mut command)
+}
+
+/// Runs the program as a step of all tests, which have built our programs and called `prepare`. In
+/// CI, required hosts must not be skipped.
+pub(crate) fn test(workspace: &Workspace) -> Result<()> {
+    let mut command = Command::new(workspace.dev_binary(PROGRAM));
+    if env::var_os("CI").is_some() {
+        command.args(["--require", REQUIRED]);
+    }
+    compare(&mut command)
+}
+
+/// Installs and builds the hosts and their runtimes.
+pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
+    tools::install_for_hosts(workspace)?;
+    // Ahead-of-time compilation needs the stock wasmtime, so the tools come first.
+    wasi::build(workspace)?;
+    if tools::has_viceroy(workspace) {
+        wasi::build_fastly(workspace)?;
+    }
+    // The program reports the hosts that it skips.
+    if let Err(error) = npm::build(workspace) {
+        eprintln!("   the JavaScript hosts are not built: {error:#}");
+    }
+    Ok(())
+}
+
+fn compare(command: &mut Command) -> Result<()> {
+    run("conformance: the same answers from every host", command)
+}
+
+/// Program that runs OpenSearch's YAML tests.
+pub(crate) const YAML_PROGRAM: &str = "canter-yaml-tests";
+
+/// Builds the server, and runs the tests with `args`.
+pub(crate) fn yaml_tests(workspace: &Workspace, args: &[String]) -> Result<()> {
+    guest::build(workspace)?;
+    for name in ["canter", YAML_PROGRAM] {
+        run(
+            &format!("yaml-tests: build {name}"),
+            &mut workspace.build_binary(name),
+        )?;
+    }
+    tools::rest_spec::install(workspace)?;
+    run(
+        "yaml-tests: OpenSearch's tests",
+        Command::new(workspace.dev_binary(YAML_PROGRAM)).args(args),
+    )
+}
+
+/// Runs the tests with both engines as a step of all tests, which have built our programs. Without
+/// Maven, they are skipped, except in CI.
+pub(crate) fn test_yaml(workspace: &Workspace) -> Result<()> {
+    if let Err(error) = tools::rest_spec::install(workspace) {
+        if env::var_os("CI").is_some() {
+            return Err(error);
+        }
+        eprintln!("   SKIPPED OpenSearch's YAML tests: {error:#}");
+        return Ok(());
+    }
+    for engine in ["native", "wasm"] {
+        run(
+            &format!("yaml-tests: OpenSearch's tests, {engine}"),
+            Command::new(workspace.dev_binary(YAML_PROGRAM)).args(["--engine", engine]),
+        )?;
+    }
+    Ok(())
+}
