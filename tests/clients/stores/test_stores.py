@@ -71,7 +71,7 @@ def test_llama_index_keeps_and_finds_nodes_by_words(url):
         assert await names("red") == {"c"}
         await store.adelete_nodes(["a"])
         assert await names("car") == set()
-        await store.close()
+        store.close()
 
     asyncio.run(run())
 
