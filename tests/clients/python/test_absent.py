@@ -11,7 +11,6 @@ CALLS = {
     "snapshots": lambda client: client.snapshot.get_repository(),
     "users": lambda client: client.security.get_user(),
     "the state of a cluster": lambda client: client.cluster.state(),
-    "documents from another index": lambda client: client.reindex(source={"index": "logs"}, dest={"index": "more"}),
     "templates of searches": lambda client: client.search_template(source='{"query": {"match_all": {}}}'),
 }
 
