@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use canter_runtime::Searcher;
 use canter_runtime::cache::MemoryCache;
 use canter_runtime::engine::NativeEngine;
-use canter_runtime::session::HttpRequest;
-use canter_runtime::{Caller, Limits, Searcher};
 use canter_tests::TestIndex;
 use serde_json::{Value, json};
+
+use super::calls::{call, named};
 
 const CONFIG: &str = "
 version: 0.9
@@ -53,25 +54,6 @@ fn searcher() -> Searcher {
         .index_from("logs", Arc::new(index.fetcher()), "logs")
         .and_then(|builder| builder.build())
         .unwrap()
-}
-
-fn call(searcher: &Searcher, method: &str, path: &str, query: &str, body: &Value) -> (u16, Value) {
-    let request = HttpRequest {
-        method: method.to_owned(),
-        path: path.to_owned(),
-        query: query.to_owned(),
-        body: match body.is_null() {
-            true => Vec::new(),
-            false => body.to_string().into_bytes(),
-        },
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
-    let body = serde_json::from_slice(&answer.response.body).unwrap();
-    (answer.response.status, body)
 }
 
 fn search(searcher: &Searcher, body: &Value) -> Value {
@@ -303,11 +285,7 @@ fn operators_of_lucene_s_expressions_have_their_meaning() {
         .map(|n| json!({"n": n, "tags": [format!("v{n}"), format!("w{n:03}")]}).to_string());
     let lines: Vec<String> = numbers.collect();
     let index = TestIndex::build(CONFIG, &lines, 1).unwrap();
-    let searcher = Searcher::builder()
-        .engine(Arc::new(NativeEngine::new()))
-        .index_from("logs", Arc::new(index.fetcher()), "logs")
-        .and_then(|builder| builder.build())
-        .unwrap();
+    let searcher = named(&index, "logs");
     let numbers = |first: u64, last: u64| (first..=last).collect::<Vec<u64>>();
     assert_eq!(found(&searcher, &regexp("v<9-101>")), numbers(9, 101));
     assert_eq!(found(&searcher, &regexp("w<009-101>")), numbers(9, 101));

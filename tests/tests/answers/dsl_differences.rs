@@ -4,13 +4,14 @@
 
 use std::sync::Arc;
 
+use canter_runtime::Searcher;
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::{ByteRange, FetchError, FetchedRange, RangeFetcher};
-use canter_runtime::session::HttpRequest;
-use canter_runtime::{Caller, Limits, Searcher};
 use canter_tests::TestIndex;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+
+use super::calls::call;
 
 const CONFIG: &str = "
 version: 0.9
@@ -50,19 +51,7 @@ fn ask(searcher: &Searcher, query: &str, body: &Value) -> (u16, Value) {
 }
 
 fn ask_at(searcher: &Searcher, path: &str, query: &str, body: &Value) -> (u16, Value) {
-    let request = HttpRequest {
-        method: "POST".to_owned(),
-        path: path.to_owned(),
-        query: query.to_owned(),
-        body: body.to_string().into_bytes(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
-    let body = serde_json::from_slice(&answer.response.body).unwrap();
-    (answer.response.status, body)
+    call(searcher, "POST", path, query, body)
 }
 
 /// Returns the numbers of the found documents, with one part of each hit.

@@ -1,12 +1,10 @@
 //! Regression tests of wrong answers to Elasticsearch's query DSL that random queries found.
 
-use std::sync::Arc;
-
-use canter_runtime::engine::NativeEngine;
-use canter_runtime::session::HttpRequest;
-use canter_runtime::{Caller, Limits, Searcher};
+use canter_runtime::Searcher;
 use canter_tests::TestIndex;
 use serde_json::{Value, json};
+
+use super::calls::{call, named};
 
 const CONFIG: &str = "
 version: 0.9
@@ -31,18 +29,7 @@ fn found(index: &TestIndex, query: &Value) -> Vec<u64> {
 
 /// Returns the answer of Elasticsearch's API.
 fn elastic(searcher: &Searcher, path: &str, body: &Value) -> Value {
-    let request = HttpRequest {
-        method: "POST".to_owned(),
-        path: path.to_owned(),
-        query: String::new(),
-        body: body.to_string().into_bytes(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
-    serde_json::from_slice(&answer.response.body).unwrap()
+    call(searcher, "POST", path, "", body).1
 }
 
 fn index(documents: &[Value]) -> TestIndex {
@@ -327,11 +314,7 @@ fn pages_of_dates_go_on_where_the_last_one_ended() {
         .map(|time| json!({"fine": time, "seen": time}))
         .collect();
     let index = index(&documents);
-    let searcher = Searcher::builder()
-        .engine(Arc::new(NativeEngine::new()))
-        .index_from("logs", Arc::new(index.fetcher()), "logs")
-        .and_then(|builder| builder.build())
-        .unwrap();
+    let searcher = named(&index, "logs");
     for (field, order) in [
         ("fine", "desc"),
         ("fine", "asc"),
@@ -367,11 +350,7 @@ fn what_matches_everything_counts_for_the_score() {
         json!({"tag": "a"}),
         json!({"tag": "b"}),
     ]);
-    let searcher = Searcher::builder()
-        .engine(Arc::new(NativeEngine::new()))
-        .index_from("logs", Arc::new(index.fetcher()), "logs")
-        .and_then(|builder| builder.build())
-        .unwrap();
+    let searcher = named(&index, "logs");
     let term = json!({"constant_score": {"filter": {"term": {"tag": "a"}}, "boost": 0.5}});
     let all = json!({"match_all": {}});
     for (query, score) in [

@@ -2,13 +2,12 @@
 //! (<https://www.elastic.co/docs/reference/query-languages/kql>), judged by a scan of the documents.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
-use canter_runtime::engine::NativeEngine;
-use canter_runtime::session::HttpRequest;
-use canter_runtime::{Caller, Limits, Searcher};
+use canter_runtime::Searcher;
 use canter_tests::TestIndex;
 use serde_json::{Value, json};
+
+use super::calls::{call, named};
 
 const CONFIG: &str = r#"
 version: 0.9
@@ -91,30 +90,11 @@ fn documents() -> Vec<Value> {
 fn searcher() -> Searcher {
     let lines: Vec<String> = documents().iter().map(Value::to_string).collect();
     let index = TestIndex::build(CONFIG, &lines, 3).unwrap();
-    Searcher::builder()
-        .engine(Arc::new(NativeEngine::new()))
-        .index_from("logs", Arc::new(index.fetcher()), "logs")
-        .and_then(|builder| builder.build())
-        .unwrap()
+    named(&index, "logs")
 }
 
 fn ask(searcher: &Searcher, path: &str, query: &str, body: &Value) -> (u16, Value) {
-    let request = HttpRequest {
-        method: "POST".to_owned(),
-        path: path.to_owned(),
-        query: query.to_owned(),
-        body: match body.is_null() {
-            true => Vec::new(),
-            false => body.to_string().into_bytes(),
-        },
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
-    let body = serde_json::from_slice(&answer.response.body).unwrap();
-    (answer.response.status, body)
+    call(searcher, "POST", path, query, body)
 }
 
 /// What a document is asked.

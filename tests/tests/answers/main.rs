@@ -4,6 +4,7 @@
 
 mod answers;
 mod api;
+mod calls;
 mod clauses;
 mod counting;
 mod dsl_differences;

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use canter_runtime::engine::NativeEngine;
-use canter_runtime::session::HttpRequest;
-use canter_runtime::{Caller, Limits, Searcher};
+use canter_runtime::{Limits, Searcher};
 use canter_tests::{TestIndex, run, run_with};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
+
+use super::calls::{call, named};
 
 fn config(options: &str) -> String {
     format!(
@@ -367,7 +368,7 @@ fn inner_hits_are_the_objects_that_match() {
     let documents = documents(23, 80);
     for options in ["", "  store_source: true"] {
         let index = TestIndex::build(&config(options), &lines(&documents), 30).unwrap();
-        let searcher = named(&index);
+        let searcher = named(&index, "nested");
         let inner = json!({"bool": {"should": [{"term": {"parts.kind": "a"}}, {"range": {"parts.size": {"gte": 4}}}]}});
         let body = json!({"size": 100, "query": {"nested": {"path": "parts", "query": inner, "inner_hits": {
             "size": 2, "from": 1, "name": "those", "_source": ["kind"]}}}, "fields": ["n"]});
@@ -401,7 +402,7 @@ fn inner_hits_are_the_objects_that_match() {
         }
     }
     let index = TestIndex::build(&config(""), &lines(&documents), 30).unwrap();
-    let searcher = named(&index);
+    let searcher = named(&index, "nested");
     let refused = elastic(
         &searcher,
         &json!({"query": {"nested": {"path": "parts", "query": {"match_all": {}},
@@ -433,27 +434,7 @@ fn hits_show_objects_as_they_were_written_and_merges_keep_them() {
     }
 }
 
-/// Returns a searcher that knows the index by a name.
-fn named(index: &TestIndex) -> Searcher {
-    Searcher::builder()
-        .engine(Arc::new(NativeEngine::new()))
-        .index_from("nested", Arc::new(index.fetcher()), "nested")
-        .and_then(|builder| builder.build())
-        .unwrap()
-}
-
 /// Returns the answer of Elasticsearch's API.
 fn elastic(searcher: &Searcher, body: &Value) -> Value {
-    let request = HttpRequest {
-        method: "POST".to_owned(),
-        path: "/nested/_search".to_owned(),
-        query: String::new(),
-        body: body.to_string().into_bytes(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
-    serde_json::from_slice(&answer.response.body).unwrap()
+    call(searcher, "POST", "/nested/_search", "", body).1
 }

@@ -1,12 +1,10 @@
 //! Words without a field, and patterns of fields: in all fields, as in Elasticsearch, and large sets of terms.
 
-use std::sync::Arc;
-
-use canter_runtime::engine::NativeEngine;
-use canter_runtime::session::HttpRequest;
-use canter_runtime::{Caller, Limits, Searcher};
+use canter_runtime::Searcher;
 use canter_tests::TestIndex;
 use serde_json::{Value, json};
+
+use super::calls::{call, named};
 
 const FIELDS: &str = "
     - {name: n, type: u64, fast: true}
@@ -50,27 +48,11 @@ fn documents() -> Vec<String> {
 
 fn searcher(config: &str) -> Searcher {
     let index = TestIndex::build(config, &documents(), 2).unwrap();
-    Searcher::builder()
-        .engine(Arc::new(NativeEngine::new()))
-        .index_from("logs", Arc::new(index.fetcher()), "logs")
-        .and_then(|builder| builder.build())
-        .unwrap()
+    named(&index, "logs")
 }
 
 fn ask(searcher: &Searcher, path: &str, body: &Value) -> (u16, Value) {
-    let request = HttpRequest {
-        method: "POST".to_owned(),
-        path: path.to_owned(),
-        query: String::new(),
-        body: body.to_string().into_bytes(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
-    let body = serde_json::from_slice(&answer.response.body).unwrap();
-    (answer.response.status, body)
+    call(searcher, "POST", path, "", body)
 }
 
 /// Returns the numbers of the found documents, ascending.

@@ -4,12 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
+use canter_runtime::Searcher;
 use canter_runtime::engine::NativeEngine;
 use canter_runtime::fetch::CoalesceOptions;
-use canter_runtime::session::HttpRequest;
-use canter_runtime::{Caller, Limits, Searcher};
 use canter_tests::{TestIndex, run};
 use serde_json::{Value, json};
+
+use super::calls::{call, named};
 
 fn config(options: &str) -> String {
     format!(
@@ -635,7 +636,7 @@ fn boxes_centers_and_ranges_of_distances_are_those_of_a_scan() {
 fn hits_are_sorted_by_distance_page_by_page() {
     let (places, lines) = documents(13, 900);
     let index = TestIndex::build(&config(""), &lines, 250).unwrap();
-    let searcher = named(&index);
+    let searcher = named(&index, "places");
     let origins = [(10.0, 20.0), (-30.0, 170.0)];
     for (mode, order) in [
         ("min", "asc"),
@@ -718,7 +719,7 @@ fn hits_are_sorted_by_distance_page_by_page() {
 fn points_are_shown_as_fields() {
     let lines = [r#"{"t":1700000001,"n":0,"at":[[-71.34,41.12],"1,2"]}"#.to_owned()];
     let index = TestIndex::build(&config(""), &lines, 10).unwrap();
-    let searcher = named(&index);
+    let searcher = named(&index, "places");
     let check = |body: Value, expected: Value| {
         let answer = elastic(&searcher, &body);
         assert_eq!(
@@ -744,27 +745,7 @@ fn points_are_shown_as_fields() {
     );
 }
 
-/// Returns a searcher that knows the index by a name.
-fn named(index: &TestIndex) -> Searcher {
-    Searcher::builder()
-        .engine(Arc::new(NativeEngine::new()))
-        .index_from("places", Arc::new(index.fetcher()), "places")
-        .and_then(|builder| builder.build())
-        .unwrap()
-}
-
 /// Returns the answer of Elasticsearch's API.
 fn elastic(searcher: &Searcher, body: &Value) -> Value {
-    let request = HttpRequest {
-        method: "POST".to_owned(),
-        path: "/places/_search".to_owned(),
-        query: String::new(),
-        body: body.to_string().into_bytes(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
-    serde_json::from_slice(&answer.response.body).unwrap()
+    call(searcher, "POST", "/places/_search", "", body).1
 }
