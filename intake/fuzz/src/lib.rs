@@ -84,6 +84,9 @@ fn written(actions: &[Action<'_>]) -> Vec<u8> {
                 metadata.insert(key.to_owned(), value.clone().into());
             }
         }
+        if let Some(require_alias) = action.require_alias {
+            metadata.insert("require_alias".to_owned(), require_alias.into());
+        }
         let numbers = [
             ("if_seq_no", action.if_seq_no),
             ("if_primary_term", action.if_primary_term),
