@@ -12,9 +12,10 @@ use tantivy::query::{
     AllScorer, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight,
 };
 use tantivy::schema::Field;
-use tantivy::{DateTime, DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{DateTime, DocId, DocSet, Score, SegmentReader, TERMINATED, Term};
 
 use super::ValueRange;
+use super::passing::explained;
 use super::scan_full::ScanFull;
 use crate::limits::TimeFilter;
 
@@ -159,13 +160,7 @@ impl Weight for ColumnQuery {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
-        }
-        Ok(Explanation::new("a value within the range", 1.0))
+        explained(self.scorer(reader, 1.0)?, doc, "a value within the range")
     }
 }
 

@@ -1,15 +1,15 @@
 //! The documents with a text that an automaton takes, by the dictionary of a column.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
 use canter_aggregations::{BitSet, FullColumn};
 use tantivy::columnar::{Column, Dictionary, DynamicColumn};
 use tantivy::query::{ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer, Weight};
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+use tantivy::{DocId, Score, SegmentReader, TantivyError};
 use tantivy_fst::Automaton;
 
 use super::column_query::{full_scorer, scorer};
+use super::passing::{Passing, explained};
 use crate::query::build::TermAutomaton;
 
 /// Matches documents that have a text in the columns of a fast field that an automaton takes.
@@ -70,20 +70,14 @@ impl Weight for ColumnTerms {
                 return one_run(&handle, column.ords(), *first..=*last, boost);
             }
             let num_terms = column.num_terms();
-            let docs = Chosen::new(column.ords().clone(), &ordinals, num_terms)?;
+            let docs = chosen(column.ords().clone(), &ordinals, num_terms)?;
             return Ok(Box::new(ConstScorer::new(docs, boost)));
         }
         Ok(Box::new(EmptyScorer))
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
-        }
-        Ok(Explanation::new("a text of this form", 1.0))
+        explained(self.scorer(reader, 1.0)?, doc, "a text of this form")
     }
 }
 
@@ -100,67 +94,17 @@ fn one_run(
 }
 
 /// The documents of a column with one of some ordinals.
-struct Chosen {
+fn chosen(
     column: Column<u64>,
-    ordinals: Arc<BitSet>,
-    doc: DocId,
-}
-
-impl Chosen {
-    fn new(column: Column<u64>, ordinals: &[u64], num_terms: usize) -> tantivy::Result<Self> {
-        let too_many = || TantivyError::InternalError("a dictionary is too large".to_owned());
-        let mut set = BitSet::new(u32::try_from(num_terms).map_err(|_| too_many())?);
-        for ordinal in ordinals {
-            set.insert(u32::try_from(*ordinal).map_err(|_| too_many())?);
-        }
-        let mut chosen = Self {
-            column,
-            ordinals: Arc::new(set),
-            doc: 0,
-        };
-        chosen.go_to(0);
-        Ok(chosen)
+    ordinals: &[u64],
+    num_terms: usize,
+) -> tantivy::Result<Passing<impl Fn(u64) -> bool + use<>>> {
+    let too_many = || TantivyError::InternalError("a dictionary is too large".to_owned());
+    let mut set = BitSet::new(u32::try_from(num_terms).map_err(|_| too_many())?);
+    for ordinal in ordinals {
+        set.insert(u32::try_from(*ordinal).map_err(|_| too_many())?);
     }
-
-    /// Goes to the first document from `doc` on that matches.
-    fn go_to(&mut self, doc: DocId) -> DocId {
-        let num_docs = self.column.num_docs();
-        let is_chosen = |doc: &DocId| {
-            let mut ordinals = self.column.values_for_doc(*doc);
-            ordinals.any(|ordinal| {
-                u32::try_from(ordinal).is_ok_and(|ordinal| self.ordinals.contains(ordinal))
-            })
-        };
-        self.doc = (doc..num_docs).find(is_chosen).unwrap_or(TERMINATED);
-        self.doc
-    }
-}
-
-impl DocSet for Chosen {
-    fn advance(&mut self) -> DocId {
-        match self.doc {
-            TERMINATED => TERMINATED,
-            doc => self.go_to(doc.saturating_add(1)),
-        }
-    }
-
-    fn doc(&self) -> DocId {
-        self.doc
-    }
-
-    fn seek(&mut self, target: DocId) -> DocId {
-        match target > self.doc {
-            true => self.go_to(target),
-            false => self.doc,
-        }
-    }
-
-    fn size_hint(&self) -> u32 {
-        // How many match is not known before they are looked at.
-        self.column.num_docs() / 10
-    }
-
-    fn cost(&self) -> u64 {
-        u64::from(self.column.num_docs())
-    }
+    let is_chosen =
+        move |ordinal| u32::try_from(ordinal).is_ok_and(|ordinal| set.contains(ordinal));
+    Ok(Passing::new(column, is_chosen))
 }

@@ -7,6 +7,7 @@
 mod column_query;
 mod column_terms;
 mod number;
+mod passing;
 mod places;
 mod scan_full;
 mod term_ranges;
@@ -14,6 +15,7 @@ mod value_range;
 
 pub(super) use column_query::{ColumnQuery, FullRange, WholeValue};
 pub(super) use column_terms::ColumnTerms;
+pub(super) use passing::explained;
 pub(super) use places::{PlaceTest, within};
 pub(super) use term_ranges::term_ranges;
 pub(super) use value_range::{ValueRange, equal_values, second_of, value_ranges};

@@ -10,15 +10,16 @@ use std::sync::Arc;
 
 use canter_doc_mapper::{DocMapper, FieldKind};
 use canter_geo::{Region, cover};
-use tantivy::columnar::{Column, ColumnType};
+use tantivy::columnar::ColumnType;
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EmptyQuery, EmptyScorer, EnableScoring, Explanation, Query, Scorer,
     Weight,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError, Term};
+use tantivy::{DocId, Score, SegmentReader, Term};
 use tantivy_common::BitSet;
 
+use super::passing::{Passing, explained};
 use crate::SearchError;
 use crate::query::needs::{Needs, TermRange};
 
@@ -162,7 +163,8 @@ impl Weight for PlaceQuery {
                     if handle.column_type() == ColumnType::U64
                         && let Some(column) = handle.open_u64_lenient()?
                     {
-                        let docs = Passing::new(column, Arc::clone(&self.test.is_in));
+                        let is_in = Arc::clone(&self.test.is_in);
+                        let docs = Passing::new(column, move |code| is_in(code));
                         return Ok(Box::new(ConstScorer::new(docs, boost)));
                     }
                 }
@@ -172,13 +174,7 @@ impl Weight for PlaceQuery {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
-        }
-        Ok(Explanation::new("a point in the region", 1.0))
+        explained(self.scorer(reader, 1.0)?, doc, "a point in the region")
     }
 }
 
@@ -213,64 +209,5 @@ impl PlaceQuery {
             }
         }
         Ok(found)
-    }
-}
-
-/// The documents of a column with a value that passes a test.
-struct Passing {
-    column: Column<u64>,
-    is_in: IsIn,
-    doc: DocId,
-}
-
-impl Passing {
-    fn new(column: Column<u64>, is_in: IsIn) -> Self {
-        let mut passing = Self {
-            column,
-            is_in,
-            doc: 0,
-        };
-        passing.go_to(0);
-        passing
-    }
-
-    /// Goes to the first document from `doc` on that matches.
-    fn go_to(&mut self, doc: DocId) -> DocId {
-        let passes = |doc: &DocId| {
-            let mut codes = self.column.values_for_doc(*doc);
-            codes.any(|code| (self.is_in)(code))
-        };
-        let docs = doc..self.column.num_docs();
-        self.doc = { docs }.find(passes).unwrap_or(TERMINATED);
-        self.doc
-    }
-}
-
-impl DocSet for Passing {
-    fn advance(&mut self) -> DocId {
-        match self.doc {
-            TERMINATED => TERMINATED,
-            doc => self.go_to(doc.saturating_add(1)),
-        }
-    }
-
-    fn doc(&self) -> DocId {
-        self.doc
-    }
-
-    fn seek(&mut self, target: DocId) -> DocId {
-        match target > self.doc {
-            true => self.go_to(target),
-            false => self.doc,
-        }
-    }
-
-    fn size_hint(&self) -> u32 {
-        // The number of matches is unknown before the documents are tested.
-        self.column.num_docs() / 10
-    }
-
-    fn cost(&self) -> u64 {
-        u64::from(self.column.num_docs())
     }
 }

@@ -7,10 +7,11 @@ use tantivy::query::{
     AllScorer, BitSetDocSet, ConstScorer, EmptyScorer, EnableScoring, Explanation, Query, Scorer,
     Weight,
 };
-use tantivy::{DocId, DocSet as _, Score, SegmentReader, TantivyError};
+use tantivy::{DocId, Score, SegmentReader, TantivyError};
 use tantivy_common::BitSet;
 
 use super::clause::Clause;
+use crate::query::columns::explained;
 
 /// The clauses of a query that no index answers.
 #[derive(Clone, Debug, Default)]
@@ -109,12 +110,6 @@ impl Weight for ScanQuery {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
-        }
-        Ok(Explanation::new("found by looking at it", 1.0))
+        explained(self.scorer(reader, 1.0)?, doc, "found by looking at it")
     }
 }

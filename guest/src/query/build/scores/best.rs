@@ -6,7 +6,9 @@
 use tantivy::query::{
     BooleanQuery, ConstScoreQuery, EnableScoring, Explanation, Query, Scorer, Weight,
 };
-use tantivy::{DocId, DocSet, Score, SegmentReader, TantivyError, Term};
+use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
+
+use crate::query::columns::explained;
 
 /// Union with the score of the best query, plus a share of the others' scores.
 #[derive(Debug)]
@@ -67,13 +69,7 @@ impl Weight for BestWeight {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
-        }
-        Ok(Explanation::new("the best of several", scorer.score()))
+        explained(self.scorer(reader, 1.0)?, doc, "the best of several")
     }
 }
 

@@ -4,8 +4,9 @@
 
 use tantivy::columnar::{Column, DynamicColumn};
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
-use tantivy::{DocId, DocSet, Score, SegmentReader, TantivyError, Term};
+use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
 
+use crate::query::columns::explained;
 use crate::query::tree::{BoostMode, FunctionKind, Measure, Modifier, OfValues, ScoreMode, Shape};
 
 /// A function, with its filter as a query and its field as the name of a column.
@@ -116,13 +117,7 @@ impl Weight for FunctionsWeight {
     }
 
     fn explain(&self, reader: &SegmentReader, doc: DocId) -> tantivy::Result<Explanation> {
-        let mut scorer = self.scorer(reader, 1.0)?;
-        if scorer.doc() > doc || scorer.seek(doc) != doc {
-            return Err(TantivyError::InvalidArgument(format!(
-                "document {doc} does not match"
-            )));
-        }
-        Ok(Explanation::new("changed by functions", scorer.score()))
+        explained(self.scorer(reader, 1.0)?, doc, "changed by functions")
     }
 }
 
