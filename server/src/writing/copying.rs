@@ -391,22 +391,19 @@ async fn add_page(
             "documents are written again by their ids, and this index takes none: its config has no id_field",
         ));
     }
-    let operation = |hit: &'_ Hit| {
-        let condition = match (copying.creates, &copying.to, hit.seq_no) {
-            (true, ..) => Some(Condition::Absent),
-            (false, None, Some(seq_no)) => Some(Condition::SeqNo(seq_no)),
-            _ => None,
-        };
-        (condition.filter(|_| id_field.is_some()), id_field.is_some())
-    };
+    let has_ids = id_field.is_some();
     let operations: Vec<Operation<'_>> = page
         .iter()
         .map(|hit| {
-            let (condition, has_id) = operation(hit);
+            let condition = match (copying.creates, &copying.to, hit.seq_no) {
+                (true, ..) => Some(Condition::Absent),
+                (false, None, Some(seq_no)) => Some(Condition::SeqNo(seq_no)),
+                _ => None,
+            };
             Operation {
-                id: has_id.then_some(hit.id.as_str()),
+                id: has_ids.then_some(hit.id.as_str()),
                 document: Some(hit.source.get().as_bytes()),
-                condition,
+                condition: condition.filter(|_| has_ids),
             }
         })
         .collect();

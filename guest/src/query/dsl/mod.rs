@@ -22,7 +22,7 @@ use serde_json::{Map, Value};
 
 pub(crate) use self::params::NAME;
 use self::params::{Params, wrong};
-use super::grammar::too_many_clauses;
+use super::grammar::{check_len, too_many_clauses};
 use super::tree::{Leaf, QueryNode};
 use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
@@ -44,15 +44,7 @@ pub(crate) fn parse_dsl(
     limits: &Limits,
 ) -> Result<QueryNode, SearchError> {
     let num_bytes = serde_json::to_string(query).map_or(0, |text| text.len());
-    if num_bytes > limits.max_query_bytes {
-        return Err(SearchError::new(
-            ErrorKind::Limit,
-            format!(
-                "the query is {num_bytes} bytes long, more than the limit of {}",
-                limits.max_query_bytes
-            ),
-        ));
-    }
+    check_len(num_bytes, limits)?;
     let mut reader = Reader::new(now_ms, limits);
     let mut node = reader.only_clause("query", query)?;
     node.mark_metadata();

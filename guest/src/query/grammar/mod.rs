@@ -14,8 +14,8 @@ mod tests;
 
 pub(super) use cursor::Cursor;
 pub(crate) use kql::{KqlOptions, parse_kql};
+pub(super) use parser::{check_len, parse_words, too_many_clauses};
 pub(crate) use parser::{parse_query, parse_query_at};
-pub(super) use parser::{parse_words, too_many_clauses};
 
 /// The language whose rules apply where the two differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

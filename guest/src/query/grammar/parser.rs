@@ -39,14 +39,7 @@ pub(in crate::query) fn parse_words(
     dialect: Dialect,
     limits: &Limits,
 ) -> Result<QueryNode, SearchError> {
-    if query.len() > limits.max_query_bytes {
-        let message = format!(
-            "the query is {} bytes long, more than the limit of {}",
-            query.len(),
-            limits.max_query_bytes
-        );
-        return Err(SearchError::new(ErrorKind::Limit, message).at(path));
-    }
+    check_len(query.len(), limits).map_err(|error| error.at(path))?;
     if query.trim().is_empty() {
         let problem = "the query is empty: use * to match everything";
         return Err(SearchError::invalid(problem).at(path));
@@ -265,6 +258,20 @@ impl<'t> Parser<'t> {
             "expected {what}, found {}{hint}",
             self.cursor.found()
         ))
+    }
+}
+
+/// Returns an error for a query that is longer than the limit.
+pub(in crate::query) fn check_len(num_bytes: usize, limits: &Limits) -> Result<(), SearchError> {
+    match num_bytes > limits.max_query_bytes {
+        true => Err(SearchError::new(
+            ErrorKind::Limit,
+            format!(
+                "the query is {num_bytes} bytes long, more than the limit of {}",
+                limits.max_query_bytes
+            ),
+        )),
+        false => Ok(()),
     }
 }
 

@@ -5,7 +5,7 @@ use canter_aggregations::check_name;
 use super::literal::Literal;
 use crate::limits::Limits;
 use crate::query::grammar::cursor::Cursor;
-use crate::query::grammar::parser::too_many_clauses;
+use crate::query::grammar::parser::{check_len, too_many_clauses};
 use crate::query::tree::{
     BoolNode, Combine, Ends, Factor, Given, InFields, Leaf, Match, PatternKind, QueryNode, Range,
     Role, TextLeaf, Words,
@@ -35,14 +35,7 @@ pub(crate) fn parse_kql(
     options: &KqlOptions,
     limits: &Limits,
 ) -> Result<QueryNode, SearchError> {
-    if query.len() > limits.max_query_bytes {
-        let message = format!(
-            "the query is {} bytes long, more than the limit of {}",
-            query.len(),
-            limits.max_query_bytes
-        );
-        return Err(SearchError::new(ErrorKind::Limit, message).at(path));
-    }
+    check_len(query.len(), limits).map_err(|error| error.at(path))?;
     let mut parser = Parser {
         cursor: Cursor::new(query),
         path,
