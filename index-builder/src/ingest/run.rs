@@ -1,6 +1,6 @@
 //! One ingest from beginning to end: check, build and upload, publish.
 
-use super::checkpoint::Checkpoints;
+use super::checkpoint::{Checkpoints, Resumed};
 use super::options::IngestOptions;
 use super::progress::{Counters, Meter, Phase, Progress};
 use super::rejects::RejectsFile;
@@ -163,55 +163,20 @@ pub(super) fn build<'a>(
     let TakenApart { sources, notes } = take_apart(sources, options.max_expansion)?;
     let total_stored_bytes = sources.iter().map(Source::stored_num_bytes).sum();
     let mut checkpoints = Checkpoints::new(store, options, config, &sources)?;
-    let known = KnownSources {
+    let attempts = Attempts {
         store,
-        prepared: &prepared,
-    };
-    let attempt = |sources: Vec<Source>, checkpoints: &mut Checkpoints<'_>, resumed| {
-        let meter = Meter::new(sources.len() as u64, total_stored_bytes, progress);
-        let mut rejects = RejectsFile::new(
-            options.rejects_path.clone(),
-            options.max_rejects,
-            options.max_rejects_num_bytes,
-        );
-        let plan = Plan {
+        options,
+        config,
+        mapper: &mapper,
+        settings: &settings,
+        known: &KnownSources {
             store,
-            config,
-            mapper: &mapper,
-            options,
-            settings: &settings,
-            split_num_docs: options.split_num_docs(config.indexing_settings.split_num_docs_target),
-            meter: &meter,
-            ledger: &known,
-        };
-        let built = pipeline::run(&plan, sources, &mut rejects, checkpoints, resumed);
-        // Records rejected before a failure help to understand it.
-        let flushed = rejects.flush();
-        let built = built?;
-        flushed?;
-        Ok::<_, BuildError>((built, meter, rejects))
+            prepared: &prepared,
+        },
+        total_stored_bytes,
+        progress,
     };
-    let resumed = checkpoints.load(total_stored_bytes)?;
-    let again: Option<Vec<Source>> = match &resumed {
-        Some(_) => sources.iter().map(Source::again).collect(),
-        None => None,
-    };
-    let (built, meter, rejects) = match attempt(sources, &mut checkpoints, resumed)? {
-        (Some(built), meter, rejects) => (built, meter, rejects),
-        (None, ..) => {
-            checkpoints.remove();
-            let changed = || {
-                BuildError::unavailable(
-                    "the input is not what it was when the same ingest was interrupted: what was noted of that is \
-                     forgotten now, so run it again",
-                )
-            };
-            let (built, meter, rejects) =
-                attempt(again.ok_or_else(changed)?, &mut checkpoints, None)?;
-            (built.ok_or_else(changed)?, meter, rejects)
-        }
-    };
-
+    let (built, meter, rejects) = attempts.build(sources, &mut checkpoints)?;
     meter.tell(then);
     Ok(Uploaded {
         counters: meter.counters(then),
@@ -224,6 +189,83 @@ pub(super) fn build<'a>(
         manifest: prepared.take_manifest(),
         config: prepared.config,
     })
+}
+
+/// Everything that attempts to build the same sources share.
+struct Attempts<'w, 'a> {
+    store: &'a IndexStore,
+    options: &'a IngestOptions,
+    config: &'w IndexConfig,
+    mapper: &'w DocMapper,
+    settings: &'w ReadSettings,
+    known: &'w KnownSources<'w>,
+    total_stored_bytes: Option<u64>,
+    progress: &'a dyn Progress,
+}
+
+/// Result of an attempt with its counters and rejects.
+type Attempt<'a, T> = (T, Meter<'a>, RejectsFile);
+
+impl<'a> Attempts<'_, 'a> {
+    /// Builds the sources from where an interrupted run ended, or, if they are not what they were then, from the
+    /// beginning.
+    fn build(
+        &self,
+        sources: Vec<Source>,
+        checkpoints: &mut Checkpoints<'_>,
+    ) -> Result<Attempt<'a, Built>, BuildError> {
+        let resumed = checkpoints.load(self.total_stored_bytes)?;
+        let again: Option<Vec<Source>> = match &resumed {
+            Some(_) => sources.iter().map(Source::again).collect(),
+            None => None,
+        };
+        if let (Some(built), meter, rejects) = self.attempt(sources, checkpoints, resumed)? {
+            return Ok((built, meter, rejects));
+        }
+        checkpoints.remove();
+        let changed = || {
+            BuildError::unavailable(
+                "the input is not what it was when the same ingest was interrupted: what was noted of that is \
+                 forgotten now, so run it again",
+            )
+        };
+        let (built, meter, rejects) =
+            self.attempt(again.ok_or_else(changed)?, checkpoints, None)?;
+        Ok((built.ok_or_else(changed)?, meter, rejects))
+    }
+
+    /// Builds the sources from a position. `None` if the input has changed before it.
+    fn attempt(
+        &self,
+        sources: Vec<Source>,
+        checkpoints: &mut Checkpoints<'_>,
+        resumed: Option<Resumed>,
+    ) -> Result<Attempt<'a, Option<Built>>, BuildError> {
+        let options = self.options;
+        let meter = Meter::new(sources.len() as u64, self.total_stored_bytes, self.progress);
+        let mut rejects = RejectsFile::new(
+            options.rejects_path.clone(),
+            options.max_rejects,
+            options.max_rejects_num_bytes,
+        );
+        let target = self.config.indexing_settings.split_num_docs_target;
+        let plan = Plan {
+            store: self.store,
+            config: self.config,
+            mapper: self.mapper,
+            options,
+            settings: self.settings,
+            split_num_docs: options.split_num_docs(target),
+            meter: &meter,
+            ledger: self.known,
+        };
+        let built = pipeline::run(&plan, sources, &mut rejects, checkpoints, resumed);
+        // Records rejected before a failure help to understand it.
+        let flushed = rejects.flush();
+        let built = built?;
+        flushed?;
+        Ok((built, meter, rejects))
+    }
 }
 
 /// The sources that the index knew at the beginning of the ingest.

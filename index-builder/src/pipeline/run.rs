@@ -5,7 +5,7 @@ use super::indexer::{BuiltSegment, SegmentsBuilder};
 use super::parser::{ParsedBatch, Parser, Scratch};
 use super::reader::{Came, PlacedBatch, read};
 use super::splitter::CollectedSplit;
-use super::standing::notes_of;
+use super::standing::{Count, notes_of};
 use super::uploader::{Numbered, upload_all};
 use crate::error::BuildError;
 use crate::ingest::{CheckpointWriter, Checkpoints, IngestOptions, Meter, RejectsFile, Resumed};
@@ -19,7 +19,7 @@ use canter_formats::Format;
 use canter_split_format::SourceId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{self, ScopedJoinHandle};
+use std::thread::{self, Scope, ScopedJoinHandle};
 
 /// Number of batches in the queues before and after each parser.
 const QUEUED_BATCHES: usize = 4;
@@ -110,26 +110,12 @@ pub(crate) fn run(
 
     thread::scope(|scope| {
         let reader = scope.spawn(move || read(plan, sources, place, &to_parsers));
-        let parsers: Vec<ScopedJoinHandle<'_, _>> = from_reader
-            .into_iter()
-            .zip(to_splitter)
-            .map(|(batches, parsed)| {
-                let parse = move || parse(plan, &batches, &parsed);
-                match plan.options.transform {
-                    Some(_) => spawn_with_large_stack(scope, parse),
-                    None => Ok(scope.spawn(parse)),
-                }
-            })
-            .collect::<Result<_, _>>()?;
-        let indexers: Vec<_> = from_splitter
-            .into_iter()
-            .enumerate()
-            .map(|(indexer_ord, splits)| {
+        let parsers = spawn_parsers(scope, plan, from_reader, to_splitter)?;
+        let indexers: Vec<_> = (num_already..)
+            .zip(from_splitter)
+            .map(|(first_ord, splits)| {
                 let to_uploader = to_uploader.clone();
-                scope.spawn(move || {
-                    let first_ord = num_already + indexer_ord as u64;
-                    index(plan, first_ord, &splits, &to_uploader)
-                })
+                scope.spawn(move || index(plan, first_ord, &splits, &to_uploader))
             })
             .collect();
         drop(to_uploader);
@@ -152,64 +138,79 @@ pub(crate) fn run(
         let Some(read) = read else {
             return Ok(None);
         };
-        let (mut steps, mut num_rejected_before) = (Steps::default(), 0);
-        let (mut inputs, mut gone) = (Vec::with_capacity(read.len()), Vec::new());
-        let mut no_logs = Vec::new();
-        let sources = names.into_iter().zip(kept).zip(read);
-        for (((name, kept), came), count) in sources.zip(collected.counts) {
-            let (said, read) = match came {
-                Came::Read(said, read) => (said, read),
-                Came::Gone => {
-                    gone.push(name);
-                    continue;
-                }
-                Came::NoLog(error) => {
-                    no_logs.push(error);
-                    continue;
-                }
-            };
-            let at_ms = plan.options.ingested_at_ms;
-            let whole = kept.whole_id.filter(|_| said.is_taken);
-            let whole = whole.map(|id| count.mark_of(id, read.as_ref(), at_ms));
-            steps.marks.extend(whole);
-            if let Some(read) = read {
-                let num_known = read.known.map_or(0, |known| known.num_docs);
-                num_rejected_before += count.num_known_docs.saturating_sub(num_known);
-                if let Some(step) = count.step_of(&read, at_ms).filter(|_| kept.is_kept) {
-                    let origin = kept.origin.as_ref();
-                    let notes = origin.map(|origin| notes_of(&step, &read, origin));
-                    steps.notes.extend(notes.into_iter().flatten());
-                    steps.add(step);
-                }
-            }
-            inputs.push(ReadInput {
-                name,
-                format: said.format,
-                times: said.times,
-                num_late_lines: said.num_late_lines,
-                note: said.note,
-                waiting: said.waiting,
-                num_docs: count.num_docs,
-                num_rejects: count.num_rejects,
-                num_dropped: count.num_dropped,
-                broken_off: count.broken_off,
-            });
+        let mut results = SourceResults::default();
+        for (((name, kept), came), count) in
+            names.into_iter().zip(kept).zip(read).zip(collected.counts)
+        {
+            results.add(name, &kept, came, count, plan.options.ingested_at_ms);
         }
-        if !no_logs.is_empty() && inputs.is_empty() && gone.is_empty() {
-            return Err(no_logs.swap_remove(0));
-        }
+        let results = results.checked()?;
         Ok(Some(Built {
-            inputs,
-            gone,
-            no_logs: no_logs.iter().map(ToString::to_string).collect(),
+            inputs: results.read,
+            gone: results.gone,
+            no_logs: results.no_logs.iter().map(ToString::to_string).collect(),
             splits: uploaded?,
             kept_by_reason: collected.kept_by_reason,
             dropped_by_reason: collected.dropped_by_reason,
-            sources: steps.all(),
-            num_rejected_before,
+            sources: results.steps.all(),
+            num_rejected_before: results.num_rejected_before,
             num_resumed_splits: num_already,
         }))
     })
+}
+
+/// Results of all sources, in the order of the input.
+#[derive(Default)]
+struct SourceResults {
+    read: Vec<ReadInput>,
+    gone: Vec<String>,
+    no_logs: Vec<BuildError>,
+    steps: Steps,
+    num_rejected_before: u64,
+}
+
+impl SourceResults {
+    /// Adds the result of the next source.
+    fn add(&mut self, name: String, kept: &Kept, came: Came, count: Count, at_ms: u64) {
+        let (said, read) = match came {
+            Came::Read(said, read) => (said, read),
+            Came::Gone => return self.gone.push(name),
+            Came::NoLog(error) => return self.no_logs.push(error),
+        };
+        let whole = kept.whole_id.filter(|_| said.is_taken);
+        let whole = whole.map(|id| count.mark_of(id, read.as_ref(), at_ms));
+        self.steps.marks.extend(whole);
+        if let Some(read) = read {
+            let num_known = read.known.map_or(0, |known| known.num_docs);
+            self.num_rejected_before += count.num_known_docs.saturating_sub(num_known);
+            if let Some(step) = count.step_of(&read, at_ms).filter(|_| kept.is_kept) {
+                let origin = kept.origin.as_ref();
+                let notes = origin.map(|origin| notes_of(&step, &read, origin));
+                self.steps.notes.extend(notes.into_iter().flatten());
+                self.steps.add(step);
+            }
+        }
+        self.read.push(ReadInput {
+            name,
+            format: said.format,
+            times: said.times,
+            num_late_lines: said.num_late_lines,
+            note: said.note,
+            waiting: said.waiting,
+            num_docs: count.num_docs,
+            num_rejects: count.num_rejects,
+            num_dropped: count.num_dropped,
+            broken_off: count.broken_off,
+        });
+    }
+
+    /// Returns the results, or the first failure if no match was a log.
+    fn checked(mut self) -> Result<SourceResults, BuildError> {
+        match self.read.is_empty() && self.gone.is_empty() && !self.no_logs.is_empty() {
+            true => Err(self.no_logs.swap_remove(0)),
+            false => Ok(self),
+        }
+    }
 }
 
 /// Progress of sources; two inputs may be the same source: a file and its copy.
@@ -269,6 +270,25 @@ fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, BuildError>>) -> Result<T, B
     thread
         .join()
         .unwrap_or_else(|panic| Err(BuildError::of_panic(&*panic)))
+}
+
+/// Starts a parser for each pair of queues. Programs of a transform need a large stack.
+fn spawn_parsers<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    plan: &'scope Plan<'_>,
+    batches: Vec<Receiver<PlacedBatch>>,
+    splitter: Vec<SyncSender<ParsedBatch>>,
+) -> Result<Vec<ScopedJoinHandle<'scope, Result<(), BuildError>>>, BuildError> {
+    let queues = batches.into_iter().zip(splitter);
+    queues
+        .map(|(batches, parsed)| {
+            let parse = move || parse(plan, &batches, &parsed);
+            match plan.options.transform {
+                Some(_) => spawn_with_large_stack(scope, parse),
+                None => Ok(scope.spawn(parse)),
+            }
+        })
+        .collect()
 }
 
 fn parse(

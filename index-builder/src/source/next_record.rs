@@ -226,36 +226,7 @@ impl RecordReader {
             place: 0,
         };
         loop {
-            let available = match self.input.reader.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
-            };
-            let is_at_end = available.is_empty();
-            span.is_ended = !is_at_end;
-            span.has_end = span.is_ended;
-            // In small steps, so that little has to be given back.
-            let available = &available[..available.len().min(64 * 1024)];
-            let cut = match is_at_end {
-                true => Cut::End(0),
-                false => self.cutter.cut(available),
-            };
-            let (used, is_ended) = match cut {
-                Cut::More => (available.len(), false),
-                Cut::End(len) => (len, true),
-                Cut::Drop(len) => (len, false),
-            };
-            let used_bytes = &available[..used];
-            let room = (self.max_num_bytes + 2).saturating_sub(bytes.len() - start);
-            let may_be_given_back = self.cutter.is_in_quotes() && room > 0;
-            let room = match self.settings.keeps_all || may_be_given_back {
-                true => used,
-                false => room,
-            };
-            bytes.extend_from_slice(&used_bytes[..used.min(room)]);
-            self.line_num += memchr::memchr_iter(b'\n', used_bytes).count() as u64;
-            self.byte_offset += used as u64;
-            span.raw_num_bytes += used as u64;
-            self.input.reader.consume(used);
+            let cut = self.cut_bytes(bytes, &mut span)?;
             if matches!(cut, Cut::Drop(_)) {
                 bytes.truncate(start);
                 (span.line_num, span.byte_offset) = (self.line_num, self.byte_offset);
@@ -264,8 +235,8 @@ impl RecordReader {
             }
             let is_over = bytes.len() - start > self.max_num_bytes.saturating_add(2);
             // A quote may still be closed by a later write.
-            let is_open = is_at_end && self.input.may_grow && !self.settings.takes_open();
-            if (is_over || (is_at_end && !is_open))
+            let is_open = !span.is_ended && self.input.may_grow && !self.settings.takes_open();
+            if (is_over || (!span.is_ended && !is_open))
                 && self.cutter.is_in_quotes()
                 && self.end_at_line(bytes, &mut span)
             {
@@ -277,7 +248,7 @@ impl RecordReader {
                 self.cutter.begin_again();
                 return Ok(Some(span));
             }
-            if is_ended {
+            if matches!(cut, Cut::End(_)) {
                 break;
             }
         }
@@ -297,6 +268,42 @@ impl RecordReader {
         }
         bytes.truncate(span.range.end);
         Ok(Some(span))
+    }
+
+    /// Takes the next bytes up to a cut, or a step of them, appends what there is room for, and counts all of them.
+    fn cut_bytes(&mut self, bytes: &mut Vec<u8>, span: &mut RecordSpan) -> io::Result<Cut> {
+        let available = loop {
+            match self.input.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
+        span.is_ended = !available.is_empty();
+        span.has_end = span.is_ended;
+        // In small steps, so that little has to be given back.
+        let available = &available[..available.len().min(64 * 1024)];
+        let cut = match available.is_empty() {
+            true => Cut::End(0),
+            false => self.cutter.cut(available),
+        };
+        let used = match cut {
+            Cut::More => available.len(),
+            Cut::End(len) | Cut::Drop(len) => len,
+        };
+        let used_bytes = &available[..used];
+        let len = bytes.len() - span.range.start;
+        let room = (self.max_num_bytes + 2).saturating_sub(len);
+        let may_be_given_back = self.cutter.is_in_quotes() && room > 0;
+        let room = match self.settings.keeps_all || may_be_given_back {
+            true => used,
+            false => room,
+        };
+        bytes.extend_from_slice(&used_bytes[..used.min(room)]);
+        self.line_num += memchr::memchr_iter(b'\n', used_bytes).count() as u64;
+        self.byte_offset += used as u64;
+        span.raw_num_bytes += used as u64;
+        self.input.reader.consume(used);
+        Ok(cut)
     }
 
     /// Takes the first line as a record, because a quote in it is never closed. Returns false if it has no end.

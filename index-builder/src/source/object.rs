@@ -27,7 +27,11 @@ const OBJECTS_AT_ONCE: usize = 16;
 const ROOM_OF_OBJECT: usize = 4 << 20;
 /// Maximum number of failures of a read without a byte in between.
 const MAX_FAILURES: u32 = 5;
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
+/// Each further one is twice as long.
+const FIRST_PAUSE: Duration = match cfg!(test) {
+    true => Duration::from_millis(1),
+    false => Duration::from_millis(100),
+};
 
 /// An object as it was listed.
 #[derive(Clone, Debug)]

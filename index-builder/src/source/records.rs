@@ -17,6 +17,10 @@ const BATCH_NUM_BYTES: usize = 256 * 1024;
 /// Default maximum length of a record with many documents, in bytes.
 const MANY_DOCS_NUM_BYTES: usize = 64 << 20;
 
+/// Note on a table of one line.
+const ONLY_LINE_WAITS: &str =
+    "its only line may be the names of columns, and waits for others; --final takes it as a record";
+
 /// Facts about a source that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourceRead {
@@ -36,6 +40,34 @@ pub(crate) struct SourceRead {
     pub(crate) is_open_at_end: bool,
     /// Hashes of the first lines, for some numbers of lines ([`MARKS`]).
     pub(crate) marks: Vec<(u64, LinesHash)>,
+}
+
+/// Whether a batch may have another record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    More,
+    Last,
+}
+
+/// Returns the format of an input by its beginning, or as the settings force it.
+fn recognised(
+    input: &Input,
+    settings: &ReadSettings,
+    beginning: &[u8],
+    is_whole: bool,
+) -> Recognised {
+    match (settings.format, settings.delimiter) {
+        _ if input.parquet.is_some() => Recognised::forced(Format::Parquet, beginning, is_whole),
+        (None, Some(delimiter)) if !input.has_document_lines => {
+            Recognised::table(delimiter, beginning, is_whole)
+        }
+        (Some(format @ (Format::Csv | Format::Tsv)), Some(delimiter)) => Recognised {
+            format,
+            ..Recognised::table(delimiter, beginning, is_whole)
+        },
+        (Some(format), _) => Recognised::forced(format, beginning, is_whole),
+        (None, _) => recognise(beginning, is_whole),
+    }
 }
 
 /// Reader of one source's records.
@@ -100,23 +132,7 @@ impl RecordReader {
         let is_one_line = memchr::memchr_iter(b'\n', beginning).nth(1).is_none();
         let may_go_on = input.may_grow && !settings.takes_open() && is_one_line;
         let is_whole = is_whole && !is_cut && !(may_go_on && beginning.ends_with(b"\n"));
-        let recognised = match settings.format {
-            _ if input.parquet.is_some() => {
-                Recognised::forced(Format::Parquet, beginning, is_whole)
-            }
-            None if settings.delimiter.is_some() && !input.has_document_lines => {
-                Recognised::table(settings.delimiter.unwrap_or(b','), beginning, is_whole)
-            }
-            Some(format @ (Format::Csv | Format::Tsv)) if settings.delimiter.is_some() => {
-                let delimiter = settings.delimiter.unwrap_or(b',');
-                Recognised {
-                    format,
-                    ..Recognised::table(delimiter, beginning, is_whole)
-                }
-            }
-            Some(format) => Recognised::forced(format, beginning, is_whole),
-            None => recognise(beginning, is_whole),
-        };
+        let recognised = recognised(&input, &settings, beginning, is_whole);
         let format = recognised.format;
         if settings.multiline_start.is_some() && !format.is_of_lines() {
             return Err(BuildError::invalid(format!(
@@ -138,10 +154,7 @@ impl RecordReader {
             None => known_by(beginning, &layout, &cutter, settings.max_record_num_bytes).to_vec(),
         };
         let is_table = matches!(format, Format::Csv | Format::Tsv);
-        let waiting = (may_go_on && is_table && settings.format.is_none()).then(|| {
-            "its only line may be the names of columns, and waits for others; --final takes it as a record"
-                .to_owned()
-        });
+        let waits = may_go_on && is_table && settings.format.is_none();
         let has_rule = settings.multiline_start.is_some();
         Ok(RecordReader {
             known: None,
@@ -175,7 +188,7 @@ impl RecordReader {
             damage: None,
             num_late_lines: 0,
             is_misfit: false,
-            waiting,
+            waiting: waits.then(|| ONLY_LINE_WAITS.to_owned()),
         })
     }
 
@@ -248,68 +261,24 @@ impl RecordReader {
             self.end = Some(Ok(()));
             return end.map(|()| None);
         }
-        let mut batch = RecordBatch {
-            source_ord: self.source_ord,
-            source_id: self.source_id,
-            first_record: self.num_lines + 1,
-            counts_lines: self.counts_lines,
-            num_known_records: self.known.map_or(0, |known| known.num_lines),
-            num_known_docs: self.known.map_or(0, |known| known.num_docs),
-            layout: Arc::clone(&self.layout),
-            path_fields: Arc::clone(&self.path_fields),
-            left_out: Arc::clone(&self.left_out),
-            raw_num_bytes: 0,
-            failure: None,
-            bytes: Vec::with_capacity(BATCH_NUM_BYTES + 4096),
-            records: Vec::with_capacity(1024),
-        };
+        let mut batch = self.empty_batch();
         let first_offset = self.byte_offset;
         while batch.bytes.len() < BATCH_NUM_BYTES {
             let start = batch.bytes.len();
-            match self.next_record(&mut batch.bytes) {
-                Ok(Some(span)) if self.waits(&batch.bytes[span.range.clone()], &span) => {
-                    self.byte_offset -= span.raw_num_bytes;
-                    batch.bytes.truncate(start);
-                    self.end = Some(Ok(()));
-                    break;
-                }
-                Ok(Some(mut span)) => {
-                    let record = &batch.bytes[span.range.clone()];
-                    if self.layout.may_be_directive(record) {
-                        let mut layout = (*self.layout).clone();
-                        if layout.take_directive(record) == Directive::Taken {
-                            self.layout = Arc::new(layout);
-                            batch.bytes.truncate(start);
-                            if batch.records.is_empty() {
-                                batch.layout = Arc::clone(&self.layout);
-                                continue;
-                            }
-                            break;
-                        }
-                    }
-                    let record = &batch.bytes[span.range.clone()];
-                    let late = self
-                        .late_layout(record)
-                        .filter(|_| batch.records.is_empty());
-                    let is_late = late.is_some();
-                    batch.layout = late.unwrap_or(batch.layout);
-                    span.place = self.num_lines + 1;
-                    self.count(record, &span)?;
-                    let is_last_known = self.is_last_known(record);
-                    batch.records.push(span);
-                    if is_late || is_last_known {
-                        break;
-                    }
-                }
+            let taken = match self.next_record(&mut batch.bytes) {
+                Ok(Some(span)) => self.take_record(&mut batch, span)?,
                 Ok(None) => {
                     self.end.get_or_insert(Ok(()));
-                    break;
+                    Taken::Last
                 }
                 Err(error) => {
                     let span = self.broken_off(error, &mut batch.bytes, start);
                     batch.records.extend(span);
-                    break;
+                    Taken::Last
                 }
+            };
+            if taken == Taken::Last {
+                break;
             }
         }
         batch.failure.clone_from(&self.damage);
@@ -330,6 +299,76 @@ impl RecordReader {
             fits?;
         }
         Ok(Some(batch))
+    }
+
+    fn empty_batch(&self) -> RecordBatch {
+        RecordBatch {
+            source_ord: self.source_ord,
+            source_id: self.source_id,
+            first_record: self.num_lines + 1,
+            counts_lines: self.counts_lines,
+            num_known_records: self.known.map_or(0, |known| known.num_lines),
+            num_known_docs: self.known.map_or(0, |known| known.num_docs),
+            layout: Arc::clone(&self.layout),
+            path_fields: Arc::clone(&self.path_fields),
+            left_out: Arc::clone(&self.left_out),
+            raw_num_bytes: 0,
+            failure: None,
+            bytes: Vec::with_capacity(BATCH_NUM_BYTES + 4096),
+            records: Vec::with_capacity(1024),
+        }
+    }
+
+    /// Adds the record that the batch's bytes end with, unless it waits for its end, or is a directive: the records
+    /// after that have another layout, and so another batch.
+    fn take_record(
+        &mut self,
+        batch: &mut RecordBatch,
+        mut span: RecordSpan,
+    ) -> Result<Taken, BuildError> {
+        let start = span.range.start;
+        let record = &batch.bytes[span.range.clone()];
+        if self.waits(record, &span) {
+            self.byte_offset -= span.raw_num_bytes;
+            batch.bytes.truncate(start);
+            self.end = Some(Ok(()));
+            return Ok(Taken::Last);
+        }
+        if self.takes_directive(record) {
+            batch.bytes.truncate(start);
+            if !batch.records.is_empty() {
+                return Ok(Taken::Last);
+            }
+            batch.layout = Arc::clone(&self.layout);
+            return Ok(Taken::More);
+        }
+        let late = self
+            .late_layout(record)
+            .filter(|_| batch.records.is_empty());
+        span.place = self.num_lines + 1;
+        self.count(record, &span)?;
+        let is_last = late.is_some() | self.is_last_known(record);
+        if let Some(layout) = late {
+            batch.layout = layout;
+        }
+        batch.records.push(span);
+        Ok(match is_last {
+            true => Taken::Last,
+            false => Taken::More,
+        })
+    }
+
+    /// Changes the layout if the record is a directive, such as one that names the columns from there on.
+    fn takes_directive(&mut self, record: &[u8]) -> bool {
+        if !self.layout.may_be_directive(record) {
+            return false;
+        }
+        let mut layout = (*self.layout).clone();
+        let is_taken = layout.take_directive(record) == Directive::Taken;
+        if is_taken {
+            self.layout = Arc::new(layout);
+        }
+        is_taken
     }
 
     /// Counts a record, and compares it with the known end.

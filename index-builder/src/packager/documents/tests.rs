@@ -21,13 +21,18 @@ fn stored(documents: &[Vec<u8>]) -> (DocumentIndex, usize) {
     let stored = builder.finish().unwrap();
     let index = DocumentIndex::open(&stored.index).unwrap();
     let mut decoder = BlockDecoder::new(&index).unwrap();
-    for (doc, document) in (0..).zip(documents) {
-        let place = index.block_of(doc).unwrap();
+    let mut num_read = 0;
+    for ord in 0..index.num_blocks() {
+        let place = index.block(ord).unwrap();
         let bytes = &stored.blocks[place.bytes.start as usize..place.bytes.end as usize];
         let mut block = decoder.decode(&place, bytes).unwrap();
-        let at = (doc - place.docs.start) as usize;
-        assert_eq!(block.get(at).unwrap(), document);
+        for (at, doc) in place.docs.clone().enumerate() {
+            assert_eq!(index.block_of(doc).unwrap().ord, ord);
+            assert_eq!(block.get(at).unwrap(), documents[doc as usize]);
+            num_read += 1;
+        }
     }
+    assert_eq!(num_read, documents.len());
     (index, stored.blocks.len())
 }
 

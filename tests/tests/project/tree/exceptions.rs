@@ -25,17 +25,8 @@ pub(super) const FILES: &[(&str, usize)] = &[
 /// Functions with more lines than [`super::functions::MAX_LINES`], as `file::name`.
 pub(super) const FUNCTIONS: &[(&str, usize)] = &[
     ("doc-mapper/src/mapper/parse/walk.rs::visit_map", 71),
-    ("index-builder/src/ingest/run.rs::build", 91),
     ("index-builder/src/packager/mod.rs::package_split", 79),
     ("index-builder/src/pipeline/collector.rs::add", 71),
-    ("index-builder/src/pipeline/run.rs::run", 130),
-    ("index-builder/src/source/next_record.rs::cut_record", 86),
-    (
-        "index-builder/src/source/parquet/value.rs::writer_of_values",
-        199,
-    ),
-    ("index-builder/src/source/records.rs::new", 91),
-    ("index-builder/src/source/records.rs::next_batch", 88),
     ("tests/src/random/aggregations/metrics.rs::top_hits", 84),
     ("tests/src/random/asked/dsl.rs::leaf", 82),
 ];

@@ -2,24 +2,22 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Date64Type, Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type,
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    IntervalDayTimeType, IntervalMonthDayNanoType, IntervalYearMonthType, Time32MillisecondType,
-    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
-    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+    UInt64Type,
 };
-use arrow_array::{Array, GenericListArray, OffsetSizeTrait, RecordBatch};
-use arrow_schema::{DataType, IntervalUnit, TimeUnit};
+use arrow_array::{Array, GenericListArray, MapArray, OffsetSizeTrait, RecordBatch};
+use arrow_schema::DataType;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use super::texts::{clock, date_of, hex, uuid};
+use super::texts::{hex, uuid};
 use super::wanted::{Wanted, Written};
 use super::{Special, intervals};
 
-const DAY_NS: i128 = 86_400_000_000_000;
+mod times;
+use times::{durations, times};
 
 /// Writes one value; returns false if there is none, and writes nothing.
 type Writer<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> bool + 'a>;
@@ -62,6 +60,13 @@ impl Place<'_> {
 
     fn written(&self) -> Option<Written> {
         self.wanted.written(&self.path)
+    }
+
+    fn unsupported(&self, kind: &DataType) -> String {
+        format!(
+            "its column `{}` holds values of the type {kind}, which no document has",
+            self.path.join(".")
+        )
     }
 }
 
@@ -191,46 +196,28 @@ macro_rules! decimal {
     }};
 }
 
-/// Times, in nanoseconds for one of `$unit_ns`.
-macro_rules! instant {
-    ($column:expr, $kind:ty, $unit_ns:expr, $place:expr) => {{
-        let values = $column.as_primitive::<$kind>();
-        let is_number = $place.written() == Some(Written::UnixTime);
-        Box::new(move |row, out: &mut Vec<u8>| {
-            let value = values.value(row);
-            let date = date_of(i128::from(value) * $unit_ns);
-            match date.filter(|_| !is_number) {
-                Some(date) => write_json(out, &date),
-                None => write_json(out, &value),
-            }
-            true
-        })
-    }};
-}
-
-macro_rules! time_of_day {
-    ($column:expr, $kind:ty, $unit_ns:expr) => {{
-        let values = $column.as_primitive::<$kind>();
-        Box::new(move |row, out: &mut Vec<u8>| {
-            write_json(
-                out,
-                &clock(i64::from(values.value(row)).saturating_mul($unit_ns)),
-            );
-            true
-        })
-    }};
-}
-
 fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writer<'a>, String> {
-    Ok(match column.data_type() {
-        DataType::Null => Box::new(|_, _| false),
+    match column.data_type() {
+        DataType::Null => Ok(Box::new(|_, _| false)),
         DataType::Boolean => {
             let values = column.as_boolean();
-            Box::new(move |row, out| {
+            Ok(Box::new(move |row, out| {
                 write_json(out, &values.value(row));
                 true
-            })
+            }))
         }
+        kind if kind.is_numeric() => numbers(column, place),
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => texts(column, place),
+        kind if kind.is_binary() => binaries(column, place),
+        DataType::Interval(_) => durations(column, place),
+        kind if kind.is_temporal() => times(column, place),
+        _ => nested(column, place),
+    }
+}
+
+/// Writes numbers.
+fn numbers<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writer<'a>, String> {
+    Ok(match column.data_type() {
         DataType::Int8 => number!(column, Int8Type, place),
         DataType::Int16 => number!(column, Int16Type, place),
         DataType::Int32 => number!(column, Int32Type, place),
@@ -259,6 +246,13 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
         DataType::Decimal64(..) => decimal!(column, Decimal64Type, place),
         DataType::Decimal128(..) => decimal!(column, Decimal128Type, place),
         DataType::Decimal256(..) => decimal!(column, Decimal256Type, place),
+        other => return Err(place.unsupported(other)),
+    })
+}
+
+/// Writes texts.
+fn texts<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writer<'a>, String> {
+    Ok(match column.data_type() {
         DataType::Utf8 => {
             let values = column.as_string::<i32>();
             text(move |row| values.value(row), place)
@@ -271,6 +265,13 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
             let values = column.as_string_view();
             text(move |row| values.value(row), place)
         }
+        other => return Err(place.unsupported(other)),
+    })
+}
+
+/// Writes bytes, some of which have a meaning.
+fn binaries<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writer<'a>, String> {
+    Ok(match column.data_type() {
         DataType::Binary => {
             let values = column.as_binary::<i32>();
             bytes(move |row| values.value(row), place)
@@ -301,75 +302,19 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
                 false => bytes(move |row| values.value(row), place),
             }
         }
-        DataType::Timestamp(TimeUnit::Second, _) => {
-            instant!(column, TimestampSecondType, 1_000_000_000, place)
-        }
-        DataType::Timestamp(TimeUnit::Millisecond, _) => {
-            instant!(column, TimestampMillisecondType, 1_000_000, place)
-        }
-        DataType::Timestamp(TimeUnit::Microsecond, _) => {
-            instant!(column, TimestampMicrosecondType, 1_000, place)
-        }
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
-            instant!(column, TimestampNanosecondType, 1, place)
-        }
-        DataType::Date32 => {
-            let values = column.as_primitive::<Date32Type>();
-            let written = place.written();
-            Box::new(move |row, out| {
-                let days = i128::from(values.value(row));
-                match (written, date_of(days * DAY_NS)) {
-                    (Some(Written::Date), Some(date)) => write_json(out, &date),
-                    (Some(Written::UnixTime), _) | (_, None) => {
-                        write_json(out, &(days as i64 * 86_400))
-                    }
-                    (_, Some(date)) => write_json(out, &date.split('T').next()),
-                }
-                true
-            })
-        }
-        DataType::Date64 => instant!(column, Date64Type, 1_000_000, place),
-        DataType::Interval(IntervalUnit::YearMonth) => {
-            let values = column.as_primitive::<IntervalYearMonthType>();
-            Box::new(move |row, out| {
-                write_json(out, &intervals::duration(values.value(row).into(), 0, 0));
-                true
-            })
-        }
-        DataType::Interval(IntervalUnit::DayTime) => {
-            let values = column.as_primitive::<IntervalDayTimeType>();
-            Box::new(move |row, out| {
-                let value = values.value(row);
-                let nanos = i64::from(value.milliseconds) * 1_000_000;
-                write_json(out, &intervals::duration(0, i64::from(value.days), nanos));
-                true
-            })
-        }
-        DataType::Interval(IntervalUnit::MonthDayNano) => {
-            let values = column.as_primitive::<IntervalMonthDayNanoType>();
-            Box::new(move |row, out| {
-                let value = values.value(row);
-                let (months, days) = (i64::from(value.months), i64::from(value.days));
-                write_json(out, &intervals::duration(months, days, value.nanoseconds));
-                true
-            })
-        }
+        other => return Err(place.unsupported(other)),
+    })
+}
+
+/// Writes values that consist of others.
+fn nested<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writer<'a>, String> {
+    Ok(match column.data_type() {
         DataType::Dictionary(..) => {
             let dictionary = column.as_any_dictionary();
             let write = writer(&**dictionary.values(), place)?;
             let keys = dictionary.normalized_keys();
             Box::new(move |row, out| keys.get(row).is_some_and(|key| write(*key, out)))
         }
-        DataType::Time32(TimeUnit::Second) => {
-            time_of_day!(column, Time32SecondType, 1_000_000_000)
-        }
-        DataType::Time32(TimeUnit::Millisecond) => {
-            time_of_day!(column, Time32MillisecondType, 1_000_000)
-        }
-        DataType::Time64(TimeUnit::Microsecond) => {
-            time_of_day!(column, Time64MicrosecondType, 1_000)
-        }
-        DataType::Time64(TimeUnit::Nanosecond) => time_of_day!(column, Time64NanosecondType, 1),
         DataType::Struct(fields) => {
             let values = column.as_struct();
             let columns = fields.iter().zip(values.columns());
@@ -382,43 +327,40 @@ fn writer_of_values<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writ
         }
         DataType::List(_) => list(column.as_list::<i32>(), place)?,
         DataType::LargeList(_) => list(column.as_list::<i64>(), place)?,
-        DataType::Map(..) => {
-            let maps = column.as_map();
-            let keys = maps.keys();
-            let key = writer(keys, place)?;
-            let value = writer(maps.values(), place)?;
-            let max_num_bytes = place.max_num_bytes;
-            Box::new(move |row, out| {
-                let ends = maps.value_offsets().get(row..row + 2);
-                let (start, end) = match ends {
-                    Some([start, end]) => (*start as usize, *end as usize),
-                    _ => return false,
-                };
-                out.push(b'{');
-                let first = out.len();
-                for entry in start..end {
-                    let before = out.len();
-                    if before - first > max_num_bytes {
-                        break;
-                    }
-                    if before > first {
-                        out.push(b',');
-                    }
-                    if !(write_key(entry, &key, out) && value(entry, out)) {
-                        out.truncate(before);
-                    }
-                }
-                out.push(b'}');
-                true
-            })
-        }
-        other => {
-            return Err(format!(
-                "its column `{}` holds values of the type {other}, which no document has",
-                place.path.join(".")
-            ));
-        }
+        DataType::Map(..) => map(column.as_map(), place)?,
+        other => return Err(place.unsupported(other)),
     })
+}
+
+/// Writes maps as objects.
+fn map<'a>(maps: &'a MapArray, place: &Place<'_>) -> Result<Writer<'a>, String> {
+    let keys = maps.keys();
+    let key = writer(keys, place)?;
+    let value = writer(maps.values(), place)?;
+    let max_num_bytes = place.max_num_bytes;
+    Ok(Box::new(move |row, out| {
+        let ends = maps.value_offsets().get(row..row + 2);
+        let (start, end) = match ends {
+            Some([start, end]) => (*start as usize, *end as usize),
+            _ => return false,
+        };
+        out.push(b'{');
+        let first = out.len();
+        for entry in start..end {
+            let before = out.len();
+            if before - first > max_num_bytes {
+                break;
+            }
+            if before > first {
+                out.push(b',');
+            }
+            if !(write_key(entry, &key, out) && value(entry, out)) {
+                out.truncate(before);
+            }
+        }
+        out.push(b'}');
+        true
+    }))
 }
 
 /// Writes lists as arrays. An element has the path of its list, as in documents.
