@@ -18,7 +18,6 @@ pub(super) const FOLDERS: &[(&str, usize)] = &[
 
 /// Files with more lines than [`super::sizes::MAX_LINES`], tests aside.
 pub(super) const FILES: &[(&str, usize)] = &[
-    ("index-builder/src/storage/index_store.rs", 579),
     ("server/src/routes/reads.rs", 533),
 ];
 
