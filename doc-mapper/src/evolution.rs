@@ -69,7 +69,7 @@ const FREE: [&str; 11] = [
 ];
 
 /// Options of a field that only affect future documents, or nothing.
-const FREE_OF_FIELD: [&str; 3] = ["description", "needle", "coerce"];
+const FREE_OF_FIELD: [&str; 4] = ["description", "needle", "coerce", "ignore_malformed"];
 
 /// Changes an index's config `was` to `asked`.
 ///

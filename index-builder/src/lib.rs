@@ -35,9 +35,9 @@ mod transform;
 mod upkeep;
 
 pub use arrivals::{
-    DocumentCheck, DocumentProblem, IdSnapshot, LineIds, LiveVersion, MAX_ID_BYTES, check_id,
-    id_in, keep_rejected, keep_unbuildable, read_spooled, remove_spooled, spool, spooled,
-    spooled_source, unbuildable, withdraw_spooled,
+    DocumentCheck, DocumentProblem, IdSnapshot, LineIds, LiveVersion, MAX_ID_BYTES, ROUTING_FIELD,
+    check_id, first_key_in, id_in, keep_rejected, keep_unbuildable, read_spooled, remove_spooled,
+    spool, spooled, spooled_source, unbuildable, withdraw_spooled,
 };
 pub use canter_stores::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
 pub use catalog::{
@@ -59,8 +59,8 @@ pub use preview::{
     Preview, PreviewDoc, PreviewRecord, Sampled, Suggestion, preview, sample, suggest,
 };
 pub use publisher::{
-    ConfigChange, IdBatch, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome, Replacement,
-    TimeHistogram, UpdateReport, create_index, create_index_with, forget_sources,
+    ConfigChange, DocNumbers, IdBatch, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome,
+    Replacement, TimeHistogram, UpdateReport, create_index, create_index_with, forget_sources,
     open_or_create_index, open_or_create_index_with, open_or_start_index_with, update_index,
 };
 #[cfg(feature = "parquet")]

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// Maximum length of an action line. Elasticsearch accepts ids and names of up to 512 bytes.
 const MAX_ACTION_BYTES: usize = 64 << 10;
@@ -55,10 +56,20 @@ pub struct Action<'b> {
     pub id: Option<String>,
     /// Unsupported option of the action, if there is one.
     pub unknown: Option<&'static str>,
+    /// Pipeline that is to change the document.
+    pub pipeline: Option<String>,
     /// Sequence number that the document must have.
     pub if_seq_no: Option<u64>,
     /// Primary term that the document must have.
     pub if_primary_term: Option<u64>,
+    /// Version that the document gets, or must have.
+    pub version: Option<u64>,
+    /// Kind of that version.
+    pub version_type: Option<String>,
+    /// Routing of the document.
+    pub routing: Option<String>,
+    /// Parts of an updated document that the answer shows, as JSON.
+    pub source: Option<String>,
     /// Whether the index must be named by an alias, if the action says so.
     pub require_alias: Option<bool>,
     /// Document that follows the action: a line without its end.
@@ -182,13 +193,25 @@ impl<'b> Actions<'b> {
             _ => Some(self.next_line().ok_or(BulkError::NoDocument { line })?),
         };
         let unknown = metadata.unsupported();
+        let version = metadata.version.as_ref().map(|Id(text)| text.parse());
+        let version = version.transpose().map_err(|_| BulkError::Malformed {
+            line,
+            message: "[version] is no number".to_owned(),
+        })?;
         Ok(Some(Action {
             verb,
             index: metadata.index,
             id: metadata.id.map(|Id(id)| id),
             unknown,
+            pipeline: metadata
+                .pipeline
+                .filter(|pipeline| !pipeline.is_empty() && pipeline != "_none"),
             if_seq_no: metadata.if_seq_no,
             if_primary_term: metadata.if_primary_term,
+            version,
+            version_type: metadata.version_type,
+            routing: metadata.routing.map(|Id(routing)| routing),
+            source: metadata.source.map(|source| source.get().to_owned()),
             require_alias: metadata.require_alias,
             document,
         }))
@@ -255,7 +278,7 @@ struct Metadata {
     _type: IgnoredAny,
     /// Fields to return, for updates only.
     #[serde(rename = "_source")]
-    _source: IgnoredAny,
+    source: Option<Box<RawValue>>,
     op_type: Option<String>,
     retry_on_conflict: IgnoredAny,
     require_alias: Option<bool>,
@@ -264,16 +287,16 @@ struct Metadata {
     dynamic_templates: IgnoredAny,
     pipeline: Option<String>,
     #[serde(alias = "_routing")]
-    routing: Option<String>,
+    routing: Option<Id>,
     #[serde(alias = "_version")]
-    version: Option<IgnoredAny>,
+    version: Option<Id>,
     #[serde(alias = "_version_type")]
-    version_type: Option<IgnoredAny>,
+    version_type: Option<String>,
     if_seq_no: Option<u64>,
     if_primary_term: Option<u64>,
 }
 
-/// Document id, which some clients send as a number.
+/// Document id, which some clients send as a number; or a version, which some send as a text.
 #[derive(Debug)]
 struct Id(String);
 
@@ -315,19 +338,7 @@ impl Visitor<'_> for IdVisitor {
 
 impl Metadata {
     fn unsupported(&self) -> Option<&'static str> {
-        let is_pipeline = |pipeline: &String| !pipeline.is_empty() && pipeline != "_none";
-        let found = [
-            ("pipeline", self.pipeline.as_ref().is_some_and(is_pipeline)),
-            ("routing", self.routing.is_some()),
-            ("version", self.version.is_some()),
-            ("version_type", self.version_type.is_some()),
-            (
-                "require_data_stream",
-                self.require_data_stream == Some(true),
-            ),
-        ];
-        let named = found.into_iter().find(|(_, is_asked)| *is_asked);
-        named.map(|(name, _)| name)
+        (self.require_data_stream == Some(true)).then_some("require_data_stream")
     }
 }
 

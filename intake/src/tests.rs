@@ -502,7 +502,8 @@ fn a_body_is_taken_apart() {
             ("create", None, None, Some("")),
         ]
     );
-    assert_eq!(actions[3].unknown, Some("routing"));
+    assert_eq!(actions[3].routing.as_deref(), Some("r"));
+    assert_eq!(actions[3].unknown, None);
     for (body, wanted) in [
         (&b""[..], "no action"),
         (b"\n\n", "no action"),

@@ -45,9 +45,9 @@ pub use page::{
 };
 pub use split::{
     BlockChecksums, BodyFile, DocIdentity, FileEntry, FilePart, FileTable, Form, Head, HotRange,
-    Hotcache, Identities, IdentityDirectory, IdentityRange, Key, KeyFilter, KeyHash, Packable,
-    PackedFile, Piece, SourceId, SplitMetadata, Summaries, TimeRange, Words, WrittenSplit,
-    head_len_of, pack, write_keys, write_split,
+    Hotcache, Identities, IdentityDirectory, IdentityRange, Key, KeyDigestRef, KeyFilter, KeyHash,
+    Packable, PackedFile, Piece, SourceId, SplitKeys, SplitMetadata, Summaries, TimeRange, Words,
+    WrittenSplit, head_len_of, pack, read_key_digest, write_key_digest, write_keys, write_split,
 };
 pub use summaries::{
     BlockPlace, CoOccurrence, FieldRollup, FilterBlock, FilterGroup, FilterPlace, FilterScope,

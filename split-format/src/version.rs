@@ -144,7 +144,19 @@ pub const KEYS_FILE: &str = "keys";
 /// Name of that file in errors.
 pub(crate) const KEYS_NAME: &str = "table of ids";
 /// Version of that file.
-pub(crate) const KEYS_VERSION: u32 = 1;
+pub(crate) const KEYS_VERSION: u32 = 2;
+
+/// First eight bytes of every digest of ids.
+pub(crate) const KEY_DIGEST_MAGIC: [u8; 8] = *b"CANTERKD";
+/// Name of a digest of ids in errors.
+pub(crate) const KEY_DIGEST_NAME: &str = "digest of ids";
+/// Version of a digest of ids.
+pub(crate) const KEY_DIGEST_VERSION: u32 = 1;
+
+/// Returns the name of the object of a digest of ids, relative to the index's URI.
+pub(crate) fn key_digest_object(id: &str) -> String {
+    format!("keys/{id}.digest")
+}
 
 /// Name of the body's file with the stored documents, which tantivy does not know.
 pub const DOCUMENTS_FILE: &str = "docs";

@@ -20,6 +20,7 @@ mod serve;
 mod serve_aliases;
 mod serve_cache;
 mod serve_hosts;
+mod serve_id_kills;
 mod serve_ids;
 mod serve_limits;
 mod serve_managing;

@@ -156,18 +156,35 @@ impl Server {
         headers: &[(&str, &str)],
         body: Vec<u8>,
     ) -> Answer {
+        let answer = self.try_send(method, path, headers, body);
+        answer.expect("the server answers")
+    }
+
+    /// Sends a request to a server that may be gone; returns `None` if it does not answer.
+    pub(crate) fn try_send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: impl Into<reqwest::Body>,
+    ) -> Option<Answer> {
         let request = self.http.request(method, format!("{}{path}", self.url));
         let request = headers.iter().fold(request, |request, (name, value)| {
             request.header(*name, *value)
         });
         self.runtime.block_on(async {
-            let response = request.body(body).send().await.unwrap();
-            Answer {
+            let response = request.body(body).send().await.ok()?;
+            Some(Answer {
                 status: response.status().as_u16(),
                 headers: response.headers().clone(),
-                text: response.text().await.unwrap(),
-            }
+                text: response.text().await.ok()?,
+            })
         })
+    }
+
+    /// Returns the number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {

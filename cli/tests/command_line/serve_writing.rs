@@ -120,7 +120,7 @@ fn each_action_of_a_bulk_request_has_its_own_answer() {
         json!({"delete": {"_id": "7"}}),
         json!({"update": {"_id": "7"}}),
         json!({"doc": {}}),
-        json!({"index": {"routing": "r"}}),
+        json!({"index": {"pipeline": "p"}}),
         document(5),
         json!({"create": {"_index": "logs"}}),
         json!({"time": "2024-05-01T10:00:00Z", "unknown": 1}),

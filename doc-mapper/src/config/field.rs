@@ -33,6 +33,12 @@ pub struct FieldMapping {
     pub ignore_above: Option<u32>,
     /// Value in place of `null`, which is otherwise the same as no value. As Elasticsearch's `null_value`.
     pub null_value: Option<NullValue>,
+    /// Text that every document has in the field, whatever it says itself: a document with another one is refused. As the
+    /// `value` of Elasticsearch's `constant_keyword`.
+    pub constant: Option<String>,
+    /// True if a value that the field does not accept is left out rather than refusing the document. A `geo_point` has an
+    /// option of its own.
+    pub ignore_malformed: bool,
     /// True if queries look up single values that few splits contain: splits keep a filter over
     /// them.
     pub needle: bool,
@@ -227,6 +233,8 @@ impl FieldMapping {
             fast: Some(Normalizer::Raw),
             ignore_above: None,
             null_value: None,
+            constant: None,
+            ignore_malformed: false,
             needle: false,
             kind: FieldKind::Json(JsonKind {
                 tokenizer: "raw".to_string(),
@@ -276,6 +284,12 @@ impl FieldMapping {
         }
         if let Some(null_value) = &self.null_value {
             map.serialize_entry("null_value", null_value)?;
+        }
+        if let Some(constant) = &self.constant {
+            map.serialize_entry("constant", constant)?;
+        }
+        if self.ignore_malformed {
+            map.serialize_entry("ignore_malformed", &true)?;
         }
         if self.needle {
             map.serialize_entry("needle", &true)?;

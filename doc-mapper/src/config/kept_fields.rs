@@ -58,6 +58,8 @@ fn text(name: &str, is_words: bool) -> FieldMapping {
         scanned: false,
         ignore_above: None,
         null_value: None,
+        constant: None,
+        ignore_malformed: false,
         needle: false,
         kind: FieldKind::Text(TextKind {
             tokenizer: tokenizer.to_string(),

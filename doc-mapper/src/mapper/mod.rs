@@ -42,6 +42,9 @@ pub const DOCUMENT_SIZE_FIELD: &str = "_doc_length";
 /// of them.
 pub const VERBATIM_FIELD: &str = "_verbatim";
 
+/// Name of a text field that gets the paths of a document's malformed values, if a mapping has it.
+pub const IGNORED_FIELD: &str = "_ignored";
+
 /// Text of a record that cannot be parsed, with `on_error: keep`.
 pub const RAW_FIELD: &str = "_raw";
 /// Parse error of the record as a word.

@@ -144,6 +144,9 @@ impl DocMapper {
     /// ([`DocMapper::of_segment`]): a segment from before the field was mapped has them in
     /// `_dynamic`, as an unmapped field.
     pub fn resolve(&self, path: &str) -> Option<ResolvedField<'_>> {
+        if self.is_hidden(path) {
+            return None;
+        }
         let segments = split_path(path);
         match find(&self.root, &segments) {
             Some(Found::Leaf(leaf, rest)) => {
@@ -189,6 +192,12 @@ impl DocMapper {
         }
         let dynamic = self.dynamic.as_ref()?;
         Some(ResolvedField::new(dynamic, join_path(&segments), true))
+    }
+
+    /// Returns whether queries do not see a field. Sequence numbers would tell a caller who sees some of the documents how many
+    /// others were written between them.
+    fn is_hidden(&self, path: &str) -> bool {
+        path == "_seq_no" && self.id_field() == Some("_id")
     }
 
     /// Returns whether a key at the root of a document names a field of the index itself, to queries or in hits. Other
@@ -238,7 +247,8 @@ impl DocMapper {
     /// names of its whole values that the config gives.
     pub fn fields(&self) -> Vec<ResolvedField<'_>> {
         let mut fields = Vec::new();
-        for leaf in self.root.leaves() {
+        let leaves = self.root.leaves().into_iter();
+        for leaf in leaves.filter(|leaf| !self.is_hidden(&leaf.path)) {
             let variants = leaf.variants.iter().map(|(_, variant)| variant);
             let own = std::iter::once(leaf).chain(variants);
             fields.extend(own.map(|leaf| ResolvedField::new(leaf, String::new(), false)));

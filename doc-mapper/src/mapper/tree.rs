@@ -26,6 +26,10 @@ pub(crate) struct Leaf {
     pub(crate) ignore_above: Option<u32>,
     /// Value in place of `null`.
     pub(crate) null_value: Option<NullValue>,
+    /// Text that every document has.
+    pub(crate) constant: Option<String>,
+    /// True if a value that the field does not accept is left out.
+    pub(crate) ignores_malformed: bool,
     /// True if a day among the values of a JSON field is a date.
     pub(crate) infers_days: bool,
     /// Whether its tokenizer makes one term of a value.

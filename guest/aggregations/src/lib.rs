@@ -36,10 +36,16 @@ mod respond;
 mod rollup;
 
 pub use calendar::{format_date, resolve_date};
-pub use collect::{BitSet, Collector, Ranked, Split, column_handles};
+pub use collect::{
+    BitSet, Collector, Columns, Objects, ObjectsWriter, Origin, Ranked, Split, column_handles,
+};
 pub use columns::FullColumn;
 pub use error::{Error, Result};
 pub use partial::{Merger, Partial};
-pub use request::{Aggregations, Bounds, PlacedFilter, check_name, resolve_now};
-pub use respond::Dialect;
+pub use request::{
+    Aggregations, Bounds, ListOf, ObjectList, PlacedFilter, WORDS, check_name, resolve_now,
+};
+pub use respond::{
+    Answer, BackgroundAsk, Backgrounds, Dialect, HitValue, ShownHit, fill_hits, marked,
+};
 pub use rollup::FromHead;

@@ -145,7 +145,8 @@ fn needed_bytes(candidate: &Candidate) -> u64 {
         .term_ranges
         .iter()
         .map(|range| unknown(range.positions));
-    let automata = needs.automata.iter().map(|_| unknown(false));
+    let automata = needs.automata.iter();
+    let automata = automata.map(|(_, _, positions)| unknown(*positions));
     let columns = needs.fast_fields.iter();
     let columns = columns.map(|field| column_len(segment, field).unwrap_or_else(|| unknown(true)));
     let norms = needs.fieldnorms.iter().map(|_| num_docs);

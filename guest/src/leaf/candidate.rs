@@ -36,6 +36,8 @@ pub(super) struct Candidate {
     pub(super) filters: Option<Vec<BuiltQuery>>,
     /// Named clauses: hits list the ones that they match.
     pub(super) named: Vec<BuiltQuery>,
+    /// True if aggregations look at objects in stored documents.
+    pub(super) reads_objects: bool,
     /// Flag that stops the search.
     pub(super) interrupt: Interrupt,
     /// Aggregations as far as the head answers them.
@@ -56,7 +58,7 @@ impl Candidate {
 
     /// Returns whether stored documents must be read to find the matches.
     pub(super) fn looks_at_documents(&self) -> bool {
-        self.queries().any(|query| query.scan.looks_at_documents())
+        self.reads_objects || self.queries().any(|query| query.scan.looks_at_documents())
     }
 
     /// Returns all queries of this split: the main query, filters and named clauses.

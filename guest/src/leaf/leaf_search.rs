@@ -218,7 +218,7 @@ impl<'a> LeafSearch<'a> {
 
     /// Returns groups of splits that are open together. Scores need the statistics of all of them.
     fn groups(&self, splits: &[&'a (u32, HeadSource)]) -> Vec<Vec<&'a (u32, HeadSource)>> {
-        let needs_all = self.leaf.order(None).needs_scores();
+        let needs_all = self.leaf.order(None).is_scored(self.leaf.question);
         match needs_all || splits.is_empty() {
             true => vec![splits.to_vec()],
             false => groups_to_open(splits, self.leaf.question.limits.max_resident_bytes),
@@ -233,7 +233,7 @@ impl<'a> LeafSearch<'a> {
             HitOrder::Time(direction) if self.countable(candidates) => {
                 self.run_until_sure(candidates, *direction).await
             }
-            order if order.needs_scores() => self.run_scored(candidates).await,
+            order if order.is_scored(self.leaf.question) => self.run_scored(candidates).await,
             _ => self.run_all(candidates, None).await,
         }
     }
@@ -354,17 +354,27 @@ impl<'a> LeafSearch<'a> {
             // Documents before this one are on earlier pages.
             docs.start = docs.start.max(doc.saturating_add(1)).min(docs.end);
         }
+        let scanner = Scanner {
+            split,
+            docs: docs.clone(),
+            budget: &self.scan_budget,
+            verify_budget: &self.verify_budget,
+            interrupt: &self.interrupt,
+        };
         if candidate.needs_scan() {
-            let scanner = Scanner {
-                split,
-                docs: docs.clone(),
-                budget: &self.scan_budget,
-                verify_budget: &self.verify_budget,
-                interrupt: &self.interrupt,
-            };
             let others: Vec<&BuiltQuery> = candidate.other_queries().collect();
             scanner.scan_all(&candidate.built, &others).await?;
         }
+        let question = self.leaf.question;
+        let objects = match &question.aggregations {
+            Some(asked) if candidate.reads_objects && work.has_aggregations => {
+                let limits = &question.limits;
+                scanner
+                    .read_objects(asked, &candidate.built, limits)
+                    .await?
+            }
+            _ => Vec::new(),
+        };
         let task = SplitTask {
             split,
             split_ord: candidate.split_ord,
@@ -372,7 +382,9 @@ impl<'a> LeafSearch<'a> {
             named: &candidate.named,
             docs,
             order: &candidate.order,
+            is_scored: candidate.order.is_scored(question),
             window: work.window,
+            objects: &objects,
             aggregations: self
                 .leaf
                 .aggregations()

@@ -22,7 +22,8 @@ pub(crate) use explain::{Decision, SplitFate, explain_leaf};
 pub(crate) use hits::{HitOrder, place_in, shows_milliseconds};
 pub(crate) use leaf_search::{Leaf, search_leaf};
 pub(crate) use partial::{
-    FailedSplit, PartialHit, PartialResult, check_listed, collapse, compare_hits, general_reason,
-    kind_name,
+    FailedSplit, HitPlace, PartialHit, PartialResult, check_listed, collapse, compare_hits,
+    general_reason, kind_name,
 };
-pub(crate) use reads::{list_columns, path_of_column};
+pub(crate) use reads::{TermCounts, WantedTerms, list_columns, near_terms, path_of_column};
+pub(crate) use split::{Frequencies, count_words};

@@ -62,7 +62,7 @@ impl<'a> LeafSearch<'a> {
             split.found_paths = Some(found_paths(&split, &self.interrupt).await?);
         }
         let order = self.leaf.order(split.metadata.sort_field.as_deref());
-        let has_scores = order.needs_scores();
+        let has_scores = order.is_scored(question);
         let mut built = split.build(&resolved.query, fields, has_scores, limits)?;
         let within = Within::of(&split, resolved.time);
         if !within.is_exact() {
@@ -93,14 +93,21 @@ impl<'a> LeafSearch<'a> {
             }
             built.needs.columns(&split.mapper, order.fast_fields());
         }
+        let lists = self
+            .leaf
+            .aggregations()
+            .map_or(&[][..], |asked| asked.lists());
+        let reads_objects =
+            filters.is_some() && lists.iter().any(|list| list.is_read(&split.mapper));
         Ok(Candidate {
             split_ord,
             split: Arc::new(split),
             built,
             order,
             within,
-            filters,
             named,
+            reads_objects,
+            filters,
             interrupt: self.interrupt.clone(),
             from_head,
             whole,

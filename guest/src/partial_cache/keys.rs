@@ -175,7 +175,9 @@ pub(crate) fn answer_key<'a>(
     splits: impl Iterator<Item = &'a SplitEntry>,
     answered: impl Iterator<Item = &'a str>,
 ) -> Result<Option<String>, SearchError> {
-    if !question.limits.partial_result_cache || question.list_documents {
+    // Two scrolls never share an answer, because each has a state of its own.
+    let is_own = question.list_documents || question.scroll().is_some();
+    if !question.limits.partial_result_cache || is_own {
         return Ok(None);
     }
     let mut hasher = KeyHasher::default();

@@ -6,7 +6,7 @@ use canter_split_format::ManifestFile;
 
 use crate::SearchError;
 use crate::leaf::HitOrder;
-use crate::query::{QueryShape, build_query, is_metadata};
+use crate::query::{QueryShape, build_nested, build_query, is_metadata};
 use crate::request::{DateFormat, DistanceKey, Question, Resolved, SortTarget, refuse_ids};
 
 /// Returns the compiled config of the index with this name.
@@ -66,12 +66,19 @@ pub(super) fn check_question(
             refuse_metadata(question, mapper, name, "aggs")?;
         }
         asked.parsed().check(mapper)?;
-        for (path, query) in asked.queries() {
-            build_query(query, mapper, fields, false, limits).map_err(|error| error.at(path))?;
+        for (filter, query) in asked.queries() {
+            let checked = match filter
+                .of_list
+                .and_then(|list| asked.parsed().lists().get(list))
+            {
+                Some(list) => build_nested(query, &list.path, mapper, limits).map(drop),
+                None => build_query(query, mapper, fields, false, limits).map(drop),
+            };
+            checked.map_err(|error| error.at(&filter.path))?;
         }
     }
     let order = HitOrder::of(question, false, timestamp_field);
-    let has_scores = order.needs_scores();
+    let has_scores = order.is_scored(question);
     let built = build_query(&resolved.query, mapper, fields, has_scores, limits)?;
     Ok((order, built.shape))
 }

@@ -79,6 +79,8 @@ pub(crate) struct SearchPlan {
     pub(super) num_dropped: u64,
     /// Untyped fields whose values are keys in aggregations.
     pub(crate) untyped_keys: Vec<String>,
+    /// Fields whose unsigned numbers are keys in aggregations.
+    pub(crate) unsigned_keys: Vec<String>,
     /// True if the splits can be searched separately without loss.
     pub(crate) divisible: bool,
 }
@@ -165,7 +167,7 @@ impl Asked {
             && !question.list_documents
             && question.min_score.is_none()
             && (window == 0 || direction.is_some());
-        let needles = match order.needs_scores() {
+        let needles = match order.is_scored(question) {
             // Scores depend on the number of documents with a term, including documents that cannot be hits.
             true => None,
             false => Needles::of_question(question, resolved, mapper)?,
@@ -254,7 +256,7 @@ fn bounds_of(question: &Question, file: &ManifestFile, mapper: &DocMapper) -> Op
     // Splits from before the index had a timestamp field have no times.
     let splits = file.manifest.splits.iter().map(|split| split.time_range);
     let mut ranges = splits.chain(file.pages.iter().map(|page| page.time_range));
-    let is_scored = HitOrder::of(question, false, Some(field)).needs_scores();
+    let is_scored = HitOrder::of(question, false, Some(field)).is_scored(question);
     if is_scored || !ranges.all(|range| range.is_some()) {
         return None;
     }
@@ -284,6 +286,7 @@ pub(crate) async fn plan_search(
     let (asked, order) = Asked::new(question, &resolved, &mapper)?;
     let aggregations = question.aggregations.as_ref();
     let untyped_keys = aggregations.map(|asked| asked.parsed().untyped_keys(&mapper));
+    let unsigned_keys = aggregations.map(|asked| asked.parsed().unsigned_keys(&mapper));
     let mut plan = SearchPlan {
         splits: Vec::new(),
         num_splits: file.num_splits(),
@@ -299,8 +302,12 @@ pub(crate) async fn plan_search(
         num_dropped: 0,
         timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
         untyped_keys: untyped_keys.unwrap_or_default(),
+        unsigned_keys: unsigned_keys.unwrap_or_default(),
         // Scores need statistics of all splits; hits in time order stop early in one place.
-        divisible: !order.needs_scores() && (aggregations.is_some() || question.list_documents),
+        // A comparison is made by the session that has all terms.
+        divisible: !order.is_scored(question)
+            && !aggregations.is_some_and(|asked| asked.parsed().compares())
+            && (aggregations.is_some() || question.list_documents),
     };
     let has_pages = !file.pages.is_empty();
     let mut found = plan.open_pages(&mut file, &asked, exchange).await;

@@ -63,6 +63,7 @@ impl SearchPlan {
         self.untyped_keys.extend(other.untyped_keys);
         canter_sorting::sort(&mut self.untyped_keys);
         self.untyped_keys.dedup();
+        self.unsigned_keys.extend(other.unsigned_keys);
         take_in(&mut self.known, other.known)
     }
 }

@@ -24,7 +24,8 @@ pub(crate) struct Needs {
     /// Terms, and whether their positions are needed.
     pub(crate) terms: BTreeMap<Term, bool>,
     pub(crate) term_ranges: Vec<TermRange>,
-    pub(crate) automata: Vec<(Field, TermAutomaton)>,
+    /// Terms that automata accept, and whether their positions are needed.
+    pub(crate) automata: Vec<(Field, TermAutomaton, bool)>,
     /// Fast fields by name; a JSON field's name includes all columns below it.
     pub(crate) fast_fields: BTreeSet<String>,
     /// Fields whose norms scoring needs.

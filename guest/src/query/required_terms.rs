@@ -6,7 +6,7 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, EmptyQuery, Occur, Query, TermQuery};
 
 use crate::query::columns::ColumnQuery;
-use crate::query::matching::{PhraseOf, PhrasePrefix};
+use crate::query::matching::{LeafTerms, PhraseOf, PhrasePrefix, PositionalQuery, Source};
 
 /// Terms that a split must have for one of its documents to match. Requiring less is always correct.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +42,9 @@ fn of_query(query: &dyn Query) -> RequiredTerms {
             [] => RequiredTerms::Nothing,
             terms => all_of(terms.to_vec()),
         }
+    } else if let Some(query) = query.downcast_ref::<PositionalQuery>() {
+        let condition = query.condition();
+        of_source(&condition.source, &condition.leaves)
     } else if query.is::<EmptyQuery>() {
         RequiredTerms::Any(Vec::new())
     } else {
@@ -51,6 +54,29 @@ fn of_query(query: &dyn Query) -> RequiredTerms {
 
 fn all_of(terms: Vec<Term>) -> RequiredTerms {
     RequiredTerms::All(terms.into_iter().map(RequiredTerms::Term).collect())
+}
+
+/// Returns the terms that an interval of a source requires.
+fn of_source(source: &Source, leaves: &[LeafTerms]) -> RequiredTerms {
+    let parts = |sources: &[Source]| -> Vec<RequiredTerms> {
+        let parts = sources.iter().map(|source| of_source(source, leaves));
+        parts.collect()
+    };
+    match source {
+        Source::Leaf(ord) => match leaves.get(*ord) {
+            Some(LeafTerms::Term(term)) => RequiredTerms::Term(term.clone()),
+            Some(LeafTerms::Accepted(..)) | None => RequiredTerms::Nothing,
+        },
+        Source::Any(sources) => RequiredTerms::Any(parts(sources)),
+        Source::Phrase(sources) | Source::Ordered(sources) | Source::Unordered(sources) => {
+            RequiredTerms::All(parts(sources))
+        }
+        Source::Repeated(source, _)
+        | Source::MaxGaps(source, _)
+        | Source::Extended(source, ..)
+        | Source::First(source, _)
+        | Source::Related(source, ..) => of_source(source, leaves),
+    }
 }
 
 fn of_clauses(query: &BooleanQuery) -> RequiredTerms {

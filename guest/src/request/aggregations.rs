@@ -1,6 +1,6 @@
 //! The aggregations of a question, with the queries inside them.
 
-use canter_aggregations::{Aggregations, Bounds, resolve_now};
+use canter_aggregations::{Aggregations, Bounds, PlacedFilter, resolve_now};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -127,10 +127,8 @@ impl AskedAggregations {
     }
 
     /// Returns the queries inside the aggregations, by slot, each with its place in the request.
-    pub(crate) fn queries(&self) -> impl Iterator<Item = (&str, &QueryNode)> {
-        let places = self.parsed.filters().iter();
-        let places = places.map(|filter| filter.path.as_str());
-        places.zip(&self.queries)
+    pub(crate) fn queries(&self) -> impl Iterator<Item = (&PlacedFilter, &QueryNode)> {
+        self.parsed.filters().iter().zip(&self.queries)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::query::QueryNode;
 
-use super::Scroll;
+use super::{Scroll, SortKeySpec};
 
 /// Contents of hits in Elasticsearch's form.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,8 @@ pub(crate) struct ElasticHits {
     pub(crate) inner_hits: Vec<InnerHits>,
     /// The passages that match.
     pub(crate) highlight: Option<Highlight>,
+    /// Forms of the hits in buckets.
+    pub(crate) in_buckets: Vec<HitsInBuckets>,
     /// True if the names of aggregations include their types.
     pub(crate) has_typed_keys: bool,
     /// The scroll through all hits in an order of values, page by page.
@@ -62,6 +64,13 @@ impl ElasticHits {
     }
 }
 
+/// Form of the hits that an aggregation shows in its buckets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct HitsInBuckets {
+    pub(crate) sort: Vec<SortKeySpec>,
+    pub(crate) shown: ElasticHits,
+}
+
 /// What hits show of the versions of their documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ShownVersions {
@@ -81,6 +90,11 @@ pub(crate) struct InnerHits {
     pub(crate) from: usize,
     pub(crate) size: usize,
     pub(crate) source: SourceFilter,
+    pub(crate) versions: ShownVersions,
+    pub(crate) fields: Vec<NamedField>,
+    pub(crate) highlight: Option<Highlight>,
+    /// Values of the objects that order them; empty for their order in the document.
+    pub(crate) sort: Vec<SortKeySpec>,
 }
 
 /// Format of values as their column has them, which is that of `docvalue_fields`.
@@ -90,19 +104,31 @@ pub(crate) const AS_IN_COLUMN: &str = "use_field_mapping";
 pub(crate) type NamedField = (String, Option<String>);
 
 /// The passages to show.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Highlight {
     /// Names of fields, in which `*` matches any text. The first that fits a field counts.
     pub(crate) fields: Vec<(String, Marks)>,
 }
 
 /// Form in which the passages of a field are shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Marks {
     /// The tags before and after a match.
     pub(crate) tags: (String, String),
-    /// Maximum length of a passage, in characters.
+    pub(crate) fragmenter: Fragmenter,
+    pub(crate) boundary: Boundary,
+    /// Maximum length of a passage, in characters; a word may exceed it. 0 for whole sentences.
     pub(crate) max_chars: usize,
+    /// Maximum number of passages of a document; 0 for its whole values.
+    pub(crate) num_passages: usize,
+    /// True if the best passage comes first, instead of the first one.
+    pub(crate) by_score: bool,
+    /// The query whose words are marked, if it is another one than that of the search.
+    pub(crate) query: Option<QueryNode>,
+    /// Further fields whose words are marked in the text of this one.
+    pub(crate) matched_fields: Vec<String>,
+    /// Maximum length of the part of a value that is looked at, in characters.
+    pub(crate) max_analyzed: Option<usize>,
     /// Marks the words that the query looks for in any field, instead of those in the passage's own.
     pub(crate) marks_any_field: bool,
     /// Escapes the text around tags as HTML.
@@ -111,11 +137,38 @@ pub(crate) struct Marks {
     pub(crate) max_chars_without_match: usize,
 }
 
+/// Elasticsearch's highlighters, which cut passages in different ways.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Fragmenter {
+    /// At boundaries.
+    #[default]
+    Unified,
+    /// At any word.
+    Plain,
+    /// Around matches.
+    Vectors,
+}
+
+/// Where passages may begin and end.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Boundary {
+    #[default]
+    Sentence,
+    Word,
+    /// At one of these characters, if there is one among the next ones.
+    Characters {
+        characters: String,
+        most: usize,
+    },
+}
+
 /// The parts of documents that hits show.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SourceFilter {
     /// Shows nothing.
     pub(crate) is_off: bool,
+    /// Does not show the id, either.
+    pub(crate) hides_id: bool,
     /// Shows only these fields, in which `*` matches any text; all if empty.
     pub(crate) includes: Vec<String>,
     /// Omits these fields.

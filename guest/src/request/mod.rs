@@ -22,13 +22,13 @@ pub(crate) use aggregations::{AskedAggregations, refuse_ids};
 pub(crate) use asked_indexes::AskedIndexes;
 pub(crate) use counting::Counting;
 pub(crate) use elastic::{
-    AS_IN_COLUMN, DateFormat, ElasticHits, Highlight, InnerHits, Marks, NamedField, ShownVersions,
-    SourceFilter,
+    AS_IN_COLUMN, Boundary, DateFormat, ElasticHits, Fragmenter, Highlight, HitsInBuckets,
+    InnerHits, Marks, NamedField, ShownVersions, SourceFilter,
 };
 pub(crate) use queries::{GivenQuery, parse_filters, read_filters};
 pub(crate) use question::{AnswerForm, Question};
 pub(crate) use resolved::{Resolved, TimeBounds};
-pub(crate) use scroll::{Scroll, SealedPlace};
+pub(crate) use scroll::{FIRST_PAGE, Scroll, ScrollState, SealedPlace};
 pub(crate) use search_request::SearchRequest;
 pub(crate) use sort::{
     DistanceKey, MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue,

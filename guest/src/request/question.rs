@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::aggregations::AskedAggregations;
 use super::counting::Counting;
 use super::elastic::ElasticHits;
-use super::scroll::Scroll;
+use super::scroll::{Scroll, ScrollPage};
 use super::sort::{SortKeySpec, SortTarget, SortValue};
 use super::{DEFAULT_MAX_HITS, MAX_FIELDS, PinnedManifest};
 use crate::limits::{Limits, TimeFilter};
@@ -112,16 +112,26 @@ impl Question {
     pub(crate) fn check(&self) -> Result<(), SearchError> {
         let window = self.start_offset.saturating_add(self.max_hits);
         if window > self.limits.max_hits {
-            let what = match &self.elastic {
-                Some(_) => "from + size",
-                None => "start_offset + max_hits",
+            let most = self.limits.max_hits;
+            let what = match (&self.elastic, self.scroll()) {
+                (None, _) => {
+                    format!("start_offset + max_hits is {window}, more than the limit of {most}")
+                }
+                (Some(_), None) => format!(
+                    "Result window is too large, from + size must be less than or equal to: [{most}] but was \
+                     [{window}]. See the scroll api for a more efficient way to request large data sets. This is the limit \
+                     max_hits"
+                ),
+                (Some(_), Some(_)) => format!(
+                    "Batch size is too large, size must be less than or equal to: [{most}] but was [{window}]. Scroll \
+                     batch sizes cost as much memory as result windows so they are controlled by the \
+                     [index.max_result_window] index level setting. This is the limit max_hits"
+                ),
             };
             return Err(SearchError::new(
                 ErrorKind::Limit,
                 format!(
-                    "{what} is {window}, more than the limit of {}: ask for less, \
-                     narrow the query by time, or raise the limit max_hits",
-                    self.limits.max_hits
+                    "{what}: ask for less, narrow the query by time, or raise the limit max_hits"
                 ),
             ));
         }
@@ -167,6 +177,22 @@ impl Question {
         let shown = self.elastic.as_ref();
         let other = shown.and_then(|shown| shown.scroll.as_ref());
         self.scroll.as_ref().or(other)
+    }
+
+    /// Continues its scroll after a page.
+    pub(crate) fn continue_scroll(&mut self, page: ScrollPage) {
+        let shown = self.elastic.as_mut();
+        match shown.and_then(|shown| shown.scroll.as_mut()) {
+            Some(scroll) => {
+                scroll.continue_after(page);
+                self.search_after.clone_from(&scroll.keys);
+            }
+            None => {
+                if let Some(scroll) = &mut self.scroll {
+                    scroll.continue_after(page);
+                }
+            }
+        }
     }
 
     /// Returns the number of hits after which the search may stop: where it wants only the first hits.

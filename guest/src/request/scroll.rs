@@ -23,9 +23,36 @@ pub(crate) struct Scroll {
     /// The number of hits that the first page found, and whether there may be more: every page repeats it.
     #[serde(default)]
     pub(crate) total: Option<(u64, bool)>,
+    /// The number of the last page; 0 before the first.
+    #[serde(default)]
+    pub(crate) page: u32,
+    /// Tells scrolls with the same request apart that began in the same millisecond.
+    #[serde(default)]
+    pub(crate) begun_us: u64,
     /// The parameters and the body of the request, for the next page.
     pub(crate) query: String,
     pub(crate) body: String,
+}
+
+/// The number of the first page.
+pub(crate) const FIRST_PAGE: u32 = 1;
+
+/// State of a scroll in the host's cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum ScrollState {
+    /// It has been cleared.
+    Ended,
+    /// It continues after this page.
+    Continues(ScrollPage),
+}
+
+/// The place where a page of a scroll ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct ScrollPage {
+    /// The number of the page.
+    pub(crate) page: u32,
+    after: Option<SealedPlace>,
+    keys: Vec<SortValue>,
 }
 
 /// Maximum length of a scroll id, in bytes: a query of maximum length and its envelope.
@@ -38,11 +65,33 @@ impl Scroll {
         BASE64_URL_SAFE_NO_PAD.encode(json)
     }
 
-    /// Returns the key under which the host's cache has the end of the scroll: the same on every page.
-    pub(crate) fn key_of_end(&self) -> String {
-        let same = (&self.pinned, self.now_ms, &self.query, &self.body);
+    /// Returns the key under which the host's cache has the state of the scroll: the same on every page.
+    pub(crate) fn key_of_state(&self) -> String {
+        let same = (
+            &self.pinned,
+            self.now_ms,
+            self.begun_us,
+            &self.query,
+            &self.body,
+        );
         let bytes = serde_json::to_vec(&same).unwrap_or_default();
-        format!("end-of-scroll/{}", blake3::hash(&bytes).to_hex())
+        format!("scroll/{}", blake3::hash(&bytes).to_hex())
+    }
+
+    /// Returns the place where its last page ended.
+    pub(crate) fn last_page(&self) -> ScrollPage {
+        ScrollPage {
+            page: self.page,
+            after: self.after.clone(),
+            keys: self.keys.clone(),
+        }
+    }
+
+    /// Continues after another page.
+    pub(crate) fn continue_after(&mut self, page: ScrollPage) {
+        self.page = page.page;
+        self.after = page.after;
+        self.keys = page.keys;
     }
 
     /// Parses a scroll id; `None` if it is invalid.

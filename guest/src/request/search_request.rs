@@ -120,6 +120,7 @@ impl SearchRequest {
         };
         question.check()?;
         let aggregations = self.aggs.map(|given| {
+            refuse_global(&given)?;
             AskedAggregations::read(given, self.now_ms, question.is_filtered(), limits)
         });
         question.aggregations = aggregations.transpose()?.flatten();
@@ -143,5 +144,16 @@ impl SearchRequest {
             ))),
             _ => Ok(()),
         }
+    }
+}
+/// Refuses aggregations over all documents: one search looks only at those that its query matches.
+fn refuse_global(aggs: &serde_json::Value) -> Result<(), SearchError> {
+    let mut all = aggs.as_object().into_iter().flatten();
+    match all.find(|(_, agg)| agg.get("global").is_some()) {
+        None => Ok(()),
+        Some((name, _)) => Err(SearchError::invalid(format!(
+            "aggs.{name}.global: global looks at documents that the query does not match, which aggregations here \
+             never see: ask for those in a request of its own with the query *, or by Elasticsearch's API"
+        ))),
     }
 }

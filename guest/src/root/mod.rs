@@ -1,13 +1,15 @@
 //! Root search: partial results → hits → documents → the answer.
 
+mod buckets;
 mod elastic;
 mod fetch_docs;
+mod highlight;
 mod merge;
 mod pretty;
 mod response;
 mod snippets;
 
-pub(crate) use elastic::{entries, put};
+pub(crate) use elastic::{elements, entries, put};
 pub(crate) use merge::Merged;
 pub(crate) use pretty::pretty;
 pub(crate) use response::{CachedAnswer, PlanFacts, RootSearch, answer_from_cache, to_json};

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use canter_aggregations::{Dialect, Partial};
+use canter_aggregations::{Answer, Backgrounds, Dialect, Partial};
 use canter_protocol::HostReport;
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
-use super::elastic::{self, HitWriter, Place};
+use super::elastic::{self, HitWriter, NestedPlace, Place};
 use super::fetch_docs::{Document, fetch_docs};
 use super::merge::Merged;
 use super::pretty::pretty;
@@ -17,7 +17,7 @@ use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
 use crate::partial_cache::{look_up, store};
-use crate::request::{AnswerForm, ElasticHits, Question, Resolved, SealedPlace};
+use crate::request::{AnswerForm, ElasticHits, Question, Resolved, ScrollState, SealedPlace};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
 /// Facts from the plan, for the profile and the order of hits.
@@ -31,6 +31,8 @@ pub(crate) struct PlanFacts {
     pub(crate) indexes: Vec<SearchedIndex>,
     /// Untyped fields whose values are keys in aggregations.
     pub(crate) untyped_keys: Vec<String>,
+    /// Fields whose unsigned numbers are keys in aggregations.
+    pub(crate) unsigned_keys: Vec<String>,
     /// The cache key of the answer, if the host caches answers.
     pub(crate) answer_key: Option<String>,
 }
@@ -109,11 +111,12 @@ fn write_answer(
     missing: &Missing,
     profile: Profile,
     question: &Question,
+    facts: &PlanFacts,
     exchange: &Exchange,
 ) -> Result<String, SearchError> {
     let report = exchange.report();
     let json = match &question.elastic {
-        Some(shown) => write_elastic(body, missing, &profile, (question, shown), &report),
+        Some(shown) => write_elastic(body, missing, &profile, (question, shown, facts), &report),
         None => write_quickwit(body, missing, profile, question.form, report)?,
     };
     Ok(match question.form.is_pretty {
@@ -127,7 +130,7 @@ fn write_elastic(
     body: &Body,
     missing: &Missing,
     profile: &Profile,
-    (question, shown): (&Question, &ElasticHits),
+    (question, shown, facts): (&Question, &ElasticHits, &PlanFacts),
     report: &HostReport,
 ) -> String {
     let missing: Vec<_> = missing.failed.iter().chain(&missing.skipped).collect();
@@ -138,8 +141,12 @@ fn write_elastic(
     };
     let asked = question.aggregations.as_ref();
     let asked = asked.zip(body.aggregations.as_deref());
-    let named = asked
-        .and_then(|(asked, answer)| elastic::named(answer, asked.given(), shown.has_typed_keys));
+    let named = asked.and_then(|(asked, answer)| {
+        let unsigned = shown
+            .has_typed_keys
+            .then_some(facts.unsigned_keys.as_slice());
+        elastic::named(answer, asked.given(), unsigned)
+    });
     let search = elastic::Search {
         took_us: report.elapsed_us,
         timed_out: report.timed_out,
@@ -275,7 +282,15 @@ pub(crate) async fn answer_from_cache(
         ..serde_json::from_str(&body).ok()?
     };
     let profile = Profile::new(facts, &result);
-    write_answer(&body, &Missing::default(), profile, question, exchange).ok()
+    write_answer(
+        &body,
+        &Missing::default(),
+        profile,
+        question,
+        facts,
+        exchange,
+    )
+    .ok()
 }
 
 /// Inputs of an answer besides the results of leaves.
@@ -290,12 +305,13 @@ pub(crate) struct RootSearch<'a> {
 
 /// Hits in the form of an answer.
 #[derive(Default)]
-struct Written {
-    hits: Vec<String>,
+pub(super) struct Written {
+    /// JSON of each hit; `None` for one whose document could not be fetched.
+    pub(super) hits: Vec<Option<String>>,
     snippets: Vec<Snippets>,
     max_score: Option<f64>,
     /// Splits with a document that could not be fetched.
-    failed: Vec<(u32, SearchError)>,
+    pub(super) failed: Vec<(u32, SearchError)>,
 }
 
 impl RootSearch<'_> {
@@ -307,6 +323,8 @@ impl RootSearch<'_> {
     pub(crate) async fn answer(
         &self,
         mut merged: Merged,
+        aggregations: Option<Partial>,
+        backgrounds: &Backgrounds,
         opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
     ) -> Result<String, SearchError> {
         let (question, facts, exchange) = (self.question, self.facts, self.exchange);
@@ -318,17 +336,25 @@ impl RootSearch<'_> {
             to_usize(question.start_offset),
             to_usize(question.max_hits),
         );
-        let aggregations = merged.take_aggregations();
         let Merged { mut result, .. } = merged;
-        let written = self.write_hits(&result.hits, &order, opened).await?;
+        let written = self.write_hits(&result.hits, &[], &order, opened).await?;
+        let mut unfetched = written.failed;
+        let aggregations = match self.final_aggregations(aggregations.as_ref(), backgrounds)? {
+            Some(answer) => {
+                let (json, failed) = self.fill_buckets(answer, opened).await?;
+                unfetched.extend(failed);
+                Some(json)
+            }
+            None => None,
+        };
         let failed_splits = std::mem::take(&mut result.failed_splits);
-        let missing = self.missing(failed_splits, written.failed);
+        let missing = self.missing(failed_splits, unfetched);
         let counted = (result.num_hits, result.num_splits_not_needed > 0);
         let scrolled = question.scroll().and_then(|scroll| scroll.total);
         let (num_hits, is_lower_bound) = scrolled.unwrap_or(counted);
         let has_snippets = !question.snippet_fields.is_empty() && question.elastic.is_none();
         let body = Body {
-            hits: written.hits,
+            hits: written.hits.into_iter().flatten().collect(),
             num_hits,
             num_hits_relation: is_lower_bound.then(|| "gte".to_owned()),
             snippets: has_snippets.then_some(written.snippets),
@@ -337,7 +363,7 @@ impl RootSearch<'_> {
             listed: question
                 .list_documents
                 .then(|| std::mem::take(&mut result.listed)),
-            aggregations: self.final_aggregations(aggregations.as_ref())?,
+            aggregations,
         };
         if let Some(key) = &facts.answer_key
             && missing.failed.is_empty()
@@ -349,13 +375,14 @@ impl RootSearch<'_> {
         // The answer says how long the search took, and what it was made without.
         exchange.yield_to_host().await;
         let profile = Profile::new(facts, &result);
-        write_answer(&body, &missing, profile, question, exchange)
+        write_answer(&body, &missing, profile, question, facts, exchange)
     }
 
-    /// Fetches the documents of hits and writes them.
-    async fn write_hits(
+    /// Fetches the documents of hits and writes them. Hits with an object in `objects` show that instead.
+    pub(super) async fn write_hits(
         &self,
         hits: &[PartialHit],
+        objects: &[Option<NestedPlace>],
         order: &HitOrder,
         opened: &mut BTreeMap<u32, Arc<OpenSplit>>,
     ) -> Result<Written, SearchError> {
@@ -371,11 +398,12 @@ impl RootSearch<'_> {
             order,
         });
         let mut written = Written::default();
-        for (hit, document) in hits.iter().zip(documents) {
+        for (nth, (hit, document)) in hits.iter().zip(documents).enumerate() {
             let found = match document {
                 Ok(found) => found,
                 Err(error) => {
                     written.failed.push((hit.split_ord, error));
+                    written.hits.push(None);
                     continue;
                 }
             };
@@ -392,15 +420,15 @@ impl RootSearch<'_> {
                     let passages = passages.filter(|(_, passages)| !passages.is_empty());
                     let highlight = passages.map(|(name, found)| (name, found.into()));
                     let highlight = highlight.collect();
-                    let place = self.place_of(hit)?;
+                    let place = self.place_of(hit, objects.get(nth).and_then(Option::as_ref))?;
                     let json = writer.write(hit, place, &found, Some(&highlight))?;
-                    written.hits.push(json);
+                    written.hits.push(Some(json));
                     let scores = written.max_score.into_iter().chain(writer.score(hit));
                     written.max_score = scores.reduce(f64::max);
                 }
                 None => {
                     let json = split.mapper.doc_to_json_text(document);
-                    written.hits.push(json);
+                    written.hits.push(Some(json));
                     written.snippets.extend(passages);
                 }
             }
@@ -409,7 +437,11 @@ impl RootSearch<'_> {
     }
 
     /// Returns the place of a hit.
-    fn place_of(&self, hit: &PartialHit) -> Result<Place<'_>, SearchError> {
+    fn place_of<'p>(
+        &'p self,
+        hit: &PartialHit,
+        object: Option<&'p NestedPlace>,
+    ) -> Result<Place<'p>, SearchError> {
         let source = self.sources.get(&hit.split_ord);
         let source = source
             .ok_or_else(|| SearchError::internal("a hit of a split that is not in the plan"))?;
@@ -417,6 +449,7 @@ impl RootSearch<'_> {
         Ok(Place {
             index: index.map_or("", SearchedIndex::name),
             split_id: &source.entry.id,
+            object,
         })
     }
 
@@ -452,6 +485,10 @@ impl RootSearch<'_> {
         if !self.resolved.pinned.is_empty() {
             scroll.pinned.clone_from(&self.resolved.pinned);
         }
+        if scroll.page == 0 {
+            scroll.begun_us = self.exchange.report().elapsed_us;
+        }
+        scroll.page = scroll.page.saturating_add(1);
         scroll.total = Some(total);
         if let Some(last) = hits.last() {
             if self.question.scroll.is_some() {
@@ -461,11 +498,19 @@ impl RootSearch<'_> {
             }
             scroll.keys.clone_from(&last.keys);
         }
+        let state = ScrollState::Continues(scroll.last_page());
+        // The state is that of the scroll, whatever its indexes are.
+        let of_host = self.exchange.with_prefix("");
+        store(&of_host, &scroll.key_of_state(), &state);
         Some(scroll.to_id())
     }
 
     /// Returns the aggregations in the form of an answer.
-    fn final_aggregations(&self, partial: Option<&Partial>) -> Result<Option<String>, SearchError> {
+    fn final_aggregations(
+        &self,
+        partial: Option<&Partial>,
+        backgrounds: &Backgrounds,
+    ) -> Result<Option<Answer>, SearchError> {
         let Some(asked) = &self.question.aggregations else {
             return Ok(None);
         };
@@ -478,6 +523,7 @@ impl RootSearch<'_> {
             partial,
             untyped_keys,
             dialect,
+            backgrounds,
         )?))
     }
 }

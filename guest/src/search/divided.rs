@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use canter_aggregations::Backgrounds;
 use canter_protocol::{Outcome, QueryPlan};
 
+use super::alike::with_typical_words;
 use super::errors::shown;
 use super::planning::{Plan, Planned, exchange_of, make_plan, sources_of};
 use super::whole::carry_out;
@@ -48,13 +50,15 @@ async fn plan_leaves(
     exchange: Exchange,
 ) -> Result<Searched, SearchError> {
     let exchange = exchange_of(&mut indexes, exchange);
+    let chosen = with_typical_words(&question, &indexes, &exchange).await?;
+    let question = chosen.unwrap_or(question);
     let plan = match make_plan(&question, &indexes, &exchange).await? {
         Planned::Answered(answer) => return Ok(Searched::Answer(answer)),
         Planned::Open(plan) => *plan,
     };
     let leaves = divide(&plan.search, max_leaves, question.limits.min_docs_per_leaf);
     if leaves.len() <= 1 {
-        let answer = carry_out(plan, &question, &exchange).await;
+        let answer = carry_out(plan, &question, &indexes, &exchange).await;
         return answer.map(Searched::Answer);
     }
     let Plan {
@@ -160,6 +164,12 @@ pub(crate) async fn run_root(
         sources: &sources_of(request.splits),
         exchange: &exchange,
     };
-    let answer = root.answer(merged, &mut BTreeMap::new()).await;
+    // A search that compares with other documents is not divided.
+    let backgrounds = Backgrounds::new(merged.result.num_hits);
+    let aggregations = merged.take_aggregations();
+    let opened = &mut BTreeMap::new();
+    let answer = root
+        .answer(merged, aggregations, &backgrounds, opened)
+        .await;
     answer.map_err(|error| shown(error, question.is_filtered(), &exchange))
 }

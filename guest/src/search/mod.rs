@@ -9,6 +9,8 @@
 //!
 //! It is independent of HTTP and of the form of a request.
 
+mod alike;
+mod background;
 mod divided;
 mod errors;
 mod explain;

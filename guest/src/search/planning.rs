@@ -32,6 +32,25 @@ pub(super) struct Plan {
     pub(super) facts: PlanFacts,
 }
 
+/// Plans a search whose answer nothing keeps.
+///
+/// # Errors
+/// As [`make_plan`].
+pub(super) async fn plan_only(
+    question: &Question,
+    indexes: &AskedIndexes,
+    exchange: &Exchange,
+) -> Result<(SearchPlan, Resolved), SearchError> {
+    let (mut search, pinned) = plan_all(question, indexes, exchange).await?;
+    let resolved = Resolved {
+        mixes_times: search.mixes_times,
+        pinned,
+        ..Resolved::of(question, search.time_bounds.as_ref())
+    };
+    search.finish(question)?;
+    Ok((search, resolved))
+}
+
 /// Plans the search of these indexes.
 ///
 /// # Errors
@@ -41,13 +60,7 @@ pub(super) async fn make_plan(
     indexes: &AskedIndexes,
     exchange: &Exchange,
 ) -> Result<Planned, SearchError> {
-    let (mut search, pinned) = plan_all(question, indexes, exchange).await?;
-    let resolved = Resolved {
-        mixes_times: search.mixes_times,
-        pinned,
-        ..Resolved::of(question, search.time_bounds.as_ref())
-    };
-    search.finish(question)?;
+    let (search, resolved) = plan_only(question, indexes, exchange).await?;
     let facts = facts_of(&search, question, &resolved)?;
     if question.explain {
         let answer_key = facts.answer_key.as_deref();
@@ -93,6 +106,7 @@ fn facts_of(
         timestamp_field: plan.timestamp_field.clone(),
         indexes: plan.indexes.clone(),
         untyped_keys: plan.untyped_keys.clone(),
+        unsigned_keys: plan.unsigned_keys.clone(),
         answer_key: answer_key.filter(|_| is_whole),
     })
 }
@@ -105,7 +119,7 @@ pub(super) fn sources_of(splits: Vec<PlannedSplit>) -> BTreeMap<u32, HeadSource>
 
 /// Plans a search of all these indexes, all at once; returns the plan and, if a scroll begins, the pins of their
 /// manifests.
-async fn plan_all(
+pub(super) async fn plan_all(
     question: &Question,
     indexes: &AskedIndexes,
     exchange: &Exchange,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::alike::with_typical_words;
+use super::background::backgrounds;
 use super::errors::shown;
 use super::planning::{Plan, Planned, exchange_of, make_plan, sources_of};
 use crate::SearchError;
@@ -26,9 +28,11 @@ async fn search_all(
     exchange: Exchange,
 ) -> Result<String, SearchError> {
     let exchange = exchange_of(&mut indexes, exchange);
+    let chosen = with_typical_words(question, &indexes, &exchange).await?;
+    let question = chosen.as_ref().unwrap_or(question);
     match make_plan(question, &indexes, &exchange).await? {
         Planned::Answered(answer) => Ok(answer),
-        Planned::Open(plan) => carry_out(*plan, question, &exchange).await,
+        Planned::Open(plan) => carry_out(*plan, question, &indexes, &exchange).await,
     }
 }
 
@@ -36,6 +40,7 @@ async fn search_all(
 pub(super) async fn carry_out(
     plan: Plan,
     question: &Question,
+    indexes: &AskedIndexes,
     exchange: &Exchange,
 ) -> Result<String, SearchError> {
     let Plan {
@@ -56,5 +61,9 @@ pub(super) async fn carry_out(
         sources: &sources,
         exchange,
     };
-    root.answer(merged, &mut opened).await
+    let aggregations = merged.take_aggregations();
+    let found = (merged.result.num_hits, aggregations.as_ref());
+    let backgrounds = backgrounds(question, found, &facts, indexes, exchange).await?;
+    root.answer(merged, aggregations, &backgrounds, &mut opened)
+        .await
 }

@@ -1,11 +1,11 @@
 //! Check of a document before its ingest.
 
 use canter_doc_mapper::config::OnError;
-use canter_doc_mapper::{DocMapper, IndexConfig};
+use canter_doc_mapper::{DocMapper, IGNORED_FIELD, IndexConfig};
 
 use canter_formats::JsonNesting;
 
-use super::ids::id_in;
+use super::ids::{ROUTING_FIELD, SEQ_NO_FIELD, VERSION_FIELD, first_key_in, id_in};
 use crate::error::BuildError;
 use crate::storage::IndexStore;
 
@@ -55,6 +55,13 @@ impl DocumentCheck {
         self.mapper.id_field()
     }
 
+    /// Returns whether documents of the index have a field for their routing.
+    #[must_use]
+    pub fn keeps_routing(&self) -> bool {
+        let mut fields = self.mapper.fields().into_iter();
+        self.mapper.id_field().is_some() && fields.any(|field| field.path() == ROUTING_FIELD)
+    }
+
     /// Returns the problem of a document, if there is one. `scratch` is working memory.
     pub fn problem(&self, json: &[u8], scratch: &mut Vec<u8>) -> Option<DocumentProblem> {
         if json.iter().all(u8::is_ascii_whitespace) {
@@ -100,6 +107,10 @@ fn id_problem(json: &[u8], id_field: &str) -> Option<String> {
     if let Err(problem) = id_in(json, id_field) {
         return Some(problem);
     }
-    let version = id_in(json, "_version");
-    (version != Ok(None)).then(|| "_version: versions are counted, and not given".to_owned())
+    let counted: &[&str] = match id_field {
+        "_id" => &[VERSION_FIELD, SEQ_NO_FIELD, IGNORED_FIELD],
+        _ => &[VERSION_FIELD],
+    };
+    let given = first_key_in(json, counted)?;
+    Some(format!("{given}: versions are counted, and not given"))
 }

@@ -14,13 +14,21 @@ use super::line_ids::LineIds;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
 use crate::publisher::{
-    IdBatch, IdChanges, IdKey, Live, LoadedManifest, MAX_ATTEMPTS, PageEntries, SourcesReader,
-    find_ids, hold_live_only, identities_of, load, load_and_hold, pause, read_paged_entries,
+    DocNumbers, IdBatch, IdChanges, IdKey, Live, LoadedManifest, MAX_ATTEMPTS, PageEntries,
+    SourcesReader, find_ids, hold_live_only, identities_of, load, load_and_hold, pause,
+    read_paged_entries,
 };
 use crate::storage::IndexStore;
 
 /// Maximum length of an id in bytes: terms have no more.
 pub const MAX_ID_BYTES: usize = 512;
+
+/// Field of the number of versions of a document's id, unless the document is the first.
+pub(crate) const VERSION_FIELD: &str = "_version";
+/// Field of the number of a document among all versions of all documents.
+pub(crate) const SEQ_NO_FIELD: &str = "_seq_no";
+/// Field of what a client gave as the routing of a document.
+pub const ROUTING_FIELD: &str = "_routing";
 
 /// Documents that an index has under some ids at one moment.
 #[derive(Debug, Default)]
@@ -29,14 +37,15 @@ pub struct IdSnapshot {
     identities: BTreeMap<IdKey, DocIdentity>,
     known_sources: BTreeSet<u128>,
     asked: BTreeSet<IdKey>,
+    next_seq_no: Option<u64>,
 }
 
 /// Version of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LiveVersion {
-    /// Number of versions so far, itself included.
-    pub version: u32,
-    /// Number of the version among all versions of all documents, if that was asked for.
+    /// Number of versions so far, itself included, or what a client gave as such.
+    pub version: u64,
+    /// Number of the version among all versions of all documents, if it has one or that was asked for.
     pub seq_no: Option<u64>,
 }
 
@@ -90,7 +99,11 @@ impl IdSnapshot {
         let live = find_ids(store, file, asked, &mut PageEntries::default()).await?;
         hold_live_only(store, file).await?;
         let mut docs_of: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
-        let wanted = || live.iter().filter(|(id, _)| with_seq_nos.contains(id));
+        // Documents that no server numbered have the hash of their identity as their number.
+        let is_wanted = |id: &IdKey, live: &[Live]| {
+            with_seq_nos.contains(id) && live.last().is_some_and(|live| live.seq_no.is_none())
+        };
+        let wanted = || live.iter().filter(|(id, live)| is_wanted(id, live));
         for Live { split_id, doc, .. } in wanted().flat_map(|(_, live)| live) {
             docs_of.entry(split_id).or_default().insert(*doc);
         }
@@ -115,6 +128,8 @@ impl IdSnapshot {
             identities: identities.collect(),
             known_sources,
             asked: asked.clone(),
+            next_seq_no: numbers_documents(&file.manifest.index_config)
+                .then_some(file.manifest.next_seq_no),
             live,
         })
     }
@@ -123,11 +138,18 @@ impl IdSnapshot {
     #[must_use]
     pub fn version(&self, id: &str) -> Option<LiveVersion> {
         let id = IdKey::of(id);
-        let version = self.live.get(&id)?.iter().map(|live| live.version).max()?;
+        let last = self.live.get(&id)?.iter().max_by_key(|live| live.version)?;
+        let of_identity = || self.identities.get(&id).map(DocIdentity::seq_no);
         Some(LiveVersion {
-            version,
-            seq_no: self.identities.get(&id).map(DocIdentity::seq_no),
+            version: last.version,
+            seq_no: last.seq_no.or_else(of_identity),
         })
+    }
+
+    /// Returns the least sequence number that no document of the index has had, if the index numbers its documents.
+    #[must_use]
+    pub fn next_seq_no(&self) -> Option<u64> {
+        self.next_seq_no
     }
 
     /// Returns whether these lines were ingested before.
@@ -136,32 +158,44 @@ impl IdSnapshot {
         self.known_sources.contains(&lines.source().to_u128())
     }
 
-    /// Concludes from it that documents are removed, and which versions new ones are: those of lines that are not named are
-    /// the first.
+    /// Concludes from it that documents are removed, and which numbers new ones have: those of lines that are not named are
+    /// the first version. `next_seq_no` is the least sequence number that is left unused.
     #[must_use]
     pub fn into_batch<'i>(
         self,
         removed: impl IntoIterator<Item = &'i str>,
-        versions: impl IntoIterator<Item = (LineIds, u64, u32)>,
+        numbers: impl IntoIterator<Item = (LineIds, u64, DocNumbers)>,
+        next_seq_no: u64,
     ) -> IdBatch {
         let mut live = self.live;
         let seen = self.asked.into_iter();
         let seen = seen.map(|id| (id, live.remove(&id).unwrap_or_default()));
-        let versions = versions.into_iter();
+        let numbers = numbers.into_iter();
         let changes = IdChanges {
             seen: seen.collect(),
             removed: removed.into_iter().map(IdKey::of).collect(),
+            next_seq_no,
         };
-        let versions = versions.map(|(lines, nth, version)| (lines.place(nth), version));
-        IdBatch::new(changes, versions.collect())
+        let numbers = numbers.map(|(lines, nth, numbers)| (lines.place(nth), numbers));
+        IdBatch::new(changes, numbers.collect())
     }
+}
+
+/// Returns whether a config has a field for the sequence numbers of documents.
+fn numbers_documents(config: &serde_json::Value) -> bool {
+    let fields = config.pointer("/doc_mapping/field_mappings");
+    let mut fields = fields
+        .and_then(serde_json::Value::as_array)
+        .into_iter()
+        .flatten();
+    fields.any(|field| field["name"] == SEQ_NO_FIELD)
 }
 
 /// Returns the id in the field `name` at the root of a document, if the document has that field. Text that is no JSON object
 /// has none.
 ///
 /// # Errors
-/// The field contains something else than a text of 1 to 255 bytes.
+/// The field contains something else than a text of 1 to 512 bytes.
 pub fn id_in(document: &[u8], name: &str) -> Result<Option<String>, String> {
     let Ok(Entries(entries)) = serde_json::from_slice(document) else {
         return Ok(None);
@@ -178,6 +212,19 @@ pub fn id_in(document: &[u8], name: &str) -> Result<Option<String>, String> {
         Ok(()) => Ok(Some(id)),
         Err(problem) => Err(format!("{name}: {problem}")),
     }
+}
+
+/// Returns the first of these names that the root of a document has as a key, with a value that is not null. Text that is no
+/// JSON object has none.
+#[must_use]
+pub fn first_key_in<'n>(document: &[u8], names: &[&'n str]) -> Option<&'n str> {
+    let Ok(Entries(entries)) = serde_json::from_slice(document) else {
+        return None;
+    };
+    let given = entries.iter().filter(|(_, value)| value.get() != "null");
+    given
+        .filter_map(|(key, _)| names.iter().copied().find(|name| *name == key.as_str()))
+        .next()
 }
 
 /// Checks an id.
@@ -247,6 +294,14 @@ mod tests {
             ),
         ] {
             assert_eq!(of(wrong), Err(why.to_owned()));
+        }
+        for (document, first) in [
+            (r#"{"a":1,"_seq_no":2,"_id":"x"}"#, Some("_seq_no")),
+            (r#"{"_seq_no":null,"a":{"_id":1}}"#, None),
+            ("no json", None),
+        ] {
+            let found = first_key_in(document.as_bytes(), &["_id", "_seq_no"]);
+            assert_eq!(found, first, "{document}");
         }
         let longest = "x".repeat(MAX_ID_BYTES);
         assert!(check_id(&longest).is_ok());

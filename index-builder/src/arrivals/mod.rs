@@ -8,7 +8,10 @@ mod spool;
 mod unbuildable;
 
 pub use check::{DocumentCheck, DocumentProblem};
-pub use ids::{IdSnapshot, LiveVersion, MAX_ID_BYTES, check_id, id_in};
+pub use ids::{
+    IdSnapshot, LiveVersion, MAX_ID_BYTES, ROUTING_FIELD, check_id, first_key_in, id_in,
+};
+pub(crate) use ids::{SEQ_NO_FIELD, VERSION_FIELD};
 pub use line_ids::LineIds;
 pub(crate) use spool::unpacked;
 pub use spool::{

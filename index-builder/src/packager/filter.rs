@@ -156,6 +156,8 @@ fn log2_num_blocks(num_terms: u64, most_num_bytes: u64) -> Option<u32> {
 
 /// Name of the column with the number of versions of a document's id; documents without it are the first version.
 const VERSION: &str = "_version";
+/// Name of the column with their sequence numbers.
+const SEQ_NO: &str = "_seq_no";
 
 /// Returns the table of the ids that clients gave to the documents of a segment. Returns `None` if there are none.
 fn keys_of(segment: &SegmentReader, mapper: &DocMapper) -> Result<Option<Vec<u8>>, BuildError> {
@@ -164,6 +166,7 @@ fn keys_of(segment: &SegmentReader, mapper: &DocMapper) -> Result<Option<Vec<u8>
     };
     let inverted_index = segment.inverted_index(segment.schema().get_field(name)?)?;
     let versions = segment.fast_fields().column_opt::<u64>(VERSION)?;
+    let seq_nos = segment.fast_fields().column_opt::<u64>(SEQ_NO)?;
     let mut keys = Vec::new();
     let mut stream = inverted_index
         .terms()
@@ -179,8 +182,12 @@ fn keys_of(segment: &SegmentReader, mapper: &DocMapper) -> Result<Option<Vec<u8>
         let mut doc = docs.doc();
         while doc != TERMINATED {
             let version = versions.as_ref().and_then(|column| column.first(doc));
-            let version = version.map_or(1, |version| u32::try_from(version).unwrap_or(u32::MAX));
-            keys.push(Key { hash, doc, version });
+            keys.push(Key {
+                hash,
+                doc,
+                version: version.unwrap_or(1),
+                seq_no: seq_nos.as_ref().and_then(|column| column.first(doc)),
+            });
             doc = docs.advance();
         }
     }

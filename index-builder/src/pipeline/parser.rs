@@ -3,7 +3,7 @@
 
 use super::kept::encode_kept;
 use super::standing::Position;
-use crate::arrivals::id_in;
+use crate::arrivals::{SEQ_NO_FIELD, VERSION_FIELD, id_in};
 use crate::ingest::Reject;
 use crate::publisher::IdBatch;
 use crate::source::{Extent, Record, RecordBatch, is_blank};
@@ -11,6 +11,7 @@ use crate::transform::{Outcome, Runner, Transform};
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{DocIdentity, SourceId};
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::ops::Range;
 
 /// A document waiting for its split.
@@ -207,7 +208,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns a document with the number of its version, if that is not the first.
+    /// Returns a document with the number of its version, if that is not the first, and its sequence number.
     ///
     /// # Errors
     /// It has something else than an id where its id should be.
@@ -222,14 +223,27 @@ impl Parser<'_> {
         };
         id_in(json, name)?;
         let ids = self.ids;
-        let version = ids.and_then(|ids| ids.version(parsed.doc_source, record.place));
+        let numbers = ids.map(|ids| ids.numbers(parsed.doc_source, record.place));
+        let numbers = numbers.unwrap_or_default();
+        let mut written = String::new();
+        for (field, number) in [
+            (VERSION_FIELD, numbers.version),
+            (SEQ_NO_FIELD, numbers.seq_no),
+        ] {
+            // A config may have no room for it.
+            if let Some(number) = number.filter(|_| self.mapper.kind_of(field).is_some()) {
+                let _ = write!(written, "\"{field}\":{number},");
+            }
+        }
         let rest = json.trim_ascii_start().strip_prefix(b"{");
-        let Some((version, rest)) = version.zip(rest) else {
+        let Some(rest) = rest.filter(|_| !written.is_empty()) else {
             return Ok(json.into());
         };
-        Ok([format!("{{\"_version\":{version},").as_bytes(), rest]
-            .concat()
-            .into())
+        // A comma cannot follow the last entry.
+        if rest.trim_ascii_start().starts_with(b"}") {
+            written.pop();
+        }
+        Ok([b"{", written.as_bytes(), rest].concat().into())
     }
 
     /// Returns the problem of a record that shows before it is parsed.

@@ -27,10 +27,10 @@ pub use create::{
     create_index, create_index_with, open_or_create_index, open_or_create_index_with,
     open_or_start_index_with,
 };
-pub use delete::IdBatch;
 pub(crate) use delete::{
     Deleted, IdChanges, IdKey, Live, delete, find_ids, hold_live_only, identities_of, read_deletes,
 };
+pub use delete::{DocNumbers, IdBatch};
 pub use description::{IndexDescription, TimeHistogram};
 pub(crate) use pages::{PageEntries, read_paged_entries};
 #[cfg(test)]

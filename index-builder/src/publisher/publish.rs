@@ -4,7 +4,7 @@ use super::capacity::check_capacity;
 use super::create::{
     LoadedManifest, MAX_ATTEMPTS, config_of, is_outdated, load, manifest_bytes, pause,
 };
-use super::delete::{IdChanges, NewKeys, replace_documents};
+use super::delete::{IdChanges, NewKeys, replace_documents, write_digests};
 use super::pages::{LedgerReader, move_overflow};
 use super::sources::{Advance, SourceStep, SourcesReader, advance};
 use super::spare::spare_what_is_referenced;
@@ -236,6 +236,10 @@ async fn publish_once(
     if has_id_field(&manifest) {
         let changes = documents.changes;
         replace_documents(store, &mut manifest, &mut new, &order, changes).await?;
+        // Another writer may have used the same numbers for other ids meanwhile, and more of them.
+        let next = changes.map_or(0, |changes| changes.next_seq_no);
+        let counter = &mut manifest.manifest.next_seq_no;
+        *counter = next.max(*counter);
     }
     for (entry, head) in new {
         match entry.num_live_docs() {
@@ -243,6 +247,9 @@ async fn publish_once(
             0 => manifest.ledger.recent.extend(split_number(&entry.id)),
             _ => manifest.add_split(entry, head.to_vec()),
         }
+    }
+    if has_id_field(&manifest) {
+        write_digests(store, &mut manifest).await?;
     }
     move_overflow(store, &mut manifest).await?;
     spare_what_is_referenced(store, &mut manifest, new_ids)?;

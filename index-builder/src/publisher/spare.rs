@@ -35,6 +35,8 @@ pub(super) fn spare_what_is_referenced<'a>(
         .iter()
         .filter_map(|split| split.deletes.as_ref());
     let deletes = deletes.map(|deletes| ObjectName::new(ObjectKind::Deletes, &deletes.id));
+    let digests = file.manifest.key_digests.iter();
+    let digests = digests.map(|digest| ObjectName::new(ObjectKind::KeyDigest, &digest.id));
     let referenced: Vec<ObjectName> = splits
         .chain(newest)
         .chain(pages)
@@ -42,6 +44,7 @@ pub(super) fn spare_what_is_referenced<'a>(
         .chain(ledger)
         .chain(sources)
         .chain(deletes)
+        .chain(digests)
         .collect();
     spare(store, file, referenced)
 }

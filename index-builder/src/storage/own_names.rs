@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `manifest.canter` | manifest |
 //! | `manifest.lock` | in a folder, the lock for the replacement of the manifest |
-//! | `splits/`, `pages/`, `ledger/`, `deletes/`, `filters/`, `sources/` | immutable objects, named after their bytes ([`ObjectName`]) |
+//! | `splits/`, `pages/`, `ledger/`, `deletes/`, `filters/`, `sources/`, `keys/` | immutable objects, named after their bytes ([`ObjectName`]) |
 //! | `spool/<id>.ndjson.zst`, `rejected/<id>.ndjson` | documents that are not published yet, or cannot be |
 //! | `checkpoints/<ingest>-<number>.json` | progress of an ingest |
 //! | `write-probe/<number>`, `write-probe/standing` | objects of probes of conditional writes |

@@ -60,6 +60,8 @@ impl References {
         objects.extend(ledger.map(|object| ObjectName::new(ObjectKind::Ledger, &object.id)));
         let sources = file.sources.objects.iter();
         objects.extend(sources.map(|object| ObjectName::new(ObjectKind::Sources, &object.id)));
+        let digests = file.manifest.key_digests.iter();
+        objects.extend(digests.map(|digest| ObjectName::new(ObjectKind::KeyDigest, &digest.id)));
         Ok(Self { objects, splits })
     }
 }

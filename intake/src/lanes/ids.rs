@@ -11,7 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use canter_index_builder::{
-    BuildError, IdBatch, IdSnapshot, IndexStore, LineIds, LiveVersion, id_in,
+    BuildError, DocNumbers, IdBatch, IdSnapshot, IndexStore, LineIds, LiveVersion, ROUTING_FIELD,
+    id_in,
 };
 
 /// Condition under which an operation is performed.
@@ -21,6 +22,27 @@ pub enum Condition {
     Absent,
     /// The document with this id is this version of it.
     SeqNo(u64),
+    /// The document with this id, if there is one, has a lower version than this, which the new one gets.
+    Version {
+        /// Version that the client gives.
+        given: u64,
+        /// Whether an equal version may be replaced, too.
+        or_equal: bool,
+    },
+}
+
+impl Condition {
+    /// Returns whether the condition holds for the document that has an id now.
+    fn holds(self, now: Option<LiveVersion>) -> bool {
+        match self {
+            Self::Absent => now.is_none(),
+            Self::SeqNo(wanted) => now.and_then(|now| now.seq_no) == Some(wanted),
+            Self::Version { given, or_equal } => now.is_none_or(|now| match or_equal {
+                true => now.version <= given,
+                false => now.version < given,
+            }),
+        }
+    }
 }
 
 /// Operation on a document, as a client asks for it.
@@ -30,6 +52,8 @@ pub struct Operation<'d> {
     pub id: Option<&'d str>,
     /// The document; `None` deletes the one with this id.
     pub document: Option<&'d [u8]>,
+    /// Routing that is stored with the document, and shown.
+    pub routing: Option<&'d str>,
     /// Condition, for operations with an id.
     pub condition: Option<Condition>,
 }
@@ -38,15 +62,15 @@ pub struct Operation<'d> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineOutcome {
     /// A document was added that no client gave an id.
-    Added,
+    Added(LiveVersion),
     /// A document with a new id was added.
-    Created,
-    /// A document was replaced; with the number of versions so far.
-    Updated(u32),
-    /// A document was deleted; with the number of versions so far, the deletion included.
-    Deleted(u32),
+    Created(LiveVersion),
+    /// A document was replaced; this is the new one.
+    Updated(LiveVersion),
+    /// A document was deleted; this is the version that the deletion is.
+    Deleted(LiveVersion),
     /// There was no document to delete.
-    NotFound,
+    NotFound(LiveVersion),
     /// The condition did not hold: this is the document with this id, if there is one.
     Conflict(Option<LiveVersion>),
 }
@@ -82,10 +106,10 @@ pub(crate) fn written(operations: &[Operation<'_>], id_field: Option<&str>) -> V
     for operation in operations {
         let start = lines.len();
         match (operation.document, operation.id.zip(id_field)) {
-            (Some(document), Some((id, field))) => {
-                write_document(document, id, field, &mut lines);
+            (Some(document), id) if id.is_some() || operation.routing.is_some() => {
+                write_document(document, id, operation.routing, &mut lines);
             }
-            (Some(document), None) => {
+            (Some(document), _) => {
                 // No document of a client is taken for an operation.
                 if document.starts_with(b"[") {
                     lines.push(b' ');
@@ -106,14 +130,27 @@ pub(crate) fn written(operations: &[Operation<'_>], id_field: Option<&str>) -> V
     lines
 }
 
-/// Writes a document with its id, unless the document contains that itself.
-fn write_document(document: &[u8], id: &str, field: &str, out: &mut Vec<u8>) {
+/// Writes a document with its id, unless the document contains that itself, and with its routing.
+fn write_document(
+    document: &[u8],
+    id: Option<(&str, &str)>,
+    routing: Option<&str>,
+    out: &mut Vec<u8>,
+) {
+    let id = id.filter(|(_, field)| matches!(id_in(document, field), Ok(None)));
+    let id = id.map(|(id, field)| (field, id));
+    let routing = routing.map(|routing| (ROUTING_FIELD, routing));
+    let added: Vec<String> = [id, routing]
+        .into_iter()
+        .flatten()
+        .map(|(field, text)| format!("{}:{}", serde_json::json!(field), serde_json::json!(text)))
+        .collect();
     let inner = document.trim_ascii_start().strip_prefix(b"{");
-    let (Some(inner), Ok(None)) = (inner, id_in(document, field)) else {
+    let Some(inner) = inner.filter(|_| !added.is_empty()) else {
         return out.extend_from_slice(document);
     };
-    let entry = format!("{{{}:{}", serde_json::json!(field), serde_json::json!(id));
-    out.extend_from_slice(entry.as_bytes());
+    out.push(b'{');
+    out.extend_from_slice(added.join(",").as_bytes());
     if !inner.trim_ascii_start().starts_with(b"}") {
         out.push(b',');
     }
@@ -219,7 +256,8 @@ fn resolve_in(
 ) -> Resolved {
     let mut resolved = Resolved::default();
     let mut states: HashMap<&str, State> = HashMap::new();
-    let mut versions: BTreeMap<(usize, u64), u32> = BTreeMap::new();
+    let mut numbers: BTreeMap<(usize, u64), LiveVersion> = BTreeMap::new();
+    let mut next_seq_no = snapshot.next_seq_no();
     for (part_ord, (part, operations)) in parts.iter().zip(all).enumerate() {
         resolved.left_out.push(BTreeSet::new());
         resolved.outcomes.push(Vec::new());
@@ -228,10 +266,15 @@ fn resolve_in(
         }
         for (line, operation) in (0_u64..).zip(operations) {
             let Some(id) = operation.id.as_deref() else {
-                let outcome = match operation.is_delete {
-                    true => LineOutcome::NotFound,
-                    false => LineOutcome::Added,
+                let first = LiveVersion {
+                    version: 1,
+                    seq_no: Some(take_number(&mut next_seq_no, part, line)),
                 };
+                let outcome = match operation.is_delete {
+                    true => LineOutcome::NotFound(first),
+                    false => LineOutcome::Added(first),
+                };
+                numbers.insert((part_ord, line), first);
                 resolved.note(part_ord, line, outcome);
                 continue;
             };
@@ -240,26 +283,25 @@ fn resolve_in(
                 live.map_or(State::Absent, State::Live)
             });
             let now = state.now();
-            let holds = match part.conditions.get(&line) {
-                None => true,
-                Some(Condition::Absent) => now.is_none(),
-                Some(Condition::SeqNo(wanted)) => now.and_then(|now| now.seq_no) == Some(*wanted),
-            };
-            if !holds {
+            let condition = part.conditions.get(&line);
+            if condition.is_some_and(|condition| !condition.holds(now)) {
                 resolved.note(part_ord, line, LineOutcome::Conflict(now));
                 continue;
             }
             if let State::Here { part, line, .. } = *state {
                 resolved.leave_out(part, line);
             }
-            let here = Here {
-                part: part_ord,
-                line,
-                seq_no: part.ids.seq_no(line),
+            let counted = now.map_or(1, |now| now.version.saturating_add(1));
+            let new = LiveVersion {
+                version: match condition {
+                    Some(Condition::Version { given, .. }) => *given,
+                    _ => counted,
+                },
+                seq_no: Some(take_number(&mut next_seq_no, part, line)),
             };
-            let (next, outcome) = performed(operation.is_delete, now, here);
+            let (next, outcome) = performed(operation.is_delete, now, new, (part_ord, line));
             if let State::Here { now, .. } = next {
-                versions.insert((part_ord, line), now.version);
+                numbers.insert((part_ord, line), now);
             }
             *state = next;
             resolved.note(part_ord, line, outcome);
@@ -271,45 +313,49 @@ fn resolve_in(
         .map(|(id, _)| id)
         .filter(|id| snapshot.version(id).is_some())
         .collect();
-    let versions = versions.into_iter().filter(|(_, version)| *version > 1);
-    let versions = versions.filter_map(|((part, line), version)| {
+    let numbers = numbers.into_iter().filter_map(|((part, line), now)| {
         let ids = parts.get(part)?.ids;
-        Some((ids, line, version))
+        let numbers = DocNumbers {
+            version: Some(now.version).filter(|version| *version != 1),
+            seq_no: now.seq_no.filter(|_| next_seq_no.is_some()),
+        };
+        Some((ids, line, numbers))
     });
-    let versions: Vec<(LineIds, u64, u32)> = versions.collect();
-    resolved.batch = snapshot.into_batch(removed, versions);
+    let numbers: Vec<(LineIds, u64, DocNumbers)> = numbers.collect();
+    resolved.batch = snapshot.into_batch(removed, numbers, next_seq_no.unwrap_or_default());
     resolved
 }
 
-/// Place of a line, and the sequence number of its document.
-struct Here {
-    part: usize,
-    line: u64,
-    seq_no: u64,
+/// Takes the sequence number of the operation in a line. In an index that numbers no documents, it is the hash of the line's
+/// identity.
+fn take_number(next: &mut Option<u64>, part: &PartLines<'_>, line: u64) -> u64 {
+    match next {
+        None => part.ids.seq_no(line),
+        Some(next) => {
+            let taken = *next;
+            *next = next.saturating_add(1);
+            taken
+        }
+    }
 }
 
-/// Returns the state of an id after an operation on the document `now`, and the outcome.
-fn performed(is_delete: bool, now: Option<LiveVersion>, here: Here) -> (State, LineOutcome) {
-    let version = now.map_or(1, |now| now.version.saturating_add(1));
-    if is_delete {
-        let outcome = match now {
-            None => LineOutcome::NotFound,
-            Some(_) => LineOutcome::Deleted(version),
-        };
-        return (State::Absent, outcome);
-    }
-    let Here { part, line, seq_no } = here;
+/// Returns the state of an id after the operation `new` on the document `now`, and the outcome.
+fn performed(
+    is_delete: bool,
+    now: Option<LiveVersion>,
+    new: LiveVersion,
+    (part, line): (usize, u64),
+) -> (State, LineOutcome) {
     let next = State::Here {
         part,
         line,
-        now: LiveVersion {
-            version,
-            seq_no: Some(seq_no),
-        },
+        now: new,
     };
-    match now {
-        None => (next, LineOutcome::Created),
-        Some(_) => (next, LineOutcome::Updated(version)),
+    match (is_delete, now) {
+        (true, None) => (State::Absent, LineOutcome::NotFound(new)),
+        (true, Some(_)) => (State::Absent, LineOutcome::Deleted(new)),
+        (false, None) => (next, LineOutcome::Created(new)),
+        (false, Some(_)) => (next, LineOutcome::Updated(new)),
     }
 }
 
@@ -320,8 +366,8 @@ impl Resolved {
             outcomes.push(outcome);
         }
         match outcome {
-            LineOutcome::Added | LineOutcome::Created | LineOutcome::Updated(_) => {}
-            LineOutcome::Deleted(_) | LineOutcome::NotFound | LineOutcome::Conflict(_) => {
+            LineOutcome::Added(_) | LineOutcome::Created(_) | LineOutcome::Updated(_) => {}
+            LineOutcome::Deleted(_) | LineOutcome::NotFound(_) | LineOutcome::Conflict(_) => {
                 self.leave_out(part, line);
             }
         }
@@ -347,6 +393,7 @@ mod tests {
         Operation {
             id: Some(id),
             document: Some(document.as_bytes()),
+            routing: None,
             condition: None,
         }
     }
@@ -355,6 +402,7 @@ mod tests {
         Operation {
             id: Some(id),
             document: None,
+            routing: None,
             condition: None,
         }
     }
@@ -364,19 +412,24 @@ mod tests {
         let plain = Operation {
             id: None,
             document: Some(b"[\"delete\",\"a\"]"),
+            routing: None,
             condition: None,
         };
         let operations = [
             put("a\"1", "{ \"x\":\n1.0 }"),
             put("b", "{}"),
             put("c", "{\"_id\":\"c\",\"x\":2}"),
+            Operation {
+                routing: Some("r"),
+                ..put("d", "{}")
+            },
             delete("a\n"),
             plain,
         ];
         let lines = written(&operations, Some("_id"));
         let text = std::str::from_utf8(&lines).unwrap();
         let expected = "{\"_id\":\"a\\\"1\", \"x\": 1.0 }\n{\"_id\":\"b\"}\n{\"_id\":\"c\",\"x\":2}\n\
-                        [\"delete\",\"a\\n\"]\n [\"delete\",\"a\"]\n";
+                        {\"_id\":\"d\",\"_routing\":\"r\"}\n[\"delete\",\"a\\n\"]\n [\"delete\",\"a\"]\n";
         assert_eq!(text, expected);
         let read = super::operations(&lines, "_id");
         let read: Vec<(Option<String>, bool)> = read
@@ -387,6 +440,7 @@ mod tests {
             (id("a\"1"), false),
             (id("b"), false),
             (id("c"), false),
+            (id("d"), false),
             (id("a\n"), true),
             (None, false),
         ];
@@ -405,6 +459,7 @@ mod tests {
         let plain = Operation {
             id: None,
             document: Some(b"{}"),
+            routing: None,
             condition: None,
         };
         let second = written(
@@ -443,27 +498,27 @@ mod tests {
             .map(|part| super::operations(part.lines, "_id").collect())
             .collect();
         let resolved = resolve_in(IdSnapshot::default(), &parts, &all);
-        let version = |version, seq_no| {
-            Some(LiveVersion {
-                version,
-                seq_no: Some(seq_no),
-            })
+        let version = |version, seq_no| LiveVersion {
+            version,
+            seq_no: Some(seq_no),
         };
+        let of_first = |number, line| version(number, ids[0].seq_no(line));
+        let of_second = |number, line| version(number, ids[1].seq_no(line));
         assert_eq!(
             resolved.outcomes,
             [
                 vec![
-                    Created,
-                    Conflict(version(1, ids[0].seq_no(0))),
-                    NotFound,
-                    Created
+                    Created(of_first(1, 0)),
+                    Conflict(Some(of_first(1, 0))),
+                    NotFound(of_first(1, 2)),
+                    Created(of_first(1, 3))
                 ],
                 vec![
-                    Updated(2),
-                    Deleted(3),
-                    Added,
-                    Updated(2),
-                    Conflict(version(2, ids[1].seq_no(3)))
+                    Updated(of_second(2, 0)),
+                    Deleted(of_second(3, 1)),
+                    Added(of_second(1, 2)),
+                    Updated(of_second(2, 3)),
+                    Conflict(Some(of_second(2, 3)))
                 ],
             ]
         );
@@ -471,5 +526,28 @@ mod tests {
         let left_out = left_out.map(|lines: Vec<u64>| BTreeSet::from_iter(lines));
         assert_eq!(resolved.left_out, left_out);
         assert_eq!(resolved.num_left_out(), 7);
+    }
+
+    #[test]
+    fn versions_that_clients_give_must_be_higher() {
+        let version = |version| LiveVersion {
+            version,
+            seq_no: None,
+        };
+        let given = |given, or_equal| Condition::Version { given, or_equal };
+        for (condition, now, holds) in [
+            (given(5, false), None, true),
+            (given(5, false), Some(4), true),
+            (given(5, false), Some(5), false),
+            (given(5, true), Some(5), true),
+            (given(5, true), Some(6), false),
+            (given(0, false), None, true),
+        ] {
+            assert_eq!(
+                condition.holds(now.map(version)),
+                holds,
+                "{condition:?} {now:?}"
+            );
+        }
     }
 }

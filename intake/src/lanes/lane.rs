@@ -164,6 +164,15 @@ impl Lane {
         Ok(check.id_field().map(str::to_owned))
     }
 
+    /// Returns whether documents of the index have a field for their routing. Blocks: the index config may have to be read.
+    ///
+    /// # Errors
+    /// The config cannot be read.
+    pub fn keeps_routing(&self) -> Result<bool, Refusal> {
+        let check = self.check().map_err(|error| self.shared.refuse(&error))?;
+        Ok(check.keeps_routing())
+    }
+
     /// Adds documents that have passed the check, and waits until they are as safe as `acknowledge`
     /// asks.
     ///
@@ -205,10 +214,14 @@ impl Lane {
             ));
         }
         let ids = operations.iter().filter_map(|operation| operation.id);
+        let routings = operations.iter().filter_map(|operation| operation.routing);
         let documents = operations.iter().filter_map(|operation| operation.document);
         // An id takes its field's name, and escapes.
         let field = id_field.map_or(0, str::len) + 32;
-        let len = ids.map(|id| 6 * id.len() + field).sum::<usize>()
+        let len = ids
+            .chain(routings)
+            .map(|text| 6 * text.len() + field)
+            .sum::<usize>()
             + documents.map(|document| document.len() + 2).sum::<usize>();
         let room = self.room.take(len).await?;
         let lines = beside_others(|| written(operations, id_field));
@@ -231,6 +244,7 @@ impl Lane {
         let documents = documents.iter().map(|document| Operation {
             id: None,
             document: Some(document),
+            routing: None,
             condition: None,
         });
         let documents: Vec<Operation<'_>> = documents.collect();

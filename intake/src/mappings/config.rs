@@ -97,9 +97,12 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
     }
     let mut read = Mapping::read(&mapping, is_data_stream)?;
     read.fields.extend([
-        // Clients may choose ids, and the number of versions of an id counts.
+        // Clients may choose ids and routings; versions of an id are counted, and those of all ids numbered.
         json!({"name": "_id", "type": "text", "tokenizer": "raw", "stored": false}),
         json!({"name": "_version", "type": "u64", "indexed": false, "stored": false, "fast": true}),
+        json!({"name": "_seq_no", "type": "u64", "indexed": false, "stored": false, "fast": true}),
+        json!({"name": "_ignored", "type": "array<text>", "tokenizer": "raw", "fast": true}),
+        json!({"name": "_routing", "type": "text", "indexed": false, "stored": false, "fast": true}),
     ]);
     let mut doc_mapping = json!({
         "id_field": "_id",
@@ -114,6 +117,9 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         // Shown again as it was put.
         "elasticsearch_mapping": as_put,
     });
+    if settings::ignores_malformed(&all_settings) {
+        doc_mapping["ignore_malformed"] = true.into();
+    }
     if let Some(dynamic_mapping) = read.dynamic_mapping {
         doc_mapping["dynamic_mapping"] = dynamic_mapping;
     }

@@ -74,7 +74,7 @@ const FIXED: [(&str, &[&str]); 13] = [
     ("default_pipeline", &["_none"]),
     ("final_pipeline", &["_none"]),
     ("mapping.coerce", &["true"]),
-    ("mapping.ignore_malformed", &["false"]),
+    ("mapping.ignore_malformed", &["false", "true"]),
     (
         "mapping.total_fields.ignore_dynamic_beyond_limit",
         &["false"],
@@ -194,6 +194,12 @@ pub(super) fn similarities(settings: &Settings) -> Vec<&str> {
         .keys()
         .filter(|name| similarity_option(name) == Some("type"));
     names.filter_map(|name| name.split('.').nth(1)).collect()
+}
+
+/// Returns whether documents are taken without the values that their fields do not accept.
+pub(super) fn ignores_malformed(settings: &Settings) -> bool {
+    let value = settings.get("mapping.ignore_malformed");
+    value.and_then(flag_of) == Some(true)
 }
 
 fn is_taken(name: &str) -> bool {

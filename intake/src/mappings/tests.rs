@@ -146,7 +146,7 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[search_analyzer]",
         ),
         (
-            json!({"properties": {"f": {"type": "long", "ignore_malformed": true}}}),
+            json!({"properties": {"@timestamp": {"type": "date", "ignore_malformed": true}}}),
             "[ignore_malformed]",
         ),
         (
@@ -162,7 +162,7 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[week_date]",
         ),
         (
-            json!({"properties": {"f": {"type": "constant_keyword", "value": "x"}}}),
+            json!({"properties": {"f": {"type": "constant_keyword", "value": ["x"]}}}),
             "[value]",
         ),
         (

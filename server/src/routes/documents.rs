@@ -36,6 +36,26 @@ const CONDITIONS: &[Param] = &[
         "The version that the document must be, by the `_seq_no` of an answer; with `if_primary_term`.",
     ),
     number("if_primary_term", 1, "Always 1."),
+    ROUTING,
+];
+
+const ROUTING: Param = text(
+    "routing",
+    "a",
+    "Stored with the document, which is found with the same routing only.",
+);
+
+const VERSIONS: &[Param] = &[
+    number(
+        "version",
+        5,
+        "The version that the document becomes, which must be higher than the present one; with `version_type`.",
+    ),
+    text(
+        "version_type",
+        "external",
+        "`external`, or `external_gte`: the present version may also be equal.",
+    ),
 ];
 
 const CONFLICTS: &[Param] = &[text(
@@ -116,7 +136,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         does: Does::Documents(|_| Some(Write::Bulk(None))),
         doc: Some(Doc {
             about: "With --writable: add documents to several indexes.",
-            params: &[REFRESH, ANSWER],
+            params: &[REFRESH, &[ROUTING], ANSWER],
             body: Some((
                 NDJSON,
                 "{\"create\":{\"_index\":\"logs\"}}\n{\"timestamp\":1460505600,\"severity_text\":\"INFO\",\"body\":\"some\"}\n",
@@ -130,7 +150,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         does: Does::Documents(|names| Some(Write::Bulk(Some(names.first()?)))),
         doc: Some(Doc {
             about: "With --writable: add documents, each behind a line that says so. `/_bulk` alone needs an index in each such line.",
-            params: &[REFRESH, ANSWER],
+            params: &[REFRESH, &[ROUTING], ANSWER],
             body: Some((
                 NDJSON,
                 "{\"create\":{}}\n{\"timestamp\":1460505600,\"severity_text\":\"INFO\",\"body\":\"some\"}\n",
@@ -154,7 +174,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         does: Does::Documents(|names| Some(Write::Document(names.first()?, Some(names.get(1)?)))),
         doc: Some(Doc {
             about: "With --writable, in an index with an `id_field`: add a document, or replace the one with this id.",
-            params: &[REFRESH, CONDITIONS, ANSWER],
+            params: &[REFRESH, CONDITIONS, VERSIONS, ANSWER],
             body: Some((JSON, DOCUMENT)),
         }),
         ..DOCUMENTS
@@ -165,7 +185,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         does: Does::Documents(|names| Some(Write::Create(names.first()?, names.get(1)?))),
         doc: Some(Doc {
             about: "The same, unless there is a document with this id: 409.",
-            params: &[ANSWER],
+            params: &[&[ROUTING], ANSWER],
             body: Some((JSON, DOCUMENT)),
         }),
         ..DOCUMENTS
@@ -178,7 +198,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         body: BodyBound::Unused,
         doc: Some(Doc {
             about: "With --writable: delete a document by its id.",
-            params: &[REFRESH, CONDITIONS, ANSWER],
+            params: &[REFRESH, CONDITIONS, VERSIONS, ANSWER],
             body: None,
         }),
         ..DOCUMENTS

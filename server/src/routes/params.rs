@@ -90,14 +90,14 @@ pub(super) const COMMON: &[Param] = &[
 /// Parameters that are accepted without effect.
 pub(super) const WITHOUT_EFFECT: &[Param] = &[
     flag("allow_partial_search_results", "Has no effect."),
-    number("batched_reduce_size", 512, "Has no effect."),
+    number("batched_reduce_size", 512, "Has no effect; at least 2."),
     flag("ccs_minimize_roundtrips", "Has no effect."),
     flag("error_trace", "Has no effect."),
     flag("human", "Has no effect."),
     flag("ignore_throttled", "Has no effect."),
-    unset(
+    flag(
         "include_named_queries_score",
-        "Refused if it is set: clauses with names have no scores.",
+        "Hits show the score of each named clause that they match.",
     ),
     flag("local", "Has no effect."),
     text("master_timeout", "30s", "Has no effect."),
@@ -108,6 +108,42 @@ pub(super) const WITHOUT_EFFECT: &[Param] = &[
     flag("request_cache", "Has no effect."),
     text("routing", "a", "Has no effect."),
     text("search_type", "query_then_fetch", "Has no effect."),
+];
+
+/// Parameters that say which part of a document is shown.
+pub(super) const OF_SOURCE: &[Param] = &[
+    text(
+        "_source",
+        "body,timestamp",
+        "The fields to show; `false`: none.",
+    ),
+    text("_source_includes", "body", "Only these fields."),
+    text("_source_excludes", "body", "All but these fields."),
+];
+
+/// Parameters of documents by their ids.
+pub(super) const OF_DOCUMENTS: &[Param] = &[
+    flag(
+        "realtime",
+        "Has no effect: documents are found once they are published.",
+    ),
+    flag("refresh", "Has no effect."),
+    text(
+        "stored_fields",
+        "timestamp",
+        "Fields whose values stand under `fields`; without `_source` among them, the document is left out.",
+    ),
+    text(
+        "routing",
+        "a",
+        "The routing that the document must have been written with.",
+    ),
+];
+
+/// Parameters of one document by its id.
+pub(super) const OF_DOCUMENT: &[Param] = &[
+    number("version", 3, "The version that the document must be."),
+    text("version_type", "external", "Has no effect."),
 ];
 
 pub(super) const QUERY: &[Param] = &[
@@ -180,6 +216,11 @@ pub(super) const HITS: &[Param] = &[
         "docvalue_fields",
         "severity_text",
         "Fields that are shown as lists of values.",
+    ),
+    text(
+        "stored_fields",
+        "severity_text",
+        "Fields that are shown as lists of values, in place of documents.",
     ),
     text(
         "scroll",

@@ -1,7 +1,9 @@
 //! The paths of both APIs, with their parameters and an example of each.
 
 use super::param::{JSON, Param, flag, number, text};
-use super::params::{CAT, COMMON, FORM, HITS, QUERY, SEARCH, WITHOUT_EFFECT};
+use super::params::{
+    CAT, COMMON, FORM, HITS, OF_DOCUMENT, OF_DOCUMENTS, OF_SOURCE, QUERY, SEARCH, WITHOUT_EFFECT,
+};
 
 /// A path, or several equivalent ones.
 #[derive(Clone)]
@@ -33,22 +35,6 @@ pub(super) const PATH_PARAMS: [(&str, &str); 5] = [
 
 const GET: &[&str] = &["get"];
 const BOTH: &[&str] = &["get", "post"];
-
-/// Parameters of documents by their ids.
-const OF_DOCUMENTS: &[Param] = &[
-    text(
-        "_source",
-        "body,timestamp",
-        "The fields to show; `false`: none.",
-    ),
-    text("_source_includes", "body", "Only these fields."),
-    text("_source_excludes", "body", "All but these fields."),
-    flag(
-        "realtime",
-        "Has no effect: documents are found once they are published.",
-    ),
-    flag("refresh", "Has no effect."),
-];
 
 const ALIASES: &[Param] = &[
     flag("local", "Has no effect."),
@@ -179,7 +165,7 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         paths: &["/{index}/_doc/{id}"],
         methods: GET,
         about: "The document with this id.",
-        params: &[OF_DOCUMENTS, COMMON],
+        params: &[OF_SOURCE, OF_DOCUMENTS, OF_DOCUMENT, COMMON],
         body: None,
         answers: JSON,
     },
@@ -187,7 +173,7 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         paths: &["/{index}/_source/{id}"],
         methods: GET,
         about: "The same, without anything around it.",
-        params: &[OF_DOCUMENTS, COMMON],
+        params: &[OF_SOURCE, OF_DOCUMENTS, OF_DOCUMENT, COMMON],
         body: None,
         answers: JSON,
     },
@@ -195,7 +181,7 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         paths: &["/_mget", "/{index}/_mget"],
         methods: &["post"],
         about: "Documents with these ids.",
-        params: &[OF_DOCUMENTS, COMMON],
+        params: &[OF_SOURCE, OF_DOCUMENTS, COMMON],
         body: Some((JSON, "{\"docs\":[{\"_index\":\"logs\",\"_id\":\"7\"}]}")),
         answers: JSON,
     },
@@ -243,9 +229,17 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         answers: JSON,
     },
     Route {
+        paths: &["/_search/point_in_time/_all"],
+        methods: GET,
+        about: "The open points in time, in OpenSearch's form.",
+        params: &[COMMON, WITHOUT_EFFECT],
+        body: None,
+        answers: JSON,
+    },
+    Route {
         paths: &["/_search/point_in_time"],
         methods: &["delete"],
-        about: "Let points in time go, in OpenSearch's form.",
+        about: "Let points in time go, in OpenSearch's form; with `/_all` behind it all of them.",
         params: &[COMMON, WITHOUT_EFFECT],
         body: Some((JSON, "{\"pit_id\":[\"…\"]}")),
         answers: JSON,
@@ -272,7 +266,7 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         paths: &["/{index}/_explain/{id}"],
         methods: BOTH,
         about: "Whether a document matches a query, and its score.",
-        params: &[QUERY, COMMON, WITHOUT_EFFECT],
+        params: &[QUERY, OF_SOURCE, COMMON, WITHOUT_EFFECT],
         body: QUERY_BODY,
         answers: JSON,
     },

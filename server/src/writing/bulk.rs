@@ -16,7 +16,7 @@ use canter_names::FilterPath;
 use serde_json::json;
 
 use super::adding::{Absent, add_to, lanes_of};
-use asked::{Asked, condition_of, no_ids};
+use asked::{Asked, condition_of, no_ids, no_routing};
 use items::Items;
 
 use crate::http::{HeldBody, Refuse};
@@ -42,8 +42,10 @@ pub(super) async fn bulk(
     let started = Instant::now();
     let (params, how, of_all) = match read_params(request).and_then(|(mut params, how)| {
         params.one_of("op_type", &["create", "index"])?;
+        let routing = params.text("routing");
         let of_all = OfAll {
             index: of_path,
+            routing: routing.as_deref().map(Box::from),
             requires_alias: params.flag("require_alias")?.unwrap_or(false),
         };
         params.finish()?;
@@ -53,7 +55,7 @@ pub(super) async fn bulk(
         Err(message) => return request.api.refusal(StatusCode::BAD_REQUEST, &message),
     };
     let read = match writers.turn_to_read().await {
-        Ok(_turn) => tokio::task::block_in_place(|| read(writers, request, of_all, &body.bytes)),
+        Ok(_turn) => tokio::task::block_in_place(|| read(writers, request, &of_all, &body.bytes)),
         Err(problem) => return fail(request, &problem),
     };
     let (mut items, documents) = match read {
@@ -80,9 +82,9 @@ pub(super) async fn bulk(
 }
 
 /// What holds for all actions that do not say it themselves.
-#[derive(Clone, Copy)]
 struct OfAll<'p> {
     index: Option<&'p str>,
+    routing: Option<Box<str>>,
     requires_alias: bool,
 }
 
@@ -93,7 +95,7 @@ struct OfAll<'p> {
 fn read<'b>(
     writers: &Writers,
     request: &ChangeRequest<'_>,
-    of_all: OfAll<'_>,
+    of_all: &OfAll<'_>,
     body: &'b [u8],
 ) -> Result<(Items, Vec<Asked<'b>>), (StatusCode, String)> {
     let mut items = Items::default();
@@ -125,6 +127,8 @@ fn read<'b>(
             ))),
         };
         let (verb, body) = (action.verb, action.document);
+        let routing = action.routing.map(String::into_boxed_str);
+        let source = action.source.map(String::into_boxed_str);
         items.push(verb, index, action.id.map(String::into_boxed_str));
         match condition {
             Err(problem) => items.failed(ord, problem),
@@ -135,6 +139,8 @@ fn read<'b>(
                 id: items.id(ord),
                 body,
                 condition,
+                routing: routing.or_else(|| of_all.routing.clone()),
+                source,
             }),
         }
     }
@@ -194,8 +200,13 @@ pub(super) async fn document(
             index: None,
             id: id.map(str::to_owned),
             unknown: None,
+            pipeline: None,
             if_seq_no: number(params.text("if_seq_no"), "if_seq_no")?,
             if_primary_term: number(params.text("if_primary_term"), "if_primary_term")?,
+            version: number(params.text("version"), "version")?,
+            version_type: params.text("version_type"),
+            routing: params.text("routing"),
+            source: None,
             require_alias: None,
             document: Some(body).filter(|_| verb != Verb::Delete),
         };
@@ -229,6 +240,8 @@ pub(super) async fn document(
         id: id.map(Box::from),
         body: action.document,
         condition,
+        routing: action.routing.map(String::into_boxed_str),
+        source: None,
     }];
     add_all(writers, request, &items, &group, &how).await;
     let items = items.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -350,9 +363,8 @@ async fn add_each(
     });
     let (id_field, good) = checked?;
     drop(turn);
-    let (updates, good): (Vec<&Asked<'_>>, Vec<&Asked<'_>>) = good
-        .into_iter()
-        .partition(|asked| asked.verb == Verb::Update);
+    let (updates, good): (Vec<&Asked<'_>>, Vec<&Asked<'_>>) =
+        good.into_iter().partition(|asked| asked.reads_first());
     let operations: Vec<Operation<'_>> = good.iter().map(|asked| asked.operation()).collect();
     let taken = match operations.is_empty() {
         true => Ok(Taken::default()),
@@ -374,8 +386,12 @@ async fn add_each(
             .any(|other| other.ord > asked.ord && other.id == asked.id);
         let updated = match before {
             true => Err(Problem::illegal(
-                "an [update] cannot be followed by another action on the same [_id] in one request: send that in the next",
+                "an [update], or a [delete] with a [routing], cannot be followed by another action on the same [_id] in one \
+                 request: send that in the next",
             )),
+            false if asked.verb == Verb::Delete => {
+                update::delete(request, lane, (&name, id_field), asked, how.0).await
+            }
             false => update::update(request, lane, (&name, id_field), asked, how).await,
         };
         let mut items = lock(items);
@@ -399,21 +415,18 @@ fn has_taken(items: &Mutex<Items>, good: &[&Asked<'_>], id_field: Option<&str>, 
         items.has_ids(first.index, taken.ids);
     }
     for (place, asked) in good.iter().enumerate() {
+        let outcome = taken.outcomes.get(place);
         if asked.id.is_none() {
-            let Some(id) = id_field.and_then(|name| asked.own_id(name)) else {
+            let own = id_field.and_then(|name| asked.own_id(name));
+            let of_place = || Some(taken.ids?.nth(place as u64)).filter(|_| outcome.is_some());
+            let Some(id) = own.or_else(of_place) else {
                 items.added(asked.ord, place);
                 continue;
             };
             items.has_id(asked.ord, id.into());
         }
-        match asked::done(asked, taken.outcomes.get(place)) {
-            Ok(done) => {
-                // Of what is only safe, the number is not known: it may be replaced before it is published.
-                let is_published = !taken.outcomes.is_empty();
-                let ids = taken.ids.filter(|_| is_published);
-                let seq_no = ids.map(|ids| ids.seq_no(place as u64));
-                items.done(asked.ord, done, seq_no);
-            }
+        match asked::done(asked, outcome) {
+            Ok((done, seq_no)) => items.done(asked.ord, done, seq_no),
             Err(problem) => items.failed(asked.ord, problem),
         }
     }
@@ -427,8 +440,18 @@ fn good_of<'g, 'b>(
     id_field: Option<&str>,
 ) -> Result<Vec<&'g Asked<'b>>, Problem> {
     let mut possible = Vec::with_capacity(group.len());
+    let is_routed = group.iter().any(|asked| asked.routing.is_some());
+    let refuses_routing = match is_routed {
+        true => !lane
+            .keeps_routing()
+            .map_err(|refusal| Problem::refused(&refusal))?,
+        false => false,
+    };
     for asked in group {
         let problem = match id_field {
+            _ if refuses_routing && asked.routing.is_some() => {
+                Some(no_routing(&lock(items).name(asked.index)))
+            }
             None if asked.needs_ids() => Some(no_ids(&lock(items).name(asked.index))),
             // What a change makes of a document is checked then.
             Some(id_field) if asked.verb != Verb::Update => asked.problem(id_field),

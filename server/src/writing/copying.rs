@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use axum::http::StatusCode;
 use axum::response::Response;
+use canter_index_builder::LiveVersion;
 use canter_intake::{Acknowledge, Condition, Lane, LineOutcome, Operation};
 use canter_runtime::session::HttpRequest;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -320,6 +321,7 @@ async fn asked(
 /// Document of a page.
 struct Hit {
     id: String,
+    routing: Option<String>,
     source: Box<RawValue>,
     seq_no: Option<u64>,
 }
@@ -341,6 +343,7 @@ async fn write(
         let read = |hit: &Value| {
             Some(Hit {
                 id: hit["_id"].as_str()?.to_owned(),
+                routing: hit["_routing"].as_str().map(str::to_owned),
                 source: RawValue::from_string(hit["_source"].to_string()).ok()?,
                 seq_no: hit["_seq_no"].as_u64(),
             })
@@ -350,10 +353,10 @@ async fn write(
         let add = |lane: Arc<Lane>| async move { add_page(writers, &lane, copying, page).await };
         for outcome in add_to(writers, request, &index, Absent::MadeForDocuments, add).await? {
             match outcome {
-                LineOutcome::Added | LineOutcome::Created => counts.num_created += 1,
+                LineOutcome::Added(_) | LineOutcome::Created(_) => counts.num_created += 1,
                 LineOutcome::Updated(_) => counts.num_updated += 1,
                 LineOutcome::Conflict(_) => counts.num_conflicts += 1,
-                LineOutcome::Deleted(_) | LineOutcome::NotFound => {}
+                LineOutcome::Deleted(_) | LineOutcome::NotFound(_) => {}
             }
         }
     }
@@ -376,15 +379,18 @@ async fn add_page(
         let documents = page.iter().map(|hit| hit.source.get().as_bytes());
         let told = lane.check_each(documents, &mut |found| problem = problem.take().or(found));
         told.map_err(|refusal| Problem::refused(&refusal))?;
+        let keeps_routing = lane
+            .keeps_routing()
+            .map_err(|refusal| Problem::refused(&refusal))?;
         match problem {
             Some(problem) => Err(Problem::invalid(
                 "document_parsing_exception",
                 problem.message,
             )),
-            None => Ok(id_field),
+            None => Ok((id_field, keeps_routing)),
         }
     });
-    let id_field = checked?;
+    let (id_field, keeps_routing) = checked?;
     drop(turn);
     if id_field.is_none() && copying.to.is_none() {
         return Err(Problem::illegal(
@@ -403,6 +409,7 @@ async fn add_page(
             Operation {
                 id: has_ids.then_some(hit.id.as_str()),
                 document: Some(hit.source.get().as_bytes()),
+                routing: hit.routing.as_deref().filter(|_| keeps_routing),
                 condition: condition.filter(|_| has_ids),
             }
         })
@@ -412,7 +419,13 @@ async fn add_page(
         .await;
     let taken = taken.map_err(|refusal| Problem::refused(&refusal))?;
     match taken.outcomes.is_empty() {
-        true => Ok(vec![LineOutcome::Added; page.len()]),
+        true => {
+            let first = LiveVersion {
+                version: 1,
+                seq_no: None,
+            };
+            Ok(vec![LineOutcome::Added(first); page.len()])
+        }
         false => Ok(taken.outcomes),
     }
 }

@@ -31,6 +31,8 @@ pub enum ObjectKind {
     Filters,
     /// `sources/<id>.lines`
     Sources,
+    /// `keys/<id>.digest`
+    KeyDigest,
 }
 
 /// Name of an immutable object.
@@ -59,13 +61,14 @@ pub type Condemned = BTreeMap<ObjectName, Sentence>;
 
 impl ObjectKind {
     /// All kinds.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Split,
         Self::Page,
         Self::Ledger,
         Self::Deletes,
         Self::Filters,
         Self::Sources,
+        Self::KeyDigest,
     ];
 
     /// Returns the folder of these objects, relative to the index's URI.
@@ -77,6 +80,7 @@ impl ObjectKind {
             Self::Deletes => "deletes",
             Self::Filters => "filters",
             Self::Sources => "sources",
+            Self::KeyDigest => "keys",
         }
     }
 
@@ -88,6 +92,7 @@ impl ObjectKind {
             Self::Deletes => 3,
             Self::Filters => 4,
             Self::Sources => 5,
+            Self::KeyDigest => 6,
         }
     }
 }
@@ -120,6 +125,7 @@ impl ObjectName {
             ObjectKind::Deletes => crate::version::deletes_object(&self.id),
             ObjectKind::Filters => crate::version::filters_object(&self.id),
             ObjectKind::Sources => crate::version::sources_object(&self.id),
+            ObjectKind::KeyDigest => crate::version::key_digest_object(&self.id),
         }
     }
 }

@@ -30,6 +30,7 @@ use super::ledger::Ledger;
 use super::sources::Sources;
 use super::table::{Table, TableContents};
 use crate::page::{MAX_PACKED_HEAD, PageRef};
+use crate::split::KeyDigestRef;
 
 pub(super) const NAME: &str = "manifest";
 
@@ -48,6 +49,20 @@ pub struct Manifest {
     pub index_config: serde_json::Value,
     /// Live splits, oldest first (see [`Manifest::sort_splits`]).
     pub splits: Vec<SplitEntry>,
+    /// Least sequence number that no document of a client's id has had.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub next_seq_no: u64,
+    /// Digests of ids, each of splits that no other has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub key_digests: Vec<KeyDigestRef>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Manifest {
@@ -56,6 +71,8 @@ impl Manifest {
         Self {
             index_config,
             splits: Vec::new(),
+            next_seq_no: 0,
+            key_digests: Vec::new(),
         }
     }
 

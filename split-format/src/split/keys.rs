@@ -3,11 +3,14 @@
 //!
 //! ```text
 //!   u32 version │ u32 num_keys │ u32 log2_num_buckets │ u64 checksum of the filter   PREFIX_LEN
-//!   u32 end × 2^log2_num_buckets │ u24 fingerprint × num_keys                        the filter
+//!   u8 version_len │ u8 seq_no_len                                                   the filter
+//!   u32 end × 2^log2_num_buckets │ u24 fingerprint × num_keys                        (continued)
 //!   block 0 │ block 1 │ …                                                            the table
 //!
-//!   block:  { u32 doc · u32 version · u64 rest } × 128 (the last: fewer) │ u64 checksum
+//!   block:  { u32 doc · version · seq_no + 1, or 0 · u64 rest } × 128 (the last: fewer) │ u64 checksum
 //! ```
+//!
+//! Versions and sequence numbers have as many bytes as the largest of the split needs.
 //!
 //! An id is hashed to 88 bits of BLAKE3, and keys are sorted by their hash. The highest bits of the
 //! hash are the bucket, the next 24 the fingerprint; the rest is the lowest 64. Two ids with equal
@@ -21,7 +24,7 @@ use std::ops::Range;
 
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
-use crate::version::{KEYS_NAME, KEYS_VERSION, checksum64};
+use crate::version::{KEYS_NAME, KEYS_VERSION, TOO_OLD, checksum64};
 
 /// Length of what precedes the filter.
 const PREFIX_LEN: u64 = 20;
@@ -35,11 +38,13 @@ const FINGERPRINT_BITS: u32 = 24;
 /// Maximum base-2 logarithm of the number of buckets. Those of more than a million keys are longer.
 const MAX_LOG2_NUM_BUCKETS: u32 = HIGH_BITS - FINGERPRINT_BITS;
 const FINGERPRINT_LEN: u64 = 3;
-const ROW_LEN: u64 = 16;
+/// Length of a row without its version and its sequence number.
+const BARE_ROW_LEN: u64 = 12;
+/// Length of the two widths at the beginning of the filter.
+const WIDTHS_LEN: u64 = 2;
 /// Number of keys in a block.
 const BLOCK_NUM_KEYS: u64 = 128;
 const CHECKSUM_LEN: u64 = 8;
-const BLOCK_LEN: u64 = BLOCK_NUM_KEYS * ROW_LEN + CHECKSUM_LEN;
 
 /// Hash of an id that a client gave to a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,15 +100,84 @@ pub struct Key {
     pub hash: KeyHash,
     /// The document.
     pub doc: u32,
-    /// Number of versions of the document with this id so far, itself included.
-    pub version: u32,
+    /// Number of versions of the document with this id so far, itself included, or what a client
+    /// gave as such.
+    pub version: u64,
+    /// Sequence number of the version, if it has one.
+    pub seq_no: Option<u64>,
+}
+
+impl Key {
+    /// Returns the sequence number as it is stored.
+    fn stored_seq_no(&self) -> u64 {
+        self.seq_no.map_or(0, |seq_no| seq_no.saturating_add(1))
+    }
+}
+
+/// Number of bytes of the versions and of the sequence numbers of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Widths {
+    version: u8,
+    seq_no: u8,
+}
+
+impl Widths {
+    fn of(keys: &[Key]) -> Self {
+        let width = |numbers: u64| {
+            let num_bits = u64::BITS - numbers.leading_zeros();
+            u8::try_from(num_bits.div_ceil(8)).unwrap_or(8)
+        };
+        Self {
+            version: width(keys.iter().fold(0, |all, key| all | key.version)),
+            seq_no: width(keys.iter().fold(0, |all, key| all | key.stored_seq_no())),
+        }
+    }
+
+    fn row_len(self) -> u64 {
+        BARE_ROW_LEN + u64::from(self.version) + u64::from(self.seq_no)
+    }
+
+    fn block_len(self) -> u64 {
+        BLOCK_NUM_KEYS * self.row_len() + CHECKSUM_LEN
+    }
+
+    fn write(self, key: &Key, out: &mut Writer) {
+        let mut number = |number: u64, width: u8| {
+            let bytes = number.to_le_bytes();
+            out.raw(bytes.get(..usize::from(width)).unwrap_or(&bytes));
+        };
+        number(u64::from(key.doc), 4);
+        number(key.version, self.version);
+        number(key.stored_seq_no(), self.seq_no);
+        number(key.hash.rest(), 8);
+    }
+
+    /// Reads a row: document, version, sequence number, and the rest of the hash.
+    fn read(self, row: &mut Reader<'_>) -> Result<(u32, u64, Option<u64>, u64), FormatError> {
+        let doc = row.u32()?;
+        let version = number(row, self.version)?;
+        let seq_no = number(row, self.seq_no)?.checked_sub(1);
+        Ok((doc, version, seq_no, row.u64()?))
+    }
+}
+
+/// Reads a number of `width` bytes.
+fn number(reader: &mut Reader<'_>, width: u8) -> Result<u64, FormatError> {
+    let mut bytes = [0; 8];
+    let given = reader.raw(usize::from(width))?;
+    for (byte, given) in bytes.iter_mut().zip(given) {
+        *byte = *given;
+    }
+    Ok(u64::from_le_bytes(bytes))
 }
 
 /// Encodes the keys of a split's documents, in any order. Several documents may have one id.
 pub fn write_keys(mut keys: Vec<Key>) -> Vec<u8> {
     canter_sorting::sort(&mut keys);
     let log2 = log2_num_buckets(keys.len() as u64);
+    let widths = Widths::of(&keys);
     let mut filter = Writer::default();
+    filter.raw(&[widths.version, widths.seq_no]);
     let mut end = 0;
     for bucket in 0..1_u64 << log2 {
         let of_bucket = keys.get(end..).unwrap_or_default().iter();
@@ -127,9 +201,7 @@ pub fn write_keys(mut keys: Vec<Key>) -> Vec<u8> {
     for (block_ord, block) in (0_u64..).zip(keys.chunks(block_len)) {
         let mut rows = Writer::default();
         for key in block {
-            rows.u32(key.doc);
-            rows.u32(key.version);
-            rows.u64(key.hash.rest());
+            widths.write(key, &mut rows);
         }
         let rows = rows.into_bytes();
         out.raw(&rows);
@@ -156,6 +228,7 @@ fn log2_num_buckets(num_keys: u64) -> u32 {
 pub struct KeyFilter {
     num_keys: u64,
     log2_num_buckets: u32,
+    widths: Widths,
     /// End of each bucket, then the fingerprints.
     bytes: Vec<u8>,
 }
@@ -174,6 +247,9 @@ impl KeyFilter {
     pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut reader = Reader::new(KEYS_NAME, bytes);
         let version = reader.u32()?;
+        if version < KEYS_VERSION {
+            return Err(reader.error(TOO_OLD));
+        }
         if version != KEYS_VERSION {
             return Err(reader.error(format!(
                 "version {version} is not known (this reader knows {KEYS_VERSION}): use a newer Canter"
@@ -190,11 +266,34 @@ impl KeyFilter {
         if checksum64(filter) != wanted {
             return Err(reader.error("its checksum does not match: the bytes are damaged"));
         }
+        let mut filter = Reader::new(KEYS_NAME, filter);
+        let widths = filter.raw(2)?;
+        let &[version, seq_no] = widths
+            .first_chunk::<2>()
+            .ok_or_else(|| reader.error("cut short"))?;
+        if version.max(seq_no) > 8 {
+            return Err(reader.error("its numbers have more bytes than can be"));
+        }
+        let left = usize::try_from(len - WIDTHS_LEN).unwrap_or(usize::MAX);
         Ok(Self {
             num_keys,
             log2_num_buckets,
-            bytes: filter.to_vec(),
+            widths: Widths { version, seq_no },
+            bytes: filter.raw(left)?.to_vec(),
         })
+    }
+
+    /// Encodes the filter, as it stands at the beginning of its file.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let widths = [self.widths.version, self.widths.seq_no];
+        let filter = [&widths, self.bytes.as_slice()].concat();
+        let mut out = Writer::default();
+        out.u32(KEYS_VERSION);
+        out.u32(u32::try_from(self.num_keys).unwrap_or(u32::MAX));
+        out.u32(self.log2_num_buckets);
+        out.u64(checksum64(&filter));
+        out.raw(&filter);
+        out.into_bytes()
     }
 
     /// Returns the number of keys.
@@ -210,7 +309,7 @@ impl KeyFilter {
     /// Returns the length of the whole file.
     pub fn file_len(&self) -> u64 {
         let num_blocks = self.num_keys.div_ceil(BLOCK_NUM_KEYS);
-        self.table_start() + self.num_keys * ROW_LEN + num_blocks * CHECKSUM_LEN
+        self.table_start() + self.num_keys * self.widths.row_len() + num_blocks * CHECKSUM_LEN
     }
 
     /// Returns the numbers of the keys that may be of this id: in most cases none, or one.
@@ -252,8 +351,9 @@ impl KeyFilter {
     pub fn range_of(&self, block_ord: u64) -> Range<u64> {
         let start = self
             .table_start()
-            .saturating_add(block_ord.saturating_mul(BLOCK_LEN));
-        start..start.saturating_add(BLOCK_LEN).min(self.file_len())
+            .saturating_add(block_ord.saturating_mul(self.widths.block_len()));
+        let end = start.saturating_add(self.widths.block_len());
+        start..end.min(self.file_len())
     }
 
     /// Decodes the keys of this id among those of a block: their documents and versions.
@@ -270,11 +370,17 @@ impl KeyFilter {
         let mut found = Vec::new();
         let here = self.may_be(hash);
         for key in here.filter(|key| self.block_of(*key) == block_ord) {
-            let at = usize::try_from((key % BLOCK_NUM_KEYS) * ROW_LEN).unwrap_or(usize::MAX);
+            let at = (key % BLOCK_NUM_KEYS) * self.widths.row_len();
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
             let mut row = Reader::new(KEYS_NAME, rows.get(at..).unwrap_or_default());
-            let (doc, version, rest) = (row.u32()?, row.u32()?, row.u64()?);
+            let (doc, version, seq_no, rest) = self.widths.read(&mut row)?;
             if rest == hash.rest() {
-                found.push(Key { hash, doc, version });
+                found.push(Key {
+                    hash,
+                    doc,
+                    version,
+                    seq_no,
+                });
             }
         }
         Ok(found)
@@ -300,9 +406,14 @@ impl KeyFilter {
                 }
                 let fingerprint = self.fingerprint(key);
                 let fingerprint = fingerprint.ok_or_else(|| rows.error("cut short"))?;
-                let (doc, version, rest) = (rows.u32()?, rows.u32()?, rows.u64()?);
+                let (doc, version, seq_no, rest) = self.widths.read(&mut rows)?;
                 let hash = KeyHash::of_parts(bucket, fingerprint, rest, self.log2_num_buckets);
-                keys.push(Key { hash, doc, version });
+                keys.push(Key {
+                    hash,
+                    doc,
+                    version,
+                    seq_no,
+                });
             }
         }
         Ok(keys)
@@ -324,7 +435,7 @@ fn open_block(block_ord: u64, block: &[u8]) -> Result<&[u8], FormatError> {
 }
 
 fn filter_len(num_keys: u64, log2_num_buckets: u32) -> u64 {
-    (4_u64 << log2_num_buckets.min(MAX_LOG2_NUM_BUCKETS)) + num_keys * FINGERPRINT_LEN
+    WIDTHS_LEN + (4_u64 << log2_num_buckets.min(MAX_LOG2_NUM_BUCKETS)) + num_keys * FINGERPRINT_LEN
 }
 
 #[cfg(test)]
@@ -337,7 +448,8 @@ mod tests {
         let key = |doc: u32| Key {
             hash: KeyHash::of(&format!("id {doc}")),
             doc,
-            version: doc % 3 + 1,
+            version: u64::from(doc % 3 + 1),
+            seq_no: (!doc.is_multiple_of(5)).then_some(u64::from(doc) * 7),
         };
         (0..num).map(key).collect()
     }
@@ -381,6 +493,28 @@ mod tests {
     }
 
     #[test]
+    fn numbers_have_the_width_of_the_largest() {
+        for (version, seq_no) in [
+            (0, None),
+            (1, Some(0)),
+            (1_764_204_000_000, Some(70_000)),
+            (u64::MAX, Some(u64::MAX - 1)),
+        ] {
+            let mut all = keys(200);
+            all[150] = Key {
+                version,
+                seq_no,
+                ..all[150]
+            };
+            let file = write_keys(all.clone());
+            let filter = KeyFilter::open(&file).unwrap();
+            assert_eq!(filter.file_len(), file.len() as u64);
+            assert_eq!(found(&file, "id 150"), [all[150]]);
+            assert_eq!(found(&file, "id 3"), [all[3]]);
+        }
+    }
+
+    #[test]
     fn an_id_may_have_several_documents() {
         let mut all = keys(300);
         let again = Key { doc: 300, ..all[7] };
@@ -410,6 +544,10 @@ mod tests {
             assert!(filter.open_all(&damaged).is_err(), "byte {at}");
         }
         assert!(KeyFilter::open(&file[..len - 1]).is_err());
+        let mut old = file.clone();
+        old[..4].copy_from_slice(&(KEYS_VERSION - 1).to_le_bytes());
+        let error = KeyFilter::open(&old).unwrap_err().to_string();
+        assert!(error.contains("earlier version"), "{error}");
         assert!(filter.open_all(&file[..file.len() - 1]).is_err());
         // A block does not stand for another one.
         let (first, second) = (filter.range_of(0), filter.range_of(1));

@@ -1,9 +1,6 @@
 """Stores of documents that know Elasticsearch or OpenSearch, and nothing of Canter: what they write, they find."""
 
 import asyncio
-import contextlib
-import os
-import subprocess
 
 import pytest
 from langchain_core.documents import Document
@@ -13,19 +10,7 @@ from llama_index.core.vector_stores.types import VectorStoreQuery, VectorStoreQu
 from llama_index.vector_stores.elasticsearch import AsyncBM25Strategy
 from llama_index.vector_stores.elasticsearch import ElasticsearchStore as LlamaStore
 from opensearchpy import ConflictError, NotFoundError, OpenSearch, helpers
-
-
-@contextlib.contextmanager
-def serving(folder, *more):
-    """Runs a server over an empty folder, and gives its address."""
-    engine = os.environ.get("ENGINE", "wasm")
-    command = [os.environ["CANTER"], "serve", "--indexes-in", str(folder), "--writable", "--listen", "127.0.0.1:0"]
-    command += ["--engine", engine, "--commit-interval", "20ms", "--auto-create-index", "*", *more]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    line = next(line for line in server.stdout if "http://127.0.0.1:" in line)
-    yield line.split()[-1]
-    server.terminate()
-    server.wait(30)
+from serving import serving
 
 
 @pytest.fixture

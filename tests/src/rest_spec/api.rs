@@ -106,7 +106,16 @@ fn best_path<'a>(api: &'a Value, params: &Map<String, Value>) -> Result<(&'a Val
             value.is_some_and(|value| !in_url(value).is_empty())
         });
         let is_better = best.as_ref().is_none_or(|best| parts.len() > best.1.len());
-        if is_filled && is_better && path.get("deprecated").is_none() {
+        // A deprecated path is for parameters that no other way takes.
+        let is_needed = |part: &&str| {
+            let others = paths
+                .iter()
+                .filter(|other| other.get("deprecated").is_none());
+            let mut others = others.map(|other| &other["parts"]);
+            api["params"].get(*part).is_none() && !others.any(|parts| parts.get(*part).is_some())
+        };
+        let is_deprecated = path.get("deprecated").is_some();
+        if is_filled && is_better && (!is_deprecated || parts.iter().any(is_needed)) {
             best = Some((path, parts));
         }
     }

@@ -128,7 +128,9 @@ impl State {
                     Value::Object(entries) => entries.len(),
                     _ => bail!("{} and has no length", shown()),
                 };
-                let is_right = expected.as_u64() == u64::try_from(len).ok();
+                let as_text = || expected.as_str()?.parse().ok();
+                let expected_len = expected.as_u64().or_else(as_text);
+                let is_right = expected_len == u64::try_from(len).ok();
                 ensure!(is_right, "{} of length {len}, not {expected}", shown());
             }
             "contains" => {

@@ -1,5 +1,5 @@
-//! Check of `docs/aggregations.md`, `docs/pipelines.md` and `docs/places.md`: every example runs over a small index,
-//! and every kind of aggregation has an example.
+//! Check of the pages of aggregations below `docs`: every example runs over a small index, and every kind of
+//! aggregation has an example.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,15 +9,17 @@ use std::sync::LazyLock;
 use canter_tests::TestIndex;
 use serde_json::{Map, Value, json};
 
-const PAGES: [&str; 3] = [
+const PAGES: [&str; 5] = [
     "docs/aggregations.md",
+    "docs/more-aggregations.md",
+    "docs/nested.md",
     "docs/pipelines.md",
     "docs/places.md",
 ];
 const TYPES: &str = "guest/aggregations/src/request/types.rs";
 
-/// Variants of `Kind` that stand for several kinds with separate names.
-const GROUPS: [&str; 2] = ["metric", "grid"];
+/// Variants of `Kind` that stand for several kinds with separate names, or have another name.
+const GROUPS: [&str; 4] = ["metric", "grid", "significant", "adjacency"];
 
 const CONFIG: &str = "
 version: 0.8
@@ -33,6 +35,12 @@ doc_mapping:
     - {name: client, type: ip, fast: true}
     - {name: labels, type: array<text>, tokenizer: raw, fast: true}
     - {name: place, type: geo_point}
+    - {name: message, type: text}
+    - name: items
+      type: nested
+      field_mappings:
+        - {name: sku, type: text, tokenizer: raw, fast: true}
+        - {name: quantity, type: i64, fast: true}
 ";
 
 static INDEX: LazyLock<TestIndex> =
@@ -48,6 +56,8 @@ fn samples() -> Vec<String> {
             "ok": !n.is_multiple_of(5),
             "client": format!("{}.0.0.{}", if n.is_multiple_of(3) { 10 } else { 192 }, n % 30),
             "place": [(n * 7 % 360) as f64 - 180.0, (n * 11 % 170) as f64 - 85.0],
+            "message": if n.is_multiple_of(5) { "the request timed out" } else { "the request was answered" },
+            "items": [{"sku": format!("s{}", n % 3), "quantity": n % 5}, {"sku": "s9", "quantity": 4}],
             "labels": if n.is_multiple_of(2) { vec!["blue", "canary"] } else { vec!["green"] },
         });
         if !n.is_multiple_of(7) {

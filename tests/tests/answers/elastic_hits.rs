@@ -653,7 +653,7 @@ fn what_is_no_point_in_time_is_refused() {
     );
     refused(
         "POST /hits/_search",
-        json!({"collapse": {"field": "level", "inner_hits": {}}}),
+        json!({"collapse": {"field": "level", "inner_hits": {"nonsense": 1}}}),
         &all,
         "inner_hits",
     );

@@ -2,10 +2,13 @@
 //!
 //! All of them are one program, because linking takes most of the build time of a test program.
 
+mod alike;
 mod answers;
 mod api;
+mod buckets;
 mod calls;
 mod clauses;
+mod composed;
 mod counting;
 mod dsl_differences;
 mod dsl_edges;
@@ -13,12 +16,15 @@ mod elastic_hits;
 mod exact_values;
 mod kql;
 mod many_searches;
+mod mutated;
 mod nested;
 mod open_words;
 mod orders;
 mod places;
+mod positional;
 mod random_queries;
 mod ranges;
+mod recorded;
 mod scanned_documents;
 mod scrolls;
 mod several_indexes;

@@ -52,7 +52,11 @@ fn of_bodies() -> Vec<(&'static str, Vec<Value>)> {
         ),
         (
             "collapse",
-            vec![json!({"field": "level"}), json!({"field": "nonsense"})],
+            vec![
+                json!({"field": "level"}),
+                json!({"field": "level", "inner_hits": {"size": 1}}),
+                json!({"field": "nonsense"}),
+            ],
         ),
         ("min_score", vec![json!(0.5), json!("x")]),
         ("size", vec![json!(3), json!("4"), json!(-1), json!(20_000)]),
@@ -99,7 +103,26 @@ fn of_bodies() -> Vec<(&'static str, Vec<Value>)> {
         ("track_scores", vec![json!(false), json!(true)]),
         ("explain", vec![json!(false), json!(true)]),
         ("slice", vec![json!({"id": 0, "max": 2})]),
-        ("suggest", vec![json!({})]),
+        (
+            "suggest",
+            vec![
+                json!({}),
+                json!({"s": {"text": "rad", "term": {"field": "text"}}}),
+                json!({"s": {"text": "rad", "phrase": {"field": "text"}}}),
+            ],
+        ),
+        (
+            "rescore",
+            vec![
+                json!({"query": {"rescore_query": {"match": {"text": "red"}}}}),
+                json!([]),
+                json!({"window_size": 0}),
+            ],
+        ),
+        (
+            "indices_boost",
+            vec![json!([{"*": 2.0}]), json!([{"*": "x"}])],
+        ),
         ("nonsense", vec![json!(1)]),
     ]
 }
@@ -135,6 +158,12 @@ const OF_URLS: &[(&str, &[&str])] = &[
     ("expand_wildcards", &["open", "none", "x"]),
     ("preference", &["_local"]),
     ("request_cache", &["true"]),
+    ("stored_fields", &["n"]),
+    ("include_named_queries_score", &["true", "x"]),
+    ("batched_reduce_size", &["2", "1"]),
+    ("pre_filter_shard_size", &["1", "0"]),
+    ("max_concurrent_searches", &["5", "0"]),
+    ("max_concurrent_shard_requests", &["5", "0"]),
     ("nonsense", &["1"]),
 ];
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use canter_index_builder::{WRONG_CLOCK, checked_unix_time};
+use canter_runtime::cache::EntryCache;
 use canter_runtime::fetch::OpenOptions;
 use canter_runtime::observe::redact_urls;
 use canter_runtime::{Metrics, Searcher};
@@ -20,6 +21,9 @@ use crate::args::InstanceCaps;
 use crate::exit::{WrongUse, note, warn};
 use crate::observe::follow_trace;
 use crate::open::{about_index, tokio_runtime};
+
+/// Maximum memory for the manifests of scrolls and points in time of a server without a cache, in bytes.
+const MAX_CONTEXT_BYTES: usize = 64 << 20;
 
 /// Maximum time that running searches have after the server is told to stop.
 const MAX_GOODBYE: Duration = Duration::from_secs(35);
@@ -125,10 +129,13 @@ fn open(args: &ServeArgs, identity: Option<Arc<Identity>>) -> Result<Server> {
             .map_err(about_index(uri))?;
     }
     let caching = &args.searcher.cache;
-    let cache = caching.open()?;
+    let kept = caching.open()?;
+    builder = builder.partial_results(kept.is_some());
+    // Scrolls and points in time need their manifests, even if nothing else is kept.
+    let cache = kept.unwrap_or_else(|| Arc::new(EntryCache::new(MAX_CONTEXT_BYTES)));
     builder = args
         .searcher
-        .apply(builder, caching.manifest(), cache.as_ref());
+        .apply(builder, caching.manifest(), Some(&cache));
     let searcher = Arc::new(builder.build()?);
     Ok(Server::open(ServerSettings {
         searcher,

@@ -94,6 +94,8 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
     if needle && !search.indexed {
         return Err(only_if_indexed(&map, "needle", &what));
     }
+    let ignores_malformed =
+        !matches!(kind, FieldKind::GeoPoint(_)) && map.bool("ignore_malformed", false)?;
     Ok(FieldMapping {
         name,
         description: map.str("description")?,
@@ -104,6 +106,8 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         fast,
         ignore_above: ignore_above(&map)?,
         null_value,
+        constant: map.str("constant")?,
+        ignore_malformed: ignores_malformed,
         needle,
         kind,
     })
@@ -122,6 +126,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "fast",
             "ignore_above",
             "null_value",
+            "constant",
             "needle",
         ],
         "bytes" => &[
@@ -167,10 +172,18 @@ fn keys_of_typed(type_name: &str) -> Option<&'static [&'static str]> {
             "fast",
             "needle",
             "null_value",
+            "ignore_malformed",
             "coerce",
             "output_format",
         ],
-        "bool" => &["stored", "indexed", "strategy", "fast", "null_value"],
+        "bool" => &[
+            "stored",
+            "indexed",
+            "strategy",
+            "fast",
+            "null_value",
+            "ignore_malformed",
+        ],
         "geo_point" => &[
             "stored",
             "indexed",
@@ -185,6 +198,7 @@ fn keys_of_typed(type_name: &str) -> Option<&'static [&'static str]> {
             "fast",
             "needle",
             "null_value",
+            "ignore_malformed",
         ],
         "datetime" => &[
             "stored",
@@ -196,6 +210,7 @@ fn keys_of_typed(type_name: &str) -> Option<&'static [&'static str]> {
             "fast_precision",
             "precision",
             "null_value",
+            "ignore_malformed",
         ],
         _ => return None,
     })

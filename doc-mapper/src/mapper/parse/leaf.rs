@@ -72,6 +72,9 @@ impl Walk<'_> {
         leaf: &Leaf,
         scalar: Scalar<'_>,
     ) -> std::result::Result<(), DocError> {
+        if let Some(constant) = &leaf.constant {
+            return check_constant(leaf, constant, scalar);
+        }
         self.try_add_scalar(leaf, scalar)
             .map_err(|reason| refuse(leaf, reason, &scalar.describe()))
     }
@@ -130,12 +133,50 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// Adds the texts that every document has, and the paths of values that were ignored.
+    pub(in crate::mapper) fn add_own_texts(&mut self) {
+        for constant in &self.mapper.constants {
+            self.document.add_text(constant.field, &constant.text);
+            self.presence.extend(constant.presence);
+        }
+        if let Some(field) = self.mapper.ignored {
+            self.ignored.sort_unstable();
+            self.ignored.dedup();
+            for path in &self.ignored {
+                self.document.add_text(field, path);
+            }
+        }
+    }
+
     /// Adds a value to the fields that receive copies of it.
     pub(in crate::mapper) fn add_copies(&mut self, leaf: &Leaf, text: &str) {
         for copied in &leaf.copies {
             self.document.add_text(copied.field, text);
             self.presence.extend(copied.presence);
         }
+    }
+}
+
+/// # Errors
+/// The value of a document is another than that of all documents.
+#[cold]
+fn check_constant(
+    leaf: &Leaf,
+    constant: &str,
+    scalar: Scalar<'_>,
+) -> std::result::Result<(), DocError> {
+    let text = scalar.text();
+    match text == constant {
+        true => Ok(()),
+        false => Err(DocError::new(
+            DocErrorReason::WrongType,
+            leaf.path.as_str(),
+            format!(
+                "the field only accepts values that are equal to the value defined in the mappings [{}], but got [{}]",
+                shorten(constant),
+                shorten(&text)
+            ),
+        )),
     }
 }
 
@@ -173,6 +214,14 @@ fn coerced(kind: &FieldKind, scalar: Scalar<'_>) -> Option<Coerced> {
         }
         (FieldKind::I64(own) | FieldKind::U64(own), Scalar::Str(text)) if own.coerce => {
             let is_exact = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
+            // A double has no more than 53 bits.
+            if let Some((whole, fraction)) = text.split_once('.')
+                && whole.bytes().any(|byte| byte.is_ascii_digit())
+                && fraction.bytes().all(|byte| byte.is_ascii_digit())
+                && (whole.parse::<i64>().is_ok() || whole.parse::<u64>().is_ok())
+            {
+                return Some(Coerced::Text(whole.to_owned()));
+            }
             let number = text.parse::<f64>().ok().filter(|_| !is_exact)?;
             Some(Coerced::Integer(number.trunc()))
         }

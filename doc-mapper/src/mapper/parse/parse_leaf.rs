@@ -36,7 +36,7 @@ impl LeafSeed<'_, '_> {
     fn add<E: Error>(self, scalar: Scalar<'_>) -> Result<(), E> {
         match self.walk.add_scalar(self.leaf, scalar) {
             Ok(()) => Ok(()),
-            Err(_) if self.walk.mapper.ignores_malformed => {
+            Err(_) if self.leaf.ignores_malformed => {
                 self.walk.ignore_scalar(self.leaf, scalar);
                 Ok(())
             }
@@ -63,7 +63,7 @@ impl LeafSeed<'_, '_> {
 
     /// Notes that a value is ignored that was skipped, or refuses it.
     fn no_scalar<E: Error>(self, got: &str) -> Result<(), E> {
-        if self.walk.mapper.ignores_malformed {
+        if self.leaf.ignores_malformed {
             self.walk.ignored.push(&self.leaf.path);
             return Ok(());
         }
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
         let LeafSeed { walk, leaf, depth } = self;
         if !leaf.multi_valued {
             let got = "an array (arrays need the type array<…>)";
-            if walk.mapper.ignores_malformed {
+            if leaf.ignores_malformed {
                 skip_seq(walk, &leaf.path, depth, seq)?;
             }
             return LeafSeed { walk, leaf, depth }.no_scalar(got);
@@ -127,7 +127,7 @@ impl<'de> Visitor<'de> for LeafSeed<'_, '_> {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
         let LeafSeed { walk, leaf, depth } = self;
         if !matches!(leaf.kind, FieldKind::Json(_)) {
-            if walk.mapper.ignores_malformed {
+            if leaf.ignores_malformed {
                 skip_map(walk, &leaf.path, depth, map)?;
             }
             return LeafSeed { walk, leaf, depth }.no_scalar("an object");
@@ -192,7 +192,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
         let LeafSeed { walk, leaf, depth } = self.0;
-        if walk.mapper.ignores_malformed {
+        if leaf.ignores_malformed {
             skip_seq(walk, &leaf.path, depth, seq)?;
         }
         LeafSeed { walk, leaf, depth }.no_scalar("an array in an array")

@@ -44,7 +44,7 @@ impl LeafSeed<'_, '_> {
                 Ok(())
             }
             Err(_)
-                if (kind.ignore_malformed || walk.mapper.ignores_malformed)
+                if (kind.ignore_malformed || leaf.ignores_malformed)
                     && is_shallow(&value, MAX_DEPTH.saturating_sub(depth)) =>
             {
                 walk.ignored.push(&leaf.path);

@@ -241,6 +241,7 @@ impl Walk<'_> {
         if let Some(size) = &mapper.document_size {
             self.document.add_u64(size.field, text.len() as u64);
         }
+        self.add_own_texts();
         if let Some(field) = mapper.presence {
             self.presence.sort_unstable();
             self.presence.dedup();

@@ -10,7 +10,6 @@ use tantivy::tokenizer::TokenizerManager;
 use super::concatenate::concatenate;
 use crate::config::{
     ConfigError, CustomTokenizer, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode,
-    Normalizer, NumericKind,
 };
 use crate::field_path::{escape_segment, join_path, split_path};
 use crate::mapper::parse::presence::PathHasher;
@@ -19,11 +18,12 @@ use crate::mapper::schema::field_options::{
     numeric_options, text_options,
 };
 use crate::mapper::schema::numbering::{Numbering, OwnFields, in_order_of_addition};
+use crate::mapper::schema::own_leaves::{Constant, constants_of, document_size_leaf};
 use crate::mapper::terms::TermBounds;
 use crate::mapper::tree::{Child, Leaf, ObjectNode};
 use crate::mapper::views::Views;
-use crate::mapper::{DOCUMENT_SIZE_FIELD, DYNAMIC_FIELD};
-use crate::tokenizers::{self, Letters};
+use crate::mapper::{DYNAMIC_FIELD, IGNORED_FIELD};
+use crate::tokenizers;
 
 /// Tokenizers of an index, each built once.
 pub(in crate::mapper) struct Analyzers(pub(in crate::mapper) TokenizerManager);
@@ -63,6 +63,10 @@ pub struct DocMapper {
     is_of_segment: bool,
     /// True if a value that its field does not accept is ignored rather than refusing the document.
     pub(in crate::mapper) ignores_malformed: bool,
+    /// Fields with a text that every document has.
+    pub(in crate::mapper) constants: Vec<Constant>,
+    /// Field with the paths of values that were ignored as malformed.
+    pub(in crate::mapper) ignored: Option<Field>,
     /// True if values are converted to the type of their field as in Elasticsearch.
     pub(in crate::mapper) coerces: bool,
     /// True if documents may have values in `_dynamic` that are mapped now.
@@ -125,6 +129,7 @@ impl DocMapper {
             timestamp_path: timestamp_path.as_deref(),
             index_field_presence: mapping.index_field_presence,
             infers_days: mapping.coerce,
+            ignores_malformed: mapping.ignore_malformed,
             custom: &mapping.tokenizers,
         };
         let mut root = compiler.object(String::new(), &mapping.field_mappings, false);
@@ -143,6 +148,14 @@ impl DocMapper {
             return Err(ConfigError::new("doc_mapping.timestamp_field", message));
         }
         let schema = numbering.finish()?;
+        let constants = constants_of(&root);
+        let ignored = root
+            .leaves()
+            .into_iter()
+            .find(|leaf| leaf.path == IGNORED_FIELD);
+        let ignored = ignored
+            .filter(|leaf| !leaf.is_absent)
+            .map(|leaf| leaf.field);
         let limits_of_values = limits_of_values(&root, dynamic.as_ref());
         let limits = config.indexing_settings.term_limits;
         Ok(DocMapper {
@@ -160,6 +173,8 @@ impl DocMapper {
             timestamp,
             is_of_segment: false,
             ignores_malformed: mapping.ignore_malformed,
+            constants,
+            ignored,
             coerces: mapping.coerce,
             has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
             id_field: mapping.id_field.clone(),
@@ -276,6 +291,11 @@ impl DocMapper {
         self.source
     }
 
+    /// Returns the field with the paths of malformed values, if the mapping has one.
+    pub fn ignored_field(&self) -> Option<Field> {
+        self.ignored
+    }
+
     /// Returns the `_dynamic` field, in dynamic mode.
     pub fn dynamic_field(&self) -> Option<Field> {
         self.dynamic.as_ref().map(|leaf| leaf.field)
@@ -289,36 +309,6 @@ impl DocMapper {
     /// Returns the `_doc_length` field, with `store_document_size`.
     pub fn document_size_field(&self) -> Option<Field> {
         self.document_size.as_ref().map(|leaf| leaf.field)
-    }
-}
-
-/// Returns the field `_doc_length` for queries, sort keys and aggregations: a number with only a
-/// column.
-fn document_size_leaf(field: Field) -> Leaf {
-    Leaf {
-        field,
-        is_absent: false,
-        path: DOCUMENT_SIZE_FIELD.to_string(),
-        kind: FieldKind::U64(NumericKind {
-            coerce: false,
-            output_as_string: false,
-        }),
-        multi_valued: false,
-        stored: false,
-        indexed: false,
-        scanned: false,
-        fast: Some(Normalizer::Raw),
-        ignore_above: None,
-        null_value: None,
-        infers_days: false,
-        is_whole: false,
-        is_timestamp: false,
-        is_needle: false,
-        presence: None,
-        letters: Letters::default(),
-        is_computed: false,
-        variants: Vec::new(),
-        copies: Vec::new(),
     }
 }
 
@@ -337,6 +327,7 @@ fn own_fields(mapping: &DocMapping, dynamic_mapping: Option<&FieldMapping>) -> O
         presence: mapping.index_field_presence,
         document_size: mapping.store_document_size,
         verbatim: mapping.ignore_malformed
+            || has_malformed(&mapping.field_mappings)
             || has_verbatim(&mapping.field_mappings)
             || dynamic_mapping.is_some_and(is_kept_verbatim),
     }
@@ -345,6 +336,14 @@ fn own_fields(mapping: &DocMapping, dynamic_mapping: Option<&FieldMapping>) -> O
 /// Returns whether `_verbatim` stores the original text of a field.
 fn is_kept_verbatim(mapping: &FieldMapping) -> bool {
     mapping.stored && mapping.kind.is_shown_as_written()
+}
+
+/// Returns whether hits may show malformed values of a field.
+fn has_malformed(fields: &[FieldMapping]) -> bool {
+    fields.iter().any(|mapping| match &mapping.kind {
+        FieldKind::Object(fields) => has_malformed(fields),
+        _ => mapping.stored && mapping.ignore_malformed,
+    })
 }
 
 fn has_verbatim(fields: &[FieldMapping]) -> bool {
@@ -359,6 +358,7 @@ struct Compiler<'b, 's> {
     timestamp_path: Option<&'b str>,
     index_field_presence: bool,
     infers_days: bool,
+    ignores_malformed: bool,
     custom: &'b [CustomTokenizer],
 }
 
@@ -469,6 +469,8 @@ impl Compiler<'_, '_> {
             fast: mapping.fast,
             ignore_above: mapping.ignore_above,
             null_value: mapping.null_value.clone(),
+            constant: mapping.constant.clone(),
+            ignores_malformed: self.ignores_malformed || mapping.ignore_malformed,
             infers_days: self.infers_days,
             is_whole,
             letters: letters.unwrap_or_default(),

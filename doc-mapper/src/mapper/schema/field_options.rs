@@ -20,6 +20,8 @@ pub(in crate::mapper) fn as_mapping(mapping: &FieldMapping, variant: &TextVarian
         fast: None,
         ignore_above: None,
         null_value: None,
+        constant: None,
+        ignore_malformed: false,
         needle: false,
         kind: FieldKind::Text(TextKind {
             tokenizer: variant.tokenizer.clone(),

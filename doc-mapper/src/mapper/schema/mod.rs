@@ -4,3 +4,4 @@ pub(super) mod concatenate;
 pub(super) mod doc_mapper;
 pub(super) mod field_options;
 pub(super) mod numbering;
+pub(super) mod own_leaves;

@@ -20,6 +20,11 @@ pub struct NestedObject {
 }
 
 impl NestedObject {
+    /// Returns the object as a document of its own.
+    pub fn document(&self) -> &TantivyDocument {
+        &self.document
+    }
+
     /// Returns the object with the keys above it, as JSON.
     pub fn json(&self) -> &str {
         &self.json

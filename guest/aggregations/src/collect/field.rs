@@ -10,6 +10,7 @@ use tantivy::columnar::{
 use tantivy::{SegmentReader, TantivyError};
 
 use super::block::{Block, Docs, Groups};
+use super::build::Columns;
 use crate::columns::{Values, open_dictionary};
 use crate::key::Key;
 use crate::numbers::Number;
@@ -23,14 +24,20 @@ pub(crate) struct Field {
 impl Field {
     /// Opens the columns of the accepted types, except empty ones.
     pub(crate) fn open(
-        segment: &SegmentReader,
+        columns: Columns<'_>,
         mapper: &DocMapper,
         field: &str,
         numbers: Numbers,
         is_taken: impl Fn(ColumnType) -> bool,
     ) -> Result<Self> {
+        let handles = match columns {
+            Columns::Segment(segment) => column_handles(segment, mapper, field)?,
+            Columns::Objects(objects) => {
+                handles_of(mapper, field, |column| objects.handles(column))?
+            }
+        };
         let mut columns = Vec::new();
-        for handle in column_handles(segment, mapper, field)? {
+        for handle in handles {
             let column_type = handle.column_type();
             if !is_taken(column_type) {
                 continue;
@@ -66,12 +73,21 @@ pub fn column_handles(
     mapper: &DocMapper,
     field: &str,
 ) -> tantivy::Result<Vec<DynamicColumnHandle>> {
+    let of_segment = |column: &str| match segment.fast_fields().dynamic_column_handles(column) {
+        // The field that replaces it in such a segment is not fast.
+        Err(TantivyError::InvalidArgument(_)) => Ok(Vec::new()),
+        handles => handles,
+    };
+    handles_of(mapper, field, of_segment)
+}
+
+fn handles_of(
+    mapper: &DocMapper,
+    field: &str,
+    of_column: impl Fn(&str) -> tantivy::Result<Vec<DynamicColumnHandle>>,
+) -> tantivy::Result<Vec<DynamicColumnHandle>> {
     for column in mapper.columns_of(field) {
-        let mut handles = match segment.fast_fields().dynamic_column_handles(&column.name) {
-            // The field that replaces it in such a segment is not fast.
-            Err(TantivyError::InvalidArgument(_)) => Vec::new(),
-            handles => handles?,
-        };
+        let mut handles = of_column(&column.name)?;
         handles.retain(|handle| !column.is_text || handle.column_type() == ColumnType::Str);
         if !handles.is_empty() {
             return Ok(handles);

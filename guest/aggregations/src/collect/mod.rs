@@ -23,7 +23,7 @@ mod metrics;
 mod table;
 mod tuples;
 
-pub use build::{BitSet, Collector, Split};
+pub use build::{BitSet, Collector, Columns, Objects, ObjectsWriter, Origin, Split};
 pub(crate) use dates::is_known;
 pub use field::column_handles;
 pub(crate) use tuples::TupleOrder;

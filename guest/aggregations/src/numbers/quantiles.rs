@@ -17,10 +17,13 @@ use std::borrow::Cow;
 use points::Points;
 
 mod buckets;
+mod hdr;
 mod points;
 #[cfg(test)]
 mod tests;
 mod wire;
+
+pub(crate) use hdr::HdrHistogram;
 
 use self::buckets::{Buckets, bucket_of, edges_of, merge_sorted, middle_of};
 

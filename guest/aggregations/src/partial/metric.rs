@@ -6,7 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::places::{PlaceBounds, PlaceSum};
 use super::top_hits::TopList;
-use crate::numbers::{ExtendedStats, QuantileSketch, Stats, StringStats, WeightedAverage};
+use crate::numbers::{
+    ExtendedStats, HdrHistogram, QuantileSketch, Stats, StringStats, WeightedAverage,
+};
 use crate::request::{MetricOf, RateOf};
 
 /// One metric, for all parent buckets.
@@ -25,6 +27,7 @@ pub(crate) enum Metrics {
     ExtendedStats(Vec<ExtendedStats>),
     WeightedAverages(Vec<WeightedAverage>),
     Quantiles(Vec<QuantileSketch>),
+    Hdr(Vec<HdrHistogram>),
     Cardinalities(Vec<Cardinality>),
     TopLists(Vec<TopList>),
     Strings(Vec<StringStats>),
@@ -41,6 +44,7 @@ macro_rules! with_list {
             Metrics::ExtendedStats($list) => $do,
             Metrics::WeightedAverages($list) => $do,
             Metrics::Quantiles($list) => $do,
+            Metrics::Hdr($list) => $do,
             Metrics::Cardinalities($list) => $do,
             Metrics::TopLists($list) => $do,
             Metrics::Strings($list) => $do,
@@ -64,6 +68,8 @@ impl Metrics {
             }
             MetricOf::ExtendedStats { .. } => Self::ExtendedStats(Vec::new()),
             MetricOf::WeightedAvg { .. } => Self::WeightedAverages(Vec::new()),
+            MetricOf::Percentiles { hdr: Some(_), .. }
+            | MetricOf::PercentileRanks { hdr: Some(_), .. } => Self::Hdr(Vec::new()),
             MetricOf::Percentiles { .. }
             | MetricOf::PercentileRanks { .. }
             | MetricOf::MedianAbsoluteDeviation => Self::Quantiles(Vec::new()),
@@ -92,6 +98,7 @@ impl Metrics {
                 Self::WeightedAverages(zip(a, b, pairs))
             }
             (Self::Quantiles(a), Self::Quantiles(b)) => Self::Quantiles(zip(a, b, pairs)),
+            (Self::Hdr(a), Self::Hdr(b)) => Self::Hdr(zip(a, b, pairs)),
             (Self::Cardinalities(a), Self::Cardinalities(b)) => {
                 Self::Cardinalities(zip(a, b, pairs))
             }
@@ -117,7 +124,7 @@ impl Metrics {
     pub(super) fn fold(&self, map: &[Option<u32>], len: usize) -> Self {
         fold_list!(
             self, map, len,
-            Counts Stats ExtendedStats WeightedAverages Quantiles Cardinalities TopLists Strings
+            Counts Stats ExtendedStats WeightedAverages Quantiles Hdr Cardinalities TopLists Strings
             PlaceBounds PlaceSums
         )
     }
@@ -163,6 +170,12 @@ impl Merge for WeightedAverage {
 }
 
 impl Merge for QuantileSketch {
+    fn merge(&mut self, other: Self) {
+        Self::merge(self, &other);
+    }
+}
+
+impl Merge for HdrHistogram {
     fn merge(&mut self, other: Self) {
         Self::merge(self, &other);
     }

@@ -22,7 +22,7 @@ pub(crate) use buckets::{Buckets, Dropped};
 pub(crate) use fold::fold;
 pub(crate) use metric::{Cardinality, Merge, Metric, Metrics};
 pub(crate) use places::{PlaceBounds, PlaceSum};
-pub(crate) use top_hits::{TopHit, TopList};
+pub(crate) use top_hits::{HitPlace, TopHit, TopList, TopOrder};
 
 use serde::{Deserialize, Serialize};
 

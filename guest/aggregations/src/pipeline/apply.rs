@@ -25,7 +25,7 @@ pub(crate) fn apply<'r>(pipelines: &'r [Pipeline], outcome: &mut Outcome<'r>) ->
             }
             Outcome::Buckets(list) => num_cut += of_row(pipeline, list),
             Outcome::Bucket(bucket) => add_sibling(pipeline, &mut bucket.inside),
-            Outcome::Terms(_) | Outcome::Metric(_) => {}
+            Outcome::Written(_) | Outcome::Metric(_) => {}
         }
     }
     num_cut
@@ -254,7 +254,7 @@ fn num_buckets(buckets: &[Bucket<'_>]) -> u64 {
     let of_outcome = |outcome: &Outcome<'_>| match outcome {
         Outcome::Buckets(list) => num_buckets(&list.buckets),
         Outcome::Bucket(bucket) => num_buckets(std::slice::from_ref(bucket)),
-        Outcome::Terms(_) | Outcome::Metric(_) => 0,
+        Outcome::Written(_) | Outcome::Metric(_) => 0,
     };
     let of_bucket = |bucket: &Bucket<'_>| {
         let inside = bucket.inside.iter();

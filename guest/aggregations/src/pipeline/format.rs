@@ -36,7 +36,7 @@ impl Format {
     ///
     /// # Errors
     /// The pattern is invalid. The message describes a valid one.
-    pub(super) fn parse(pattern: &str) -> Result<Self, String> {
+    pub(crate) fn parse(pattern: &str) -> Result<Self, String> {
         if pattern.len() > MAX_PATTERN_BYTES {
             return Err(format!("a pattern has at most {MAX_PATTERN_BYTES} bytes"));
         }
@@ -46,7 +46,8 @@ impl Format {
         }
     }
 
-    fn text(&self, number: f64) -> String {
+    /// Returns the text of a number.
+    pub(crate) fn text(&self, number: f64) -> String {
         match self {
             Self::Decimal(decimal) => decimal.text(number),
             Self::Date(format) => {

@@ -27,6 +27,8 @@ mod types;
 mod tests;
 
 pub(crate) use apply::{apply, apply_top};
+pub(crate) use format::Format;
 pub(crate) use order::check_place;
+pub(crate) use paths::has_one_bucket;
 pub(crate) use read::{Draft, read_level};
 pub(crate) use types::{KINDS, Pipeline, is_kind};

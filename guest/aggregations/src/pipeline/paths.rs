@@ -36,8 +36,12 @@ pub(super) struct Written<'a> {
     pub(super) text: &'a str,
 }
 
-pub(super) fn has_one_bucket(kind: &Kind) -> bool {
-    matches!(kind, Kind::Filter(_) | Kind::Missing(_))
+/// Returns whether an aggregation has a single bucket.
+pub(crate) fn has_one_bucket(kind: &Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Filter(_) | Kind::Missing(_) | Kind::Nested(_) | Kind::ReverseNested(_)
+    )
 }
 
 pub(super) fn has_buckets(kind: &Kind) -> bool {
@@ -79,10 +83,16 @@ impl Written<'_> {
             // `histogram._count` means `histogram>_count`.
             let (name, next) = match rest.split_once('>') {
                 Some((name, next)) => (name.trim(), next.trim()),
-                None => match rest.rsplit_once('.') {
-                    Some((name, "_count")) => (name.trim(), "_count"),
-                    _ => (rest.trim(), ""),
-                },
+                // `histogram.metric` means `histogram>metric`; a name may contain dots.
+                None if scope.aggregation(rest.trim()).is_some() => (rest.trim(), ""),
+                None => {
+                    let mut splits = rest.match_indices('.').filter_map(|(at, _)| {
+                        let (name, next) = rest.split_at_checked(at)?;
+                        Some((name.trim(), next.trim_start_matches('.').trim()))
+                    });
+                    let known = splits.find(|(name, _)| scope.aggregation(name).is_some());
+                    known.unwrap_or((rest.trim(), ""))
+                }
             };
             let Some(found) = scope.aggregation(name) else {
                 return Err(match scope.pipeline(name) {
@@ -130,7 +140,7 @@ impl Written<'_> {
                         let name = name.to_owned();
                         to(steps, End::BucketCount { name })
                     }
-                    _ => Err(self.several(name)),
+                    _ => Err(self.several(name, "Object[]")),
                 };
             }
             steps.push(name.to_owned());
@@ -160,9 +170,12 @@ impl Written<'_> {
         to(steps, end)
     }
 
-    fn several(&self, name: &str) -> Error {
+    /// Returns the error of a path that leads to several buckets, which a client knows as `found`.
+    fn several(&self, name: &str, found: &str) -> Error {
         self.invalid(&format!(
-            "{name:?} has several buckets: take its _bucket_count, or a sibling pipeline over it"
+            "buckets_path must reference either a number value or a single value numeric metric aggregation, got: \
+             [{found}] at aggregation [{name}]: it has several buckets, so take its _bucket_count, or a sibling \
+             pipeline over it"
         ))
     }
 
@@ -185,7 +198,7 @@ impl Written<'_> {
         let known = match (scope.aggregation(name), scope.pipeline(name)) {
             (Some(found), _) => match &found.kind {
                 Kind::Metric(metric) => of_metric(metric),
-                kind if has_buckets(kind) => return Err(self.several(name)),
+                kind if has_buckets(kind) => return Err(self.several(name, "buckets")),
                 _ => vec!["_count".to_owned()],
             },
             (None, Some(pipeline)) => of_pipeline(&pipeline.what),
@@ -203,6 +216,11 @@ impl Written<'_> {
         }
         Err(match known.is_empty() {
             true => self.invalid(&format!("{name:?} is no number")),
+            false if property.is_empty() => self.invalid(&format!(
+                "buckets_path must reference either a number value or a single value numeric metric aggregation, but \
+                 [{name}] contains multiple values. Please specify which to use. There are {}",
+                known.join(", ")
+            )),
             false => self.invalid(&format!(
                 "a number of {name:?} is one of {}",
                 known.join(", ")

@@ -71,7 +71,7 @@ fn list_of<'l, 'r>(level: &'l Level<'r>, path: &BucketsPath) -> Option<&'l Bucke
         match find(level, name)? {
             Outcome::Bucket(bucket) => level = &bucket.inside,
             Outcome::Buckets(list) => return Some(list),
-            Outcome::Terms(_) | Outcome::Metric(_) => return None,
+            Outcome::Written(_) | Outcome::Metric(_) => return None,
         }
     }
     None

@@ -25,7 +25,15 @@ impl<'a> Body<'a> {
             // The type of a field's values, which the doc mapping says.
             let is_value_type = name == "value_type" && known.contains(&"field");
             if !known.contains(&name.as_str()) && !value.is_null() && !is_value_type {
-                let what = format!("{name:?} is not known here; there are {}", known.join(", "));
+                let mut what =
+                    format!("{name:?} is not known here; there are {}", known.join(", "));
+                let is_near = |other: &&&str| num_edits(name, other) == 1;
+                if let Some(near) = known.iter().find(is_near) {
+                    let kind = path.rsplit('.').next().unwrap_or_default();
+                    what.push_str(&format!(
+                        ". [{kind}] unknown field [{name}] did you mean [{near}]?"
+                    ));
+                }
                 return Err(invalid(&path, &what));
             }
         }
@@ -37,6 +45,17 @@ impl<'a> Body<'a> {
     /// Returns a parameter; `null` counts as absent.
     pub(crate) fn get(&self, name: &str) -> Option<&'a Value> {
         self.fields.get(name).filter(|value| !value.is_null())
+    }
+
+    /// Returns whether a parameter is `null`.
+    pub(crate) fn is_null(&self, name: &str) -> bool {
+        self.fields.get(name).is_some_and(Value::is_null)
+    }
+
+    /// Returns the name of the aggregation.
+    pub(crate) fn name(&self) -> &str {
+        let (path, _) = self.path.rsplit_once('.').unwrap_or((&self.path, ""));
+        path.rsplit("aggs.").next().unwrap_or(path)
     }
 
     /// Creates an error about a parameter.
@@ -51,7 +70,11 @@ impl<'a> Body<'a> {
     /// Returns the required name of a field.
     pub(crate) fn field(&self, name: &str) -> Result<&'a str> {
         let Some(Value::String(field)) = self.get(name) else {
-            return Err(self.invalid(name, "the name of a field is missing"));
+            let what = match name {
+                "field" => "Required one of fields [field, script], but none were specified",
+                _ => "the name of a field is missing",
+            };
+            return Err(self.invalid(name, what));
         };
         check_name(&format!("{}.{name}", self.path), field)?;
         Ok(field)
@@ -131,6 +154,27 @@ impl<'a> Body<'a> {
             Some(_) => Err(self.invalid(name, "this must be a list")),
         }
     }
+}
+
+/// Returns the number of characters to insert, remove or replace between two names.
+fn num_edits(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (nth, left) in left.chars().enumerate() {
+        let mut diagonal = nth;
+        let mut before = nth.saturating_add(1);
+        let mut next = vec![before];
+        for (right, above) in right.iter().zip(row.iter().skip(1)) {
+            let replaced = diagonal.saturating_add(usize::from(*right != left));
+            before = replaced
+                .min(above.saturating_add(1))
+                .min(before.saturating_add(1));
+            diagonal = *above;
+            next.push(before);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
 }
 
 /// Parses a finite number, or a text with one.

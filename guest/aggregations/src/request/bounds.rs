@@ -11,6 +11,8 @@ pub(crate) const MAX_AGGREGATIONS: usize = 100;
 pub(crate) const MAX_DEPTH: usize = 10;
 /// Maximum number of entries of a list in an aggregation: ranges, percentiles, terms to include.
 pub(crate) const MAX_LIST_LEN: usize = 1_024;
+/// Maximum number of filters of an `adjacency_matrix`, as in Elasticsearch.
+pub(crate) const MAX_ADJACENT: usize = 100;
 /// Maximum length of a regular expression in an aggregation, in bytes.
 pub(crate) const MAX_PATTERN_BYTES: usize = 1_000;
 /// Maximum number of hits that a `top_hits` shows in each bucket.

@@ -1,13 +1,13 @@
 //! Validation of aggregations against the doc mapping, before any split is opened.
 
-use canter_doc_mapper::{DocMapper, FieldKind, infer_rfc3339};
+use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, infer_rfc3339};
 
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::numbers::Number;
 use crate::request::{
-    Aggregation, Aggregations, Composite, CompositeBy, CompositeSource, Kind, Metric, MetricOf,
-    RangeOf, RateOf, Source, address, exact_number,
+    Aggregation, Aggregations, Choice, Composite, CompositeBy, CompositeSource, Kind, ListOf,
+    Metric, MetricOf, RangeOf, RateOf, Source, TopBy, address, exact_number,
 };
 use crate::respond::choice_text;
 use crate::{Error, Result};
@@ -68,6 +68,15 @@ impl Aggregations {
     /// # Errors
     /// A field has another type. The message begins with the path of the aggregation.
     pub fn check(&self, mapper: &DocMapper) -> Result<()> {
+        for list in &self.lists {
+            let path = &list.path;
+            let is_of_objects = list.of == ListOf::Objects;
+            if is_of_objects && !mapper.is_nested(path) && mapper.resolve(path).is_some() {
+                return Err(Error::Invalid(format!(
+                    "[nested] nested path [{path}] is not nested"
+                )));
+            }
+        }
         self.list
             .iter()
             .try_for_each(|aggregation| check(mapper, aggregation))
@@ -82,6 +91,25 @@ impl Aggregations {
         self.list
             .iter()
             .for_each(|aggregation| add_untyped(mapper, aggregation, &mut fields));
+        canter_sorting::sort(&mut fields);
+        fields.dedup();
+        fields
+    }
+}
+
+impl Aggregations {
+    /// Returns the fields whose numbers are unsigned, which some clients tell from others.
+    pub fn unsigned_keys(&self, mapper: &DocMapper) -> Vec<String> {
+        let mut fields = Vec::new();
+        let mut left: Vec<&Aggregation> = self.list.iter().collect();
+        while let Some(aggregation) = left.pop() {
+            if let Kind::Terms(terms) = &aggregation.kind
+                && matches!(mapper.kind_of(&terms.source.field), Some(FieldKind::U64(_)))
+            {
+                fields.push(terms.source.field.clone());
+            }
+            left.extend(&aggregation.inside);
+        }
         canter_sorting::sort(&mut fields);
         fields.dedup();
         fields
@@ -107,8 +135,24 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
     let of = |source: &Source, takes| check_source(mapper, aggregation, source, takes);
     let named = |field: &str, takes| check_field(mapper, aggregation, field, takes);
     match &aggregation.kind {
-        Kind::Terms(terms) => of(&terms.source, Takes::Terms)?,
-        Kind::RareTerms(terms) => of(&terms.source, Takes::Terms)?,
+        Kind::Terms(terms) => {
+            of(&terms.source, Takes::Terms)?;
+            let choices = [&terms.include, &terms.exclude];
+            check_choices(mapper, aggregation, &terms.source.field, choices)?;
+        }
+        Kind::RareTerms(terms) => {
+            of(&terms.source, Takes::Terms)?;
+            let choices = [&terms.include, &terms.exclude];
+            check_choices(mapper, aggregation, &terms.source.field, choices)?;
+        }
+        Kind::Significant(terms) => {
+            let field = &terms.source.field;
+            let is_text = |field: ResolvedField<'_>| matches!(field.kind, FieldKind::Text(_));
+            if !mapper.resolve(field).is_some_and(is_text) {
+                of(&terms.source, Takes::Terms)?;
+            }
+            check_choices(mapper, aggregation, field, [&terms.include, &terms.exclude])?;
+        }
         Kind::MultiTerms(terms) => {
             for source in &terms.sources {
                 of(source, Takes::Terms)?;
@@ -126,6 +170,7 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
                 RangeOf::Addresses => Takes::Addresses,
             },
         )?,
+        Kind::IpPrefix(prefix) => named(&prefix.field, Takes::Addresses)?,
         Kind::Grid(grid) => named(&grid.field, Takes::Points)?,
         Kind::Missing(missing) => named(&missing.field, Takes::Values)?,
         Kind::Composite(composite) => {
@@ -139,7 +184,11 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
             }
             check_after(mapper, &aggregation.path, composite)?;
         }
-        Kind::Filter(_) | Kind::Filters(_) => {}
+        Kind::Filter(_)
+        | Kind::Filters(_)
+        | Kind::Adjacency(_)
+        | Kind::Nested(_)
+        | Kind::ReverseNested(_) => {}
         Kind::Metric(metric) => check_metric(mapper, aggregation, metric)?,
     }
     aggregation
@@ -163,8 +212,10 @@ fn check_metric(mapper: &DocMapper, aggregation: &Aggregation, metric: &Metric) 
             of(weight, Takes::Numbers)
         }
         MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) => {
-            for (field, _) in &hits.sort {
-                named(field, Takes::NumbersAndDates)?;
+            for key in &hits.sort {
+                if let TopBy::Field(field) = &key.by {
+                    named(field, Takes::Terms)?;
+                }
             }
             for field in &hits.fields {
                 named(field, Takes::Terms)?;
@@ -175,6 +226,28 @@ fn check_metric(mapper: &DocMapper, aggregation: &Aggregation, metric: &Metric) 
         MetricOf::Rate(rate) if rate.of == RateOf::Documents => Ok(()),
         MetricOf::Rate(_) => of(&metric.source, Takes::Numbers),
         _ => of(&metric.source, Takes::NumbersAndDates),
+    }
+}
+
+/// Refuses patterns of addresses: their texts have several forms.
+fn check_choices(
+    mapper: &DocMapper,
+    aggregation: &Aggregation,
+    field: &str,
+    choices: [&Option<Choice>; 2],
+) -> Result<()> {
+    let is_pattern = |choice: &&Option<Choice>| matches!(choice, Some(Choice::Pattern(_)));
+    let is_of_addresses = matches!(mapper.kind_of(field), Some(FieldKind::Ip));
+    match is_of_addresses && choices.iter().any(is_pattern) {
+        true => Err(Error::invalid(
+            &aggregation.path,
+            &format!(
+                "Aggregation [{}] cannot support regular expression style include/exclude settings as they can only \
+                 be applied to string fields. Use an array of values for include/exclude clauses",
+                aggregation.name
+            ),
+        )),
+        false => Ok(()),
     }
 }
 
@@ -256,6 +329,7 @@ fn check_after(mapper: &DocMapper, path: &str, composite: &Composite) -> Result<
 pub(crate) fn after_key(mapper: &DocMapper, field: &str, key: &Key) -> Option<Key> {
     let kind = mapper.kind_of(field)?;
     match (kind, key) {
+        (FieldKind::Date(_), Key::Date(_)) => Some(key.clone()),
         (FieldKind::Date(_), Key::Number(ms)) => nanoseconds(*ms).map(Key::Date),
         (FieldKind::Date(_), Key::Text(text)) => rfc3339(text).map(Key::Date),
         // In an untyped field, a text of this form is a date in every document.

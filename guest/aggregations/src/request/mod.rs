@@ -28,6 +28,7 @@ pub use now::resolve_now;
 pub(crate) use ranges::address;
 pub(crate) use terms::exact_number;
 pub(crate) use types::*;
+pub use types::{ListOf, ObjectList, WORDS};
 
 use canter_split_format::TimeIndex;
 use serde_json::Value;
@@ -46,6 +47,8 @@ pub struct Aggregations {
     /// Pipelines over these aggregations, in the order of computation.
     pub(crate) pipelines: Vec<Pipeline>,
     pub(crate) filters: Vec<PlacedFilter>,
+    /// Lists of objects that are aggregated, each after the list around it.
+    pub(crate) lists: Vec<ObjectList>,
     pub(crate) bounds: Bounds,
 }
 
@@ -56,6 +59,8 @@ pub struct PlacedFilter {
     pub path: String,
     /// Query string, or a query of the DSL.
     pub query: Value,
+    /// Number of the list whose objects it filters; `None` for documents.
+    pub of_list: Option<usize>,
 }
 
 impl Aggregations {
@@ -68,6 +73,8 @@ impl Aggregations {
             bounds,
             num_aggregations: 0,
             filters: Vec::new(),
+            lists: Vec::new(),
+            list: None,
         };
         let level = reader.all("aggs", aggregations, 0)?;
         pipeline::check_place(&level.pipelines, None)?;
@@ -76,6 +83,7 @@ impl Aggregations {
             list: level.aggregations,
             pipelines: level.pipelines,
             filters: reader.filters,
+            lists: reader.lists,
             bounds,
         })
     }
@@ -83,6 +91,26 @@ impl Aggregations {
     /// Returns the queries of all filter aggregations, by slot.
     pub fn filters(&self) -> &[PlacedFilter] {
         &self.filters
+    }
+
+    /// Returns the lists of objects that are aggregated, each after the list around it.
+    pub fn lists(&self) -> &[ObjectList] {
+        &self.lists
+    }
+
+    /// Returns whether documents must come with their scores.
+    pub fn needs_scores(&self) -> bool {
+        let mut left: Vec<&Aggregation> = self.list.iter().collect();
+        while let Some(aggregation) = left.pop() {
+            if let Kind::Metric(metric) = &aggregation.kind
+                && let MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) = &metric.what
+                && hits.sort.iter().any(|key| key.by == TopBy::Score)
+            {
+                return true;
+            }
+            left.extend(&aggregation.inside);
+        }
+        false
     }
 
     /// Returns the names of all fields whose columns are read in one split. `times` is the field by
@@ -107,10 +135,12 @@ impl Aggregation {
                 }) => {}
             Kind::Terms(Terms { source, .. })
             | Kind::RareTerms(RareTerms { source, .. })
+            | Kind::Significant(Significant { source, .. })
             | Kind::Histogram(Histogram { source, .. })
             | Kind::DateHistogram(DateHistogram { source, .. })
             | Kind::AutoDateHistogram(AutoDateHistogram { source, .. })
             | Kind::Range(Range { source, .. }) => fields.push(&source.field),
+            Kind::IpPrefix(prefix) => fields.push(&prefix.field),
             Kind::Grid(grid) => fields.push(&grid.field),
             Kind::MultiTerms(terms) => {
                 fields.extend(terms.sources.iter().map(|source| source.field.as_str()));
@@ -119,10 +149,18 @@ impl Aggregation {
             Kind::Composite(composite) => {
                 fields.extend(composite.sources.iter().map(|source| source.field.as_str()));
             }
-            Kind::Filter(_) | Kind::Filters(_) => {}
+            // Columns inside are those of objects, which are made when documents are read.
+            Kind::Nested(_) => {
+                self.add_fields_of_documents(times, fields);
+                return;
+            }
+            Kind::Filter(_) | Kind::Filters(_) | Kind::Adjacency(_) | Kind::ReverseNested(_) => {}
             Kind::Metric(metric) => match &metric.what {
                 MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) => {
-                    fields.extend(hits.sort.iter().map(|(field, _)| field.as_str()));
+                    fields.extend(hits.sort.iter().filter_map(|key| match &key.by {
+                        TopBy::Field(field) => Some(field.as_str()),
+                        TopBy::Score => None,
+                    }));
                     fields.extend(hits.fields.iter().map(String::as_str));
                 }
                 MetricOf::WeightedAvg { weight } => {
@@ -135,6 +173,22 @@ impl Aggregation {
         self.inside
             .iter()
             .for_each(|aggregation| aggregation.add_fields(times, fields));
+    }
+}
+
+impl Aggregation {
+    /// Adds the fields of aggregations that return from objects to documents.
+    fn add_fields_of_documents<'a>(
+        &'a self,
+        times: Option<(&str, &TimeIndex)>,
+        fields: &mut Vec<&'a str>,
+    ) {
+        for inside in &self.inside {
+            match &inside.kind {
+                Kind::ReverseNested(ReverseNested { to: None }) => inside.add_fields(times, fields),
+                _ => inside.add_fields_of_documents(times, fields),
+            }
+        }
     }
 }
 
@@ -151,6 +205,9 @@ struct Reader {
     bounds: Bounds,
     num_aggregations: usize,
     filters: Vec<PlacedFilter>,
+    lists: Vec<ObjectList>,
+    /// List whose objects take the place of documents at the current level.
+    list: Option<usize>,
 }
 
 impl Reader {
@@ -177,6 +234,12 @@ impl Reader {
             let path = format!("{path}.{name}");
             let (kind, body) = kind_of(&path, aggregation)?;
             if pipeline::is_kind(kind) {
+                if kind == "bucket_sort" && depth == 0 {
+                    let what = format!(
+                        "bucket_sort aggregation [{name}] must be declared inside of another aggregation"
+                    );
+                    return Err(invalid(&path, &what));
+                }
                 drafts.push(self.pipeline(&path, name, aggregation, (kind, body))?);
             } else {
                 list.push(self.one(path, name, aggregation, (kind, body), depth)?);
@@ -201,6 +264,10 @@ impl Reader {
     ) -> Result<Aggregation> {
         let children = children_of(&path, value)?;
         let inside_path = format!("{path}.aggs");
+        let kind_path = format!("{path}.{kind}");
+        let around = self.list;
+        self.list = self.list_inside(&kind_path, kind, body)?;
+        let here = self.list;
         let Level {
             aggregations: inside,
             pipelines,
@@ -208,8 +275,12 @@ impl Reader {
             None => Level::default(),
             Some(children) => self.all(&inside_path, children, depth + 1)?,
         };
-        let kind_path = format!("{path}.{kind}");
-        let kind_read = self.kind(&kind_path, kind, body, &inside)?;
+        self.list = around;
+        let kind_read = match (kind, here) {
+            ("nested", Some(slot)) => Kind::Nested(Nested { slot }),
+            ("reverse_nested", to) => Kind::ReverseNested(ReverseNested { to }),
+            _ => self.kind(&kind_path, kind, body, &inside, depth)?,
+        };
         if matches!(kind_read, Kind::Metric(_)) && children.is_some() {
             return Err(nothing_inside(&inside_path, kind));
         }
@@ -221,6 +292,88 @@ impl Reader {
             inside,
             pipelines,
         })
+    }
+
+    /// Returns the number of a list.
+    fn slot_of(&mut self, list: ObjectList) -> usize {
+        let known = self.lists.iter().position(|known| *known == list);
+        known.unwrap_or_else(|| {
+            self.lists.push(list);
+            self.lists.len() - 1
+        })
+    }
+
+    fn significant(
+        &mut self,
+        kind: &str,
+        body: &Body<'_>,
+        inside: &[Aggregation],
+    ) -> Result<Significant> {
+        let of = match kind {
+            "significant_text" => ListOf::Words,
+            _ => ListOf::WordsWithoutColumn,
+        };
+        if self.list.is_some() {
+            return Err(invalid(
+                &body.path,
+                "this is not supported inside of a nested aggregation",
+            ));
+        }
+        if of == ListOf::Words && !inside.is_empty() {
+            return Err(nothing_inside(&format!("{}.aggs", body.path), kind));
+        }
+        let significant = terms::significant(body, &self.bounds)?;
+        let list = ObjectList {
+            path: significant.source.field.clone(),
+            outer: None,
+            of,
+        };
+        Ok(Significant {
+            words: Some(self.slot_of(list)),
+            ..significant
+        })
+    }
+
+    /// Returns the list whose objects are the documents inside of an aggregation.
+    fn list_inside(&mut self, path: &str, kind: &str, value: &Value) -> Result<Option<usize>> {
+        match kind {
+            "nested" => {
+                let body = Body::read(path.to_owned(), value, &["path"])?;
+                let Some(of) = body.text("path")? else {
+                    return Err(body.invalid("path", "the path of the objects is missing"));
+                };
+                check_name(&format!("{path}.path"), of)?;
+                let list = ObjectList {
+                    path: of.to_owned(),
+                    outer: self.list,
+                    of: ListOf::Objects,
+                };
+                Ok(Some(self.slot_of(list)))
+            }
+            "reverse_nested" => {
+                let body = Body::read(path.to_owned(), value, &["path"])?;
+                if self.list.is_none() {
+                    let what =
+                        "Reverse nested aggregation cannot be used outside a [nested] context";
+                    return Err(invalid(path, what));
+                }
+                let Some(to) = body.text("path")? else {
+                    return Ok(None);
+                };
+                let mut list = self.list;
+                while let Some(at) = list {
+                    let Some(found) = self.lists.get(at) else {
+                        break;
+                    };
+                    if found.path == to {
+                        return Ok(Some(at));
+                    }
+                    list = found.outer;
+                }
+                Err(body.invalid("path", "no nested aggregation around this is of that path"))
+            }
+            _ => Ok(self.list),
+        }
     }
 
     fn pipeline<'a>(
@@ -247,14 +400,19 @@ impl Reader {
         kind: &str,
         value: &Value,
         inside: &[Aggregation],
+        depth: usize,
     ) -> Result<Kind> {
         let read = |known: &[&str]| Body::read(path.to_owned(), value, known);
-        let bounds = &self.bounds;
+        let bounds = &self.bounds.clone();
         Ok(match kind {
             "terms" => Kind::Terms(terms::terms(&read(&terms::TERMS)?, inside, bounds)?),
             "multi_terms" => {
                 let body = read(&terms::MULTI_TERMS)?;
                 Kind::MultiTerms(terms::multi_terms(&body, inside, bounds)?)
+            }
+            "significant_terms" | "significant_text" => {
+                let body = read(&terms::SIGNIFICANT)?;
+                Kind::Significant(self.significant(kind, &body, inside)?)
             }
             "rare_terms" => Kind::RareTerms(terms::rare_terms(&read(&terms::RARE_TERMS)?)?),
             "histogram" => Kind::Histogram(histograms::histogram(
@@ -275,14 +433,31 @@ impl Reader {
             "geohash_grid" => Kind::Grid(histograms::geohash_grid(&read(&histograms::GRID)?)?),
             "geotile_grid" => Kind::Grid(histograms::geotile_grid(&read(&histograms::GRID)?)?),
             "filter" => Kind::Filter(self.filter(path, value)?),
+            // Its documents are those of a search of its own, which matches all.
+            "global" if depth == 0 => {
+                read(&[])?;
+                Kind::Filter(self.filter(path, &serde_json::json!({"match_all": {}}))?)
+            }
+            "global" => {
+                let what = "Aggregation [global] is only allowed at the top level";
+                return Err(invalid(path, what));
+            }
             "filters" => Kind::Filters(self.filters_of(&read(&[
                 "filters",
                 "other_bucket",
                 "other_bucket_key",
             ])?)?),
+            "adjacency_matrix" => {
+                let body = read(&["filters", "separator", "show_only_intersecting"])?;
+                Kind::Adjacency(self.adjacency(&body)?)
+            }
+            "ip_prefix" => Kind::IpPrefix(ranges::ip_prefix(&read(&ranges::IP_PREFIX)?)?),
             "missing" => {
-                let field = read(&["field"])?.field("field")?.to_owned();
-                Kind::Missing(Missing { field })
+                let body = read(&["field", "missing"])?;
+                Kind::Missing(Missing {
+                    field: body.field("field")?.to_owned(),
+                    has_substitute: body.get("missing").is_some(),
+                })
             }
             "composite" => {
                 Kind::Composite(composite::composite(&read(&composite::COMPOSITE)?, bounds)?)
@@ -302,8 +477,34 @@ impl Reader {
         self.filters.push(PlacedFilter {
             path: path.to_owned(),
             query: value.clone(),
+            of_list: self.list,
         });
         Ok(Filter { slot })
+    }
+
+    fn adjacency(&mut self, body: &Body<'_>) -> Result<Adjacency> {
+        let Some(Value::Object(named)) = body.get("filters") else {
+            return Err(body.invalid("filters", NO_FILTERS));
+        };
+        if named.is_empty() {
+            return Err(body.invalid("filters", NO_FILTERS));
+        }
+        if named.len() > bounds::MAX_ADJACENT {
+            let most = bounds::MAX_ADJACENT;
+            return Err(body.too_large("filters", &format!("there are at most {most} filters")));
+        }
+        let mut named: Vec<(&String, &Value)> = named.iter().collect();
+        canter_sorting::sort_by(&mut named, |left, right| left.0.cmp(right.0));
+        let mut filters = Vec::with_capacity(named.len());
+        for (name, query) in &named {
+            filters.push(self.filter(&format!("{}.filters.{name}", body.path), query)?);
+        }
+        Ok(Adjacency {
+            filters,
+            names: named.into_iter().map(|(name, _)| name.clone()).collect(),
+            separator: body.text("separator")?.unwrap_or("&").to_owned(),
+            only_pairs: body.flag("show_only_intersecting")?,
+        })
     }
 
     fn filters_of(&mut self, body: &Body<'_>) -> Result<Filters> {
@@ -332,10 +533,7 @@ impl Reader {
             _ => (Vec::new(), None),
         };
         if filters.is_empty() {
-            return Err(body.invalid(
-                "filters",
-                "this must be an object or a list of queries, not empty",
-            ));
+            return Err(body.invalid("filters", NO_FILTERS));
         }
         let key = body.text("other_bucket_key")?;
         let other = match (body.flag("other_bucket")?, key) {
@@ -350,6 +548,8 @@ impl Reader {
         })
     }
 }
+
+const NO_FILTERS: &str = "[filters] cannot be empty: this must be an object or a list of queries";
 
 /// Returns the kind of an aggregation, and its parameters.
 fn kind_of<'a>(path: &str, aggregation: &'a Value) -> Result<(&'a str, &'a Value)> {

@@ -8,13 +8,21 @@ use serde_json::Value;
 use super::body::Body;
 use super::histograms::{date_source, format, time, zone};
 use super::terms::{number_source, source};
-use super::types::{OneRange, Origin, Range, RangeOf, Source};
+use super::types::{IpPrefix, OneRange, Origin, Range, RangeOf, Source};
 use crate::Result;
 use crate::calendar::Zone;
 use crate::key::Key;
 use crate::numbers::Number;
 
 pub(super) const RANGE: [&str; 4] = ["field", "ranges", "keyed", "missing"];
+pub(super) const IP_PREFIX: [&str; 6] = [
+    "field",
+    "prefix_length",
+    "is_ipv6",
+    "append_prefix_length",
+    "keyed",
+    "min_doc_count",
+];
 pub(super) const GEO_DISTANCE: [&str; 6] = [
     "field",
     "origin",
@@ -100,6 +108,27 @@ pub(super) fn ip_range(body: &Body<'_>) -> Result<Range> {
         is_keyed: body.flag("keyed")?,
         format: None,
         zone: Zone::utc(),
+    })
+}
+
+pub(super) fn ip_prefix(body: &Body<'_>) -> Result<IpPrefix> {
+    let is_ipv6 = body.flag("is_ipv6")?;
+    let most = if is_ipv6 { 128 } else { 32 };
+    let len = body.count("prefix_length", 0, u64::MAX)?;
+    let Some(len) = len
+        .and_then(|len| u32::try_from(len).ok())
+        .filter(|len| *len <= most)
+    else {
+        let what = format!("[prefix_length] must be in range [0, {most}]");
+        return Err(body.invalid("prefix_length", &what));
+    };
+    Ok(IpPrefix {
+        field: body.field("field")?.to_owned(),
+        is_ipv6,
+        prefix_len: len,
+        shows_len: body.flag("append_prefix_length")?,
+        is_keyed: body.flag("keyed")?,
+        min_doc_count: body.count("min_doc_count", 1, u64::MAX)?.unwrap_or(1),
     })
 }
 

@@ -1,4 +1,4 @@
-//! `terms`, `multi_terms` and `rare_terms`: one bucket for each value.
+//! `terms`, `multi_terms`, `rare_terms` and `significant_terms`: one bucket for each value.
 
 use canter_doc_mapper::check_classes;
 use serde_json::Value;
@@ -6,11 +6,14 @@ use serde_json::Value;
 use super::body::{Body, number_of};
 use super::bounds::{Bounds, MAX_KEY_FIELDS, MAX_PATTERN_BYTES, MAX_RARE_DOC_COUNT};
 use super::types::{
-    Aggregation, Choice, Kind, MetricOf, MultiTerms, OrderBy, RareTerms, Source, Terms, TermsOrder,
+    Aggregation, Choice, Comparison, Heuristic, Kind, MetricOf, MultiTerms, OrderBy, RareTerms,
+    Significant, Source, Terms, TermsOrder,
 };
 use crate::Result;
+use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::numbers::Number;
+use crate::pipeline::has_one_bucket;
 
 pub(super) const TERMS: [&str; 13] = [
     "field",
@@ -103,8 +106,13 @@ pub(super) fn rare_terms(body: &Body<'_>) -> Result<RareTerms> {
 
 /// Reads a field, and a text or number that replaces missing values.
 pub(super) fn source(body: &Body<'_>) -> Result<Source> {
+    let is_date = body.text("value_type")? == Some("date");
+    let time_of = |text: &str| DateFormat::usual().read(text, &Zone::utc(), false).ok();
     let missing = match body.get("missing") {
         None => None,
+        Some(Value::String(text)) if is_date => {
+            Some(time_of(text).map_or_else(|| Key::Text(text.clone()), Key::Date))
+        }
         Some(Value::String(text)) => Some(Key::Text(text.clone())),
         Some(Value::Bool(flag)) => Some(Key::Bool(*flag)),
         Some(value) => match exact_number(value) {
@@ -144,7 +152,8 @@ pub(crate) fn exact_number(value: &Value) -> Option<Number> {
     }
 }
 
-fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
+/// Reads `include` or `exclude`.
+pub(super) fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
     match body.get(name) {
         None => Ok(None),
         Some(Value::String(pattern)) if pattern.len() > MAX_PATTERN_BYTES => {
@@ -174,6 +183,24 @@ fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
             match keys.collect() {
                 Some(keys) => Ok(Some(Choice::Values(keys))),
                 None => Err(body.invalid(name, "each entry must be a text or a number")),
+            }
+        }
+        Some(parts @ Value::Object(_)) if name == "include" => {
+            let path = format!("{}.{name}", body.path);
+            let parts = Body::read(path, parts, &["partition", "num_partitions"])?;
+            let most = u64::from(u32::MAX);
+            let number = |name: &str, least: u64| match parts.count(name, least, most)? {
+                Some(number) => Ok(u32::try_from(number).unwrap_or(u32::MAX)),
+                None => Err(parts.invalid(name, "this is missing")),
+            };
+            let num_partitions = number("num_partitions", 1)?;
+            let partition = number("partition", 0)?;
+            match partition < num_partitions {
+                true => Ok(Some(Choice::Partition {
+                    partition,
+                    num_partitions,
+                })),
+                false => Err(parts.invalid("partition", "this must be below num_partitions")),
             }
         }
         Some(_) => Err(body.invalid(name, "this must be a pattern or a list of values")),
@@ -241,7 +268,7 @@ fn one_order(body: &Body<'_>, order: &Value, inside: &[Aggregation]) -> Result<T
     };
     let by = match target.as_str() {
         "_count" => OrderBy::Count,
-        "_key" | "_term" => OrderBy::Key,
+        "_key" | "_term" | "_time" => OrderBy::Key,
         _ => metric_order(body, target, inside)?,
     };
     Ok(TermsOrder { by, is_descending })
@@ -267,14 +294,14 @@ fn metric_order(body: &Body<'_>, target: &str, inside: &[Aggregation]) -> Result
             .position(|aggregation| aggregation.name == name);
         let found = place.and_then(|place| level.get(place).map(|found| (place, found)));
         let (place, found) = found.ok_or_else(|| none_such(name))?;
-        if !matches!(found.kind, Kind::Filter(_) | Kind::Missing(_)) {
+        if !has_one_bucket(&found.kind) {
             return Err(not_one());
         }
         path.push(place);
         level = &found.inside;
         rest = next;
     }
-    if rest == "_count" && !path.is_empty() {
+    if matches!(rest, "_count" | "doc_count") && !path.is_empty() {
         return Ok(OrderBy::Metric {
             path,
             property: "_count".to_owned(),
@@ -327,7 +354,7 @@ fn is_ordered_by(kind: &Kind, property: &str) -> bool {
     ];
     const TEXTS: [&str; 5] = ["count", "min_length", "max_length", "avg_length", "entropy"];
     let Kind::Metric(metric) = kind else {
-        return matches!(kind, Kind::Filter(_) | Kind::Missing(_)) && property == "_count";
+        return has_one_bucket(kind) && matches!(property, "_count" | "doc_count");
     };
     match &metric.what {
         MetricOf::Avg
@@ -351,4 +378,107 @@ fn is_ordered_by(kind: &Kind, property: &str) -> bool {
         | MetricOf::GeoBounds { .. }
         | MetricOf::GeoCentroid => false,
     }
+}
+
+pub(super) const SIGNIFICANT: [&str; 17] = [
+    "field",
+    "size",
+    "shard_size",
+    "min_doc_count",
+    "shard_min_doc_count",
+    "background_filter",
+    "include",
+    "exclude",
+    "execution_hint",
+    "jlh",
+    "chi_square",
+    "mutual_information",
+    "gnd",
+    "percentage",
+    "filter_duplicate_text",
+    "source_fields",
+    "format",
+];
+
+/// Default number of documents that a significant term has.
+const MIN_SIGNIFICANT: u64 = 3;
+
+pub(super) fn significant(body: &Body<'_>, bounds: &Bounds) -> Result<Significant> {
+    let most = u64::from(bounds.max_buckets);
+    // Counts have the same accuracy whatever these say.
+    body.count("shard_size", 1, most)?;
+    body.count("shard_min_doc_count", 0, u64::MAX)?;
+    body.one_of("execution_hint", &["map", "global_ordinals"])?;
+    if body.flag("filter_duplicate_text")? {
+        let what = "this is not supported: which of two texts is the copy would depend on how documents are stored";
+        return Err(body.invalid("filter_duplicate_text", what));
+    }
+    if body.get("source_fields").is_some() {
+        return Err(body.invalid(
+            "source_fields",
+            "this is not supported: name the field itself",
+        ));
+    }
+    let size = body.count("size", 1, most)?;
+    Ok(Significant {
+        source: source(body)?,
+        size: size.map_or(DEFAULT_SIZE, |size| {
+            usize::try_from(size).unwrap_or(usize::MAX)
+        }),
+        min_doc_count: body
+            .count("min_doc_count", 1, u64::MAX)?
+            .unwrap_or(MIN_SIGNIFICANT),
+        heuristic: heuristic(body)?,
+        background: body.get("background_filter").cloned(),
+        include: choice(body, "include")?,
+        exclude: choice(body, "exclude")?,
+        words: None,
+    })
+}
+
+fn heuristic(body: &Body<'_>) -> Result<Heuristic> {
+    let names = [
+        "jlh",
+        "chi_square",
+        "mutual_information",
+        "gnd",
+        "percentage",
+    ];
+    let mut given = names
+        .into_iter()
+        .filter_map(|name| Some((name, body.get(name)?)));
+    let Some((name, value)) = given.next() else {
+        return Ok(Heuristic::Jlh);
+    };
+    if let Some((other, _)) = given.next() {
+        return Err(body.invalid(other, &format!("there is {name}, too: give one")));
+    }
+    let options = |known: &[&str]| Body::read(format!("{}.{name}", body.path), value, known);
+    let is_superset = |options: &Body<'_>| match options.get("background_is_superset") {
+        None => Ok(true),
+        Some(_) => options.flag("background_is_superset"),
+    };
+    let comparison = |value: &Value| -> Result<Comparison> {
+        let known = ["background_is_superset", "include_negatives"];
+        let options = Body::read(format!("{}.{name}", body.path), value, &known)?;
+        Ok(Comparison {
+            is_superset: is_superset(&options)?,
+            has_negatives: options.flag("include_negatives")?,
+        })
+    };
+    Ok(match name {
+        "chi_square" => Heuristic::ChiSquare(comparison(value)?),
+        "mutual_information" => Heuristic::MutualInformation(comparison(value)?),
+        "gnd" => Heuristic::Gnd {
+            is_superset: is_superset(&options(&["background_is_superset"])?)?,
+        },
+        "percentage" => {
+            options(&[])?;
+            Heuristic::Percentage
+        }
+        _ => {
+            options(&[])?;
+            Heuristic::Jlh
+        }
+    })
 }

@@ -3,11 +3,14 @@
 //! Names and defaults are those of Elasticsearch. Each type names its page of the documentation
 //! below `https://www.elastic.co/docs/reference/aggregations/`.
 
+use canter_doc_mapper::tokenizers::is_whole;
+use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
 use canter_geo::{self as geo, Point};
+use serde_json::Value;
 
 use crate::calendar::{CalendarUnit, DateFormat, Rounding, Zone};
 use crate::key::Key;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Format, Pipeline};
 
 /// One aggregation of a request.
 #[derive(Clone, Debug)]
@@ -27,14 +30,19 @@ pub(crate) enum Kind {
     Terms(Terms),
     MultiTerms(MultiTerms),
     RareTerms(RareTerms),
+    Significant(Significant),
     Histogram(Histogram),
     DateHistogram(DateHistogram),
     AutoDateHistogram(AutoDateHistogram),
     Range(Range),
+    IpPrefix(IpPrefix),
     Grid(Grid),
     Filter(Filter),
     Filters(Filters),
+    Adjacency(Adjacency),
     Missing(Missing),
+    Nested(Nested),
+    ReverseNested(ReverseNested),
     Composite(Composite),
     Metric(Metric),
 }
@@ -83,6 +91,8 @@ pub(crate) enum Choice {
     Pattern(String),
     /// Listed values: numbers are compared by value, and all others as text.
     Values(Vec<Key>),
+    /// Values whose hash is in one of several parts.
+    Partition { partition: u32, num_partitions: u32 },
 }
 
 /// `search-aggregations-bucket-multi-terms-aggregation`.
@@ -103,6 +113,44 @@ pub(crate) struct RareTerms {
     pub(crate) exclude: Option<Choice>,
 }
 
+/// `search-aggregations-bucket-significantterms-aggregation` and
+/// `search-aggregations-bucket-significanttext-aggregation`.
+#[derive(Clone, Debug)]
+pub(crate) struct Significant {
+    pub(crate) source: Source,
+    pub(crate) size: usize,
+    pub(crate) min_doc_count: u64,
+    pub(crate) heuristic: Heuristic,
+    /// Query of the documents that are compared with; `None` for all.
+    pub(crate) background: Option<Value>,
+    pub(crate) include: Option<Choice>,
+    pub(crate) exclude: Option<Choice>,
+    /// Number of the list of words that stand for the terms of a field without a column.
+    pub(crate) words: Option<usize>,
+}
+
+/// Measure of how much more frequent a term is in some documents than in others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heuristic {
+    Jlh,
+    ChiSquare(Comparison),
+    MutualInformation(Comparison),
+    /// Google normalized distance.
+    Gnd {
+        is_superset: bool,
+    },
+    Percentage,
+}
+
+/// Meaning of the documents that are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    /// True if they include those that are looked at.
+    pub(crate) is_superset: bool,
+    /// True if terms that are less frequent than in other documents are shown, too.
+    pub(crate) has_negatives: bool,
+}
+
 /// Order of a histogram's buckets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HistogramOrder {
@@ -117,6 +165,7 @@ pub(crate) struct Histogram {
     pub(crate) interval: f64,
     /// From 0 to the interval.
     pub(crate) offset: f64,
+    pub(crate) format: Option<Format>,
     pub(crate) row: Row<f64>,
 }
 
@@ -257,11 +306,118 @@ pub(crate) struct Filters {
     pub(crate) other: Option<String>,
 }
 
+/// `search-aggregations-bucket-adjacency-matrix-aggregation`.
+#[derive(Clone, Debug)]
+pub(crate) struct Adjacency {
+    /// Filters in the order of their names.
+    pub(crate) filters: Vec<Filter>,
+    pub(crate) names: Vec<String>,
+    /// Text between the two names of an intersection.
+    pub(crate) separator: String,
+    /// True if only intersections of two filters are shown.
+    pub(crate) only_pairs: bool,
+}
+
+impl Adjacency {
+    /// Returns the buckets in their order: each filter alone, and with each of those after it.
+    pub(crate) fn cells(&self) -> Vec<(usize, Option<usize>)> {
+        let len = self.filters.len();
+        let cells = (0..len).flat_map(|first| {
+            let pairs = (first.saturating_add(1)..len).map(move |second| (first, Some(second)));
+            std::iter::once((first, None)).chain(pairs)
+        });
+        cells.collect()
+    }
+}
+
+/// `search-aggregations-bucket-ipprefix-aggregation`.
+#[derive(Clone, Debug)]
+pub(crate) struct IpPrefix {
+    pub(crate) field: String,
+    pub(crate) is_ipv6: bool,
+    /// Number of leading bits of an address that make its bucket.
+    pub(crate) prefix_len: u32,
+    /// True if keys include the length of the prefix.
+    pub(crate) shows_len: bool,
+    pub(crate) is_keyed: bool,
+    pub(crate) min_doc_count: u64,
+}
+
+impl IpPrefix {
+    /// Returns the bits of an IPv6 address that make the bucket.
+    pub(crate) fn mask(&self) -> u128 {
+        let len = match self.is_ipv6 {
+            true => self.prefix_len,
+            false => self.prefix_len.saturating_add(96),
+        };
+        u128::MAX
+            .checked_shl(128u32.saturating_sub(len))
+            .unwrap_or(0)
+    }
+}
+
 /// `search-aggregations-bucket-missing-aggregation`.
 #[derive(Clone, Debug)]
 pub(crate) struct Missing {
     pub(crate) field: String,
+    /// True if another value stands for a missing one, so that none is missing.
+    pub(crate) has_substitute: bool,
 }
+
+/// `search-aggregations-bucket-nested-aggregation`.
+#[derive(Clone, Debug)]
+pub(crate) struct Nested {
+    /// Number of its list of objects.
+    pub(crate) slot: usize,
+}
+
+/// `search-aggregations-bucket-reverse-nested-aggregation`.
+#[derive(Clone, Debug)]
+pub(crate) struct ReverseNested {
+    /// Number of the list of objects to which it returns; `None` for documents.
+    pub(crate) to: Option<usize>,
+}
+
+/// Objects in lists that take the place of documents in an aggregation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectList {
+    /// Path of the objects in documents.
+    pub path: String,
+    /// Number of the list of objects around these; `None` for documents.
+    pub outer: Option<usize>,
+    /// What the objects are.
+    pub of: ListOf,
+}
+
+/// What takes the place of documents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListOf {
+    /// Objects at the path.
+    Objects,
+    /// The words of each document in the field at the path.
+    Words,
+    /// The same, if the field has no column.
+    WordsWithoutColumn,
+}
+
+impl ObjectList {
+    /// Returns whether documents must be read for the list.
+    pub fn is_read(&self, mapper: &DocMapper) -> bool {
+        // The column of a text has whole texts.
+        let is_of_words = |field: &ResolvedField<'_>| match field.kind {
+            FieldKind::Text(text) => field.view.is_none() && !is_whole(&text.tokenizer),
+            _ => false,
+        };
+        let has_column = || {
+            let field = mapper.resolve(&self.path);
+            field.is_none_or(|field| field.is_fast() && !is_of_words(&field))
+        };
+        self.of != ListOf::WordsWithoutColumn || !has_column()
+    }
+}
+
+/// Name of the column with the words of documents.
+pub const WORDS: &str = "_words";
 
 /// `search-aggregations-bucket-composite-aggregation`.
 #[derive(Clone, Debug)]
@@ -322,10 +478,14 @@ pub(crate) enum MetricOf {
     Percentiles {
         percents: Vec<f64>,
         is_keyed: bool,
+        /// Significant digits of a histogram with a high dynamic range, instead of a sketch.
+        hdr: Option<u8>,
     },
     PercentileRanks {
         values: Vec<f64>,
         is_keyed: bool,
+        /// As of percentiles.
+        hdr: Option<u8>,
     },
     MedianAbsoluteDeviation,
     Cardinality,
@@ -364,12 +524,42 @@ pub(crate) enum RateOf {
     Values,
 }
 
-/// `search-aggregations-metrics-top-hits-aggregation`, limited to `docvalue_fields`.
+/// `search-aggregations-metrics-top-hits-aggregation`.
 #[derive(Clone, Debug)]
 pub(crate) struct TopHits {
     pub(crate) size: usize,
     pub(crate) from: usize,
-    /// Fields, each with whether its order descends.
-    pub(crate) sort: Vec<(String, bool)>,
+    pub(crate) sort: Vec<TopKey>,
     pub(crate) fields: Vec<String>,
+    /// Number of the form in which documents are shown; `None` if hits show `fields` only.
+    pub(crate) form: Option<usize>,
+}
+
+/// Key of the order of documents.
+#[derive(Clone, Debug)]
+pub(crate) struct TopKey {
+    pub(crate) by: TopBy,
+    pub(crate) is_descending: bool,
+    pub(crate) missing_first: bool,
+    pub(crate) mode: TopMode,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TopBy {
+    Field(String),
+    /// Score of the request's query.
+    Score,
+}
+
+/// Value of a document with several values that an order compares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum TopMode {
+    /// The smallest one in ascending order, else the greatest.
+    #[default]
+    Nearest,
+    Min,
+    Max,
+    Sum,
+    Avg,
+    Median,
 }

@@ -5,15 +5,15 @@ use std::ops::Range as Places;
 
 use serde_json::Value;
 
+use super::histogram::Around;
 use super::keys::{Dates, address, float, milliseconds};
 use super::outcome::{Bucket, BucketList, Outcome};
-use super::rate::Around;
 use super::{Dialect, Writer};
 use crate::Result;
 use crate::calendar::Span;
 use crate::key::Key;
 use crate::partial::{Buckets, Dropped, Node};
-use crate::request::{Aggregation, Filters, Kind, OneRange, Range, RangeOf};
+use crate::request::{Adjacency, Aggregation, Filters, Kind, OneRange, Range, RangeOf};
 
 /// Buckets of one aggregation in one parent bucket.
 pub(super) struct Row<'r, 'p> {
@@ -92,7 +92,10 @@ impl Writer<'_> {
         span: Option<Span>,
     ) -> Result<Bucket<'r>> {
         // Other buckets are identified by numbers or names.
-        let has_value = matches!(row.aggregation.kind, Kind::Terms(_) | Kind::RareTerms(_));
+        let has_value = matches!(
+            row.aggregation.kind,
+            Kind::Terms(_) | Kind::RareTerms(_) | Kind::Significant(_)
+        );
         let key = place.filter(|_| has_value).and_then(|place| row.key(place));
         let doc_count = place.map_or(0, |place| row.count(place));
         let outside = self.around.get();
@@ -131,6 +134,36 @@ impl Writer<'_> {
         Ok(Outcome::Buckets(BucketList {
             buckets,
             is_keyed: request.names.is_some(),
+            before: Vec::new(),
+        }))
+    }
+
+    pub(super) fn adjacency<'r>(
+        &self,
+        request: &Adjacency,
+        row: &Row<'r, '_>,
+    ) -> Result<Outcome<'r>> {
+        let cells = request.cells();
+        let mut buckets = Vec::new();
+        self.add_buckets(row.aggregation, row.places().len())?;
+        for place in row.places() {
+            let Some(Key::Place(cell)) = row.key(place) else {
+                continue;
+            };
+            let name = |filter: usize| request.names.get(filter).map_or("", String::as_str);
+            let name = match cells.get(*cell as usize) {
+                Some((first, Some(second))) => {
+                    [name(*first), &request.separator, name(*second)].concat()
+                }
+                Some((only, None)) => name(*only).to_owned(),
+                None => continue,
+            };
+            let fields = vec![("key", Value::from(name))];
+            buckets.push(self.bucket(row, Some(place), None, fields)?);
+        }
+        Ok(Outcome::Buckets(BucketList {
+            buckets,
+            is_keyed: false,
             before: Vec::new(),
         }))
     }

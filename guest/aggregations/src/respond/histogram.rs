@@ -1,14 +1,16 @@
 //! Buckets of histograms: a row from the first to the last, including empty ones.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Writer;
 use super::buckets::Row;
 use super::keys::{Dates, float, milliseconds};
 use super::outcome::{Bucket, BucketList, Outcome};
 use crate::Result;
+use crate::calendar::Span;
 use crate::key::Key;
-use crate::request::{self, DateHistogram, Histogram, HistogramOrder};
+use crate::partial::{Metric, Metrics};
+use crate::request::{self, DateHistogram, Histogram, HistogramOrder, Rate, RateOf};
 
 impl Writer<'_> {
     pub(super) fn histogram<'r>(
@@ -44,8 +46,14 @@ impl Writer<'_> {
         let mut buckets = Vec::with_capacity(places.len());
         for (place, bucket) in places {
             let key = place as f64 * interval + offset;
-            let name = format!("{key:?}");
-            buckets.push(self.bucket(row, bucket, Some(name), vec![("key", float(key))])?);
+            let text = request.format.as_ref().map(|format| format.text(key));
+            let mut fields = vec![("key", float(key))];
+            fields.extend(
+                text.clone()
+                    .map(|text| ("key_as_string", Value::from(text))),
+            );
+            let name = text.unwrap_or_else(|| format!("{key:?}"));
+            buckets.push(self.bucket(row, bucket, Some(name), fields)?);
         }
         Ok(listed(buckets, &request.row))
     }
@@ -154,4 +162,37 @@ fn listed<'r, T>(mut buckets: Vec<Bucket<'r>>, row: &request::Row<T>) -> Outcome
         is_keyed: row.is_keyed,
         before: Vec::new(),
     })
+}
+
+/// Parent bucket of the current level.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Around {
+    pub(super) doc_count: u64,
+    /// Length of the nearest date bucket.
+    pub(super) span: Option<Span>,
+}
+
+impl Writer<'_> {
+    /// Computes a rate; null outside of date buckets: a composite has a bucket for documents
+    /// without a date.
+    pub(super) fn rate(&self, rate: &Rate, found: Option<(&Metric, usize)>) -> Value {
+        let Around { doc_count, span } = self.around.get();
+        let states = found.map(|(metric, place)| (&metric.states, place));
+        let amount = match (rate.of, states) {
+            (RateOf::Documents, _) => doc_count as f64,
+            (_, Some((Metrics::Stats(list), place))) => {
+                list.get(place).map_or(0.0, |stats| stats.sum().to_f64())
+            }
+            (_, Some((Metrics::Counts(list), place))) => {
+                list.get(place).copied().unwrap_or_default() as f64
+            }
+            _ => 0.0,
+        };
+        let num_units = match rate.unit {
+            None => Some(1.0),
+            Some(unit) => span.and_then(|span| span.num_units(unit)),
+        };
+        let value = num_units.map_or(Value::Null, |num_units| float(amount / num_units));
+        json!({ "value": value })
+    }
 }

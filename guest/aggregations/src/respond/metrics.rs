@@ -4,10 +4,13 @@ use canter_geo::GeoBox;
 use serde_json::{Map, Value, json};
 
 use super::Dialect;
-use super::keys::{Dates, float, key_fields, part};
+use super::keys::{Dates, float, key_fields};
+use super::ranked::top_hits;
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
-use crate::numbers::{ExtendedStats, Number, QuantileSketch, Spread, Stats, StringStats};
+use crate::numbers::{
+    ExtendedStats, HdrHistogram, Number, QuantileSketch, Spread, Stats, StringStats,
+};
 use crate::partial::{self, Metrics, PlaceSum, TopList};
 use crate::request::{Metric, MetricOf, TopHits};
 
@@ -47,6 +50,27 @@ impl<'a> Shown<'a> {
         match self.states? {
             (Metrics::Quantiles(list), place) => list.get(place),
             _ => None,
+        }
+    }
+
+    fn hdr(&self) -> Option<&'a HdrHistogram> {
+        match self.states? {
+            (Metrics::Hdr(list), place) => list.get(place),
+            _ => None,
+        }
+    }
+
+    fn percentile(&self, percent: f64, hdr: Option<u8>) -> Option<f64> {
+        match hdr {
+            Some(digits) => self.hdr()?.percentile(percent, digits),
+            None => self.sketch()?.quantile(percent / 100.0),
+        }
+    }
+
+    fn rank(&self, value: f64, hdr: Option<u8>) -> Option<f64> {
+        match hdr {
+            Some(digits) => self.hdr()?.rank(value, digits),
+            None => self.sketch()?.rank(value),
         }
     }
 
@@ -90,11 +114,12 @@ impl<'a> Shown<'a> {
             MetricOf::Max => self.stat("max"),
             MetricOf::Stats => self.stat(property),
             MetricOf::ExtendedStats { .. } => self.extended_stat(property),
-            MetricOf::Percentiles { .. } => {
-                let percent: f64 = property.parse().ok()?;
-                return self.sketch()?.quantile(percent / 100.0);
+            MetricOf::Percentiles { hdr, .. } => {
+                return self.percentile(property.parse().ok()?, *hdr);
             }
-            MetricOf::PercentileRanks { .. } => return self.sketch()?.rank(property.parse().ok()?),
+            MetricOf::PercentileRanks { hdr, .. } => {
+                return self.rank(property.parse().ok()?, *hdr);
+            }
             MetricOf::StringStats { .. } => self.shown(property),
             _ => self.shown("value"),
         };
@@ -146,17 +171,18 @@ impl<'a> Shown<'a> {
                 };
                 json!({ "value": value })
             }
-            MetricOf::Percentiles { percents, is_keyed } => {
-                let quantile = |percent: &f64| {
-                    self.sketch()
-                        .and_then(|sketch| sketch.quantile(percent / 100.0))
-                };
-                by_number(percents, *is_keyed, quantile)
-            }
-            MetricOf::PercentileRanks { values, is_keyed } => {
-                let rank = |value: &f64| self.sketch().and_then(|sketch| sketch.rank(*value));
-                by_number(values, *is_keyed, rank)
-            }
+            MetricOf::Percentiles {
+                percents,
+                is_keyed,
+                hdr,
+            } => by_number(percents, *is_keyed, |percent| {
+                self.percentile(*percent, *hdr)
+            }),
+            MetricOf::PercentileRanks {
+                values,
+                is_keyed,
+                hdr,
+            } => by_number(values, *is_keyed, |value| self.rank(*value, *hdr)),
             MetricOf::TopHits(request) => top_hits(request, self.top_list(), dialect),
             MetricOf::TopMetrics(request) => top_metrics(request, self.top_list(), usual),
             // It depends on the parent bucket.
@@ -176,7 +202,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    fn top_list(&self) -> Option<&'a TopList> {
+    pub(super) fn top_list(&self) -> Option<&'a TopList> {
         match self.states? {
             (Metrics::TopLists(lists), place) => lists.get(place),
             _ => None,
@@ -311,59 +337,13 @@ pub(crate) fn by_number(
 }
 
 /// Returns a value of a document; dates become texts.
-fn shown(key: &Key, format: &DateFormat) -> Value {
+pub(super) fn shown(key: &Key, format: &DateFormat) -> Value {
     let zone = &Zone::utc();
     let dates = Dates { format, zone };
     match key {
         Key::Date(time_ns) => Value::from(dates.text(*time_ns)),
         Key::Bool(flag) => Value::from(*flag),
         key => key_fields(key, dates).0,
-    }
-}
-
-fn top_hits(request: &TopHits, list: Option<&TopList>, dialect: Dialect) -> Value {
-    let zone = &Zone::utc();
-    let format = dialect.dates();
-    let dates = Dates { format, zone };
-    let hits = list.map_or(&[][..], |list| &list.hits);
-    let hits = hits.iter().skip(request.from).map(|hit| {
-        let sort: Vec<Value> = hit
-            .sort
-            .iter()
-            .map(|key| part(key.as_ref(), dates))
-            .collect();
-        let fields = request.fields.iter().zip(&hit.fields);
-        let fields = fields.map(|(name, values)| {
-            let values: Vec<Value> = values.iter().map(|key| shown(key, format)).collect();
-            (name.clone(), Value::from(values))
-        });
-        match dialect {
-            Dialect::Quickwit => {
-                json!({ "sort": sort, "docvalue_fields": Value::Object(fields.collect()) })
-            }
-            Dialect::Elasticsearch => {
-                // A field without a value is omitted.
-                let fields =
-                    fields.filter(|(_, values)| !values.as_array().is_some_and(Vec::is_empty));
-                let fields: Map<String, Value> = fields.collect();
-                let mut hit = Map::new();
-                hit.insert("_score".to_owned(), Value::Null);
-                if !fields.is_empty() {
-                    hit.insert("fields".to_owned(), Value::Object(fields));
-                }
-                hit.insert("sort".to_owned(), Value::from(sort));
-                Value::Object(hit)
-            }
-        }
-    });
-    let hits: Vec<Value> = hits.collect();
-    match dialect {
-        Dialect::Quickwit => json!({ "hits": hits }),
-        Dialect::Elasticsearch => {
-            let num_docs = list.map_or(0, |list| list.num_docs);
-            let total = json!({ "value": num_docs, "relation": "eq" });
-            json!({ "hits": { "total": total, "max_score": null, "hits": hits } })
-        }
     }
 }
 

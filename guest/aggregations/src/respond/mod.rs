@@ -9,7 +9,7 @@ mod histogram;
 mod keys;
 mod metrics;
 mod outcome;
-mod rate;
+mod ranked;
 mod terms;
 
 pub(crate) use composite::tuple_order;
@@ -17,12 +17,13 @@ pub use dialect::Dialect;
 pub(crate) use keys::{choice_text, float};
 pub(crate) use metrics::{Shown, by_number};
 pub(crate) use outcome::{Bucket, BucketList, Level, Outcome};
+pub use ranked::{Answer, BackgroundAsk, Backgrounds, HitValue, ShownHit, fill_hits, marked};
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
-use self::rate::Around;
+use self::histogram::Around;
 use crate::partial::{Node, Partial};
-use crate::request::{Aggregation, Aggregations, Kind, MetricOf};
+use crate::request::{Aggregation, Aggregations, Kind, MetricOf, TopHits};
 use crate::{Error, Result, pipeline};
 
 impl Aggregations {
@@ -36,21 +37,30 @@ impl Aggregations {
         partial: Option<&Partial>,
         untyped: &[String],
         dialect: Dialect,
-    ) -> Result<String> {
+        backgrounds: &Backgrounds,
+    ) -> Result<Answer> {
         let writer = Writer {
             dialect,
             untyped,
             has_pipelines: !self.pipelines.is_empty() || self.list.iter().any(has_pipelines),
             max_buckets: u64::from(self.bounds.max_buckets),
             num_buckets: Cell::new(0),
-            around: Cell::default(),
+            around: Cell::new(Around {
+                doc_count: backgrounds.num_docs,
+                span: None,
+            }),
+            backgrounds,
+            hits: RefCell::default(),
         };
         let nodes = partial.map(|partial| partial.nodes.as_slice());
         let mut level = writer.level(&self.list, nodes, Some(0))?;
         pipeline::apply_top(&self.pipelines, &mut level);
         let mut json = String::new();
         outcome::write_level(&level, &mut json);
-        Ok(json)
+        Ok(Answer {
+            json,
+            hits: writer.hits.into_inner(),
+        })
     }
 }
 
@@ -69,6 +79,10 @@ struct Writer<'a> {
     num_buckets: Cell<u64>,
     /// Parent bucket of the current level.
     around: Cell<Around>,
+    /// Frequencies of terms in other documents.
+    backgrounds: &'a Backgrounds,
+    /// Hits whose documents are shown.
+    hits: RefCell<Vec<ShownHit>>,
 }
 
 impl Writer<'_> {
@@ -101,21 +115,34 @@ impl Writer<'_> {
                     (Some(Node::Metric(found)), Some(bucket)) => Some((found, bucket)),
                     _ => None,
                 };
-                Ok(Outcome::Metric(match &metric.what {
-                    MetricOf::Rate(rate) => self.rate(rate, found),
-                    _ => Shown::new(metric, found).to_json(self.dialect),
-                }))
+                Ok(match &metric.what {
+                    MetricOf::Rate(rate) => Outcome::Metric(self.rate(rate, found)),
+                    MetricOf::TopHits(
+                        request @ TopHits {
+                            form: Some(form), ..
+                        },
+                    ) => {
+                        let found = Shown::new(metric, found);
+                        Outcome::Written(self.marked_hits(*form, request, &found))
+                    }
+                    _ => Outcome::Metric(Shown::new(metric, found).to_json(self.dialect)),
+                })
             }
             Kind::Terms(terms) => self.terms(terms, &row),
             Kind::MultiTerms(terms) => self.multi_terms(terms, &row),
             Kind::RareTerms(terms) => self.rare_terms(terms, &row),
+            Kind::Significant(terms) => self.significant(terms, &row),
             Kind::Histogram(histogram) => self.histogram(histogram, &row),
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, &row),
             Kind::AutoDateHistogram(histogram) => self.auto_date_histogram(histogram, &row),
             Kind::Range(range) => self.range(range, &row),
             Kind::Grid(grid) => self.grid(grid, &row),
-            Kind::Filter(_) | Kind::Missing(_) => self.single(&row),
+            Kind::Filter(_) | Kind::Missing(_) | Kind::Nested(_) | Kind::ReverseNested(_) => {
+                self.single(&row)
+            }
             Kind::Filters(filters) => self.filters(filters, &row),
+            Kind::Adjacency(matrix) => self.adjacency(matrix, &row),
+            Kind::IpPrefix(prefix) => self.ip_prefix(prefix, &row),
             Kind::Composite(composite) => self.composite(composite, &row),
         }?;
         let num_cut = pipeline::apply(&aggregation.pipelines, &mut outcome);

@@ -12,9 +12,9 @@ pub(crate) type Level<'r> = Vec<(&'r str, Outcome<'r>)>;
 pub(crate) enum Outcome<'r> {
     /// Several buckets, in a list or by name, with fields that apply to all of them.
     Buckets(BucketList<'r>),
-    /// Terms without sub-aggregations, already written as JSON. Not used with pipelines, which need
-    /// buckets.
-    Terms(String),
+    /// Result that is already written as JSON: terms without sub-aggregations and pipelines, which
+    /// need buckets; and hits.
+    Written(String),
     /// The single bucket of a filter.
     Bucket(Bucket<'r>),
     /// One or several numbers.
@@ -64,7 +64,7 @@ impl Outcome<'_> {
     fn write(&self, out: &mut String) {
         match self {
             Self::Buckets(list) => list.write(out),
-            Self::Terms(text) => out.push_str(text),
+            Self::Written(text) => out.push_str(text),
             Self::Bucket(bucket) => bucket.write(out),
             Self::Metric(value) => write_value(value, out),
         }

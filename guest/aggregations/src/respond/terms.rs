@@ -89,7 +89,7 @@ impl Writer<'_> {
                 dates: self.dialect.dates(),
             }
             .write(&mut text);
-            return Ok(Outcome::Terms(text));
+            return Ok(Outcome::Written(text));
         }
         let shown = |key: &Key| shown_key(key, self.dialect.dates());
         let mut buckets = Vec::with_capacity(candidates.len());
@@ -183,7 +183,7 @@ impl PlainTerms<'_> {
     }
 }
 
-fn shown_key(key: &Key, format: &DateFormat) -> Vec<(&'static str, Value)> {
+pub(super) fn shown_key(key: &Key, format: &DateFormat) -> Vec<(&'static str, Value)> {
     let utc = Zone::utc();
     let dates = Dates { format, zone: &utc };
     let (value, text) = match key {

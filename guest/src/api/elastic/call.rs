@@ -2,31 +2,28 @@
 
 use canter_names::FilterPath;
 use canter_protocol::{Budget, HttpResponse, Outcome};
-use canter_split_format::ManifestFile;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::about::analyze::WantedWords;
+use super::about::caps::{WantedCaps, field_caps};
 use super::about::cluster;
-use super::about::dynamic::dynamic_fields;
 use super::about::explained::Form;
-use super::about::fields::{
-    Described, WantedCaps, add_whole_values, described_by, field_caps, field_mappings, mapper_of,
-    mappings,
-};
-use super::about::table::{Table, counts};
+use super::about::fields::{field_mappings, mapper_of, mappings};
+use super::about::indexes::{Found, caps_of, of_configs, present, stats, validate};
+use super::about::table::Table;
+use super::composed::lookup::{Lookups, look_up};
+use super::composed::run::run_whole;
 use super::documents::WantedDocuments;
 use super::errors::{Stage, elastic_response, elastic_text, error_response, to_elastic};
 use super::search::many::{OneOfMany, budget_of, run_many};
 use super::search::pit;
 use super::search::read::Search;
-use super::search::run::{found_nothing, in_background, search_both};
-use super::search::scroll::{end_scrolls, ended};
-use crate::api::indexes::manifests;
+use super::search::run::{found_nothing, in_background};
+use super::search::scroll::{end_scrolls, resume};
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
-use crate::plan::{check_query, plan_search};
 use crate::request::{AskedIndexes, Question};
-use crate::root::{pretty, put, to_json};
+use crate::root::{pretty, to_json};
 use crate::search::{Searched, no_index, run_plan, run_search};
 use crate::{ErrorKind, SearchError};
 
@@ -50,9 +47,20 @@ pub(crate) enum ElasticCall {
         indexes: AskedIndexes,
         search: Box<Search>,
     },
+    /// Searches indexes once values of other documents are known.
+    LookedUp(Box<Lookups>),
     /// Opens a point in time.
     PointInTime {
         which: Which,
+        keep_alive_ms: u64,
+        /// True if the answer is in OpenSearch's form.
+        of_opensearch: bool,
+    },
+    /// Shows the open points in time.
+    PointsInTime,
+    /// Ends points in time, or all.
+    EndOfPointsInTime {
+        ids: Option<Vec<String>>,
         /// True if the answer is in OpenSearch's form.
         of_opensearch: bool,
     },
@@ -72,6 +80,8 @@ pub(crate) enum ElasticCall {
     Many {
         searches: Vec<OneOfMany>,
         is_pretty: bool,
+        /// True if the total of a search without an index is a bare number.
+        total_is_number: bool,
     },
     /// Looks up documents by their ids.
     Documents(Box<WantedDocuments>),
@@ -79,6 +89,8 @@ pub(crate) enum ElasticCall {
     Validate {
         indexes: AskedIndexes,
         question: Result<Box<Question>, SearchError>,
+        /// True if the answer says why.
+        explains: bool,
     },
     /// Returns the fields of indexes; with patterns, the matching ones.
     Mapping { which: Which, field: Option<String> },
@@ -117,9 +129,9 @@ impl ElasticCall {
             return self;
         };
         if let Self::Search { search, .. } = &mut self
-            && search.aggregated.is_none()
+            && search.aggregated.is_empty()
         {
-            // Another module may write its answer.
+            // Another module writes its answer.
             if let Some(shown) = &mut search.question.elastic {
                 shown.filter_path = Some(filter);
             }
@@ -129,8 +141,8 @@ impl ElasticCall {
     }
 
     /// Returns a search, or with `counts` a count, without an index.
-    pub(super) fn nothing(counts: bool) -> Self {
-        Self::Answered(elastic_text(200, found_nothing(counts).to_owned()))
+    pub(super) fn nothing(counts: bool, total_is_number: bool) -> Self {
+        Self::Answered(elastic_text(200, found_nothing(counts, total_is_number)))
     }
 
     /// Returns the budget that the request sets for its host.
@@ -182,14 +194,41 @@ impl ElasticCall {
                 },
             ),
             Self::EndOfScrolls(ids) => Outcome::Http(end_scrolls(&ids, exchange).await),
+            Self::PointsInTime => {
+                let answer = pit::open_points(settings, exchange).await;
+                Outcome::Http(elastic_response(200, &answer))
+            }
+            Self::EndOfPointsInTime { ids, of_opensearch } => {
+                let ended = pit::end(ids.as_deref(), settings, exchange).await;
+                let answer = match of_opensearch {
+                    false => json!({"succeeded": true, "num_freed": ended.len()}),
+                    true => {
+                        let ended = ended.iter();
+                        let pits = ended.map(|id| json!({"successful": true, "pit_id": id}));
+                        json!({"pits": pits.collect::<Vec<Value>>()})
+                    }
+                };
+                Outcome::Http(elastic_response(200, &answer))
+            }
             Self::Search { indexes, search } => {
                 search_indexes(*search, indexes, max_leaves, exchange).await
+            }
+            Self::LookedUp(lookups) => {
+                let found = look_up(&lookups.body, settings, exchange).await;
+                let search = found.and_then(|body| lookups.search(&body, settings));
+                match search {
+                    Ok((indexes, search)) => {
+                        search_indexes(search, indexes, max_leaves, exchange).await
+                    }
+                    Err(error) => to_elastic::<Searched>(Err(error), exchange),
+                }
             }
             Self::Many {
                 searches,
                 is_pretty,
+                total_is_number,
             } => {
-                let answers = run_many(searches, exchange).await;
+                let answers = run_many(searches, total_is_number, exchange).await;
                 let answers = match is_pretty {
                     true => pretty(&answers),
                     false => answers,
@@ -215,9 +254,10 @@ impl ElasticCall {
         match self {
             Self::PointInTime {
                 which,
+                keep_alive_ms,
                 of_opensearch,
             } => {
-                let id = pit::open(&which.indexes, &settings.limits, exchange).await?;
+                let id = pit::open(&which.indexes, *keep_alive_ms, settings, exchange).await?;
                 let shards = json!({"total": 1, "successful": 1, "skipped": 0, "failed": 0});
                 let answer = match of_opensearch {
                     false => json!({"id": id, "_shards": shards}),
@@ -245,8 +285,12 @@ impl ElasticCall {
         exchange: &Exchange,
     ) -> Result<HttpResponse, SearchError> {
         let which = match &self {
-            Self::Validate { indexes, question } => {
-                return validate(indexes, question, settings, exchange).await;
+            Self::Validate {
+                indexes,
+                question,
+                explains,
+            } => {
+                return validate(indexes, question, *explains, settings, exchange).await;
             }
             Self::PointInTime { .. } | Self::Analyze { .. } => {
                 return self.opened(settings, exchange).await;
@@ -310,179 +354,37 @@ impl ElasticCall {
 
 /// Runs a search.
 async fn search_indexes(
-    search: Search,
+    mut search: Search,
     indexes: AskedIndexes,
     max_leaves: u32,
     exchange: &Exchange,
 ) -> Outcome {
-    let Search {
-        question,
-        aggregated,
-        ..
-    } = search;
-    let shared = exchange.clone();
     let asked = indexes.clone();
-    if let Some(error) = ended(&question, exchange).await {
+    let shown = search.question.elastic.as_ref();
+    let pit_id = shown.and_then(|shown| shown.pit_id.clone());
+    let is_open = match pit::check_open(pit_id.as_deref(), exchange).await {
+        Ok(()) => resume(&mut search.question, exchange).await,
+        error => error,
+    };
+    if let Err(error) = is_open {
         return to_elastic::<Searched>(Err(error), exchange);
     }
-    let counts = question.elastic.as_ref().map(|shown| shown.is_count);
-    let end = match aggregated {
-        Some(aggregated) => {
-            let both = search_both(question, aggregated, indexes, shared).await;
-            both.map(Searched::Answer)
-        }
-        None => run_plan(question, indexes, max_leaves, shared).await,
+    let shown = search.question.elastic.as_ref();
+    let (counts, total_is_number) = shown.map_or((false, false), |shown| {
+        (shown.is_count, shown.total_is_number)
+    });
+    let is_one = search.aggregated.is_empty() && search.composed.is_empty();
+    let end = match is_one {
+        true => run_plan(search.question, indexes, max_leaves, exchange.clone()).await,
+        false => run_whole(search, indexes, exchange)
+            .await
+            .map(Searched::Answer),
     };
     match end {
         Err(error) if asked.allows(&error) => {
-            let nothing = found_nothing(counts.unwrap_or(false));
-            Outcome::Http(elastic_text(200, nothing.to_owned()))
+            let nothing = found_nothing(counts, total_is_number);
+            Outcome::Http(elastic_text(200, nothing))
         }
         end => to_elastic(end, exchange),
-    }
-}
-
-/// The name and the manifest of an index.
-type Found = (String, ManifestFile);
-
-/// Returns an object that describes the config of each index.
-fn of_configs(
-    found: &[Found],
-    of: &dyn Fn(&Value) -> Result<Value, SearchError>,
-) -> Result<Value, SearchError> {
-    let entries = found.iter();
-    let entries = entries.map(|(name, file)| Ok((name.clone(), of(&file.manifest.index_config)?)));
-    let entries = entries.collect::<Result<Map<String, Value>, SearchError>>();
-    entries.map(Value::Object)
-}
-
-/// Returns the sizes of indexes.
-fn stats(found: &[Found], settings: &ApiSettings) -> Value {
-    let stats = found.iter().map(|(name, file)| {
-        let total = totals(file, settings);
-        (name.clone(), json!({"primaries": total, "total": total}))
-    });
-    let indices: Map<String, Value> = stats.collect();
-    json!({
-        "_shards": {"total": indices.len(), "successful": indices.len(), "failed": 0},
-        "indices": indices,
-    })
-}
-
-/// Returns the fields of indexes that may hold documents that `filter` matches.
-///
-/// # Errors
-/// If the contents of an index cannot be read.
-async fn caps_of(
-    found: Vec<Found>,
-    names: &[String],
-    wanted: &WantedCaps,
-    filter: Option<&Question>,
-    settings: &ApiSettings,
-    exchange: &Exchange,
-) -> Result<Vec<(String, Vec<Described>)>, SearchError> {
-    let mut all = Vec::new();
-    for (name, mut file) in found {
-        let mapper = mapper_of(&file.manifest.index_config)?;
-        let mut fields_of = described_by(&mapper);
-        let of_index = exchange.of_index(&name);
-        // The list of fields reveals documents that the caller may not see, and so do the contents of splits.
-        let sees_all = settings.forced_filter.is_none();
-        if sees_all {
-            fields_of.extend(dynamic_fields(&mut file, &mapper, wanted.time, &of_index).await?);
-        }
-        add_whole_values(&mut fields_of, names, &mapper);
-        let may_hold = match filter.filter(|_| sees_all) {
-            Some(question) => may_hold(file, question, &of_index).await?,
-            None => true,
-        };
-        if may_hold {
-            all.push((name, fields_of));
-        }
-    }
-    Ok(all)
-}
-
-/// Returns the existing indexes among these, each with its manifest or the error of reading it.
-///
-/// # Errors
-/// If a required index does not exist.
-async fn present<'i>(
-    indexes: &'i AskedIndexes,
-    settings: &ApiSettings,
-    exchange: &Exchange,
-) -> Result<Vec<(&'i str, Result<ManifestFile, SearchError>)>, SearchError> {
-    let mut found = manifests(&indexes.names, settings, exchange).await;
-    let is_absent = |manifest: &Result<ManifestFile, SearchError>| {
-        let error = manifest.as_ref().err();
-        error.is_some_and(|error| error.kind == ErrorKind::NotFound)
-    };
-    let mut absent = found.iter().filter(|(_, manifest)| is_absent(manifest));
-    if let Some((missing, _)) = absent.find(|(name, _)| indexes.requires(name)) {
-        return Err(no_index(missing));
-    }
-    // A pattern does not match an index that has not been created yet.
-    found.retain(|(_, manifest)| !is_absent(manifest));
-    match found.is_empty() && !indexes.may_be_none() {
-        true => Err(no_index(&indexes.names.join(","))),
-        false => Ok(found),
-    }
-}
-
-/// Reports whether a query is valid for each of these indexes, and why it is not. A failure to find that out is an
-/// error.
-async fn validate(
-    indexes: &AskedIndexes,
-    question: &Result<Box<Question>, SearchError>,
-    settings: &ApiSettings,
-    exchange: &Exchange,
-) -> Result<HttpResponse, SearchError> {
-    let mut why: Vec<Value> = Vec::new();
-    let found = present(indexes, settings, exchange).await?;
-    let num = found.len();
-    for (index, manifest) in found {
-        let checked = match (question, manifest) {
-            (Err(problem), _) => Err(problem.clone()),
-            (Ok(question), Ok(file)) => check_query(&file, index, question),
-            (Ok(_), Err(error)) => return Err(error),
-        };
-        match checked {
-            Ok(()) => {}
-            Err(problem) if matches!(problem.kind, ErrorKind::Invalid | ErrorKind::Limit) => {
-                why.push(json!({"index": index, "valid": false, "error": problem.message}));
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    let shards = json!({"total": num, "successful": num, "failed": 0});
-    let mut answer = json!({"_shards": shards, "valid": why.is_empty()});
-    if !why.is_empty() {
-        put(&mut answer, "explanations", why.into());
-    }
-    Ok(elastic_response(200, &answer))
-}
-
-/// Returns whether an index may hold a hit, according to its manifest. An index that lacks a field of the query holds
-/// none.
-async fn may_hold(
-    file: ManifestFile,
-    question: &Question,
-    exchange: &Exchange,
-) -> Result<bool, SearchError> {
-    match plan_search(file, question, exchange).await {
-        Ok(plan) => Ok(!plan.splits.is_empty() || plan.known.num_hits > 0),
-        Err(error) if error.kind == ErrorKind::Invalid => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-fn totals(file: &ManifestFile, settings: &ApiSettings) -> Value {
-    match counts(file, settings) {
-        Some((num_live, num_deleted, num_bytes)) => json!({
-            "docs": {"count": num_live, "deleted": num_deleted},
-            "store": {"size_in_bytes": num_bytes},
-            "segments": {"count": file.num_splits()},
-        }),
-        None => json!({}),
     }
 }

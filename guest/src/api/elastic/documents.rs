@@ -7,11 +7,13 @@ use std::collections::BTreeMap;
 
 use canter_protocol::HttpResponse;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::body::{Body, wrong};
-use super::errors::{Stage, VALIDATION, elastic_text, error_response};
+use super::errors::{Stage, elastic_text, error_response};
+use super::listed::{Listed, Shown, listed};
 use super::params::{Common, UrlParams};
 use super::search::many::{OneOfMany, run_many};
 use super::search::of_indexes::read_search_of;
@@ -31,16 +33,20 @@ pub(crate) struct WantedDocuments {
     form: Form,
     is_pretty: bool,
     searches: Vec<OneOfMany>,
-    /// The version that the only document must have.
-    version: Option<u64>,
-    /// Index, id and search of each document, in order.
+    /// The documents, in order.
     documents: Vec<WantedDocument>,
 }
 
+/// Document to look up.
 #[derive(Debug)]
 struct WantedDocument {
     index: String,
     id: String,
+    /// The routing that it must have. One without a routing is routed by its id.
+    routing: Option<String>,
+    /// The version that it must have.
+    version: Option<u64>,
+    /// The number of the search that looks for it.
     search: usize,
 }
 
@@ -70,15 +76,21 @@ impl WantedDocuments {
     ) -> Result<Self, SearchError> {
         check_index(index)?;
         let version = wanted_version(params)?;
-        let search = read_search(index, &[id], None, params, common, settings)?;
+        let routing = params.take("routing");
+        let shown = Shown {
+            source: None,
+            stored: params.names("stored_fields"),
+        };
+        let search = read_search(index, &[id], &shown, params, common, settings)?;
         Ok(Self {
             form,
             is_pretty: common.is_pretty,
             searches: vec![Ok(search)],
-            version,
             documents: vec![WantedDocument {
                 index: index.to_owned(),
                 id: id.to_owned(),
+                routing,
+                version,
                 search: 0,
             }],
         })
@@ -96,6 +108,10 @@ impl WantedDocuments {
         common: &Common,
         settings: &ApiSettings,
     ) -> Result<Self, SearchError> {
+        // The URL applies to all documents.
+        let of_url = params.written();
+        let routing = params.take("routing");
+        let stored = params.names("stored_fields");
         let listed = listed(index, &mut body)?;
         body.finish()?;
         if listed.len() > MAX_DOCUMENTS {
@@ -104,20 +120,17 @@ impl WantedDocuments {
                 format!("docs: there may be {MAX_DOCUMENTS} documents in a request"),
             ));
         }
-        // The URL applies to all documents.
-        let of_url = params.written();
-        for taken in [
-            "_source",
-            "_source_includes",
-            "_source_excludes",
-            "stored_fields",
-        ] {
+        for taken in ["_source", "_source_includes", "_source_excludes"] {
             params.text(taken);
         }
-        let mut groups: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-        for (index, id, source) in &listed {
-            let key = (index.clone(), source.to_string());
-            groups.entry(key).or_default().push(id.clone());
+        let mut groups: BTreeMap<(String, Shown), Vec<String>> = BTreeMap::new();
+        let key_of = |doc: &Listed| {
+            let mut shown = doc.shown.clone();
+            shown.stored = shown.stored.or_else(|| stored.clone());
+            (doc.index.clone(), shown)
+        };
+        for doc in &listed {
+            groups.entry(key_of(doc)).or_default().push(doc.id.clone());
         }
         if groups.len() > MAX_SEARCHES {
             return Err(SearchError::new(
@@ -128,38 +141,37 @@ impl WantedDocuments {
             ));
         }
         let mut searches = Vec::new();
-        let mut places: BTreeMap<(String, String), usize> = BTreeMap::new();
-        for ((index, source), ids) in groups {
+        let mut places: BTreeMap<(String, Shown), usize> = BTreeMap::new();
+        for ((index, shown), ids) in groups {
             let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
-            let of_one = serde_json::from_str::<Value>(&source).unwrap_or(Value::Null);
             let mut params = UrlParams::of(&of_url)?;
             params.common()?;
             params.flag("realtime")?;
             params.flag("refresh")?;
-            let of_one = Some(of_one).filter(|source| !source.is_null());
+            params.take("stored_fields");
             let search = check_index(&index)
-                .and_then(|()| read_search(&index, &ids, of_one, &mut params, common, settings));
-            places.insert((index, source), searches.len());
+                .and_then(|()| read_search(&index, &ids, &shown, &mut params, common, settings));
+            places.insert((index, shown), searches.len());
             searches.push(search);
         }
-        let documents = listed.into_iter().map(|(index, id, source)| {
-            let key = (index, source.to_string());
-            let search = places.get(&key).copied().unwrap_or_default();
-            let (index, _) = key;
-            WantedDocument { index, id, search }
+        let documents = listed.into_iter().map(|doc| WantedDocument {
+            search: places.get(&key_of(&doc)).copied().unwrap_or_default(),
+            index: doc.index,
+            id: doc.id,
+            routing: doc.routing.or_else(|| routing.clone()),
+            version: doc.version,
         });
         Ok(Self {
             form: Form::List,
             is_pretty: common.is_pretty,
             documents: documents.collect(),
             searches,
-            version: None,
         })
     }
 
     /// Looks up the documents.
     pub(super) async fn run(self, exchange: &Exchange) -> HttpResponse {
-        let found = run_many(self.searches, exchange).await;
+        let found = run_many(self.searches, false, exchange).await;
         let read = serde_json::from_str::<Answers<'_>>(&found);
         let Ok(Answers { responses }) = read else {
             let error = SearchError::internal("the answer to a search for ids cannot be read");
@@ -173,11 +185,14 @@ impl WantedDocuments {
                 .filter(|answer| answer.error.is_some());
             let hit = hits
                 .get(wanted.search)
-                .and_then(|hits| hits.get(&wanted.id));
+                .and_then(|hits| hits.get(&wanted.id))
+                .filter(|hit| wanted.is_routed_as(hit));
             let (status, text) = match (failure, hit) {
                 (Some(answer), _) => (answer.status, failed(self.form, wanted, answer)),
-                (None, Some(hit)) => match self.version.zip(version_of(hit)) {
-                    Some((asked, found)) if asked != found => (409, conflict(wanted, asked, found)),
+                (None, Some(hit)) => match wanted.version.zip(version_of(hit)) {
+                    Some((asked, found)) if asked != found => {
+                        (409, conflict(self.form, wanted, asked, found))
+                    }
                     _ => written(self.form, wanted, hit),
                 },
                 (None, None) => (404, not_found(self.form, wanted)),
@@ -200,6 +215,16 @@ impl WantedDocuments {
     }
 }
 
+impl WantedDocument {
+    /// Returns whether a hit has the routing that is asked for. In Elasticsearch, a document with another routing is in
+    /// another shard.
+    fn is_routed_as(&self, hit: &RawValue) -> bool {
+        let own = entry_of::<String>(hit, "_routing");
+        let own = own.as_deref().unwrap_or(&self.id);
+        own == self.routing.as_deref().unwrap_or(&self.id)
+    }
+}
+
 /// Takes the version that a document must have. A flag is that of a search.
 ///
 /// # Errors
@@ -217,12 +242,17 @@ fn wanted_version(params: &mut UrlParams) -> Result<Option<u64>, SearchError> {
 }
 
 fn version_of(hit: &RawValue) -> Option<u64> {
-    let entries = entries(hit.get())?;
-    let (_, version) = entries.into_iter().find(|(name, _)| name == "_version")?;
-    version.get().parse().ok()
+    entry_of(hit, "_version")
 }
 
-fn conflict(wanted: &WantedDocument, asked: u64, found: u64) -> String {
+/// Returns an entry of a hit.
+fn entry_of<T: DeserializeOwned>(hit: &RawValue, name: &str) -> Option<T> {
+    let entries = entries(hit.get())?;
+    let (_, value) = entries.into_iter().find(|(own, _)| own == name)?;
+    serde_json::from_str(value.get()).ok()
+}
+
+fn conflict(form: Form, wanted: &WantedDocument, asked: u64, found: u64) -> String {
     let cause = json!({
         "type": "version_conflict_engine_exception",
         "reason": format!(
@@ -233,58 +263,11 @@ fn conflict(wanted: &WantedDocument, asked: u64, found: u64) -> String {
     });
     let mut error = cause.clone();
     crate::root::put(&mut error, "root_cause", json!([cause]));
-    json!({"error": error, "status": 409}).to_string()
-}
-
-/// Takes the documents that a body lists: index, id and `_source`.
-fn listed(
-    of_path: Option<&str>,
-    body: &mut Body,
-) -> Result<Vec<(String, String, Value)>, SearchError> {
-    let lacking = |what: &str| SearchError::invalid(format!("{VALIDATION}1: {what};"));
-    let missing = || lacking("index is missing");
-    let mut listed = Vec::new();
-    match (body.take("docs"), body.take("ids")) {
-        (Some(Value::Array(docs)), None) => {
-            for doc in docs {
-                let Value::Object(mut doc) = doc else {
-                    return Err(wrong("docs", "each of these must be an object"));
-                };
-                let index = doc.shift_remove("_index");
-                let index = index.as_ref().and_then(Value::as_str).or(of_path);
-                let index = index.ok_or_else(missing)?.to_owned();
-                let id = text_of(doc.shift_remove("_id").unwrap_or_default())
-                    .ok_or_else(|| lacking("id is missing"))?;
-                let source = doc.shift_remove("_source").unwrap_or_default();
-                doc.shift_remove("_type");
-                if let Some(key) = doc.keys().next() {
-                    return Err(wrong("docs", format!("{key:?} is not supported")));
-                }
-                listed.push((index, id, source));
-            }
-        }
-        (None, Some(Value::Array(ids))) => {
-            let index = of_path.ok_or_else(missing)?;
-            for id in ids {
-                let id = text_of(id).ok_or_else(|| wrong("ids", "an id is a text"))?;
-                listed.push((index.to_owned(), id, Value::Null));
-            }
-        }
-        (None, None) => return Err(lacking("no documents to get")),
-        _ => return Err(wrong("docs", "there must be a list of docs, or of ids")),
+    match form {
+        Form::List => json!({"_index": wanted.index, "_id": wanted.id, "error": error}),
+        Form::Whole | Form::Source => json!({"error": error, "status": 409}),
     }
-    match listed.is_empty() {
-        true => Err(lacking("no documents to get")),
-        false => Ok(listed),
-    }
-}
-
-fn text_of(id: Value) -> Option<String> {
-    match id {
-        Value::String(id) => Some(id),
-        Value::Number(id) => Some(id.to_string()),
-        _ => None,
-    }
+    .to_string()
 }
 
 /// # Errors
@@ -302,7 +285,7 @@ fn check_index(index: &str) -> Result<(), SearchError> {
 fn read_search(
     index: &str,
     ids: &[&str],
-    source: Option<Value>,
+    shown: &Shown,
     params: &mut UrlParams,
     common: &Common,
     settings: &ApiSettings,
@@ -311,8 +294,23 @@ fn read_search(
         "query": {"ids": {"values": ids}}, "size": ids.len(), "track_total_hits": false,
         "version": true, "seq_no_primary_term": true,
     });
-    if let (Value::Object(body), Some(source)) = (&mut body, source) {
-        body.insert("_source".to_owned(), source);
+    let source = shown.source.as_deref();
+    let mut source = source.and_then(|source| serde_json::from_str(source).ok());
+    if let Some(stored) = &shown.stored {
+        let of_url = ["_source", "_source_includes", "_source_excludes"];
+        let is_named = of_url.into_iter().any(|name| params.gives(name));
+        if !is_named && !stored.iter().any(|name| name == "_source") {
+            source = source.or(Some(Value::Bool(false)));
+        }
+        // Metadata is always shown.
+        let fields = stored.iter().filter(|name| !name.starts_with('_'));
+        let fields: Vec<&String> = fields.collect();
+        if !fields.is_empty() {
+            crate::root::put(&mut body, "fields", json!(fields));
+        }
+    }
+    if let Some(source) = source {
+        crate::root::put(&mut body, "_source", source);
     }
     let body = body.to_string();
     let search = read_search_of(index, body.as_bytes(), params, common, settings)?;

@@ -22,6 +22,9 @@ pub(super) enum Stage {
 /// Beginning of the messages about requests that lack something.
 pub(super) const VALIDATION: &str = "Validation Failed: ";
 
+/// Beginning of the message about a number that no integer of Elasticsearch's holds.
+const OUT_OF_RANGE: &str = "Numeric value (";
+
 /// Returns a response with a JSON body.
 pub(super) fn elastic_response(status: u16, body: &Value) -> HttpResponse {
     elastic_text(status, body.to_string())
@@ -48,6 +51,12 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
         (ErrorKind::Invalid, Stage::Reading) if error.message.starts_with(VALIDATION) => {
             (400, "action_request_validation_exception")
         }
+        (ErrorKind::Invalid, Stage::Reading) if error.message.starts_with(OUT_OF_RANGE) => {
+            (400, "input_coercion_exception")
+        }
+        (ErrorKind::Invalid, Stage::Reading) if error.message.starts_with("collapse: ") => {
+            (400, "x_content_parse_exception")
+        }
         (ErrorKind::Invalid, Stage::Reading) => (400, "parsing_exception"),
         (ErrorKind::Invalid, Stage::Searching) => (400, "query_shard_exception"),
         (ErrorKind::Limit, _) => (400, "illegal_argument_exception"),
@@ -58,7 +67,13 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
         (ErrorKind::Unavailable, _) => (503, "no_shard_available_action_exception"),
         (ErrorKind::Data | ErrorKind::Internal, _) => (500, "exception"),
     };
-    let cause = json!({"type": kind, "reason": error.message});
+    let mut cause = json!({"type": kind, "reason": error.message});
+    if let Some(index) = missing_index(&error.message).filter(|_| status == 404) {
+        put(&mut cause, "resource.type", "index_or_alias".into());
+        put(&mut cause, "resource.id", index.into());
+        put(&mut cause, "index_uuid", "_na_".into());
+        put(&mut cause, "index", index.into());
+    }
     let mut whole = match (kind, stage) {
         ("query_shard_exception" | "too_many_buckets_exception", Stage::Searching) => json!({
             "type": "search_phase_execution_exception",
@@ -72,6 +87,11 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
     };
     put(&mut whole, "root_cause", json!([cause]));
     (status, json!({"error": whole, "status": status}))
+}
+
+/// Returns the index that is missing according to an error.
+fn missing_index(message: &str) -> Option<&str> {
+    message.strip_prefix("no such index [")?.strip_suffix(']')
 }
 
 /// Returns whether an error concerns a missing scroll or point in time.

@@ -8,10 +8,13 @@
 //! Elasticsearch's error format.
 
 mod about;
+mod aggs;
 mod body;
 mod call;
+mod composed;
 mod documents;
 mod errors;
+mod listed;
 mod names;
 mod params;
 mod read;

@@ -49,6 +49,18 @@ const OF_HEADER: [&str; 13] = [
     "search_type",
 ];
 
+/// Numbers without an effect, with Elasticsearch's own names for them, and how large they are at least.
+const AT_LEAST: [(&str, &str, u64); 4] = [
+    ("batched_reduce_size", "batchedReduceSize", 2),
+    ("pre_filter_shard_size", "preFilterShardSize", 1),
+    ("max_concurrent_searches", "maxConcurrentSearchRequests", 1),
+    (
+        "max_concurrent_shard_requests",
+        "maxConcurrentShardRequests",
+        1,
+    ),
+];
+
 /// All search types return the same hits.
 const SEARCH_TYPES: [&str; 2] = ["query_then_fetch", "dfs_query_then_fetch"];
 
@@ -155,6 +167,11 @@ impl UrlParams {
         }
     }
 
+    /// Returns whether the URL has a parameter that is not taken yet.
+    pub(super) fn gives(&self, name: &str) -> bool {
+        self.given.contains_key(name)
+    }
+
     /// Returns all parameters as a query string.
     pub(super) fn written(&self) -> String {
         let mut written = form_urlencoded::Serializer::new(String::new());
@@ -229,10 +246,11 @@ impl UrlParams {
     /// Takes the parameters that all requests accept.
     pub(super) fn common(&mut self) -> Result<Common, SearchError> {
         self.choice("search_type", &SEARCH_TYPES)?;
-        if self.flag("include_named_queries_score")? == Some(true) {
-            return Err(SearchError::invalid(
-                "include_named_queries_score: clauses with a _name have no scores of their own",
-            ));
+        for (name, own, least) in AT_LEAST {
+            if self.count(name)?.is_some_and(|count| count < least) {
+                let what = format!("{own} must be >= {least}");
+                return Err(SearchError::invalid(what));
+            }
         }
         let mut expands_patterns = true;
         if let Some(words) = self.text("expand_wildcards") {

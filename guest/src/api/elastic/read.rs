@@ -6,12 +6,13 @@ use canter_protocol::HttpRequest;
 use serde_json::{Value, json};
 
 use super::about::analyze::WantedWords;
+use super::about::caps::wanted_caps;
 use super::about::cluster;
-use super::about::explained::{Form as Rewrite, enumerating, explaining};
-use super::about::fields::wanted_caps;
+use super::about::explained::{Form as Rewrite, enumerating, explaining, shown_source};
 use super::about::table::Table;
 use super::body::{Body, checked_names, query};
 use super::call::{ElasticCall, Which};
+use super::composed::lookup::Lookups;
 use super::documents::{Form, WantedDocuments};
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
 use super::names::{found, no_index};
@@ -19,8 +20,9 @@ use super::params::{Common, UrlParams};
 use super::routes::{Route, route_of};
 use super::search::many::read_many;
 use super::search::of_indexes::read_search_of;
+use super::search::pit::given_points;
 use super::search::read::{filter_question, read_count};
-use super::search::scroll::next_page;
+use super::search::scroll::{given_ids, next_page};
 use crate::SearchError;
 use crate::api::params::typed;
 use crate::api::settings::ApiSettings;
@@ -116,13 +118,19 @@ fn read(
         }
         Route::Search(names) => match reader.search(names)? {
             Some(call) => call,
-            None => return Ok(ElasticCall::nothing(false)),
+            None => {
+                let total_is_number = reader.params.flag("rest_total_hits_as_int")?;
+                return Ok(ElasticCall::nothing(
+                    false,
+                    total_is_number.unwrap_or(false),
+                ));
+            }
         },
         Route::Scroll(id) => reader.scroll(id)?,
         Route::EndOfPointInTime => reader.end_of_point_in_time()?,
         Route::Count(names) => match reader.count(names)? {
             Some(call) => call,
-            None => return Ok(ElasticCall::nothing(true)),
+            None => return Ok(ElasticCall::nothing(true, false)),
         },
         Route::Validate(names) => reader.validate(names)?,
         Route::ManySearches(index) => reader.many_searches(index)?,
@@ -178,7 +186,7 @@ impl Reader<'_> {
     fn beyond(&mut self, route: &Route<'_>) -> Result<ElasticCall, SearchError> {
         Ok(match *route {
             Route::PointInTime(names, of_opensearch) => self.point_in_time(names, of_opensearch)?,
-            Route::EndOfPointsInTime(is_all) => self.end_of_points_in_time(is_all)?,
+            Route::PointsInTime(is_all) => self.points_in_time(is_all)?,
             Route::AsyncSearch(names) => match self.async_search(names)? {
                 Some(call) => call,
                 None => return Err(no_index(names)),
@@ -276,33 +284,26 @@ impl Reader<'_> {
     /// Parses a search; `None` if it has no index.
     fn search(&mut self, names: &str) -> Result<Option<ElasticCall>, SearchError> {
         let body = &self.request.body;
+        let lookups = Lookups::find(names, body, &self.params, &self.common)?;
+        // Everything but the values is checked at once.
+        let checked = lookups.as_ref().map(Lookups::without_values);
+        let body = checked.as_ref().unwrap_or(body);
         let search = read_search_of(names, body, &mut self.params, &self.common, self.settings)?;
-        Ok(search.map(|(indexes, search)| ElasticCall::search(indexes, search)))
+        Ok(search.map(|(indexes, search)| match lookups {
+            Some(lookups) => ElasticCall::LookedUp(Box::new(lookups)),
+            None => ElasticCall::search(indexes, search),
+        }))
     }
 
     fn scroll(&mut self, id: Option<&str>) -> Result<ElasticCall, SearchError> {
         self.params.duration("scroll")?;
         let total_is_number = self.params.flag("rest_total_hits_as_int")?.unwrap_or(false);
-        let of_url = self.params.text("scroll_id").map(str::to_owned);
-        let mut body = self.body()?;
-        body.duration("scroll")?;
-        let of_body = body.take("scroll_id");
-        body.finish()?;
+        let body = self.body()?;
+        let ids = given_ids(id, &mut self.params, body)?;
         if self.request.method == "DELETE" {
-            let ids = id.map(str::to_owned).or(of_url).into_iter();
-            let ids = ids.flat_map(|ids| ids.split(',').map(str::to_owned).collect::<Vec<_>>());
-            let mut ids: Vec<String> = ids.collect();
-            match of_body {
-                Some(Value::String(id)) => ids.push(id),
-                Some(Value::Array(list)) => {
-                    ids.extend(list.iter().filter_map(Value::as_str).map(str::to_owned));
-                }
-                _ => {}
-            }
             return Ok(ElasticCall::EndOfScrolls(ids));
         }
-        let id = id.map(str::to_owned).or(of_url);
-        let id = id.or_else(|| of_body?.as_str().map(str::to_owned));
+        let id = ids.into_iter().next();
         let id = id.ok_or_else(|| SearchError::invalid("scroll_id is missing"))?;
         let (indexes, mut search) = next_page(&id, self.common.is_pretty, self.settings)?;
         if let Some(shown) = &mut search.question.elastic {
@@ -346,10 +347,12 @@ impl Reader<'_> {
         let mut body = self.body()?;
         let query = query(&mut body, &mut self.params)?;
         body.finish()?;
-        let search = explaining(&query, id);
+        let source = shown_source(&mut self.params);
+        let search = explaining(&query, id, &source);
         let form = Rewrite::Explained {
             index: index.to_owned(),
             id: id.to_owned(),
+            shows_source: !source.is_empty(),
         };
         self.rewritten(index, &search, form)
     }
@@ -374,21 +377,18 @@ impl Reader<'_> {
         })
     }
 
-    /// Ends points in time as in OpenSearch. The host's cache evicts them.
-    fn end_of_points_in_time(&mut self, is_all: bool) -> Result<ElasticCall, SearchError> {
-        let mut body = self.body()?;
-        let ids = match body.take("pit_id") {
-            Some(Value::Array(ids)) => ids,
-            Some(id) => vec![id],
-            None if is_all => Vec::new(),
-            None => return Err(SearchError::invalid("pit_id is missing")),
-        };
-        body.finish()?;
-        let ended = ids
-            .into_iter()
-            .map(|id| json!({"successful": true, "pit_id": id}));
-        let answer = json!({"pits": ended.collect::<Vec<Value>>()});
-        Ok(ElasticCall::Answered(elastic_response(200, &answer)))
+    /// Shows or ends points in time as in OpenSearch.
+    fn points_in_time(&mut self, is_all: bool) -> Result<ElasticCall, SearchError> {
+        let ids = given_points(self.body()?, "pit_id")?;
+        let is_end = self.request.method == "DELETE";
+        match ids {
+            _ if !is_end => Ok(ElasticCall::PointsInTime),
+            None if !is_all => Err(SearchError::invalid("pit_id is missing")),
+            ids => Ok(ElasticCall::EndOfPointsInTime {
+                ids,
+                of_opensearch: true,
+            }),
+        }
     }
 
     fn point_in_time(
@@ -397,8 +397,9 @@ impl Reader<'_> {
         of_opensearch: bool,
     ) -> Result<ElasticCall, SearchError> {
         self.params.flag("allow_partial_pit_creation")?;
-        let keep_alive = self.params.duration("keep_alive")?;
-        keep_alive.ok_or_else(|| SearchError::invalid("keep_alive is missing"))?;
+        let keep_alive_ms = self.params.duration("keep_alive")?;
+        let keep_alive_ms =
+            keep_alive_ms.ok_or_else(|| SearchError::invalid("keep_alive is missing"))?;
         if !self.request.body.is_empty() {
             let mut body = self.body()?;
             body.refuse("index_filter", "this is not supported for points in time")?;
@@ -415,18 +416,20 @@ impl Reader<'_> {
             true => Err(no_index(names)),
             false => Ok(ElasticCall::PointInTime {
                 which,
+                keep_alive_ms,
                 of_opensearch,
             }),
         }
     }
 
     fn end_of_point_in_time(&mut self) -> Result<ElasticCall, SearchError> {
-        let mut body = self.body()?;
-        body.take("id");
-        body.finish()?;
-        // The host's cache evicts it.
-        let freed = json!({"succeeded": true, "num_freed": 1});
-        Ok(ElasticCall::Answered(elastic_response(200, &freed)))
+        match given_points(self.body()?, "id")? {
+            None => Err(SearchError::invalid("id is missing")),
+            ids => Ok(ElasticCall::EndOfPointsInTime {
+                ids,
+                of_opensearch: false,
+            }),
+        }
     }
 
     /// Parses a count; `None` if it has no index.
@@ -447,26 +450,33 @@ impl Reader<'_> {
             return Err(no_index(names));
         }
         let mut body = self.body()?;
-        for name in ["explain", "rewrite", "all_shards"] {
+        let explains = self.params.flag("explain")?.unwrap_or(false);
+        for name in ["rewrite", "all_shards"] {
             self.params.flag(name)?;
         }
         let query = query(&mut body, &mut self.params)?;
-        body.finish()?;
+        let question = match body.map.keys().next() {
+            Some(key) => Err(SearchError::invalid(format!(
+                "request does not support [{key}]"
+            ))),
+            None => filter_question(&query, self.settings).map(Box::new),
+        };
         Ok(ElasticCall::Validate {
             indexes,
-            question: filter_question(&query, self.settings).map(Box::new),
+            question,
+            explains,
         })
     }
 
     fn many_searches(&mut self, index: Option<&str>) -> Result<ElasticCall, SearchError> {
         self.params.count("max_concurrent_searches")?;
         // Each search reads them, too.
-        for name in ["rest_total_hits_as_int", "typed_keys"] {
-            self.params.flag(name)?;
-        }
+        self.params.flag("typed_keys")?;
+        let total_is_number = self.params.flag("rest_total_hits_as_int")?.unwrap_or(false);
         Ok(ElasticCall::Many {
             searches: read_many(self.request, index, &self.params, self.settings)?,
             is_pretty: self.common.is_pretty,
+            total_is_number,
         })
     }
 

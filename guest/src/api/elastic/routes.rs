@@ -14,8 +14,8 @@ pub(super) enum Route<'p> {
     Scroll(Option<&'p str>),
     /// A point in time, and whether it is asked for as in OpenSearch.
     PointInTime(&'p str, bool),
-    /// The end of points in time as in OpenSearch, and whether of all.
-    EndOfPointsInTime(bool),
+    /// Points in time as in OpenSearch, and whether all.
+    PointsInTime(bool),
     /// A search that is answered at once.
     AsyncSearch(&'p str),
     /// The answer of an earlier search.
@@ -63,8 +63,8 @@ pub(super) fn route_of<'p>(
         ["_pit"] => (Route::EndOfPointInTime, &["DELETE"]),
         [index, "_pit"] => (Route::PointInTime(index, false), &["POST"]),
         [index, "_search", "point_in_time"] => (Route::PointInTime(index, true), &["POST"]),
-        ["_search", "point_in_time"] => (Route::EndOfPointsInTime(false), &["DELETE"]),
-        ["_search", "point_in_time", "_all"] => (Route::EndOfPointsInTime(true), &["DELETE"]),
+        ["_search", "point_in_time"] => (Route::PointsInTime(false), &["DELETE"]),
+        ["_search", "point_in_time", "_all"] => (Route::PointsInTime(true), &["GET", "DELETE"]),
         ["_async_search"] => (Route::AsyncSearch(ALL), &["POST"]),
         ["_async_search", id] | ["_async_search", "status", id] => {
             (Route::KeptSearch(id), &["GET", "DELETE"])

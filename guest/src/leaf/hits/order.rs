@@ -112,7 +112,13 @@ impl HitOrder {
         }
     }
 
-    /// Returns whether scores must be computed.
+    /// Returns whether scores must be computed, for this order or for hits in buckets.
+    pub(crate) fn is_scored(&self, question: &Question) -> bool {
+        let aggregations = question.aggregations.as_ref();
+        self.needs_scores() || aggregations.is_some_and(|asked| asked.parsed().needs_scores())
+    }
+
+    /// Returns whether scores must be computed for this order.
     pub(crate) fn needs_scores(&self) -> bool {
         self.keys()
             .iter()

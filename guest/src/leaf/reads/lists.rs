@@ -69,8 +69,8 @@ fn value_of(bound: &Bound<Term>) -> Bound<&[u8]> {
     bound.as_ref().map(Term::serialized_value_bytes)
 }
 
-/// Loads the postings of the terms that an automaton accepts.
-pub(super) async fn load_matching<A>(
+/// Loads the blocks of a dictionary that may have terms that an automaton accepts.
+pub(super) async fn load_dictionary<A>(
     split: &OpenSplit,
     field: Field,
     automaton: &A,
@@ -80,20 +80,35 @@ where
     A::State: Clone,
 {
     let inverted_index = split.segment().inverted_index(field)?;
-    let terms = || {
-        let terms = inverted_index.terms().search(automaton.clone());
-        terms.without_keys()
-    };
-    // Going through the blocks skips the gaps that were read with them.
+    let terms = inverted_index.terms().search(automaton.clone());
+    let terms = terms.without_keys();
     drop(
-        terms()
+        terms
             .into_stream_async_merging_holes(MAX_DICTIONARY_GAP)
             .await?,
     );
+    Ok(())
+}
+
+/// Loads the postings of the terms that an automaton accepts.
+pub(super) async fn load_matching<A>(
+    split: &OpenSplit,
+    field: Field,
+    automaton: &A,
+    positions: bool,
+) -> tantivy::Result<()>
+where
+    A: Automaton + Clone,
+    A::State: Clone,
+{
+    load_dictionary(split, field, automaton).await?;
+    let inverted_index = split.segment().inverted_index(field)?;
     let mut wanted = Wanted::default();
-    let mut found = terms().into_stream()?;
+    let found = inverted_index.terms().search(automaton.clone());
+    // Going through the blocks skips the gaps that were read with them.
+    let mut found = found.without_keys().into_stream()?;
     while let Some(info) = found.next_without_key() {
-        wanted.add(info, false);
+        wanted.add(info, positions);
     }
     drop(found);
     wanted.load(split, field).await

@@ -3,6 +3,8 @@
 
 mod columns;
 mod lists;
+mod near_terms;
+mod objects;
 mod rerun;
 mod scan;
 mod warmup;
@@ -10,6 +12,7 @@ mod warmup;
 pub(super) use columns::column_len;
 pub(super) use columns::found_paths;
 pub(crate) use columns::{list_columns, path_of_column};
+pub(crate) use near_terms::{TermCounts, WantedTerms, near_terms};
 pub(super) use rerun::rerun_on_gaps;
 pub(super) use scan::{SPLITS_AT_ONCE, ScanBudget, Scanner};
 pub(super) use warmup::warm_up;

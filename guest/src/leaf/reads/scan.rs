@@ -54,7 +54,7 @@ impl ScanBudget {
         Self {
             limit,
             spent: AtomicU64::new(0),
-            reason: "the query has a nested clause, which is decided on the objects of each document that may match: \
+            reason: "a nested clause or aggregation looks at the objects of each document that may match: \
                      narrow the time range, add a clause that fewer documents match, or raise the limit \
                      (max_docs_verified)",
         }
@@ -64,7 +64,7 @@ impl ScanBudget {
         self.spent.load(Ordering::Relaxed)
     }
 
-    fn spend(&self, num_docs: u64) -> Result<(), SearchError> {
+    pub(super) fn spend(&self, num_docs: u64) -> Result<(), SearchError> {
         let spent = self.spent() + num_docs;
         if spent > self.limit {
             return Err(SearchError::new(
@@ -178,7 +178,7 @@ impl Scanner<'_> {
         Ok(docs.filter(is_open).collect())
     }
 
-    async fn matching(
+    pub(super) async fn matching(
         &self,
         built: &BuiltQuery,
     ) -> Result<canter_aggregations::BitSet, SearchError> {
@@ -248,7 +248,7 @@ impl Scanner<'_> {
 }
 
 /// Reads documents one after another, and fetches blocks ahead of them.
-struct DocReader<'a> {
+pub(super) struct DocReader<'a> {
     split: &'a OpenSplit,
     documents: Documents<'a>,
     /// Blocks that were resident before, and stay.
@@ -256,7 +256,7 @@ struct DocReader<'a> {
 }
 
 impl<'a> DocReader<'a> {
-    async fn open(scanner: &Scanner<'a>) -> Result<Self, SearchError> {
+    pub(super) async fn open(scanner: &Scanner<'a>) -> Result<Self, SearchError> {
         let split = scanner.split;
         let kept = split.body.runs();
         Ok(Self {
@@ -267,7 +267,11 @@ impl<'a> DocReader<'a> {
     }
 
     /// Reads a document; `docs` are all documents that will be read, ascending.
-    async fn read(&mut self, doc: DocId, docs: &[DocId]) -> Result<TantivyDocument, SearchError> {
+    pub(super) async fn read(
+        &mut self,
+        doc: DocId,
+        docs: &[DocId],
+    ) -> Result<TantivyDocument, SearchError> {
         if !self.documents.is_here(doc) {
             self.bring(doc, docs).await?;
         }
@@ -297,7 +301,7 @@ impl<'a> DocReader<'a> {
         body.load_all(loads.collect()).await
     }
 
-    fn finish(self) {
+    pub(super) fn finish(self) {
         self.split.body.release_but(&self.kept);
     }
 }

@@ -25,21 +25,21 @@ pub(in crate::leaf) async fn warm_up(split: &OpenSplit, needs: &Needs) -> tantiv
     for range in &needs.term_ranges {
         loads.push(load_range(split, range).boxed());
     }
-    for (field, automaton) in &needs.automata {
+    for (field, automaton, positions) in &needs.automata {
         loads.push(
             async move {
                 match automaton {
                     TermAutomaton::Regex(regex) => {
-                        load_matching(split, *field, &Shared(Arc::clone(regex))).await
+                        load_matching(split, *field, &Shared(Arc::clone(regex)), *positions).await
                     }
                     TermAutomaton::Near(near) => {
-                        load_matching(split, *field, &Shared(Arc::clone(near))).await
+                        load_matching(split, *field, &Shared(Arc::clone(near)), *positions).await
                     }
                     TermAutomaton::OneOf(terms) => {
-                        load_matching(split, *field, &Shared(Arc::clone(terms))).await
+                        load_matching(split, *field, &Shared(Arc::clone(terms)), *positions).await
                     }
                     TermAutomaton::AtAnyPath(terms) => {
-                        load_matching(split, *field, &Shared(Arc::clone(terms))).await
+                        load_matching(split, *field, &Shared(Arc::clone(terms)), *positions).await
                     }
                 }
             }

@@ -8,7 +8,7 @@ use super::times::Within;
 use super::windows::Windows;
 use crate::SearchError;
 use crate::exchange::Interrupt;
-use crate::query::{BuiltQuery, Needs};
+use crate::query::{BuiltQuery, Needs, QueryNode};
 use crate::request::{AskedAggregations, Question};
 use crate::split::OpenSplit;
 
@@ -44,7 +44,12 @@ pub(in crate::leaf) fn build_filters(
     let times = sort_field.zip(split.time_index.as_ref());
     let fields = asked.parsed().fields(times, from_head);
     needs.columns(&split.mapper, fields.into_iter());
-    let filters = asked.queries().map(|(_, query)| {
+    let filters = asked.queries().map(|(filter, query)| {
+        // Filters of objects are asked when the objects are read.
+        let query = match filter.of_list {
+            Some(_) => &QueryNode::Nothing,
+            None => query,
+        };
         let (fields, limits) = (&question.search_field, &question.limits);
         let built = split.build(query, fields, false, limits)?;
         needs.add(built.needs.clone());

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use canter_aggregations::{Aggregations, Collector, FromHead, Partial, Ranked, Split};
+use canter_aggregations::{
+    Aggregations, Collector, Columns, FromHead, Objects, Origin, Partial, Ranked, Split,
+};
 use canter_matching::{Bits, Matcher, PostingList, WINDOW_LEN};
 use canter_split_format::DeletedDocs;
 use tantivy::query::{Bm25StatisticsProvider, EnableScoring, Scorer};
@@ -29,9 +31,13 @@ pub(in crate::leaf) struct SplitTask<'a> {
     /// Documents within the time filter.
     pub(in crate::leaf) docs: Range<DocId>,
     pub(in crate::leaf) order: &'a HitOrder,
+    /// True if documents are collected with their scores.
+    pub(in crate::leaf) is_scored: bool,
     pub(in crate::leaf) window: usize,
     /// The aggregations, and their filters by slot.
     pub(in crate::leaf) aggregations: Option<(&'a Aggregations, &'a [BuiltQuery])>,
+    /// Objects that the aggregations take for documents, by list.
+    pub(in crate::leaf) objects: &'a [Objects],
     /// The part of the aggregations that the head has answered.
     pub(in crate::leaf) from_head: &'a FromHead,
     pub(in crate::leaf) statistics: Option<&'a Statistics>,
@@ -61,12 +67,24 @@ struct Collectors {
     listed: Option<DeletedDocs>,
     /// Documents waiting for the aggregations, which take larger batches.
     waiting: Vec<DocId>,
+    /// Their scores, if they are scored.
+    waiting_scores: Vec<f64>,
     /// Documents of the current window.
     window_docs: Vec<DocId>,
 }
 
 /// Batch size of the aggregations, in documents.
 const AGGREGATED_AT_ONCE: usize = 4096;
+
+/// Returns the place of a split among others.
+fn origin_of(split: &OpenSplit) -> Origin<'_> {
+    let range = split.identity_range();
+    let time_ns = split.metadata.time_range.map_or(0, |range| range.start_ns);
+    Origin {
+        id: &split.entry.id,
+        first: (time_ns, range.first.source.to_u128(), range.first.position),
+    }
+}
 
 /// Number of documents that are scored together.
 const SCORED_AT_ONCE: usize = 128;
@@ -111,9 +129,13 @@ impl Collectors {
 
     fn flush(&mut self) -> canter_aggregations::Result<()> {
         if let Some(aggregations) = &mut self.aggregations {
-            aggregations.collect_list(&self.waiting)?;
+            match self.waiting_scores.is_empty() {
+                true => aggregations.collect_list(&self.waiting)?,
+                false => aggregations.collect_scored(&self.waiting, &self.waiting_scores)?,
+            }
         }
         self.waiting.clear();
+        self.waiting_scores.clear();
         Ok(())
     }
 }
@@ -132,11 +154,13 @@ impl SplitTask<'_> {
                 let filters = filters.map(|filter| matching(self.split, filter, self.interrupt));
                 let filters = filters.collect::<tantivy::Result<Vec<_>>>()?;
                 let split = Split {
-                    segment: self.split.segment(),
+                    columns: Columns::Segment(self.split.segment()),
                     mapper: &self.split.mapper,
                     sort_field: self.split.metadata.sort_field.as_deref(),
                     time_index: self.split.time_index.as_ref(),
                     filters: &filters,
+                    objects: self.objects,
+                    origin: origin_of(self.split),
                 };
                 Some(Collector::open(request, &split, self.from_head)?)
             }
@@ -147,9 +171,10 @@ impl SplitTask<'_> {
             aggregations,
             listed: self.lists_documents.then(DeletedDocs::default),
             waiting: Vec::new(),
+            waiting_scores: Vec::new(),
             window_docs: Vec::new(),
         };
-        if self.order.needs_scores() {
+        if self.is_scored {
             self.run_scored(&mut collectors)?;
         } else if self.built.shape == QueryShape::All {
             self.run_all(&mut collectors)?;
@@ -376,6 +401,8 @@ impl SplitTask<'_> {
         collectors.top_hits.collect_scored(scored)?;
         if collectors.aggregations.is_some() {
             let docs: Vec<DocId> = scored.iter().map(|(doc, _)| *doc).collect();
+            let scores = scored.iter().map(|(_, score)| f64::from(rounded(*score)));
+            collectors.waiting_scores.extend(scores);
             collectors.aggregate(&docs)?;
         }
         Ok(())

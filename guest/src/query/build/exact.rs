@@ -20,8 +20,9 @@ use super::range::{build_exists, range_of};
 use super::sets::{NearWord, TermAutomaton};
 use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{
-    ANY_TEXT, Pattern, any_character, automaton, expression_of, find_automaton, push_escaped,
+    ANY_TEXT, Pattern, any_character, automaton, expression_of, find_automaton, literal_expression,
 };
+use super::words::text_term;
 use crate::SearchError;
 use crate::query::tree::{End, Fuzziness, Given, PatternKind, Range};
 
@@ -62,15 +63,7 @@ impl Builder<'_> {
                 Ok(any_of(queries))
             }
             FieldKind::Date(_) => self.at_date(name, value),
-            FieldKind::Ip if value.text.contains('/') => {
-                let (first, last) = network(&value.text).ok_or_else(|| {
-                    let what = format!("field {name:?}: {:?} is no network", value.text);
-                    SearchError::invalid(what)
-                })?;
-                let (first, last) = (first.to_string(), last.to_string());
-                let bounds = (Bound::Included(&*first), Bound::Included(&*last));
-                range_of(self, name, &field, bounds.0, bounds.1)
-            }
+            FieldKind::Ip if value.text.contains('/') => self.in_network(name, &field, &value.text),
             _ => {
                 let term = match field.indexed || field.scanned {
                     true => scalar_term(&field, &value.text).ok(),
@@ -86,6 +79,21 @@ impl Builder<'_> {
                 }
             }
         }
+    }
+
+    /// Builds a query for the documents with an address of a network such as `10.0.0.0/8`.
+    pub(super) fn in_network(
+        &mut self,
+        name: &str,
+        field: &ResolvedField<'_>,
+        text: &str,
+    ) -> Result<Box<dyn Query>, SearchError> {
+        let (first, last) = network(text).ok_or_else(|| {
+            SearchError::invalid(format!("field {name:?}: {text:?} is no network"))
+        })?;
+        let (first, last) = (first.to_string(), last.to_string());
+        let bounds = (Bound::Included(&*first), Bound::Included(&*last));
+        range_of(self, name, field, bounds.0, bounds.1)
     }
 
     /// Builds a query for the documents with one of these values, all with the same score.
@@ -179,12 +187,13 @@ impl Builder<'_> {
         }
         let tokenizer = self.words_field(name, &field)?.to_owned();
         let expression = match kind {
-            PatternKind::Regexp => any_character(pattern)?,
+            PatternKind::Regexp => {
+                let pattern = self.outside_escapes(&field, &tokenizer, pattern);
+                any_character(&pattern)?
+            }
             PatternKind::Prefix => {
                 let start = self.as_in_terms(&field, &tokenizer, pattern);
-                let mut expression = String::new();
-                start.chars().for_each(|c| push_escaped(&mut expression, c));
-                expression + ANY_TEXT
+                literal_expression(&start) + ANY_TEXT
             }
             PatternKind::Wildcard => Pattern::of_lucene(pattern).expression(field.letters),
             PatternKind::Term => {
@@ -222,43 +231,42 @@ impl Builder<'_> {
         word: &str,
         fuzziness: Fuzziness,
     ) -> Result<Box<dyn Query>, SearchError> {
-        let base = match field.kind {
+        if fuzziness.edits_of(word) == 0 {
+            return Ok(find_term(self, field, text_term(field, word)));
+        }
+        let near = self.near_automaton(field, word, fuzziness)?;
+        Ok(find_automaton(self, field, near))
+    }
+
+    /// Returns the automaton of the terms close to a word.
+    pub(super) fn near_automaton(
+        &mut self,
+        field: &ResolvedField<'_>,
+        word: &str,
+        fuzziness: Fuzziness,
+    ) -> Result<TermAutomaton, SearchError> {
+        let edits = fuzziness.edits_of(word);
+        let mut exact = match field.kind {
             FieldKind::Json(json) => {
                 let mut base = json_base_term(field, json);
                 base.append_type_and_str("");
-                Some(base)
+                base.serialized_value_bytes().to_vec()
             }
-            _ => None,
+            _ => Vec::new(),
         };
-        let edits = fuzziness.edits_of(word);
-        if edits == 0 {
-            let term = match base {
-                Some(mut term) => {
-                    term.append_bytes(word.as_bytes());
-                    term
-                }
-                None => Term::from_field_text(field.field, word),
-            };
-            return Ok(find_term(self, field, term));
-        }
         let prefix_len = word
             .char_indices()
             .nth(fuzziness.prefix_len)
             .map_or(word.len(), |(at, _)| at);
         let (start, rest) = word.split_at_checked(prefix_len).unwrap_or((word, ""));
-        let mut exact = base.map_or_else(Vec::new, |base| base.serialized_value_bytes().to_vec());
         exact.extend_from_slice(start.as_bytes());
         self.spend_pattern()?;
         let near = NearWord::new(exact, rest, edits, fuzziness.has_transpositions)?;
-        Ok(find_automaton(
-            self,
-            field,
-            TermAutomaton::Near(Arc::new(near)),
-        ))
+        Ok(TermAutomaton::Near(Arc::new(near)))
     }
 
     /// Returns the tokenizer of a field whose terms are matched by a pattern.
-    fn words_field<'f>(
+    pub(super) fn words_field<'f>(
         &self,
         name: &str,
         field: &ResolvedField<'f>,
@@ -278,8 +286,33 @@ impl Builder<'_> {
         }
     }
 
+    /// Returns an expression whose letters are as in the terms of a keyword. Those behind a backslash may be operators.
+    fn outside_escapes(
+        &self,
+        field: &ResolvedField<'_>,
+        tokenizer: &str,
+        expression: &str,
+    ) -> String {
+        let mut written = String::with_capacity(expression.len());
+        let mut is_escaped = false;
+        for part in expression.split_inclusive('\\') {
+            let first = part.chars().next().filter(|_| is_escaped);
+            let (operator, rest) = part.split_at(first.map_or(0, char::len_utf8));
+            written.push_str(operator);
+            written.push_str(&self.as_in_terms(field, tokenizer, rest));
+            // A backslash behind a backslash is a character.
+            is_escaped = rest.ends_with('\\');
+        }
+        written
+    }
+
     /// Returns a text as it appears among the terms of a keyword; unchanged where the tokenizer splits.
-    fn as_in_terms(&self, field: &ResolvedField<'_>, tokenizer: &str, text: &str) -> String {
+    pub(super) fn as_in_terms(
+        &self,
+        field: &ResolvedField<'_>,
+        tokenizer: &str,
+        text: &str,
+    ) -> String {
         let mut num_words = 0;
         if let Some(mut analyzer) = self.mapper.tokenizers().get(tokenizer) {
             analyzer

@@ -56,6 +56,9 @@ fn one_field(
         Some(period) if matches!(field.kind, FieldKind::Date(_)) => return Ok(period),
         period => period,
     };
+    if matches!(field.kind, FieldKind::Ip) && literal.phrase.contains('/') {
+        return builder.in_network(name, field, &literal.phrase);
+    }
     if !field.indexed && !field.scanned {
         let is_text = matches!(field.kind, FieldKind::Text(_) | FieldKind::Json(_));
         return match &word {

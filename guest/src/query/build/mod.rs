@@ -3,7 +3,6 @@
 mod builder;
 mod exact;
 mod literal;
-mod matching;
 mod open;
 mod range;
 mod scores;
@@ -11,14 +10,16 @@ mod sets;
 mod value;
 mod whole_values;
 mod wildcard;
+mod words;
 
 pub(super) use value::{
     NO_POINT, decode_bytes, is_json_date, json_base_term, parse_date, parse_date_bound,
     parse_scalar, prefix_end,
 };
-pub(crate) use whole_values::{any_text, text_in};
+pub(crate) use whole_values::{any_text, start_of_texts, text_in};
 
 pub(crate) use sets::TermAutomaton;
+pub(crate) use words::{no_words, tokenizer_named, word_term, words_in};
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use canter_names::matches_pattern;
@@ -38,7 +39,8 @@ use super::columns::{PlaceTest, within};
 use super::needs::Needs;
 use super::scan::{Clause, NestedClause, Scan, Wanted};
 use super::tree::{
-    BoolNode, Function, Given, ID, INDEX, Leaf, PatternKind, QueryNode, Role, Scored, TextLeaf,
+    BoolNode, Function, FunctionKind, Given, ID, INDEX, Leaf, PatternKind, QueryNode, Role, Scored,
+    TextLeaf,
 };
 use crate::SearchError;
 use crate::limits::Limits;
@@ -217,6 +219,16 @@ impl Builder<'_> {
                             "the field {name:?} is not fast, so its values give no score: set fast: true in its mapping"
                         )));
                     }
+                    let has_points = matches!(field.kind, FieldKind::GeoPoint(_));
+                    if has_points != matches!(function.kind, FunctionKind::NearPlace { .. }) {
+                        let what = match has_points {
+                            true => {
+                                "has points: the origin must be one, and distances are lengths such as 2km"
+                            }
+                            false => "has no points: map it as geo_point",
+                        };
+                        return Err(SearchError::invalid(format!("the field {name:?} {what}")));
+                    }
                     let column = field.fast_field_name();
                     self.needs.fast_fields.insert(column.clone());
                     Some(column)
@@ -374,6 +386,9 @@ impl Builder<'_> {
                 value,
                 fuzziness,
             } => self.fuzzy(field, value, *fuzziness),
+            // Its words are chosen before, unless a query is only checked.
+            Leaf::Alike(alike) => self.alike_fields(alike),
+            Leaf::Positional(wanted) => self.positional(wanted),
         }
     }
 

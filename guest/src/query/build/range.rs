@@ -200,9 +200,17 @@ pub(super) fn build_exists(
     name: &str,
 ) -> Result<Box<dyn Query>, SearchError> {
     let fields = builder.resolve_all(name);
-    if fields.is_empty() {
+    let says_it_itself = builder.mapper.id_field() == Some("_id");
+    match name {
+        // Every document has these of itself.
+        "_seq_no" | "_version" if fields.is_empty() => return Ok(Box::new(AllQuery)),
+        "_version" if says_it_itself => return Ok(Box::new(AllQuery)),
+        _ => {}
+    }
+    if fields.is_empty() && name == "_source" {
         return Err(no_such_field(name));
     }
+    // A field that is neither mapped nor dynamic exists in no document.
     let mut queries: Vec<Box<dyn Query>> = Vec::new();
     for field in fields {
         let path = field.path();

@@ -97,6 +97,18 @@ pub(crate) fn text_in<'t>(term: &'t Term, field: &ResolvedField<'_>) -> Option<&
     std::str::from_utf8(text).ok()
 }
 
+/// Returns the bytes before each text of a field in its dictionary.
+pub(crate) fn start_of_texts(field: &ResolvedField<'_>) -> Vec<u8> {
+    match (&field.view, field.kind) {
+        (None, FieldKind::Json(json)) => {
+            let mut base = json_base_term(field, json);
+            base.append_type_and_str("");
+            base.serialized_value_bytes().to_vec()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Returns the text of a term of a query, whichever field it is in.
 pub(crate) fn any_text(term: &Term) -> Option<&str> {
     let bytes = std::str::from_utf8(term.serialized_value_bytes()).ok()?;

@@ -4,8 +4,6 @@
 //! by name, with its place in the request; the builder resolves fields and checks whether they support the clause.
 
 mod compound;
-mod full_text;
-mod many_fields;
 mod params;
 mod places;
 mod query_string;
@@ -14,6 +12,7 @@ mod scored;
 mod settings;
 mod simple_string;
 mod term_level;
+mod words;
 
 #[cfg(test)]
 mod tests;
@@ -26,12 +25,54 @@ use super::grammar::{check_len, too_many_clauses};
 use super::tree::{Leaf, QueryNode};
 use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
+use words::FIELD_MASKING_SPAN;
 
 /// All clauses, for the error about an unknown one.
 const CLAUSES: &str = "bool, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score, fuzzy, \
-                       geo_bounding_box, geo_distance, geo_polygon, ids, kql, match, match_all, match_bool_prefix, \
-                       match_none, match_phrase, match_phrase_prefix, multi_match, nested, prefix, query_string, \
-                       range, regexp, simple_query_string, term, terms, terms_set, wildcard";
+                       geo_bounding_box, geo_distance, geo_polygon, ids, intervals, kql, match, match_all, match_bool_prefix, \
+                       match_none, match_phrase, match_phrase_prefix, more_like_this, multi_match, nested, prefix, query_string, \
+                       range, regexp, simple_query_string, span_containing, span_first, span_multi, \
+                       span_near, span_not, span_or, span_term, span_within, term, terms, terms_set, wildcard";
+
+/// Elasticsearch's and OpenSearch's clauses that are refused, and why.
+const REFUSED: [(&str, &str); 22] = [
+    ("geo_shape", ONLY_POINTS),
+    ("has_child", NO_JOINS),
+    ("has_parent", NO_JOINS),
+    ("hybrid", NO_VECTORS),
+    ("knn", NO_VECTORS),
+    ("neural", NO_VECTORS),
+    ("neural_sparse", NO_VECTORS),
+    ("parent_id", NO_JOINS),
+    (
+        "percolate",
+        "documents are searched with queries, not queries with documents",
+    ),
+    (
+        "pinned",
+        "list the documents' ids in a bool's should, with a boost",
+    ),
+    ("rank_feature", "use function_score with field_value_factor"),
+    ("rule", NO_RULES),
+    ("rule_query", NO_RULES),
+    ("script", NO_SCRIPTS),
+    ("script_score", NO_SCRIPTS),
+    ("semantic", NO_VECTORS),
+    ("shape", ONLY_POINTS),
+    ("sparse_vector", NO_VECTORS),
+    ("template", "fill in the template before the query is sent"),
+    ("text_expansion", NO_VECTORS),
+    ("weighted_tokens", NO_VECTORS),
+    ("xy_shape", ONLY_POINTS),
+];
+
+const NO_JOINS: &str =
+    "documents have no parents: put what belongs together into one document, and ask with nested";
+const NO_RULES: &str = "there are no rules of queries here";
+const NO_SCRIPTS: &str = "scripts are not supported: use function_score, or compute the value when documents are written";
+const NO_VECTORS: &str = "there are no vectors and no models here";
+const ONLY_POINTS: &str =
+    "there are points only: use geo_bounding_box, geo_distance or geo_polygon";
 
 /// Parses a query of the DSL. `now_ms` is the time that `now` stands for in dates.
 ///
@@ -122,6 +163,17 @@ impl<'l> Reader<'l> {
             }
         };
         self.count(1)?;
+        self.deeper(|reader| reader.of_name(&format!("{path}.{name}"), name, path, body))
+    }
+
+    /// Parses a clause inside of another one.
+    ///
+    /// # Errors
+    /// As `read`, or it is too deep.
+    fn deeper<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, SearchError>,
+    ) -> Result<T, SearchError> {
         if self.depth >= self.limits.max_query_depth {
             return Err(SearchError::new(
                 ErrorKind::Limit,
@@ -132,9 +184,9 @@ impl<'l> Reader<'l> {
             ));
         }
         self.depth += 1;
-        let node = self.of_name(&format!("{path}.{name}"), name, path, body);
+        let part = read(self);
         self.depth -= 1;
-        node
+        part
     }
 
     fn count(&mut self, num_clauses: usize) -> Result<(), SearchError> {
@@ -196,11 +248,20 @@ impl<'l> Reader<'l> {
             "geo_bounding_box" => places::bounding_box(params)?,
             "geo_distance" => places::distance(params)?,
             "geo_polygon" => places::polygon(params)?,
+            "more_like_this" => self.more_like_this(params)?,
+            "intervals" => self.intervals(params)?,
+            name if name.starts_with("span_") || name == FIELD_MASKING_SPAN => {
+                self.span_clause(name, place, body)?
+            }
             _ => {
-                return Err(wrong(
-                    place,
-                    format!("the query clause {name:?} is not known; there are {CLAUSES}"),
-                ));
+                let refused = REFUSED.iter().find(|(known, _)| *known == name);
+                let what = match refused {
+                    Some((_, why)) => format!("the query clause {name:?} is not supported: {why}"),
+                    None => {
+                        format!("the query clause {name:?} is not known; there are {CLAUSES}")
+                    }
+                };
+                return Err(wrong(place, what));
             }
         })
     }

@@ -5,8 +5,11 @@
 
 use std::ops::Bound;
 
+use serde_json::Value;
+
 use super::Reader;
 use super::params::{Params, wrong};
+use super::regexp::check_len;
 use super::settings::{edits, min_should, needs_all, rewrite, weighed};
 use crate::SearchError;
 use crate::query::grammar::{Dialect, KqlOptions, parse_kql, parse_words};
@@ -37,7 +40,7 @@ impl Reader<'_> {
         mut params: Params<'_>,
     ) -> Result<QueryNode, SearchError> {
         let text = params.needed("query")?.text;
-        let mut names = params.texts("fields")?;
+        let mut names = names_of(&mut params)?;
         if let Some(field) = params.text("default_field")? {
             if !names.is_empty() {
                 let what = "default_field and fields say the same: leave one of them out";
@@ -124,6 +127,17 @@ impl Reader<'_> {
     }
 }
 
+/// Takes the names of fields.
+fn names_of(params: &mut Params<'_>) -> Result<Vec<String>, SearchError> {
+    match params.get("fields") {
+        Some(Value::Array(names)) if names.contains(&Value::Null) => {
+            let what = "[query_string] field name in [fields] cannot be null";
+            Err(SearchError::invalid(what))
+        }
+        _ => params.texts("fields"),
+    }
+}
+
 impl Scope<'_> {
     fn node(&self, node: QueryNode) -> Result<QueryNode, SearchError> {
         Ok(match node {
@@ -186,6 +200,9 @@ impl Scope<'_> {
             if !is_word && literal.slop == 0 && !literal.is_prefix {
                 literal.slop = self.phrase_slop;
             }
+        }
+        if let TextLeaf::Regex { pattern, .. } = &leaf {
+            check_len(&self.path, pattern)?;
         }
         let name = match &leaf {
             TextLeaf::Literal(literal) => literal.field.clone(),

@@ -8,7 +8,7 @@ use crate::SearchError;
 
 /// Operators that a request can switch off, after which their characters are literal.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flags {
+pub(in crate::query::dsl) struct Flags {
     any_text: bool,
     complement: bool,
     empty: bool,
@@ -37,7 +37,7 @@ impl Flags {
     ///
     /// # Errors
     /// If one is unknown.
-    pub(super) fn take(params: &mut Params<'_>) -> Result<Self, SearchError> {
+    pub(in crate::query::dsl) fn take(params: &mut Params<'_>) -> Result<Self, SearchError> {
         let text = params.text("flags")?;
         params.count("max_determinized_states")?;
         let Some(text) = text else {
@@ -69,11 +69,33 @@ impl Flags {
     }
 }
 
+/// Maximum length of an expression in characters, as in Elasticsearch.
+const MAX_LEN: usize = 1_000;
+
+/// Refuses an expression that is too long.
+pub(in crate::query::dsl) fn check_len(path: &str, text: &str) -> Result<(), SearchError> {
+    match text.chars().count() {
+        0..=MAX_LEN => Ok(()),
+        len => Err(wrong(
+            path,
+            format!(
+                "The length of regex [{len}] used in the Regexp Query request has exceeded the allowed maximum of \
+                 [{MAX_LEN}]. This maximum can be set by changing the [index.max_regex_length] index level setting."
+            ),
+        )),
+    }
+}
+
 /// Returns an expression of Lucene's as one of ours.
 ///
 /// # Errors
 /// If it has an operator without a counterpart, or is incomplete.
-pub(super) fn expression(path: &str, text: &str, flags: Flags) -> Result<String, SearchError> {
+pub(in crate::query::dsl) fn expression(
+    path: &str,
+    text: &str,
+    flags: Flags,
+) -> Result<String, SearchError> {
+    check_len(path, text)?;
     let unsupported = |c: char| {
         let what =
             format!("{c} is an operator that is not supported: write \\{c} for the character");
@@ -108,12 +130,7 @@ pub(super) fn expression(path: &str, text: &str, flags: Flags) -> Result<String,
             '~' if flags.complement => return unsupported(c),
             '&' if flags.intersection => return unsupported(c),
             '#' if flags.empty => return unsupported(c),
-            '^' | '$' => {
-                let what = format!(
-                    "an expression takes whole terms: leave out {c}, or write \\{c} for the character"
-                );
-                return Err(wrong(path, what));
-            }
+            '^' | '$' => return Err(wrong(path, whole_terms(c))),
             '@' if flags.any_text => written.push_str("(.*)"),
             '"' => {
                 let Some((literal, behind)) = rest.split_once('"') else {
@@ -140,6 +157,10 @@ pub(super) fn expression(path: &str, text: &str, flags: Flags) -> Result<String,
         }
     }
     Ok(written)
+}
+
+fn whole_terms(c: char) -> String {
+    format!("an expression takes whole terms: leave out {c}, or write \\{c} for the character")
 }
 
 fn push_literal(written: &mut String, literal: &str) {

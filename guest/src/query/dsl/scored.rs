@@ -2,6 +2,7 @@
 //! of terms does.
 
 use canter_aggregations::{check_name, resolve_date};
+use canter_geo::{Distance, Unit, read_point};
 use serde_json::Value;
 
 use super::Reader;
@@ -223,25 +224,27 @@ impl Reader<'_> {
     ) -> Result<QueryNode, SearchError> {
         let field = params.needed("field")?.text;
         check_name(&params.path, &field)?;
-        let origin = params.needed("origin")?;
-        let origin = self.origin(&format!("{}.origin", params.path), Some(&origin))?;
-        let pivot = params.needed("pivot")?;
-        let pivot = distance(&format!("{}.pivot", params.path), &pivot)?;
+        let kind = match near_place(&field, &mut params)? {
+            Some(kind) => kind,
+            None => {
+                let origin = params.needed("origin")?;
+                let pivot = params.needed("pivot")?;
+                FunctionKind::Nearness {
+                    field: field.clone(),
+                    origin: self.origin(&format!("{}.origin", params.path), Some(&origin))?,
+                    pivot: distance(&format!("{}.pivot", params.path), &pivot)?,
+                }
+            }
+        };
         let boost = params.boost()?;
         params.finish()?;
-        let exists = Leaf::Text(TextLeaf::Exists {
-            field: field.clone(),
-        });
+        let exists = Leaf::Text(TextLeaf::Exists { field });
         let scored = Scored {
             node: QueryNode::Leaf(exists),
             functions: vec![Function {
                 filter: None,
                 weight: Factor(1.0),
-                kind: FunctionKind::Nearness {
-                    field,
-                    origin,
-                    pivot,
-                },
+                kind,
             }],
             score_mode: ScoreMode::First,
             boost_mode: BoostMode::Replace,
@@ -393,6 +396,38 @@ fn hashed(text: &str) -> u64 {
     let hash = blake3::hash(text.as_bytes());
     let bytes = hash.as_bytes().first_chunk::<8>();
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Takes the origin and the pivot of points: an origin that is written as a point only, or a pivot that is a length and no
+/// duration.
+fn near_place(field: &str, params: &mut Params<'_>) -> Result<Option<FunctionKind>, SearchError> {
+    let (origin, pivot) = (params.get("origin"), params.value("pivot")?);
+    let (Some(origin), Some(pivot)) = (origin, pivot) else {
+        return Ok(None);
+    };
+    let is_point = match origin {
+        Value::Array(_) | Value::Object(_) => true,
+        Value::String(text) => {
+            let is_pair = text.contains(',') || text.starts_with("POINT");
+            is_pair || duration_ns(&pivot.text).is_none() && pivot.text.parse::<f64>().is_err()
+        }
+        _ => false,
+    };
+    if !is_point {
+        return Ok(None);
+    }
+    let place = |name: &str| format!("{}.{name}", params.path);
+    let origin = read_point(origin).map_err(|problem| wrong(&place("origin"), problem))?;
+    let length = Distance::parse(&pivot.text, Unit::METER);
+    let length = length.map_err(|problem| wrong(&place("pivot"), problem))?;
+    match length.0 > 0.0 {
+        true => Ok(Some(FunctionKind::NearPlace {
+            field: field.to_owned(),
+            origin: origin.code(),
+            pivot_m: length.0,
+        })),
+        false => Err(wrong(&place("pivot"), "this must be more than 0")),
+    }
 }
 
 /// Parses a distance: a number, or a duration such as `7d`.

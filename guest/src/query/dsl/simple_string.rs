@@ -253,6 +253,7 @@ impl Parser<'_> {
         Some((self.leaf)(Match {
             field: None,
             text,
+            analyzer: None,
             words: Words::Phrase {
                 slop: slop.flatten().unwrap_or(0),
             },
@@ -323,6 +324,7 @@ impl Parser<'_> {
         (self.leaf)(Match {
             field: None,
             text,
+            analyzer: None,
             words,
             fuzziness: near.map(|edits| Fuzziness {
                 edits: Edits::Most(u8::try_from(edits).unwrap_or(2)),

@@ -4,10 +4,10 @@ use serde_json::Value;
 
 use canter_aggregations::check_name;
 
-use super::full_text::{OfField, of_field};
 use super::params::{Params, given, given_at, wrong};
 use super::regexp::{Flags, expression};
 use super::settings::{fuzziness, rewrite};
+use super::words::{OfField, of_field};
 use super::{Reader, leaf};
 use crate::query::tree::{
     AUTO, End, Ends, Factor, Fuzziness, Given, Leaf, PatternKind, QueryNode, Range, TextLeaf,
@@ -46,6 +46,12 @@ impl Reader<'_> {
     /// Parses `terms`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-terms-query>.
     pub(super) fn terms(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let boost = params.boost()?;
+        if let Some(kind) = params.text("value_type")?
+            && kind != "default"
+        {
+            let what = format!("{kind:?} is not supported: list the values");
+            return Err(wrong(&format!("{}.value_type", params.path), what));
+        }
         let (name, values) = params.only_other()?;
         check_name(&params.path, name)?;
         let path = format!("{}.{name}", params.path);

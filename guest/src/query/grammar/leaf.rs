@@ -405,6 +405,7 @@ fn near(field: Option<String>, word: &str, edits: Edits) -> QueryNode {
     let near = Match {
         field,
         text: word.to_owned(),
+        analyzer: None,
         words: Words::All,
         fuzziness: Some(Fuzziness {
             edits,

@@ -28,6 +28,14 @@ impl<'s> PostingFiles<'s> {
         }
     }
 
+    /// Looks up a term in its dictionary; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// A read that missed; damage.
+    pub(super) fn info(&self, term: &Term) -> tantivy::Result<Option<TermInfo>> {
+        self.terms.get(self.segment, term)
+    }
+
     /// Opens the documents of a term, whose bytes must be resident; `None` without any.
     ///
     /// # Errors

@@ -10,6 +10,7 @@ mod list_files;
 mod near;
 mod phrase;
 mod phrase_prefix;
+mod positional;
 mod scorer;
 mod term_infos;
 
@@ -18,4 +19,5 @@ pub(crate) use list_files::{ListFiles, ListKind, POSITIONS, POSTINGS};
 pub(super) use near::count_near;
 pub(super) use phrase::PhraseOf;
 pub(super) use phrase_prefix::PhrasePrefix;
+pub(super) use positional::{Condition, LeafTerms, PositionalQuery, Source};
 pub(crate) use term_infos::TermInfos;

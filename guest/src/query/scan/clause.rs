@@ -1,6 +1,7 @@
 //! A clause of a query that is tested on a field of each document.
 
 use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
 
 use canter_doc_mapper::ScannedField;
 use canter_split_format::DocIdentity;
@@ -9,7 +10,7 @@ use tantivy::Term;
 use super::{DocTerms, NestedClause};
 use crate::query::build::TermAutomaton;
 use crate::query::columns::PlaceTest;
-use crate::query::matching::count_near;
+use crate::query::matching::{Condition, LeafTerms, count_near};
 
 /// A clause that no index of a split answers.
 #[derive(Clone, Debug)]
@@ -57,6 +58,8 @@ pub(in crate::query) enum Wanted {
         terms: Vec<(usize, Term)>,
         slop: u32,
     },
+    /// Terms at positions that have a relation.
+    Positional(Arc<Condition>),
     /// Terms at these positions, the last of which is a prefix.
     PhrasePrefix { terms: Vec<(usize, Term)> },
 }
@@ -85,6 +88,7 @@ impl FieldClause {
             Wanted::Phrase { terms, slop: 0 } => is_phrase(doc, terms, false),
             Wanted::Phrase { terms, slop } => are_near(doc, terms, *slop),
             Wanted::PhrasePrefix { terms } => is_phrase(doc, terms, true),
+            Wanted::Positional(condition) => has_intervals(doc, condition),
         }
     }
 }
@@ -118,6 +122,23 @@ fn is_phrase(doc: &DocTerms, terms: &[(usize, Term)], ends_in_prefix: bool) -> b
         possible.retain(|start| here.contains(start));
     }
     !possible.is_empty()
+}
+
+/// Returns whether words are at positions that meet a condition.
+fn has_intervals(doc: &DocTerms, condition: &Condition) -> bool {
+    let leaves = condition.leaves.iter().map(|leaf| {
+        let takes = |term: &[u8]| match leaf {
+            LeafTerms::Term(wanted) => wanted.serialized_value_bytes() == term,
+            LeafTerms::Accepted(_, automaton) => automaton.takes(term),
+        };
+        let found = doc.iter().filter(|(term, _)| takes(term));
+        let mut positions: Vec<u32> = found.map(|(_, position)| position).collect();
+        canter_sorting::sort(&mut positions);
+        positions.dedup();
+        positions
+    });
+    let leaves: Vec<Vec<u32>> = leaves.collect();
+    condition.is_met(&leaves)
 }
 
 /// Returns whether words are near each other.

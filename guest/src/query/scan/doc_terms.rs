@@ -42,6 +42,12 @@ impl DocTerms {
         *has_value = mapper.has_value(field, doc);
     }
 
+    /// Returns the terms of a text.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
+        self.iter()
+            .filter_map(|(term, _)| str::from_utf8(term).ok())
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
         let terms = self.terms.iter();
         terms.map(|(range, position)| {

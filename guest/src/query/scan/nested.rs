@@ -60,7 +60,8 @@ impl NestedClause {
         objects.any(|object| self.takes(mapper, object))
     }
 
-    fn takes(&self, mapper: &DocMapper, object: &str) -> bool {
+    /// Returns whether one object at the path matches.
+    pub(crate) fn takes(&self, mapper: &DocMapper, object: &str) -> bool {
         let Some(object) = mapper.nested_object(&self.path, object) else {
             return false;
         };

@@ -4,8 +4,10 @@ use canter_geo::Region;
 use canter_split_format::DocIdentity;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::alike::Alike;
 use super::depth::one_deeper;
 use super::min_should::MinShould;
+use super::positional::Positional;
 use super::text::TextLeaf;
 
 /// Elasticsearch's name for documents' identities.
@@ -56,6 +58,10 @@ pub(crate) enum Leaf {
         value: String,
         fuzziness: Fuzziness,
     },
+    /// Words that are typical of examples.
+    Alike(Box<Alike>),
+    /// Words at positions that have a relation.
+    Positional(Box<Positional>),
 }
 
 /// A value of a JSON request as text.
@@ -72,6 +78,8 @@ pub(crate) struct Match {
     /// `None` where the enclosing node has the fields.
     pub(crate) field: Option<String>,
     pub(crate) text: String,
+    /// Name of the analyzer that splits the text, if not the field's.
+    pub(crate) analyzer: Option<String>,
     pub(crate) words: Words,
     pub(crate) fuzziness: Option<Fuzziness>,
     /// True if a text without words matches everything instead of nothing.
@@ -203,7 +211,8 @@ impl Leaf {
             | Self::Pattern { field, .. }
             | Self::Place { field, .. }
             | Self::Fuzzy { field, .. } => Some(field),
-            Self::Ids(_) | Self::Slice { .. } => None,
+            Self::Positional(positional) => Some(&positional.field),
+            Self::Ids(_) | Self::Slice { .. } | Self::Alike(_) => None,
             Self::Metadata(leaf) => leaf.field(),
         }
     }
@@ -213,6 +222,7 @@ impl Leaf {
         match self {
             // The number of documents in a slice tells of those before them.
             Self::Ids(_) | Self::Slice { .. } => true,
+            Self::Alike(alike) => alike.looks_up(),
             Self::Metadata(leaf) => {
                 leaf.field() == Some(ID) && !matches!(**leaf, Self::Text(TextLeaf::Exists { .. }))
             }

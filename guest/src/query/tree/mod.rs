@@ -2,14 +2,17 @@
 //! DSL (`dsl`). Pruning, limits, cache keys and the query itself (`build`) come from this tree, so they are the same
 //! for both. It also travels between sessions.
 
+mod alike;
 mod depth;
 mod ends;
 mod leaf;
 mod min_should;
 mod node;
+mod positional;
 mod scored;
 mod text;
 
+pub(crate) use alike::{Alike, Example, TypicalWord};
 pub(super) use ends::Ends;
 pub(crate) use leaf::INDEX;
 pub(super) use leaf::{
@@ -18,6 +21,7 @@ pub(super) use leaf::{
 pub(super) use min_should::{MinShould, Share};
 pub(super) use node::{BoolNode, Combine, InFields, Role};
 pub(crate) use node::{Factor, QueryNode};
+pub(super) use positional::{Places, Positional, PositionalKind, Relation, WordOrder};
 pub(super) use scored::{
     BoostMode, Function, FunctionKind, Measure, Modifier, OfValues, ScoreMode, Scored, Shape,
 };

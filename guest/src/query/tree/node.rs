@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::depth::one_deeper;
-use super::leaf::{ID, INDEX, Leaf};
+use super::leaf::{Given, ID, INDEX, Leaf};
 use super::min_should::MinShould;
 use super::scored::Scored;
 use super::text::TextLeaf;
@@ -108,6 +108,15 @@ impl QueryNode {
             clauses: nodes.into_iter().map(|node| (Role::Must, node)).collect(),
             min_should: None,
         })
+    }
+
+    /// Creates the documents with one of these ids.
+    pub(crate) fn by_id(ids: impl IntoIterator<Item = String>) -> Self {
+        let ids = ids.into_iter().map(|text| Given {
+            text,
+            is_number: false,
+        });
+        Self::Leaf(Leaf::by_id(ids.collect()))
     }
 
     /// Creates the part `id` of `of` about equal parts of the documents.

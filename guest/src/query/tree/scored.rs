@@ -58,6 +58,14 @@ pub(crate) enum FunctionKind {
         origin: Measure,
         pivot: Measure,
     },
+    /// The share of the pivot in itself and the distance from a point.
+    NearPlace {
+        field: String,
+        /// The point's code.
+        origin: u64,
+        /// In metres.
+        pivot_m: f64,
+    },
 }
 
 /// A number, or a time or duration in nanoseconds: the column decides which one counts.
@@ -147,7 +155,8 @@ impl FunctionKind {
             Self::Random { field, .. } => field.as_deref(),
             Self::Value { field, .. }
             | Self::Decay { field, .. }
-            | Self::Nearness { field, .. } => Some(field),
+            | Self::Nearness { field, .. }
+            | Self::NearPlace { field, .. } => Some(field),
         }
     }
 }

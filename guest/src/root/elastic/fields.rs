@@ -73,9 +73,87 @@ fn collect(
                 .into(),
             _ => usual_date(ns).into(),
         },
-        None => value,
+        None => match format {
+            Some(format) if format != AS_IN_COLUMN => formatted(value, format, path, mapper)?,
+            _ => value,
+        },
     };
     add(fields, path, value)
+}
+
+/// Returns a value that is no date in a format: numbers have patterns such as `#.0`.
+///
+/// # Errors
+/// If the field has no formats.
+fn formatted(
+    value: Value,
+    format: &str,
+    path: &str,
+    mapper: &DocMapper,
+) -> Result<Value, SearchError> {
+    match &value {
+        Value::Number(number) => {
+            let number = number.as_f64().unwrap_or_default();
+            Ok(decimal(number, format).map_or(value, Value::from))
+        }
+        // What a column has is the same in any format.
+        Value::Bool(_) => Ok(value),
+        _ => {
+            let kind = match mapper.kind_of(path) {
+                Some(FieldKind::Text(_)) => "keyword",
+                _ => "unmapped",
+            };
+            Err(SearchError::invalid(format!(
+                "Field [{path}] of type [{kind}] doesn't support formats."
+            )))
+        }
+    }
+}
+
+/// Formats a number with a pattern of digits: `0` for one that is always there, `#` for one that is not zero, `,` for
+/// groups. `None` if it is no such pattern.
+fn decimal(number: f64, pattern: &str) -> Option<String> {
+    let is_digit = |c: char| matches!(c, '0' | '#' | ',' | '.');
+    let start = pattern.find(is_digit)?;
+    let rest = pattern.get(start..)?;
+    let len = rest.find(|c| !is_digit(c)).unwrap_or(rest.len());
+    let (digits, behind) = rest.split_at_checked(len)?;
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let percent = if behind.contains('%') { 100.0 } else { 1.0 };
+    let most = fraction.len();
+    let text = format!("{:.most$}", number.abs() * percent);
+    let (own_whole, own_fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let least = fraction.matches('0').count();
+    let mut own_fraction = own_fraction.to_owned();
+    while own_fraction.len() > least && own_fraction.ends_with('0') {
+        own_fraction.pop();
+    }
+    let least_whole = whole.matches('0').count();
+    let own_whole = match own_whole == "0" && least_whole == 0 && !own_fraction.is_empty() {
+        true => String::new(),
+        false => format!("{own_whole:0>least_whole$}"),
+    };
+    let grouped = match whole.rsplit_once(',').map(|(_, last)| last.len()) {
+        Some(size) if size > 0 => grouped(&own_whole, size),
+        _ => own_whole,
+    };
+    let sign = if number < 0.0 { "-" } else { "" };
+    let point = if own_fraction.is_empty() { "" } else { "." };
+    let before = pattern.get(..start)?;
+    Some(format!(
+        "{sign}{before}{grouped}{point}{own_fraction}{behind}"
+    ))
+}
+
+fn grouped(digits: &str, size: usize) -> String {
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(size) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 /// Adds the points of a field of points, however they are written. Returns `false` for another field.
@@ -163,4 +241,27 @@ fn dated(value: &Value, path: &str, mapper: &DocMapper) -> Option<i64> {
     };
     let date = field.parse_date(&text)?;
     Some(date.into_timestamp_nanos())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_written_in_patterns_of_digits() {
+        for (number, pattern, expected) in [
+            (1.0, "#.0", "1.0"),
+            (0.25, "#.0", ".2"),
+            (0.25, "0.###", "0.25"),
+            (1234567.891, "#,##0.00", "1,234,567.89"),
+            (-7.0, "000", "-007"),
+            (0.5, "#%", "50%"),
+            (3.0, "$0.0", "$3.0"),
+            (3.0, "#", "3"),
+        ] {
+            let written = decimal(number, pattern);
+            assert_eq!(written.as_deref(), Some(expected), "{number} {pattern}");
+        }
+        assert_eq!(decimal(1.0, "yyyy"), None);
+    }
 }

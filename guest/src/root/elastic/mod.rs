@@ -2,16 +2,16 @@
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-search>.
 
-mod fields;
+pub(super) mod fields;
 mod inner_hits;
 mod named;
 mod own_id;
 mod source;
 
-pub(super) use fields::fields_of;
+use fields::fields_of;
 pub(super) use named::named;
-pub(crate) use source::entries;
 pub(super) use source::own;
+pub(crate) use source::{elements, entries};
 
 use std::net::Ipv6Addr;
 
@@ -23,7 +23,7 @@ use tantivy::schema::{DateTimePrecision, Value as _};
 use tantivy::time::format_description::well_known::Rfc3339;
 use tantivy::{DateTime, TantivyDocument};
 
-use self::inner_hits::inner_hits;
+use self::inner_hits::{OwnParts, inner_hits};
 use self::own_id::OwnId;
 use self::source::filtered;
 use super::fetch_docs::Document;
@@ -45,13 +45,29 @@ pub(super) struct Place<'a> {
     /// The name of its index.
     pub(super) index: &'a str,
     pub(super) split_id: &'a str,
+    /// The object that is shown instead of the document.
+    pub(super) object: Option<&'a NestedPlace>,
 }
+
+/// Path of an object, and its place among all of that path in its document.
+pub(super) type NestedPlace = (String, u32);
 
 /// Writer of hits.
 pub(super) struct HitWriter<'a> {
     pub(super) question: &'a Question,
     pub(super) shown: &'a ElasticHits,
     pub(super) order: &'a HitOrder,
+}
+
+/// Returns the paths of a document's malformed values, which are not indexed.
+fn ignored(found: &Document<'_>) -> Vec<Value> {
+    let field = found.split.mapper.ignored_field();
+    let paths = field
+        .into_iter()
+        .flat_map(|field| found.document.get_all(field));
+    paths
+        .filter_map(|path| path.as_str().map(Value::from))
+        .collect()
 }
 
 impl HitWriter<'_> {
@@ -78,14 +94,20 @@ impl HitWriter<'_> {
         json!({"value": score, "description": "score of the whole query", "details": []})
     }
 
+    /// Returns a document's sequence number, if it has one. Numbers in order would tell a caller with a filter how many
+    /// documents it does not see.
+    fn seq_no(&self, found: &Document<'_>, own: &OwnId<'_>) -> Option<u64> {
+        let in_order = own.seq_no.filter(|_| !self.question.is_filtered());
+        in_order.or_else(|| found.identity.map(|identity| identity.seq_no()))
+    }
+
     fn versions(&self, found: &Document<'_>, own: &OwnId<'_>) -> Vec<String> {
         let mut parts = Vec::new();
         if self.shown.versions.version {
             parts.push(entry("_version", &own.version.into()));
         }
         if self.shown.versions.seq_no {
-            let seq_no = found.identity.map(|identity| identity.seq_no());
-            parts.push(entry("_seq_no", &seq_no.into()));
+            parts.push(entry("_seq_no", &self.seq_no(found, own).into()));
             parts.push(entry("_primary_term", &1.into()));
         }
         parts
@@ -107,11 +129,32 @@ impl HitWriter<'_> {
         let document = source::own(&document, SOURCE_FIELD).unwrap_or(&document);
         let own = OwnId::of(document, mapper.id_field());
         let document = &*own.document;
-        let mut parts = vec![
-            entry("_index", &place.index.into()),
-            entry("_id", &self.id(found, &own)),
-        ];
+        let mut parts = vec![entry("_index", &place.index.into())];
+        if !self.shown.source.hides_id {
+            parts.push(entry("_id", &self.id(found, &own)));
+        }
+        let num_shared = parts.len();
+        let object = place.object.map(|(path, nth)| {
+            let text = mapper
+                .text_with_objects(&found.document)
+                .unwrap_or_default();
+            let objects = mapper.objects_at(text, path);
+            let object = usize::try_from(*nth)
+                .ok()
+                .and_then(|nth| objects.get(nth).copied());
+            parts.push(entry("_nested", &json!({"field": path, "offset": nth})));
+            object.unwrap_or("{}")
+        });
         parts.extend(self.versions(found, &own));
+        let ignored = ignored(found);
+        if !ignored.is_empty() {
+            parts.push(entry("_ignored", &ignored.into()));
+        }
+        parts.extend(
+            own.routing
+                .as_ref()
+                .map(|routing| entry("_routing", routing)),
+        );
         parts.push(entry(
             "_score",
             &self.score(hit).map_or(Value::Null, number),
@@ -119,21 +162,32 @@ impl HitWriter<'_> {
         if !self.shown.source.is_off {
             parts.push(format!(
                 "\"{SOURCE_FIELD}\":{}",
-                filtered(document, &self.shown.source)
+                filtered(object.unwrap_or(document), &self.shown.source)
             ));
         }
         if self.shown.explains {
             parts.push(entry("_explanation", &self.explanation(hit)));
         }
         if !self.shown.inner_hits.is_empty() {
-            let own = parts.get(..2).unwrap_or_default();
-            let (asked, limits) = (&self.shown.inner_hits, &self.question.limits);
-            let inner = inner_hits(asked, &found.document, mapper, own, limits)?;
+            let own = OwnParts {
+                shared: parts.get(..num_shared).unwrap_or_default(),
+                version: entry("_version", &own.version.into()),
+                seq_no: self.seq_no(found, &own),
+            };
+            let inner = inner_hits(self.question, self.shown, found, &own)?;
             parts.push(format!("\"inner_hits\":{inner}"));
         }
         let group = self.order.collapse().zip(hit.keys.last());
         if !self.shown.fields.is_empty() || group.is_some() {
             let mut fields = fields_of(document, &self.shown.fields, mapper)?;
+            if self.shown.fields.iter().any(|(name, _)| name == "_seq_no") {
+                let seq_no: Vec<Value> = self
+                    .seq_no(found, &own)
+                    .into_iter()
+                    .map(Value::from)
+                    .collect();
+                fields.insert("_seq_no".to_owned(), seq_no.into());
+            }
             if let Some((name, group)) = group {
                 fields.insert(
                     name.to_owned(),
@@ -358,7 +412,8 @@ pub(super) fn write_search(shown: &ElasticHits, search: &Search<'_>, hits: &[Str
     };
     let value = search.num_hits.min(most);
     let total = match (shown.most_counted, shown.total_is_number) {
-        (None, _) => String::new(),
+        (None, false) => String::new(),
+        (None, true) => "\"total\":-1,".to_owned(),
         (Some(_), true) => format!("\"total\":{value},"),
         (Some(_), false) => {
             format!("\"total\":{{\"value\":{value},\"relation\":\"{relation}\"}},")

@@ -3,16 +3,23 @@
 
 use serde_json::{Map, Value};
 
-/// Adds to each aggregation of an answer its `meta`, and with `has_types` its type before its name (`sterms#levels`),
+/// Names of the fields whose numbers are unsigned.
+type Unsigned<'a> = &'a [String];
+
+/// Adds to each aggregation of an answer its `meta`, and with `types` its type before its name (`sterms#levels`),
 /// as clients request by `typed_keys` to parse answers into types. Returns `None` if neither is requested.
 ///
-/// `asked` are the aggregations of the request.
-pub(in crate::root) fn named(answer: &str, asked: &Value, has_types: bool) -> Option<String> {
-    if !has_types && !has_meta(asked) {
+/// `asked` are the aggregations of the request, and `types` the fields with unsigned numbers.
+pub(in crate::root) fn named(
+    answer: &str,
+    asked: &Value,
+    types: Option<Unsigned<'_>>,
+) -> Option<String> {
+    if types.is_none() && !has_meta(asked) {
         return None;
     }
     let mut answer: Value = serde_json::from_str(answer).ok()?;
-    rename(&mut answer, asked, has_types);
+    rename(&mut answer, asked, types);
     Some(answer.to_string())
 }
 
@@ -27,7 +34,7 @@ fn has_meta(asked: &Value) -> bool {
 }
 
 /// Renames the aggregations in an object, which may have other keys.
-fn rename(object: &mut Value, asked: &Value, has_types: bool) {
+fn rename(object: &mut Value, asked: &Value, types: Option<Unsigned<'_>>) {
     let Value::Object(entries) = object else {
         return;
     };
@@ -42,19 +49,19 @@ fn rename(object: &mut Value, asked: &Value, has_types: bool) {
                     Some(Value::Array(buckets)) => {
                         buckets
                             .iter_mut()
-                            .for_each(|bucket| rename(bucket, asked, has_types));
+                            .for_each(|bucket| rename(bucket, asked, types));
                     }
                     Some(Value::Object(buckets)) => {
                         buckets
                             .iter_mut()
-                            .for_each(|(_, bucket)| rename(bucket, asked, has_types));
+                            .for_each(|(_, bucket)| rename(bucket, asked, types));
                     }
-                    _ => rename(&mut value, asked, has_types),
+                    _ => rename(&mut value, asked, types),
                 }
             }
-            let name = match has_types {
-                true => format!("{}#{name}", type_of(one, &value)),
-                false => name,
+            let name = match types {
+                Some(unsigned) => format!("{}#{name}", type_of(one, &value, unsigned)),
+                None => name,
             };
             if let (Some(meta), Value::Object(result)) = (one.get("meta"), &mut value) {
                 result.insert("meta".to_owned(), meta.clone());
@@ -65,7 +72,7 @@ fn rename(object: &mut Value, asked: &Value, has_types: bool) {
 }
 
 /// Returns Elasticsearch's name for the type of an aggregation's result.
-fn type_of<'a>(asked: &'a Value, result: &Value) -> &'a str {
+fn type_of<'a>(asked: &'a Value, result: &Value, unsigned: Unsigned<'_>) -> &'a str {
     let kinds = asked
         .as_object()
         .into_iter()
@@ -74,12 +81,26 @@ fn type_of<'a>(asked: &'a Value, result: &Value) -> &'a str {
     let mut kinds = kinds.filter(|key| !matches!(*key, "aggs" | "aggregations" | "meta"));
     let kind = kinds.next().unwrap_or_default();
     let first_key = || result.pointer("/buckets/0/key");
+    let field = asked.pointer("/terms/field").and_then(Value::as_str);
+    let is_unsigned = field.is_some_and(|field| unsigned.iter().any(|known| known == field));
+    let has_hdr = asked
+        .get(kind)
+        .is_some_and(|body| body.get("hdr").is_some());
     match kind {
         "terms" => match first_key() {
             Some(Value::Number(number)) if number.is_f64() => "dterms",
             Some(Value::Number(number)) if !number.is_i64() => "ulterms",
+            Some(Value::Number(_)) if is_unsigned => "ulterms",
             Some(Value::Number(_)) => "lterms",
             _ => "sterms",
+        },
+        "percentiles" | "percentile_ranks" if has_hdr => match kind {
+            "percentiles" => "hdr_percentiles",
+            _ => "hdr_percentile_ranks",
+        },
+        "significant_terms" | "significant_text" => match first_key() {
+            Some(Value::Number(_)) => "siglterms",
+            _ => "sigsterms",
         },
         "rare_terms" => match first_key() {
             Some(Value::Number(_)) => "lrareterms",
@@ -114,17 +135,17 @@ mod tests {
                 "far": {"doc_count": 1, "p": {"values": {}}}}]},
             "parts": {"buckets": {"one": {"doc_count": 2, "m": {"value": 1.0}}}},
         });
-        let typed = named(&answer.to_string(), &asked, true).unwrap();
+        let typed = named(&answer.to_string(), &asked, Some(&[])).unwrap();
         let wanted = json!({
             "sterms#levels": {"buckets": [{"key": "a", "doc_count": 1, "lterms#codes": {"buckets": [{"key": 200}]},
                 "filter#far": {"doc_count": 1, "tdigest_percentiles#p": {"values": {}}}}], "meta": {"x": 1}},
             "filters#parts": {"buckets": {"one": {"doc_count": 2, "max#m": {"value": 1.0}}}},
         });
         assert_eq!(typed, wanted.to_string());
-        let plain = named(&answer.to_string(), &asked, false).unwrap();
+        let plain = named(&answer.to_string(), &asked, None).unwrap();
         assert!(plain.contains("\"meta\":{\"x\":1}") && !plain.contains('#'));
         assert_eq!(
-            named("{}", &json!({"a": {"max": {"field": "n"}}}), false),
+            named("{}", &json!({"a": {"max": {"field": "n"}}}), None),
             None
         );
     }

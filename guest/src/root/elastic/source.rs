@@ -45,7 +45,7 @@ pub(crate) fn entries(json: &str) -> Option<Vec<(String, &RawValue)>> {
 }
 
 /// Returns the elements of a list; `None` for anything else.
-pub(super) fn elements(json: &str) -> Option<Vec<&RawValue>> {
+pub(crate) fn elements(json: &str) -> Option<Vec<&RawValue>> {
     let is_list = json.trim_start().starts_with('[');
     is_list.then(|| serde_json::from_str(json).ok())?
 }
@@ -131,6 +131,7 @@ mod tests {
             let texts = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
             let filter = SourceFilter {
                 is_off: false,
+                hides_id: false,
                 includes: texts(includes),
                 excludes: texts(excludes),
             };

@@ -4,8 +4,8 @@
 //!   ids ──▶ filters of all splits, in memory ──hardly any but those that are there──▶ blocks of tables ──▶ documents
 //! ```
 //!
-//! The filters of splits that were seen before are held by the store. A split that was not costs its head, unless the
-//! manifest carries it, and its filter.
+//! The filters of splits that were seen before are held by the store, and most others are read from digests. A split that is in
+//! none costs its head, unless the manifest carries it, and its filter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,6 +19,7 @@ use canter_split_format::{
 use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::changes::{IdKey, Live};
+use super::digests::read_digests;
 use super::mark::read_deletes;
 use crate::error::BuildError;
 use crate::publisher::pages::PageEntries;
@@ -43,7 +44,9 @@ pub(crate) async fn find_ids(
     if ids.is_empty() {
         return Ok(found);
     }
-    let looked = stream::iter(live_entries(store, file, pages).await?).map(|entry| {
+    let entries = live_entries(store, file, pages).await?;
+    read_digests(store, file, &entries).await?;
+    let looked = stream::iter(entries).map(|entry| {
         let head = file.head(&entry.id);
         of_split(store, entry, head, ids)
     });
@@ -55,7 +58,7 @@ pub(crate) async fn find_ids(
 }
 
 /// Returns the entries of all live splits, and holds those of pages.
-async fn live_entries(
+pub(super) async fn live_entries(
     store: &IndexStore,
     file: &ManifestFile,
     pages: &mut PageEntries,
@@ -80,7 +83,9 @@ pub(crate) async fn hold_live_only(
     let entries = live_entries(store, file, &mut PageEntries::default()).await?;
     let live = entries.iter().map(|entry| entry.id.as_str()).collect();
     let pages = file.pages.iter().map(|page| page.id.as_str()).collect();
-    store.hold_only(&live, &pages);
+    let digests = file.manifest.key_digests.iter();
+    let digests = digests.map(|digest| digest.id.as_str()).collect();
+    store.hold_only(&live, &pages, &digests);
     Ok(())
 }
 
@@ -134,10 +139,10 @@ async fn of_split(
         Some(split) => split,
         None => read_split(store, entry, head).await?,
     };
-    let mut found: Vec<(IdKey, u32, u32)> = Vec::new();
+    let mut found: Vec<(IdKey, u32, u64, Option<u64>)> = Vec::new();
     if let Some(keys) = &split.keys {
         for (id, key) in find_keys(store, entry, keys, ids).await? {
-            found.push((id, key.doc, key.version));
+            found.push((id, key.doc, key.version, key.seq_no));
         }
     }
     if let Some((range, file)) = &split.identities {
@@ -150,7 +155,7 @@ async fn of_split(
             for (identity, id) in wanted {
                 let docs = identities.find(&[identity]);
                 let docs = docs.map_err(|error| damaged(store, entry, &error.to_string()))?;
-                found.extend(docs.into_iter().map(|doc| (id, doc, 1)));
+                found.extend(docs.into_iter().map(|doc| (id, doc, 1, None)));
             }
         }
     }
@@ -160,9 +165,9 @@ async fn of_split(
     if let Some(deletes) = &entry.deletes {
         let max_doc = u32::try_from(entry.num_docs).unwrap_or(u32::MAX);
         let deleted = read_deletes(store, deletes, max_doc).await?;
-        found.retain(|(_, doc, _)| !deleted.contains(*doc));
+        found.retain(|(_, doc, ..)| !deleted.contains(*doc));
     }
-    let live = found.into_iter().map(|(id, doc, version)| {
+    let live = found.into_iter().map(|(id, doc, version, seq_no)| {
         let split_id = entry.id.clone();
         (
             id,
@@ -170,6 +175,7 @@ async fn of_split(
                 split_id,
                 doc,
                 version,
+                seq_no,
             },
         )
     });
@@ -281,7 +287,11 @@ async fn read_identities(
     Identities::open(bytes).map_err(|error| damaged(store, entry, &error.to_string()))
 }
 
-async fn read(store: &IndexStore, object: &str, range: Range<u64>) -> Result<Bytes, BuildError> {
+pub(super) async fn read(
+    store: &IndexStore,
+    object: &str,
+    range: Range<u64>,
+) -> Result<Bytes, BuildError> {
     let bytes = store.get_range(object, range).await?;
     bytes.ok_or_else(|| {
         BuildError::data(format!(

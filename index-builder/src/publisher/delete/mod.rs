@@ -10,14 +10,16 @@
 //! emptied by another deletion).
 
 mod changes;
+mod digests;
 mod ids;
 mod mark;
 mod replaced;
 
 use canter_split_format::{ListedSplit, MANIFEST_OBJECT};
 
-pub use changes::IdBatch;
+pub use changes::{DocNumbers, IdBatch};
 pub(crate) use changes::{IdChanges, IdKey, Live};
+pub(super) use digests::write_digests;
 pub(crate) use ids::{find_ids, hold_live_only, identities_of};
 pub(crate) use mark::{Deleted, read_deletes};
 pub(super) use replaced::{NewKeys, replace_documents};

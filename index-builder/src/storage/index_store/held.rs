@@ -19,6 +19,8 @@ pub(super) struct Held {
     manifest: Mutex<Option<(Bytes, Version)>>,
     /// Live splits whose documents were looked up by their ids.
     splits: Mutex<BTreeMap<String, Arc<HeldSplit>>>,
+    /// Splits of digests of ids.
+    digests: Mutex<BTreeMap<String, Arc<BTreeSet<String>>>>,
     /// Entries of pages.
     pages: Mutex<BTreeMap<String, Arc<Vec<SplitEntry>>>>,
 }
@@ -79,8 +81,23 @@ impl IndexStore {
         locked(&self.held.pages).insert(page_id.to_owned(), entries);
     }
 
-    /// Drops what is held of other splits and pages than these.
-    pub(crate) fn hold_only(&self, splits: &BTreeSet<&str>, pages: &BTreeSet<&str>) {
+    /// Returns the splits of a digest that is held.
+    pub(crate) fn held_digest(&self, digest_id: &str) -> Option<Arc<BTreeSet<String>>> {
+        locked(&self.held.digests).get(digest_id).cloned()
+    }
+
+    pub(crate) fn hold_digest(&self, digest_id: &str, splits: BTreeSet<String>) {
+        locked(&self.held.digests).insert(digest_id.to_owned(), Arc::new(splits));
+    }
+
+    /// Drops what is held of other splits, pages and digests than these.
+    pub(crate) fn hold_only(
+        &self,
+        splits: &BTreeSet<&str>,
+        pages: &BTreeSet<&str>,
+        digests: &BTreeSet<&str>,
+    ) {
+        locked(&self.held.digests).retain(|id, _| digests.contains(id.as_str()));
         locked(&self.held.splits).retain(|id, _| splits.contains(id.as_str()));
         locked(&self.held.pages).retain(|id, _| pages.contains(id.as_str()));
     }

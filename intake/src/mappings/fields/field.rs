@@ -93,12 +93,10 @@ fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> R
 }
 
 fn keyword(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
-    if kind == "constant_keyword" && options.take("value").is_some() {
-        return Err(options.wrong(
-            "value",
-            "is not supported: documents without it would not be found; leave it out, and have documents say it",
-        ));
-    }
+    let constant = match kind {
+        "constant_keyword" => constant(options)?,
+        _ => None,
+    };
     let is_indexed = options.flag("index", true)?;
     let is_fast = options.flag("doc_values", true)?;
     let (tokenizer, normalizer) = normalizer(options)?;
@@ -120,6 +118,9 @@ fn keyword(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
     if let Some(null_value) = null_value {
         field["null_value"] = null_value;
     }
+    if let Some(constant) = constant {
+        field["constant"] = constant.into();
+    }
     field["fast"] = match is_fast {
         true => json!({"normalizer": normalizer}),
         false => false.into(),
@@ -133,6 +134,16 @@ fn keyword(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
         field["fields"] = others.ways.into();
     }
     Ok(field)
+}
+
+/// Reads the value that all documents have.
+fn constant(options: &mut Options) -> Result<Option<String>> {
+    match options.take("value") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(value.to_string())),
+        Some(other) => Err(options.wrong("value", &format!("is a text, and not [{other}]"))),
+    }
 }
 
 fn number(type_id: &str, options: &mut Options) -> Result<Value> {
@@ -152,14 +163,13 @@ fn plain(type_id: &str, options: &mut Options) -> Result<Value> {
     let is_indexed = options.flag("index", true)?;
     let is_fast = options.flag("doc_values", true)?;
     let null_value = null_value(options, given_of(type_id))?;
-    options.only(
-        "ignore_malformed",
-        false,
-        "a document with a value of another type is refused",
-    )?;
+    let ignores_malformed = options.flag("ignore_malformed", false)?;
     no_multi_fields(options)?;
     let mut field =
         json!({"type": type_id, "stored": false, "indexed": is_indexed, "fast": is_fast});
+    if ignores_malformed {
+        field["ignore_malformed"] = true.into();
+    }
     if let Some(null_value) = null_value {
         field["null_value"] = null_value;
     }
@@ -204,6 +214,14 @@ fn date(path: &str, kind: &str, is_timestamp: bool, options: &mut Options) -> Re
     }
     .into();
     if is_timestamp {
+        if field
+            .as_object_mut()
+            .and_then(|field| field.remove("ignore_malformed"))
+            .is_some()
+        {
+            let problem = "is not supported for the timestamp field: documents are ordered by it";
+            return Err(options.wrong("ignore_malformed", problem));
+        }
         field["type"] = "datetime".into();
         // Hits sorted by time show their timestamps.
         field["stored"] = true.into();

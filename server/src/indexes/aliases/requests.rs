@@ -1,6 +1,7 @@
 //! Requests that search, with indexes in place of aliases; and answers that show the aliases of indexes.
 
 use canter_index_builder::{Aliases, unix_time_ms};
+use canter_names::matches_pattern;
 use canter_runtime::session::HttpRequest;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value, json};
@@ -107,6 +108,9 @@ pub(crate) fn resolved(
         segments[at] = utf8_percent_encode(&expanded.names, ENCODED).to_string();
         request.path = format!("/{}", segments.join("/"));
     }
+    if does == "_search" && !aliases.is_empty() {
+        boost_indexes(&mut request, aliases)?;
+    }
     match &*does {
         "_search" | "_count" | "_validate" if !expanded.filters.is_empty() => {
             filter_body(&mut request, &expanded)?
@@ -116,6 +120,39 @@ pub(crate) fn resolved(
         _ => {}
     }
     Ok(request)
+}
+
+/// Puts indexes in the place of aliases in the factors for the scores of their hits.
+fn boost_indexes(request: &mut HttpRequest, aliases: &Aliases) -> Result<(), Problem> {
+    const KEY: &str = "indices_boost";
+    let mut words = request.body.windows(KEY.len());
+    if !words.any(|word| word == KEY.as_bytes()) {
+        return Ok(());
+    }
+    let mut search = object(&request.body)?;
+    let boosts: Vec<(String, Value)> = match search.get(KEY) {
+        Some(Value::Object(boosts)) => boosts.clone().into_iter().collect(),
+        Some(Value::Array(list)) if list.iter().all(Value::is_object) => {
+            let boosts = list.iter().filter_map(Value::as_object);
+            boosts.flat_map(Map::clone).collect()
+        }
+        // The guest says what is wrong with it.
+        _ => return Ok(()),
+    };
+    let resolved = boosts.into_iter().flat_map(|(name, boost)| {
+        let matching = aliases
+            .iter()
+            .filter(|(alias, _)| matches_pattern(&name, alias));
+        let mut names: Vec<String> = matching.flat_map(|(_, of)| of.keys().cloned()).collect();
+        if names.is_empty() || name.contains('*') {
+            names.insert(0, name);
+        }
+        names.into_iter().map(move |name| json!({ name: boost }))
+    });
+    let resolved: Vec<Value> = resolved.collect();
+    search.insert(KEY.to_owned(), resolved.into());
+    request.body = Value::from(search).to_string().into_bytes();
+    Ok(())
 }
 
 /// Adds the filters of aliases to the query of a search in its body or its URL.

@@ -1,7 +1,7 @@
 //! What an action asks for, checked before anything is performed.
 
 use axum::http::StatusCode;
-use canter_index_builder::{check_id, id_in};
+use canter_index_builder::{check_id, first_key_in, id_in};
 use canter_intake::{Action, Condition, LineOutcome, Operation, Verb};
 
 use super::items::Done;
@@ -11,7 +11,10 @@ use crate::requests::{ChangeRequest, Problem};
 const NO_SEQ_NO: u64 = u64::MAX;
 
 /// Keys that documents cannot have at their root where clients choose ids.
-const METADATA: [&str; 2] = ["_id", "_version"];
+const METADATA: [&str; 5] = ["_id", "_version", "_seq_no", "_routing", "_ignored"];
+
+/// Version that stands for any, as error messages of Elasticsearch show it.
+const ANY_VERSION: i64 = -3;
 
 /// Action to perform.
 pub(super) struct Asked<'b> {
@@ -24,6 +27,9 @@ pub(super) struct Asked<'b> {
     /// The document, or the change of one.
     pub(super) body: Option<&'b [u8]>,
     pub(super) condition: Option<Condition>,
+    pub(super) routing: Option<Box<str>>,
+    /// Parts of an updated document that the answer shows, as JSON.
+    pub(super) source: Option<Box<str>>,
 }
 
 impl<'b> Asked<'b> {
@@ -32,13 +38,19 @@ impl<'b> Asked<'b> {
         Operation {
             id: self.id.as_deref(),
             document: self.body,
+            routing: self.routing.as_deref(),
             condition: self.condition,
         }
     }
 
+    /// Returns whether the document must be read before the action can be performed.
+    pub(super) fn reads_first(&self) -> bool {
+        self.verb == Verb::Update || self.verb == Verb::Delete && self.routing.is_some()
+    }
+
     /// Returns whether what it does depends on what the index has by then.
     pub(super) fn is_conditional(&self) -> bool {
-        self.condition.is_some() || self.verb == Verb::Update
+        self.condition.is_some() || self.reads_first()
     }
 
     /// Returns whether the index must have an `id_field`.
@@ -56,14 +68,16 @@ impl<'b> Asked<'b> {
         let document = self.body?;
         let parsing = |reason| Some(Problem::invalid("document_parsing_exception", reason));
         if id_field == "_id" {
-            for name in METADATA {
-                // Anything but the absence of the field.
-                if !matches!(id_in(document, name), Ok(None)) {
-                    return parsing(format!(
-                        "Field [{name}] is a metadata field and cannot be added inside a document. Use the index API \
-                         request parameters."
-                    ));
-                }
+            if let Some(name) = first_key_in(document, &METADATA) {
+                return parsing(format!(
+                    "Field [{name}] is a metadata field and cannot be added inside a document. Use the index API request \
+                     parameters."
+                ));
+            }
+            if has_key_of_dots(document) {
+                return Some(Problem::illegal(
+                    "field name cannot contain only the character [.]",
+                ));
             }
             return None;
         }
@@ -90,6 +104,11 @@ pub(super) fn condition_of(
             "[{unknown}] of an action is not supported"
         )));
     }
+    if let Some(pipeline) = &action.pipeline {
+        return Err(Problem::illegal(format!(
+            "pipeline with id [{pipeline}] does not exist"
+        )));
+    }
     let verb = action.verb.as_str();
     match &action.id {
         None if matches!(action.verb, Verb::Update | Verb::Delete) => {
@@ -104,6 +123,9 @@ pub(super) fn condition_of(
             kind: "security_exception",
             reason: "deleting needs the right delete".to_owned(),
         });
+    }
+    if let Some(versioned) = versioned(action)? {
+        return Ok(Some(versioned));
     }
     let condition = match (action.verb, action.if_seq_no, action.if_primary_term) {
         (Verb::Create, None, None) => action.id.as_ref().map(|_| Condition::Absent),
@@ -127,6 +149,89 @@ pub(super) fn condition_of(
     Ok(condition)
 }
 
+/// Returns the condition of an action with a version of its client's.
+///
+/// # Errors
+/// The action cannot have a version, or not this one.
+fn versioned(action: &Action<'_>) -> Result<Option<Condition>, Problem> {
+    let invalid = |problem: &str| {
+        let reason = format!("Validation Failed: 1: {problem};");
+        Err(Problem::invalid(
+            "action_request_validation_exception",
+            reason,
+        ))
+    };
+    let or_equal = match action.version_type.as_deref() {
+        None | Some("internal") if action.version.is_none() => return Ok(None),
+        None | Some("internal") if action.verb == Verb::Create => {
+            return invalid(
+                "create operations do not support explicit versions. use index instead",
+            );
+        }
+        None | Some("internal") => {
+            return invalid(
+                "internal versioning can not be used for optimistic concurrency control. Please use                  `if_seq_no` and `if_primary_term` instead",
+            );
+        }
+        Some("external") => false,
+        Some("external_gte") => true,
+        Some(other) => return Err(Problem::illegal(format!("No version type match [{other}]"))),
+    };
+    match action.verb {
+        Verb::Create => {
+            return invalid(
+                "create operations only support internal versioning. use index instead",
+            );
+        }
+        Verb::Update => {
+            return invalid(
+                "update operations do not support versioning. Please use `if_seq_no` and `if_primary_term` instead",
+            );
+        }
+        Verb::Index | Verb::Delete => {}
+    }
+    if action.if_seq_no.is_some() || action.if_primary_term.is_some() {
+        return invalid("compare and write operations can not use versioning");
+    }
+    if action.id.is_none() {
+        return invalid("an id must be provided if version type or value are set");
+    }
+    let kind = action.version_type.as_deref().unwrap_or_default();
+    match action.version {
+        // Numbers in JSON beyond this are no longs.
+        Some(given) if i64::try_from(given).is_ok() => {
+            Ok(Some(Condition::Version { given, or_equal }))
+        }
+        Some(given) => invalid(&format!(
+            "illegal version value [{given}] for version type [{}]",
+            kind.to_uppercase()
+        )),
+        None => invalid(&format!(
+            "illegal version value [{ANY_VERSION}] for version type [{}]",
+            kind.to_uppercase()
+        )),
+    }
+}
+
+/// Returns whether a document has a key of dots only.
+fn has_key_of_dots(document: &[u8]) -> bool {
+    let mut rest = document;
+    while let Some(at) = rest.windows(2).position(|pair| pair == b"\".") {
+        let is_escaped = at > 0 && rest.get(at - 1) == Some(&b'\\');
+        let inner = rest.get(at + 1..).unwrap_or_default();
+        let num_dots = inner.iter().take_while(|byte| **byte == b'.').count();
+        let behind = inner.get(num_dots..).unwrap_or_default();
+        if !is_escaped
+            && let Some(behind) = behind.strip_prefix(b"\"")
+            && behind.trim_ascii_start().starts_with(b":")
+        {
+            return true;
+        }
+        rest = behind;
+    }
+    false
+}
+
 /// Returns why an index does not take ids.
 pub(super) fn no_ids(index: &str) -> Problem {
     Problem::illegal(format!(
@@ -134,18 +239,31 @@ pub(super) fn no_ids(index: &str) -> Problem {
     ))
 }
 
-/// Returns what became of an operation with an id.
+/// Returns why an index does not keep the routing of documents.
+pub(super) fn no_routing(index: &str) -> Problem {
+    Problem::illegal(format!(
+        "[{index}] keeps no [routing], since its config has no field [_routing]: leave it out, or create the index by its mapping"
+    ))
+}
+
+/// Returns what became of an operation with an id, and its sequence number. Of what is only safe, the number is not known: it
+/// may be replaced before it is published.
 ///
 /// # Errors
 /// Its condition did not hold.
-pub(super) fn done(asked: &Asked<'_>, outcome: Option<&LineOutcome>) -> Result<Done, Problem> {
+pub(super) fn done(
+    asked: &Asked<'_>,
+    outcome: Option<&LineOutcome>,
+) -> Result<(Done, Option<u64>), Problem> {
     Ok(match outcome {
-        None if asked.verb == Verb::Delete => Done::TakenForDeletion,
-        None => Done::TakenForAdding,
-        Some(LineOutcome::Added | LineOutcome::Created) => Done::Created,
-        Some(LineOutcome::Updated(version)) => Done::Updated(*version),
-        Some(LineOutcome::Deleted(version)) => Done::Deleted(*version),
-        Some(LineOutcome::NotFound) => Done::NotFound,
+        None if asked.verb == Verb::Delete => (Done::TakenForDeletion, None),
+        None => (Done::TakenForAdding, None),
+        Some(LineOutcome::Added(new) | LineOutcome::Created(new)) => {
+            (Done::Created(new.version), new.seq_no)
+        }
+        Some(LineOutcome::Updated(new)) => (Done::Updated(new.version), new.seq_no),
+        Some(LineOutcome::Deleted(new)) => (Done::Deleted(new.version), new.seq_no),
+        Some(LineOutcome::NotFound(new)) => (Done::NotFound(new.version), new.seq_no),
         Some(LineOutcome::Conflict(found)) => {
             let id = asked.id.as_deref().unwrap_or_default();
             let current = found.map(|found| match (asked.condition, found.seq_no) {
@@ -158,6 +276,11 @@ pub(super) fn done(asked: &Asked<'_>, outcome: Option<&LineOutcome>) -> Result<D
                 (Some(Condition::SeqNo(wanted)), current) => format!(
                     "[{id}]: version conflict, required seqNo [{wanted}], primary term [1]. {}",
                     current.unwrap_or_else(|| "but no document was found".to_owned())
+                ),
+                (Some(Condition::Version { given, or_equal }), current) => format!(
+                    "[{id}]: version conflict, {} is higher {}than the one provided [{given}]",
+                    current.unwrap_or_default(),
+                    if or_equal { "" } else { "or equal " }
                 ),
                 (_, current) => format!(
                     "[{id}]: version conflict, document already exists ({})",
@@ -174,5 +297,32 @@ pub(super) fn conflict(reason: String) -> Problem {
         status: StatusCode::CONFLICT,
         kind: "version_conflict_engine_exception",
         reason,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_dots_only_are_told_from_values_and_from_other_keys() {
+        for of_dots in [
+            "{\".\":1}",
+            "{\"a\":{\"..\" : 1}}",
+            "{\"b\":\".\",\"...\":[]}",
+        ] {
+            assert!(has_key_of_dots(of_dots.as_bytes()), "{of_dots}");
+        }
+        for other in [
+            "{\"a\":\".\"}",
+            "{\".a\":1}",
+            "{\"a\":[\"..\",\".\"]}",
+            "{\"a\\\".\":1}",
+            "{\"a.\":1}",
+            "{}",
+            "\".",
+        ] {
+            assert!(!has_key_of_dots(other.as_bytes()), "{other}");
+        }
     }
 }

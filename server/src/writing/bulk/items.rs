@@ -52,16 +52,16 @@ enum ItemOutcome {
 /// What became of a document with an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Done {
-    /// It was created.
-    Created,
+    /// It was created; with the number of its version.
+    Created(u64),
     /// It was replaced; with the number of its version.
-    Updated(u32),
+    Updated(u64),
     /// It was what it should become; with the number of its version.
-    Unchanged(u32),
+    Unchanged(u64),
     /// It was deleted; with the number of the version that ended.
-    Deleted(u32),
-    /// There was none to delete.
-    NotFound,
+    Deleted(u64),
+    /// There was none to delete; with the number of the version that the deletion is.
+    NotFound(u64),
     /// It is safe, and will replace what there is with this id by then.
     TakenForAdding,
     /// The same for a deletion.
@@ -70,13 +70,13 @@ pub(super) enum Done {
 
 impl Done {
     /// Returns the status, the result, and the version if it is known.
-    fn told(self) -> (StatusCode, &'static str, Option<u32>) {
+    fn told(self) -> (StatusCode, &'static str, Option<u64>) {
         match self {
-            Self::Created => (StatusCode::CREATED, "created", Some(1)),
+            Self::Created(version) => (StatusCode::CREATED, "created", Some(version)),
             Self::Updated(version) => (StatusCode::OK, "updated", Some(version)),
             Self::Unchanged(version) => (StatusCode::OK, "noop", Some(version)),
             Self::Deleted(version) => (StatusCode::OK, "deleted", Some(version)),
-            Self::NotFound => (StatusCode::NOT_FOUND, "not_found", Some(1)),
+            Self::NotFound(version) => (StatusCode::NOT_FOUND, "not_found", Some(version)),
             Self::TakenForAdding => (StatusCode::CREATED, "created", None),
             Self::TakenForDeletion => (StatusCode::OK, "deleted", None),
         }
@@ -203,7 +203,7 @@ impl Items {
                 let place = u64::from(place);
                 let id = index.ids.map_or_else(String::new, |ids| ids.nth(place));
                 let seq_no = index.ids.map(|ids| ids.seq_no(place));
-                Ok(self.told(&index.name, &id, Done::Created, seq_no))
+                Ok(self.told(&index.name, &id, Done::Created(1), seq_no))
             }
             ItemOutcome::Done(done, seq_no) => {
                 let id = item.id.as_deref().unwrap_or_default();

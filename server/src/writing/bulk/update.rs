@@ -1,7 +1,7 @@
 //! `_update`: a document is read, changed, and written if it is still the same.
 
 use axum::http::StatusCode;
-use canter_intake::{Acknowledge, Condition, Lane, LineOutcome, Operation};
+use canter_intake::{Acknowledge, Condition, Lane, LineOutcome};
 use canter_names::FilterPath;
 use canter_runtime::session::HttpRequest;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -28,7 +28,7 @@ struct Change {
 /// A document with its version.
 struct Current {
     source: Map<String, Value>,
-    version: u32,
+    version: u64,
     seq_no: u64,
 }
 
@@ -82,7 +82,15 @@ pub(super) async fn update(
     (acknowledge, wanted): (Acknowledge, Option<&FilterPath>),
 ) -> Result<Updated, Problem> {
     let change = Change::read(asked.body.unwrap_or_default())?;
-    let wanted = change.source.as_ref().or(wanted);
+    let of_action = match &asked.source {
+        None => None,
+        Some(text) => {
+            let value = serde_json::from_str(text).unwrap_or(Value::Bool(false));
+            let shown = (value != Value::Bool(false)).then(|| source_of(&value));
+            shown.transpose().map_err(Problem::illegal)?
+        }
+    };
+    let wanted = change.source.as_ref().or(of_action.as_ref()).or(wanted);
     let shown = |source: &Map<String, Value>| Some(wanted?.apply(source.clone().into()));
     let id = asked.id.as_deref().unwrap_or_default();
     let mut last = conflict(format!("[{id}]: version conflict"));
@@ -90,7 +98,7 @@ pub(super) async fn update(
         // What was taken before counts.
         let published = lane.publish_now().await;
         published.map_err(|refusal| Problem::refused(&refusal))?;
-        let current = current(request, index, id).await?;
+        let current = current(request, index, (id, asked.routing.as_deref())).await?;
         if let Some(problem) = conflict_with(asked, current.as_ref()) {
             return Err(problem);
         }
@@ -122,22 +130,79 @@ pub(super) async fn update(
             id: asked.id.clone(),
             body: Some(document.as_bytes()),
             condition: Some(condition),
+            routing: asked.routing.clone(),
+            source: None,
         };
         check(lane, &changed, id_field)?;
-        let operation = [Operation {
-            condition: Some(condition),
-            ..changed.operation()
-        }];
-        let taken = lane.perform(&operation, Some(id_field), acknowledge);
-        let taken = taken.await.map_err(|refusal| Problem::refused(&refusal))?;
-        match done(&changed, taken.outcomes.first()) {
-            Ok(done) => {
+        match perform(lane, &changed, id_field, acknowledge).await? {
+            Ok((done, seq_no)) => {
                 return Ok(Updated {
                     done,
-                    seq_no: taken.ids.map(|ids| ids.seq_no(0)),
+                    seq_no,
                     source,
                 });
             }
+            Err(problem) => last = problem,
+        }
+    }
+    Err(last)
+}
+
+/// Performs one operation: returns what became of it, or the condition that did not hold.
+///
+/// # Errors
+/// It could not be performed.
+async fn perform(
+    lane: &Lane,
+    asked: &Asked<'_>,
+    id_field: &str,
+    acknowledge: Acknowledge,
+) -> Result<Result<(Done, Option<u64>), Problem>, Problem> {
+    let operation = [asked.operation()];
+    let taken = lane.perform(&operation, Some(id_field), acknowledge);
+    let taken = taken.await.map_err(|refusal| Problem::refused(&refusal))?;
+    Ok(done(asked, taken.outcomes.first()))
+}
+
+/// Deletes a document with a routing: one with another routing is not found.
+///
+/// # Errors
+/// The condition does not hold, or the document is changed by others all the time.
+pub(super) async fn delete(
+    request: &ChangeRequest<'_>,
+    lane: &Lane,
+    (index, id_field): (&str, &str),
+    asked: &Asked<'_>,
+    acknowledge: Acknowledge,
+) -> Result<Updated, Problem> {
+    let id = asked.id.as_deref().unwrap_or_default();
+    let mut last = conflict(format!("[{id}]: version conflict"));
+    for _ in 0..MAX_ATTEMPTS {
+        // What was taken before counts.
+        let published = lane.publish_now().await;
+        published.map_err(|refusal| Problem::refused(&refusal))?;
+        let current = current(request, index, (id, asked.routing.as_deref())).await?;
+        let updated = |done, seq_no| Updated {
+            done,
+            seq_no,
+            source: None,
+        };
+        let Some(current) = current else {
+            return Ok(updated(Done::NotFound(1), None));
+        };
+        let deleted = Asked {
+            index: asked.index,
+            ord: asked.ord,
+            verb: asked.verb,
+            id: asked.id.clone(),
+            body: None,
+            condition: asked.condition.or(Some(Condition::SeqNo(current.seq_no))),
+            routing: None,
+            source: None,
+        };
+        match perform(lane, &deleted, id_field, acknowledge).await? {
+            Ok((done, seq_no)) => return Ok(updated(done, seq_no)),
+            Err(problem) if asked.condition.is_some() => return Err(problem),
             Err(problem) => last = problem,
         }
     }
@@ -283,13 +348,15 @@ fn merge(into: &mut Map<String, Value>, changes: Map<String, Value>) {
 async fn current(
     request: &ChangeRequest<'_>,
     index: &str,
-    id: &str,
+    (id, routing): (&str, Option<&str>),
 ) -> Result<Option<Current>, Problem> {
     let encoded = |name: &str| utf8_percent_encode(name, NON_ALPHANUMERIC).to_string();
     let get = HttpRequest {
         method: "GET".to_owned(),
         path: format!("/{}/_doc/{}", encoded(index), encoded(id)),
-        query: String::new(),
+        query: routing.map_or_else(String::new, |routing| {
+            format!("routing={}", encoded(routing))
+        }),
         body: Vec::new(),
     };
     let found = request
@@ -310,10 +377,7 @@ async fn current(
         (404, _) if found["found"] == Value::Bool(false) => Ok(None),
         (200, Value::Object(source)) => Ok(Some(Current {
             source: source.clone(),
-            version: found["_version"]
-                .as_u64()
-                .and_then(|version| u32::try_from(version).ok())
-                .unwrap_or(1),
+            version: found["_version"].as_u64().unwrap_or(1),
             seq_no: found["_seq_no"].as_u64().ok_or_else(unread)?,
         })),
         _ => Err(unread()),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::expect::Expect;
 use super::expect::scalar;
-use super::scan::{Scan, compare, millis};
+use super::scan::{Key, Scan, compare, millis};
 use super::zones;
 use crate::random::dates;
 use crate::random::truth::table::{Scalar, ip, literal};
@@ -67,6 +67,96 @@ impl Scan<'_> {
                     .collect(),
             ),
             false => Expect::List(buckets.into_iter().map(|(_, bucket)| bucket).collect()),
+        };
+        Expect::Object(vec![("buckets".to_owned(), buckets)])
+    }
+
+    pub(super) fn adjacency_matrix(
+        &self,
+        body: &Value,
+        inside: &Map<String, Value>,
+        docs: &[usize],
+    ) -> Expect {
+        let mut named: Vec<(&String, Vec<usize>)> = body["filters"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, query)| (name, self.matching(query, docs)))
+            .collect();
+        named.sort();
+        let separator = body["separator"].as_str().unwrap_or("&");
+        let mut buckets = Vec::new();
+        let mut add = |key: String, docs: &[usize]| {
+            if !docs.is_empty() {
+                buckets.push(self.bucket(vec![("key", json!(key))], docs, inside));
+            }
+        };
+        for (nth, (name, docs)) in named.iter().enumerate() {
+            if body["show_only_intersecting"] != json!(true) {
+                add((*name).clone(), docs);
+            }
+            for (other, others) in &named[nth + 1..] {
+                let both = docs.iter().copied().filter(|doc| others.contains(doc));
+                let both: Vec<usize> = both.collect();
+                add(format!("{name}{separator}{other}"), &both);
+            }
+        }
+        Expect::Object(vec![("buckets".to_owned(), Expect::List(buckets))])
+    }
+
+    pub(super) fn ip_prefix(
+        &self,
+        body: &Value,
+        inside: &Map<String, Value>,
+        docs: &[usize],
+    ) -> Expect {
+        let path = body["field"].as_str().unwrap_or_default();
+        let len = body["prefix_length"].as_u64().unwrap();
+        let is_ipv6 = body["is_ipv6"] == json!(true);
+        let num_free = if is_ipv6 { 128 - len } else { 32 - len };
+        let prefix = |address: u128| match num_free {
+            128 => 0,
+            free => address >> free << free,
+        };
+        let groups = self.group(docs, |doc| {
+            let values = self.column(doc, path).into_iter();
+            let of_kind = values.filter_map(|value| match value {
+                Scalar::Ip(address) => {
+                    let is_ipv4 = (address >> 32) == 0xffff;
+                    (is_ipv6 || is_ipv4).then(|| Key::one(Scalar::Ip(prefix(address))))
+                }
+                _ => None,
+            });
+            of_kind.collect()
+        });
+        let least = body["min_doc_count"].as_u64().unwrap_or(1);
+        let groups = groups
+            .into_iter()
+            .filter(|(_, docs)| docs.len() as u64 >= least);
+        let is_keyed = body["keyed"] == json!(true);
+        let buckets = groups.map(|(key, docs)| {
+            let mut name = literal(key.0[0].as_ref().unwrap());
+            if body["append_prefix_length"] == json!(true) {
+                name = format!("{name}/{len}");
+            }
+            let mut fields = vec![("is_ipv6", json!(is_ipv6)), ("prefix_length", json!(len))];
+            if !is_ipv6 {
+                let mask = u32::MAX
+                    .checked_shl(32 - u32::try_from(len).unwrap())
+                    .unwrap_or(0);
+                fields.push((
+                    "netmask",
+                    json!(std::net::Ipv4Addr::from_bits(mask).to_string()),
+                ));
+            }
+            if !is_keyed {
+                fields.push(("key", json!(name)));
+            }
+            (name, self.bucket(fields, &docs, inside))
+        });
+        let buckets = match is_keyed {
+            true => Expect::Object(buckets.collect()),
+            false => Expect::List(buckets.map(|(_, bucket)| bucket).collect()),
         };
         Expect::Object(vec![("buckets".to_owned(), buckets)])
     }

@@ -111,6 +111,8 @@ impl Scan<'_> {
             "range" | "date_range" | "ip_range" => self.ranges(kind, body, inside, docs),
             "filter" => self.filter(body, inside, docs),
             "filters" => self.filters(body, inside, docs),
+            "adjacency_matrix" => self.adjacency_matrix(body, inside, docs),
+            "ip_prefix" => self.ip_prefix(body, inside, docs),
             "missing" => self.missing(body, inside, docs),
             _ => self.metric(kind, body, docs),
         }

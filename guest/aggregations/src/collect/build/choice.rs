@@ -1,6 +1,7 @@
 //! `include` and `exclude`: selection of the keys that get a bucket.
 
 use super::super::keyed::KeyFilter;
+use super::partition::partition_of;
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::request::Choice;
@@ -38,6 +39,15 @@ pub(super) fn key_filter(
                         Key::Date(time_ns) => times.contains(time_ns),
                         _ => values.iter().any(is_it),
                     }
+                }))
+            }
+            Some(Choice::Partition {
+                partition,
+                num_partitions,
+            }) => {
+                let (partition, num_partitions) = (*partition, *num_partitions);
+                Some(Box::new(move |key, text| {
+                    partition_of(key, text, num_partitions) == partition
                 }))
             }
             Some(Choice::Pattern(pattern)) => {

@@ -8,6 +8,7 @@ use super::split::Split;
 use crate::Result;
 use crate::collect::block::Docs;
 use crate::collect::budget::Budget;
+use crate::collect::metrics::Scores;
 use crate::collect::{Collect, Ranked};
 use crate::partial::Partial;
 use crate::request::Aggregations;
@@ -17,6 +18,7 @@ use crate::rollup::FromHead;
 pub struct Collector {
     parts: Vec<Part>,
     budget: Budget,
+    scores: Scores,
 }
 
 impl Collector {
@@ -31,10 +33,11 @@ impl Collector {
         from_head: &FromHead,
     ) -> Result<Self> {
         let is_filtered = aggregations.bounds.is_filtered;
+        let scores = Scores::default();
         let list = aggregations.list.iter().enumerate();
         let parts = list.map(|(place, aggregation)| {
             let collect = match from_head.reads_columns(place) {
-                true => Some(build(aggregation, split, is_filtered)?),
+                true => Some(build(aggregation, split, &scores, is_filtered)?),
                 false => None,
             };
             Ok(Part::new(collect, from_head.of(place).cloned()))
@@ -42,6 +45,7 @@ impl Collector {
         Ok(Self {
             parts: parts.collect::<Result<_>>()?,
             budget: Budget::new(aggregations.bounds.max_bytes),
+            scores,
         })
     }
 
@@ -58,6 +62,15 @@ impl Collector {
     /// # Errors
     /// As [`Self::collect_range`].
     pub fn collect_list(&mut self, docs: &[u32]) -> Result<()> {
+        self.collect(Docs::List(docs))
+    }
+
+    /// Collects documents with their scores, in ascending order.
+    ///
+    /// # Errors
+    /// As [`Self::collect_range`].
+    pub fn collect_scored(&mut self, docs: &[u32], scores: &[f64]) -> Result<()> {
+        self.scores.set(docs, scores);
         self.collect(Docs::List(docs))
     }
 

@@ -2,11 +2,18 @@
 
 mod choice;
 mod collector;
+mod composite;
+mod objects;
 mod part;
+mod partition;
 mod split;
 
 pub use collector::Collector;
-pub use split::{BitSet, Split};
+pub(in crate::collect) use objects::ObjectPlaces;
+pub use objects::{Objects, ObjectsWriter};
+pub use split::{BitSet, Columns, Origin, Split};
+
+use std::sync::Arc;
 
 use canter_doc_mapper::FieldKind;
 use tantivy::columnar::ColumnType;
@@ -15,30 +22,39 @@ use self::choice::key_filter;
 use super::Collect;
 use super::budget::Taken;
 use super::dates::{AutoDates, Ends, Runs, Times, known_runs};
-use super::field::{Field, Numbers, is_number};
-use super::keyed::{Counted, Keyed, TermChoice};
+use super::field::{Field, Numbers};
+use super::keyed::{Counted, Keyed, TermChoice, Through};
 use super::mapping::{
-    ByDistance, ByFilter, ByMissing, ByRange, ByValue, Mapping, ToCode, check_places,
-    is_histogram_value,
+    ByDistance, ByFilter, ByMissing, ByObjects, ByPairs, ByPrefix, ByRange, ByValue, Mapping,
+    ToCode, ToParents, check_places, is_histogram_value,
 };
-use super::metrics::{Distinct, Nothing, OfField, OfPlaces, Strings, Top, TopOf, Weighted};
-use super::tuples::{Page, Tuples};
+use super::metrics::{
+    Distinct, Hdr, Nothing, OfField, OfPlaces, Scores, Strings, Top, TopOf, Weighted,
+};
+use super::tuples::Tuples;
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, QuantileSketch, Stats};
 use crate::partial::{PlaceBounds, PlaceSum};
 use crate::request::{
-    Aggregation, Composite, CompositeBy, DateHistogram, Filters, Grid, Histogram, Kind, Metric,
-    MetricOf, Range, RangeOf, RateOf, Source, TopHits, after_key, missing_key,
+    Adjacency, Aggregation, DateHistogram, Filter, Filters, Grid, Histogram, Kind, Metric,
+    MetricOf, Range, RangeOf, RateOf, Significant, Source, TopBy, TopHits, WORDS, missing_key,
 };
-use crate::respond::tuple_order;
 use crate::{Error, Result};
 
 fn build(
     aggregation: &Aggregation,
     split: &Split<'_>,
+    scores: &Scores,
     is_filtered: bool,
 ) -> Result<Box<dyn Collect>> {
-    Builder { split, is_filtered }.one(aggregation, true)
+    let builder = Builder {
+        split,
+        documents: split,
+        list: None,
+        scores,
+        is_filtered,
+    };
+    builder.one(aggregation, true)
 }
 
 /// Returns buckets that each have what is inside.
@@ -47,7 +63,12 @@ fn keyed<M: Mapping + 'static>(mapping: M, inside: Vec<Box<dyn Collect>>) -> Box
 }
 
 struct Builder<'a> {
+    /// Documents, or objects that take their place.
     split: &'a Split<'a>,
+    documents: &'a Split<'a>,
+    /// List whose objects take the place of documents.
+    list: Option<usize>,
+    scores: &'a Scores,
     /// True if documents are hidden from the caller. Columns include the values of hidden
     /// documents, so requests are then never refused because of a column's contents.
     is_filtered: bool,
@@ -59,6 +80,51 @@ impl Builder<'_> {
             .iter()
             .map(|aggregation| self.one(aggregation, false))
             .collect()
+    }
+
+    /// Returns what is inside of an aggregation whose documents are the objects of a list.
+    fn inside_list(
+        &self,
+        list: Option<usize>,
+        inside: &[Aggregation],
+    ) -> Result<Vec<Box<dyn Collect>>> {
+        let split = match list {
+            None => *self.documents,
+            Some(list) => {
+                let objects = self.objects(list)?;
+                Split {
+                    columns: Columns::Objects(objects),
+                    sort_field: None,
+                    time_index: None,
+                    filters: &objects.filters,
+                    ..*self.documents
+                }
+            }
+        };
+        let builder = Builder {
+            split: &split,
+            list,
+            ..*self
+        };
+        builder.inside(inside)
+    }
+
+    fn objects(&self, list: usize) -> Result<&Objects> {
+        self.documents.objects.get(list).ok_or_else(|| {
+            let what = "the objects of a list were not read".to_owned();
+            Error::Columns(tantivy::TantivyError::InternalError(what))
+        })
+    }
+
+    /// Returns the lists from the current one up to those objects, or to documents.
+    fn way_to(&self, to: Option<usize>) -> Result<ToParents> {
+        let (mut way, mut at) = (Vec::new(), self.list);
+        while let Some(list) = at.filter(|_| at != to) {
+            let objects = self.objects(list)?;
+            way.push(Arc::clone(&objects.places));
+            at = objects.list.outer;
+        }
+        Ok(ToParents(way))
     }
 
     fn one(&self, aggregation: &Aggregation, is_top: bool) -> Result<Box<dyn Collect>> {
@@ -76,6 +142,7 @@ impl Builder<'_> {
                     false => Box::new(Keyed::new(mapping, inside()?, true, choice)),
                 }
             }
+            Kind::Significant(terms) => self.significant(terms, inside)?,
             Kind::RareTerms(terms) => {
                 let choice = TermChoice {
                     is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
@@ -90,7 +157,11 @@ impl Builder<'_> {
             Kind::MultiTerms(terms) => {
                 let mappings = terms.sources.iter().map(|source| self.by_value(source));
                 let mappings = mappings.collect::<Result<_>>()?;
-                Box::new(Tuples::new(mappings, inside()?, None)?)
+                let tuples = Tuples::new(mappings, inside()?, None)?;
+                Box::new(match terms.min_doc_count {
+                    0 => tuples.with_all_of(self.split.columns.num_docs()),
+                    _ => tuples,
+                })
             }
             Kind::Histogram(histogram) => keyed(self.by_interval(path, histogram)?, inside()?),
             Kind::AutoDateHistogram(histogram) => {
@@ -120,9 +191,26 @@ impl Builder<'_> {
                 keyed(mapping, inside()?)
             }
             Kind::Filters(filters) => keyed(self.by_filters(filters), inside()?),
+            Kind::Nested(nested) => {
+                let places = Arc::clone(&self.objects(nested.slot)?.places);
+                let inside = self.inside_list(Some(nested.slot), &aggregation.inside)?;
+                keyed(ByObjects(places), inside)
+            }
+            Kind::ReverseNested(reverse) => {
+                let inside = self.inside_list(reverse.to, &aggregation.inside)?;
+                keyed(self.way_to(reverse.to)?, inside)
+            }
+            Kind::Adjacency(matrix) => keyed(self.by_pairs(matrix), inside()?),
+            Kind::IpPrefix(prefix) => {
+                let field = self.open(&prefix.field, |column_type| {
+                    column_type == ColumnType::IpAddr
+                })?;
+                keyed(ByPrefix::new(field, prefix), inside()?)
+            }
             Kind::Missing(missing) => {
                 let field = self.open(&missing.field, |_| true)?;
-                keyed(ByMissing { field }, inside()?)
+                let is_any = !missing.has_substitute;
+                keyed(ByMissing { field, is_any }, inside()?)
             }
             Kind::Composite(composite) => Box::new(self.composite(path, composite, inside()?)?),
             Kind::Metric(metric) => self.metric(path, metric, is_top)?,
@@ -162,7 +250,7 @@ impl Builder<'_> {
             (true, _) => Numbers::WholeWherePossible,
             (false, _) => Numbers::AsTheyAre,
         };
-        Field::open(self.split.segment, mapper, field, keys, is_taken)
+        Field::open(self.split.columns, mapper, field, keys, is_taken)
     }
 
     /// Opens the column of places. A split from before the field was mapped has none.
@@ -199,6 +287,7 @@ impl Builder<'_> {
             interval,
             offset,
             row,
+            format: _,
         } = histogram;
         let is_date = self.is_date(&source.field);
         let field = self.numbers(path, &source.field, is_date)?;
@@ -327,6 +416,49 @@ impl Builder<'_> {
         ByRange::new(field, &ends, range.source.missing.as_ref())
     }
 
+    fn significant(
+        &self,
+        terms: &Significant,
+        inside: impl Fn() -> Result<Vec<Box<dyn Collect>>>,
+    ) -> Result<Box<dyn Collect>> {
+        let choice = TermChoice {
+            is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
+            has_empty: false,
+        };
+        let words = terms.words.map(|list| self.objects(list)).transpose()?;
+        let Some(words) = words.filter(|words| words.list.is_read(self.split.mapper)) else {
+            let mapping = self.by_value(&terms.source)?;
+            return Ok(match Counted::fits(&mapping) {
+                true if inside()?.is_empty() => Box::new(Counted::new(mapping, choice)),
+                _ => Box::new(Keyed::new(mapping, inside()?, true, choice)),
+            });
+        };
+        let columns = Columns::Objects(words);
+        let numbers = Numbers::AsTheyAre;
+        let is_text = |column_type| column_type == ColumnType::Str;
+        let field = Field::open(columns, self.split.mapper, WORDS, numbers, is_text)?;
+        let mapping = ByValue::new(field, ToCode::Value, None);
+        let keyed = Keyed::new(mapping, Vec::new(), true, choice);
+        Ok(Box::new(Through::new(
+            Arc::clone(&words.places),
+            Box::new(keyed),
+        )))
+    }
+
+    fn by_pairs(&self, matrix: &Adjacency) -> ByPairs {
+        let set = |filter: &Filter| self.split.filters.get(filter.slot).cloned();
+        let filters = matrix
+            .filters
+            .iter()
+            .map(|filter| set(filter).unwrap_or_default());
+        let cells = matrix.cells().into_iter();
+        let cells = cells.map(|cell| (!matrix.only_pairs || cell.1.is_some()).then_some(cell));
+        ByPairs {
+            filters: filters.collect(),
+            cells: cells.collect(),
+        }
+    }
+
     fn by_filters(&self, filters: &Filters) -> ByFilter {
         let sets = filters.filters.iter().map(|filter| {
             self.split
@@ -339,64 +471,6 @@ impl Builder<'_> {
             filters: sets.collect(),
             has_other: filters.other.is_some(),
         }
-    }
-
-    fn composite(
-        &self,
-        path: &str,
-        composite: &Composite,
-        inside: Vec<Box<dyn Collect>>,
-    ) -> Result<Tuples> {
-        let mut mappings = Vec::with_capacity(composite.sources.len());
-        for source in &composite.sources {
-            let missing = source.missing_bucket.then_some(None);
-            let (field, to_code) = match &source.by {
-                CompositeBy::Terms => {
-                    let field = self.open(&source.field, |column_type| {
-                        column_type != ColumnType::Bytes
-                    })?;
-                    (field, ToCode::Value)
-                }
-                CompositeBy::Histogram { interval } => {
-                    let field = self.numbers(path, &source.field, self.is_date(&source.field))?;
-                    self.check_places(path, &field, *interval)?;
-                    let to_code = ToCode::Interval {
-                        interval: *interval,
-                        offset: 0.0,
-                        bounds: None,
-                    };
-                    (field, to_code)
-                }
-                CompositeBy::Dates { rounding, .. } => {
-                    let field = self.open(&source.field, |column_type| {
-                        column_type == ColumnType::DateTime
-                    })?;
-                    let to_code = ToCode::Date {
-                        rounding: rounding.clone(),
-                        bounds: None,
-                    };
-                    (field, to_code)
-                }
-            };
-            mappings.push(ByValue::new(field, to_code, missing));
-        }
-        let page = Page {
-            size: composite.size,
-            after: self.after(composite),
-            order: tuple_order(composite),
-        };
-        Tuples::new(mappings, inside, Some(page))
-    }
-
-    /// Returns the `after` key of the page in the form in columns.
-    fn after(&self, composite: &Composite) -> Option<Vec<Option<Key>>> {
-        let keys = composite.sources.iter().zip(composite.after.as_ref()?);
-        let keys = keys.map(|(source, key)| match (&source.by, key) {
-            // The check has made sure that the field can have this value.
-            (CompositeBy::Terms, Some(key)) => after_key(self.split.mapper, &source.field, key),
-            (_, key) => key.clone(),
-        });
-        Some(keys.collect())
     }
 
     fn metric(&self, path: &str, metric: &Metric, is_top: bool) -> Result<Box<dyn Collect>> {
@@ -412,6 +486,12 @@ impl Builder<'_> {
             MetricOf::ExtendedStats { .. } => {
                 Box::new(OfField::<ExtendedStats>::new(numbers()?, missing))
             }
+            MetricOf::Percentiles {
+                hdr: Some(digits), ..
+            }
+            | MetricOf::PercentileRanks {
+                hdr: Some(digits), ..
+            } => Box::new(Hdr::new(numbers()?, missing, *digits)),
             MetricOf::Percentiles { .. }
             | MetricOf::PercentileRanks { .. }
             | MetricOf::MedianAbsoluteDeviation => {
@@ -449,18 +529,33 @@ impl Builder<'_> {
     }
 
     fn top(&self, hits: &TopHits, of: TopOf) -> Result<Top> {
-        let is_sortable =
-            |column_type| is_number(column_type) || column_type == ColumnType::DateTime;
-        let sort = hits
-            .sort
-            .iter()
-            .map(|(field, is_descending)| Ok((self.open(field, is_sortable)?, *is_descending)));
+        let sort = hits.sort.iter().map(|key| {
+            let by = match &key.by {
+                TopBy::Score => None,
+                TopBy::Field(field) => {
+                    Some(self.open(field, |column_type| column_type != ColumnType::Bytes)?)
+                }
+            };
+            Ok((by, key.clone()))
+        });
         let sort = sort.collect::<Result<_>>()?;
         let fields = hits
             .fields
             .iter()
             .map(|field| self.open(field, |column_type| column_type != ColumnType::Bytes));
         let size = hits.size.saturating_add(hits.from);
-        Ok(Top::new(sort, fields.collect::<Result<_>>()?, size, of))
+        let top = Top::new(
+            sort,
+            fields.collect::<Result<_>>()?,
+            size,
+            of,
+            self.scores.clone(),
+        );
+        let objects = self.list.map(|list| self.objects(list)).transpose()?;
+        let objects = objects.map(|objects| Arc::clone(&objects.places));
+        Ok(match hits.form {
+            None => top,
+            Some(_) => top.showing(self.documents.origin, objects),
+        })
     }
 }

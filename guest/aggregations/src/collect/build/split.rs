@@ -4,11 +4,13 @@ use canter_doc_mapper::DocMapper;
 use canter_split_format::TimeIndex;
 use tantivy::SegmentReader;
 
+use super::Objects;
+
 /// Split whose documents are aggregated.
 #[derive(Clone, Copy)]
 pub struct Split<'a> {
     /// Columns; those that the request names have been warmed up.
-    pub segment: &'a SegmentReader,
+    pub columns: Columns<'a>,
     /// Mapping of the fields.
     pub mapper: &'a DocMapper,
     /// Date field by which the documents are sorted, ascending.
@@ -17,6 +19,38 @@ pub struct Split<'a> {
     pub time_index: Option<&'a TimeIndex>,
     /// Matches of each filter of the request, by slot.
     pub filters: &'a [BitSet],
+    /// Objects of each list of the request, by slot.
+    pub objects: &'a [Objects],
+    /// Place of the split among others.
+    pub origin: Origin<'a>,
+}
+
+/// Columns of documents, or of objects in them.
+#[derive(Clone, Copy)]
+pub enum Columns<'a> {
+    /// Those of all documents of a split.
+    Segment(&'a SegmentReader),
+    /// Those of the objects of a list.
+    Objects(&'a Objects),
+}
+
+impl Columns<'_> {
+    /// Returns the number of documents or objects, including deleted ones.
+    pub(super) fn num_docs(self) -> u32 {
+        match self {
+            Self::Segment(segment) => segment.max_doc(),
+            Self::Objects(objects) => objects.places.num_objects(),
+        }
+    }
+}
+
+/// Place of a split among others.
+#[derive(Clone, Copy)]
+pub struct Origin<'a> {
+    /// Id of the split.
+    pub id: &'a str,
+    /// Time, source and position of its first document.
+    pub first: (i64, u128, u64),
 }
 
 /// Set of a split's documents.

@@ -1,8 +1,10 @@
 //! Buckets by value, by range or by query, as defined by a [`Mapping`].
 
 mod counted;
+mod through;
 
 pub(in crate::collect) use counted::Counted;
+pub(in crate::collect) use through::Through;
 
 use crate::Result;
 use crate::collect::block::{Block, Docs};

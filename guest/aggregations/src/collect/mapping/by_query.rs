@@ -1,9 +1,9 @@
 //! Buckets by query, and the bucket of documents without a value.
 
-use super::super::block::Block;
+use super::super::block::{Block, Docs, Groups};
 use super::super::build::BitSet;
 use super::super::field::{Field, without_value};
-use super::{Each, Mapping, pass_on, place_keys};
+use super::{Each, Mapped, Mapping, pass_on, place_keys};
 use crate::Result;
 use crate::key::Key;
 
@@ -48,9 +48,58 @@ impl Mapping for ByFilter {
     }
 }
 
+/// Buckets of the documents that match a query, or two queries.
+pub(in crate::collect) struct ByPairs {
+    pub(in crate::collect) filters: Vec<BitSet>,
+    /// Filters of each bucket; `None` for one that is not shown.
+    pub(in crate::collect) cells: Vec<Option<(usize, Option<usize>)>>,
+}
+
+impl Mapping for ByPairs {
+    fn num_codes(&self) -> Vec<Option<u64>> {
+        vec![Some(self.cells.len() as u64)]
+    }
+
+    fn map(&mut self, block: Block<'_>, each: Each<'_>) -> Result<()> {
+        let is_in = |filter: usize, doc: u32| {
+            let filter = self.filters.get(filter);
+            filter.is_some_and(|filter| filter.contains(doc))
+        };
+        let (mut docs, mut groups, mut codes) = (Vec::new(), Vec::new(), Vec::new());
+        for (doc, group) in block.pairs() {
+            for (code, cell) in (0u64..).zip(&self.cells) {
+                let Some((first, second)) = cell else {
+                    continue;
+                };
+                if is_in(*first, doc) && second.is_none_or(|second| is_in(second, doc)) {
+                    docs.push(doc);
+                    groups.push(group);
+                    codes.push(code);
+                }
+            }
+        }
+        if docs.is_empty() {
+            return Ok(());
+        }
+        let mapped = Mapped {
+            docs: Docs::List(&docs),
+            groups: Groups::Each(&groups),
+            codes: &codes,
+        };
+        each(0, mapped)
+    }
+
+    fn keys(&self, _: usize, codes: &[u64]) -> Result<Vec<Option<Key>>> {
+        let key = |code: &u64| Some(Key::Place(u32::try_from(*code).unwrap_or(u32::MAX)));
+        Ok(codes.iter().map(key).collect())
+    }
+}
+
 /// Bucket of the documents without a value.
 pub(in crate::collect) struct ByMissing {
     pub(in crate::collect) field: Field,
+    /// False if no document counts as one without a value.
+    pub(in crate::collect) is_any: bool,
 }
 
 impl Mapping for ByMissing {
@@ -59,6 +108,9 @@ impl Mapping for ByMissing {
     }
 
     fn map(&mut self, block: Block<'_>, each: Each<'_>) -> Result<()> {
+        if !self.is_any {
+            return Ok(());
+        }
         let (mut docs, mut groups) = (Vec::new(), Vec::new());
         without_value(&self.field.columns, block, &mut docs, &mut groups);
         pass_on(0, &docs, &groups, &mut Vec::new(), each)

@@ -1,12 +1,16 @@
 //! Mapping of documents to buckets: from values to codes, and from codes to keys.
 
 mod by_distance;
+mod by_objects;
+mod by_prefix;
 mod by_query;
 mod by_range;
 mod by_value;
 
 pub(super) use by_distance::ByDistance;
-pub(super) use by_query::{ByFilter, ByMissing};
+pub(super) use by_objects::{ByObjects, ToParents};
+pub(super) use by_prefix::ByPrefix;
+pub(super) use by_query::{ByFilter, ByMissing, ByPairs};
 pub(super) use by_range::ByRange;
 pub(super) use by_value::{ByValue, ToCode, check_places, is_histogram_value, place_of};
 

@@ -1,6 +1,7 @@
 //! Metrics of each bucket: numbers, texts and first documents.
 
 mod distinct;
+mod hdr;
 mod nothing;
 mod places;
 mod strings;
@@ -8,10 +9,11 @@ mod top;
 mod weighted;
 
 pub(in crate::collect) use distinct::Distinct;
+pub(in crate::collect) use hdr::Hdr;
 pub(in crate::collect) use nothing::Nothing;
 pub(in crate::collect) use places::OfPlaces;
 pub(in crate::collect) use strings::Strings;
-pub(in crate::collect) use top::{Top, TopOf};
+pub(in crate::collect) use top::{Scores, Top, TopOf};
 pub(in crate::collect) use weighted::Weighted;
 
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};

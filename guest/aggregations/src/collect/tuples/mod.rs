@@ -21,6 +21,8 @@ pub(in crate::collect) struct Tuples {
     levels: Vec<Level>,
     inside: Vec<Box<dyn Collect>>,
     page: Option<Page>,
+    /// Number of documents whose tuples all have a bucket, even without documents.
+    all_docs: Option<u32>,
     /// Candidates for the page.
     best: Option<Best>,
     taken: Taken,
@@ -83,10 +85,56 @@ impl Tuples {
             levels: levels.collect(),
             inside,
             page,
+            all_docs: None,
             best,
             taken: Taken::default(),
         })
     }
+
+    /// Gives a bucket to the tuples of all documents, of which there are `num_docs`.
+    pub(in crate::collect) fn with_all_of(self, num_docs: u32) -> Self {
+        Self {
+            all_docs: Some(num_docs),
+            ..self
+        }
+    }
+
+    /// Adds the tuples of all documents to each parent bucket.
+    fn add_all(&mut self, places: Places<'_>, budget: &Budget) -> Result<()> {
+        const AT_ONCE: u32 = 4_096;
+        let Some(num_docs) = self.all_docs else {
+            return Ok(());
+        };
+        for parent in 0..u32::try_from(places.of.len()).unwrap_or(NONE) {
+            if places.at(parent).is_none() {
+                continue;
+            }
+            let mut first = 0;
+            while first < num_docs {
+                let end = first.saturating_add(AT_ONCE).min(num_docs);
+                let block = Block::of_one(Docs::Range(first, end), parent);
+                add_level(&mut self.levels, block, budget)?;
+                first = end;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds buckets for the tuples of documents, without counting these.
+fn add_level(levels: &mut [Level], block: Block<'_>, budget: &Budget) -> Result<()> {
+    let Some((level, rest)) = levels.split_first_mut() else {
+        return Ok(());
+    };
+    let Level {
+        mapping,
+        table,
+        ords,
+    } = level;
+    mapping.map(block, &mut |column, mapped| {
+        table.ords(column, &mapped, ords, budget)?;
+        add_level(rest, Block::of_each(mapped.docs, ords), budget)
+    })
 }
 
 /// Documents of one level, after filtering.
@@ -182,7 +230,8 @@ impl Collect for Tuples {
         }
     }
 
-    fn finish(self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {
+    fn finish(mut self: Box<Self>, places: Places<'_>, budget: &Budget) -> Result<Node> {
+        self.add_all(places, budget)?;
         let mut keys: Vec<AllKeys> = Vec::with_capacity(self.levels.len());
         for level in &self.levels {
             let num_columns = level.mapping.num_codes().len();

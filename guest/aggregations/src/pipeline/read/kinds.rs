@@ -148,6 +148,9 @@ fn unit_ms(body: &Body<'_>) -> Result<Option<f64>> {
 }
 
 fn moving_fn(body: &Body<'_>) -> Result<PipelineOf> {
+    if body.number("window")?.is_some_and(|window| window < 1.0) {
+        return Err(body.invalid("window", "[window] must be a positive, non-zero integer."));
+    }
     let Some(window) = body.count("window", 1, MAX_WINDOW)? else {
         return Err(body.invalid("window", "the number of buckets is missing"));
     };

@@ -11,9 +11,11 @@ use crate::calendar::{
     CalendarUnit, DateFormat, DateMath, Rounding, Zone, fixed_interval_ns, offset_ns,
 };
 use crate::key::Key;
+use crate::pipeline::Format;
 
-pub(crate) const HISTOGRAM: [&str; 9] = [
+pub(crate) const HISTOGRAM: [&str; 10] = [
     "field",
+    "format",
     "interval",
     "offset",
     "min_doc_count",
@@ -60,10 +62,18 @@ pub(crate) fn histogram(body: &Body<'_>, bounds: &Bounds) -> Result<Histogram> {
         let num_buckets = (last - first) / interval;
         check_num_buckets(body, bounds, num_buckets > f64::from(bounds.max_buckets))?;
     }
+    let format = match body.text("format")? {
+        None => None,
+        Some(pattern) => {
+            let format = Format::parse(pattern);
+            Some(format.map_err(|what| body.invalid("format", &what))?)
+        }
+    };
     Ok(Histogram {
         source,
         interval,
         offset,
+        format,
         row,
     })
 }
@@ -272,7 +282,8 @@ fn order(body: &Body<'_>) -> Result<HistogramOrder> {
         _ => return Err(body.invalid("order", "this must be such as {\"_key\": \"desc\"}")),
     };
     match by.map(|(target, _)| target.as_str()) {
-        Some("_key") => Ok(HistogramOrder::Key { is_descending }),
+        // The other names are older ones.
+        Some("_key" | "_time" | "_term") => Ok(HistogramOrder::Key { is_descending }),
         Some("_count") => Ok(HistogramOrder::Count { is_descending }),
         _ => Err(body.invalid("order", "a histogram is ordered by _key or _count")),
     }

@@ -11,12 +11,17 @@ use super::rate::{RATE, rate};
 use super::top::{TOP_HITS, top_hits, top_metrics};
 use crate::{Result, pipeline};
 
-const KINDS: &str = "terms, multi_terms, rare_terms, histogram, date_histogram, auto_date_histogram, range, date_range, \
-     ip_range, geo_distance, geohash_grid, geotile_grid, filter, filters, missing, composite, avg, sum, min, max, value_count, stats, \
+const KINDS: &str = "terms, multi_terms, rare_terms, significant_terms, significant_text, histogram, date_histogram, auto_date_histogram, range, date_range, \
+     ip_range, ip_prefix, geo_distance, geohash_grid, geotile_grid, filter, filters, adjacency_matrix, missing, nested, reverse_nested, \
+     composite, avg, sum, min, max, value_count, stats, \
      extended_stats, weighted_avg, median_absolute_deviation, percentiles, percentile_ranks, cardinality, \
      top_hits, top_metrics, rate, string_stats, geo_bounds, geo_centroid";
 
 const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
+
+/// Default and maximum number of significant digits of a histogram with a high dynamic range.
+const DEFAULT_DIGITS: u8 = 3;
+const MAX_DIGITS: u8 = 5;
 
 /// Default number of standard deviations between the average and its bounds.
 const DEFAULT_SIGMA: f64 = 2.0;
@@ -49,8 +54,14 @@ pub(crate) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         }
         "weighted_avg" => weighted_avg(&read(&["value", "weight", "format"])?),
         "median_absolute_deviation" => {
-            let body = read(&["field", "missing", "compression"])?;
-            body.number("compression")?;
+            let body = read(&[
+                "field",
+                "missing",
+                "compression",
+                "execution_hint",
+                "format",
+            ])?;
+            compression(&body)?;
             of_numbers(&body, MetricOf::MedianAbsoluteDeviation)
         }
         "percentiles" => percentiles(&read(&[
@@ -71,15 +82,6 @@ pub(crate) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         "string_stats" => string_stats(&read(&["field", "missing", "show_distribution"])?),
         "geo_bounds" => geo_bounds(&read(&["field", "wrap_longitude"])?),
         "geo_centroid" => of_places(&read(&["field"])?, MetricOf::GeoCentroid),
-        // The query decides which splits are searched: documents that do not match it are never
-        // read.
-        "global" | "significant_terms" | "significant_text" => {
-            let what = format!(
-                "{kind} looks at documents that the query does not match, which aggregations here never see: ask \
-                 for those in a request of its own with the query *"
-            );
-            Err(invalid(path, &what))
-        }
         _ => Err(invalid(
             path,
             &format!(
@@ -90,9 +92,32 @@ pub(crate) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
     }
 }
 
+/// Checks the compression of a median absolute deviation. One sketch serves all of them.
+fn compression(body: &Body<'_>) -> Result<()> {
+    match body.number("compression")? {
+        Some(given) if given <= 0.0 => {
+            let name = body.name();
+            let what =
+                format!("[compression] must be greater than 0. Found [{given:?}] in [{name}]");
+            Err(body.invalid("compression", &what))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn cardinality(body: &Body<'_>) -> Result<Metric> {
     // All of Elasticsearch's ways lead to the same answer.
     body.text("execution_hint")?;
+    if let Some(given) = body
+        .number("precision_threshold")?
+        .filter(|given| *given < 0.0)
+    {
+        let name = body.name();
+        let what = format!(
+            "[precisionThreshold] must be greater than or equal to 0. Found [{given}] in [{name}]"
+        );
+        return Err(body.invalid("precision_threshold", &what));
+    }
     // Counts have the same accuracy whatever this says.
     body.count("precision_threshold", 0, MAX_PRECISION_THRESHOLD)?;
     of_source(body, MetricOf::Cardinality)
@@ -154,7 +179,13 @@ fn weighted_avg(body: &Body<'_>) -> Result<Metric> {
 pub(crate) fn sigma(body: &Body<'_>) -> Result<f64> {
     let sigma = body.number("sigma")?.unwrap_or(DEFAULT_SIGMA);
     match sigma < 0.0 {
-        true => Err(body.invalid("sigma", "this must be 0 or more")),
+        true => {
+            let name = body.name();
+            let what = format!(
+                "[sigma] must be greater than or equal to 0. Found [{sigma:?}] in [{name}]"
+            );
+            Err(body.invalid("sigma", &what))
+        }
         false => Ok(sigma),
     }
 }
@@ -162,7 +193,11 @@ pub(crate) fn sigma(body: &Body<'_>) -> Result<f64> {
 /// Reads the list of percentiles.
 pub(crate) fn percents(body: &Body<'_>) -> Result<Vec<f64>> {
     let mut percents = Vec::new();
-    for percent in body.list("percents")?.into_iter().flatten() {
+    let given = body.list("percents")?;
+    if given.is_some_and(<[Value]>::is_empty) || body.is_null("percents") {
+        return Err(body.invalid("percents", "[percents] must not be empty"));
+    }
+    for percent in given.into_iter().flatten() {
         let percent = number_of(percent).filter(|percent| (0.0..=100.0).contains(percent));
         let Some(percent) = percent else {
             return Err(body.invalid("percents", "each must be a number from 0 to 100"));
@@ -177,8 +212,15 @@ pub(crate) fn percents(body: &Body<'_>) -> Result<Vec<f64>> {
 
 fn percentiles(body: &Body<'_>) -> Result<Metric> {
     let percents = percents(body)?;
-    let is_keyed = is_keyed(body)?;
-    of_numbers(body, MetricOf::Percentiles { percents, is_keyed })
+    let (is_keyed, hdr) = (is_keyed(body)?, hdr(body)?);
+    of_numbers(
+        body,
+        MetricOf::Percentiles {
+            percents,
+            is_keyed,
+            hdr,
+        },
+    )
 }
 
 fn percentile_ranks(body: &Body<'_>) -> Result<Metric> {
@@ -187,26 +229,60 @@ fn percentile_ranks(body: &Body<'_>) -> Result<Metric> {
     let Some(values) = values.filter(|values| !values.is_empty()) else {
         return Err(body.invalid("values", "a list of numbers is missing"));
     };
-    let is_keyed = is_keyed(body)?;
-    of_numbers(body, MetricOf::PercentileRanks { values, is_keyed })
+    let (is_keyed, hdr) = (is_keyed(body)?, hdr(body)?);
+    of_numbers(
+        body,
+        MetricOf::PercentileRanks {
+            values,
+            is_keyed,
+            hdr,
+        },
+    )
 }
 
 /// Returns whether results are named, which is the default.
 fn is_keyed(body: &Body<'_>) -> Result<bool> {
     // One sketch serves all these settings.
-    for name in ["tdigest", "hdr"] {
-        if let Some(value) = body.get(name) {
-            let path = format!("{}.{name}", body.path);
-            let known = [
-                "compression",
-                "execution_hint",
-                "number_of_significant_value_digits",
-            ];
-            Body::read(path, value, &known)?;
+    if let Some(value) = body.get("tdigest") {
+        let path = format!("{}.tdigest", body.path);
+        let digest = Body::read(path, value, &["compression", "execution_hint"])?;
+        if let Some(given) = digest.number("compression")?.filter(|given| *given < 0.0) {
+            let what =
+                format!("[compression] must be greater than or equal to 0. Found [{given:?}]");
+            return Err(digest.invalid("compression", &what));
         }
     }
     match body.get("keyed") {
         None => Ok(true),
         Some(_) => body.flag("keyed"),
+    }
+}
+
+/// Returns the number of significant digits of a histogram with a high dynamic range, if that is
+/// asked for.
+fn hdr(body: &Body<'_>) -> Result<Option<u8>> {
+    const DIGITS: &str = "number_of_significant_value_digits";
+    let Some(value) = body.get("hdr") else {
+        return Ok(None);
+    };
+    if body.get("tdigest").is_some() {
+        return Err(body.invalid(
+            "hdr",
+            "there are both tdigest and hdr: only one method can be chosen",
+        ));
+    }
+    let hdr = Body::read(format!("{}.hdr", body.path), value, &[DIGITS])?;
+    let given = hdr.number(DIGITS)?;
+    let digits = match given {
+        None if hdr.is_null(DIGITS) => None,
+        None => Some(DEFAULT_DIGITS),
+        Some(given) => (0..=MAX_DIGITS).find(|digits| f64::from(*digits) == given),
+    };
+    match digits {
+        Some(digits) => Ok(Some(digits)),
+        None => Err(hdr.invalid(
+            DIGITS,
+            "[numberOfSignificantValueDigits] must be between 0 and 5",
+        )),
     }
 }

@@ -9,23 +9,13 @@ use tantivy::tokenizer::TextAnalyzer;
 
 use crate::SearchError;
 use crate::api::elastic::body::{Body, wrong};
+use crate::query::tokenizer_named;
 
 /// Number of positions between two texts, as between the values of a list.
 const GAP: usize = 100;
 
 /// Maximum number of words in an answer, as in Elasticsearch.
 const MAX_TOKENS: usize = 10_000;
-
-/// Elasticsearch's names of analyzers and tokenizers, and ours where they differ.
-const ANALYZERS: [(&str, &str); 7] = [
-    ("standard", "standard"),
-    ("keyword", "raw"),
-    ("whitespace", "whitespace"),
-    ("english", "en_stem"),
-    ("simple", "letters"),
-    ("stop", "letters_stop"),
-    ("lowercase", "letters"),
-];
 
 /// Texts to analyze.
 #[derive(Debug)]
@@ -93,8 +83,7 @@ impl WantedWords {
             }
             (None, None, _) => "standard",
         };
-        let named = ANALYZERS.iter().find(|(known, _)| *known == name);
-        let own = named.map_or(name, |(_, own)| *own);
+        let own = tokenizer_named(name);
         let manager = mapper.map_or_else(tokenizers, DocMapper::tokenizers);
         let mut analyzer = manager.get(own).ok_or_else(|| {
             SearchError::invalid(format!("failed to find global analyzer [{name}]"))

@@ -6,11 +6,12 @@
 
 use canter_aggregations::check_name;
 use canter_protocol::HttpResponse;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::SearchError;
 use crate::api::elastic::body::{Body, wrong};
 use crate::api::elastic::errors::elastic_response;
+use crate::api::elastic::params::UrlParams;
 
 /// Name of the clause that tells whether the query matches.
 const QUERY: &str = "_explained";
@@ -26,20 +27,59 @@ const MAX_TERMS: u64 = 1_000;
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
     /// Whether the document with this id matches.
-    Explained { index: String, id: String },
+    Explained {
+        index: String,
+        id: String,
+        /// True if the answer has the document, too.
+        shows_source: bool,
+    },
     /// A list of terms, at most `size`.
     Terms { size: usize },
 }
 
+/// Takes the parameters that say which part of the document is shown.
+pub(in crate::api::elastic) fn shown_source(params: &mut UrlParams) -> Map<String, Value> {
+    let mut source = Map::new();
+    for name in ["_source", "_source_includes", "_source_excludes"] {
+        if let Some(value) = params.text(name) {
+            source.insert(name.to_owned(), value.into());
+        }
+    }
+    source
+}
+
 /// Returns the body of the search that tells whether a document matches a query.
-pub(in crate::api::elastic) fn explaining(query: &Value, id: &str) -> Value {
+///
+/// `source` has the parameters that say which part of the document is shown.
+pub(in crate::api::elastic) fn explaining(
+    query: &Value,
+    id: &str,
+    source: &Map<String, Value>,
+) -> Value {
     let matches = json!({"bool": {"must": [query], "_name": QUERY}});
-    json!({
+    let mut search = json!({
         "query": {"bool": {"filter": {"ids": {"values": [id]}}, "should": [matches]}},
         "size": 1,
-        "_source": false,
         "sort": ["_score"],
-    })
+    });
+    let names = |key: &str| {
+        let text = source.get(key)?.as_str()?;
+        Some(text.split(',').map(str::trim).collect::<Value>())
+    };
+    let shown = match source.get("_source").and_then(Value::as_str) {
+        Some("false") => Value::Bool(false),
+        Some("true") => Value::Bool(true),
+        Some(_) => names("_source").unwrap_or_default(),
+        None if source.is_empty() => Value::Bool(false),
+        None => {
+            let none = || json!([]);
+            let includes = names("_source_includes").unwrap_or_else(none);
+            let excludes = names("_source_excludes").unwrap_or_else(none);
+            json!({"includes": includes, "excludes": excludes})
+        }
+    };
+    put(&mut search, "_source", shown);
+    search
 }
 
 /// Returns the body of the search for terms, and their maximum number.
@@ -117,7 +157,11 @@ impl Form {
     pub(in crate::api::elastic) fn write(&self, answer: &str) -> HttpResponse {
         let answer: Value = serde_json::from_str(answer).unwrap_or_default();
         match self {
-            Self::Explained { index, id } => explained(index, id, &answer),
+            Self::Explained {
+                index,
+                id,
+                shows_source,
+            } => explained(index, id, *shows_source, &answer),
             Self::Terms { size } => {
                 let buckets = at(&answer, "/aggregations/terms/buckets").as_array();
                 let keys =
@@ -146,7 +190,7 @@ fn at<'a>(answer: &'a Value, pointer: &str) -> &'a Value {
     answer.pointer(pointer).unwrap_or(&Value::Null)
 }
 
-fn explained(index: &str, id: &str, answer: &Value) -> HttpResponse {
+fn explained(index: &str, id: &str, shows_source: bool, answer: &Value) -> HttpResponse {
     let hit = at(answer, "/hits/hits/0");
     let index = hit.get("_index").cloned().unwrap_or_else(|| index.into());
     if hit.is_null() {
@@ -158,8 +202,15 @@ fn explained(index: &str, id: &str, answer: &Value) -> HttpResponse {
         true => explanation(at(hit, "/_score")),
         false => json!({"value": 0.0, "description": "no match", "details": []}),
     };
-    let body =
+    let mut body =
         json!({"_index": index, "_id": id, "matched": is_matched, "explanation": explanation});
+    if shows_source {
+        let mut document = json!({"found": true});
+        if let Some(source) = hit.get("_source") {
+            put(&mut document, "_source", source.clone());
+        }
+        put(&mut body, "get", document);
+    }
     elastic_response(200, &body)
 }
 

@@ -1,16 +1,12 @@
 //! `_mapping` and `_field_caps`: fields in the form of Elasticsearch.
 
 use canter_names::matches_pattern;
-use std::collections::BTreeMap;
 
 use canter_doc_mapper::{DocMapper, FieldKind, IndexConfig, ResolvedField};
 use serde_json::{Map, Value, json};
 use tantivy::schema::DateTimePrecision;
 
 use crate::SearchError;
-use crate::api::elastic::params::UrlParams;
-use crate::limits::TimeFilter;
-use crate::root::put;
 
 const TEXT: &str = "text";
 const KEYWORD: &str = "keyword";
@@ -18,11 +14,13 @@ const KEYWORD: &str = "keyword";
 /// A field in the form of Elasticsearch.
 pub(in crate::api::elastic) struct Described {
     pub(in crate::api::elastic) path: String,
-    kind: &'static str,
-    is_searchable: bool,
-    is_aggregatable: bool,
+    pub(super) kind: &'static str,
+    pub(super) is_searchable: bool,
+    pub(super) is_aggregatable: bool,
+    /// What the mapping says of it besides, by name.
+    pub(super) meta: Vec<(String, String)>,
     /// Maximum length of a whole value.
-    ignore_above: Option<u32>,
+    pub(super) ignore_above: Option<u32>,
 }
 
 impl Described {
@@ -34,6 +32,7 @@ impl Described {
             is_searchable: true,
             is_aggregatable: true,
             ignore_above: None,
+            meta: Vec::new(),
         }
     }
 
@@ -72,6 +71,7 @@ pub(in crate::api::elastic) fn add_whole_values(
             let whole_values = Described {
                 path: name.clone(),
                 kind: KEYWORD,
+                meta: Vec::new(),
                 ..*of
             };
             fields.push(whole_values);
@@ -100,7 +100,12 @@ pub(in crate::api::elastic) fn described_by(mapper: &DocMapper) -> Vec<Described
     let mut described: Vec<Described> = fields.iter().map(|field| of(field, mapper)).collect();
     if mapper.id_field() == Some("_id") {
         // What a document says of itself is none of its contents.
-        described.retain(|field| !matches!(field.path.as_str(), "_id" | "_version"));
+        described.retain(|field| {
+            !matches!(
+                field.path.as_str(),
+                "_id" | "_version" | "_routing" | "_ignored"
+            )
+        });
     }
     described
 }
@@ -121,6 +126,7 @@ fn of(field: &ResolvedField<'_>, mapper: &DocMapper) -> Described {
         is_searchable: field.indexed || field.scanned || field.is_fast() || is_timestamp,
         is_aggregatable: field.is_fast() && !has_whole_values,
         ignore_above: field.ignore_above.filter(|_| kind == KEYWORD),
+        meta: Vec::new(),
     }
 }
 
@@ -216,7 +222,7 @@ pub(in crate::api::elastic) fn mappings(config: &Value) -> Result<Value, SearchE
 }
 
 /// Returns the mapping that was put through this API, if one was.
-fn mapping_as_put(config: &Value) -> Option<Map<String, Value>> {
+pub(super) fn mapping_as_put(config: &Value) -> Option<Map<String, Value>> {
     let put = config.pointer("/doc_mapping/elasticsearch_mapping")?;
     serde_json::from_str(put.as_str()?).ok()
 }
@@ -245,7 +251,7 @@ fn overlay(properties: &mut Map<String, Value>, put: &Map<String, Value>) {
 }
 
 /// Returns the definition of a field in the mapping that was put.
-fn definition_as_put(put: &Map<String, Value>, path: &str) -> Option<Value> {
+pub(super) fn definition_as_put(put: &Map<String, Value>, path: &str) -> Option<Value> {
     let mut below = put.get("properties")?;
     let mut parts = path.split('.').peekable();
     while let Some(part) = parts.next() {
@@ -284,101 +290,4 @@ pub(in crate::api::elastic) fn field_mappings(
         }
     }
     Ok(found.into())
-}
-
-/// The indexes in which a field has a type, and whether it can be searched and aggregated in all of them.
-type Caps<'a> = (Vec<&'a str>, bool, bool);
-
-/// The fields that `_field_caps` reports.
-#[derive(Debug)]
-pub(crate) struct WantedCaps {
-    /// Only fields of these types; of any type if empty.
-    pub(in crate::api::elastic) types: Vec<String>,
-    /// True if it also names the indexes that lack a field.
-    pub(in crate::api::elastic) has_unmapped: bool,
-    /// Unmapped fields of documents in this time range.
-    pub(in crate::api::elastic) time: TimeFilter,
-}
-
-/// Returns `_field_caps` of several indexes.
-pub(in crate::api::elastic) fn field_caps(
-    indexes: &[(String, Vec<Described>)],
-    patterns: &[String],
-    wanted: &WantedCaps,
-) -> Value {
-    // By name and type.
-    let mut caps: BTreeMap<String, BTreeMap<&str, Caps<'_>>> = BTreeMap::new();
-    for (name, described) in indexes {
-        for field in described {
-            let mut patterns = patterns.iter();
-            let mut types = wanted.types.iter();
-            let is_named = patterns.any(|pattern| matches_pattern(pattern, &field.path));
-            let is_of_type = types.len() == 0 || types.any(|kind| kind == field.kind);
-            if !is_named || !is_of_type {
-                continue;
-            }
-            let of_kind = caps.entry(field.path.clone()).or_default();
-            let (of, searchable, aggregatable) =
-                of_kind
-                    .entry(field.kind)
-                    .or_insert((Vec::new(), true, true));
-            of.push(name);
-            *searchable &= field.is_searchable;
-            *aggregatable &= field.is_aggregatable;
-        }
-    }
-    let mut fields = Map::new();
-    for (path, mut of_kind) in caps {
-        let has = |name: &str| of_kind.values().any(|(of, ..)| of.contains(&name));
-        let others = indexes.iter().map(|(name, _)| name.as_str());
-        let others: Vec<&str> = others.filter(|name| !has(name)).collect();
-        if wanted.has_unmapped && !others.is_empty() {
-            of_kind.insert("unmapped", (others, false, false));
-        }
-        let mut kinds = Map::new();
-        let is_one = of_kind.len() == 1;
-        for (kind, (of, searchable, aggregatable)) in of_kind {
-            let mut cap = json!({
-                "type": kind,
-                "metadata_field": false,
-                "searchable": searchable,
-                "aggregatable": aggregatable,
-            });
-            if !is_one {
-                put(&mut cap, "indices", of.into());
-            }
-            kinds.insert(kind.to_owned(), cap);
-        }
-        fields.insert(path, kinds.into());
-    }
-    let names: Vec<&str> = indexes.iter().map(|(name, _)| name.as_str()).collect();
-    json!({"indices": names, "fields": fields})
-}
-
-/// Returns the contents of `_field_caps`, with the time filter of Quickwit's API.
-pub(in crate::api::elastic) fn wanted_caps(
-    params: &mut UrlParams,
-) -> Result<WantedCaps, SearchError> {
-    if let Some(filters) = params.names("filters")
-        && let Some(other) = filters
-            .iter()
-            .find(|name| !matches!(name.as_str(), "-metadata" | "-nested" | "-parent"))
-    {
-        return Err(SearchError::invalid(format!(
-            "filters: {other:?} is not supported; there are -metadata, -nested and -parent"
-        )));
-    }
-    let mut seconds = |name: &'static str| match params.text(name).map(str::parse::<i64>) {
-        None => Ok(None),
-        Some(Ok(seconds)) => Ok(Some(seconds)),
-        Some(Err(_)) => Err(SearchError::invalid(format!(
-            "{name}: this must be a whole number of seconds"
-        ))),
-    };
-    let time = TimeFilter::of_seconds(seconds("start_timestamp")?, seconds("end_timestamp")?);
-    Ok(WantedCaps {
-        types: params.names("types").unwrap_or_default(),
-        has_unmapped: params.flag("include_unmapped")?.unwrap_or(false),
-        time,
-    })
 }

@@ -9,21 +9,24 @@ use serde_json::{Map, Value};
 
 use super::of_indexes::read_search_of;
 use super::read::Search;
-use super::run::{found_nothing, search_both};
+use super::run::found_nothing;
 use crate::SearchError;
+use crate::api::elastic::composed::run::run_whole;
 use crate::api::elastic::errors::{Stage, error_body};
 use crate::api::elastic::names::ALL;
 use crate::api::elastic::params::{Common, UrlParams};
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
 use crate::request::AskedIndexes;
-use crate::search::run_search;
 
 /// Maximum number of searches in one request.
 const MAX_SEARCHES: usize = 500;
 
 /// Number of searches that run at once; each may use its share of the memory.
 const AT_ONCE: usize = 4;
+
+/// Beginning of the message about a total that is to be exact and is not, which refuses all searches of a list.
+const INEXACT: &str = "[rest_total_hits_as_int]";
 
 /// A search of a list, or its error; `None` if it has no index.
 pub(crate) type OneOfMany = Result<Option<(AskedIndexes, Box<Search>)>, SearchError>;
@@ -63,7 +66,12 @@ pub(in crate::api::elastic) fn read_many(
     let searches = pairs
         .iter()
         .map(|[header, body]| read_one(header, body, index, &of_all, settings));
-    Ok(searches.collect())
+    let searches: Vec<OneOfMany> = searches.collect();
+    let mut errors = searches.iter().filter_map(|search| search.as_ref().err());
+    match errors.find(|error| error.message.starts_with(INEXACT)) {
+        Some(error) => Err(error.clone()),
+        None => Ok(searches),
+    }
 }
 
 fn read_one(
@@ -122,9 +130,10 @@ pub(in crate::api::elastic) fn budget_of(searches: &[OneOfMany]) -> Budget {
     }
 }
 
-/// Runs the searches, several at once, and joins their answers.
+/// Runs the searches, several at once, and joins their answers. `total_is_number` is for those without an index.
 pub(in crate::api::elastic) async fn run_many(
     searches: Vec<OneOfMany>,
+    total_is_number: bool,
     exchange: &Exchange,
 ) -> String {
     let mut responses = Vec::with_capacity(searches.len());
@@ -132,7 +141,8 @@ pub(in crate::api::elastic) async fn run_many(
     while searches.peek().is_some() {
         let some: Vec<OneOfMany> = searches.by_ref().take(AT_ONCE).collect();
         let num = some.len() as u64;
-        let some = some.into_iter().map(|search| answer(search, num, exchange));
+        let some = some.into_iter();
+        let some = some.map(|search| answer(search, num, total_is_number, exchange));
         responses.extend(join_all(some).await);
     }
     let took_ms = exchange.report().elapsed_us / 1_000;
@@ -142,32 +152,35 @@ pub(in crate::api::elastic) async fn run_many(
     )
 }
 
-async fn answer(search: OneOfMany, at_once: u64, exchange: &Exchange) -> String {
+async fn answer(
+    search: OneOfMany,
+    at_once: u64,
+    total_is_number: bool,
+    exchange: &Exchange,
+) -> String {
     let with_status = |json: String| match json.strip_suffix('}') {
         Some(json) => format!("{json},\"status\":200}}"),
         None => json,
     };
     let (indexes, search) = match search {
         Ok(Some(search)) => search,
-        Ok(None) => return with_status(found_nothing(false).to_owned()),
+        Ok(None) => return with_status(found_nothing(false, total_is_number)),
         Err(error) => return error_body(&error, Stage::Reading, false).1.to_string(),
     };
+    let mut search = *search;
     let Search {
-        mut question,
-        mut aggregated,
+        question,
+        aggregated,
+        composed,
         ..
-    } = *search;
-    for question in std::iter::once(&mut question).chain(&mut aggregated) {
+    } = &mut search;
+    let of_groups = composed.groups.iter_mut().map(|group| &mut group.question);
+    for question in std::iter::once(question).chain(aggregated).chain(of_groups) {
         question.limits.max_resident_bytes /= at_once.max(1);
     }
-    let exchange_of_all = exchange.clone();
     let asked = indexes.clone();
-    let end = match aggregated {
-        None => run_search(question, indexes, exchange_of_all).await,
-        Some(aggregated) => search_both(question, aggregated, indexes, exchange_of_all).await,
-    };
-    match end {
-        Err(error) if asked.allows(&error) => with_status(found_nothing(false).to_owned()),
+    match run_whole(search, indexes, exchange).await {
+        Err(error) if asked.allows(&error) => with_status(found_nothing(false, total_is_number)),
         Ok(json) => with_status(json),
         Err(error) => {
             let is_late = exchange.report().timed_out;

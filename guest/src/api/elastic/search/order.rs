@@ -1,10 +1,21 @@
-//! The order of hits of a search, and where in it they begin.
+//! The order of hits of a search, where in it they begin and end, and how many are counted.
+
+use serde_json::Value;
 
 use super::sort::Sort;
 use crate::SearchError;
-use crate::api::elastic::body::{Body, wrong};
+use crate::api::elastic::body::{Body, as_written, wrong};
 use crate::api::elastic::params::UrlParams;
-use crate::request::{Question, Scroll, SortKeySpec, SortOrder, SortTarget};
+use crate::request::{Counting, Question, Scroll, SortKeySpec, SortOrder, SortTarget};
+
+/// Default number of hits.
+const DEFAULT_SIZE: u64 = 10;
+
+/// Default limit up to which hits are counted.
+const DEFAULT_COUNTED: u64 = 10_000;
+
+/// Maximum of `from` and of `size`: they are integers of 32 bits for Elasticsearch.
+const MAX_INT: i64 = i32::MAX as i64;
 
 /// The requested order of hits.
 pub(in crate::api::elastic) struct Order {
@@ -66,10 +77,10 @@ pub(in crate::api::elastic) fn order(
         ));
     }
     if question.collapse.is_some() && (is_scroll || !question.search_after.is_empty()) {
-        return Err(wrong(
-            "collapse",
-            "this goes with neither scroll nor search_after: use from",
-        ));
+        return Err(SearchError::invalid(match is_scroll {
+            true => "cannot use `collapse` in a scroll context: use from",
+            false => "cannot use `collapse` in conjunction with `search_after`: use from",
+        }));
     }
     Ok(Order { sort, scroll })
 }
@@ -88,5 +99,106 @@ pub(in crate::api::elastic) fn order_by_itself(question: &Question, score: Optio
     Sort {
         keys,
         formats: Vec::new(),
+    }
+}
+
+/// Takes a number from the URL, or else from the body.
+pub(in crate::api::elastic) fn count(
+    body: &mut Body,
+    params: &mut UrlParams,
+    key: &'static str,
+) -> Result<Option<u64>, SearchError> {
+    match params.count(key)? {
+        Some(count) => Ok(Some(count)),
+        None => body.count(key),
+    }
+}
+
+/// Takes the number of hits and of those before them.
+///
+/// # Errors
+/// If one is negative or too large, or a scroll asks for none.
+pub(in crate::api::elastic) fn window(
+    body: &mut Body,
+    params: &mut UrlParams,
+    question: &mut Question,
+) -> Result<(), SearchError> {
+    let mut number = |key: &'static str| {
+        let given = params.text(key).map(Value::from);
+        let given = given.or_else(|| body.take(key)).map(as_written);
+        match given.as_ref().map(Value::as_i64) {
+            None => Ok(None),
+            Some(Some(number)) if number < 0 => Err(SearchError::invalid(format!(
+                "[{key}] parameter cannot be negative, found [{number}]"
+            ))),
+            Some(Some(number)) if number > MAX_INT => Err(SearchError::invalid(format!(
+                "Numeric value ({number}) out of range of int (-2147483648 - 2147483647): [{key}]"
+            ))),
+            Some(number) => match number.and_then(|number| u64::try_from(number).ok()) {
+                Some(number) => Ok(Some(number)),
+                None => Err(wrong(key, "this must be a whole number, 0 or more")),
+            },
+        }
+    };
+    question.max_hits = number("size")?.unwrap_or(DEFAULT_SIZE);
+    question.start_offset = number("from")?.unwrap_or(0);
+    if question.scroll.is_none() {
+        return Ok(());
+    }
+    if question.max_hits == 0 {
+        return Err(SearchError::invalid(
+            "[size] cannot be [0] in a scroll context",
+        ));
+    }
+    match params.flag("request_cache")? {
+        Some(true) => Err(SearchError::invalid(
+            "[request_cache] cannot be used in a scroll context",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the maximum number of hits that are counted; `None` if the number is not shown.
+///
+/// # Errors
+/// If it is invalid, or the total is to be one number that the search may not find out.
+pub(in crate::api::elastic) fn most_counted(
+    body: &mut Body,
+    params: &mut UrlParams,
+    total_is_number: bool,
+    is_scroll: bool,
+) -> Result<Option<u64>, SearchError> {
+    let track = match params.text("track_total_hits").map(str::to_owned) {
+        Some(text) => Some(Value::from(text)),
+        None => body.take("track_total_hits"),
+    };
+    match track.map(as_written) {
+        None if total_is_number || is_scroll => Ok(Some(u64::MAX)),
+        None => Ok(Some(DEFAULT_COUNTED)),
+        Some(Value::Bool(true)) => Ok(Some(u64::MAX)),
+        Some(Value::Bool(false)) => Ok(None),
+        Some(count) => match (count.as_u64(), count.as_i64()) {
+            (Some(most), _) if total_is_number => Err(SearchError::invalid(format!(
+                "[rest_total_hits_as_int] cannot be used if the tracking of total hits is not accurate, got {most}"
+            ))),
+            (Some(most), _) => Ok(Some(most)),
+            // Elasticsearch's other notation for true.
+            (None, Some(-1)) => Ok(Some(u64::MAX)),
+            (None, Some(other)) => Err(SearchError::invalid(format!(
+                "[track_total_hits] parameter must be positive or equals to -1, got {other}"
+            ))),
+            (None, None) => Err(wrong(
+                "track_total_hits",
+                "this must be true, false or a whole number",
+            )),
+        },
+    }
+}
+
+/// Returns how hits are counted.
+pub(in crate::api::elastic) fn counting(most_counted: Option<u64>) -> Counting {
+    match most_counted {
+        Some(u64::MAX) => Counting::All,
+        most => Counting::UpTo(most.unwrap_or(0)),
     }
 }

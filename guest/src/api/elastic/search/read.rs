@@ -8,42 +8,39 @@ use serde_json::{Value, json};
 
 use super::highlight::highlight;
 use super::named::Named;
-use super::order::{Order, order, order_by_itself};
+use super::order::{Order, count, counting, most_counted, order, order_by_itself, window};
 use super::pit::{Pinned, read_slice};
-use super::shown::{inner_hits, shown};
+use super::shown::{hits_in_buckets, inner_hits, shown};
 use crate::SearchError;
+use crate::api::elastic::aggs::{ByDocuments, take_forms};
 use crate::api::elastic::body::{Body, as_written, query, wrong};
+use crate::api::elastic::composed::wanted::Composed;
 use crate::api::elastic::params::UrlParams;
 use crate::api::settings::ApiSettings;
 use crate::query::{QueryNode, parse_named};
 use crate::request::{
-    AnswerForm, AskedAggregations, Counting, ElasticHits, GivenQuery, Question, Scroll,
-    ShownVersions, SortKeySpec, SortTarget,
+    AnswerForm, AskedAggregations, ElasticHits, GivenQuery, Question, Scroll, ShownVersions,
+    SortKeySpec, SortTarget,
 };
-
-/// Default number of hits.
-const DEFAULT_SIZE: u64 = 10;
-
-/// Default limit up to which hits are counted.
-const DEFAULT_COUNTED: u64 = 10_000;
 
 /// A search, and the budget of its host.
 #[derive(Debug)]
 pub(crate) struct Search {
     pub(in crate::api::elastic) question: Question,
-    /// The question of the aggregations, where they cover more than the hits.
-    pub(in crate::api::elastic) aggregated: Option<Question>,
+    /// The questions of aggregations that cover other documents than the hits.
+    pub(in crate::api::elastic) aggregated: Vec<Question>,
+    /// The parts that need further searches.
+    pub(in crate::api::elastic) composed: Composed,
     pub(in crate::api::elastic) budget: Budget,
 }
 
 impl Search {
-    /// Adds the search whose documents are aggregated, if that is another one. Both run at once, and share the memory.
-    fn with(mut self, aggregated: Option<Question>) -> Self {
+    /// Adds the searches whose documents are aggregated, if those are others. All run at once, and share the memory.
+    fn with(mut self, aggregated: Vec<Question>) -> Self {
         self.aggregated = aggregated;
-        if let Some(aggregated) = &mut self.aggregated {
-            for question in [&mut self.question, aggregated] {
-                question.limits.max_resident_bytes /= 2;
-            }
+        let num_questions = self.aggregated.len() as u64 + 1;
+        for question in std::iter::once(&mut self.question).chain(&mut self.aggregated) {
+            question.limits.max_resident_bytes /= num_questions;
         }
         self
     }
@@ -77,8 +74,7 @@ pub(in crate::api::elastic) fn read_search(
     let given = Given::read(&mut body, params)?;
     question.collapse = collapse(&mut body)?;
     question.min_score = min_score(&mut body)?;
-    question.max_hits = count(&mut body, params, "size")?.unwrap_or(DEFAULT_SIZE);
-    question.start_offset = count(&mut body, params, "from")?.unwrap_or(0);
+    window(&mut body, params, &mut question)?;
     let Order { sort, scroll } = order(
         &mut body,
         params,
@@ -90,7 +86,7 @@ pub(in crate::api::elastic) fn read_search(
     let tracks_scores = tracks_scores(&mut body, params)?;
     let total_is_number = params.flag("rest_total_hits_as_int")?.unwrap_or(false);
     let is_scroll = question.scroll.is_some() || scroll.is_some();
-    let most_counted = most_counted(&mut body, params, total_is_number || is_scroll)?;
+    let most_counted = most_counted(&mut body, params, total_is_number, is_scroll)?;
     question.track_total_hits = counting(most_counted);
     question.query = given.hits()?.parse(settings.now_ms, &settings.limits)?;
     add_slice(&mut body, &mut question, pinned.is_some() || is_scroll)?;
@@ -117,7 +113,7 @@ pub(in crate::api::elastic) fn read_search(
         explains: flag(&mut body, params, "explain")?,
         profiles: profiles(&mut body, settings)?,
         inner_hits: inner_hits(&named.nested, settings)?,
-        highlight: highlight(&mut body)?,
+        highlight: highlight(&mut body, settings)?,
         has_typed_keys: params.flag("typed_keys")?.unwrap_or(false),
         scroll,
         pit_id: pinned.as_ref().map(|pinned| pinned.id.clone()),
@@ -128,17 +124,10 @@ pub(in crate::api::elastic) fn read_search(
     refuse_the_rest(&mut body, params)?;
     body.finish()?;
     let aggregated = given.aggregated(&question, settings)?;
-    let aggs = given.aggs.filter(|_| aggregated.is_none());
+    let aggs = given.aggs.filter(|_| aggregated.is_empty());
     let mut search = finish(question, aggs, budget, settings)?;
     search.question.named = parse_named(&named.clauses, settings.now_ms, &settings.limits)?;
     Ok(search.with(aggregated))
-}
-
-fn counting(most_counted: Option<u64>) -> Counting {
-    match most_counted {
-        Some(u64::MAX) => Counting::All,
-        most => Counting::UpTo(most.unwrap_or(0)),
-    }
 }
 
 /// Takes whether hits have scores, too, where something else sorts them.
@@ -168,18 +157,6 @@ fn flag(body: &mut Body, params: &mut UrlParams, key: &'static str) -> Result<bo
     }
 }
 
-/// Takes a number from the URL, or else from the body.
-fn count(
-    body: &mut Body,
-    params: &mut UrlParams,
-    key: &'static str,
-) -> Result<Option<u64>, SearchError> {
-    match params.count(key)? {
-        Some(count) => Ok(Some(count)),
-        None => body.count(key),
-    }
-}
-
 /// Takes the point in time to search, if there is one.
 fn pinned(body: &mut Body, is_scroll: bool) -> Result<Option<Pinned>, SearchError> {
     let pinned = body.take("pit").map(|pit| Pinned::of(&pit)).transpose()?;
@@ -204,38 +181,11 @@ fn scroll_from_first(
         keys: Vec::new(),
         now_ms: settings.now_ms,
         total: None,
+        page: 0,
+        begun_us: 0,
         query: params.written(),
         body: Value::from(body.map.clone()).to_string(),
     }))
-}
-
-/// Returns the maximum number of hits that are counted; `None` if the number is not shown.
-fn most_counted(
-    body: &mut Body,
-    params: &mut UrlParams,
-    counts_all: bool,
-) -> Result<Option<u64>, SearchError> {
-    let track = match params.text("track_total_hits").map(str::to_owned) {
-        Some(text) => Some(Value::from(text)),
-        None => body.take("track_total_hits"),
-    };
-    Ok(match track.map(as_written) {
-        None if counts_all => Some(u64::MAX),
-        None => Some(DEFAULT_COUNTED),
-        Some(Value::Bool(true)) => Some(u64::MAX),
-        Some(Value::Bool(false)) => None,
-        Some(count) => match count.as_u64() {
-            Some(count) => Some(count),
-            // Elasticsearch's other notation for true.
-            None if count == -1 => Some(u64::MAX),
-            None => {
-                return Err(wrong(
-                    "track_total_hits",
-                    "this must be true, false or a whole number",
-                ));
-            }
-        },
-    })
 }
 
 /// Takes the field to collapse by. See
@@ -354,12 +304,22 @@ fn finish(
 ) -> Result<Search, SearchError> {
     question.check()?;
     let (now_ms, limits) = (settings.now_ms, &settings.limits);
+    let mut aggs = aggs;
+    if let Some(aggs) = &mut aggs {
+        let score = question.query.constant_score();
+        let shown = question.elastic.as_ref();
+        let forms = take_forms(aggs, &|body| hits_in_buckets(body, shown, score, settings))?;
+        if let Some(shown) = &mut question.elastic {
+            shown.in_buckets = forms;
+        }
+    }
     let aggregations =
         aggs.map(|aggs| AskedAggregations::read(aggs, now_ms, question.is_filtered(), limits));
     question.aggregations = aggregations.transpose()?.flatten();
     Ok(Search {
         question,
-        aggregated: None,
+        aggregated: Vec::new(),
+        composed: Composed::default(),
         budget,
     })
 }
@@ -411,27 +371,41 @@ impl Given {
         Ok(named)
     }
 
-    /// Returns the question of the aggregations, where they cover more than the hits. A filter for hits alone applies
-    /// to both where there are no aggregations.
+    /// Returns the questions of aggregations that cover other documents than the hits: a filter is for the hits alone, or
+    /// some cover all documents.
     fn aggregated(
         &self,
         question: &Question,
         settings: &ApiSettings,
-    ) -> Result<Option<Question>, SearchError> {
-        let (Some(_), Some(aggs)) = (&self.post_filter, &self.aggs) else {
-            return Ok(None);
+    ) -> Result<Vec<Question>, SearchError> {
+        let Some(aggs) = &self.aggs else {
+            return Ok(Vec::new());
         };
-        let query = GivenQuery::of(&self.query)?;
-        let aggregated = Question {
-            query: query.parse(settings.now_ms, &settings.limits)?,
-            max_hits: 0,
-            start_offset: 0,
-            search_after: Vec::new(),
-            form: http_form(false),
-            ..question.clone()
-        };
-        let aggregated = finish(aggregated, Some(aggs.clone()), Budget::default(), settings)?;
-        Ok(Some(aggregated.question))
+        let ByDocuments { of_query, global } = ByDocuments::of(aggs);
+        if self.post_filter.is_none() && global.is_empty() {
+            return Ok(Vec::new());
+        }
+        let everything = json!({"match_all": {}});
+        let parts = [(&self.query, of_query), (&everything, global)];
+        let parts = parts.into_iter().filter(|(_, aggs)| !aggs.is_empty());
+        let questions = parts.map(|(query, aggs)| {
+            let query = GivenQuery::of(query)?;
+            let mut aggregated = Question {
+                query: query.parse(settings.now_ms, &settings.limits)?,
+                max_hits: 0,
+                start_offset: 0,
+                search_after: Vec::new(),
+                form: http_form(false),
+                ..question.clone()
+            };
+            if let Some(shown) = &mut aggregated.elastic {
+                shown.profiles = false;
+            }
+            let aggs = Value::Object(aggs);
+            let search = finish(aggregated, Some(aggs), Budget::default(), settings)?;
+            Ok(search.question)
+        });
+        questions.collect()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Running a search, and answers without a search.
 
 use canter_protocol::HttpResponse;
-use futures_util::future::join;
+use futures_util::future::{join, join_all};
 
 use crate::SearchError;
 use crate::api::elastic::errors::elastic_text;
@@ -10,39 +10,58 @@ use crate::request::{AskedIndexes, Question};
 use crate::search::run_search;
 
 /// Returns the answer where no index is searched.
-pub(in crate::api::elastic) fn found_nothing(counts: bool) -> &'static str {
+pub(in crate::api::elastic) fn found_nothing(counts: bool, total_is_number: bool) -> String {
+    let total = match total_is_number {
+        true => "0",
+        false => r#"{"value":0,"relation":"eq"}"#,
+    };
+    const SHARDS: &str = r#""_shards":{"total":0,"successful":0,"skipped":0,"failed":0}"#;
     match counts {
-        true => r#"{"count":0,"_shards":{"total":0,"successful":0,"skipped":0,"failed":0}}"#,
-        false => {
-            r#"{"took":0,"timed_out":false,"_shards":{"total":0,"successful":0,"skipped":0,"failed":0},"hits":{"total":{"value":0,"relation":"eq"},"max_score":0.0,"hits":[]}}"#
-        }
+        true => format!("{{\"count\":0,{SHARDS}}}"),
+        false => format!(
+            "{{\"took\":0,\"timed_out\":false,{SHARDS},\"hits\":{{\"total\":{total},\"max_score\":0.0,\"hits\":[]}}}}"
+        ),
     }
 }
 
-/// Runs a search whose aggregations cover more documents than its hits: both parts at once, joined into one answer.
+/// Runs a search whose aggregations cover other documents than its hits: all parts at once, joined into one answer.
 pub(in crate::api::elastic) async fn search_both(
     question: Question,
-    aggregated: Question,
+    aggregated: Vec<Question>,
     indexes: AskedIndexes,
     exchange: Exchange,
 ) -> Result<String, SearchError> {
     let hits = run_search(question, indexes.clone(), exchange.clone());
-    let aggregations = run_search(aggregated, indexes, exchange);
-    let (hits, aggregations) = join(hits, aggregations).await;
-    let (hits, aggregations) = (hits?, aggregations?);
+    let aggregations = aggregated
+        .into_iter()
+        .map(|aggregated| run_search(aggregated, indexes.clone(), exchange.clone()));
+    let (hits, aggregations) = join(hits, join_all(aggregations)).await;
+    let hits = hits?;
+    let aggregations = aggregations.into_iter().collect::<Result<Vec<_>, _>>()?;
+    joined(&hits, &aggregations)
+        .ok_or_else(|| SearchError::internal("an answer of an unknown form"))
+}
+
+/// Joins an answer with hits and answers with aggregations.
+fn joined(hits: &str, aggregations: &[String]) -> Option<String> {
     // Quotes inside strings are escaped, so these matches are keys.
     const HITS: &str = ",\"hits\":{";
-    const AGGREGATIONS: &str = "\"hits\":[]},\"aggregations\":";
-    let parts = || {
-        let (head, hits) = hits.strip_suffix('}')?.split_once(HITS)?;
-        let (other, aggregations) = aggregations.split_once(AGGREGATIONS)?;
+    const AGGREGATIONS: &str = "\"hits\":[]},\"aggregations\":{";
+    let (head, hits) = hits.strip_suffix('}')?.split_once(HITS)?;
+    let mut head = head;
+    let mut results = Vec::with_capacity(aggregations.len());
+    for answer in aggregations {
+        let (other, result) = answer.strip_suffix("}}")?.split_once(AGGREGATIONS)?;
         let (other, _) = other.split_once(HITS)?;
         // The answer reports what the aggregations lack; the hits lack no more than that.
         let is_whole = other.contains("\"timed_out\":false") && other.contains("\"failed\":0");
-        let head = if is_whole { head } else { other };
-        Some([head, HITS, hits, ",\"aggregations\":", aggregations].concat())
-    };
-    parts().ok_or_else(|| SearchError::internal("an answer of an unknown form"))
+        if !is_whole {
+            head = other;
+        }
+        results.push(result);
+    }
+    let results = results.join(",");
+    Some([head, HITS, hits, ",\"aggregations\":{", &results, "}}"].concat())
 }
 
 /// Returns the answer of a search in the form of one that ran in the background.

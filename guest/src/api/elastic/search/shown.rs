@@ -1,13 +1,18 @@
 //! Contents of hits: parts of documents, and fields.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::highlight::{highlight, read_highlight};
+use super::sort::Sort;
 use crate::SearchError;
 use crate::api::elastic::body::{Body, as_written, wrong};
 use crate::api::elastic::params::UrlParams;
 use crate::api::settings::ApiSettings;
 use crate::query::{QueryNode, parse_named};
-use crate::request::{AS_IN_COLUMN, InnerHits, NamedField, SourceFilter};
+use crate::request::{
+    AS_IN_COLUMN, DateFormat, ElasticHits, HitsInBuckets, InnerHits, NamedField, ShownVersions,
+    SortKeySpec, SortMode, SortOrder, SortTarget, SourceFilter,
+};
 
 /// Parses a name or a list of names.
 fn names(key: &str, value: &Value) -> Result<Vec<String>, SearchError> {
@@ -60,6 +65,7 @@ pub(in crate::api::elastic) fn shown(
         names => names.split(',').map(str::trim).collect(),
     });
     let given = of_url.or_else(|| body.take("_source"));
+    let has_source = given.is_some();
     let mut source = given
         .map(|value| source_of(&value))
         .transpose()?
@@ -70,29 +76,43 @@ pub(in crate::api::elastic) fn shown(
     if let Some(excludes) = params.names("_source_excludes") {
         source.excludes = excludes;
     }
-    match body.take("stored_fields") {
-        None => {}
-        Some(value) => match names("stored_fields", &value)?.as_slice() {
-            [none] if none == "_none_" => source.is_off = true,
-            [all] if all == "*" || all == "_source" => {}
-            [] => source.is_off = true,
-            _ => {
-                return Err(wrong(
-                    "stored_fields",
-                    "fields are not stored one by one: use _source or fields",
-                ));
-            }
-        },
-    }
     let mut fields = Vec::new();
+    let of_url = params.names("stored_fields").map(Value::from);
+    if let Some(value) = of_url.or_else(|| body.take("stored_fields")) {
+        let stored = names("stored_fields", &value)?;
+        let shows_source = |name: &String| name == "_source" || name == "*";
+        if stored.iter().any(|name| name == NONE) {
+            if stored.len() > 1 {
+                let what = "cannot combine _none_ with other fields";
+                return Err(wrong("stored_fields", what));
+            }
+            source.is_off = true;
+            source.hides_id = true;
+        } else if !has_source && !stored.iter().any(shows_source) {
+            source.is_off = true;
+        }
+        let stored = stored
+            .into_iter()
+            .filter(|name| !shows_source(name) && name != NONE);
+        fields.extend(stored.map(|name| (name, None)));
+    }
     fields.extend(named_fields("fields", body.take("fields"))?);
-    let as_in_column = || Some(AS_IN_COLUMN.to_owned());
-    let of_columns = named_fields("docvalue_fields", body.take("docvalue_fields"))?.into_iter();
-    fields.extend(of_columns.map(|(name, format)| (name, format.or_else(as_in_column))));
+    if let Some(wanted) = body.take("docvalue_fields") {
+        fields.extend(of_columns(wanted)?);
+    }
     if let Some(names) = params.names("docvalue_fields") {
-        fields.extend(names.into_iter().map(|name| (name, as_in_column())));
+        fields.extend(of_columns(names.into())?);
     }
     Ok((source, fields))
+}
+
+/// Parses `docvalue_fields`.
+fn of_columns(json: Value) -> Result<Vec<NamedField>, SearchError> {
+    let fields = named_fields("docvalue_fields", Some(json))?.into_iter();
+    let as_in_column = || Some(AS_IN_COLUMN.to_owned());
+    Ok(fields
+        .map(|(name, format)| (name, format.or_else(as_in_column)))
+        .collect())
 }
 
 /// Parses `["a", {"field": "b", "format": "epoch_millis"}]`.
@@ -131,6 +151,9 @@ fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, Searc
     fields.collect()
 }
 
+/// Value of `stored_fields` for hits without ids and sources.
+const NONE: &str = "_none_";
+
 /// Number of objects that `inner_hits` shows by default.
 const DEFAULT_INNER_HITS: usize = 3;
 
@@ -160,6 +183,10 @@ pub(super) fn inner_hits(
             from: 0,
             size: DEFAULT_INNER_HITS,
             source: SourceFilter::default(),
+            versions: ShownVersions::default(),
+            fields: Vec::new(),
+            highlight: None,
+            sort: Vec::new(),
         };
         for (key, value) in options {
             let count = value.as_u64().and_then(|count| usize::try_from(count).ok());
@@ -168,11 +195,22 @@ pub(super) fn inner_hits(
                 ("from", _, Some(from)) => inner.from = from,
                 ("size", _, Some(size)) => inner.size = size,
                 ("_source", value, _) => inner.source = source_of(value)?,
+                ("version", Value::Bool(flag), _) => inner.versions.version = *flag,
+                ("seq_no_primary_term", Value::Bool(flag), _) => inner.versions.seq_no = *flag,
+                ("fields", value, _) => {
+                    inner.fields.extend(named_fields(key, Some(value.clone()))?)
+                }
+                ("docvalue_fields", value, _) => inner.fields.extend(of_columns(value.clone())?),
+                ("highlight", value, _) => {
+                    inner.highlight = Some(read_highlight(value.clone(), settings)?);
+                }
+                ("sort", value, _) => inner.sort = Sort::of(value)?.keys,
                 // All objects of a hit have the same score.
                 ("ignore_unmapped", Value::Bool(_), _) => {}
                 _ => {
                     return Err(wrong(&format!(
-                        "{key:?} is not known here or has a wrong value; there are _source, from, name, size"
+                        "{key:?} is not known here or has a wrong value; there are _source, docvalue_fields, fields, \
+                         from, highlight, name, seq_no_primary_term, size, sort, version"
                     )));
                 }
             }
@@ -189,4 +227,111 @@ pub(super) fn inner_hits(
         true => Err(wrong("inner_hits", "a search has at most 100 of these")),
         false => Ok(found),
     }
+}
+
+/// Parses the contents of hits in buckets, and returns what is left of their aggregation. `query` is what hits of the
+/// whole search show, and `score` the score of all, where none is computed.
+///
+/// # Errors
+/// If something is unknown, of another type, or not supported.
+pub(in crate::api::elastic) fn hits_in_buckets(
+    map: Map<String, Value>,
+    query: Option<&ElasticHits>,
+    score: Option<f32>,
+    settings: &ApiSettings,
+) -> Result<(HitsInBuckets, Map<String, Value>), SearchError> {
+    let mut body = Body { map };
+    let mut params = UrlParams::of("")?;
+    let mut rest = Map::new();
+    for key in ["size", "from"] {
+        rest.extend(body.take(key).map(|value| (key.to_owned(), value)));
+    }
+    let sort = body.take("sort").map(|sort| Sort::of(&sort)).transpose()?;
+    let sort = sort.filter(|sort| !sort.keys.is_empty());
+    let shows_sort = sort.is_some();
+    let sort = sort.unwrap_or_else(|| by_score(score));
+    let (source, fields) = shown(&mut body, &mut params)?;
+    let versions = ShownVersions {
+        version: flag(&mut body, "version")?,
+        seq_no: flag(&mut body, "seq_no_primary_term")?,
+    };
+    let tracks_scores = flag(&mut body, "track_scores")?;
+    let elastic = ElasticHits {
+        source,
+        fields,
+        versions,
+        shows_sort,
+        score: score.filter(|_| !shows_sort || tracks_scores),
+        explains: flag(&mut body, "explain")?,
+        highlight: highlight(&mut body, settings)?,
+        inner_hits: query.map_or_else(Vec::new, |shown| shown.inner_hits.clone()),
+        date_formats: sort.formats,
+        ..ElasticHits::default()
+    };
+    body.only("script_fields", &[json!({})], "scripts are not supported")?;
+    body.finish()?;
+    // Documents with equal values come in the order of the index.
+    let is_doc = |key: &SortKeySpec| matches!(key.target, SortTarget::Doc | SortTarget::SplitDoc);
+    let keys: Vec<SortKeySpec> = sort
+        .keys
+        .into_iter()
+        .take_while(|key| !is_doc(key))
+        .collect();
+    let written = keys.iter().map(written).collect::<Result<_, _>>()?;
+    rest.insert("sort".to_owned(), Value::Array(written));
+    let form = HitsInBuckets {
+        sort: keys,
+        shown: elastic,
+    };
+    Ok((form, rest))
+}
+
+/// Returns the order of hits for which none is given.
+fn by_score(score: Option<f32>) -> Sort {
+    let mut sort = Sort::default();
+    if score.is_none() {
+        sort.keys
+            .push(SortKeySpec::new(SortTarget::Score, SortOrder::Descending));
+        sort.formats.push(DateFormat::Usual);
+    }
+    sort
+}
+
+fn flag(body: &mut Body, key: &str) -> Result<bool, SearchError> {
+    match body.take(key).map(as_written) {
+        None => Ok(false),
+        Some(Value::Bool(flag)) => Ok(flag),
+        Some(_) => Err(wrong(key, "this must be true or false")),
+    }
+}
+
+/// Returns a key of an order in the form that aggregations take.
+fn written(key: &SortKeySpec) -> Result<Value, SearchError> {
+    let name = match &key.target {
+        SortTarget::Score => "_score",
+        SortTarget::Field(name) => name,
+        SortTarget::Distance(_) => {
+            return Err(wrong("sort", "_geo_distance is not supported in buckets"));
+        }
+        SortTarget::Doc | SortTarget::SplitDoc => "_doc",
+    };
+    let mut how = Map::new();
+    let order = match key.order {
+        SortOrder::Ascending => "asc",
+        SortOrder::Descending => "desc",
+    };
+    how.insert("order".to_owned(), order.into());
+    if key.missing_first {
+        how.insert("missing".to_owned(), "_first".into());
+    }
+    let mode = match key.mode {
+        SortMode::Nearest => None,
+        SortMode::Min => Some("min"),
+        SortMode::Max => Some("max"),
+        SortMode::Sum => Some("sum"),
+        SortMode::Avg => Some("avg"),
+        SortMode::Median => Some("median"),
+    };
+    how.extend(mode.map(|mode| ("mode".to_owned(), mode.into())));
+    Ok(json!({ name: how }))
 }

@@ -78,7 +78,7 @@ impl Builder<'_> {
             None => return Ok(None),
         };
         let automata = &mut self.needs.automata;
-        automata.push((field.field, automaton.clone()));
+        automata.push((field.field, automaton.clone(), false));
         Ok(Some(Box::new(AutomatonQuery {
             field: field.field,
             automaton,

@@ -5,7 +5,7 @@ use tantivy::query::{BoostQuery, EmptyQuery, Query};
 use super::named::{Named, may_match};
 use crate::SearchError;
 use crate::query::build::builder::{Builder, all_of, any_of};
-use crate::query::build::matching::so_many_of;
+use crate::query::build::words::so_many_of;
 use crate::query::tree::{Combine, InFields, Leaf, Match, Words};
 
 impl Builder<'_> {
@@ -17,6 +17,7 @@ impl Builder<'_> {
         let named = self.named(wanted)?;
         let is_lenient = wanted.is_lenient || !named.is_exact;
         if let (Combine::Cross(others), Leaf::Match(text)) = (wanted.combine, &wanted.leaf)
+            && text.analyzer.is_none()
             && let Some(words) = self.common_words(&named, text)
         {
             return self.across(&named, text, &words, others.0, is_lenient);

@@ -166,11 +166,16 @@ impl Builder<'_> {
     /// Returns the paths of all fields that have an index or a column, each once.
     fn searched_paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
+        // What a document says of itself is none of its contents.
+        let has_own_ids = self.mapper.id_field() == Some("_id");
         for field in self.mapper.fields() {
             // Whole values of a text with words are found by its words.
             let is_searched = field.indexed || field.scanned || field.is_fast();
-            if is_searched && field.view.is_none() && !is_json(&field) {
-                paths.push(field.path());
+            let path = field.path();
+            let is_about_itself =
+                has_own_ids && matches!(path.as_str(), "_version" | "_routing" | "_ignored");
+            if is_searched && field.view.is_none() && !is_json(&field) && !is_about_itself {
+                paths.push(path);
             }
         }
         paths.extend(self.found_paths.into_iter().flatten().cloned());

@@ -2,6 +2,7 @@
 //!
 //! See <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-function-score-query>.
 
+use canter_geo::{Metric, Point};
 use tantivy::columnar::{Column, DynamicColumn};
 use tantivy::query::{EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, Term};
@@ -255,6 +256,12 @@ impl OpenFunction {
                     _ => 1.0,
                 }
             }
+            FunctionKind::NearPlace {
+                origin, pivot_m, ..
+            } => {
+                let distance = self.values.metres(doc, Point::of_code(*origin));
+                distance.map_or(0.0, |distance| pivot_m / (pivot_m + distance))
+            }
             FunctionKind::Nearness { origin, pivot, .. } => {
                 let pick = |measure: &Measure| self.values.measure(measure);
                 match (pick(origin), pick(pivot)) {
@@ -374,6 +381,16 @@ impl Values {
             true => measure.ns,
             false => measure.number,
         }
+    }
+
+    /// Returns the distance of a document's nearest point; `None` without one.
+    fn metres(&self, doc: DocId, origin: Point) -> Option<f64> {
+        let codes = self.columns.iter().flat_map(|column| match column {
+            NumberColumn::Unsigned(column) => column.values_for_doc(doc).collect(),
+            _ => Vec::new(),
+        });
+        let distances = codes.map(|code| Metric::Arc.between(origin, Point::of_code(code)));
+        distances.reduce(f64::min)
     }
 
     /// Returns the distance of a document beyond `offset`; `None` without a value.

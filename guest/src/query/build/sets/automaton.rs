@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use tantivy::Term;
+use tantivy::postings::TermInfo;
 use tantivy::query::{AutomatonWeight, DfaWrapper, EnableScoring, FuzzyTermQuery, Query, Weight};
 use tantivy::schema::Field;
+use tantivy::termdict::TermDictionary;
 use tantivy_common::json_path_writer::JSON_END_OF_PATH;
 use tantivy_fst::{Automaton, Regex};
 
@@ -211,6 +213,39 @@ impl TermAutomaton {
             Self::AtAnyPath(terms) => takes(terms.as_ref(), term),
         }
     }
+
+    /// Calls `each` with the places of the lists of all terms of a dictionary that it accepts.
+    ///
+    /// # Errors
+    /// A read that missed; damage.
+    pub(crate) fn for_each_term(
+        &self,
+        terms: &TermDictionary,
+        each: &mut dyn FnMut(&TermInfo),
+    ) -> tantivy::Result<()> {
+        match self {
+            Self::Regex(regex) => for_each_term(regex.as_ref(), terms, each),
+            Self::Near(near) => for_each_term(near.as_ref(), terms, each),
+            Self::OneOf(set) => for_each_term(set.as_ref(), terms, each),
+            Self::AtAnyPath(set) => for_each_term(set.as_ref(), terms, each),
+        }
+    }
+}
+
+/// Calls `each` with the places of the lists of the terms that an automaton accepts.
+fn for_each_term<A: Automaton>(
+    automaton: &A,
+    terms: &TermDictionary,
+    each: &mut dyn FnMut(&TermInfo),
+) -> tantivy::Result<()>
+where
+    A::State: Clone,
+{
+    let mut found = terms.search(automaton).without_keys().into_stream()?;
+    while let Some(info) = found.next_without_key() {
+        each(info);
+    }
+    Ok(())
 }
 
 fn takes<A: Automaton>(automaton: &A, term: &[u8]) -> bool {

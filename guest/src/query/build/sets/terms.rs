@@ -51,7 +51,7 @@ impl Builder<'_> {
             for (field, terms) in of_fields {
                 let terms = SortedTerms::new(terms.into_iter());
                 let automaton = TermAutomaton::OneOf(Arc::new(terms));
-                self.needs.automata.push((field, automaton.clone()));
+                self.needs.automata.push((field, automaton.clone(), false));
                 others.push(Box::new(AutomatonQuery { field, automaton }));
             }
         }

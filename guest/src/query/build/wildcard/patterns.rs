@@ -156,11 +156,7 @@ pub(crate) fn build_prefix(
     field: &ResolvedField<'_>,
     start: &str,
 ) -> Result<Box<dyn Query>, SearchError> {
-    let mut expression = String::new();
-    for character in start.chars() {
-        push_escaped(&mut expression, character);
-    }
-    automaton(builder, field, &(expression + ANY_TEXT))
+    automaton(builder, field, &(literal_expression(start) + ANY_TEXT))
 }
 
 pub(crate) fn build_regex(
@@ -196,22 +192,8 @@ pub(crate) fn automaton(
     field: &ResolvedField<'_>,
     pattern: &str,
 ) -> Result<Box<dyn Query>, SearchError> {
-    let pattern = match field.kind {
-        FieldKind::Json(json) => {
-            // Terms of a JSON field begin with their path and type.
-            let mut base = json_base_term(field, json);
-            base.append_type_and_str("");
-            let path = String::from_utf8_lossy(base.serialized_value_bytes()).into_owned();
-            let mut full = String::new();
-            for character in path.chars() {
-                push_escaped(&mut full, character);
-            }
-            full + pattern
-        }
-        _ => pattern.to_owned(),
-    };
     builder.spend_pattern()?;
-    let regex = TermAutomaton::Regex(compiled(&pattern)?);
+    let regex = TermAutomaton::Regex(compiled(&of_path(field, pattern))?);
     Ok(find_automaton(builder, field, regex))
 }
 
@@ -230,11 +212,31 @@ pub(crate) fn find_automaton(
     builder
         .needs
         .automata
-        .push((field.field, automaton.clone()));
+        .push((field.field, automaton.clone(), false));
     Box::new(AutomatonQuery {
         field: field.field,
         automaton,
     })
+}
+
+/// Returns the expression for the terms of a field whose text matches an expression.
+pub(crate) fn of_path(field: &ResolvedField<'_>, pattern: &str) -> String {
+    match field.kind {
+        FieldKind::Json(json) => {
+            // Terms of a JSON field begin with their path and type.
+            let mut base = json_base_term(field, json);
+            base.append_type_and_str("");
+            literal_expression(&String::from_utf8_lossy(base.serialized_value_bytes())) + pattern
+        }
+        _ => pattern.to_owned(),
+    }
+}
+
+/// Returns the expression that matches a text only.
+pub(crate) fn literal_expression(text: &str) -> String {
+    let mut expression = String::new();
+    text.chars().for_each(|c| push_escaped(&mut expression, c));
+    expression
 }
 
 pub(crate) fn push_escaped(pattern: &mut String, character: char) {

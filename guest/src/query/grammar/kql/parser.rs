@@ -261,6 +261,7 @@ impl<'t> Parser<'t> {
         let matched = Match {
             field: None,
             text: literal.text,
+            analyzer: None,
             words,
             fuzziness: None,
             is_all_without_words: false,

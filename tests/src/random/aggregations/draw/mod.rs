@@ -81,7 +81,7 @@ impl<R: Rng> Generator<'_, R> {
             true => self.level(depth + 1, left, filters),
             false => Map::new(),
         };
-        let (kind, body) = match self.rng.random_range(0..17) {
+        let (kind, body) = match self.rng.random_range(0..19) {
             0..4 => ("terms", self.terms(depth, &inside)?),
             4 => ("multi_terms", self.multi_terms(depth, &inside)?),
             5 => ("rare_terms", self.rare_terms()?),
@@ -92,6 +92,8 @@ impl<R: Rng> Generator<'_, R> {
             13 => ("filter", self.query(filters)),
             14 => ("filters", self.filters(filters)),
             15 => ("auto_date_histogram", self.auto_date_histogram()?),
+            16 => ("adjacency_matrix", self.adjacency_matrix(filters)),
+            17 => ("ip_prefix", self.ip_prefix()?),
             _ => ("missing", json!({ "field": self.path(is_column)? })),
         };
         let mut agg = json!({ kind: body });
@@ -186,5 +188,39 @@ impl<R: Rng> Generator<'_, R> {
             _ => {}
         }
         body
+    }
+
+    fn adjacency_matrix(&mut self, filters: &mut Filters) -> Value {
+        let num = self.rng.random_range(2..5);
+        let named = (0..num).map(|nth| (format!("q{}", num - nth), self.query(filters)));
+        let named: Map<String, Value> = named.collect();
+        let mut body = json!({ "filters": named });
+        if self.flip(0.3) {
+            body["separator"] = json!(one_of(&mut self.rng, &["|", " and ", ""]));
+        }
+        if self.flip(0.2) {
+            body["show_only_intersecting"] = json!(true);
+        }
+        body
+    }
+
+    fn ip_prefix(&mut self) -> Option<Value> {
+        let path = self.path(|field| is_column(field) && field.kind == Kind::Ip)?;
+        let is_ipv6 = self.flip(0.4);
+        let len = match is_ipv6 {
+            true => self.rng.random_range(0..129),
+            false => self.rng.random_range(0..33),
+        };
+        let mut body = json!({ "field": path, "prefix_length": len, "is_ipv6": is_ipv6 });
+        if self.flip(0.3) {
+            body["append_prefix_length"] = json!(true);
+        }
+        if self.flip(0.3) {
+            body["keyed"] = json!(true);
+        }
+        if self.flip(0.3) {
+            body["min_doc_count"] = json!(self.rng.random_range(1..4));
+        }
+        Some(body)
     }
 }

@@ -4,16 +4,17 @@ use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::Term;
 use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, Occur, Query};
 
-use super::builder::{Builder, all_of, any_of, has_nothing};
-use super::literal::{find_term, words};
-use super::value::{json_base_term, json_value_term, text_of, tokenize};
-use super::wildcard::build_prefix;
+use super::analyzers::chosen;
 use crate::SearchError;
+use crate::query::build::builder::{Builder, all_of, any_of, has_nothing};
+use crate::query::build::literal::{find_term, words};
+use crate::query::build::value::{json_base_term, json_value_term, text_of, tokenize};
+use crate::query::build::wildcard::build_prefix;
 use crate::query::tree::{Given, Literal, Match, MinShould, Words};
 
 impl Builder<'_> {
     /// Builds a query for the documents that contain the words of a text.
-    pub(super) fn matching(
+    pub(in crate::query::build) fn matching(
         &mut self,
         name: &str,
         wanted: &Match,
@@ -27,7 +28,7 @@ impl Builder<'_> {
             is_number: false,
         };
         let is_searched = field.indexed || field.scanned;
-        let (tokenizer, record) = match field.kind {
+        let (own, record) = match field.kind {
             FieldKind::Text(text) if is_searched => (&text.tokenizer, text.record),
             FieldKind::Json(json) if is_searched => (&json.tokenizer, json.record),
             _ if wanted.fuzziness.is_some() => {
@@ -50,6 +51,7 @@ impl Builder<'_> {
                 };
             }
         };
+        let tokenizer = chosen(self.mapper, wanted.analyzer.as_deref(), own)?;
         let terms = tokenize(
             self.mapper,
             tokenizer,
@@ -159,7 +161,7 @@ impl Builder<'_> {
 }
 
 /// Matches if at least `min_should` of the queries do; one by default.
-pub(super) fn so_many_of(
+pub(in crate::query::build) fn so_many_of(
     queries: Vec<Box<dyn Query>>,
     min_should: Option<&MinShould>,
 ) -> Box<dyn Query> {

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use super::Reader;
-use super::leaf;
-use super::params::{Params, given, wrong};
-use super::settings::{fuzziness, min_should, needs_all, rewrite};
 use crate::SearchError;
+use crate::query::dsl::Reader;
+use crate::query::dsl::leaf;
+use crate::query::dsl::params::{Params, given, wrong};
+use crate::query::dsl::settings::{fuzziness, min_should, needs_all, rewrite};
 use crate::query::tree::{Fuzziness, Leaf, Match, QueryNode, Words};
 
 /// The field of a clause: its name, and its parameters or only the text.
-pub(super) enum OfField<'j> {
+pub(in crate::query::dsl) enum OfField<'j> {
     /// `{"field": "text"}`
     Text(String, String),
     /// `{"field": {"query": "text", ...}}`
@@ -21,7 +21,7 @@ pub(super) enum OfField<'j> {
 ///
 /// # Errors
 /// If there are several or none, or it has no value.
-pub(super) fn of_field<'j>(params: &Params<'j>) -> Result<OfField<'j>, SearchError> {
+pub(in crate::query::dsl) fn of_field<'j>(params: &Params<'j>) -> Result<OfField<'j>, SearchError> {
     let (name, value) = params.only_other()?;
     let path = format!("{}.{name}", params.path);
     canter_aggregations::check_name(&params.path, name)?;
@@ -44,6 +44,7 @@ fn plain(field: Option<String>, text: String, words: Words) -> Match {
     Match {
         field,
         text,
+        analyzer: None,
         words,
         fuzziness: None,
         is_all_without_words: false,
@@ -54,6 +55,7 @@ fn plain(field: Option<String>, text: String, words: Words) -> Match {
 /// Parameters that all of these clauses share.
 struct Common {
     text: String,
+    analyzer: Option<String>,
     is_all_without_words: bool,
     is_lenient: bool,
     boost: f32,
@@ -63,6 +65,7 @@ fn common(params: &mut Params<'_>) -> Result<Common, SearchError> {
     let all = params.choice("zero_terms_query", &[("none", false), ("all", true)])?;
     Ok(Common {
         text: params.needed("query")?.text,
+        analyzer: params.text("analyzer")?,
         is_all_without_words: all.unwrap_or(false),
         is_lenient: params.flag("lenient")?.unwrap_or(false),
         boost: params.boost()?,
@@ -74,6 +77,7 @@ impl Common {
         let matched = Match {
             field: Some(field),
             text: self.text,
+            analyzer: self.analyzer,
             words,
             fuzziness,
             is_all_without_words: self.is_all_without_words,
@@ -85,7 +89,7 @@ impl Common {
 
 impl Reader<'_> {
     /// Parses `match`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-query>.
-    pub(super) fn match_words(params: Params<'_>) -> Result<QueryNode, SearchError> {
+    pub(in crate::query::dsl) fn match_words(params: Params<'_>) -> Result<QueryNode, SearchError> {
         let (field, mut params) = match of_field(&params)? {
             OfField::Params(field, params) => (field, params),
             OfField::Text(field, text) => {
@@ -106,7 +110,9 @@ impl Reader<'_> {
 
     /// Parses `match_phrase`, see
     /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-query-phrase>.
-    pub(super) fn match_phrase(params: Params<'_>) -> Result<QueryNode, SearchError> {
+    pub(in crate::query::dsl) fn match_phrase(
+        params: Params<'_>,
+    ) -> Result<QueryNode, SearchError> {
         let (field, mut params) = match of_field(&params)? {
             OfField::Params(field, params) => (field, params),
             OfField::Text(field, text) => {
@@ -122,7 +128,9 @@ impl Reader<'_> {
 
     /// Parses `match_phrase_prefix`, see
     /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-query-phrase-prefix>.
-    pub(super) fn match_phrase_prefix(params: Params<'_>) -> Result<QueryNode, SearchError> {
+    pub(in crate::query::dsl) fn match_phrase_prefix(
+        params: Params<'_>,
+    ) -> Result<QueryNode, SearchError> {
         let (field, mut params) = match of_field(&params)? {
             OfField::Params(field, params) => (field, params),
             OfField::Text(field, text) => {
@@ -139,7 +147,9 @@ impl Reader<'_> {
 
     /// Parses `match_bool_prefix`, see
     /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-match-bool-prefix-query>.
-    pub(super) fn match_bool_prefix(params: Params<'_>) -> Result<QueryNode, SearchError> {
+    pub(in crate::query::dsl) fn match_bool_prefix(
+        params: Params<'_>,
+    ) -> Result<QueryNode, SearchError> {
         let (field, mut params) = match of_field(&params)? {
             OfField::Params(field, params) => (field, params),
             OfField::Text(field, text) => {
@@ -160,7 +170,7 @@ impl Reader<'_> {
 }
 
 /// Takes the number of words that must match: `operator` and `minimum_should_match`.
-pub(super) fn words(params: &mut Params<'_>) -> Result<Words, SearchError> {
+pub(in crate::query::dsl) fn words(params: &mut Params<'_>) -> Result<Words, SearchError> {
     let needs_all = needs_all(params, "operator")?;
     let min_should = min_should(params)?;
     Ok(match needs_all {
@@ -170,7 +180,7 @@ pub(super) fn words(params: &mut Params<'_>) -> Result<Words, SearchError> {
 }
 
 /// Takes the number of words that must match, where the last word is a prefix.
-pub(super) fn prefix_words(params: &mut Params<'_>) -> Result<Words, SearchError> {
+pub(in crate::query::dsl) fn prefix_words(params: &mut Params<'_>) -> Result<Words, SearchError> {
     Ok(Words::Prefix {
         needs_all: needs_all(params, "operator")?.unwrap_or(false),
         min_should: min_should(params)?,
@@ -178,7 +188,7 @@ pub(super) fn prefix_words(params: &mut Params<'_>) -> Result<Words, SearchError
 }
 
 /// Refuses a slop in a phrase whose last word is a prefix.
-pub(super) fn no_slop(params: &mut Params<'_>) -> Result<(), SearchError> {
+pub(in crate::query::dsl) fn no_slop(params: &mut Params<'_>) -> Result<(), SearchError> {
     match params.count("slop")? {
         None | Some(0) => Ok(()),
         Some(_) => Err(wrong(

@@ -1,10 +1,10 @@
 //! `multi_match`: a text in several fields.
 
-use super::Reader;
 use super::full_text::{no_slop, prefix_words, words};
-use super::params::{Params, wrong};
-use super::settings::{fuzziness, rewrite, weighed};
 use crate::SearchError;
+use crate::query::dsl::Reader;
+use crate::query::dsl::params::{Params, wrong};
+use crate::query::dsl::settings::{fuzziness, rewrite, weighed};
 use crate::query::tree::{Combine, Factor, InFields, Leaf, Match, QueryNode, Words};
 
 /// The types of the clause.
@@ -30,7 +30,9 @@ const KINDS: [(&str, Kind); 6] = [
 impl Reader<'_> {
     /// Parses `combined_fields`: the fields count as one. See
     /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-combined-fields-query>.
-    pub(super) fn combined_fields(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+    pub(in crate::query::dsl) fn combined_fields(
+        mut params: Params<'_>,
+    ) -> Result<QueryNode, SearchError> {
         let text = params.needed("query")?.text;
         let names = params.texts("fields")?;
         if names.is_empty() {
@@ -48,6 +50,7 @@ impl Reader<'_> {
         let matched = Match {
             field: None,
             text,
+            analyzer: None,
             words,
             fuzziness: None,
             is_all_without_words: all.unwrap_or(false),
@@ -64,7 +67,9 @@ impl Reader<'_> {
 
     /// Parses `multi_match`, see
     /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-multi-match-query>.
-    pub(super) fn multi_match(mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+    pub(in crate::query::dsl) fn multi_match(
+        mut params: Params<'_>,
+    ) -> Result<QueryNode, SearchError> {
         let text = params.needed("query")?.text;
         let names = params.texts("fields")?;
         let fields = weighed(&format!("{}.fields", params.path), names)?;
@@ -82,8 +87,17 @@ impl Reader<'_> {
                 params.count("max_expansions")?;
                 Words::PhrasePrefix
             }
-            Kind::BoolPrefix => prefix_words(&mut params)?,
+            Kind::BoolPrefix => {
+                for name in ["slop", "cutoff_frequency"] {
+                    if params.get(name).is_some() {
+                        let what = format!("[{name}] not allowed for type [bool_prefix]");
+                        return Err(wrong(&params.path, what));
+                    }
+                }
+                prefix_words(&mut params)?
+            }
         };
+        let analyzer = params.text("analyzer")?;
         let fuzziness = match kind {
             Kind::Best | Kind::Most | Kind::BoolPrefix => {
                 fuzziness(&mut params, "fuzzy_transpositions", None)?
@@ -108,6 +122,7 @@ impl Reader<'_> {
         let matched = Match {
             field: None,
             text,
+            analyzer,
             words,
             fuzziness,
             is_all_without_words: all.unwrap_or(false),

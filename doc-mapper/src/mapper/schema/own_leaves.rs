@@ -1,0 +1,62 @@
+//! Fields whose values come from the index itself: the length of a document, and texts that every document has.
+
+use tantivy::schema::Field;
+
+use crate::config::{FieldKind, Normalizer, NumericKind};
+use crate::mapper::DOCUMENT_SIZE_FIELD;
+use crate::mapper::tree::{Leaf, ObjectNode};
+use crate::tokenizers::Letters;
+
+/// Returns the field `_doc_length` for queries, sort keys and aggregations: a number with only a
+/// column.
+pub(in crate::mapper) fn document_size_leaf(field: Field) -> Leaf {
+    Leaf {
+        field,
+        is_absent: false,
+        path: DOCUMENT_SIZE_FIELD.to_string(),
+        kind: FieldKind::U64(NumericKind {
+            coerce: false,
+            output_as_string: false,
+        }),
+        multi_valued: false,
+        stored: false,
+        indexed: false,
+        scanned: false,
+        fast: Some(Normalizer::Raw),
+        ignore_above: None,
+        null_value: None,
+        constant: None,
+        ignores_malformed: false,
+        infers_days: false,
+        is_whole: false,
+        is_timestamp: false,
+        is_needle: false,
+        presence: None,
+        letters: Letters::default(),
+        is_computed: false,
+        variants: Vec::new(),
+        copies: Vec::new(),
+    }
+}
+
+/// Text that every document has in a field.
+#[derive(Debug)]
+pub(in crate::mapper) struct Constant {
+    pub(in crate::mapper) field: Field,
+    pub(in crate::mapper) presence: Option<u64>,
+    pub(in crate::mapper) text: String,
+}
+
+/// Returns the texts that every document has.
+pub(in crate::mapper) fn constants_of(root: &ObjectNode) -> Vec<Constant> {
+    let leaves = root.leaves().into_iter().filter(|leaf| !leaf.is_absent);
+    let constants = leaves.filter_map(|leaf| {
+        let text = leaf.constant.clone()?;
+        Some(Constant {
+            field: leaf.field,
+            presence: leaf.presence_of(&text),
+            text,
+        })
+    });
+    constants.collect()
+}

@@ -1,0 +1,62 @@
+//! Scores of a query for documents that are known.
+
+use std::collections::BTreeMap;
+
+use super::answer::{Answer, Hit};
+use crate::SearchError;
+use crate::exchange::Exchange;
+use crate::query::QueryNode;
+use crate::request::{
+    AskedIndexes, Counting, ElasticHits, Question, SortKeySpec, SortOrder, SortTarget, SourceFilter,
+};
+use crate::search::run_search;
+
+/// Scores by index and id.
+pub(super) type Scores = BTreeMap<(String, String), f32>;
+
+/// Returns the scores of those hits that a query matches.
+///
+/// # Errors
+/// As a search.
+pub(super) async fn scores_of(
+    query: &QueryNode,
+    hits: &[Hit],
+    of: &Question,
+    indexes: &AskedIndexes,
+    exchange: &Exchange,
+) -> Result<Scores, SearchError> {
+    if hits.is_empty() {
+        return Ok(Scores::new());
+    }
+    let places: Vec<_> = hits.iter().map(Hit::place).collect();
+    let ids = QueryNode::by_id(places.iter().map(|(_, id)| id.clone()));
+    let question = Question {
+        query: query.clone().and_filter(ids),
+        aggregations: None,
+        // Two indexes may have documents with the same id.
+        max_hits: of.limits.max_hits,
+        start_offset: 0,
+        sort: vec![SortKeySpec::new(SortTarget::Score, SortOrder::Descending)],
+        search_after: Vec::new(),
+        scroll: None,
+        collapse: None,
+        min_score: None,
+        track_total_hits: Counting::UpTo(0),
+        snippet_fields: Vec::new(),
+        named: Vec::new(),
+        elastic: Some(ElasticHits {
+            source: SourceFilter {
+                is_off: true,
+                ..SourceFilter::default()
+            },
+            ..ElasticHits::default()
+        }),
+        ..of.clone()
+    };
+    let answer = run_search(question, indexes.clone(), exchange.clone()).await?;
+    let answer = Answer::parse(&answer)?;
+    let scores = answer.hits.iter().map(|hit| (hit.place(), hit.score()));
+    let mut scores: Scores = scores.collect();
+    scores.retain(|place, _| places.contains(place));
+    Ok(scores)
+}

@@ -1,0 +1,572 @@
+//! `suggest`: terms of the dictionaries that are near the words of a text.
+//!
+//! See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/search-suggesters>. Of its suggesters there is
+//! `term`; scores are those of Lucene's spell checker.
+
+use std::collections::BTreeMap;
+
+use canter_aggregations::check_name;
+use canter_doc_mapper::tokenizers::is_whole;
+use canter_doc_mapper::{DocMapper, FieldKind};
+use futures_util::future::join_all;
+use serde_json::{Map, Value, json};
+
+use crate::api::elastic::about::fields::mapper_of;
+use crate::api::elastic::body::{Body, as_written, wrong};
+use crate::api::settings::ApiSettings;
+use crate::exchange::Exchange;
+use crate::leaf::{TermCounts, WantedTerms, near_terms};
+use crate::plan::{plan_search, read_manifest};
+use crate::query::QueryNode;
+use crate::request::{AskedIndexes, GivenQuery, Question};
+use crate::{ErrorKind, SearchError};
+
+/// Maximum number of suggestions of a request, and of words of a text.
+const MAX_SUGGESTIONS: usize = 20;
+const MAX_WORDS: usize = 100;
+
+/// Maximum number of options for a word.
+const MAX_SIZE: u64 = 1_000;
+
+/// Lowest score of an option, as a rule of Lucene's.
+const ACCURACY: f64 = 0.5;
+
+/// A suggestion by terms.
+#[derive(Clone, Debug)]
+pub(in crate::api::elastic) struct Suggestion {
+    name: String,
+    text: String,
+    field: String,
+    analyzer: Option<String>,
+    size: usize,
+    mode: Mode,
+    by_frequency: bool,
+    max_edits: u64,
+    prefix_len: u64,
+    min_word_len: usize,
+    /// Minimum number of documents of an option, or share of all documents below 1.
+    min_doc_freq: f64,
+    /// Number of documents of a word above which nothing is suggested, or share of all documents below 1.
+    max_term_freq: f64,
+}
+
+/// The words for which something is suggested.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    /// Those that no document has.
+    Missing,
+    /// Those for which there is one that more documents have.
+    Popular,
+    Always,
+}
+
+/// A word of a text.
+struct Word {
+    text: String,
+    /// Its place in the text, in UTF-16 units.
+    offset: usize,
+    len: usize,
+}
+
+/// Takes the suggestions of a body.
+///
+/// # Errors
+/// If one is invalid or of a kind that there is not.
+pub(in crate::api::elastic) fn read_suggestions(
+    body: &mut Body,
+    settings: &ApiSettings,
+) -> Result<Vec<Suggestion>, SearchError> {
+    let given = match body.take("suggest") {
+        None => return Ok(Vec::new()),
+        Some(Value::Object(given)) => given,
+        Some(_) => return Err(wrong("suggest", "this must be a JSON object")),
+    };
+    if settings.forced_filter.is_some() {
+        return Err(wrong(
+            "suggest",
+            "a token with a filter may not have this: dictionaries tell of documents that may not be searched",
+        ));
+    }
+    let mut text_of_all = None;
+    let mut suggestions = Vec::new();
+    for (name, value) in given {
+        match (name.as_str(), value) {
+            ("text", Value::String(text)) => text_of_all = Some(text),
+            (_, Value::Object(suggestion)) => suggestions.push((name, suggestion)),
+            _ => {
+                return Err(wrong(
+                    &format!("suggest.{name}"),
+                    "this must be a JSON object",
+                ));
+            }
+        }
+    }
+    if suggestions.len() > MAX_SUGGESTIONS {
+        return Err(wrong(
+            "suggest",
+            format!("there may be {MAX_SUGGESTIONS} of these"),
+        ));
+    }
+    suggestions
+        .into_iter()
+        .map(|(name, given)| read_suggestion(name, given, text_of_all.as_deref()))
+        .collect()
+}
+
+/// Reader of the options of a suggestion.
+struct Options {
+    path: String,
+    given: Map<String, Value>,
+}
+
+impl Options {
+    fn text(&mut self, key: &str) -> Result<Option<String>, SearchError> {
+        match self.given.shift_remove(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(_) => Err(wrong(&format!("{}.{key}", self.path), "this must be text")),
+        }
+    }
+
+    fn count(&mut self, key: &str, default: u64, most: u64) -> Result<u64, SearchError> {
+        let Some(value) = self.given.shift_remove(key) else {
+            return Ok(default);
+        };
+        let count = as_written(value).as_u64().filter(|count| *count <= most);
+        count.ok_or_else(|| {
+            let what = format!("this must be a whole number, at most {most}");
+            wrong(&format!("{}.{key}", self.path), what)
+        })
+    }
+
+    fn number(&mut self, key: &str, default: f64) -> Result<f64, SearchError> {
+        let Some(value) = self.given.shift_remove(key) else {
+            return Ok(default);
+        };
+        let number = as_written(value).as_f64().filter(|number| *number >= 0.0);
+        number.ok_or_else(|| {
+            wrong(
+                &format!("{}.{key}", self.path),
+                "this must be a number, 0 or more",
+            )
+        })
+    }
+
+    fn choice(&mut self, key: &str, words: &[&str]) -> Result<usize, SearchError> {
+        let Some(text) = self.text(key)? else {
+            return Ok(0);
+        };
+        let place = words.iter().position(|word| *word == text);
+        place.ok_or_else(|| {
+            wrong(
+                &format!("{}.{key}", self.path),
+                format!("this must be {}", words.join(" or ")),
+            )
+        })
+    }
+}
+
+fn read_suggestion(
+    name: String,
+    mut given: Map<String, Value>,
+    text_of_all: Option<&str>,
+) -> Result<Suggestion, SearchError> {
+    let path = format!("suggest.{name}");
+    let mut text = None;
+    for key in ["text", "prefix"] {
+        text = match given.shift_remove(key) {
+            None => text,
+            Some(Value::String(text)) => Some(text),
+            Some(_) => return Err(wrong(&format!("{path}.{key}"), "this must be text")),
+        };
+    }
+    let mut kinds = given.into_iter();
+    let term = match (kinds.next(), kinds.next()) {
+        (Some((kind, Value::Object(term))), None) if kind == "term" => term,
+        (Some((kind, _)), None) if matches!(kind.as_str(), "phrase" | "completion") => {
+            return Err(wrong(
+                &path,
+                format!("the suggester {kind:?} is not supported; there is term"),
+            ));
+        }
+        _ => return Err(wrong(&path, "this must have text and the suggester term")),
+    };
+    let path = format!("{path}.term");
+    let mut options = Options { path, given: term };
+    let field = options.text("field")?;
+    let field =
+        field.ok_or_else(|| wrong(&options.path, "the required field option is missing"))?;
+    check_name(&options.path, &field)?;
+    let own_text = options.text("text")?;
+    let text = text.or(own_text).or_else(|| text_of_all.map(str::to_owned));
+    let text = text.ok_or_else(|| wrong(&options.path, "there is no text"))?;
+    let modes = ["missing", "popular", "always"];
+    let mode = match options.choice("suggest_mode", &modes)? {
+        0 => Mode::Missing,
+        1 => Mode::Popular,
+        _ => Mode::Always,
+    };
+    let size = options.count("size", 5, MAX_SIZE)?;
+    let suggestion = Suggestion {
+        name,
+        text,
+        field,
+        analyzer: options.text("analyzer")?,
+        size: usize::try_from(size).unwrap_or(usize::MAX),
+        mode,
+        by_frequency: options.choice("sort", &["score", "frequency"])? == 1,
+        max_edits: options.count("max_edits", 2, 2)?.max(1),
+        prefix_len: options.count("prefix_length", 1, 1_000)?,
+        min_word_len: usize::try_from(options.count("min_word_length", 4, 1_000)?).unwrap_or(4),
+        min_doc_freq: options.number("min_doc_freq", 0.0)?,
+        max_term_freq: options.number("max_term_freq", 0.01)?,
+    };
+    // All terms near a word are looked at, in all splits, and compared in one way.
+    options.count("shard_size", 0, u64::MAX)?;
+    options.count("max_inspections", 0, u64::MAX)?;
+    options.choice(
+        "string_distance",
+        &["internal", "damerau_levenshtein", "levenshtein"],
+    )?;
+    match options.given.keys().next() {
+        None => Ok(suggestion),
+        Some(key) => Err(wrong(
+            &options.path,
+            format!(
+                "{key:?} is not known or not supported; there are analyzer, field, max_edits, max_inspections, \
+                 max_term_freq, min_doc_freq, min_word_length, prefix_length, shard_size, size, sort, string_distance, \
+                 suggest_mode, text"
+            ),
+        )),
+    }
+}
+
+/// What one index has for the words of all suggestions.
+struct OfIndex {
+    /// The words of each suggestion; `None` if the index has no such field.
+    words: Vec<Option<Vec<Word>>>,
+    /// The terms near each word, by suggestion and word.
+    counts: Vec<((usize, usize), TermCounts)>,
+    num_docs: u64,
+}
+
+/// Returns the value of `suggest` in an answer. Reads all indexes at once.
+///
+/// # Errors
+/// If an index cannot be read, or a field has no words.
+pub(in crate::api::elastic) async fn suggest(
+    suggestions: &[Suggestion],
+    of: &Question,
+    indexes: &AskedIndexes,
+    exchange: &Exchange,
+) -> Result<Value, SearchError> {
+    let found = indexes.names.iter();
+    let found = found.map(|name| of_index(name, suggestions, of, exchange));
+    let found = join_all(found).await;
+    let mut words: Vec<Option<Vec<Word>>> = suggestions.iter().map(|_| None).collect();
+    let mut counts: BTreeMap<(usize, usize), TermCounts> = BTreeMap::new();
+    let mut num_docs = 0;
+    for found in found {
+        let Some(found) = found? else {
+            continue;
+        };
+        num_docs += found.num_docs;
+        for (words, own) in words.iter_mut().zip(found.words) {
+            // Another index may divide the text in another way; the first one counts.
+            *words = words.take().or(own);
+        }
+        for (place, terms) in found.counts {
+            let all = counts.entry(place).or_default();
+            for (term, count) in terms {
+                *all.entry(term).or_default() += count;
+            }
+        }
+    }
+    let shown = of.elastic.as_ref();
+    let has_typed_keys = shown.is_some_and(|shown| shown.has_typed_keys);
+    let nothing = TermCounts::new();
+    let mut answer = Map::new();
+    for (place, (suggestion, words)) in suggestions.iter().zip(words).enumerate() {
+        let words = words.unwrap_or_default();
+        let entries = words.iter().enumerate().map(|(nth, word)| {
+            let counts = counts.get(&(place, nth)).unwrap_or(&nothing);
+            suggestion.entry(word, counts, num_docs)
+        });
+        let name = match has_typed_keys {
+            true => format!("term#{}", suggestion.name),
+            false => suggestion.name.clone(),
+        };
+        answer.insert(name, entries.collect());
+    }
+    Ok(answer.into())
+}
+
+/// Returns what an index has; `None` if there is no such index.
+async fn of_index(
+    name: &str,
+    suggestions: &[Suggestion],
+    of: &Question,
+    exchange: &Exchange,
+) -> Result<Option<OfIndex>, SearchError> {
+    let exchange = exchange.of_index(name);
+    let file = match read_manifest(&exchange, &of.limits).await {
+        Ok(file) => file,
+        // The search reports it, unless it may be absent.
+        Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mapper = mapper_of(&file.manifest.index_config)?;
+    let words = suggestions
+        .iter()
+        .map(|suggestion| suggestion.words(&mapper));
+    let words = words.collect::<Result<Vec<_>, _>>()?;
+    let (mut wanted, mut places) = (Vec::new(), Vec::new());
+    for (place, (suggestion, words)) in suggestions.iter().zip(&words).enumerate() {
+        for (nth, word) in words.iter().flatten().enumerate() {
+            places.push((place, nth));
+            wanted.push(WantedTerms {
+                field: suggestion.field.clone(),
+                query: suggestion.near(&word.text, of)?,
+            });
+        }
+    }
+    let mut found = OfIndex {
+        words,
+        counts: Vec::new(),
+        num_docs: 0,
+    };
+    let Some(first) = wanted.first() else {
+        return Ok(Some(found));
+    };
+    // Nothing tells before a split is opened whether it has a term near a word, so these are all splits.
+    let question = Question {
+        query: first.query.clone(),
+        max_hits: 1,
+        aggregations: None,
+        ..of.clone()
+    };
+    let plan = plan_search(file, &question, &exchange).await?;
+    let splits = plan.splits.iter();
+    found.num_docs = splits.map(|split| split.source.entry.num_docs).sum();
+    if let Some(index) = plan.indexes.into_iter().next() {
+        let sources = plan.splits.into_iter().map(|split| split.source).collect();
+        let terms = near_terms(index, sources, &wanted, &of.limits, &exchange).await?;
+        found.counts = places.into_iter().zip(terms).collect();
+    }
+    Ok(Some(found))
+}
+
+impl Suggestion {
+    /// Returns the words of the text; `None` if the index has no such field.
+    fn words(&self, mapper: &DocMapper) -> Result<Option<Vec<Word>>, SearchError> {
+        let Some(field) = mapper.resolve(&self.field) else {
+            return Ok(None);
+        };
+        let tokenizer = match field.kind {
+            FieldKind::Text(text) => &text.tokenizer,
+            FieldKind::Json(json) => &json.tokenizer,
+            _ => {
+                let what = format!("the field {:?} has no words", self.field);
+                return Err(wrong("suggest", what));
+            }
+        };
+        // The words of a field of whole values are those that people write.
+        let default = if is_whole(tokenizer) {
+            "default"
+        } else {
+            tokenizer
+        };
+        let name = self.analyzer.as_deref().unwrap_or(default);
+        let analyzer = mapper.tokenizers().get(name);
+        let mut analyzer = analyzer
+            .ok_or_else(|| wrong("suggest", format!("failed to find analyzer [{name}]")))?;
+        let mut words = Vec::new();
+        let mut tokens = analyzer.token_stream(&self.text);
+        let utf16 = |end: usize| {
+            let before = self.text.get(..end).unwrap_or_default();
+            before.encode_utf16().count()
+        };
+        while tokens.advance() {
+            let token = tokens.token();
+            let offset = utf16(token.offset_from);
+            words.push(Word {
+                text: token.text.clone(),
+                offset,
+                len: utf16(token.offset_to) - offset,
+            });
+            if words.len() > MAX_WORDS {
+                return Err(wrong(
+                    "suggest",
+                    format!("a text has at most {MAX_WORDS} words"),
+                ));
+            }
+        }
+        Ok(Some(words))
+    }
+
+    /// Returns the query for the terms near a word, itself included.
+    fn near(&self, word: &str, of: &Question) -> Result<QueryNode, SearchError> {
+        let query = json!({"fuzzy": {&self.field: {
+            "value": word, "fuzziness": self.max_edits, "prefix_length": self.prefix_len,
+            "transpositions": true,
+        }}});
+        GivenQuery::of(&query)?.parse(None, &of.limits)
+    }
+
+    /// Returns what is suggested for a word.
+    fn entry(&self, word: &Word, counts: &TermCounts, num_docs: u64) -> Value {
+        let own = counts.get(&word.text).copied().unwrap_or(0);
+        let mut options: Vec<(f64, u64, &str)> = Vec::new();
+        if self.is_for(word, own, num_docs) {
+            let least = threshold(self.min_doc_freq, num_docs);
+            let near = counts.iter().filter(|(term, count)| {
+                let is_better = self.mode != Mode::Popular || **count > own;
+                **term != word.text && is_better && float(**count) >= least
+            });
+            options.extend(near.filter_map(|(term, count)| {
+                let score = similarity(&word.text, term);
+                (score >= ACCURACY).then_some((score, *count, term.as_str()))
+            }));
+        }
+        canter_sorting::sort_by(&mut options, |left, right| {
+            let by_score = right.0.total_cmp(&left.0);
+            let by_count = right.1.cmp(&left.1);
+            let first = match self.by_frequency {
+                true => by_count.then(by_score),
+                false => by_score.then(by_count),
+            };
+            first.then_with(|| left.2.cmp(right.2))
+        });
+        let options = options.into_iter().take(self.size);
+        let options = options
+            .map(|(score, count, term)| json!({"text": term, "score": score, "freq": count}));
+        json!({
+            "text": word.text,
+            "offset": word.offset,
+            "length": word.len,
+            "options": options.collect::<Vec<Value>>(),
+        })
+    }
+
+    /// Returns whether something is suggested for a word that this number of documents has.
+    fn is_for(&self, word: &Word, own: u64, num_docs: u64) -> bool {
+        let is_long = word.text.chars().count() >= self.min_word_len;
+        let is_common = float(own) > threshold(self.max_term_freq, num_docs);
+        match self.mode {
+            Mode::Missing => is_long && own == 0,
+            Mode::Popular => is_long && !is_common,
+            Mode::Always => is_long,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "it is compared with a share")]
+fn float(number: u64) -> f64 {
+    number as f64
+}
+
+/// Returns a number of documents that may be given as a share of all.
+fn threshold(given: f64, num_docs: u64) -> f64 {
+    match given < 1.0 {
+        true => given * float(num_docs),
+        false => given,
+    }
+}
+
+/// Returns how similar a term is to a word: 1 less the number of edits for each character of the shorter one.
+fn similarity(word: &str, term: &str) -> f64 {
+    let (word, term): (Vec<char>, Vec<char>) = (word.chars().collect(), term.chars().collect());
+    let shorter = word.len().min(term.len());
+    match shorter {
+        0 => 0.0,
+        shorter => 1.0 - float(edits(&word, &term) as u64) / float(shorter as u64),
+    }
+}
+
+/// Returns the number of insertions, deletions, substitutions and transpositions of neighbours between two words.
+fn edits(left: &[char], right: &[char]) -> usize {
+    let (mut before, mut last): (Vec<usize>, Vec<usize>) =
+        (Vec::new(), (0..=right.len()).collect());
+    let mut previous = None;
+    for (row, c) in left.iter().enumerate() {
+        let mut line = vec![row + 1];
+        let mut beside = None;
+        for (column, other) in right.iter().enumerate() {
+            let at =
+                |list: &[usize], place: usize| list.get(place).copied().unwrap_or(usize::MAX / 2);
+            let cost = usize::from(c != other);
+            let mut best = (at(&last, column) + cost)
+                .min(at(&last, column + 1) + 1)
+                .min(at(&line, column) + 1);
+            if previous == Some(other) && beside == Some(c) {
+                best = best.min(at(&before, column.wrapping_sub(1)) + 1);
+            }
+            line.push(best);
+            beside = Some(other);
+        }
+        before = std::mem::replace(&mut last, line);
+        previous = Some(c);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_counted_as_people_make_them() {
+        for (left, right, expected) in [
+            ("amsterdma", "amsterdam", 1),
+            ("meetpu", "meetup", 1),
+            ("kitten", "sitting", 3),
+            ("abc", "abc", 0),
+            ("", "ab", 2),
+            ("abcd", "acbd", 1),
+            ("ab", "ba", 1),
+            ("tehn", "then", 1),
+        ] {
+            let chars = |text: &str| text.chars().collect::<Vec<char>>();
+            assert_eq!(
+                edits(&chars(left), &chars(right)),
+                expected,
+                "{left} {right}"
+            );
+        }
+        assert!((similarity("amsterdma", "amsterdam") - (1.0 - 1.0 / 9.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn modes_say_for_which_words_something_is_suggested() {
+        let given = |mode: &str, by: &str| {
+            let given = json!({"text": "word", "term": {"field": "f", "suggest_mode": mode, "sort": by, "size": 2}});
+            read_suggestion("s".to_owned(), given.as_object().unwrap().clone(), None).unwrap()
+        };
+        let word = Word {
+            text: "word".to_owned(),
+            offset: 0,
+            len: 4,
+        };
+        let counts = |own: u64| -> TermCounts {
+            let mut counts: TermCounts = [("ward", 5), ("words", 9), ("wxyd", 1), ("sword", 2)]
+                .map(|(term, count)| (term.to_owned(), count))
+                .into();
+            counts.insert("word".to_owned(), own);
+            counts
+        };
+        let check = |mode: &str, by: &str, own: u64, expected: &[&str]| {
+            let entry = given(mode, by).entry(&word, &counts(own), 10_000);
+            let options = entry["options"].as_array().unwrap();
+            let texts: Vec<&str> = options
+                .iter()
+                .map(|option| option["text"].as_str().unwrap())
+                .collect();
+            assert_eq!(texts, expected, "{mode} {by} {own}");
+        };
+        check("missing", "score", 7, &[]);
+        check("missing", "score", 0, &["words", "ward"]);
+        check("always", "frequency", 7, &["words", "ward"]);
+        check("popular", "score", 7, &["words"]);
+        check("popular", "score", 2, &["words", "ward"]);
+    }
+}

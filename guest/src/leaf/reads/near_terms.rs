@@ -1,0 +1,155 @@
+//! Terms of dictionaries that are near a word, with the number of documents of each.
+
+use std::collections::BTreeMap;
+
+use futures_util::future::try_join_all;
+use tantivy::schema::Field;
+use tantivy_fst::Automaton;
+
+use super::lists::load_dictionary;
+use super::rerun::rerun_on_gaps;
+use crate::SearchError;
+use crate::exchange::Exchange;
+use crate::limits::Limits;
+use crate::query::{QueryNode, TermAutomaton, start_of_texts};
+use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guarded};
+
+/// Maximum number of terms of one split for one word; those behind them are left out.
+const MAX_TERMS: usize = 10_000;
+
+/// Numbers of documents by term.
+pub(crate) type TermCounts = BTreeMap<String, u64>;
+
+/// A word, and the terms that are looked for.
+#[derive(Clone, Debug)]
+pub(crate) struct WantedTerms {
+    pub(crate) field: String,
+    /// A query whose automaton accepts them.
+    pub(crate) query: QueryNode,
+}
+
+/// Returns the terms of splits of one index, for each of the wanted ones. Reads the blocks of dictionaries that may have
+/// some, those of all splits and words at once.
+///
+/// # Errors
+/// If a split cannot be read.
+pub(crate) async fn near_terms(
+    index: SearchedIndex,
+    splits: Vec<HeadSource>,
+    wanted: &[WantedTerms],
+    limits: &Limits,
+    exchange: &Exchange,
+) -> Result<Vec<TermCounts>, SearchError> {
+    let indexes = Indexes::new(&[index], exchange);
+    let lists = splits.into_iter().map(async |split| {
+        let split_id = split.entry.id.clone();
+        let listing = async {
+            let split = indexes.open(split).await?;
+            let counts = wanted
+                .iter()
+                .map(|wanted| of_split(&split, wanted, limits, exchange));
+            try_join_all(counts).await
+        };
+        guarded(&split_id, listing).await
+    });
+    let mut all: Vec<TermCounts> = wanted.iter().map(|_| TermCounts::new()).collect();
+    for of_split in try_join_all(lists).await? {
+        for (all, counts) in all.iter_mut().zip(of_split) {
+            for (term, count) in counts {
+                *all.entry(term).or_default() += count;
+            }
+        }
+    }
+    Ok(all)
+}
+
+async fn of_split(
+    split: &OpenSplit,
+    wanted: &WantedTerms,
+    limits: &Limits,
+    exchange: &Exchange,
+) -> Result<TermCounts, SearchError> {
+    let Some(resolved) = split.mapper.resolve(&wanted.field) else {
+        return Ok(TermCounts::new());
+    };
+    let start = start_of_texts(&resolved);
+    let built = split.build(&wanted.query, &[], false, limits)?;
+    let interrupt = exchange.interrupt();
+    let mut counts = TermCounts::new();
+    for (field, automaton, _) in &built.needs.automata {
+        let found = match automaton {
+            TermAutomaton::Near(near) => {
+                let near = Borrowed(near.as_ref());
+                let loaded = load_dictionary(split, *field, &near).await;
+                loaded.map_err(|error| split.error(error))?;
+                rerun_on_gaps(split, &interrupt, || {
+                    Ok(terms_of(split, *field, &near, &start)?)
+                })
+                .await?
+            }
+            // Only words have near ones.
+            _ => TermCounts::new(),
+        };
+        counts.extend(found);
+    }
+    Ok(counts)
+}
+
+fn terms_of<A>(
+    split: &OpenSplit,
+    field: Field,
+    automaton: &A,
+    start: &[u8],
+) -> tantivy::Result<TermCounts>
+where
+    A: Automaton + Clone,
+    A::State: Clone,
+{
+    let inverted_index = split.segment().inverted_index(field)?;
+    let mut found = inverted_index
+        .terms()
+        .search(automaton.clone())
+        .into_stream()?;
+    let mut counts = TermCounts::new();
+    while found.advance() && counts.len() < MAX_TERMS {
+        let text = found.key().strip_prefix(start);
+        let text = text.and_then(|text| std::str::from_utf8(text).ok());
+        if let Some(text) = text {
+            counts.insert(text.to_owned(), found.value().doc_freq.into());
+        }
+    }
+    Ok(counts)
+}
+
+/// An automaton that is cheap to clone.
+struct Borrowed<'a, A>(&'a A);
+
+impl<A> Clone for Borrowed<'_, A> {
+    fn clone(&self) -> Self {
+        Self(self.0)
+    }
+}
+
+impl<A: Automaton> Automaton for Borrowed<'_, A> {
+    type State = A::State;
+
+    fn start(&self) -> Self::State {
+        self.0.start()
+    }
+
+    fn is_match(&self, state: &Self::State) -> bool {
+        self.0.is_match(state)
+    }
+
+    fn can_match(&self, state: &Self::State) -> bool {
+        self.0.can_match(state)
+    }
+
+    fn will_always_match(&self, state: &Self::State) -> bool {
+        self.0.will_always_match(state)
+    }
+
+    fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
+        self.0.accept(state, byte)
+    }
+}
