@@ -32,7 +32,7 @@ pub use documents::stored::{
 };
 pub use field_path::{escape_segment, split_path};
 pub use mapper::{
-    DYNAMIC_FIELD, DocMapper, DocstoreSettings, IGNORED_FIELD, Kept, NamedColumn, NestedObject,
-    ParsedDoc, ResolvedField, ScannedField, StoredDoc, View,
+    DYNAMIC_FIELD, DocMapper, DocstoreSettings, IGNORED_FIELD, Kept, MemberEncoder, NamedColumn,
+    NestedObject, ParsedDoc, ResolvedField, ScannedField, StoredDoc, View,
 };
 pub use read_only::{ReadOnlyDirectory, SegmentFiles};

@@ -11,6 +11,31 @@ pub(crate) fn read_json<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<
     })
 }
 
+/// Receiver of the members of one document, one after another: a JSON object under way, or an encoder that needs no JSON.
+pub trait Members {
+    /// Adds a text.
+    fn string(&mut self, name: &str, value: &str);
+
+    /// Adds a value that is valid JSON.
+    fn json(&mut self, name: &str, value: &str);
+
+    /// Adds a number if the value is a valid JSON number, otherwise a text.
+    fn number(&mut self, name: &str, value: &str) {
+        match is_number(value) {
+            true => self.json(name, value),
+            false => self.string(name, value),
+        }
+    }
+
+    /// Adds a number or a boolean if the value is one, otherwise a text.
+    fn bare(&mut self, name: &str, value: &str) {
+        match matches!(value, "true" | "false") {
+            true => self.json(name, value),
+            false => self.number(name, value),
+        }
+    }
+}
+
 /// An object that is being written.
 #[derive(Debug)]
 pub(crate) struct Object<'o> {
@@ -51,22 +76,6 @@ impl<'o> Object<'o> {
         self.out.extend_from_slice(value.as_bytes());
     }
 
-    /// Adds a number if the value is a valid JSON number, otherwise a string.
-    pub(crate) fn number(&mut self, name: &str, value: &str) {
-        match is_number(value) {
-            true => self.json(name, value),
-            false => self.string(name, value),
-        }
-    }
-
-    /// Adds a number or a boolean if the value is one, otherwise a string.
-    pub(crate) fn bare(&mut self, name: &str, value: &str) {
-        match matches!(value, "true" | "false") || is_number(value) {
-            true => self.json(name, value),
-            false => self.string(name, value),
-        }
-    }
-
     pub(crate) fn object(&mut self, name: &str) -> Object<'_> {
         self.key(name);
         Object::begin(self.out)
@@ -83,6 +92,16 @@ impl<'o> Object<'o> {
     pub(crate) fn value(&mut self, name: &str) -> &mut Vec<u8> {
         self.key(name);
         self.out
+    }
+}
+
+impl Members for Object<'_> {
+    fn string(&mut self, name: &str, value: &str) {
+        Object::string(self, name, value);
+    }
+
+    fn json(&mut self, name: &str, value: &str) {
+        Object::json(self, name, value);
     }
 }
 

@@ -50,6 +50,7 @@ pub use cut::{Cut, Cutter};
 pub use dialect::Dialect;
 pub use failure::{Failure, Sink};
 pub use format::Format;
+pub use json::Members;
 pub use layout::{Directive, Hints, Layout, ValueKind};
 pub use log_line::HEAD_WORDS;
 pub use log_line::time::{MonthDay, Zone};

@@ -151,6 +151,12 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     {
         return of(Format::VpcFlow);
     }
+    if lines
+        .first()
+        .is_some_and(|line| log_line::begins_journal(line.as_bytes()))
+    {
+        return of(Format::Log);
+    }
     if lines.iter().any(|line| is_json_object(line)) {
         return of(Format::Ndjson);
     }

@@ -21,6 +21,7 @@ mod serve_aliases;
 mod serve_cache;
 mod serve_hosts;
 mod serve_id_kills;
+mod serve_id_versions;
 mod serve_ids;
 mod serve_limits;
 mod serve_managing;

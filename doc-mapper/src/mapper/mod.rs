@@ -21,6 +21,7 @@ mod views;
 mod whole_values;
 
 pub(crate) use parse::json_value::JsonValue;
+pub use parse::members::MemberEncoder;
 pub use parse::walk::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
 pub use schema::doc_mapper::{DocMapper, DocstoreSettings};

@@ -9,6 +9,7 @@ use crate::{DocErrorReason, FieldKind};
 mod fuzz;
 mod index;
 mod malformed;
+mod members;
 mod numbering;
 mod speed;
 mod terms;

@@ -8,6 +8,7 @@ use crate::cut::without_nuls;
 use crate::dialect::{Dialect, named_delimiter};
 use crate::failure::{Failure, Sink};
 use crate::format::Format;
+use crate::json::{Members, Object};
 use crate::log_line::{self, LineLayout};
 use crate::parse::{self, zeek};
 use crate::recognise::{Recognised, recognise, sample_lines};
@@ -33,6 +34,8 @@ pub struct Layout {
     learned: Learned,
     /// True if the W3C's names and values are separated by commas.
     is_table: bool,
+    /// The day that the W3C's last line `#Date:` names.
+    day: Option<Arc<str>>,
 }
 
 /// Knowledge about lines from the beginning of a source.
@@ -88,6 +91,7 @@ impl Layout {
             zeek: None,
             learned: Learned::Nothing,
             is_table: false,
+            day: None,
         }
     }
 
@@ -179,7 +183,11 @@ impl Layout {
                     self.is_table = parse::w3c::is_table(record);
                     names
                 }
-                None => return Directive::Taken,
+                None => {
+                    let day = parse::w3c::date(record).map(Arc::from);
+                    self.day = day.or_else(|| self.day.take());
+                    return Directive::Taken;
+                }
             },
             _ => return Directive::Record,
         };
@@ -239,6 +247,19 @@ impl Layout {
         }
     }
 
+    /// Adds the members of a record's document to a receiver that needs no JSON. Returns false, and has added nothing, if
+    /// documents of the layout have to go through [`Layout::parse`], as well as a record that is not UTF-8.
+    pub fn add_members(&self, record: &[u8], members: &mut dyn Members) -> bool {
+        let Learned::Lines(lines) = &self.learned else {
+            return false;
+        };
+        let Ok(text) = std::str::from_utf8(without_nuls(record)) else {
+            return false;
+        };
+        lines.parse(text, &self.hints.reference(), members);
+        true
+    }
+
     fn parse_other(&self, record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
         if self.format == Format::OtlpJson {
             return parse::otlp::parse(record, scratch, sink);
@@ -259,7 +280,7 @@ impl Layout {
             Format::W3c if self.is_table => {
                 parse::csv::parse(text, &self.columns, self.dialect, out)
             }
-            Format::W3c => parse::w3c::parse(text, &self.columns, out),
+            Format::W3c => parse::w3c::parse(text, &self.columns, self.day.as_deref(), out),
             Format::CloudFrontJson => parse::w3c::parse_json(text, &self.hints, out),
             Format::Zeek => match &self.zeek {
                 Some(header) => header.parse(text, &self.hints, out),
@@ -270,7 +291,11 @@ impl Layout {
             Format::Syslog => parse::syslog::parse(text, &self.hints.reference(), out),
             Format::Log => {
                 match &self.learned {
-                    Learned::Lines(lines) => lines.parse(text, &self.hints.reference(), out),
+                    Learned::Lines(lines) => {
+                        let mut object = Object::begin(out);
+                        lines.parse(text, &self.hints.reference(), &mut object);
+                        object.end();
+                    }
                     Learned::Nothing | Learned::Container(_) => parse::plain(text, out),
                 }
                 Ok(())

@@ -89,6 +89,9 @@ pub(super) fn element(text: &[u8], place: usize) -> Option<Element> {
     if first == b'{' {
         return braced(text, place);
     }
+    if first == b'[' && opens_letter(text, place) {
+        return Some(ended(text, None, place..place + 1, place + 1));
+    }
     if matches!(first, b'[' | b'(' | b'<')
         && let Some(end) = group_end(text, place, first)
     {
@@ -101,7 +104,10 @@ pub(super) fn element(text: &[u8], place: usize) -> Option<Element> {
     let rest = text.get(place..)?;
     let is_end = |byte: &u8| is_space(*byte) || *byte == b'|';
     let len = rest.iter().position(is_end).unwrap_or(rest.len());
-    let cut = before_date(rest, len).or_else(|| level_and_name(rest, len));
+    let cut = before_date(rest, len)
+        .or_else(|| level_and_name(rest, len))
+        .or_else(|| before_bracket(rest, len))
+        .or_else(|| processor(rest, len));
     let len = cut.unwrap_or(len);
     Some(ended(text, None, place..place + len, place + len))
 }
@@ -112,8 +118,22 @@ fn braced(text: &[u8], place: usize) -> Option<Element> {
     let inside = text.get(place + 1..end)?;
     // `{}` is an id that is missing.
     let is_number = inside.iter().all(u8::is_ascii_digit);
-    let is_it = is_source(inside) || is_id(inside) || is_number;
+    // `{40 vars in 700 bytes}`, as uWSGI writes it.
+    let is_count = inside.first().is_some_and(u8::is_ascii_digit)
+        && inside
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ');
+    let is_it = is_source(inside) || is_id(inside) || is_number || is_count;
     is_it.then(|| ended(text, Some(b'{'), place + 1..end, end + 1))
+}
+
+/// Returns whether a bracket opens with a level's letter and a time, as Passenger's: `[ N 2024-05-01 10:00:00.1234 …`.
+fn opens_letter(text: &[u8], place: usize) -> bool {
+    matches!(
+        text.get(place..place + 8),
+        Some([b'[', b' ', letter, b' ', year @ ..])
+            if level::of_letter(*letter).is_some() && year.iter().all(u8::is_ascii_digit)
+    )
 }
 
 /// Text in quotes: it may stand before a time, and begins what people are told behind one.
@@ -132,10 +152,22 @@ pub(super) fn quoted(text: &[u8], place: usize) -> Option<Element> {
     })
 }
 
-/// Where `INFO:` of `INFO:2024-05-01` ends, `1,` of `1,2024/05/01`, `Error,` of `Error,5/1/2024`, and `4242:` of `4242:20240501:100000`.
+/// A longer word before a date is none of a head.
+const LONGEST_BEFORE: usize = 48;
+
+/// Where `INFO:` of `INFO:2024-05-01` ends, `1,` of `1,2024/05/01`, `Error,` of `Error,5/1/2024`, `4242:` of `4242:20240501:100000`,
+/// and `00:0002:00012:` of `00:0002:00012:2024/05/01`.
 fn before_date(rest: &[u8], len: usize) -> Option<usize> {
     let word = rest.get(..len)?;
-    let sep = word.iter().position(|byte| matches!(byte, b':' | b','))?;
+    let seps = word.iter().take(LONGEST_BEFORE).enumerate();
+    let mut seps = seps.filter(|(_, byte)| matches!(byte, b':' | b','));
+    let first = seps.next()?.0;
+    begins_date(word, first)
+        .or_else(|| seps.find_map(|(sep, byte)| begins_date(word, sep).filter(|_| *byte == b':')))
+}
+
+/// Where a word ends behind whose separator a date stands.
+fn begins_date(word: &[u8], sep: usize) -> Option<usize> {
     let are_digits = |range: Range<usize>| {
         let digits = word.get(range);
         digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_digit))
@@ -167,6 +199,26 @@ fn level_and_name(rest: &[u8], len: usize) -> Option<usize> {
             .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
         && name.iter().all(is_name);
     is_it.then_some(level.len() + name.len() + 2)
+}
+
+/// Where `ERROR` of `ERROR[05-01|10:00:00.123]` ends: a level before a bracket with more than a number.
+fn before_bracket(rest: &[u8], len: usize) -> Option<usize> {
+    let word = rest.get(..len)?;
+    let open = word.iter().position(|byte| *byte == b'[')?;
+    let (level, inside) = word.split_at_checked(open)?;
+    let is_time = matches!(inside, [_, first, second, b'-' | b'/' | b':' | b'.', ..] if first.is_ascii_digit() && second.is_ascii_digit());
+    (is_time && level::sureness(level) == Some(Sureness::Sure)).then_some(open)
+}
+
+/// Where `cpu3:12345)` of `cpu3:12345)ScsiDeviceIO:` ends, as ESXi's kernel begins a line.
+fn processor(rest: &[u8], len: usize) -> Option<usize> {
+    let word = rest.get(..len)?;
+    let ids = word.strip_prefix(b"cpu")?;
+    let close = ids.iter().position(|byte| *byte == b')')?;
+    let mut numbers = ids.get(..close)?.splitn(2, |byte| *byte == b':');
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let is_it = is_number(numbers.next()?) && is_number(numbers.next()?);
+    is_it.then_some(close + 4)
 }
 
 fn trimmed(text: &[u8], start: usize, end: usize) -> Range<usize> {
@@ -255,10 +307,23 @@ fn cut_tail(text: &[u8], element: &mut Element) {
 
 /// A level and a name beside it: `core:error`, `INFO/MainProcess`, `app.INFO`. Where they stand in the word.
 pub(super) fn named_level(word: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
+    // `util.py[DEBUG]`.
+    if let Some(inside) = word.strip_suffix(b"]")
+        && let Some(open) = inside
+            .iter()
+            .position(|byte| *byte == b'[')
+            .filter(|open| *open > 0)
+        && inside.get(open + 1..).is_some_and(|level| {
+            level.iter().all(u8::is_ascii_uppercase) && level::sureness(level).is_some()
+        })
+    {
+        return Some((open + 1..inside.len(), 0..open));
+    }
     let sep = word.iter().rposition(|b| matches!(b, b':' | b'/' | b'.'))?;
     let (before, after) = (word.get(..sep)?, word.get(sep + 1..)?);
     let is_level = |word: &[u8]| level::sureness(word).is_some();
-    if is_level(after) && !before.is_empty() {
+    // `[:error]`, as Apache writes it of a module without a name.
+    if is_level(after) && (!before.is_empty() || word.first() == Some(&b':')) {
         return Some((sep + 1..word.len(), 0..sep));
     }
     let sep = word.iter().position(|b| matches!(b, b':' | b'/'))?;
@@ -321,19 +386,26 @@ pub(super) fn is_mark(word: &[u8]) -> bool {
     !is_word(word) && (word.len() <= 4 || (word.len() <= 20 && word.first().is_some_and(is_alike)))
 }
 
-/// Whether a word is a letter that may be a level, as in `W!` of Telegraf.
+/// Whether a word is a letter that may be a level, as in `W!` of Telegraf, `W>` of Tarantool, and `Df` of macOS; or one of those
+/// that WebSphere writes in their place.
 pub(super) fn is_letter(word: &[u8]) -> bool {
-    matches!(word, [letter] | [letter, b'!'] if level::of_letter(*letter).is_some())
+    match word {
+        [b'A' | b'O' | b'R'] => true,
+        _ => level::of_letters(word).is_some(),
+    }
 }
 
-/// `WARNING[4242]`: where the level stands, and what is in brackets.
+/// `WARNING[4242]`, `NOTICE[4242][C-00000001]`: where the level stands, and what is in the first brackets.
 pub(super) fn level_and_id(word: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
     let open = word.iter().position(|byte| *byte == b'[')?;
-    let id = word.get(open + 1..)?.strip_suffix(b"]")?;
+    let inside = word.get(open + 1..)?;
+    let close = inside.iter().position(|byte| *byte == b']')?;
+    let (id, others) = inside.split_at_checked(close)?;
+    (others.len() == 1 || (others.starts_with(b"][") && others.ends_with(b"]"))).then_some(())?;
     let is_it = !id.is_empty()
         && id.iter().all(|byte| byte.is_ascii_digit() || *byte == b'-')
         && level::sureness(word.get(..open)?).is_some();
-    is_it.then(|| (0..open, open + 1..word.len() - 1))
+    is_it.then(|| (0..open, open + 1..open + 1 + id.len()))
 }
 
 /// `1234`, `#1234`, `1234#5678`.

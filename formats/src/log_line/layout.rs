@@ -35,6 +35,8 @@ pub(super) struct Variant {
     pub(super) has_logger_at_end: bool,
     /// Whether messages have their level in a pair: `level=info`.
     pub(super) has_level_in_pairs: bool,
+    /// Whether heads have no level, so that a message may begin with one: `error: text`.
+    pub(super) may_tell_level: bool,
     /// Whether what stands before the time is a part of what is told.
     pub(super) tells_before: bool,
     /// The word with which a record begins, if other lines have a time there, too.
@@ -51,6 +53,7 @@ pub(super) struct Head {
     pub(super) end: usize,
     pub(super) has_logger_at_end: bool,
     pub(super) has_level_in_pairs: bool,
+    pub(super) may_tell_level: bool,
 }
 
 impl LineLayout {
@@ -183,6 +186,7 @@ impl Variant {
             end: if self.tells_before { 0 } else { place },
             has_logger_at_end: self.has_logger_at_end,
             has_level_in_pairs: self.has_level_in_pairs,
+            may_tell_level: self.may_tell_level,
         })
     }
 }

@@ -83,7 +83,7 @@ fn places(line: &[u8]) -> Vec<Place> {
                 form.may_begin(first) || (!first.is_ascii_alphanumeric() && form.may_begin(inner));
             let is_near = match form {
                 TimeForm::Clock | TimeForm::Uptime => num_before <= 1,
-                TimeForm::Untimed => num_before == 0,
+                TimeForm::Untimed | TimeForm::HexEpoch => num_before == 0,
                 _ => true,
             };
             if !may || !is_near || place < behind {
@@ -108,7 +108,7 @@ fn places(line: &[u8]) -> Vec<Place> {
 /// How much a form says: a day with its year, one without, none.
 fn rank(form: TimeForm) -> u8 {
     match form {
-        TimeForm::Epoch => 0,
+        TimeForm::Epoch | TimeForm::HexEpoch => 0,
         TimeForm::Dated(DateForm::NameDay | DateForm::MonthDay(_)) | TimeForm::Glog => 2,
         TimeForm::Dated(_) => 1,
         TimeForm::Uptime => 3,
@@ -125,7 +125,8 @@ fn best(lines: &[&[u8]], places: &[Vec<Place>], is_of: &dyn Fn(usize) -> bool) -
             *counts.entry(*place).or_default() += 1;
         }
     }
-    counts.retain(|place, _| place.1 != TimeForm::Epoch || are_times(*place, lines));
+    let is_number = |form: TimeForm| matches!(form, TimeForm::Epoch | TimeForm::HexEpoch);
+    counts.retain(|place, _| !is_number(place.1) || are_times(*place, lines));
     let most = counts.values().copied().max()?;
     let common = counts.iter().filter(|(_, num)| **num * 10 >= most * 9);
     // Of places that as good as all have: the one that says most, the first of equals.
@@ -180,6 +181,7 @@ fn bare((num_before, form): Place) -> Variant {
         after: Vec::new(),
         has_logger_at_end: false,
         has_level_in_pairs: false,
+        may_tell_level: false,
         tells_before: false,
         first_word: None,
     }
@@ -217,16 +219,19 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
     match form {
         _ if num == 0 => false,
         // A line that says itself that a record begins.
-        TimeForm::Dated(_) if num_before > 0 && is_anchored => is(10) && is_first,
+        TimeForm::Dated(_) if num_before > 0 && is_anchored && is(10) && is_first => true,
         // A line of nothing but its time is the head of what follows it: `M Wed May  1 10:00:00 2024`.
         TimeForm::Dated(_) if num >= 3 && is_full && is(10) && are_alone(place, lines) => true,
         TimeForm::Dated(_) if num_before == 0 && is_full => {
             is(50) || (num >= 3 && is(20) && is_first)
         }
+        // Tables of several lines stand between the lines of programs that use glog.
+        TimeForm::Glog if num >= 2 && is(20) && is_first => true,
         TimeForm::Dated(_) | TimeForm::Glog | TimeForm::Uptime => {
             is(60) && (num >= 2 || lines.len() == 1)
         }
         TimeForm::Epoch => (is(80) && num >= 2) || (is_anchored && is(30) && num >= 3 && is_first),
+        TimeForm::HexEpoch => is(80) && num >= 2,
         TimeForm::Clock => is(70) && num >= 2,
         TimeForm::Untimed => is(80) && (num >= 2 || lines.len() <= 2),
     }
@@ -350,7 +355,9 @@ fn variant(place: Place, lines: &[&[u8]], first_word: Option<Vec<u8>>) -> Varian
     // A line that has nothing but its time is no head of what follows it.
     let num_alone = records.iter().filter(|(text, end)| is_alone(text, *end));
     if num_alone.count() * 2 < records.len() && !variant.tells_before {
-        variant.after = votes::steps(&behind);
+        let is_level = |step: &Step| step.meaning == Meaning::Level;
+        let has_level = variant.form == TimeForm::Glog || variant.before.iter().any(is_level);
+        variant.after = votes::steps(&behind, has_level);
     }
     let has_logger = |text: &&[u8]| {
         let line = text.split(|byte| *byte == b'\n').next();
@@ -370,8 +377,9 @@ fn variant(place: Place, lines: &[&[u8]], first_word: Option<Vec<u8>>) -> Varian
     let has_level = steps
         .clone()
         .any(|step| matches!(step.meaning, Meaning::Level | Meaning::Sign));
-    variant.has_level_in_pairs =
-        num_levels * 2 > texts.len() && !has_level && variant.form != TimeForm::Glog;
+    let has_level = has_level || variant.form == TimeForm::Glog;
+    variant.has_level_in_pairs = num_levels * 2 > texts.len() && !has_level;
+    variant.may_tell_level = !has_level;
     variant
 }
 

@@ -27,9 +27,8 @@ pub(super) fn sureness(word: &[u8]) -> Option<Sureness> {
         | b"dbug" | b"crit" | b"emerg" | b"emergency" | b"alert" | b"panic" | b"dpanic"
         | b"informational" | b"fine" | b"finer" | b"finest" | b"config" | b"system" | b"note"
         | b"log" | b"fail" | b"default" | b"fault" | b"detail" | b"hint" | b"statement"
-        | b"context" | b"all" | b"audit" | b"success" | b"failure" | b"exception" => {
-            Some(Sureness::Dressed)
-        }
+        | b"context" | b"ddebug" | b"subdebug" | b"all" | b"audit" | b"success" | b"failure"
+        | b"exception" => Some(Sureness::Dressed),
         // As Java's logging says them in other languages.
         b"warnung"
         | b"fehler"
@@ -61,8 +60,8 @@ pub(super) fn normal(word: &str) -> Cow<'static, str> {
         }
         let known = match &*lower {
             b"trace" | b"trc" | b"trce" | b"verbose" | b"vrb" | b"finest" => "TRACE",
-            b"debug" | b"dbg" | b"dbug" | b"fine" | b"finer" | b"config" | b"debug1"
-            | b"debug2" | b"debug3" | b"debug4" | b"debug5" => "DEBUG",
+            b"debug" | b"ddebug" | b"subdebug" | b"dbg" | b"dbug" | b"fine" | b"finer"
+            | b"config" | b"debug1" | b"debug2" | b"debug3" | b"debug4" | b"debug5" => "DEBUG",
             b"info"
             | b"inf"
             | b"information"
@@ -109,6 +108,16 @@ pub(super) fn of_letter(letter: u8) -> Option<&'static str> {
         b'F' => "FATAL",
         _ => return None,
     })
+}
+
+/// What a letter stands for, alone or with a sign behind it: `W`, `W!`, `W>`; and `Df`, `Db` of macOS.
+pub(super) fn of_letters(word: &[u8]) -> Option<&'static str> {
+    match word {
+        b"Df" => Some("NOTICE"),
+        b"Db" => Some("DEBUG"),
+        [letter] | [letter, b'!' | b'>'] => of_letter(*letter),
+        _ => None,
+    }
 }
 
 /// What a sign stands for in the logs of Redis and Valkey.
@@ -158,13 +167,44 @@ pub(super) fn begins(text: &[u8], place: usize) -> bool {
     }
 }
 
-/// Returns the level that a message names in a pair, or in the code of a device: `level=info msg="text"`,
-/// `%LINK-3-UPDOWN: text`.
+/// Returns the level that a message names in a pair, in the code of a device, or in angle brackets: `level=info msg="text"`,
+/// `%LINK-3-UPDOWN: text`, `Init Session:0x7f <INFO> text`.
 pub(super) fn in_message(message: &str) -> Option<Cow<'static, str>> {
-    match in_pairs(message.as_bytes()) {
+    let text = message.as_bytes();
+    match in_pairs(text).or_else(|| in_brackets(text)) {
         Some(range) => message.get(range).map(normal),
         None => in_code(message).map(Cow::Borrowed),
     }
+}
+
+/// Returns the level with which a message begins as no sentence does: `error: text`, `Warning: text`, `[error] text`.
+pub(super) fn at_start(message: &str) -> Option<Cow<'static, str>> {
+    let (rest, close) = match message.strip_prefix('[') {
+        Some(rest) => (rest, ']'),
+        None => (message, ':'),
+    };
+    let len = rest
+        .bytes()
+        .take_while(|byte| byte.is_ascii_alphabetic())
+        .count();
+    let (word, after) = rest.split_at_checked(len)?;
+    let is_it = after.starts_with(close) && sureness(word.as_bytes()) == Some(Sureness::Sure);
+    is_it.then(|| normal(word))
+}
+
+/// Where the level of `Init Session:0x7f <INFO> text` stands.
+fn in_brackets(text: &[u8]) -> Option<std::ops::Range<usize>> {
+    /// Only parts of a head stand before it.
+    const MAX_BEFORE: usize = 120;
+    let line = text.get(..text.len().min(MAX_BEFORE))?;
+    let line = line.split(|byte| *byte == b'\n').next()?;
+    memchr::memchr_iter(b'<', line).find_map(|open| {
+        let inside = line.get(open + 1..)?;
+        let len = inside.iter().take_while(|byte| byte.is_ascii_uppercase());
+        let len = len.count();
+        let is_it = inside.get(len) == Some(&b'>') && sureness(inside.get(..len)?).is_some();
+        is_it.then_some(open + 1..open + 1 + len)
+    })
 }
 
 /// Returns the severity in the code of a message of Cisco's, `%FACILITY-SEVERITY-MNEMONIC:`

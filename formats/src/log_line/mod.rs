@@ -25,7 +25,7 @@ pub(crate) mod time;
 mod votes;
 
 pub use known::HEAD_WORDS;
-pub(crate) use known::event;
+pub(crate) use known::{begins_journal, event};
 pub(crate) use layout::LineLayout;
 pub(crate) use learn::learn_from;
 pub(crate) use level::is_level;

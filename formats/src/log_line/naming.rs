@@ -94,7 +94,10 @@ fn logger_of(values: &Values) -> Meaning {
     let is_tagged = |value: &[u8]| !tagged(value).1.is_empty();
     let is_process = |value: &[u8]| {
         let inside = value.get(tagged(value).1).unwrap_or_default();
-        !inside.is_empty() && inside.iter().all(u8::is_ascii_digit)
+        inside.first().is_some_and(u8::is_ascii_digit)
+            && inside
+                .iter()
+                .all(|byte| byte.is_ascii_digit() || *byte == b':')
     };
     // `Microsoft.Hosting.Lifetime[14]` names an event, and keeps it.
     match values.are(20, is_tagged) && values.are(20, is_process) && !values.are(50, is_dotted) {
@@ -216,7 +219,8 @@ fn is_code(value: &[u8]) -> bool {
 fn is_ids(value: &[u8]) -> bool {
     let value = value.strip_prefix(b"pid ").unwrap_or(value);
     let mut parts = value.splitn(2, |byte| matches!(byte, b'#' | b':'));
-    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let is_number =
+        |part: &[u8]| (1..=10).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);
     let first = parts.next().is_some_and(is_number);
     let second = parts
         .next()
@@ -228,7 +232,7 @@ fn is_ids(value: &[u8]) -> bool {
 fn group(values: &Values, class: Class, is_before_logger: bool) -> Meaning {
     let is_digits = |value: &[u8]| {
         let digits = value.strip_prefix(b"#").unwrap_or(value);
-        !digits.is_empty()
+        (1..=10).contains(&digits.len())
             && digits
                 .iter()
                 .all(|byte| byte.is_ascii_digit() || *byte == b'-')

@@ -1,4 +1,4 @@
-//! A record of a known layout → a JSON object.
+//! A record of a known layout → the members of a document.
 //!
 //! `head`, `message` and `tail` together are the record's text, byte for byte. Where they are not, because colours were
 //! taken out, `original` is.
@@ -12,62 +12,60 @@ use super::learn::logger_at_end;
 use super::level;
 use super::step::Field;
 use super::time::{Reading, Reference};
-use crate::json::Object;
+use crate::json::Members;
 
 impl LineLayout {
-    /// Writes the object of a record.
-    pub(crate) fn parse(&self, record: &str, reference: &Reference<'_>, out: &mut Vec<u8>) {
+    /// Adds all members of the document of a record.
+    pub(crate) fn parse(&self, record: &str, reference: &Reference<'_>, members: &mut dyn Members) {
         let text = without_colours(record);
-        let mut object = Object::begin(out);
         let around = match self.known {
             Some(known) => {
                 let own = known.reading(&text);
                 if let Some(reading) = own.or(self.first) {
-                    add_time(&text, reading, own.is_some(), reference, &mut object);
+                    add_time(&text, reading, own.is_some(), reference, members);
                 }
-                known.add(&text, self.wants_words, &mut object)
+                known.add(&text, self.wants_words, members)
             }
             None => {
                 let head = self.head(text.as_bytes());
                 if let Some(reading) = head.as_ref().map(|head| head.reading).or(self.first) {
-                    add_time(&text, reading, head.is_some(), reference, &mut object);
+                    add_time(&text, reading, head.is_some(), reference, members);
                 }
-                self.add_rest(&text, head.as_ref(), &mut object)
+                self.add_rest(&text, head.as_ref(), members)
             }
         };
         match text {
             Cow::Borrowed(_) if around.is_whole && around.head.is_empty() => {}
-            Cow::Borrowed(_) if around.is_whole => object.string("head", around.head),
-            _ => object.string("original", record),
+            Cow::Borrowed(_) if around.is_whole => members.string("head", around.head),
+            _ => members.string("original", record),
         }
-        object.end();
     }
 
     /// Adds what a text without colours says beside its time, and gives back what stands around its message.
-    pub(crate) fn add_members<'t>(&self, text: &'t str, object: &mut Object<'_>) -> Around<'t> {
+    pub(crate) fn add_members<'t>(&self, text: &'t str, members: &mut dyn Members) -> Around<'t> {
         if let Some(known) = self.known {
-            return known.add(text, self.wants_words, object);
+            return known.add(text, self.wants_words, members);
         }
         let head = self.head(text.as_bytes());
-        self.add_rest(text, head.as_ref(), object)
+        self.add_rest(text, head.as_ref(), members)
     }
 
     fn add_rest<'t>(
         &self,
         text: &'t str,
         head: Option<&Head>,
-        object: &mut Object<'_>,
+        members: &mut dyn Members,
     ) -> Around<'t> {
         if let Some(head) = head.filter(|_| self.wants_words) {
-            add_words(text, head, object);
+            add_words(text, head, members);
         }
-        add_rest(text, head, object)
+        add_rest(text, head, members)
     }
 }
 
 /// Adds the words of a head without its time, and without the numbers of process and thread, which have fields of
 /// their own with the same terms.
-fn add_words(text: &str, head: &Head, object: &mut Object<'_>) {
+fn add_words(text: &str, head: &Head, members: &mut dyn Members) {
     let number = |field: Field| {
         let range = head.found.get(field)?;
         let is_number = text
@@ -94,15 +92,15 @@ fn add_words(text: &str, head: &Head, object: &mut Object<'_>) {
         from = from.max(range.end);
     }
     if words.contains(char::is_alphanumeric) {
-        object.string(HEAD_WORDS, words.trim());
+        members.string(HEAD_WORDS, words.trim());
     }
 }
 
 /// Adds the fields and the message, and gives back what stands before that.
-fn add_rest<'t>(text: &'t str, head: Option<&Head>, object: &mut Object<'_>) -> Around<'t> {
+fn add_rest<'t>(text: &'t str, head: Option<&Head>, members: &mut dyn Members) -> Around<'t> {
     let end = head.map_or(0, |head| head.end);
     let (before, message) = text.split_at_checked(end).unwrap_or(("", text));
-    let logger = head.and_then(|head| add_found(text, head, message, object));
+    let logger = head.and_then(|head| add_found(text, head, message, members));
     // ` (kafka.server.KafkaServer)` at the end of the first line is no part of what is told.
     let tail = logger.map(|range| {
         let start = message.get(..range.start).unwrap_or_default();
@@ -112,15 +110,15 @@ fn add_rest<'t>(text: &'t str, head: Option<&Head>, object: &mut Object<'_>) -> 
     match tail.and_then(|tail| Some((message.get(..tail.start)?, message.get(tail)?))) {
         Some((told, tail)) => match message.get(told.len() + tail.len()..) {
             None | Some("") => {
-                object.string("message", told);
-                object.string("tail", tail);
+                members.string("message", told);
+                members.string("tail", tail);
             }
             Some(others) => {
-                object.string("message", &[told, others].concat());
+                members.string("message", &[told, others].concat());
                 is_whole = false;
             }
         },
-        None => object.string("message", message),
+        None => members.string("message", message),
     }
     Around {
         head: before,
@@ -134,29 +132,29 @@ fn add_time(
     reading: Reading,
     is_own: bool,
     reference: &Reference<'_>,
-    object: &mut Object<'_>,
+    members: &mut dyn Members,
 ) {
     match reading {
         Reading::Time(stamp) if stamp.date.is_some() => {
             let mut time = Vec::with_capacity(36);
             if stamp.write(reference, &mut time).is_some() {
-                let out = object.value("timestamp");
-                out.push(b'"');
-                out.extend_from_slice(&time);
-                out.push(b'"');
+                add_ascii("timestamp", &time, members);
             }
         }
         Reading::Time(stamp) if is_own => {
-            let out = object.value("time_of_day");
-            out.push(b'"');
-            stamp.write_clock(out);
-            out.push(b'"');
+            let mut time = Vec::with_capacity(18);
+            stamp.write_clock(&mut time);
+            add_ascii("time_of_day", &time, members);
         }
         Reading::Uptime { start, end } if is_own => {
-            object.number("uptime_seconds", text.get(start..end).unwrap_or_default());
+            members.number("uptime_seconds", text.get(start..end).unwrap_or_default());
         }
         Reading::Time(_) | Reading::Uptime { .. } | Reading::Nothing => {}
     }
+}
+
+fn add_ascii(name: &str, text: &[u8], members: &mut dyn Members) {
+    members.string(name, std::str::from_utf8(text).unwrap_or_default());
 }
 
 /// Adds fields; gives back where the message names the logger, if it does.
@@ -164,42 +162,46 @@ fn add_found(
     text: &str,
     head: &Head,
     message: &str,
-    object: &mut Object<'_>,
+    members: &mut dyn Members,
 ) -> Option<Range<usize>> {
     let mut has_logger = false;
     let mut has_request = false;
-    if head.has_level_in_pairs
-        && let Some(level) = level::in_message(message)
-    {
-        object.string("level", &level);
+    let told = match head.found.has_level() {
+        true => None,
+        false if head.has_level_in_pairs => level::in_message(message),
+        false if head.may_tell_level => level::at_start(message),
+        false => None,
+    };
+    if let Some(level) = told {
+        members.string("level", &level);
     }
     for (field, name) in Field::ALL {
         if field == Field::Level
             && let Some(level) = head.found.level
         {
-            object.string(name, level);
+            members.string(name, level);
             continue;
         }
         let Some(value) = head.found.get(field).and_then(|range| text.get(range)) else {
             continue;
         };
         if field == Field::Level {
-            object.string(name, &level::normal(value));
+            members.string(name, &level::normal(value));
             continue;
         }
         has_logger |= field == Field::Logger;
         has_request |= field == Field::RequestId;
-        object.string(name, value);
+        members.string(name, value);
     }
     let mut at_end = None;
     if head.has_logger_at_end && !has_logger {
         let line = message.split('\n').next().unwrap_or_default();
         at_end = logger_at_end(line.as_bytes());
         if let Some(name) = at_end.clone().and_then(|range| line.get(range)) {
-            object.string("logger", name);
+            members.string("logger", name);
         }
     }
-    lambda::add(message, has_request, object);
+    lambda::add(message, has_request, members);
     at_end
 }
 

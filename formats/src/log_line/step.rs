@@ -110,6 +110,10 @@ impl Found {
         }
     }
 
+    pub(super) fn has_level(&self) -> bool {
+        self.level.is_some() || self.get(Field::Level).is_some()
+    }
+
     pub(super) fn get(&self, field: Field) -> Option<Range<usize>> {
         let (start, end) = (*self.places.get(field as usize)?)?;
         Some(start..end)
@@ -186,13 +190,25 @@ fn note(meaning: Meaning, text: &[u8], element: &Element, found: &mut Found) {
                 Some(_) => without_line(word),
                 None => word,
             };
-            found.set(Field::Logger, inside.start..inside.start + name.len());
+            // `cpu1:12346)WARNING: NFS: 12: text`.
+            let is_level = word.iter().all(u8::is_ascii_uppercase)
+                && level::sureness(word) == Some(level::Sureness::Sure);
+            let field = match is_level && element.open.is_none() && !found.has_level() {
+                true => Field::Level,
+                false => Field::Logger,
+            };
+            found.set(field, inside.start..inside.start + name.len());
         }
         Meaning::Node => found.set(Field::Node, inside),
         Meaning::LoggerAndProcess => {
             let (name, process) = tagged(word);
             found.set(Field::Logger, within(name));
-            found.set(Field::ProcessId, within(process));
+            // `unbound[1234:0]`.
+            let ids = word.get(process.clone()).unwrap_or_default();
+            let len = ids.iter().take_while(|byte| **byte != b':').count();
+            let thread = process.start + (len + 1).min(ids.len())..process.end;
+            found.set(Field::ProcessId, within(process.start..process.start + len));
+            found.set(Field::ThreadId, within(thread));
         }
         Meaning::Thread => found.set(Field::Thread, inside),
         Meaning::ProcessId => {
@@ -230,8 +246,8 @@ fn note(meaning: Meaning, text: &[u8], element: &Element, found: &mut Found) {
 }
 
 fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
-    if let [letter] | [letter, b'!'] = word {
-        found.level = level::of_letter(*letter);
+    if is_letter(word) {
+        found.level = level::of_letters(word);
         return;
     }
     found.level = level::of_pair(word);

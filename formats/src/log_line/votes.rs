@@ -30,15 +30,17 @@ struct Voted {
     weight: Weight,
     /// What its class is in most records.
     class: Class,
+    /// Whether a `|` follows it in most records.
+    is_barred: bool,
     values: Values,
 }
 
-/// The steps that most records have from these places on.
-pub(super) fn steps(records: &[(&[u8], usize)]) -> Vec<Step> {
+/// The steps that most records have from these places on; `has_level` is true if their level stands before them.
+pub(super) fn steps(records: &[(&[u8], usize)], has_level: bool) -> Vec<Step> {
     let mut rest: Vec<(&[u8], usize)> = records.to_vec();
     let mut voted: Vec<Voted> = Vec::new();
     while voted.len() < MAX_STEPS
-        && let Some(next) = vote(&rest)
+        && let Some(next) = vote(&rest, &voted, has_level)
     {
         let step = Step {
             shape: next.shape,
@@ -59,12 +61,28 @@ pub(super) fn steps(records: &[(&[u8], usize)]) -> Vec<Step> {
     // Once more: what is of messages names nothing.
     let meanings = naming::meanings(named.get(..num_kept).unwrap_or_default());
     let parts = voted.iter().zip(meanings).take(num_kept);
-    parts
+    let mut steps: Vec<Step> = parts
         .map(|(part, meaning)| Step {
             shape: part.shape,
             meaning,
         })
-        .collect()
+        .collect();
+    while !steps.is_empty() && take_all(&steps, records) {
+        steps.pop();
+    }
+    steps
+}
+
+/// Whether steps leave nothing of most records, so that they are no head.
+fn take_all(steps: &[Step], records: &[(&[u8], usize)]) -> bool {
+    let is_all = |(text, place): &&(&[u8], usize)| {
+        let mut place = *place;
+        for step in steps {
+            place = take(*step, text, place, &mut Found::default()).unwrap_or(place);
+        }
+        place >= text.len()
+    };
+    records.iter().filter(is_all).count() * 2 > records.len()
 }
 
 /// How many of the parts are of the head.
@@ -74,7 +92,8 @@ fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
         let is_unknown = part.shape == Shape::Group && *meaning == Meaning::Nothing;
         let is_kept = match part.weight {
             Weight::Head => !is_unknown,
-            Weight::Near => num_words <= 2,
+            Weight::Near if num_words == 0 => true,
+            Weight::Near => num_words <= 2 && !is_of_sentence(part, voted, num_kept),
             Weight::Word => false,
         };
         match is_kept {
@@ -88,7 +107,17 @@ fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
     num_kept
 }
 
-fn vote(records: &[(&[u8], usize)]) -> Option<Voted> {
+/// Whether a part behind words ends a sentence: a word before a gap, or a second one with a colon.
+fn is_of_sentence(part: &Voted, voted: &[Voted], num_kept: usize) -> bool {
+    let is_name = |part: &Voted| matches!(part.class, Class::Tag | Class::Dotted);
+    match part.class {
+        Class::Column => !part.is_barred,
+        Class::Tag => voted.iter().take(num_kept).any(is_name),
+        _ => false,
+    }
+}
+
+fn vote(records: &[(&[u8], usize)], voted: &[Voted], has_level: bool) -> Option<Voted> {
     let mut counts: BTreeMap<Class, usize> = BTreeMap::new();
     let (mut elements, mut num, mut num_php) = (Vec::new(), 0, 0);
     for (text, place) in records {
@@ -112,10 +141,16 @@ fn vote(records: &[(&[u8], usize)]) -> Option<Voted> {
             shape: Shape::PhpLevel,
             weight: Weight::Head,
             class: Class::Level,
+            is_barred: false,
             values: Values::default(),
         });
     }
-    let (shape, weight, class) = decide(&counts, num, &elements)?;
+    let is_level = |part: &Voted| matches!(part.class, Class::Level | Class::Letter);
+    let before = Before {
+        has_level: has_level || voted.iter().any(is_level),
+        is_empty: voted.is_empty(),
+    };
+    let (shape, weight, class) = decide(&counts, num, &elements, before)?;
     let is_of = |element: &Element, found: Class| match shape {
         Shape::Group => element.open.is_some(),
         Shape::Word => element.open.is_none() && found != Class::Mark,
@@ -123,31 +158,54 @@ fn vote(records: &[(&[u8], usize)]) -> Option<Voted> {
     };
     let values = elements.iter().filter(|(_, e, c)| is_of(e, *c));
     let values = values.filter_map(|(text, e, _)| text.get(e.inside.clone()).map(<[u8]>::to_vec));
+    let has_bar = |(text, e, _): &&(&[u8], Element, Class)| {
+        let gap = text.get(e.inside.end..e.next).unwrap_or_default();
+        gap.contains(&b'|')
+    };
+    let num_barred = elements.iter().filter(has_bar).count();
     Some(Voted {
         shape,
         weight,
         class,
+        is_barred: num_barred * 2 > elements.len(),
         values: Values(values.collect()),
     })
 }
 
 type Elements<'r> = [(&'r [u8], Element, Class)];
 
+/// What stands before a part.
+#[derive(Clone, Copy)]
+struct Before {
+    has_level: bool,
+    /// True if the part is the first one.
+    is_empty: bool,
+}
+
 fn decide(
     counts: &BTreeMap<Class, usize>,
     num: usize,
     elements: &Elements<'_>,
+    before: Before,
 ) -> Option<(Shape, Weight, Class)> {
     let count = |class: Class| counts.get(&class).copied().unwrap_or(0);
     let is = |part: usize, percent: usize| part * 100 >= num * percent;
-    if is(count(Class::Level), 50) {
+    // A second one is a word of what is told, unless all have it.
+    if is(count(Class::Level), if before.has_level { 95 } else { 50 }) {
         return Some((Shape::Level, Weight::Head, Class::Level));
     }
     if is(count(Class::Letter), 90) {
         return Some((Shape::Letter, Weight::Head, Class::Letter));
     }
     if is(count(Class::Mark), 90) {
-        return Some((Shape::Mark, Weight::Near, Class::Mark));
+        // An arrow stands between what is told: `10.0.0.1.40000 > 10.0.0.2.80:`.
+        let is_arrow = |(text, e, _): &&(&[u8], Element, Class)| {
+            let word = text.get(e.inside.clone()).unwrap_or_default();
+            word.contains(&b'>') && word.iter().all(|byte| b"<=->".contains(byte))
+        };
+        let is_told = !before.is_empty && is(elements.iter().filter(is_arrow).count(), 50);
+        let weight = if is_told { Weight::Word } else { Weight::Near };
+        return Some((Shape::Mark, weight, Class::Mark));
     }
     if is(count(Class::Source), 70) {
         return Some((Shape::Source, Weight::Near, Class::Source));
@@ -183,6 +241,19 @@ fn decide(
         return None;
     }
     let columns = elements.iter().filter(|(_, e, _)| e.is_column).count();
+    // `started      port=8080`: what is told, and its pairs.
+    let has_pairs = |(text, e, _): &&(&[u8], Element, Class)| {
+        let rest = text.get(e.next..).unwrap_or_default();
+        let len = rest
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_');
+        let len = len.count();
+        len > 0 && rest.get(len) == Some(&b'=')
+    };
+    let columns = match is(elements.iter().filter(has_pairs).count(), 60) {
+        true => 0,
+        false => columns,
+    };
     for (class, num) in [
         (Class::Dotted, count(Class::Dotted)),
         (Class::Id, count(Class::Id)),

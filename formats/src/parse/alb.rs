@@ -7,7 +7,7 @@
 use super::access_log::add_request;
 use super::words::Words;
 use crate::failure::Failure;
-use crate::json::Object;
+use crate::json::{Members, Object};
 use crate::time;
 
 #[derive(Clone, Copy)]

@@ -16,7 +16,7 @@ pub(crate) mod w3c;
 mod words;
 pub(crate) mod zeek;
 
-use crate::json::Object;
+use crate::json::{Members, Object};
 use crate::layout::ValueKind;
 
 /// Writes a line without a known format.

@@ -7,7 +7,7 @@
 use super::csv::Values;
 use crate::dialect::Dialect;
 use crate::failure::Failure;
-use crate::json::Object;
+use crate::json::{Members, Object};
 use crate::layout::Hints;
 use crate::log_line::time::{DateForm, Reading, TimeForm, read};
 

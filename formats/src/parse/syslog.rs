@@ -242,6 +242,14 @@ fn value(text: &str) -> Option<(Cow<'_, str>, &str)> {
     Some((value, rest))
 }
 
+/// Whether a program names itself where the host should stand, as HAProxy does by default: `haproxy[1234]:`.
+fn is_own_tag(word: &str) -> bool {
+    let Some((name, process)) = word.strip_suffix("]:").and_then(|tag| tag.split_once('[')) else {
+        return false;
+    };
+    !name.is_empty() && !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn rfc3164(text: &str, reference: &Reference<'_>, object: &mut Object<'_>) -> Result<(), Failure> {
     let expected = || Failure::format("expected a time such as `Oct 11 22:14:15` before the host");
     let (timestamp, rest) = old_header(text, reference).ok_or_else(expected)?;
@@ -249,11 +257,17 @@ fn rfc3164(text: &str, reference: &Reference<'_>, object: &mut Object<'_>) -> Re
     // That of an event has its year.
     let own_time = event.as_ref().and_then(|event| event.timestamp(reference));
     object.string("timestamp", own_time.as_deref().unwrap_or(&timestamp));
-    let (hostname, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (hostname, after) = rest.split_once(' ').unwrap_or((rest, ""));
     if hostname.is_empty() {
         return Err(Failure::format("the record has no host after its time"));
     }
-    object.string("hostname", hostname);
+    let rest = match is_own_tag(hostname) {
+        true => rest,
+        false => {
+            object.string("hostname", hostname);
+            after
+        }
+    };
     if let Some(event) = event {
         event.add(object);
         object.string("message", rest);

@@ -565,6 +565,37 @@ fn the_fields_of_exchange_are_separated_by_commas() {
 }
 
 #[test]
+fn records_with_only_a_time_have_the_day_of_the_line_before() {
+    let text = "#Version: 1.0\n#Date: 2024-05-01 10:00:00\n#Fields: time c-ip\n10:00:01 10.0.0.1\n\
+                #Date: 2024-05-02 00:00:00\n#Fields: time c-ip\n00:00:03 10.0.0.2\n#Date: soon\n00:00:04 -\n";
+    let timestamps: Vec<Value> = read_text(Format::W3c, text)
+        .into_iter()
+        .map(|doc| doc.unwrap()["timestamp"].clone())
+        .collect();
+    let expected = [
+        "2024-05-01T10:00:01Z",
+        "2024-05-02T00:00:03Z",
+        "2024-05-02T00:00:04Z",
+    ];
+    assert_eq!(timestamps, expected);
+    let text = "#Fields: time c-ip\n10:00:01 10.0.0.1\n";
+    let doc = read_text(Format::W3c, text).remove(0).unwrap();
+    assert_eq!(doc, json!({"time": "10:00:01", "c_ip": "10.0.0.1"}));
+}
+
+#[test]
+fn a_program_may_name_no_host() {
+    check(
+        Format::Syslog,
+        "<134>May  1 10:00:00 haproxy[1234]: 10.0.0.1:40000 fe be/s1",
+        json!({
+            "facility": "local0", "severity": "info", "severity_number": 6, "timestamp": "2024-05-01T10:00:00Z",
+            "app_name": "haproxy", "proc_id": "1234", "message": "10.0.0.1:40000 fe be/s1",
+        }),
+    );
+}
+
+#[test]
 fn a_tag_is_no_host_of_syslog() {
     let line = |n: u32| format!("May 01 10:00:0{n} imap-login: Info: Login: user=<bob>\n");
     let text: String = (0..5).map(line).collect();

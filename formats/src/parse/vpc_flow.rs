@@ -3,7 +3,7 @@
 
 use super::plain_name;
 use crate::failure::Failure;
-use crate::json::Object;
+use crate::json::{Members, Object};
 use crate::layout::Column;
 
 /// The fields of version 2, in the default format, used if the first line has no names.

@@ -1,8 +1,8 @@
 //! The W3C's extended log format, which CloudFront and IIS write, and CloudFront's records in JSON.
 //! `https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/standard-logs-reference.html`
 //!
-//! Names become `x_edge_location` and `cs_user_agent`; `date` and `time` also become `timestamp`; `-` is
-//! a missing value. CloudFront writes user agents with `%20` for a space, which is decoded.
+//! Names become `x_edge_location` and `cs_user_agent`; `date` and `time` also become `timestamp`, whose day is that of the
+//! line `#Date:` before it if records have none; `-` is a missing value. CloudFront writes user agents with `%20` for a space, which is decoded.
 
 use std::borrow::Cow;
 
@@ -42,7 +42,25 @@ fn has_commas(names: &str) -> bool {
     names.contains(',') && !names.contains(char::is_whitespace)
 }
 
-pub(crate) fn parse(text: &str, columns: &[Column], out: &mut Vec<u8>) -> Result<(), Failure> {
+/// Returns the day in a line `#Date: 2024-05-01 10:00:00`.
+pub(crate) fn date(record: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(record.strip_prefix(b"#Date:")?).ok()?;
+    let day = text.split_ascii_whitespace().next()?;
+    let is_digit = |(place, byte): (usize, u8)| match place {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    let is_day = day.len() == 10 && day.bytes().enumerate().all(is_digit);
+    is_day.then(|| day.to_owned())
+}
+
+/// Parses a record; `day` is that of the last line `#Date: …`, for records that have only a time.
+pub(crate) fn parse(
+    text: &str,
+    columns: &[Column],
+    day: Option<&str>,
+    out: &mut Vec<u8>,
+) -> Result<(), Failure> {
     if columns.is_empty() {
         return Err(Failure::format(
             "no line `#Fields: …` stands before the record",
@@ -67,7 +85,7 @@ pub(crate) fn parse(text: &str, columns: &[Column], out: &mut Vec<u8>) -> Result
         .iter()
         .zip(values)
         .map(|(column, value)| (column.name.as_str(), column.kind, Cow::Borrowed(value)));
-    add(pairs, out);
+    add(pairs, day, out);
     Ok(())
 }
 
@@ -89,12 +107,13 @@ pub(crate) fn parse_json(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result
         };
         (name.as_str(), hints.fields.get(name).copied(), text)
     });
-    add(pairs, out);
+    add(pairs, None, out);
     Ok(())
 }
 
 fn add<'p>(
     pairs: impl Iterator<Item = (&'p str, Option<ValueKind>, Cow<'p, str>)>,
+    day: Option<&'p str>,
     out: &mut Vec<u8>,
 ) {
     let mut object = Object::begin(out);
@@ -115,6 +134,7 @@ fn add<'p>(
             _ => add_untyped(&mut object, name, &value, kind, false),
         }
     }
+    let date = date.or(day.map(Cow::Borrowed));
     if let (Some(date), Some(time), false) = (date, time, has_timestamp) {
         object.string("timestamp", &format!("{date}T{time}Z"));
     }

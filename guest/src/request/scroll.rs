@@ -78,6 +78,15 @@ impl Scroll {
         format!("scroll/{}", blake3::hash(&bytes).to_hex())
     }
 
+    /// Counts a page, which has this `total` and ends after this time of its session.
+    pub(crate) fn turn_page(&mut self, elapsed_us: u64, total: (u64, bool)) {
+        if self.page == 0 {
+            self.begun_us = elapsed_us;
+        }
+        self.page = self.page.saturating_add(1);
+        self.total = Some(total);
+    }
+
     /// Returns the place where its last page ended.
     pub(crate) fn last_page(&self) -> ScrollPage {
         ScrollPage {

@@ -1,16 +1,18 @@
-//! Documents of hits in buckets.
+//! Aggregations of an answer, with the documents of hits in buckets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use canter_aggregations::{Answer, HitValue, ShownHit, fill_hits, marked};
+use canter_aggregations::{
+    Answer, Backgrounds, Dialect, HitValue, Partial, ShownHit, fill_hits, marked,
+};
 
-use super::elastic::NestedPlace;
+use super::elastic::{NestedPlace, Place};
 use super::response::RootSearch;
 use crate::SearchError;
 use crate::leaf::{HitOrder, HitPlace, PartialHit};
 use crate::request::{HitsInBuckets, Question, SortOrder, SortValue};
-use crate::split::OpenSplit;
+use crate::split::{OpenSplit, SearchedIndex};
 
 /// Hits of one form, with their numbers in the answer.
 #[derive(Default)]
@@ -21,6 +23,28 @@ struct OfForm {
 }
 
 impl RootSearch<'_> {
+    /// Returns the aggregations in the form of an answer.
+    pub(super) fn final_aggregations(
+        &self,
+        partial: Option<&Partial>,
+        backgrounds: &Backgrounds,
+    ) -> Result<Option<Answer>, SearchError> {
+        let Some(asked) = &self.question.aggregations else {
+            return Ok(None);
+        };
+        let dialect = match self.question.elastic {
+            Some(_) => Dialect::Elasticsearch,
+            None => Dialect::Quickwit,
+        };
+        let untyped_keys = &self.facts.untyped_keys;
+        Ok(Some(asked.parsed().answer(
+            partial,
+            untyped_keys,
+            dialect,
+            backgrounds,
+        )?))
+    }
+
     /// Fetches the documents of the hits in an answer of aggregations, and writes them into it. Returns those that
     /// could not be fetched, too, by their splits.
     ///
@@ -68,6 +92,23 @@ impl RootSearch<'_> {
             text_of(number).unwrap_or_else(|| "null".to_owned())
         });
         Ok((filled, failed))
+    }
+
+    /// Returns the place of a hit.
+    pub(super) fn place_of<'p>(
+        &'p self,
+        hit: &PartialHit,
+        object: Option<&'p NestedPlace>,
+    ) -> Result<Place<'p>, SearchError> {
+        let source = self.sources.get(&hit.split_ord);
+        let source = source
+            .ok_or_else(|| SearchError::internal("a hit of a split that is not in the plan"))?;
+        let index = self.facts.indexes.get(source.index);
+        Ok(Place {
+            index: index.map_or("", SearchedIndex::name),
+            split_id: &source.entry.id,
+            object,
+        })
     }
 
     /// Returns the hits that the answer has, by their form.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use canter_aggregations::{Answer, Backgrounds, Dialect, Partial};
+use canter_aggregations::{Backgrounds, Partial};
 use canter_protocol::HostReport;
 use canter_split_format::ListedSplit;
 use serde::{Deserialize, Serialize};
 
-use super::elastic::{self, HitWriter, NestedPlace, Place};
+use super::elastic::{self, HitWriter, NestedPlace};
 use super::fetch_docs::{Document, fetch_docs};
 use super::merge::Merged;
 use super::pretty::pretty;
@@ -436,23 +436,6 @@ impl RootSearch<'_> {
         Ok(written)
     }
 
-    /// Returns the place of a hit.
-    fn place_of<'p>(
-        &'p self,
-        hit: &PartialHit,
-        object: Option<&'p NestedPlace>,
-    ) -> Result<Place<'p>, SearchError> {
-        let source = self.sources.get(&hit.split_ord);
-        let source = source
-            .ok_or_else(|| SearchError::internal("a hit of a split that is not in the plan"))?;
-        let index = self.facts.indexes.get(source.index);
-        Ok(Place {
-            index: index.map_or("", SearchedIndex::name),
-            split_id: &source.entry.id,
-            object,
-        })
-    }
-
     /// Returns the splits that are missing from the answer: those that failed in leaves, and those with a document that
     /// could not be fetched.
     fn missing(
@@ -485,11 +468,7 @@ impl RootSearch<'_> {
         if !self.resolved.pinned.is_empty() {
             scroll.pinned.clone_from(&self.resolved.pinned);
         }
-        if scroll.page == 0 {
-            scroll.begun_us = self.exchange.report().elapsed_us;
-        }
-        scroll.page = scroll.page.saturating_add(1);
-        scroll.total = Some(total);
+        scroll.turn_page(self.exchange.report().elapsed_us, total);
         if let Some(last) = hits.last() {
             if self.question.scroll.is_some() {
                 let source = self.sources.get(&last.split_ord)?;
@@ -499,32 +478,9 @@ impl RootSearch<'_> {
             scroll.keys.clone_from(&last.keys);
         }
         let state = ScrollState::Continues(scroll.last_page());
-        // The state is that of the scroll, whatever its indexes are.
         let of_host = self.exchange.with_prefix("");
         store(&of_host, &scroll.key_of_state(), &state);
         Some(scroll.to_id())
-    }
-
-    /// Returns the aggregations in the form of an answer.
-    fn final_aggregations(
-        &self,
-        partial: Option<&Partial>,
-        backgrounds: &Backgrounds,
-    ) -> Result<Option<Answer>, SearchError> {
-        let Some(asked) = &self.question.aggregations else {
-            return Ok(None);
-        };
-        let dialect = match self.question.elastic {
-            Some(_) => Dialect::Elasticsearch,
-            None => Dialect::Quickwit,
-        };
-        let untyped_keys = &self.facts.untyped_keys;
-        Ok(Some(asked.parsed().answer(
-            partial,
-            untyped_keys,
-            dialect,
-            backgrounds,
-        )?))
     }
 }
 

@@ -8,11 +8,13 @@ use crate::ingest::Reject;
 use crate::publisher::IdBatch;
 use crate::source::{Extent, Record, RecordBatch, is_blank};
 use crate::transform::{Outcome, Runner, Transform};
-use canter_doc_mapper::DocMapper;
+use canter_doc_mapper::{DocMapper, MemberEncoder};
+use canter_formats::Members;
 use canter_split_format::{DocIdentity, SourceId};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::Range;
+use tantivy::DateTime;
 
 /// A document waiting for its split.
 pub(super) struct PendingDoc {
@@ -66,6 +68,19 @@ pub(super) struct Parser<'p> {
     pub(super) transform: Option<&'p Transform>,
     /// Versions of documents.
     pub(super) ids: Option<&'p IdBatch>,
+}
+
+/// Members of a document on their way into its encoded form.
+struct EncodedMembers<'e, 'm>(&'e mut MemberEncoder<'m>);
+
+impl Members for EncodedMembers<'_, '_> {
+    fn string(&mut self, name: &str, value: &str) {
+        self.0.string(name, value);
+    }
+
+    fn json(&mut self, name: &str, value: &str) {
+        self.0.json(name, value);
+    }
 }
 
 /// Working memory of a parser.
@@ -146,6 +161,9 @@ impl Parser<'_> {
             }
             return self.refuse(record, reason, message, parsed);
         }
+        if scratch.runner.is_none() && self.add_members(batch, record, parsed) {
+            return;
+        }
         let Scratch { bytes, runner } = scratch;
         batch.layout.parse(record.bytes, bytes, &mut |json| {
             let json = match json {
@@ -180,6 +198,28 @@ impl Parser<'_> {
         });
     }
 
+    /// Adds the document of a record whose format hands over its members one by one. Returns false, and has added
+    /// nothing, if the record has to become JSON.
+    fn add_members(
+        &self,
+        batch: &RecordBatch,
+        record: &Record<'_>,
+        parsed: &mut ParsedBatch,
+    ) -> bool {
+        if self.mapper.id_field().is_some() || !batch.path_fields.is_empty() {
+            return false;
+        }
+        let start = parsed.encoded.len();
+        let encoded = self.mapper.encode_members(&mut parsed.encoded, |encoder| {
+            let members = &mut EncodedMembers(encoder);
+            batch.layout.add_members(record.bytes, members)
+        });
+        if let Some(timestamp) = encoded {
+            self.push(start, timestamp, parsed);
+        }
+        encoded.is_some()
+    }
+
     /// Adds a document, or a reject.
     fn add(&self, record: &Record<'_>, json: &[u8], parsed: &mut ParsedBatch) {
         let json = match self.versioned(record, json, parsed) {
@@ -189,23 +229,26 @@ impl Parser<'_> {
         let start = parsed.encoded.len();
         let json = &*json;
         match self.mapper.encode_doc(json, &mut parsed.encoded) {
-            Ok(timestamp) => {
-                let identity = identity(parsed);
-                parsed.docs.push(PendingDoc {
-                    timestamp_ns: timestamp.map_or(0, |time| time.into_timestamp_nanos()),
-                    identity,
-                    raw_num_bytes: 0,
-                    range: start..parsed.encoded.len(),
-                    kept_for: None,
-                    lacks_time: timestamp.is_none() && self.mapper.timestamp_field().is_some(),
-                    is_known: false,
-                });
-            }
+            Ok(timestamp) => self.push(start, timestamp, parsed),
             Err(error) => {
                 let reason = error.reason().as_str();
                 self.refuse(record, reason, error.to_string(), parsed);
             }
         }
+    }
+
+    /// Adds the document whose encoded values begin at `start`.
+    fn push(&self, start: usize, timestamp: Option<DateTime>, parsed: &mut ParsedBatch) {
+        let identity = identity(parsed);
+        parsed.docs.push(PendingDoc {
+            timestamp_ns: timestamp.map_or(0, |time| time.into_timestamp_nanos()),
+            identity,
+            raw_num_bytes: 0,
+            range: start..parsed.encoded.len(),
+            kept_for: None,
+            lacks_time: timestamp.is_none() && self.mapper.timestamp_field().is_some(),
+            is_known: false,
+        });
     }
 
     /// Returns a document with the number of its version, if that is not the first, and its sequence number.
@@ -343,5 +386,78 @@ fn share(num_bytes: u64, docs: &mut [PendingDoc]) {
     }
     if let Some(last) = docs.last_mut() {
         last.raw_num_bytes += rest;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use canter_doc_mapper::IndexConfig;
+    use canter_formats::presets::preset_of;
+    use canter_formats::{BEGINNING_LEN, Format, Hints, Layout, ValueKind, recognise};
+    use canter_samples::families;
+    use std::sync::Arc;
+
+    /// Encodes the records of every family by both ways; returns the number of records, and of those without JSON.
+    fn encoded_by_both(mapper: &DocMapper) -> (usize, usize) {
+        let (mut num_records, mut num_direct) = (0, 0);
+        for family in families() {
+            let records = family.records(60, 7);
+            let text: String = records.iter().map(|r| format!("{}\n", r.text)).collect();
+            let beginning = &text.as_bytes()[..text.len().min(BEGINNING_LEN)];
+            let recognised = recognise(beginning, true);
+            assert_eq!(recognised.format, Format::Log, "{}", family.name);
+            let hints = Hints {
+                year: Some(2024),
+                fields: [(canter_formats::HEAD_WORDS.to_owned(), ValueKind::Text)].into(),
+                ..Hints::default()
+            };
+            let layout = Layout::of(recognised, beginning, true, Arc::new(hints));
+            // One that is all message, and one with colours.
+            let odd = [
+                "no time at all".to_owned(),
+                format!("\u{1b}[31m{}\u{1b}[0m", records[0].text),
+            ];
+            for record in records.into_iter().map(|record| record.text).chain(odd) {
+                num_records += 1;
+                let mut expected = Vec::new();
+                let mut timestamp = None;
+                layout.parse(record.as_bytes(), &mut Vec::new(), &mut |json| {
+                    timestamp = mapper.encode_doc(json.unwrap(), &mut expected).unwrap();
+                });
+                let mut encoded = Vec::new();
+                let found = mapper.encode_members(&mut encoded, |encoder| {
+                    layout.add_members(record.as_bytes(), &mut EncodedMembers(encoder))
+                });
+                if let Some(found) = found {
+                    num_direct += 1;
+                    assert_eq!((found, &encoded), (timestamp, &expected), "{record:?}");
+                }
+            }
+        }
+        (num_records, num_direct)
+    }
+
+    #[test]
+    fn every_family_is_encoded_as_its_json_is() {
+        let preset = preset_of(Format::Log).unwrap().yaml;
+        let dynamic = preset
+            .replace("mode: lenient", "mode: dynamic")
+            .replace("{name: code", "{name: another");
+        for (yaml, least_percent) in [(preset, 60), (dynamic.as_str(), 60)] {
+            // Records without a time are refused as JSON, too, unless malformed values are ignored.
+            let yaml = yaml.replace(
+                "  timestamp_field",
+                "  ignore_malformed: true\n  timestamp_field",
+            );
+            let config = IndexConfig::from_yaml(&yaml, |_| None).unwrap();
+            let mapper = DocMapper::new(&config).unwrap();
+            let (num_records, num_direct) = encoded_by_both(&mapper);
+            assert!(num_records > 6_000, "{num_records}");
+            assert!(
+                num_direct * 100 >= num_records * least_percent,
+                "{num_direct} of {num_records}"
+            );
+        }
     }
 }

@@ -295,3 +295,9 @@ pub(crate) fn pause(num_attempts: u32) -> Duration {
     let random = RandomState::new().hash_one(num_attempts);
     Duration::from_millis(longest / 2 + random % (longest / 2).max(1))
 }
+
+/// Returns whether documents of an index are identified by a field.
+pub(super) fn has_id_field(manifest: &ManifestFile) -> bool {
+    let config = &manifest.manifest.index_config;
+    config.pointer("/doc_mapping/id_field").is_some()
+}

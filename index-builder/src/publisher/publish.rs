@@ -2,7 +2,7 @@
 
 use super::capacity::check_capacity;
 use super::create::{
-    LoadedManifest, MAX_ATTEMPTS, config_of, is_outdated, load, manifest_bytes, pause,
+    LoadedManifest, MAX_ATTEMPTS, config_of, has_id_field, is_outdated, load, manifest_bytes, pause,
 };
 use super::delete::{IdChanges, NewKeys, replace_documents, write_digests};
 use super::pages::{LedgerReader, move_overflow};
@@ -236,10 +236,6 @@ async fn publish_once(
     if has_id_field(&manifest) {
         let changes = documents.changes;
         replace_documents(store, &mut manifest, &mut new, &order, changes).await?;
-        // Another writer may have used the same numbers for other ids meanwhile, and more of them.
-        let next = changes.map_or(0, |changes| changes.next_seq_no);
-        let counter = &mut manifest.manifest.next_seq_no;
-        *counter = next.max(*counter);
     }
     for (entry, head) in new {
         match entry.num_live_docs() {
@@ -248,9 +244,7 @@ async fn publish_once(
             _ => manifest.add_split(entry, head.to_vec()),
         }
     }
-    if has_id_field(&manifest) {
-        write_digests(store, &mut manifest).await?;
-    }
+    write_digests(store, &mut manifest).await?;
     move_overflow(store, &mut manifest).await?;
     spare_what_is_referenced(store, &mut manifest, new_ids)?;
     let bytes = manifest_bytes(&manifest)?;
@@ -265,12 +259,6 @@ async fn publish_once(
         Swap::Done => confirm(store, splits, outcome).await.map(Some),
         Swap::Conflict => Ok(None),
     }
-}
-
-/// Returns whether documents of an index are identified by a field.
-fn has_id_field(manifest: &ManifestFile) -> bool {
-    let config = &manifest.manifest.index_config;
-    config.pointer("/doc_mapping/id_field").is_some()
 }
 
 fn check_config(

@@ -46,6 +46,11 @@ impl PathFields {
         PathFields(fields.collect())
     }
 
+    /// Returns whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Returns a document with those of the fields that it lacks. Anything except an object stays unchanged.
     pub(crate) fn add_to<'j>(&self, json: &'j [u8]) -> Cow<'j, [u8]> {
         if self.0.is_empty() {

@@ -313,17 +313,26 @@ fn resolve_in(
         .map(|(id, _)| id)
         .filter(|id| snapshot.version(id).is_some())
         .collect();
-    let numbers = numbers.into_iter().filter_map(|((part, line), now)| {
+    let numbers = numbers_of(parts, numbers, next_seq_no.is_some());
+    resolved.batch = snapshot.into_batch(removed, numbers, next_seq_no.unwrap_or_default());
+    resolved
+}
+
+/// Returns the numbers of new documents by their lines; sequence numbers only of an index that numbers its documents.
+fn numbers_of(
+    parts: &[PartLines<'_>],
+    versions: BTreeMap<(usize, u64), LiveVersion>,
+    is_numbered: bool,
+) -> Vec<(LineIds, u64, DocNumbers)> {
+    let numbers = versions.into_iter().filter_map(|((part, line), now)| {
         let ids = parts.get(part)?.ids;
         let numbers = DocNumbers {
             version: Some(now.version).filter(|version| *version != 1),
-            seq_no: now.seq_no.filter(|_| next_seq_no.is_some()),
+            seq_no: now.seq_no.filter(|_| is_numbered),
         };
         Some((ids, line, numbers))
     });
-    let numbers: Vec<(LineIds, u64, DocNumbers)> = numbers.collect();
-    resolved.batch = snapshot.into_batch(removed, numbers, next_seq_no.unwrap_or_default());
-    resolved
+    numbers.collect()
 }
 
 /// Takes the sequence number of the operation in a line. In an index that numbers no documents, it is the hash of the line's

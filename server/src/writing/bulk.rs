@@ -188,13 +188,6 @@ pub(super) async fn document(
             (None | Some("index"), verb) | (Some("create"), verb @ Verb::Create) => verb,
             (Some(other), _) => return Err(format!("[op_type] cannot be [{other}] here")),
         };
-        let number = |text: Option<String>, name: &str| match text {
-            None => Ok(None),
-            Some(text) => match text.parse::<u64>() {
-                Ok(number) => Ok(Some(number)),
-                Err(_) => Err(format!("[{name}] is a number, and not [{text}]")),
-            },
-        };
         let action = Action {
             verb,
             index: None,
@@ -249,6 +242,19 @@ pub(super) async fn document(
         Err(problem) => fail(request, problem),
         Ok((status, answer)) => respond(request, &params, status, answer),
     }
+}
+
+/// # Errors
+/// The value of a parameter is no number.
+fn number(text: Option<String>, name: &str) -> Result<Option<u64>, String> {
+    let number = text.as_deref().map(str::parse);
+    let wrong = |_| {
+        format!(
+            "[{name}] is a number, and not [{}]",
+            text.as_deref().unwrap_or_default()
+        )
+    };
+    number.transpose().map_err(wrong)
 }
 
 /// Handles `POST /<indexes>/_refresh`.

@@ -38,9 +38,13 @@ fn documents(seed: u64) -> Vec<Value> {
         let items: Vec<Value> = (0..rng.random_range(0..4))
             .map(|_| {
                 let parts: Vec<Value> = (0..rng.random_range(0..3))
-                    .map(|_| json!({"made": ["here", "there"][rng.random_range(0..2)]}))
+                    .map(|_| {
+                        let made = ["here", "there"][rng.random_range(0..2)];
+                        json!({"made": made})
+                    })
                     .collect();
-                json!({"sku": format!("s{}", rng.random_range(0..4)), "size": rng.random_range(0..6), "parts": parts})
+                let (sku, size) = (rng.random_range(0..4), rng.random_range(0..6));
+                json!({"sku": format!("s{sku}"), "size": size, "parts": parts})
             })
             .collect();
         let mut words = vec![WORDS[rng.random_range(0..3)]];

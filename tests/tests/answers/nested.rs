@@ -413,8 +413,16 @@ fn inner_hits_are_the_objects_that_match() {
             let parts = hit["_source"]["parts"]
                 .as_array()
                 .map_or(&[][..], Vec::as_slice);
-            let mut sizes: Vec<Option<i64>> =
-                parts.iter().map(|part| part["size"].as_i64()).collect();
+            let size_of = |part: &Value| {
+                let list = part["size"].as_array().cloned();
+                let list = list.unwrap_or_else(|| vec![part["size"].clone()]);
+                let sizes = list.iter().filter_map(Value::as_i64);
+                match order {
+                    "asc" => sizes.min(),
+                    _ => sizes.max(),
+                }
+            };
+            let mut sizes: Vec<Option<i64>> = parts.iter().map(size_of).collect();
             sizes.sort_by_key(|size| match (size, order) {
                 (None, _) => i64::MAX,
                 (Some(size), "asc") => *size,

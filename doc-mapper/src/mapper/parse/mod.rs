@@ -1,7 +1,8 @@
-//! From a JSON line to an encoded document.
+//! From a JSON line, or the members of a document, to an encoded document.
 
 pub(super) mod json_value;
 pub(super) mod leaf;
+pub(super) mod members;
 mod object;
 pub(super) mod parse_json;
 pub(super) mod parse_leaf;

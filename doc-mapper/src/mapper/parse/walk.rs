@@ -40,7 +40,7 @@ use crate::mapper::tree::{Child, Leaf, ObjectNode};
 pub const MAX_DEPTH: u32 = 64;
 
 /// Maximum size of a document. tantivy addresses its parts with 32 bits, which leaves ample room.
-const MAX_DOC_BYTES: usize = 1 << 28;
+pub(super) const MAX_DOC_BYTES: usize = 1 << 28;
 
 /// Accepted document.
 #[derive(Clone, Debug)]
@@ -65,7 +65,7 @@ pub(in crate::mapper) struct Walk<'m> {
     /// Paths of the fields whose values were ignored as malformed.
     pub(in crate::mapper) ignored: Vec<&'m str>,
     /// Error to return: serde's errors only carry text.
-    error: Option<DocError>,
+    pub(super) error: Option<DocError>,
 }
 
 impl<'m> Walk<'m> {
@@ -200,7 +200,7 @@ impl DocMapper {
     }
 
     /// Checks that the document appended after `before` does not exceed the limits of terms.
-    fn check_terms(&self, walk: &Walk<'_>, before: usize) -> Result<(), DocError> {
+    pub(super) fn check_terms(&self, walk: &Walk<'_>, before: usize) -> Result<(), DocError> {
         let bytes = walk.document.bytes.get(before..).unwrap_or_default();
         self.term_bounds
             .check(bytes, &self.schema, &self.analyzers.0)
@@ -224,7 +224,7 @@ fn syntax_error(error: &serde_json::Error, text: &str) -> DocError {
 }
 
 impl Walk<'_> {
-    fn finish(&mut self, extra: Entries<'_>, text: &str) {
+    pub(super) fn finish(&mut self, extra: Entries<'_>, text: &str) {
         let mapper = self.mapper;
         let has_extra = !extra.is_empty();
         if let (Some(dynamic), true) = (&mapper.dynamic, has_extra) {

@@ -12,17 +12,17 @@ use crate::config::{
     ConfigError, CustomTokenizer, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode,
 };
 use crate::field_path::{escape_segment, join_path, split_path};
+use crate::mapper::DYNAMIC_FIELD;
 use crate::mapper::parse::presence::PathHasher;
 use crate::mapper::schema::field_options::{
     as_mapping, bytes_options, code_options, date_options, ip_options, json_options,
     numeric_options, text_options,
 };
 use crate::mapper::schema::numbering::{Numbering, OwnFields, in_order_of_addition};
-use crate::mapper::schema::own_leaves::{Constant, constants_of, document_size_leaf};
+use crate::mapper::schema::own_leaves::{Constant, constants_of, document_size_leaf, ignored_of};
 use crate::mapper::terms::TermBounds;
 use crate::mapper::tree::{Child, Leaf, ObjectNode};
 use crate::mapper::views::Views;
-use crate::mapper::{DYNAMIC_FIELD, IGNORED_FIELD};
 use crate::tokenizers;
 
 /// Tokenizers of an index, each built once.
@@ -138,30 +138,16 @@ impl DocMapper {
         });
         concatenate(&mut root, dynamic.as_mut(), &mapping.field_mappings);
         let has_dynamic = dynamic.is_some();
-        let timestamp = root
-            .leaves()
-            .iter()
-            .find(|leaf| leaf.is_timestamp && !leaf.is_absent)
-            .map(|leaf| (leaf.field, leaf.path.clone()));
-        if timestamp.is_none() && mapping.timestamp_field.is_some() {
-            let message = "the timestamp field is not a mapped field, or the segment has none";
-            return Err(ConfigError::new("doc_mapping.timestamp_field", message));
-        }
+        let timestamp = timestamp_of(&root, mapping)?;
         let schema = numbering.finish()?;
-        let constants = constants_of(&root);
-        let ignored = root
-            .leaves()
-            .into_iter()
-            .find(|leaf| leaf.path == IGNORED_FIELD);
-        let ignored = ignored
-            .filter(|leaf| !leaf.is_absent)
-            .map(|leaf| leaf.field);
         let limits_of_values = limits_of_values(&root, dynamic.as_ref());
         let limits = config.indexing_settings.term_limits;
         Ok(DocMapper {
             index_name: config.index_id.clone(),
             term_bounds: TermBounds::new(limits, &schema, &mapping.tokenizers),
             schema,
+            constants: constants_of(&root),
+            ignored: ignored_of(&root),
             root,
             mode: mapping.mode,
             dynamic,
@@ -173,8 +159,6 @@ impl DocMapper {
             timestamp,
             is_of_segment: false,
             ignores_malformed: mapping.ignore_malformed,
-            constants,
-            ignored,
             coerces: mapping.coerce,
             has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
             id_field: mapping.id_field.clone(),
@@ -317,6 +301,26 @@ fn limits_of_values(root: &ObjectNode, dynamic: Option<&Leaf>) -> Vec<u32> {
     let leaves = root.leaves().into_iter().chain(dynamic);
     let limits = canter_sorting::set_of(leaves.filter_map(|leaf| leaf.ignore_above));
     limits.into_iter().collect()
+}
+
+/// Returns the timestamp field.
+///
+/// # Errors
+/// The mapping names one that is not there.
+fn timestamp_of(
+    root: &ObjectNode,
+    mapping: &DocMapping,
+) -> Result<Option<(Field, String)>, ConfigError> {
+    let leaves = root.leaves().into_iter();
+    let timestamp = leaves
+        .filter(|leaf| leaf.is_timestamp && !leaf.is_absent)
+        .map(|leaf| (leaf.field, leaf.path.clone()))
+        .next();
+    if timestamp.is_none() && mapping.timestamp_field.is_some() {
+        let message = "the timestamp field is not a mapped field, or the segment has none";
+        return Err(ConfigError::new("doc_mapping.timestamp_field", message));
+    }
+    Ok(timestamp)
 }
 
 /// Returns the index's own fields that a mapping uses.

@@ -3,8 +3,8 @@
 use tantivy::schema::Field;
 
 use crate::config::{FieldKind, Normalizer, NumericKind};
-use crate::mapper::DOCUMENT_SIZE_FIELD;
 use crate::mapper::tree::{Leaf, ObjectNode};
+use crate::mapper::{DOCUMENT_SIZE_FIELD, IGNORED_FIELD};
 use crate::tokenizers::Letters;
 
 /// Returns the field `_doc_length` for queries, sort keys and aggregations: a number with only a
@@ -59,4 +59,11 @@ pub(in crate::mapper) fn constants_of(root: &ObjectNode) -> Vec<Constant> {
         })
     });
     constants.collect()
+}
+
+/// Returns the field with the paths of values that were ignored as malformed, if the mapping has it.
+pub(in crate::mapper) fn ignored_of(root: &ObjectNode) -> Option<Field> {
+    let mut leaves = root.leaves().into_iter();
+    let leaf = leaves.find(|leaf| leaf.path == IGNORED_FIELD && !leaf.is_absent)?;
+    Some(leaf.field)
 }

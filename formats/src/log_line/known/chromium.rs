@@ -9,7 +9,7 @@
 //! Process and thread are missing if the program does not ask for them.
 
 use super::HEAD_WORDS;
-use crate::json::Object;
+use crate::json::Members;
 use crate::log_line::level;
 use crate::log_line::time::{DateForm, Reading, TimeForm, read};
 
@@ -96,21 +96,21 @@ pub(super) fn reading(record: &str) -> Option<Reading> {
 pub(super) fn add<'t>(
     record: &'t str,
     wants_words: bool,
-    object: &mut Object<'_>,
+    members: &mut dyn Members,
 ) -> Option<&'t str> {
     let head = Head::of(record)?;
     let (before, message) = record.split_at_checked(head.len)?;
-    object.string("level", &level::normal(head.level));
+    members.string("level", &level::normal(head.level));
     if let Some(process) = head.process {
-        object.string("process_id", process);
+        members.string("process_id", process);
     }
     if let Some(thread) = head.thread {
-        object.string("thread_id", thread);
+        members.string("thread_id", thread);
     }
-    object.string("source", head.source);
+    members.string("source", head.source);
     if wants_words {
-        object.string(HEAD_WORDS, &format!("{} {}", head.level, head.source));
+        members.string(HEAD_WORDS, &format!("{} {}", head.level, head.source));
     }
-    object.string("message", message);
+    members.string("message", message);
     Some(before)
 }

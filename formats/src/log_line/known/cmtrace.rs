@@ -7,7 +7,7 @@
 //!
 //! The number behind the time is Windows' bias: the minutes from local time to UTC.
 
-use crate::json::Object;
+use crate::json::Members;
 use crate::log_line::time::{DateForm, Reading, TimeForm, read};
 
 const BEGIN: &str = "<![LOG[";
@@ -53,7 +53,7 @@ pub(super) fn reading(record: &str) -> Option<Reading> {
 }
 
 /// Adds the fields and the message. Returns the text before the message.
-pub(super) fn add<'t>(record: &'t str, object: &mut Object<'_>) -> Option<&'t str> {
+pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t str> {
     let (message, tail) = parts(record)?;
     let level = match attribute(tail, "type") {
         Some("0" | "4" | "5") => Some("DEBUG"),
@@ -63,7 +63,7 @@ pub(super) fn add<'t>(record: &'t str, object: &mut Object<'_>) -> Option<&'t st
         _ => None,
     };
     if let Some(level) = level {
-        object.string("level", level);
+        members.string("level", level);
     }
     for (name, field) in [
         ("component", "logger"),
@@ -72,10 +72,10 @@ pub(super) fn add<'t>(record: &'t str, object: &mut Object<'_>) -> Option<&'t st
         ("context", "context"),
     ] {
         if let Some(value) = attribute(tail, name).filter(|value| !value.is_empty()) {
-            object.string(field, value);
+            members.string(field, value);
         }
     }
-    object.string("message", message);
-    object.string("tail", tail);
+    members.string("message", message);
+    members.string("tail", tail);
     record.get(..BEGIN.len())
 }

@@ -12,7 +12,8 @@
 
 use std::borrow::Cow;
 
-use crate::json::Object;
+use super::names::Names;
+use crate::json::Members;
 use crate::log_line::time::{DateForm, Reading, Reference, TimeForm, read};
 
 const CEF_HEADER: [&str; 7] = [
@@ -30,23 +31,6 @@ const LEEF_HEADER: [&str; 5] = [
     "device_product",
     "device_version",
     "event_id",
-];
-/// Fields of the record, which no key of an extension may have.
-const TAKEN: [&str; 14] = [
-    "timestamp",
-    "hostname",
-    "app_name",
-    "proc_id",
-    "facility",
-    "severity",
-    "severity_number",
-    "level",
-    "message",
-    "head",
-    "tail",
-    "original",
-    "stream",
-    "attrs",
 ];
 /// Keys of the time, the likeliest first.
 const TIMES: [&str; 4] = ["rt", "devTime", "end", "start"];
@@ -129,41 +113,33 @@ impl<'t> Event<'t> {
 
     /// Adds the level, the header and the extension. A key that stands there twice, or is the name of another field,
     /// gets a number.
-    pub(crate) fn add(&self, object: &mut Object<'_>) {
-        let mut names: Vec<String> = Vec::new();
+    pub(crate) fn add(&self, members: &mut dyn Members) {
+        let mut names = Names::default();
         if let Some(level) = self.level() {
-            object.string("level", level);
+            members.string("level", level);
         }
         for (name, value) in &self.header {
-            names.push((*name).to_owned());
+            names.take(name);
             if !value.is_empty() {
                 match *name {
                     // Beside the severity of a line of syslog.
-                    "severity" => object.bare("event_severity", value),
+                    "severity" => members.bare("event_severity", value),
                     // `1.10` is no number.
-                    name => object.string(name, value),
+                    name => members.string(name, value),
                 }
             }
         }
-        names.push("event_severity".to_owned());
-        for (key, value) in &self.extension {
-            let is_free = |name: &String| !TAKEN.contains(&name.as_str()) && !names.contains(name);
-            let numbered = (2..).map(|number| format!("{key}_{number}"));
-            let name = std::iter::once((*key).to_owned())
-                .chain(numbered)
-                .find(is_free);
-            if let Some(name) = name.filter(|_| !value.is_empty()) {
-                object.bare(&name, value);
-                names.push(name);
-            }
+        names.take("event_severity");
+        for (key, value) in self.extension.iter().filter(|(_, value)| !value.is_empty()) {
+            members.bare(&names.free(key), value);
         }
     }
 }
 
 /// Adds the fields of a record that is an event, and its message. Returns the text before the message.
-pub(super) fn add<'t>(record: &'t str, object: &mut Object<'_>) -> Option<&'t str> {
-    Event::of(record)?.add(object);
-    object.string("message", record);
+pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t str> {
+    Event::of(record)?.add(members);
+    members.string("message", record);
     Some("")
 }
 

@@ -1,7 +1,7 @@
 //! The known layouts: which one lines have, and reading a record by it.
 
-use super::{chromium, cmtrace, event};
-use crate::json::Object;
+use super::{chromium, cmtrace, db2, event, journal, modsecurity, windows_event};
+use crate::json::Members;
 use crate::log_line::time::Reading;
 
 /// Name of the field with the words of a head that no other field has: it is searched instead of `head`, and only
@@ -25,21 +25,41 @@ pub(crate) enum Known {
     Cmtrace,
     /// Chromium: `[1234:5678:0501/100000.123456:ERROR:file.cc(12)] text`.
     Chromium,
+    /// Db2: `2024-05-01-10.00.00.123456+120 I1234E456           LEVEL: Event`.
+    Db2,
+    /// The journal's export format: `__CURSOR=…`.
+    Journal,
+    /// ModSecurity's audit log: `--a1b2c3d4-A--`.
+    ModSecurity,
+    /// Events of Windows: `<Event xmlns=…`.
+    WindowsEvent,
 }
 
 impl Known {
-    const ALL: [Known; 3] = [Known::Event, Known::Cmtrace, Known::Chromium];
+    const ALL: [Known; 7] = [
+        Known::Event,
+        Known::Cmtrace,
+        Known::Chromium,
+        Known::Db2,
+        Known::Journal,
+        Known::ModSecurity,
+        Known::WindowsEvent,
+    ];
 
     /// Returns the layout of lines that are not blank, if the first one has its marks, and as many others as the layout
     /// demands.
     pub(in crate::log_line) fn of(lines: &[&[u8]]) -> Option<Known> {
-        let first = lines.first()?;
+        let first = lines
+            .iter()
+            .find(|line| !windows_event::is_prologue(line))?;
         Known::ALL.into_iter().find(|known| {
             let num = lines.iter().filter(|line| known.begins(line)).count();
             let needed_percent = match known {
                 Known::Event => 80,
                 // Their texts have several lines.
                 Known::Cmtrace | Known::Chromium => 20,
+                // So do these, and their marks are long.
+                Known::Db2 | Known::Journal | Known::ModSecurity | Known::WindowsEvent => 1,
             };
             known.begins(first) && num * 100 >= lines.len() * needed_percent
         })
@@ -51,6 +71,10 @@ impl Known {
             Known::Event => event::begins(line),
             Known::Cmtrace => cmtrace::begins(line),
             Known::Chromium => chromium::begins(line),
+            Known::Db2 => db2::begins(line),
+            Known::Journal => journal::begins(line),
+            Known::ModSecurity => modsecurity::begins(line),
+            Known::WindowsEvent => windows_event::begins(line),
         }
     }
 
@@ -60,6 +84,10 @@ impl Known {
             Known::Event => event::Event::of(record)?.reading(),
             Known::Cmtrace => cmtrace::reading(record),
             Known::Chromium => chromium::reading(record),
+            Known::Db2 => db2::reading(record),
+            Known::Journal => journal::reading(record),
+            Known::ModSecurity => modsecurity::reading(record),
+            Known::WindowsEvent => windows_event::reading(record),
         }
     }
 
@@ -68,18 +96,28 @@ impl Known {
         self,
         record: &'t str,
         wants_words: bool,
-        object: &mut Object<'_>,
+        members: &mut dyn Members,
     ) -> Around<'t> {
         let head = match self {
-            Known::Event => event::add(record, object),
-            Known::Cmtrace => cmtrace::add(record, object),
-            Known::Chromium => chromium::add(record, wants_words, object),
+            Known::Event => event::add(record, members),
+            Known::Cmtrace => cmtrace::add(record, members),
+            Known::Chromium => chromium::add(record, wants_words, members),
+            Known::Db2 => db2::add(record, wants_words, members),
+            Known::ModSecurity => modsecurity::add(record, members),
+            Known::WindowsEvent => windows_event::add(record, members),
+            Known::Journal => {
+                journal::add(record, members);
+                return Around {
+                    head: "",
+                    is_whole: false,
+                };
+            }
         };
         let is_whole = true;
         match head {
             Some(head) => Around { head, is_whole },
             None => {
-                object.string("message", record);
+                members.string("message", record);
                 Around { head: "", is_whole }
             }
         }

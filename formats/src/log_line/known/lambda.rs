@@ -6,7 +6,7 @@
 //! REPORT RequestId: 8f507cfc-…  Duration: 12.34 ms  Billed Duration: 13 ms  Memory Size: 128 MB  Max Memory Used: 66 MB
 //! ```
 
-use crate::json::Object;
+use crate::json::Members;
 
 const VERBS: [&str; 3] = ["START ", "END ", "REPORT "];
 const FIGURES: [(&str, &str, &str); 5] = [
@@ -27,14 +27,14 @@ pub(in crate::log_line) fn is_invocation(text: &[u8], place: usize) -> bool {
 }
 
 /// Adds the request's id, and the figures of a report.
-pub(in crate::log_line) fn add(message: &str, has_request: bool, object: &mut Object<'_>) {
+pub(in crate::log_line) fn add(message: &str, has_request: bool, members: &mut dyn Members) {
     let rest = VERBS.iter().find_map(|verb| message.strip_prefix(verb));
     let Some(rest) = rest.and_then(|rest| rest.strip_prefix("RequestId: ")) else {
         return;
     };
     let id = rest.split_ascii_whitespace().next().unwrap_or_default();
     if !has_request && !id.is_empty() {
-        object.string("request_id", id);
+        members.string("request_id", id);
     }
     if !message.starts_with("REPORT") {
         return;
@@ -45,7 +45,7 @@ pub(in crate::log_line) fn add(message: &str, has_request: bool, object: &mut Ob
             Some((field, value))
         });
         if let Some((field, value)) = figure.filter(|(_, value)| crate::json::is_number(value)) {
-            object.json(field, value);
+            members.json(field, value);
         }
     }
 }

@@ -3,11 +3,17 @@
 
 mod chromium;
 mod cmtrace;
+mod db2;
 pub(crate) mod event;
+mod journal;
 mod kind;
 pub(super) mod lambda;
+mod modsecurity;
+mod names;
 #[cfg(test)]
 mod tests;
+mod windows_event;
 
+pub(crate) use journal::begins as begins_journal;
 pub use kind::HEAD_WORDS;
 pub(crate) use kind::{Around, Known};

@@ -135,12 +135,129 @@ fn the_day_and_time_of_chromium_are_in_its_brackets() {
     check(&docs[3], json!({"level": "TRACE"}));
 }
 
+const DB2: &str = "2024-05-01-10.00.00.123456+120 I1234E456           LEVEL: Event\n\
+     PID     : 1234                 TID  : 139876         PROC : db2sysc\n\
+     INSTANCE: db2inst1             NODE : 000            DB   : SAMPLE\n\
+     FUNCTION: DB2 UDB, base sys utilities, sqleDatabaseInit, probe:12\nMESSAGE : started\n\n\
+     2024-05-01-10.00.01.654321-300 E1691E789           LEVEL: Severe (OS)\n\
+     PID     : 77                   TID  : 8\nMESSAGE : ADM1234E  failed\n";
+
+#[test]
+fn entries_of_db2_have_their_zone_in_minutes() {
+    let docs = docs(DB2);
+    assert_eq!(docs.len(), 2);
+    check(
+        &docs[0],
+        json!({
+            "timestamp": "2024-05-01T10:00:00.123456+02:00", "level": "INFO", "logger": "db2sysc", "process_id": "1234",
+            "thread_id": "139876",
+        }),
+    );
+    assert!(
+        docs[0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("sqleDatabaseInit")
+    );
+    check(
+        &docs[1],
+        json!({"timestamp": "2024-05-01T10:00:01.654321-05:00", "level": "ERROR", "process_id": "77"}),
+    );
+}
+
+const MODSECURITY: &str = "--a1b2c3d4-A--\n[01/May/2024:10:00:00 +0200] XyZ123 10.0.0.1 40000 10.0.0.2 80\n\
+     --a1b2c3d4-B--\nGET /?a=1 HTTP/1.1\nHost: x\n\n--a1b2c3d4-H--\n\
+     Message: Access denied with code 403 (phase 2). [id \"941100\"] [severity \"CRITICAL\"]\n--a1b2c3d4-Z--\n\n\
+     --b1b2c3d4-A--\n[01/May/2024:10:00:05 +0200] XyZ124 10.0.0.3 40001 10.0.0.2 80\n--b1b2c3d4-Z--\n";
+
+#[test]
+fn a_transaction_of_modsecurity_is_a_record() {
+    let docs = docs(MODSECURITY);
+    assert_eq!(docs.len(), 2);
+    check(
+        &docs[0],
+        json!({
+            "timestamp": "2024-05-01T10:00:00+02:00", "level": "CRITICAL", "request_id": "XyZ123",
+            "client": "10.0.0.1:40000",
+        }),
+    );
+    check(
+        &docs[1],
+        json!({"timestamp": "2024-05-01T10:00:05+02:00", "client": "10.0.0.3:40001"}),
+    );
+    assert_eq!(docs[1].get("level"), None);
+}
+
+const JOURNAL: &str = "__CURSOR=s=abc;i=1\n__REALTIME_TIMESTAMP=1714557600123456\nPRIORITY=6\n\
+     SYSLOG_IDENTIFIER=sshd\n_PID=1234\n_HOSTNAME=web01\n_CMDLINE=a=b c\nMESSAGE=Accepted password for alice\n\n\
+     __CURSOR=s=abc;i=2\n__REALTIME_TIMESTAMP=1714557601000000\nPRIORITY=3\nPRIORITY=4\nMESSAGE\n\u{9}\0\0\0\0\0\0\0two\nlines\n\
+     TAG=a\nTAG=b\n";
+
+#[test]
+fn entries_of_the_journal_are_read_with_values_of_several_lines() {
+    let (format, read) = read(JOURNAL);
+    assert_eq!((format, read.len()), (Format::Log, 2));
+    let docs: Vec<&Value> = read.iter().map(|(_, doc)| doc.as_ref().unwrap()).collect();
+    check(
+        docs[0],
+        json!({
+            "timestamp": "2024-05-01T10:00:00.123456Z", "level": "INFO", "logger": "sshd", "process_id": "1234",
+            "hostname": "web01", "_CMDLINE": "a=b c", "message": "Accepted password for alice",
+        }),
+    );
+    check(
+        docs[1],
+        json!({
+            "timestamp": "2024-05-01T10:00:01.000000Z", "level": "ERROR", "PRIORITY": "4", "message": "two\nlines",
+            "TAG": "a", "TAG_2": "b",
+        }),
+    );
+    for (text, doc) in &read {
+        assert_eq!(doc.as_ref().unwrap()["original"], text.as_str());
+    }
+}
+
+const WINDOWS: &str = "<Event xmlns='http://schemas.microsoft.com/win/2004/08/events/event'><System><Provider Name='Security-Auditing' Guid='{54}'/><EventID>4624</EventID><Level>0</Level><Task>12544</Task><TimeCreated SystemTime='2024-05-01T10:00:00.1234567Z'/><EventRecordID>1234</EventRecordID><Correlation/><Execution ProcessID='656' ThreadID='700'/><Channel>Security</Channel><Computer>PC1</Computer><Security/></System><EventData><Data Name='TargetUserName'>alice &amp; bob</Data><Data Name='LogonType'>3</Data><Data Name='X'>-</Data></EventData></Event>\n\
+     <Event xmlns=\"http://schemas.microsoft.com/win/2004/08/events/event\">\n  <System>\n    <Provider Name=\"X\" />\n    <EventID Qualifiers=\"16384\">7036</EventID>\n    <Level>2</Level>\n    <TimeCreated SystemTime=\"2024-05-01T10:00:01Z\" />\n  </System>\n  <EventData><Data>one</Data><Data>two</Data></EventData>\n</Event>\n";
+
+#[test]
+fn events_of_windows_are_read_on_one_line_and_on_many() {
+    for text in [
+        WINDOWS.to_owned(),
+        format!("<?xml version=\"1.0\"?>\n{WINDOWS}"),
+    ] {
+        let (format, read) = read(&text);
+        assert_eq!(format, Format::Log);
+        let docs: Vec<&Value> = read.iter().map(|(_, doc)| doc.as_ref().unwrap()).collect();
+        check(
+            docs[docs.len() - 2],
+            json!({
+                "timestamp": "2024-05-01T10:00:00.1234567Z", "level": "INFO", "logger": "Security-Auditing",
+                "event_id": "4624", "process_id": "656", "thread_id": "700", "channel": "Security", "computer": "PC1",
+                "event_record_id": "1234", "TargetUserName": "alice & bob", "LogonType": 3,
+            }),
+        );
+        assert_eq!(docs[docs.len() - 2].get("X"), None);
+        check(
+            docs[docs.len() - 1],
+            json!({
+                "timestamp": "2024-05-01T10:00:01Z", "level": "ERROR", "event_id": "7036", "data": "one", "data_2": "two",
+            }),
+        );
+        let (text, doc) = &read[read.len() - 1];
+        assert_eq!(doc.as_ref().unwrap()["message"], text.as_str());
+    }
+}
+
 #[test]
 fn marks_are_found_in_containers() {
     for (text, field, value) in [
         (CEF, "src", "10.52.116.160"),
         (CMTRACE, "logger", "CcmExec"),
         (CHROMIUM, "process_id", "1234"),
+        (DB2, "process_id", "1234"),
+        (MODSECURITY, "request_id", "XyZ123"),
+        (WINDOWS, "event_id", "4624"),
     ] {
         let wrap = |line: &str| format!("2024-06-01T10:00:00.5Z stdout F {line}\n");
         let wrapped: String = text.lines().map(wrap).collect();

@@ -6,3 +6,4 @@ pub(in crate::log_line) mod families;
 mod learned;
 mod no_logs;
 mod properties;
+mod strangers;

@@ -53,8 +53,10 @@ pub(super) fn read(
     let mut end = place;
     if second.is_some() {
         end = fraction(text, after, &mut clock);
-    } else if sep != b':' || at(text, place) == Some(b':') || run(text, place) > 0 {
-        return None;
+    } else {
+        // `10:00:` is one of `May 01, 2024 10:00: text`.
+        let goes_on = at(text, place) == Some(b':') && run(text, place + 1) > 0;
+        (sep == b':' && !goes_on && run(text, place) == 0).then_some(())?;
     }
     let end = half_day(text, end, &mut clock)?;
     is_clock(&clock).then_some((clock, end))
@@ -192,7 +194,7 @@ const ZONES: [(&str, i16); 24] = [
     ("AEDT", 660),
 ];
 
-/// Reads `Z`, `+02:00`, `+0200`, `+02`, ` UTC`, ` +0200`, and a name in brackets behind those. Minutes east of
+/// Reads `Z`, `+02:00`, `+0200`, `+120`, `+02`, ` UTC`, ` +0200`, and a name in brackets behind those. Minutes east of
 /// Greenwich; without a zone nothing, and the place it was.
 pub(super) fn zone(text: &[u8], place: usize) -> (Option<i16>, usize) {
     let is_spaced = at(text, place) == Some(b' ');
@@ -212,6 +214,11 @@ pub(super) fn zone(text: &[u8], place: usize) -> (Option<i16>, usize) {
 }
 
 fn offset(text: &[u8], place: usize, is_spaced: bool) -> Option<(i16, usize)> {
+    // `+120`: minutes, as Db2 writes them.
+    if let (3, false, Some(minutes)) = (run(text, place), is_spaced, number(text, place, 3)) {
+        let minutes = i16::try_from(minutes).ok()?;
+        return (minutes < 24 * 60).then_some((minutes, place + 3));
+    }
     let hours = two(text, place)?;
     let colon = usize::from(at(text, place + 2) == Some(b':'));
     let (minutes, end) = match two(text, place + 2 + colon) {

@@ -16,7 +16,7 @@ pub(crate) enum DateForm {
     YearWeekDay,
     /// `2024-122`: a day of a year.
     YearDay,
-    /// `01-May-2024`, `01/May/2024`, `Wed, 1 May 2024`, `1. Mai 2024`.
+    /// `01-May-2024`, `01/May/2024`, `01May2024`, `Wed, 1 May 2024`, `1. Mai 2024`.
     DayNameYear,
     /// `May 01, 2024`, `May 1 2024`, `may/01/2024`.
     NameDayYear,
@@ -34,7 +34,7 @@ pub(crate) enum DateForm {
     MonthDayShortYear(u8),
     /// `01.05.24`.
     DayMonthShortYear(u8),
-    /// `May  1`, `Sun Dec 04`: the year stands behind the time of day, or nowhere.
+    /// `May  1`, `Sun Dec 04`, `1 May`: the year stands behind the time of day, or nowhere.
     NameDay,
     /// `05-01`, `10.30`: a month and a day.
     MonthDay(u8),
@@ -188,6 +188,10 @@ fn with_name(form: DateForm, text: &[u8], place: usize) -> Option<(Date, usize)>
             let (day, place) = one_or_two(text, after_weekday(text, place))?;
             // `1. Mai 2024`.
             let place = after(text, place, ".").unwrap_or(place);
+            // `01May2024`.
+            if let Some((month, place)) = month_name(text, place) {
+                return full(four(text, place)?, month, day, place + 4);
+            }
             let sep = at(text, place).filter(|byte| matches!(byte, b'-' | b'/' | b' '))?;
             let (month, place) = month_name(text, place + 1)?;
             let year = four(text, separated(text, place, sep)?)?;
@@ -210,7 +214,13 @@ fn with_name(form: DateForm, text: &[u8], place: usize) -> Option<(Date, usize)>
             full(year, month, day, end)
         }
         DateForm::NameDay => {
-            let (month, place) = month_name(text, after_weekday(text, place))?;
+            let start = after_weekday(text, place);
+            // `1 May`.
+            if let Some((day, place)) = one_or_two(text, start) {
+                let (month, end) = month_name(text, separated(text, place, b' ')?)?;
+                return Some((Date::new(None, month, day)?, end));
+            }
+            let (month, place) = month_name(text, start)?;
             let (day, end) = one_or_two(text, separated(text, place, b' ')?)?;
             Some((Date::new(None, month, day)?, end))
         }

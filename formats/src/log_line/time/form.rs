@@ -17,6 +17,9 @@ pub(crate) enum TimeForm {
     /// Seconds, milliseconds, microseconds or nanoseconds since 1970, by the number of digits; or seconds with a
     /// fraction.
     Epoch,
+    /// `663212a0.1e2f3a4b`: seconds since 1970 in hexadecimal digits, and nanoseconds or microseconds, as OpenLDAP
+    /// writes them.
+    HexEpoch,
     /// `[    0.000000]`, `[    12.345]`, `[0.012s]`: seconds since the machine or the program was started.
     Uptime,
     /// A time of day alone.
@@ -46,6 +49,7 @@ impl TimeForm {
         dated.chain([
             TimeForm::Glog,
             TimeForm::Epoch,
+            TimeForm::HexEpoch,
             TimeForm::Uptime,
             TimeForm::Clock,
             TimeForm::Untimed,
@@ -55,10 +59,11 @@ impl TimeForm {
     /// Whether a text that begins with this byte may be of the form: spares most attempts.
     pub(crate) fn may_begin(self, first: u8) -> bool {
         match self {
-            TimeForm::Dated(DateForm::NameDay | DateForm::NameDayYear) => {
-                first.is_ascii_alphabetic()
+            TimeForm::Dated(DateForm::NameDayYear) => first.is_ascii_alphabetic(),
+            TimeForm::Dated(DateForm::DayNameYear | DateForm::NameDay) => {
+                first.is_ascii_alphanumeric()
             }
-            TimeForm::Dated(DateForm::DayNameYear) => first.is_ascii_alphanumeric(),
+            TimeForm::HexEpoch => first.is_ascii_hexdigit(),
             TimeForm::Glog => matches!(first, b'I' | b'W' | b'E' | b'F'),
             TimeForm::Uptime => first == b'[',
             TimeForm::Untimed => first == b'[' || first.is_ascii_alphabetic(),
@@ -73,6 +78,7 @@ pub(crate) fn read(form: TimeForm, text: &[u8], place: usize) -> Option<(Reading
         TimeForm::Dated(form) => dated(form, text, place)?,
         TimeForm::Glog => glog(text, place)?,
         TimeForm::Epoch => epoch(text, place)?,
+        TimeForm::HexEpoch => hex_epoch(text, place)?,
         TimeForm::Uptime => return uptime(text, place),
         TimeForm::Untimed => {
             let (found, end) = (Reading::Nothing, place);
@@ -117,12 +123,14 @@ fn dated(form: DateForm, text: &[u8], place: usize) -> Option<(Stamp, usize)> {
 /// Passes what stands between a day and a time of day.
 fn gap(form: DateForm, text: &[u8], place: usize) -> Option<usize> {
     let one = match at(text, place)? {
-        b'T' | b't' | b'_' | b'-' | b';' | b'|' => place + 1,
+        b'T' | b't' | b'_' | b'-' | b';' | b'|' | b'\t' => place + 1,
         b':' => place + 1 + usize::from(at(text, place + 1) == Some(b':')),
         b',' if at(text, place + 1) == Some(b' ') => place + 2,
         b' ' => match text.get(place + 1..place + 4) {
             // `Jan 01, 2024 at 10:00:00`.
             Some(b"at ") => place + 4,
+            // `1/5/2024 -- 10:00:00`, as Suricata writes it.
+            Some(b"-- ") => place + 4,
             // `2024/05/01 - 10:00:00`.
             Some([b'-', b' ', digit]) if digit.is_ascii_digit() => place + 3,
             _ if at(text, place + 1) == Some(b' ') => {
@@ -195,10 +203,36 @@ fn epoch(text: &[u8], place: usize) -> Option<(Stamp, usize)> {
         }
         _ => return None,
     };
-    EPOCH_SECONDS.contains(&seconds).then_some(())?;
     // An address, a version, a number with another unit.
     let goes_on = matches!(at(text, end), Some(b'.' | b'-' | b'/' | b'@' | b'%'));
     (!goes_on).then_some(())?;
+    Some((stamp_of(seconds, nanos, num_digits)?, end))
+}
+
+fn hex_epoch(text: &[u8], place: usize) -> Option<(Stamp, usize)> {
+    let hex = |place: usize, len: usize| {
+        let digits = std::str::from_utf8(text.get(place..place + len)?).ok()?;
+        let is_end = !at(text, place + len).is_some_and(|byte| byte.is_ascii_hexdigit());
+        u64::from_str_radix(digits, 16).ok().filter(|_| is_end)
+    };
+    let seconds = hex(place, 8)?;
+    let end = place + 8;
+    if at(text, end) == Some(b' ') {
+        return Some((stamp_of(seconds, 0, 0)?, end));
+    }
+    (at(text, end)? == b'.').then_some(())?;
+    let (nanos, num_digits, end) = match (hex(end + 1, 8), hex(end + 1, 5)) {
+        (Some(nanos), _) => (nanos, 9, end + 9),
+        (None, Some(micros)) => (micros * 1_000, 6, end + 6),
+        (None, None) => return None,
+    };
+    (nanos < 1_000_000_000 && at(text, end) == Some(b' ')).then_some(())?;
+    Some((stamp_of(seconds, nanos, num_digits)?, end))
+}
+
+/// Returns the time of seconds since 1970, if they are within those of logs.
+fn stamp_of(seconds: u64, nanos: u64, num_digits: usize) -> Option<Stamp> {
+    EPOCH_SECONDS.contains(&seconds).then_some(())?;
     let day = day_of(i64::try_from(seconds / 86_400).ok()?)?;
     let part = |seconds: u64| u8::try_from(seconds).ok();
     let clock = Clock {
@@ -211,7 +245,7 @@ fn epoch(text: &[u8], place: usize) -> Option<(Stamp, usize)> {
     };
     let date = Date::new(Some(day.year), day.month, day.day);
     let zone = Some(0);
-    Some((Stamp { date, clock, zone }, end))
+    Some(Stamp { date, clock, zone })
 }
 
 fn uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {

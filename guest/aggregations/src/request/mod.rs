@@ -23,21 +23,18 @@ pub(crate) use body::{Body, number_of};
 pub use bounds::Bounds;
 pub(crate) use bounds::MAX_BUCKET_PLACE;
 pub(crate) use check::{after_key, missing_key};
-pub(crate) use metrics::{percents, sigma};
+pub(crate) use metrics::{TopBy, TopHits, TopKey, TopMode, percents, sigma};
 pub use now::resolve_now;
-pub(crate) use ranges::address;
+pub(crate) use ranges::{IpPrefix, address};
 pub(crate) use terms::exact_number;
 pub(crate) use types::*;
 pub use types::{ListOf, ObjectList, WORDS};
 
-use canter_split_format::TimeIndex;
 use serde_json::Value;
 
 use self::body::invalid;
 use self::bounds::{MAX_AGGREGATIONS, MAX_DEPTH};
-use crate::collect::is_known;
 use crate::pipeline::{self, Draft, Pipeline};
-use crate::rollup::FromHead;
 use crate::{Error, Result};
 
 /// Aggregations of a request.
@@ -96,99 +93,6 @@ impl Aggregations {
     /// Returns the lists of objects that are aggregated, each after the list around it.
     pub fn lists(&self) -> &[ObjectList] {
         &self.lists
-    }
-
-    /// Returns whether documents must come with their scores.
-    pub fn needs_scores(&self) -> bool {
-        let mut left: Vec<&Aggregation> = self.list.iter().collect();
-        while let Some(aggregation) = left.pop() {
-            if let Kind::Metric(metric) = &aggregation.kind
-                && let MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) = &metric.what
-                && hits.sort.iter().any(|key| key.by == TopBy::Score)
-            {
-                return true;
-            }
-            left.extend(&aggregation.inside);
-        }
-        false
-    }
-
-    /// Returns the names of all fields whose columns are read in one split. `times` is the field by
-    /// which its documents are sorted, with its time index. Results from the head need no column.
-    pub fn fields(&self, times: Option<(&str, &TimeIndex)>, from_head: &FromHead) -> Vec<&str> {
-        let mut fields = Vec::new();
-        for (place, aggregation) in self.list.iter().enumerate() {
-            if from_head.reads_columns(place) {
-                aggregation.add_fields(times, &mut fields);
-            }
-        }
-        fields
-    }
-}
-
-impl Aggregation {
-    fn add_fields<'a>(&'a self, times: Option<(&str, &TimeIndex)>, fields: &mut Vec<&'a str>) {
-        match &self.kind {
-            Kind::DateHistogram(histogram)
-                if times.is_some_and(|(field, index)| {
-                    histogram.source.field == field && is_known(histogram, index)
-                }) => {}
-            Kind::Terms(Terms { source, .. })
-            | Kind::RareTerms(RareTerms { source, .. })
-            | Kind::Significant(Significant { source, .. })
-            | Kind::Histogram(Histogram { source, .. })
-            | Kind::DateHistogram(DateHistogram { source, .. })
-            | Kind::AutoDateHistogram(AutoDateHistogram { source, .. })
-            | Kind::Range(Range { source, .. }) => fields.push(&source.field),
-            Kind::IpPrefix(prefix) => fields.push(&prefix.field),
-            Kind::Grid(grid) => fields.push(&grid.field),
-            Kind::MultiTerms(terms) => {
-                fields.extend(terms.sources.iter().map(|source| source.field.as_str()));
-            }
-            Kind::Missing(missing) => fields.push(&missing.field),
-            Kind::Composite(composite) => {
-                fields.extend(composite.sources.iter().map(|source| source.field.as_str()));
-            }
-            // Columns inside are those of objects, which are made when documents are read.
-            Kind::Nested(_) => {
-                self.add_fields_of_documents(times, fields);
-                return;
-            }
-            Kind::Filter(_) | Kind::Filters(_) | Kind::Adjacency(_) | Kind::ReverseNested(_) => {}
-            Kind::Metric(metric) => match &metric.what {
-                MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) => {
-                    fields.extend(hits.sort.iter().filter_map(|key| match &key.by {
-                        TopBy::Field(field) => Some(field.as_str()),
-                        TopBy::Score => None,
-                    }));
-                    fields.extend(hits.fields.iter().map(String::as_str));
-                }
-                MetricOf::WeightedAvg { weight } => {
-                    fields.extend([metric.source.field.as_str(), &weight.field]);
-                }
-                MetricOf::Rate(rate) if rate.of == RateOf::Documents => {}
-                _ => fields.push(&metric.source.field),
-            },
-        }
-        self.inside
-            .iter()
-            .for_each(|aggregation| aggregation.add_fields(times, fields));
-    }
-}
-
-impl Aggregation {
-    /// Adds the fields of aggregations that return from objects to documents.
-    fn add_fields_of_documents<'a>(
-        &'a self,
-        times: Option<(&str, &TimeIndex)>,
-        fields: &mut Vec<&'a str>,
-    ) {
-        for inside in &self.inside {
-            match &inside.kind {
-                Kind::ReverseNested(ReverseNested { to: None }) => inside.add_fields(times, fields),
-                _ => inside.add_fields_of_documents(times, fields),
-            }
-        }
     }
 }
 
@@ -438,10 +342,7 @@ impl Reader {
                 read(&[])?;
                 Kind::Filter(self.filter(path, &serde_json::json!({"match_all": {}}))?)
             }
-            "global" => {
-                let what = "Aggregation [global] is only allowed at the top level";
-                return Err(invalid(path, what));
-            }
+            "global" => return Err(invalid(path, NOT_AT_TOP)),
             "filters" => Kind::Filters(self.filters_of(&read(&[
                 "filters",
                 "other_bucket",
@@ -549,6 +450,7 @@ impl Reader {
     }
 }
 
+const NOT_AT_TOP: &str = "Aggregation [global] is only allowed at the top level";
 const NO_FILTERS: &str = "[filters] cannot be empty: this must be an object or a list of queries";
 
 /// Returns the kind of an aggregation, and its parameters.

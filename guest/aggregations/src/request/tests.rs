@@ -126,7 +126,7 @@ fn numbers_have_bounds() {
             json!({"string_stats": {"field": "f", "show_distribution": 1}}),
             "aggs.a.string_stats.show_distribution",
         ),
-        (json!({"global": {}}), "aggs.a.global"),
+        (json!({"global": {"x": 1}}), "aggs.a.global"),
         (
             json!({"range": {"field": "f", "ranges": []}}),
             "aggs.a.range.ranges",

@@ -1,13 +1,14 @@
 //! Parsed and validated aggregations: one type for each kind.
 //!
-//! Names and defaults are those of Elasticsearch. Each type names its page of the documentation
-//! below `https://www.elastic.co/docs/reference/aggregations/`.
+//! Names and defaults are Elasticsearch's. Types name pages below `https://www.elastic.co/docs/reference/aggregations/`.
 
 use canter_doc_mapper::tokenizers::is_whole;
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
 use canter_geo::{self as geo, Point};
 use serde_json::Value;
 
+use super::metrics::TopHits;
+use super::ranges::IpPrefix;
 use crate::calendar::{CalendarUnit, DateFormat, Rounding, Zone};
 use crate::key::Key;
 use crate::pipeline::{Format, Pipeline};
@@ -330,32 +331,6 @@ impl Adjacency {
     }
 }
 
-/// `search-aggregations-bucket-ipprefix-aggregation`.
-#[derive(Clone, Debug)]
-pub(crate) struct IpPrefix {
-    pub(crate) field: String,
-    pub(crate) is_ipv6: bool,
-    /// Number of leading bits of an address that make its bucket.
-    pub(crate) prefix_len: u32,
-    /// True if keys include the length of the prefix.
-    pub(crate) shows_len: bool,
-    pub(crate) is_keyed: bool,
-    pub(crate) min_doc_count: u64,
-}
-
-impl IpPrefix {
-    /// Returns the bits of an IPv6 address that make the bucket.
-    pub(crate) fn mask(&self) -> u128 {
-        let len = match self.is_ipv6 {
-            true => self.prefix_len,
-            false => self.prefix_len.saturating_add(96),
-        };
-        u128::MAX
-            .checked_shl(128u32.saturating_sub(len))
-            .unwrap_or(0)
-    }
-}
-
 /// `search-aggregations-bucket-missing-aggregation`.
 #[derive(Clone, Debug)]
 pub(crate) struct Missing {
@@ -522,44 +497,4 @@ pub(crate) enum RateOf {
     Sum,
     /// Number of a field's values.
     Values,
-}
-
-/// `search-aggregations-metrics-top-hits-aggregation`.
-#[derive(Clone, Debug)]
-pub(crate) struct TopHits {
-    pub(crate) size: usize,
-    pub(crate) from: usize,
-    pub(crate) sort: Vec<TopKey>,
-    pub(crate) fields: Vec<String>,
-    /// Number of the form in which documents are shown; `None` if hits show `fields` only.
-    pub(crate) form: Option<usize>,
-}
-
-/// Key of the order of documents.
-#[derive(Clone, Debug)]
-pub(crate) struct TopKey {
-    pub(crate) by: TopBy,
-    pub(crate) is_descending: bool,
-    pub(crate) missing_first: bool,
-    pub(crate) mode: TopMode,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum TopBy {
-    Field(String),
-    /// Score of the request's query.
-    Score,
-}
-
-/// Value of a document with several values that an order compares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum TopMode {
-    /// The smallest one in ascending order, else the greatest.
-    #[default]
-    Nearest,
-    Min,
-    Max,
-    Sum,
-    Avg,
-    Median,
 }

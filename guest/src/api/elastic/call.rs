@@ -245,7 +245,7 @@ impl ElasticCall {
         }
     }
 
-    /// Opens a point in time, or divides texts into words.
+    /// Opens a point in time, divides texts into words, or checks a query.
     async fn opened(
         &self,
         settings: &ApiSettings,
@@ -275,6 +275,11 @@ impl ElasticCall {
                 let answer = wanted.answer(Some(&mapper))?;
                 Ok(elastic_text(200, to_json(&answer, which.is_pretty)?))
             }
+            Self::Validate {
+                indexes,
+                question,
+                explains,
+            } => validate(indexes, question, *explains, settings, exchange).await,
             _ => Err(SearchError::internal("nothing is opened")),
         }
     }
@@ -285,14 +290,7 @@ impl ElasticCall {
         exchange: &Exchange,
     ) -> Result<HttpResponse, SearchError> {
         let which = match &self {
-            Self::Validate {
-                indexes,
-                question,
-                explains,
-            } => {
-                return validate(indexes, question, *explains, settings, exchange).await;
-            }
-            Self::PointInTime { .. } | Self::Analyze { .. } => {
+            Self::Validate { .. } | Self::PointInTime { .. } | Self::Analyze { .. } => {
                 return self.opened(settings, exchange).await;
             }
             Self::Resolve(which) => {

@@ -48,9 +48,9 @@ pub(super) fn listed(of_path: Option<&str>, body: &mut Body) -> Result<Vec<Liste
                     .shift_remove("stored_fields")
                     .map(names_of)
                     .transpose()?;
-                let routing = doc.shift_remove("routing").or(doc.shift_remove("_routing"));
-                let version = doc.shift_remove("version").or(doc.shift_remove("_version"));
-                for without_effect in ["_type", "version_type", "_version_type"] {
+                let routing = doc.shift_remove("routing");
+                let version = doc.shift_remove("version");
+                for without_effect in ["_type", "version_type"] {
                     doc.shift_remove(without_effect);
                 }
                 if let Some(key) = doc.keys().next() {

@@ -1,8 +1,10 @@
 //! Parameters in URLs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use canter_names::FilterPath;
+use canter_protocol::HttpRequest;
 use serde_json::Value;
 
 use crate::SearchError;
@@ -101,6 +103,21 @@ pub(super) fn read_duration(name: &str, text: &str) -> Result<u64, SearchError> 
         SearchError::invalid(format!(
             "{name}: {text:?} is no time; write one such as 10s or 500ms"
         ))
+    })
+}
+
+/// Returns the request with the body that a parameter contains, if it has none itself.
+pub(super) fn with_source<'r>(
+    request: &'r HttpRequest,
+    params: &mut UrlParams,
+) -> Result<Cow<'r, HttpRequest>, SearchError> {
+    let source = params.take_body()?.filter(|_| request.body.is_empty());
+    Ok(match source {
+        None => Cow::Borrowed(request),
+        Some(source) => Cow::Owned(HttpRequest {
+            body: source.into_bytes(),
+            ..request.clone()
+        }),
     })
 }
 

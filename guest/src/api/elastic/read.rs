@@ -1,7 +1,5 @@
 //! Parsing of requests into calls.
 
-use std::borrow::Cow;
-
 use canter_protocol::HttpRequest;
 use serde_json::{Value, json};
 
@@ -16,7 +14,7 @@ use super::composed::lookup::Lookups;
 use super::documents::{Form, WantedDocuments};
 use super::errors::{Stage, elastic_response, elastic_text, error_response};
 use super::names::{found, no_index};
-use super::params::{Common, UrlParams};
+use super::params::{Common, UrlParams, with_source};
 use super::routes::{Route, route_of};
 use super::search::many::read_many;
 use super::search::of_indexes::read_search_of;
@@ -74,21 +72,6 @@ pub(in crate::api) fn read_elastic(
     Some(call.unwrap_or_else(|error| {
         ElasticCall::Answered(error_response(&error, Stage::Reading, false))
     }))
-}
-
-/// Returns the request with the body that a parameter contains, if it has none itself.
-fn with_source<'r>(
-    request: &'r HttpRequest,
-    params: &mut UrlParams,
-) -> Result<Cow<'r, HttpRequest>, SearchError> {
-    let source = params.take_body()?.filter(|_| request.body.is_empty());
-    Ok(match source {
-        None => Cow::Borrowed(request),
-        Some(source) => Cow::Owned(HttpRequest {
-            body: source.into_bytes(),
-            ..request.clone()
-        }),
-    })
 }
 
 fn read(

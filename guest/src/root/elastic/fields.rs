@@ -5,9 +5,10 @@ use canter_doc_mapper::{DocMapper, FieldKind};
 use canter_geo::{Point, read_points};
 use canter_names::matches_pattern;
 use serde_json::{Map, Value, json};
+use tantivy::DateTime;
+use tantivy::time::format_description::well_known::Rfc3339;
 
 use super::source::{elements, entries};
-use super::usual_date;
 use crate::SearchError;
 use crate::request::AS_IN_COLUMN;
 
@@ -227,6 +228,14 @@ fn further_names(
         }
     }
     names
+}
+
+/// Formats a date in Elasticsearch's default format.
+fn usual_date(ns: i64) -> String {
+    format_date(ns, "strict_date_optional_time").unwrap_or_else(|_| {
+        let date = DateTime::from_timestamp_nanos(ns).into_utc();
+        date.format(&Rfc3339).unwrap_or_default()
+    })
 }
 
 /// Returns the time of a value of a date field.

@@ -19,9 +19,8 @@ use canter_aggregations::format_date;
 use canter_doc_mapper::{DocMapper, FieldKind};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use tantivy::TantivyDocument;
 use tantivy::schema::{DateTimePrecision, Value as _};
-use tantivy::time::format_description::well_known::Rfc3339;
-use tantivy::{DateTime, TantivyDocument};
 
 use self::inner_hits::{OwnParts, inner_hits};
 use self::own_id::OwnId;
@@ -101,7 +100,8 @@ impl HitWriter<'_> {
         in_order.or_else(|| found.identity.map(|identity| identity.seq_no()))
     }
 
-    fn versions(&self, found: &Document<'_>, own: &OwnId<'_>) -> Vec<String> {
+    /// Returns what a hit shows of the document beside its contents.
+    fn metadata(&self, found: &Document<'_>, own: &OwnId<'_>) -> Vec<String> {
         let mut parts = Vec::new();
         if self.shown.versions.version {
             parts.push(entry("_version", &own.version.into()));
@@ -110,6 +110,12 @@ impl HitWriter<'_> {
             parts.push(entry("_seq_no", &self.seq_no(found, own).into()));
             parts.push(entry("_primary_term", &1.into()));
         }
+        let ignored = ignored(found);
+        if !ignored.is_empty() {
+            parts.push(entry("_ignored", &ignored.into()));
+        }
+        let routing = own.routing.as_ref();
+        parts.extend(routing.map(|routing| entry("_routing", routing)));
         parts
     }
 
@@ -134,27 +140,11 @@ impl HitWriter<'_> {
             parts.push(entry("_id", &self.id(found, &own)));
         }
         let num_shared = parts.len();
-        let object = place.object.map(|(path, nth)| {
-            let text = mapper
-                .text_with_objects(&found.document)
-                .unwrap_or_default();
-            let objects = mapper.objects_at(text, path);
-            let object = usize::try_from(*nth)
-                .ok()
-                .and_then(|nth| objects.get(nth).copied());
-            parts.push(entry("_nested", &json!({"field": path, "offset": nth})));
-            object.unwrap_or("{}")
-        });
-        parts.extend(self.versions(found, &own));
-        let ignored = ignored(found);
-        if !ignored.is_empty() {
-            parts.push(entry("_ignored", &ignored.into()));
+        let object = place.object.map(|of| object_of(of, found));
+        if let Some((nested, _)) = &object {
+            parts.push(entry("_nested", nested));
         }
-        parts.extend(
-            own.routing
-                .as_ref()
-                .map(|routing| entry("_routing", routing)),
-        );
+        parts.extend(self.metadata(found, &own));
         parts.push(entry(
             "_score",
             &self.score(hit).map_or(Value::Null, number),
@@ -162,7 +152,10 @@ impl HitWriter<'_> {
         if !self.shown.source.is_off {
             parts.push(format!(
                 "\"{SOURCE_FIELD}\":{}",
-                filtered(object.unwrap_or(document), &self.shown.source)
+                filtered(
+                    object.map_or(document, |(_, text)| text),
+                    &self.shown.source
+                )
             ));
         }
         if self.shown.explains {
@@ -293,6 +286,22 @@ impl HitWriter<'_> {
     }
 }
 
+/// Returns the place of an object, and its text.
+fn object_of<'d>((path, nth): &NestedPlace, found: &'d Document<'_>) -> (Value, &'d str) {
+    let mapper = &found.split.mapper;
+    let text = mapper
+        .text_with_objects(&found.document)
+        .unwrap_or_default();
+    let objects = mapper.objects_at(text, path);
+    let object = usize::try_from(*nth)
+        .ok()
+        .and_then(|nth| objects.get(nth).copied());
+    (
+        json!({"field": path, "offset": nth}),
+        object.unwrap_or("{}"),
+    )
+}
+
 /// Returns the default format of a field's dates as sort values: milliseconds as for Elasticsearch's `date`, or
 /// nanoseconds as for its `date_nanos` if the field is more precise. It is lossless, so the next page begins where this
 /// one ends.
@@ -371,14 +380,6 @@ fn shown(value: &SortValue, format: &DateFormat) -> Result<Value, SearchError> {
             base64::prelude::BASE64_STANDARD.encode(bytes).into()
         }
         SortValue::Missing => Value::Null,
-    })
-}
-
-/// Formats a date in Elasticsearch's default format.
-pub(super) fn usual_date(ns: i64) -> String {
-    format_date(ns, "strict_date_optional_time").unwrap_or_else(|_| {
-        let date = DateTime::from_timestamp_nanos(ns).into_utc();
-        date.format(&Rfc3339).unwrap_or_default()
     })
 }
 

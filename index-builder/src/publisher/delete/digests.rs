@@ -20,6 +20,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 
 use super::ids::{live_entries, read};
 use crate::error::BuildError;
+use crate::publisher::create::has_id_field;
 use crate::publisher::pages::PageEntries;
 use crate::publisher::spare::spare;
 use crate::storage::{HeldKeys, HeldSplit, IndexStore};
@@ -90,6 +91,9 @@ pub(in crate::publisher) async fn write_digests(
     store: &IndexStore,
     file: &mut ManifestFile,
 ) -> Result<(), BuildError> {
+    if !has_id_field(file) {
+        return Ok(());
+    }
     let mut digests = Vec::new();
     for digest in &file.manifest.key_digests {
         let Some(splits) = store.held_digest(&digest.id) else {

@@ -70,6 +70,9 @@ pub(crate) async fn replace_documents(
             identity: None,
         })
     };
+    // Another writer may have used the same numbers for other ids meanwhile, and more of them.
+    let next_seq_no = changes.map_or(0, |changes| changes.next_seq_no);
+    file.manifest.next_seq_no = file.manifest.next_seq_no.max(next_seq_no);
     let removed = changes.map(|changes| &changes.removed);
     let is_gone = |id: &IdKey| is_new(id) || removed.is_some_and(|removed| removed.contains(id));
     let gone = found.iter().filter(|(id, _)| is_gone(id));

@@ -82,14 +82,7 @@ pub(super) async fn update(
     (acknowledge, wanted): (Acknowledge, Option<&FilterPath>),
 ) -> Result<Updated, Problem> {
     let change = Change::read(asked.body.unwrap_or_default())?;
-    let of_action = match &asked.source {
-        None => None,
-        Some(text) => {
-            let value = serde_json::from_str(text).unwrap_or(Value::Bool(false));
-            let shown = (value != Value::Bool(false)).then(|| source_of(&value));
-            shown.transpose().map_err(Problem::illegal)?
-        }
-    };
+    let of_action = source_of_action(asked)?;
     let wanted = change.source.as_ref().or(of_action.as_ref()).or(wanted);
     let shown = |source: &Map<String, Value>| Some(wanted?.apply(source.clone().into()));
     let id = asked.id.as_deref().unwrap_or_default();
@@ -207,6 +200,16 @@ pub(super) async fn delete(
         }
     }
     Err(last)
+}
+
+/// Returns the parts of a document that the line of its action asks for.
+fn source_of_action(asked: &Asked<'_>) -> Result<Option<FilterPath>, Problem> {
+    let Some(text) = &asked.source else {
+        return Ok(None);
+    };
+    let value = serde_json::from_str(text).unwrap_or(Value::Bool(false));
+    let shown = (value != Value::Bool(false)).then(|| source_of(&value));
+    shown.transpose().map_err(Problem::illegal)
 }
 
 fn missing(id: &str) -> Problem {

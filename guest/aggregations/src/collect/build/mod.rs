@@ -3,10 +3,13 @@
 mod choice;
 mod collector;
 mod composite;
+mod lists;
+mod metrics;
 mod objects;
 mod part;
 mod partition;
 mod split;
+mod terms;
 
 pub use collector::Collector;
 pub(in crate::collect) use objects::ObjectPlaces;
@@ -18,26 +21,19 @@ use std::sync::Arc;
 use canter_doc_mapper::FieldKind;
 use tantivy::columnar::ColumnType;
 
-use self::choice::key_filter;
 use super::Collect;
-use super::budget::Taken;
 use super::dates::{AutoDates, Ends, Runs, Times, known_runs};
 use super::field::{Field, Numbers};
-use super::keyed::{Counted, Keyed, TermChoice, Through};
+use super::keyed::{Keyed, TermChoice};
 use super::mapping::{
     ByDistance, ByFilter, ByMissing, ByObjects, ByPairs, ByPrefix, ByRange, ByValue, Mapping,
-    ToCode, ToParents, check_places, is_histogram_value,
+    ToCode, check_places, is_histogram_value,
 };
-use super::metrics::{
-    Distinct, Hdr, Nothing, OfField, OfPlaces, Scores, Strings, Top, TopOf, Weighted,
-};
-use super::tuples::Tuples;
+use super::metrics::Scores;
 use crate::key::Key;
-use crate::numbers::{ExtendedStats, QuantileSketch, Stats};
-use crate::partial::{PlaceBounds, PlaceSum};
 use crate::request::{
-    Adjacency, Aggregation, DateHistogram, Filter, Filters, Grid, Histogram, Kind, Metric,
-    MetricOf, Range, RangeOf, RateOf, Significant, Source, TopBy, TopHits, WORDS, missing_key,
+    Adjacency, Aggregation, DateHistogram, Filter, Filters, Grid, Histogram, Kind, Range, RangeOf,
+    Source, missing_key,
 };
 use crate::{Error, Result};
 
@@ -82,87 +78,14 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// Returns what is inside of an aggregation whose documents are the objects of a list.
-    fn inside_list(
-        &self,
-        list: Option<usize>,
-        inside: &[Aggregation],
-    ) -> Result<Vec<Box<dyn Collect>>> {
-        let split = match list {
-            None => *self.documents,
-            Some(list) => {
-                let objects = self.objects(list)?;
-                Split {
-                    columns: Columns::Objects(objects),
-                    sort_field: None,
-                    time_index: None,
-                    filters: &objects.filters,
-                    ..*self.documents
-                }
-            }
-        };
-        let builder = Builder {
-            split: &split,
-            list,
-            ..*self
-        };
-        builder.inside(inside)
-    }
-
-    fn objects(&self, list: usize) -> Result<&Objects> {
-        self.documents.objects.get(list).ok_or_else(|| {
-            let what = "the objects of a list were not read".to_owned();
-            Error::Columns(tantivy::TantivyError::InternalError(what))
-        })
-    }
-
-    /// Returns the lists from the current one up to those objects, or to documents.
-    fn way_to(&self, to: Option<usize>) -> Result<ToParents> {
-        let (mut way, mut at) = (Vec::new(), self.list);
-        while let Some(list) = at.filter(|_| at != to) {
-            let objects = self.objects(list)?;
-            way.push(Arc::clone(&objects.places));
-            at = objects.list.outer;
-        }
-        Ok(ToParents(way))
-    }
-
     fn one(&self, aggregation: &Aggregation, is_top: bool) -> Result<Box<dyn Collect>> {
         let path = &aggregation.path;
         let inside = || self.inside(&aggregation.inside);
         Ok(match &aggregation.kind {
-            Kind::Terms(terms) => {
-                let mapping = self.by_value(&terms.source)?;
-                let choice = TermChoice {
-                    is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
-                    has_empty: terms.min_doc_count == 0,
-                };
-                match aggregation.inside.is_empty() && Counted::fits(&mapping) {
-                    true => Box::new(Counted::new(mapping, choice)),
-                    false => Box::new(Keyed::new(mapping, inside()?, true, choice)),
-                }
-            }
+            Kind::Terms(terms) => self.terms(terms, inside)?,
             Kind::Significant(terms) => self.significant(terms, inside)?,
-            Kind::RareTerms(terms) => {
-                let choice = TermChoice {
-                    is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
-                    has_empty: false,
-                };
-                // A term that is rare in this split may be frequent in others, so none can be
-                // dropped. A term that is frequent here is rare nowhere.
-                let mapping = self.by_value(&terms.source)?;
-                let keyed = Keyed::new(mapping, inside()?, false, choice);
-                Box::new(keyed.looking_into_rare(terms.max_doc_count))
-            }
-            Kind::MultiTerms(terms) => {
-                let mappings = terms.sources.iter().map(|source| self.by_value(source));
-                let mappings = mappings.collect::<Result<_>>()?;
-                let tuples = Tuples::new(mappings, inside()?, None)?;
-                Box::new(match terms.min_doc_count {
-                    0 => tuples.with_all_of(self.split.columns.num_docs()),
-                    _ => tuples,
-                })
-            }
+            Kind::RareTerms(terms) => self.rare_terms(terms, inside()?)?,
+            Kind::MultiTerms(terms) => self.multi_terms(terms, inside()?)?,
             Kind::Histogram(histogram) => keyed(self.by_interval(path, histogram)?, inside()?),
             Kind::AutoDateHistogram(histogram) => {
                 let field = self.open(&histogram.source.field, |column_type| {
@@ -416,35 +339,6 @@ impl Builder<'_> {
         ByRange::new(field, &ends, range.source.missing.as_ref())
     }
 
-    fn significant(
-        &self,
-        terms: &Significant,
-        inside: impl Fn() -> Result<Vec<Box<dyn Collect>>>,
-    ) -> Result<Box<dyn Collect>> {
-        let choice = TermChoice {
-            is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
-            has_empty: false,
-        };
-        let words = terms.words.map(|list| self.objects(list)).transpose()?;
-        let Some(words) = words.filter(|words| words.list.is_read(self.split.mapper)) else {
-            let mapping = self.by_value(&terms.source)?;
-            return Ok(match Counted::fits(&mapping) {
-                true if inside()?.is_empty() => Box::new(Counted::new(mapping, choice)),
-                _ => Box::new(Keyed::new(mapping, inside()?, true, choice)),
-            });
-        };
-        let columns = Columns::Objects(words);
-        let numbers = Numbers::AsTheyAre;
-        let is_text = |column_type| column_type == ColumnType::Str;
-        let field = Field::open(columns, self.split.mapper, WORDS, numbers, is_text)?;
-        let mapping = ByValue::new(field, ToCode::Value, None);
-        let keyed = Keyed::new(mapping, Vec::new(), true, choice);
-        Ok(Box::new(Through::new(
-            Arc::clone(&words.places),
-            Box::new(keyed),
-        )))
-    }
-
     fn by_pairs(&self, matrix: &Adjacency) -> ByPairs {
         let set = |filter: &Filter| self.split.filters.get(filter.slot).cloned();
         let filters = matrix
@@ -471,91 +365,5 @@ impl Builder<'_> {
             filters: sets.collect(),
             has_other: filters.other.is_some(),
         }
-    }
-
-    fn metric(&self, path: &str, metric: &Metric, is_top: bool) -> Result<Box<dyn Collect>> {
-        let Source { field, missing } = &metric.source;
-        let numbers = || self.numbers(path, field, self.is_date(field));
-        let values = || self.open(field, |column_type| column_type != ColumnType::Bytes);
-        let missing = missing.clone();
-        Ok(match &metric.what {
-            MetricOf::ValueCount => Box::new(OfField::<u64>::new(values()?, missing)),
-            MetricOf::Avg | MetricOf::Sum | MetricOf::Min | MetricOf::Max | MetricOf::Stats => {
-                Box::new(OfField::<Stats>::new(numbers()?, missing))
-            }
-            MetricOf::ExtendedStats { .. } => {
-                Box::new(OfField::<ExtendedStats>::new(numbers()?, missing))
-            }
-            MetricOf::Percentiles {
-                hdr: Some(digits), ..
-            }
-            | MetricOf::PercentileRanks {
-                hdr: Some(digits), ..
-            } => Box::new(Hdr::new(numbers()?, missing, *digits)),
-            MetricOf::Percentiles { .. }
-            | MetricOf::PercentileRanks { .. }
-            | MetricOf::MedianAbsoluteDeviation => {
-                Box::new(OfField::<QuantileSketch>::new(numbers()?, missing))
-            }
-            MetricOf::WeightedAvg { weight } => Box::new(Weighted {
-                value: (numbers()?, missing),
-                weight: (
-                    self.numbers(path, &weight.field, false)?,
-                    weight.missing.clone(),
-                ),
-                states: Vec::new(),
-                taken: Taken::default(),
-            }),
-            MetricOf::Cardinality => {
-                let missing = self.missing(&metric.source);
-                Box::new(Distinct::new(values()?, missing, is_top)?)
-            }
-            MetricOf::Rate(rate) => match rate.of {
-                RateOf::Documents => Box::new(Nothing),
-                RateOf::Sum => Box::new(OfField::<Stats>::new(numbers()?, missing)),
-                RateOf::Values => Box::new(OfField::<u64>::new(values()?, missing)),
-            },
-            MetricOf::TopHits(hits) => Box::new(self.top(hits, TopOf::Hits)?),
-            MetricOf::TopMetrics(hits) => Box::new(self.top(hits, TopOf::Metrics)?),
-            MetricOf::GeoBounds { .. } => {
-                Box::new(OfPlaces::<PlaceBounds>::new(self.places(field)?))
-            }
-            MetricOf::GeoCentroid => Box::new(OfPlaces::<PlaceSum>::new(self.places(field)?)),
-            MetricOf::StringStats { .. } => {
-                let texts = self.open(field, |column_type| column_type == ColumnType::Str)?;
-                Box::new(Strings::new(texts, missing))
-            }
-        })
-    }
-
-    fn top(&self, hits: &TopHits, of: TopOf) -> Result<Top> {
-        let sort = hits.sort.iter().map(|key| {
-            let by = match &key.by {
-                TopBy::Score => None,
-                TopBy::Field(field) => {
-                    Some(self.open(field, |column_type| column_type != ColumnType::Bytes)?)
-                }
-            };
-            Ok((by, key.clone()))
-        });
-        let sort = sort.collect::<Result<_>>()?;
-        let fields = hits
-            .fields
-            .iter()
-            .map(|field| self.open(field, |column_type| column_type != ColumnType::Bytes));
-        let size = hits.size.saturating_add(hits.from);
-        let top = Top::new(
-            sort,
-            fields.collect::<Result<_>>()?,
-            size,
-            of,
-            self.scores.clone(),
-        );
-        let objects = self.list.map(|list| self.objects(list)).transpose()?;
-        let objects = objects.map(|objects| Arc::clone(&objects.places));
-        Ok(match hits.form {
-            None => top,
-            Some(_) => top.showing(self.documents.origin, objects),
-        })
     }
 }

@@ -7,3 +7,4 @@ mod top;
 pub(super) use rate::check_rates;
 pub(super) use read::metric;
 pub(crate) use read::{percents, sigma};
+pub(crate) use top::{TopBy, TopHits, TopKey, TopMode};

@@ -11,6 +11,7 @@ use canter_doc_mapper::{DocMapper, FieldKind};
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
+use super::near::similarity;
 use crate::api::elastic::about::fields::mapper_of;
 use crate::api::elastic::body::{Body, as_written, wrong};
 use crate::api::settings::ApiSettings;
@@ -473,68 +474,9 @@ fn threshold(given: f64, num_docs: u64) -> f64 {
     }
 }
 
-/// Returns how similar a term is to a word: 1 less the number of edits for each character of the shorter one.
-fn similarity(word: &str, term: &str) -> f64 {
-    let (word, term): (Vec<char>, Vec<char>) = (word.chars().collect(), term.chars().collect());
-    let shorter = word.len().min(term.len());
-    match shorter {
-        0 => 0.0,
-        shorter => 1.0 - float(edits(&word, &term) as u64) / float(shorter as u64),
-    }
-}
-
-/// Returns the number of insertions, deletions, substitutions and transpositions of neighbours between two words.
-fn edits(left: &[char], right: &[char]) -> usize {
-    let (mut before, mut last): (Vec<usize>, Vec<usize>) =
-        (Vec::new(), (0..=right.len()).collect());
-    let mut previous = None;
-    for (row, c) in left.iter().enumerate() {
-        let mut line = vec![row + 1];
-        let mut beside = None;
-        for (column, other) in right.iter().enumerate() {
-            let at =
-                |list: &[usize], place: usize| list.get(place).copied().unwrap_or(usize::MAX / 2);
-            let cost = usize::from(c != other);
-            let mut best = (at(&last, column) + cost)
-                .min(at(&last, column + 1) + 1)
-                .min(at(&line, column) + 1);
-            if previous == Some(other) && beside == Some(c) {
-                best = best.min(at(&before, column.wrapping_sub(1)) + 1);
-            }
-            line.push(best);
-            beside = Some(other);
-        }
-        before = std::mem::replace(&mut last, line);
-        previous = Some(c);
-    }
-    last.last().copied().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn edits_are_counted_as_people_make_them() {
-        for (left, right, expected) in [
-            ("amsterdma", "amsterdam", 1),
-            ("meetpu", "meetup", 1),
-            ("kitten", "sitting", 3),
-            ("abc", "abc", 0),
-            ("", "ab", 2),
-            ("abcd", "acbd", 1),
-            ("ab", "ba", 1),
-            ("tehn", "then", 1),
-        ] {
-            let chars = |text: &str| text.chars().collect::<Vec<char>>();
-            assert_eq!(
-                edits(&chars(left), &chars(right)),
-                expected,
-                "{left} {right}"
-            );
-        }
-        assert!((similarity("amsterdma", "amsterdam") - (1.0 - 1.0 / 9.0)).abs() < 1e-9);
-    }
 
     #[test]
     fn modes_say_for_which_words_something_is_suggested() {

@@ -164,12 +164,14 @@ pub(in crate::api::elastic) async fn open_points(
     json!({"pits": shown.collect::<Vec<Value>>()})
 }
 
+/// Returns whether a caller may know of a point in time: one with a filter has none.
 fn is_visible(id: &str, settings: &ApiSettings) -> bool {
     let point = Pinned::of(&json!({ "id": id }));
-    point.is_ok_and(|point| {
-        let mut names = point.manifests.iter().map(|(name, _)| name);
-        names.all(|name| settings.indexes.contains(name))
-    })
+    settings.forced_filter.is_none()
+        && point.is_ok_and(|point| {
+            let mut names = point.manifests.iter().map(|(name, _)| name);
+            names.all(|name| settings.indexes.contains(name))
+        })
 }
 
 /// Ends points in time, or all that the caller may search. Returns their ids.

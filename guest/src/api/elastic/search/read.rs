@@ -10,7 +10,7 @@ use super::highlight::highlight;
 use super::named::Named;
 use super::order::{Order, count, counting, most_counted, order, order_by_itself, window};
 use super::pit::{Pinned, read_slice};
-use super::shown::{hits_in_buckets, inner_hits, shown};
+use super::shown::{flag, hits_in_buckets, inner_hits, shown, versions};
 use crate::SearchError;
 use crate::api::elastic::aggs::{ByDocuments, take_forms};
 use crate::api::elastic::body::{Body, as_written, query, wrong};
@@ -19,8 +19,8 @@ use crate::api::elastic::params::UrlParams;
 use crate::api::settings::ApiSettings;
 use crate::query::{QueryNode, parse_named};
 use crate::request::{
-    AnswerForm, AskedAggregations, ElasticHits, GivenQuery, Question, Scroll, ShownVersions,
-    SortKeySpec, SortTarget,
+    AnswerForm, AskedAggregations, ElasticHits, GivenQuery, Question, Scroll, SortKeySpec,
+    SortTarget,
 };
 
 /// A search, and the budget of its host.
@@ -137,23 +137,6 @@ fn tracks_scores(body: &mut Body, params: &mut UrlParams) -> Result<bool, Search
         None => Ok(false),
         Some(Value::Bool(tracks)) => Ok(tracks),
         Some(_) => Err(wrong("track_scores", "this must be true or false")),
-    }
-}
-
-/// Takes what hits show of versions.
-fn versions(body: &mut Body, params: &mut UrlParams) -> Result<ShownVersions, SearchError> {
-    Ok(ShownVersions {
-        version: flag(body, params, "version")?,
-        seq_no: flag(body, params, "seq_no_primary_term")?,
-    })
-}
-
-/// Takes a flag from the URL, or else from the body.
-fn flag(body: &mut Body, params: &mut UrlParams, key: &'static str) -> Result<bool, SearchError> {
-    match (params.flag(key)?, body.take(key).map(as_written)) {
-        (Some(flag), _) | (None, Some(Value::Bool(flag))) => Ok(flag),
-        (None, None) => Ok(false),
-        (None, Some(_)) => Err(wrong(key, "this must be true or false")),
     }
 }
 

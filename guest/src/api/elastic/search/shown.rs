@@ -251,18 +251,15 @@ pub(in crate::api::elastic) fn hits_in_buckets(
     let shows_sort = sort.is_some();
     let sort = sort.unwrap_or_else(|| by_score(score));
     let (source, fields) = shown(&mut body, &mut params)?;
-    let versions = ShownVersions {
-        version: flag(&mut body, "version")?,
-        seq_no: flag(&mut body, "seq_no_primary_term")?,
-    };
-    let tracks_scores = flag(&mut body, "track_scores")?;
+    let versions = versions(&mut body, &mut params)?;
+    let tracks_scores = flag(&mut body, &mut params, "track_scores")?;
     let elastic = ElasticHits {
         source,
         fields,
         versions,
         shows_sort,
         score: score.filter(|_| !shows_sort || tracks_scores),
-        explains: flag(&mut body, "explain")?,
+        explains: flag(&mut body, &mut params, "explain")?,
         highlight: highlight(&mut body, settings)?,
         inner_hits: query.map_or_else(Vec::new, |shown| shown.inner_hits.clone()),
         date_formats: sort.formats,
@@ -297,11 +294,27 @@ fn by_score(score: Option<f32>) -> Sort {
     sort
 }
 
-fn flag(body: &mut Body, key: &str) -> Result<bool, SearchError> {
-    match body.take(key).map(as_written) {
-        None => Ok(false),
-        Some(Value::Bool(flag)) => Ok(flag),
-        Some(_) => Err(wrong(key, "this must be true or false")),
+/// Takes what hits show of versions.
+pub(in crate::api::elastic) fn versions(
+    body: &mut Body,
+    params: &mut UrlParams,
+) -> Result<ShownVersions, SearchError> {
+    Ok(ShownVersions {
+        version: flag(body, params, "version")?,
+        seq_no: flag(body, params, "seq_no_primary_term")?,
+    })
+}
+
+/// Takes a flag from the URL, or else from the body.
+pub(in crate::api::elastic) fn flag(
+    body: &mut Body,
+    params: &mut UrlParams,
+    key: &'static str,
+) -> Result<bool, SearchError> {
+    match (params.flag(key)?, body.take(key).map(as_written)) {
+        (Some(flag), _) | (None, Some(Value::Bool(flag))) => Ok(flag),
+        (None, None) => Ok(false),
+        (None, Some(_)) => Err(wrong(key, "this must be true or false")),
     }
 }
 

@@ -1,0 +1,95 @@
+//! Collectors of terms: all, rare ones, those of several fields, and those that are compared.
+
+use std::sync::Arc;
+
+use tantivy::columnar::ColumnType;
+
+use super::choice::key_filter;
+use super::{Builder, Columns};
+use crate::Result;
+use crate::collect::Collect;
+use crate::collect::field::{Field, Numbers};
+use crate::collect::keyed::{Counted, Keyed, TermChoice, Through};
+use crate::collect::mapping::{ByValue, ToCode};
+use crate::collect::tuples::Tuples;
+use crate::request::{MultiTerms, RareTerms, Significant, Terms, WORDS};
+
+/// Collectors of what is inside.
+type Inside = Vec<Box<dyn Collect>>;
+
+impl Builder<'_> {
+    pub(super) fn terms(
+        &self,
+        terms: &Terms,
+        inside: impl Fn() -> Result<Inside>,
+    ) -> Result<Box<dyn Collect>> {
+        let choice = TermChoice {
+            is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
+            has_empty: terms.min_doc_count == 0,
+        };
+        self.counted(self.by_value(&terms.source)?, choice, inside()?)
+    }
+
+    /// Returns buckets for each value, which are counted in packed form where that is possible.
+    fn counted(
+        &self,
+        mapping: ByValue,
+        choice: TermChoice,
+        inside: Inside,
+    ) -> Result<Box<dyn Collect>> {
+        Ok(match inside.is_empty() && Counted::fits(&mapping) {
+            true => Box::new(Counted::new(mapping, choice)),
+            false => Box::new(Keyed::new(mapping, inside, true, choice)),
+        })
+    }
+
+    pub(super) fn rare_terms(&self, terms: &RareTerms, inside: Inside) -> Result<Box<dyn Collect>> {
+        let choice = TermChoice {
+            is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
+            has_empty: false,
+        };
+        // A term that is rare in this split may be frequent in others, so none can be dropped. A
+        // term that is frequent here is rare nowhere.
+        let mapping = self.by_value(&terms.source)?;
+        let keyed = Keyed::new(mapping, inside, false, choice);
+        Ok(Box::new(keyed.looking_into_rare(terms.max_doc_count)))
+    }
+
+    pub(super) fn multi_terms(
+        &self,
+        terms: &MultiTerms,
+        inside: Inside,
+    ) -> Result<Box<dyn Collect>> {
+        let mappings = terms.sources.iter().map(|source| self.by_value(source));
+        let tuples = Tuples::new(mappings.collect::<Result<_>>()?, inside, None)?;
+        Ok(Box::new(match terms.min_doc_count {
+            0 => tuples.with_all_of(self.split.columns.num_docs()),
+            _ => tuples,
+        }))
+    }
+
+    pub(super) fn significant(
+        &self,
+        terms: &Significant,
+        inside: impl Fn() -> Result<Inside>,
+    ) -> Result<Box<dyn Collect>> {
+        let choice = TermChoice {
+            is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
+            has_empty: false,
+        };
+        let words = terms.words.map(|list| self.objects(list)).transpose()?;
+        let Some(words) = words.filter(|words| words.list.is_read(self.split.mapper)) else {
+            return self.counted(self.by_value(&terms.source)?, choice, inside()?);
+        };
+        let columns = Columns::Objects(words);
+        let is_text = |column_type| column_type == ColumnType::Str;
+        let mapper = self.split.mapper;
+        let field = Field::open(columns, mapper, WORDS, Numbers::AsTheyAre, is_text)?;
+        let mapping = ByValue::new(field, ToCode::Value, None);
+        let keyed = Keyed::new(mapping, Vec::new(), true, choice);
+        Ok(Box::new(Through::new(
+            Arc::clone(&words.places),
+            Box::new(keyed),
+        )))
+    }
+}
