@@ -29,16 +29,13 @@ extern crate self as canter_formats;
 
 mod container;
 mod cut;
-mod dialect;
 mod failure;
-mod format;
 mod json;
 mod layout;
 mod log_line;
 mod nesting;
 mod parse;
-pub mod presets;
-mod recognise;
+mod recognition;
 #[cfg(test)]
 #[path = "../../samples/src/lib.rs"]
 pub mod samples;
@@ -47,12 +44,13 @@ mod tests;
 mod time;
 
 pub use cut::{Cut, Cutter};
-pub use dialect::Dialect;
 pub use failure::{Failure, Sink};
-pub use format::Format;
 pub use json::Members;
 pub use layout::{Directive, Hints, Layout, ValueKind};
 pub use log_line::HEAD_WORDS;
 pub use log_line::time::{MonthDay, Zone};
 pub use nesting::JsonNesting;
-pub use recognise::{BEGINNING_LEN, Recognised, recognise};
+pub use recognition::dialect::Dialect;
+pub use recognition::format::Format;
+pub use recognition::presets;
+pub use recognition::recognise::{BEGINNING_LEN, Recognised, recognise};

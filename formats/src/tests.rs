@@ -6,7 +6,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::presets::preset_of;
+use crate::recognition::presets::preset_of;
 use crate::samples::{LAYOUTS, sample};
 use crate::*;
 

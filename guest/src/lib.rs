@@ -22,7 +22,6 @@ mod api;
 mod exchange;
 mod leaf;
 mod limits;
-mod partial_cache;
 mod plan;
 mod query;
 mod request;
@@ -33,5 +32,5 @@ mod split;
 
 pub use api::{http_error, http_refusal};
 pub use canter_protocol::{ErrorKind, SearchError};
-pub use partial_cache::version;
 pub use session::Session;
+pub use split::partial_cache::version;

@@ -8,9 +8,9 @@ use canter_doc_mapper::IndexConfig;
 use serde::Serialize;
 
 use crate::arrivals::unpacked;
-use crate::catalog::{self, CatalogFile, Templates};
+use crate::index::catalog::{self, CatalogFile, Templates};
 use crate::ingest::{IngestOptions, Receipt, read_checkpoint};
-use crate::source::{ReadSettings, RecordReader, Source, take_apart};
+use crate::input::source::{ReadSettings, RecordReader, Source, take_apart};
 
 /// Result of parsing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,21 +18,16 @@
 
 mod arrivals;
 mod blocking;
-mod catalog;
 mod error;
 #[doc(hidden)]
 pub mod fuzzing;
+mod index;
 mod ingest;
-mod inputs;
-mod merge;
+mod input;
+mod maintenance;
 mod packager;
 mod pipeline;
-mod preview;
-mod publisher;
-mod source;
-mod storage;
 mod transform;
-mod upkeep;
 
 pub use arrivals::{
     DocumentCheck, DocumentProblem, IdSnapshot, LineIds, LiveVersion, MAX_ID_BYTES, ROUTING_FIELD,
@@ -40,36 +35,38 @@ pub use arrivals::{
     spool, spooled, spooled_source, unbuildable, withdraw_spooled,
 };
 pub use canter_stores::{WRONG_CLOCK, checked_unix_time, unix_time, unix_time_ms};
-pub use catalog::{
+pub use error::{BuildError, ErrorKind};
+pub use index::catalog::{
     Alias, Aliases, CachedIndexes, Catalog, CatalogEntry, Creation, Indexes, NewIndex, RoomMade,
     Spooled, Templates,
 };
-pub use error::{BuildError, ErrorKind};
-pub use ingest::{
-    Counters, IngestOptions, IngestReport, IngestWarning, InputReport, Phase, Progress, Receipt,
-    SplitReport, build_part, ingest, publish_receipts, read_receipts, write_receipt,
-};
-pub use inputs::{FindOptions, FoundInputs, LeftOut, find_inputs, may_be_several};
-pub use merge::{
-    MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
-    plan_merges,
-};
-pub use packager::{PackagedSplit, SplitFacts, StoredDocuments, package_split};
-pub use preview::{
-    Preview, PreviewDoc, PreviewRecord, Sampled, Suggestion, preview, sample, suggest,
-};
-pub use publisher::{
+pub use index::publisher::{
     ConfigChange, DocNumbers, IdBatch, IndexDescription, NewSplit, PublishOutcome, ReplaceOutcome,
     Replacement, TimeHistogram, UpdateReport, create_index, create_index_with, forget_sources,
     open_or_create_index, open_or_create_index_with, open_or_start_index_with, update_index,
 };
+pub use index::storage::{
+    Condition, IndexFolder, IndexStore, WriteOptions, WriteProbe, check_index_name,
+};
+pub use ingest::{
+    Counters, IngestOptions, IngestReport, IngestWarning, InputReport, Phase, Progress, Receipt,
+    SplitReport, build_part, ingest, publish_receipts, read_receipts, write_receipt,
+};
+pub use input::inputs::{FindOptions, FoundInputs, LeftOut, find_inputs, may_be_several};
+pub use input::preview::{
+    Preview, PreviewDoc, PreviewRecord, Sampled, Suggestion, preview, sample, suggest,
+};
 #[cfg(feature = "parquet")]
-pub use source::ArrowTables;
-pub use source::{Source, SpooledArchives, spool_archives};
-pub use storage::{Condition, IndexFolder, IndexStore, WriteOptions, WriteProbe, check_index_name};
-pub use transform::Transform;
-pub use upkeep::{
+pub use input::source::ArrowTables;
+pub use input::source::{Source, SpooledArchives, spool_archives};
+pub use maintenance::merge::{
+    MergeCandidate, MergeInput, MergeLimits, MergeOperation, MergeOptions, merge_splits,
+    plan_merges,
+};
+pub use maintenance::upkeep::{
     DeleteReport, Documents, DocumentsPart, GcOptions, GcReport, MergeDone, MergeIndexOptions,
     MergeReport, Problem, StoredSplits, VerifyOptions, VerifyReport, collect_garbage,
     delete_documents, locate_documents, merge_index, stored_splits, verify_index,
 };
+pub use packager::{PackagedSplit, SplitFacts, StoredDocuments, package_split};
+pub use transform::Transform;

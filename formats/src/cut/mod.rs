@@ -5,8 +5,8 @@ mod quoted;
 mod tests;
 mod values;
 
-use crate::dialect::Dialect;
-use crate::format::Format;
+use crate::recognition::dialect::Dialect;
+use crate::recognition::format::Format;
 use quoted::Quoted;
 use values::{Shape, Values};
 

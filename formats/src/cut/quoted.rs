@@ -5,7 +5,7 @@
 //! character after one within quotes is part of the value. A comment ends with its line.
 
 use super::Cut;
-use crate::dialect::Dialect;
+use crate::recognition::dialect::Dialect;
 
 #[derive(Clone, Debug)]
 pub(super) struct Quoted {

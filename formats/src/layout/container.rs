@@ -7,9 +7,9 @@ use canter_names::mend_json;
 use super::Layout;
 use crate::container::{Opened, append_members, is_part, open};
 use crate::failure::Failure;
-use crate::format::Format;
 use crate::json::Object;
 use crate::log_line::without_colours;
+use crate::recognition::format::Format;
 
 /// Parser settings for the text inside envelopes.
 #[derive(Clone, Debug)]

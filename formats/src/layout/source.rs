@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::container::Container;
 use super::hints::{Column, Hints, named};
 use crate::cut::without_nuls;
-use crate::dialect::{Dialect, named_delimiter};
 use crate::failure::{Failure, Sink};
-use crate::format::Format;
 use crate::json::{Members, Object};
 use crate::log_line::{self, LineLayout};
-use crate::parse::{self, zeek};
-use crate::recognise::{Recognised, recognise, sample_lines};
+use crate::parse::{self, tables::zeek};
+use crate::recognition::dialect::{Dialect, named_delimiter};
+use crate::recognition::format::Format;
+use crate::recognition::recognise::{Recognised, recognise, sample_lines};
 
 /// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,13 +178,13 @@ impl Layout {
                 return Directive::Taken;
             }
             Format::VpcFlow if self.columns.is_empty() => parse::vpc_flow::names(record),
-            Format::W3c if record.starts_with(b"#") => match parse::w3c::names(record) {
+            Format::W3c if record.starts_with(b"#") => match parse::tables::w3c::names(record) {
                 Some(names) => {
-                    self.is_table = parse::w3c::is_table(record);
+                    self.is_table = parse::tables::w3c::is_table(record);
                     names
                 }
                 None => {
-                    let day = parse::w3c::date(record).map(Arc::from);
+                    let day = parse::tables::w3c::date(record).map(Arc::from);
                     self.day = day.or_else(|| self.day.take());
                     return Directive::Taken;
                 }
@@ -206,18 +206,18 @@ impl Layout {
             return None;
         }
         if dialect.has_comments && record.starts_with(b"#") {
-            let names = parse::csv::names(record, dialect);
+            let names = parse::tables::csv::names(record, dialect);
             let num_names = dialect.num_commented_names.map(usize::from);
             if !has_names && num_names == Some(names.len()) && !record.starts_with(b"##") {
                 return Some(names);
             }
-            if parse::csv::is_comment(record, dialect, self.columns.len()) {
+            if parse::tables::csv::is_comment(record, dialect, self.columns.len()) {
                 return None;
             }
         }
         Some(match has_names {
             true => Vec::new(),
-            false => parse::csv::names(record, dialect),
+            false => parse::tables::csv::names(record, dialect),
         })
     }
 
@@ -274,14 +274,16 @@ impl Layout {
 
     fn parse_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
         match self.format {
-            Format::Csv | Format::Tsv => parse::csv::parse(text, &self.columns, self.dialect, out),
+            Format::Csv | Format::Tsv => {
+                parse::tables::csv::parse(text, &self.columns, self.dialect, out)
+            }
             Format::AccessLog => parse::access_log::parse(text, out),
             Format::Alb => parse::alb::parse(text, out),
             Format::W3c if self.is_table => {
-                parse::csv::parse(text, &self.columns, self.dialect, out)
+                parse::tables::csv::parse(text, &self.columns, self.dialect, out)
             }
-            Format::W3c => parse::w3c::parse(text, &self.columns, self.day.as_deref(), out),
-            Format::CloudFrontJson => parse::w3c::parse_json(text, &self.hints, out),
+            Format::W3c => parse::tables::w3c::parse(text, &self.columns, self.day.as_deref(), out),
+            Format::CloudFrontJson => parse::tables::w3c::parse_json(text, &self.hints, out),
             Format::Zeek => match &self.zeek {
                 Some(header) => header.parse(text, &self.hints, out),
                 None => zeek::Header::default().parse(text, &self.hints, out),

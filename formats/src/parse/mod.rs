@@ -4,17 +4,15 @@
 pub(crate) mod access_log;
 pub(crate) mod alb;
 pub(crate) mod any_value;
-pub(crate) mod csv;
 pub(crate) mod logfmt;
 pub(crate) mod otlp;
 pub(crate) mod postgres;
 pub(crate) mod syslog;
+pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 pub(crate) mod vpc_flow;
-pub(crate) mod w3c;
 mod words;
-pub(crate) mod zeek;
 
 use crate::json::{Members, Object};
 use crate::layout::ValueKind;

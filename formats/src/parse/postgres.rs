@@ -4,12 +4,12 @@
 //! Fields have the names on that page, except for `log_time`, which is `timestamp`, and `error_severity`, which is
 //! `level`.
 
-use super::csv::Values;
-use crate::dialect::Dialect;
+use super::tables::csv::Values;
 use crate::failure::Failure;
 use crate::json::{Members, Object};
 use crate::layout::Hints;
 use crate::log_line::time::{DateForm, Reading, TimeForm, read};
+use crate::recognition::dialect::Dialect;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {

@@ -481,7 +481,7 @@ fn check_against_csv(text: &str) -> Result<(), TestCaseError> {
             let record = String::from_utf8_lossy(record);
             let record = record.strip_suffix('\n').unwrap_or(&record);
             let record = record.strip_suffix('\r').unwrap_or(record);
-            super::csv::Values::new(record, b','.into())
+            super::tables::csv::Values::new(record, b','.into())
                 .map(|value| value.text.into_owned())
                 .collect()
         })
@@ -520,7 +520,7 @@ fn ours_is_open(text: &str) -> bool {
     let records = crate::tests::cut_all(text.as_bytes(), recognised, usize::MAX);
     records.last().is_some_and(|record| {
         let record = String::from_utf8_lossy(record);
-        let mut values = super::csv::Values::new(&record, b','.into());
+        let mut values = super::tables::csv::Values::new(&record, b','.into());
         values.by_ref().count();
         values.is_unclosed
     })

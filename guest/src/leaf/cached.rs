@@ -6,7 +6,7 @@ use canter_aggregations::{Aggregations, Partial};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 
-use crate::partial_cache::{SplitKeys, look_up};
+use crate::split::partial_cache::{SplitKeys, look_up};
 use crate::split::{HeadSource, Indexes};
 
 /// The answer of one split, without hits.

@@ -19,9 +19,9 @@ use super::split::search::{SplitResult, SplitTask};
 use super::split::statistics::Statistics;
 use crate::exchange::Exchange;
 use crate::exchange::Interrupt;
-use crate::partial_cache::{SplitKeys, store};
 use crate::query::{BuiltQuery, QueryNode};
 use crate::request::{AskedAggregations, Question, Resolved, SortOrder, SortTarget};
+use crate::split::partial_cache::{SplitKeys, store};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guard, guarded};
 use crate::{ErrorKind, SearchError};
 use canter_split_format::{DeletedDocs, IdentityRange, ListedSplit, TimeRange};
@@ -366,14 +366,14 @@ impl<'a> LeafSearch<'a> {
             scanner.scan_all(&candidate.built, &others).await?;
         }
         let question = self.leaf.question;
-        let objects = match &question.aggregations {
-            Some(asked) if candidate.reads_objects && work.has_aggregations => {
-                let limits = &question.limits;
-                scanner
-                    .read_objects(asked, &candidate.built, limits)
-                    .await?
+        let reads_objects = candidate.reads_objects && work.has_aggregations;
+        let asked = question.aggregations.as_ref().filter(|_| reads_objects);
+        let objects = match asked {
+            Some(asked) => {
+                let objects = scanner.read_objects(asked, &candidate.built, &question.limits);
+                objects.await?
             }
-            _ => Vec::new(),
+            None => Vec::new(),
         };
         let task = SplitTask {
             split,
@@ -392,8 +392,8 @@ impl<'a> LeafSearch<'a> {
                 .zip(candidate.filters.as_deref()),
             from_head: &candidate.from_head,
             statistics: work.statistics,
-            lists_documents: self.leaf.question.list_documents,
-            min_score: self.leaf.question.min_score,
+            lists_documents: question.list_documents,
+            min_score: question.min_score,
             interrupt: &self.interrupt,
         };
         let result = rerun_on_gaps(split, &self.interrupt, || task.run()).await;

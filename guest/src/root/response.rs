@@ -16,8 +16,8 @@ use super::snippets::{Snippeter, Snippets};
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::leaf::{FailedSplit, HitOrder, PartialHit, PartialResult};
-use crate::partial_cache::{look_up, store};
 use crate::request::{AnswerForm, ElasticHits, Question, Resolved, ScrollState, SealedPlace};
+use crate::split::partial_cache::{look_up, store};
 use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex};
 
 /// Facts from the plan, for the profile and the order of hits.

@@ -180,6 +180,12 @@ impl Search<'_> {
         let mut texts = Vec::new();
         if alike.fields.is_empty() {
             all_texts(document, "", &mut texts);
+            // An id is typical of its document only.
+            let is_id = |field: &str| {
+                let mut mappers = self.mappers.iter();
+                mappers.any(|mapper| mapper.id_field() == Some(field))
+            };
+            texts.retain(|(field, _)| !is_id(field));
         }
         for field in &alike.fields {
             let mut of_field = Vec::new();
@@ -279,7 +285,13 @@ impl Search<'_> {
             let answer: Value = serde_json::from_str(&answer)
                 .map_err(|error| SearchError::internal(format!("an answer: {error}")))?;
             if let Some(Value::Array(hits)) = answer.get("hits") {
-                documents.extend(hits.iter().filter_map(Value::as_object).cloned());
+                // An index that keeps documents as they were sent shows them under this key.
+                let sent = |hit: &Value| hit.get("_source").and_then(Value::as_object).cloned();
+                let whole = |hit: &Value| hit.as_object().cloned();
+                documents.extend(
+                    hits.iter()
+                        .filter_map(|hit| sent(hit).or_else(|| whole(hit))),
+                );
             }
         }
         Ok(documents)

@@ -7,10 +7,10 @@ use serde::Serialize;
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::leaf::{Decision, SplitFate, explain_leaf};
-use crate::partial_cache::look_up;
 use crate::plan::{PruneReason, SearchPlan, Unopened};
 use crate::request::{Question, Resolved};
 use crate::root::CachedAnswer;
+use crate::split::partial_cache::look_up;
 use canter_split_format::SplitEntry;
 
 /// An explained plan.

@@ -7,7 +7,6 @@ use futures_util::future::join_all;
 
 use super::explain::explain;
 use crate::exchange::Exchange;
-use crate::partial_cache::answer_key;
 use crate::plan::{
     PlannedSplit, PruneReason, SearchPlan, Unopened, keep_manifest, plan_search, read_manifest,
     read_pinned,
@@ -15,6 +14,7 @@ use crate::plan::{
 use crate::request::{AskedIndexes, PinnedManifest, Question, Resolved};
 use crate::root::{PlanFacts, answer_from_cache};
 use crate::split::HeadSource;
+use crate::split::partial_cache::answer_key;
 use crate::{ErrorKind, SearchError};
 
 /// The end of planning.

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
 use crate::leaf::PartialResult;
-use crate::partial_cache::version;
 use crate::plan::PlannedSplit;
 use crate::request::{Question, Resolved};
 use crate::root::PlanFacts;
 use crate::split::SearchedIndex;
+use crate::split::partial_cache::version;
 
 /// Input of one leaf session.
 #[derive(Debug, Serialize, Deserialize)]

@@ -8,6 +8,7 @@ mod door;
 mod identities;
 mod indexes;
 mod open;
+pub(crate) mod partial_cache;
 mod together;
 
 pub(crate) use documents::Documents;

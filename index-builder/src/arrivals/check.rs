@@ -7,7 +7,7 @@ use canter_formats::JsonNesting;
 
 use super::ids::{ROUTING_FIELD, SEQ_NO_FIELD, VERSION_FIELD, first_key_in, id_in};
 use crate::error::BuildError;
-use crate::storage::IndexStore;
+use crate::index::storage::IndexStore;
 
 /// Maximum number of keys and values of one document. While it is indexed, each takes a hundred bytes, even if it had
 /// only two in the input.

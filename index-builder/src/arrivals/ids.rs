@@ -13,12 +13,12 @@ use serde_json::value::RawValue;
 use super::line_ids::LineIds;
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
-use crate::publisher::{
+use crate::index::publisher::{
     DocNumbers, IdBatch, IdChanges, IdKey, Live, LoadedManifest, MAX_ATTEMPTS, PageEntries,
     SourcesReader, find_ids, hold_live_only, identities_of, load, load_and_hold, pause,
     read_paged_entries,
 };
-use crate::storage::IndexStore;
+use crate::index::storage::IndexStore;
 
 /// Maximum length of an id in bytes: terms have no more.
 pub const MAX_ID_BYTES: usize = 512;

@@ -3,7 +3,7 @@
 use canter_split_format::{DocIdentity, SourceId};
 
 use super::spool::source_id_of;
-use crate::source::id_of_lines;
+use crate::input::source::id_of_lines;
 
 /// Ids of consecutive lines of one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

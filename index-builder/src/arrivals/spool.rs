@@ -14,8 +14,10 @@ use bytes::Bytes;
 
 use crate::blocking;
 use crate::error::BuildError;
-use crate::source::Source;
-use crate::storage::{IndexStore, SPOOL_FOLDER, rejected_object, spooled_id, spooled_object};
+use crate::index::storage::{
+    IndexStore, SPOOL_FOLDER, rejected_object, spooled_id, spooled_object,
+};
+use crate::input::source::Source;
 
 /// Maximum size of an object's lines, in bytes: far larger than a request's body. They are read completely.
 const MAX_LINES_NUM_BYTES: usize = 256 << 20;

@@ -23,10 +23,10 @@ use serde::{Deserialize, Serialize};
 use super::options::IngestOptions;
 use crate::blocking;
 use crate::error::BuildError;
+use crate::index::publisher::NewSplit;
+use crate::index::storage::{CHECKPOINTS_FOLDER, IndexStore, checkpoint_object, is_checkpoint};
+use crate::input::source::Source;
 use crate::pipeline::Standing;
-use crate::publisher::NewSplit;
-use crate::source::Source;
-use crate::storage::{CHECKPOINTS_FOLDER, IndexStore, checkpoint_object, is_checkpoint};
 use crate::transform::Transform;
 
 /// Maximum age of a checkpoint: an older one is garbage, since its ingest will not be run again.

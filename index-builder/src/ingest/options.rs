@@ -1,7 +1,7 @@
 //! Options of an ingest, and every limit with its default.
 
 use crate::error::BuildError;
-use crate::publisher::IdBatch;
+use crate::index::publisher::IdBatch;
 use crate::transform::Transform;
 use canter_formats::{Format, Zone};
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::Receipt;
 use crate::blocking;
 use crate::error::BuildError;
-use crate::storage::IndexStore;
+use crate::index::storage::IndexStore;
 
 /// Suffix of receipts that are found below a prefix.
 const ENDING: &str = ".json";

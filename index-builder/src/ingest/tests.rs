@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::error::{BuildError, ErrorKind};
-use crate::publisher::create_index;
-use crate::source::Source;
-use crate::storage::IndexStore;
+use crate::index::publisher::create_index;
+use crate::index::storage::IndexStore;
+use crate::input::source::Source;
 use canter_doc_mapper::IndexConfig;
 use canter_samples::{Corpus, CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs};
 use proptest::prelude::*;

@@ -1,8 +1,8 @@
 //! Warnings of a successful ingest.
 
+use crate::index::publisher::{ADVICE, NewSplit, PublishOutcome};
+use crate::index::storage::IndexStore;
 use crate::pipeline::ReadInput;
-use crate::publisher::{ADVICE, NewSplit, PublishOutcome};
-use crate::storage::IndexStore;
 use canter_split_format::{MAX_MANIFEST_BYTES, is_near_limit};
 use serde::Serialize;
 

@@ -18,10 +18,11 @@ mod summaries;
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
-    DocIdentity, Identities, IdentityRange, SplitEntry, SplitMetadata, Summaries, split_object,
-    write_split,
+    DocIdentity, Identities, IdentityRange, SplitEntry, SplitMetadata, Summaries, TimeRange,
+    split_object, write_split,
 };
 use std::ops::Range;
+use tantivy::SegmentReader;
 use tantivy::directory::RamDirectory;
 
 use crate::BuildError;
@@ -97,6 +98,23 @@ impl PackagedSplit {
     }
 }
 
+/// Returns the range of the documents' times, and what the head says of them.
+fn summarized(
+    segment: &SegmentReader,
+    mapper: &DocMapper,
+) -> Result<(Option<TimeRange>, Summaries), BuildError> {
+    let Some((_, name)) = mapper.timestamp_field() else {
+        return Ok((None, Summaries::default()));
+    };
+    let values = summaries::read_timestamps(segment, name)?;
+    let summaries = Summaries {
+        time_index: Some(summaries::time_index_of(&values)?),
+        rollup: summaries::rollup_of(&values, segment)?,
+        ..Summaries::default()
+    };
+    Ok((summaries::time_range_of(&values), summaries))
+}
+
 /// Packages the single segment of the index in `directory`, whose documents must be in timestamp
 /// order, and `documents`, which are the same documents in stored form.
 ///
@@ -122,31 +140,16 @@ pub fn package_split(
         ));
     }
     let trial = hot_ranges::open_recording(&files, mapper, &identities)?;
-    let timestamps = match mapper.timestamp_field() {
-        Some((_, name)) => Some((
-            name.to_owned(),
-            summaries::read_timestamps(&trial.segment, name)?,
-        )),
-        None => None,
-    };
-    let time_range = timestamps
-        .as_ref()
-        .and_then(|(_, values)| summaries::time_range_of(values));
-    let (time_index, rollup) = match &timestamps {
-        Some((_, values)) => (
-            Some(summaries::time_index_of(values)?),
-            summaries::rollup_of(values, &trial.segment)?,
-        ),
-        None => (None, None),
-    };
-    let co_occurrence = co_occurrence::co_occurrence_of(&trial.segment, files.common_terms())?;
+    let (time_range, mut summaries) = summarized(&trial.segment, mapper)?;
+    summaries.co_occurrence =
+        co_occurrence::co_occurrence_of(&trial.segment, files.common_terms())?;
     let tags = summaries::tags_of(&trial.segment, mapper)?;
     let (filter, keys) = filter::lookups_of(&trial.segment, mapper, files.num_bytes())?;
     let metadata = SplitMetadata {
         num_docs: trial.segment.max_doc(),
         raw_num_bytes: facts.raw_num_bytes,
         time_range,
-        sort_field: timestamps.map(|(name, _)| name),
+        sort_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
         identities: facts.identity_range,
         index_config: serde_json::to_value(config)
             .map_err(|error| BuildError::internal(format!("index config: {error}")))?,
@@ -155,11 +158,6 @@ pub fn package_split(
     let (hot_ranges, packable) = trial.into_parts(&files)?;
     let files = files.with_lookups(filter.as_ref(), keys).into_named();
     let files = columns::packed(files, &packable);
-    let summaries = Summaries {
-        time_index,
-        rollup,
-        co_occurrence,
-    };
     let written = write_split(metadata, files, hot_ranges, summaries)
         .map_err(|error| BuildError::internal(error.to_string()))?;
     let entry = SplitEntry {

@@ -133,10 +133,9 @@ impl<'c> Collector<'c> {
         let count_before = self.counts[source_ord].clone();
         let (last_time_ns, num_raw_bytes) = (self.last_times.of(source_ord), self.num_raw_bytes);
         let num_before = self.count(&mut batch);
-        let first_position = if batch.has_line_positions {
-            0
-        } else {
-            num_before
+        let first_position = match batch.has_line_positions {
+            true => 0,
+            false => num_before,
         };
         let mut num_taken = 0;
         for mut doc in batch.docs {

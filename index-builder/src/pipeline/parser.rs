@@ -4,9 +4,9 @@
 use super::kept::encode_kept;
 use super::standing::Position;
 use crate::arrivals::{SEQ_NO_FIELD, VERSION_FIELD, id_in};
+use crate::index::publisher::IdBatch;
 use crate::ingest::Reject;
-use crate::publisher::IdBatch;
-use crate::source::{Extent, Record, RecordBatch, is_blank};
+use crate::input::source::{Extent, Record, RecordBatch, is_blank};
 use crate::transform::{Outcome, Runner, Transform};
 use canter_doc_mapper::{DocMapper, MemberEncoder};
 use canter_formats::Members;

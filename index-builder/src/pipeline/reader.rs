@@ -7,7 +7,7 @@ use canter_formats::Format;
 use super::run::Plan;
 use super::standing::{Position, fingerprint};
 use crate::error::{BuildError, ErrorKind};
-use crate::source::{
+use crate::input::source::{
     Identities, Identity, InputPlace, ReadAhead, RecordBatch, RecordReader, Source, SourceRead,
 };
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use canter_split_format::{LinesHash, SourceId, SourceProgress};
 use serde::{Deserialize, Serialize};
 
-use crate::publisher::SourceStep;
-use crate::source::{SourceRead, mark_of, name_of, open_end_of};
+use crate::index::publisher::SourceStep;
+use crate::input::source::{SourceRead, mark_of, name_of, open_end_of};
 
 /// Start of a batch of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -3,10 +3,10 @@
 use super::standing::Standing;
 use crate::blocking;
 use crate::error::BuildError;
+use crate::index::publisher::NewSplit;
+use crate::index::storage::IndexStore;
 use crate::ingest::{CheckpointWriter, Meter, Phase};
 use crate::packager::PackagedSplit;
-use crate::publisher::NewSplit;
-use crate::storage::IndexStore;
 use bytes::Bytes;
 use std::sync::mpsc::Receiver;
 

@@ -291,11 +291,11 @@ fn every_key_of_a_search_means_the_same_among_many() {
 #[test]
 fn every_key_that_a_search_knows_is_in_the_table() {
     let sources = [
-        include_str!("../../../guest/src/api/elastic/body.rs"),
+        include_str!("../../../guest/src/api/elastic/given/body.rs"),
         include_str!("../../../guest/src/api/elastic/search/read.rs"),
         include_str!("../../../guest/src/api/elastic/search/order.rs"),
         include_str!("../../../guest/src/api/elastic/search/shown.rs"),
-        include_str!("../../../guest/src/api/elastic/params.rs"),
+        include_str!("../../../guest/src/api/elastic/given/params.rs"),
     ];
     let mut known = BTreeSet::new();
     for source in sources {

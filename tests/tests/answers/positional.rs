@@ -617,7 +617,7 @@ fn wrong_positional_clauses_are_refused_with_their_place() {
         ),
         (
             json!({"intervals": {"other": {"match": {"query": "a"}}}}),
-            "does not exist",
+            "keeps no positions",
         ),
         (
             json!({"intervals": {"title": {"all_of": {"intervals": many, "max_gaps": 3}}}}),

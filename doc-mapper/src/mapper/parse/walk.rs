@@ -393,8 +393,7 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
             }
         }
         if let Some(twice) = super::parse_json::duplicate(&extra) {
-            let error = duplicate_key(&node.path, twice);
-            return Err(walk.fail(error));
+            return Err(walk.fail(duplicate_key(&node.path, twice)));
         }
         Ok(extra)
     }

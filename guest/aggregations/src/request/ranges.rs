@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::body::Body;
 use super::histograms::{date_source, format, time, zone};
 use super::terms::{number_source, source};
-use super::types::{OneRange, Origin, Range, RangeOf, Source};
+use super::types::{IpPrefix, OneRange, Origin, Range, RangeOf, Source};
 use crate::Result;
 use crate::calendar::Zone;
 use crate::key::Key;
@@ -33,32 +33,6 @@ pub(super) const GEO_DISTANCE: [&str; 6] = [
 ];
 pub(super) const DATE_RANGE: [&str; 6] =
     ["field", "ranges", "keyed", "missing", "format", "time_zone"];
-
-/// `search-aggregations-bucket-ipprefix-aggregation`.
-#[derive(Clone, Debug)]
-pub(crate) struct IpPrefix {
-    pub(crate) field: String,
-    pub(crate) is_ipv6: bool,
-    /// Number of leading bits of an address that make its bucket.
-    pub(crate) prefix_len: u32,
-    /// True if keys include the length of the prefix.
-    pub(crate) shows_len: bool,
-    pub(crate) is_keyed: bool,
-    pub(crate) min_doc_count: u64,
-}
-
-impl IpPrefix {
-    /// Returns the bits of an IPv6 address that make the bucket.
-    pub(crate) fn mask(&self) -> u128 {
-        let len = match self.is_ipv6 {
-            true => self.prefix_len,
-            false => self.prefix_len.saturating_add(96),
-        };
-        u128::MAX
-            .checked_shl(128u32.saturating_sub(len))
-            .unwrap_or(0)
-    }
-}
 
 pub(super) fn range(body: &Body<'_>) -> Result<Range> {
     let ranges = read_ranges(body, &["key", "from", "to"], |range| {

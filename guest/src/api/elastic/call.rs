@@ -2,7 +2,7 @@
 
 use canter_names::FilterPath;
 use canter_protocol::{Budget, HttpResponse, Outcome};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::about::analyze::WantedWords;
 use super::about::caps::{WantedCaps, field_caps};
@@ -200,39 +200,24 @@ impl ElasticCall {
             }
             Self::EndOfPointsInTime { ids, of_opensearch } => {
                 let ended = pit::end(ids.as_deref(), settings, exchange).await;
-                let answer = match of_opensearch {
-                    false => json!({"succeeded": true, "num_freed": ended.len()}),
-                    true => {
-                        let ended = ended.iter();
-                        let pits = ended.map(|id| json!({"successful": true, "pit_id": id}));
-                        json!({"pits": pits.collect::<Vec<Value>>()})
-                    }
-                };
+                let answer = pit::ended(&ended, of_opensearch);
                 Outcome::Http(elastic_response(200, &answer))
             }
             Self::Search { indexes, search } => {
                 search_indexes(*search, indexes, max_leaves, exchange).await
             }
             Self::LookedUp(lookups) => {
-                let found = look_up(&lookups.body, settings, exchange).await;
-                let search = found.and_then(|body| lookups.search(&body, settings));
-                match search {
-                    Ok((indexes, search)) => {
-                        search_indexes(search, indexes, max_leaves, exchange).await
-                    }
-                    Err(error) => to_elastic::<Searched>(Err(error), exchange),
-                }
+                search_looked_up(&lookups, settings, max_leaves, exchange).await
             }
             Self::Many {
                 searches,
                 is_pretty,
                 total_is_number,
             } => {
-                let answers = run_many(searches, total_is_number, exchange).await;
-                let answers = match is_pretty {
-                    true => pretty(&answers),
-                    false => answers,
-                };
+                let mut answers = run_many(searches, total_is_number, exchange).await;
+                if is_pretty {
+                    answers = pretty(&answers);
+                }
                 Outcome::Http(elastic_text(200, answers))
             }
             Self::Documents(wanted) => Outcome::Http(wanted.run(exchange).await),
@@ -347,6 +332,20 @@ impl ElasticCall {
             _ => stats(&found, settings),
         };
         Ok(elastic_text(200, to_json(&answer, which.is_pretty)?))
+    }
+}
+
+/// Runs a search once the values of other documents in it are looked up.
+async fn search_looked_up(
+    lookups: &Lookups,
+    settings: &ApiSettings,
+    max_leaves: u32,
+    exchange: &Exchange,
+) -> Outcome {
+    let found = look_up(&lookups.body, settings, exchange).await;
+    match found.and_then(|body| lookups.search(&body, settings)) {
+        Ok((indexes, search)) => search_indexes(search, indexes, max_leaves, exchange).await,
+        Err(error) => to_elastic::<Searched>(Err(error), exchange),
     }
 }
 

@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::body::{Body, wrong};
 use super::errors::{Stage, elastic_text, error_response};
+use super::given::body::{Body, wrong};
+use super::given::params::{Common, UrlParams};
 use super::listed::{Listed, Shown, listed};
-use super::params::{Common, UrlParams};
 use super::search::many::{OneOfMany, run_many};
 use super::search::of_indexes::read_search_of;
 use crate::api::settings::ApiSettings;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::body::{Body, wrong};
 use super::errors::VALIDATION;
+use super::given::body::{Body, wrong};
 use crate::SearchError;
 
 /// Document of a list, as the request names it.

@@ -9,14 +9,12 @@
 
 mod about;
 mod aggs;
-mod body;
 mod call;
 mod composed;
 mod documents;
 mod errors;
+mod given;
 mod listed;
-mod names;
-mod params;
 mod read;
 mod routes;
 mod search;

@@ -2,7 +2,7 @@
 
 use canter_names::{MayBeAbsent, listed_names};
 
-use super::names::ALL;
+use super::given::names::ALL;
 
 /// The target of a path.
 pub(super) enum Route<'p> {

@@ -25,7 +25,6 @@ use super::grammar::{check_len, too_many_clauses};
 use super::tree::{Leaf, QueryNode};
 use crate::limits::Limits;
 use crate::{ErrorKind, SearchError};
-use words::FIELD_MASKING_SPAN;
 
 /// All clauses, for the error about an unknown one.
 const CLAUSES: &str = "bool, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score, fuzzy, \
@@ -33,6 +32,9 @@ const CLAUSES: &str = "bool, boosting, combined_fields, constant_score, dis_max,
                        match_none, match_phrase, match_phrase_prefix, more_like_this, multi_match, nested, prefix, query_string, \
                        range, regexp, simple_query_string, span_containing, span_first, span_multi, \
                        span_near, span_not, span_or, span_term, span_within, term, terms, terms_set, wildcard";
+
+/// The only clause on spans whose name begins otherwise.
+const FIELD_MASKING_SPAN: &str = "field_masking_span";
 
 /// Elasticsearch's and OpenSearch's clauses that are refused, and why.
 const REFUSED: [(&str, &str); 22] = [

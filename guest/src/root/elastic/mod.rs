@@ -93,6 +93,28 @@ impl HitWriter<'_> {
         json!({"value": score, "description": "score of the whole query", "details": []})
     }
 
+    /// Returns the fields of a document that are shown, and that of its group.
+    fn fields(
+        &self,
+        document: &str,
+        group: Option<(&str, &SortValue)>,
+        found: &Document<'_>,
+        own: &OwnId<'_>,
+    ) -> Result<Map<String, Value>, SearchError> {
+        let mapper = &found.split.mapper;
+        let mut fields = fields_of(document, &self.shown.fields, mapper)?;
+        if self.shown.fields.iter().any(|(name, _)| name == "_seq_no") {
+            let seq_no = self.seq_no(found, own).into_iter().map(Value::from);
+            fields.insert("_seq_no".to_owned(), seq_no.collect());
+        }
+        if let Some((name, group)) = group {
+            let group = self.untyped(group, name, mapper);
+            let group = shown(&group, &usual(mapper, name))?;
+            fields.insert(name.to_owned(), [group].into());
+        }
+        Ok(fields)
+    }
+
     /// Returns a document's sequence number, if it has one. Numbers in order would tell a caller with a filter how many
     /// documents it does not see.
     fn seq_no(&self, found: &Document<'_>, own: &OwnId<'_>) -> Option<u64> {
@@ -172,25 +194,7 @@ impl HitWriter<'_> {
         }
         let group = self.order.collapse().zip(hit.keys.last());
         if !self.shown.fields.is_empty() || group.is_some() {
-            let mut fields = fields_of(document, &self.shown.fields, mapper)?;
-            if self.shown.fields.iter().any(|(name, _)| name == "_seq_no") {
-                let seq_no: Vec<Value> = self
-                    .seq_no(found, &own)
-                    .into_iter()
-                    .map(Value::from)
-                    .collect();
-                fields.insert("_seq_no".to_owned(), seq_no.into());
-            }
-            if let Some((name, group)) = group {
-                fields.insert(
-                    name.to_owned(),
-                    [shown(
-                        &self.untyped(group, name, mapper),
-                        &usual(mapper, name),
-                    )?]
-                    .into(),
-                );
-            }
+            let fields = self.fields(document, group, found, &own)?;
             if !fields.is_empty() {
                 parts.push(entry("fields", &fields.into()));
             }

@@ -14,12 +14,12 @@ use tempfile::TempDir;
 
 use crate::blocking;
 use crate::error::{BuildError, ErrorKind};
+use crate::index::storage::IndexStore;
+use crate::index::storage::failing::{FailingStore, Failure};
 use crate::ingest::{IngestOptions, IngestReport, build_part, ingest, publish_receipts};
-use crate::source::Source;
-use crate::storage::IndexStore;
-use crate::storage::failing::{FailingStore, Failure};
+use crate::input::source::Source;
+use crate::maintenance::upkeep::{GcOptions, collect_garbage};
 use crate::transform::Transform;
-use crate::upkeep::{GcOptions, collect_garbage};
 
 const CONFIG: &str = "
 version: 0.8

@@ -7,4 +7,3 @@ mod top;
 pub(super) use rate::check_rates;
 pub(super) use read::metric;
 pub(crate) use read::{percents, sigma};
-pub(crate) use top::{TopBy, TopHits, TopKey, TopMode};

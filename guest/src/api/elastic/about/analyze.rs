@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tantivy::tokenizer::TextAnalyzer;
 
 use crate::SearchError;
-use crate::api::elastic::body::{Body, wrong};
+use crate::api::elastic::given::body::{Body, wrong};
 use crate::query::tokenizer_named;
 
 /// Number of positions between two texts, as between the values of a list.

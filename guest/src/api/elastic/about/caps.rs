@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields::{Described, definition_as_put, mapping_as_put};
 use crate::SearchError;
-use crate::api::elastic::params::UrlParams;
+use crate::api::elastic::given::params::UrlParams;
 use crate::limits::TimeFilter;
 use crate::root::put;
 

@@ -9,9 +9,9 @@ use canter_protocol::HttpResponse;
 use serde_json::{Map, Value, json};
 
 use crate::SearchError;
-use crate::api::elastic::body::{Body, wrong};
 use crate::api::elastic::errors::elastic_response;
-use crate::api::elastic::params::UrlParams;
+use crate::api::elastic::given::body::{Body, wrong};
+use crate::api::elastic::given::params::UrlParams;
 
 /// Name of the clause that tells whether the query matches.
 const QUERY: &str = "_explained";

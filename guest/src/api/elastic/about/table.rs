@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cluster::{CLUSTER, text};
 use crate::SearchError;
 use crate::api::elastic::errors::elastic_response;
-use crate::api::elastic::params::UrlParams;
+use crate::api::elastic::given::params::UrlParams;
 use crate::api::indexes::amounts;
 use crate::api::settings::ApiSettings;
 

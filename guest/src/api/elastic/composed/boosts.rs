@@ -4,8 +4,8 @@ use canter_names::matches_pattern;
 use serde_json::{Value, json};
 
 use crate::SearchError;
-use crate::api::elastic::body::{Body, wrong};
-use crate::api::elastic::names::no_index;
+use crate::api::elastic::given::body::{Body, wrong};
+use crate::api::elastic::given::names::no_index;
 
 /// Takes the factors, and multiplies the scores of the body's query with them. The first name that fits an index counts.
 ///

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::wanted::GroupHits;
 use crate::SearchError;
-use crate::api::elastic::body::{Body, wrong};
-use crate::api::elastic::params::UrlParams;
+use crate::api::elastic::given::body::{Body, wrong};
+use crate::api::elastic::given::params::UrlParams;
 use crate::api::elastic::search::read::read_search;
 use crate::api::settings::ApiSettings;
 

@@ -5,9 +5,9 @@
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
-use crate::api::elastic::body::{Body, wrong};
-use crate::api::elastic::names::{no_index, resolve};
-use crate::api::elastic::params::{Common, UrlParams};
+use crate::api::elastic::given::body::{Body, wrong};
+use crate::api::elastic::given::names::{no_index, resolve};
+use crate::api::elastic::given::params::{Common, UrlParams};
 use crate::api::elastic::search::of_indexes::read_search_of;
 use crate::api::elastic::search::read::{Search, read_search};
 use crate::api::settings::ApiSettings;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::wanted::{Rescore, ScoreMode};
 use crate::SearchError;
-use crate::api::elastic::body::{Body, wrong};
+use crate::api::elastic::given::body::{Body, wrong};
 use crate::api::settings::ApiSettings;
 use crate::request::GivenQuery;
 

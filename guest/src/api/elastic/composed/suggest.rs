@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::near::similarity;
 use crate::api::elastic::about::fields::mapper_of;
-use crate::api::elastic::body::{Body, as_written, wrong};
+use crate::api::elastic::given::body::{Body, as_written, wrong};
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
 use crate::leaf::{TermCounts, WantedTerms, near_terms};
@@ -167,12 +167,11 @@ impl Options {
     }
 }
 
-fn read_suggestion(
-    name: String,
+/// Returns the text of a suggestion, if it has one, and the options of its suggester.
+fn text_and_term(
+    path: &str,
     mut given: Map<String, Value>,
-    text_of_all: Option<&str>,
-) -> Result<Suggestion, SearchError> {
-    let path = format!("suggest.{name}");
+) -> Result<(Option<String>, Map<String, Value>), SearchError> {
     let mut text = None;
     for key in ["text", "prefix"] {
         text = match given.shift_remove(key) {
@@ -182,16 +181,23 @@ fn read_suggestion(
         };
     }
     let mut kinds = given.into_iter();
-    let term = match (kinds.next(), kinds.next()) {
-        (Some((kind, Value::Object(term))), None) if kind == "term" => term,
-        (Some((kind, _)), None) if matches!(kind.as_str(), "phrase" | "completion") => {
-            return Err(wrong(
-                &path,
-                format!("the suggester {kind:?} is not supported; there is term"),
-            ));
-        }
-        _ => return Err(wrong(&path, "this must have text and the suggester term")),
-    };
+    match (kinds.next(), kinds.next()) {
+        (Some((kind, Value::Object(term))), None) if kind == "term" => Ok((text, term)),
+        (Some((kind, _)), None) if matches!(kind.as_str(), "phrase" | "completion") => Err(wrong(
+            path,
+            format!("the suggester {kind:?} is not supported; there is term"),
+        )),
+        _ => Err(wrong(path, "this must have text and the suggester term")),
+    }
+}
+
+fn read_suggestion(
+    name: String,
+    given: Map<String, Value>,
+    text_of_all: Option<&str>,
+) -> Result<Suggestion, SearchError> {
+    let path = format!("suggest.{name}");
+    let (text, term) = text_and_term(&path, given)?;
     let path = format!("{path}.term");
     let mut options = Options { path, given: term };
     let field = options.text("field")?;

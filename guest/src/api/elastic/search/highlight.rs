@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::SearchError;
-use crate::api::elastic::body::{Body, as_written, wrong};
+use crate::api::elastic::given::body::{Body, as_written, wrong};
 use crate::api::settings::ApiSettings;
 use crate::query::QueryNode;
 use crate::request::{Boundary, Fragmenter, GivenQuery, Highlight, Marks};

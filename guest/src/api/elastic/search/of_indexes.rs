@@ -5,14 +5,14 @@ use serde_json::json;
 use super::pit::pinned_names;
 use super::read::{Search, read_search};
 use crate::SearchError;
-use crate::api::elastic::body::{Body, query, wrong};
 use crate::api::elastic::composed::boosts::boosted;
 use crate::api::elastic::composed::groups::read_groups;
 use crate::api::elastic::composed::rescore::read_rescores;
 use crate::api::elastic::composed::suggest::read_suggestions;
 use crate::api::elastic::composed::wanted::Composed;
-use crate::api::elastic::names::{ALL, found, resolve};
-use crate::api::elastic::params::{Common, UrlParams};
+use crate::api::elastic::given::body::{Body, query, wrong};
+use crate::api::elastic::given::names::{ALL, found, resolve};
+use crate::api::elastic::given::params::{Common, UrlParams};
 use crate::api::settings::ApiSettings;
 use crate::request::AskedIndexes;
 

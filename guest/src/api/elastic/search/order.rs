@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::sort::Sort;
 use crate::SearchError;
-use crate::api::elastic::body::{Body, as_written, wrong};
-use crate::api::elastic::params::UrlParams;
+use crate::api::elastic::given::body::{Body, as_written, wrong};
+use crate::api::elastic::given::params::UrlParams;
 use crate::request::{Counting, Question, Scroll, SortKeySpec, SortOrder, SortTarget};
 
 /// Default number of hits.

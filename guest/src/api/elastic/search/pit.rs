@@ -12,15 +12,15 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::api::elastic::body::{Body, wrong};
-use crate::api::elastic::params::read_duration;
+use crate::api::elastic::given::body::{Body, wrong};
+use crate::api::elastic::given::params::read_duration;
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
-use crate::partial_cache::{look_up, store};
 use crate::plan::pin_manifest;
 use crate::query::QueryNode;
 use crate::request::{AskedIndexes, PinnedManifest};
 use crate::search::no_index;
+use crate::split::partial_cache::{look_up, store};
 use crate::{ErrorKind, SearchError};
 
 /// Maximum length of a point in time's id, in bytes: enough for hundreds of indexes.
@@ -172,6 +172,16 @@ fn is_visible(id: &str, settings: &ApiSettings) -> bool {
             let mut names = point.manifests.iter().map(|(name, _)| name);
             names.all(|name| settings.indexes.contains(name))
         })
+}
+
+/// Returns the answer about points in time that were let go.
+pub(in crate::api::elastic) fn ended(ids: &[String], of_opensearch: bool) -> Value {
+    if !of_opensearch {
+        return json!({"succeeded": true, "num_freed": ids.len()});
+    }
+    let ended = ids.iter();
+    let points = ended.map(|id| json!({"successful": true, "pit_id": id}));
+    json!({"pits": points.collect::<Vec<Value>>()})
 }
 
 /// Ends points in time, or all that the caller may search. Returns their ids.

@@ -13,9 +13,9 @@ use super::pit::{Pinned, read_slice};
 use super::shown::{flag, hits_in_buckets, inner_hits, shown, versions};
 use crate::SearchError;
 use crate::api::elastic::aggs::{ByDocuments, take_forms};
-use crate::api::elastic::body::{Body, as_written, query, wrong};
 use crate::api::elastic::composed::wanted::Composed;
-use crate::api::elastic::params::UrlParams;
+use crate::api::elastic::given::body::{Body, as_written, query, wrong};
+use crate::api::elastic::given::params::UrlParams;
 use crate::api::settings::ApiSettings;
 use crate::query::{QueryNode, parse_named};
 use crate::request::{

@@ -11,14 +11,14 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::read::{Search, read_search};
-use crate::api::elastic::body::Body;
 use crate::api::elastic::errors::elastic_response;
-use crate::api::elastic::names::resolve;
-use crate::api::elastic::params::UrlParams;
+use crate::api::elastic::given::body::Body;
+use crate::api::elastic::given::names::resolve;
+use crate::api::elastic::given::params::UrlParams;
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
-use crate::partial_cache::{look_up, store};
 use crate::request::{AskedIndexes, Counting, FIRST_PAGE, Question, Scroll, ScrollState};
+use crate::split::partial_cache::{look_up, store};
 use crate::{ErrorKind, SearchError};
 
 /// Takes the ids of scrolls from a path, a URL or a body, which overrides the others.

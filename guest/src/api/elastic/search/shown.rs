@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::highlight::{highlight, read_highlight};
 use super::sort::Sort;
 use crate::SearchError;
-use crate::api::elastic::body::{Body, as_written, wrong};
-use crate::api::elastic::params::UrlParams;
+use crate::api::elastic::given::body::{Body, as_written, wrong};
+use crate::api::elastic::given::params::UrlParams;
 use crate::api::settings::ApiSettings;
 use crate::query::{QueryNode, parse_named};
 use crate::request::{

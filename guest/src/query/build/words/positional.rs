@@ -24,6 +24,8 @@ use crate::query::tree::{Fuzziness, PatternKind, Places, Positional, PositionalK
 struct Parts<'w> {
     wanted: &'w Positional,
     leaves: Vec<LeafTerms>,
+    /// The name of the field and the part that each leaf stands for, if it is a pattern or the like.
+    origins: Vec<Option<(String, Places)>>,
     /// The field of each leaf.
     fields: Vec<ScannedField>,
     /// True if the field of a leaf has to be read from documents.
@@ -46,6 +48,7 @@ impl Builder<'_> {
         let mut parts = Parts {
             wanted,
             leaves: Vec::new(),
+            origins: Vec::new(),
             fields: Vec::new(),
             is_scanned: false,
         };
@@ -134,7 +137,7 @@ impl Builder<'_> {
     fn terms(&mut self, places: &Places, parts: &mut Parts<'_>) -> Result<Source, SearchError> {
         match places {
             Places::Term { field, value } => {
-                self.in_field(field.as_deref(), parts, |builder, name, field| {
+                self.in_field(field.as_deref(), places, parts, |builder, name, field| {
                     let tokenizer = builder.words_field(name, field)?.to_owned();
                     let value = builder.as_in_terms(field, &tokenizer, value);
                     Ok(LeafTerms::Term(text_term(field, &value)))
@@ -152,7 +155,7 @@ impl Builder<'_> {
                     is_normalized: *is_normalized,
                     analyzer: analyzer.as_deref(),
                 };
-                self.in_field(field.as_deref(), parts, |builder, name, field| {
+                self.in_field(field.as_deref(), places, parts, |builder, name, field| {
                     let pattern = builder.expression_in(name, field, *kind, pattern, &form)?;
                     let pattern = expression_of(&pattern, *case_insensitive);
                     builder.spend_pattern()?;
@@ -174,7 +177,7 @@ impl Builder<'_> {
                     is_normalized: *is_normalized,
                     analyzer: analyzer.as_deref(),
                 };
-                self.in_field(field.as_deref(), parts, |builder, name, field| {
+                self.in_field(field.as_deref(), places, parts, |builder, name, field| {
                     builder.near_terms(name, field, value, *fuzziness, &form)
                 })
             }
@@ -203,7 +206,7 @@ impl Builder<'_> {
         let mut last = None;
         for (position, term) in terms {
             self.spend_clause()?;
-            let leaf = parts.leaf(&field, LeafTerms::Term(term));
+            let leaf = parts.leaf(&field, LeafTerms::Term(term), None);
             // The tokenizer may leave out words.
             let num_left_out = match last {
                 Some(last) => position.saturating_sub(last + 1),
@@ -226,6 +229,7 @@ impl Builder<'_> {
     fn in_field(
         &mut self,
         field: Option<&str>,
+        places: &Places,
         parts: &mut Parts<'_>,
         make: impl FnOnce(&mut Self, &str, &ResolvedField<'_>) -> Result<LeafTerms, SearchError>,
     ) -> Result<Source, SearchError> {
@@ -235,8 +239,9 @@ impl Builder<'_> {
             return Ok(Source::nothing());
         }
         self.with_positions(name, &field)?;
+        let origin = (name.to_owned(), places.clone());
         let leaf = make(self, name, &field)?;
-        Ok(parts.leaf(&field, leaf))
+        Ok(parts.leaf(&field, leaf, Some(origin)))
     }
 
     /// Returns the tokenizer of a field whose words have positions.
@@ -339,16 +344,23 @@ impl Builder<'_> {
 }
 
 impl Parts<'_> {
-    /// Returns a leaf with these terms, the same for equal terms.
-    fn leaf(&mut self, field: &ResolvedField<'_>, terms: LeafTerms) -> Source {
+    /// Returns a leaf with these terms, the same for equal terms and for equal patterns.
+    fn leaf(
+        &mut self,
+        field: &ResolvedField<'_>,
+        terms: LeafTerms,
+        origin: Option<(String, Places)>,
+    ) -> Source {
         self.is_scanned |= field.scanned;
-        let is_same = |known: &LeafTerms| match (known, &terms) {
+        let mut known = self.leaves.iter().zip(&self.origins);
+        let is_same = |(known, of): (&LeafTerms, &Option<_>)| match (known, &terms) {
             (LeafTerms::Term(known), LeafTerms::Term(term)) => known == term,
-            _ => false,
+            _ => of.is_some() && *of == origin,
         };
-        let known = self.leaves.iter().position(is_same);
+        let known = known.position(is_same);
         let ord = known.unwrap_or_else(|| {
             self.leaves.push(terms);
+            self.origins.push(origin);
             self.fields.push(ScannedField::of(field));
             self.leaves.len() - 1
         });

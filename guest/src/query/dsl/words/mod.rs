@@ -7,4 +7,3 @@ mod many_fields;
 mod spans;
 
 pub(super) use full_text::{OfField, of_field};
-pub(super) use spans::FIELD_MASKING_SPAN;

@@ -8,13 +8,10 @@ use serde_json::Value;
 use super::{OfField, of_field};
 use crate::SearchError;
 use crate::query::dsl::params::{Params, wrong};
-use crate::query::dsl::{Reader, leaf};
+use crate::query::dsl::{FIELD_MASKING_SPAN, Reader, leaf};
 use crate::query::tree::{
     Leaf, Places, Positional, PositionalKind, QueryNode, Relation, WordOrder,
 };
-
-/// The only such clause whose name begins otherwise.
-pub(in crate::query::dsl) const FIELD_MASKING_SPAN: &str = "field_masking_span";
 
 const SPANS: &str = "field_masking_span, span_containing, span_first, span_multi, span_near, span_not, span_or, span_term, \
                      span_within";

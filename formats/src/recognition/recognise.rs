@@ -1,0 +1,387 @@
+//! Detection of a stream's format by its beginning. Names do not matter here.
+//!
+//! Most of the first lines must match a format; a single deviating line does not change the result. A
+//! stream that matches nothing is plain text.
+
+use serde_json::Value;
+use serde_json::error::Category;
+
+use crate::container;
+use crate::cut::without_nuls;
+use crate::json::read_json;
+use crate::layout::Hints;
+use crate::log_line;
+use crate::parse;
+use crate::recognition::dialect::{DELIMITERS, Dialect, named_delimiter};
+use crate::recognition::format::Format;
+use crate::{Cut, Cutter};
+
+/// Number of bytes of a stream that are examined.
+pub const BEGINNING_LEN: usize = 64 * 1024;
+const MAX_LINES: usize = 50;
+/// Maximum number of lines that are examined where lines may continue others.
+const MAX_SAMPLE_LINES: usize = 400;
+
+/// A format, and the notation of its tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recognised {
+    /// The format.
+    pub format: Format,
+    /// For CSV and TSV; meaningless for other formats.
+    pub dialect: Dialect,
+}
+
+impl Recognised {
+    fn of(format: Format) -> Recognised {
+        Recognised {
+            format,
+            dialect: Dialect::new(b','),
+        }
+    }
+
+    /// Returns a given format, with the dialect of a stream with this beginning.
+    #[must_use]
+    pub fn forced(format: Format, beginning: &[u8], is_whole: bool) -> Recognised {
+        match format {
+            Format::Tsv => Recognised::table(b'\t', beginning, is_whole),
+            Format::Csv => {
+                let found = table(beginning, is_whole, &DELIMITERS);
+                found.unwrap_or_else(|| {
+                    let delimiter = most_frequent(beginning);
+                    Recognised::table(delimiter, beginning, is_whole)
+                })
+            }
+            _ => Recognised::of(format),
+        }
+        .with_format(format)
+    }
+
+    /// Returns a table with a given delimiter.
+    #[must_use]
+    pub fn table(delimiter: u8, beginning: &[u8], is_whole: bool) -> Recognised {
+        let found = table(beginning, is_whole, &[delimiter]);
+        found.unwrap_or_else(|| Recognised {
+            format: format_of(delimiter),
+            dialect: Dialect::of(delimiter, beginning),
+        })
+    }
+
+    fn with_format(self, format: Format) -> Recognised {
+        Recognised { format, ..self }
+    }
+}
+
+/// Returns the delimiter that is most frequent in the first line; `,` if there is none.
+fn most_frequent(beginning: &[u8]) -> u8 {
+    let line = beginning.split(|byte| *byte == b'\n').next();
+    let line = line.unwrap_or_default();
+    if let Some(named) = named_delimiter(line) {
+        return named;
+    }
+    let num = |delimiter: u8| memchr::memchr_iter(delimiter, line).count();
+    let most = DELIMITERS.into_iter().max_by_key(|delimiter| {
+        // The last of equals counts: `,` is to win.
+        (num(*delimiter), *delimiter == b',')
+    });
+    most.unwrap_or(b',')
+}
+
+fn format_of(delimiter: u8) -> Format {
+    match delimiter {
+        b'\t' => Format::Tsv,
+        _ => Format::Csv,
+    }
+}
+
+/// Returns a table with the first of these delimiters that yields one for a stream with this beginning.
+fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Option<Recognised> {
+    delimiters.iter().find_map(|delimiter| {
+        let dialect = Dialect::of(*delimiter, beginning);
+        let records = records(beginning, is_whole, dialect);
+        let (commented, rows): (Vec<&[u8]>, Vec<&[u8]>) = records
+            .iter()
+            .partition(|record| dialect.has_comments && record.starts_with(b"#"));
+        let recognised = |num_commented_names| Recognised {
+            format: format_of(*delimiter),
+            dialect: Dialect {
+                num_commented_names,
+                ..dialect
+            },
+        };
+        if is_table(&rows, is_whole, dialect) {
+            return Some(recognised(None));
+        }
+        // `#id,name`.
+        let names = commented.into_iter().rev().find(|line| {
+            let num_names = parse::tables::csv::names(line, dialect).len();
+            let first = rows.first();
+            first.is_some_and(|row| parse::tables::csv::names(row, dialect).len() == num_names)
+        })?;
+        let num_names = u16::try_from(parse::tables::csv::names(names, dialect).len()).ok()?;
+        let with_names = [&[names], rows.as_slice()].concat();
+        is_table(&with_names, is_whole, dialect).then(|| recognised(Some(num_names)))
+    })
+}
+
+/// Recognises a stream by its beginning; `is_whole` is true if that is all.
+#[must_use]
+pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
+    let of = Recognised::of;
+    let trimmed = beginning.trim_ascii_start();
+    match trimmed.first() {
+        None => return of(Format::Ndjson),
+        Some(b'{') => return of(of_objects(trimmed)),
+        Some(b'[') if is_array(trimmed) => return of(Format::JsonArray),
+        _ => {}
+    }
+    let lines = lines(beginning, is_whole);
+    let most = |is_of: &dyn Fn(&str) -> bool| {
+        let num = lines.iter().filter(|line| is_of(line)).count();
+        num * 5 > lines.len() * 4 || (num > 0 && num + 1 >= lines.len() && lines.len() <= 4)
+    };
+    if lines
+        .iter()
+        .any(|line| parse::tables::zeek::is_header(line))
+    {
+        return of(Format::Zeek);
+    }
+    if lines.iter().any(|line| line.starts_with("#Fields:")) {
+        return of(Format::W3c);
+    }
+    if lines
+        .first()
+        .is_some_and(|line| parse::vpc_flow::is_header(line))
+    {
+        return of(Format::VpcFlow);
+    }
+    if lines
+        .first()
+        .is_some_and(|line| log_line::begins_journal(line.as_bytes()))
+    {
+        return of(Format::Log);
+    }
+    if lines.iter().any(|line| is_json_object(line)) {
+        return of(Format::Ndjson);
+    }
+    let hints = Hints::default();
+    if most(&|line| parse::alb::parse(line, &mut Vec::new()).is_ok()) {
+        return of(Format::Alb);
+    }
+    if most(&|line| parse::access_log::parse(line, &mut Vec::new()).is_ok()) {
+        return of(Format::AccessLog);
+    }
+    if most(&container::is_cri) {
+        return of(Format::Container);
+    }
+    let num_tagged = lines.iter().filter(|line| parse::syslog::has_tag(line));
+    if most(&parse::syslog::is_line) && num_tagged.count() * 2 > lines.len() {
+        return of(Format::Syslog);
+    }
+    if let Some(delimiter) = lines
+        .first()
+        .and_then(|line| named_delimiter(line.as_bytes()))
+    {
+        return Recognised::table(delimiter, beginning, is_whole);
+    }
+    let first = records(beginning, is_whole, parse::postgres::dialect());
+    let num_of_postgres = first.iter().filter(|record| is_postgres(record)).count();
+    if num_of_postgres > 0 && num_of_postgres * 5 > first.len() * 4 {
+        return of(Format::PostgresCsv);
+    }
+    if let Some(recognised) = table(beginning, is_whole, &DELIMITERS) {
+        return recognised;
+    }
+    if most(&|line| is_logfmt(line, &hints)) {
+        return of(Format::Logfmt);
+    }
+    match log_line::learn_from(&sample_lines(beginning, is_whole)) {
+        Some(_) => of(Format::Log),
+        None => of(Format::Plain),
+    }
+}
+
+/// Returns the first complete lines that are not blank.
+fn lines(beginning: &[u8], is_whole: bool) -> Vec<String> {
+    first_lines(beginning, is_whole, MAX_LINES)
+}
+
+/// Returns more of the first complete lines that are not blank.
+pub(crate) fn sample_lines(beginning: &[u8], is_whole: bool) -> Vec<String> {
+    first_lines(beginning, is_whole, MAX_SAMPLE_LINES)
+}
+
+fn first_lines(beginning: &[u8], is_whole: bool, max_lines: usize) -> Vec<String> {
+    let mut lines: Vec<&[u8]> = beginning.split(|byte| *byte == b'\n').collect();
+    if !is_whole && lines.len() > 1 {
+        lines.pop();
+    }
+    lines
+        .into_iter()
+        .map(without_nuls)
+        .filter(|line| !line.trim_ascii().is_empty())
+        .take(max_lines)
+        .map(|line| {
+            let text = String::from_utf8_lossy(line);
+            text.strip_suffix('\r').unwrap_or(&text).to_string()
+        })
+        .collect()
+}
+
+/// Returns the format of JSON that begins with `{`.
+fn of_objects(text: &[u8]) -> Format {
+    for (format, name) in [
+        (Format::CloudTrail, "\"Records\""),
+        (Format::CloudTrail, "\"records\""),
+        (Format::OtlpJson, "\"resourceLogs\""),
+        (Format::OtlpJson, "\"resource_logs\""),
+    ] {
+        if has_list(text, name) {
+            return format;
+        }
+    }
+    if lines(text, false)
+        .first()
+        .is_some_and(|line| container::is_json_file(line))
+    {
+        return Format::Container;
+    }
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+    let first = values.next();
+    let num_used = values.byte_offset();
+    match first {
+        Some(Ok(value)) => {
+            let (used, after) = text.split_at_checked(num_used).unwrap_or((text, &[]));
+            let line = after.split(|byte| *byte == b'\n').next();
+            let follows = line.unwrap_or_default().trim_ascii();
+            let has_more = follows
+                .first()
+                .is_some_and(|byte| matches!(byte, b'{' | b','));
+            match has_more || used.contains(&b'\n') {
+                true => Format::Json,
+                false if is_cloudfront(&value) => Format::CloudFrontJson,
+                false => Format::Ndjson,
+            }
+        }
+        // Valid so far, over more than one line, and the lines are not objects themselves.
+        Some(Err(error)) if error.classify() == Category::Eof => {
+            let lines = lines(text, false);
+            let num_objects = lines.iter().filter(|line| is_json_object(line)).count();
+            match text.contains(&b'\n') && num_objects * 2 < lines.len() {
+                true => Format::Json,
+                false => Format::Ndjson,
+            }
+        }
+        _ => Format::Ndjson,
+    }
+}
+
+/// Returns whether it begins with `{"name": [`.
+fn has_list(text: &[u8], name: &str) -> bool {
+    let after = |text: &[u8], wanted: &[u8]| -> Option<Vec<u8>> {
+        let rest = text.trim_ascii_start().strip_prefix(wanted)?;
+        Some(rest.get(..64).unwrap_or(rest).to_vec())
+    };
+    let found = after(text, b"{")
+        .and_then(|rest| after(&rest, name.as_bytes()))
+        .and_then(|rest| after(&rest, b":"))
+        .and_then(|rest| after(&rest, b"["));
+    found.is_some()
+}
+
+fn is_cloudfront(value: &Value) -> bool {
+    value.get("x-edge-location").is_some() && value.get("date").is_some()
+}
+
+fn is_array(text: &[u8]) -> bool {
+    let inside = text.get(1..).unwrap_or_default().trim_ascii_start();
+    let begins = matches!(inside.first(), None | Some(b'{' | b']'));
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+    begins
+        && match values.next() {
+            Some(Ok(_)) => true,
+            Some(Err(error)) => error.classify() == Category::Eof,
+            None => false,
+        }
+}
+
+fn is_json_object(line: &str) -> bool {
+    line.trim_start().starts_with('{')
+        && read_json::<Value>(line.as_bytes()).is_ok_and(|value| value.is_object())
+}
+
+/// Returns the first records of a table, without one that is cut off at the end.
+fn records(beginning: &[u8], is_whole: bool, dialect: Dialect) -> Vec<&[u8]> {
+    let mut cutter = Cutter::new(Format::Csv, dialect);
+    let mut rest = beginning;
+    let mut records = Vec::new();
+    while !rest.is_empty() && records.len() < MAX_LINES {
+        let len = match cutter.cut(rest) {
+            Cut::End(len) => len,
+            _ if is_whole => rest.len(),
+            _ => break,
+        };
+        let Some((record, after)) = rest.split_at_checked(len) else {
+            break;
+        };
+        if !record.trim_ascii().is_empty() {
+            let record = record.strip_suffix(b"\n").unwrap_or(record);
+            records.push(record.strip_suffix(b"\r").unwrap_or(record));
+        }
+        rest = after;
+    }
+    records
+}
+
+fn is_postgres(record: &[u8]) -> bool {
+    std::str::from_utf8(record).is_ok_and(parse::postgres::is_record)
+}
+
+/// Returns whether the first record contains names, and the others have the same number of values.
+fn is_table(records: &[&[u8]], is_whole: bool, dialect: Dialect) -> bool {
+    let Some((header, others)) = records.split_first() else {
+        return false;
+    };
+    let names = parse::tables::csv::names(header, dialect);
+    let mut sorted = names.clone();
+    sorted.sort();
+    sorted.dedup();
+    let num_alike = others
+        .iter()
+        .filter(|record| parse::tables::csv::names(record, dialect).len() == names.len())
+        .count();
+    names.len() >= 2
+        && sorted.len() == names.len()
+        && names.iter().all(|name| is_name(name))
+        // A file that is being written may only have the names.
+        && (!others.is_empty() || !is_whole)
+        && (num_alike * 10 >= others.len() * 9 || (num_alike >= 2 && num_alike + 1 >= others.len()))
+}
+
+/// Returns whether a text may be a column's name: not a sentence, a number, or a date.
+fn is_name(name: &str) -> bool {
+    let starts_well = name
+        .chars()
+        .next()
+        .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '@' | '#' | '$'));
+    let is_well = |c: char| c.is_alphanumeric() || " _-./@()#%$+".contains(c);
+    starts_well
+        && !name.ends_with('.')
+        && name.chars().count() <= 64
+        && name.chars().all(is_well)
+        && name.split(' ').count() <= 4
+}
+
+/// Requires at least two pairs, and pairs before anything else.
+fn is_logfmt(line: &str, hints: &Hints) -> bool {
+    let mut pairs = parse::logfmt::Pairs::new(line);
+    if !matches!(pairs.next(), Some(Ok(pair)) if pair.value.is_some()) {
+        return false;
+    }
+    let num_words = parse::logfmt::Pairs::new(line).count();
+    let num_pairs = parse::logfmt::Pairs::new(line)
+        .filter(|pair| matches!(pair, Ok(pair) if pair.value.is_some()))
+        .count();
+    num_pairs >= 2
+        && num_pairs * 4 >= num_words * 3
+        && parse::logfmt::parse(line, hints, &mut Vec::new()).is_ok()
+}

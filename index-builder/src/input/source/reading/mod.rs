@@ -1,0 +1,6 @@
+//! Division of a source into records, and of those into batches.
+
+pub(super) mod batch;
+pub(super) mod fit;
+pub(super) mod next_record;
+pub(super) mod records;
