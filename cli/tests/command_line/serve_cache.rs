@@ -61,7 +61,7 @@ fn a_server_asks_the_store_once_for_the_same_request() {
 }
 
 #[test]
-fn a_server_without_a_cache_asks_each_time_and_keeps_no_point_in_time() {
+fn a_server_without_a_cache_asks_each_time_and_keeps_points_in_time_alone() {
     let folder = indexed();
     let (store, index) = store_of(folder.path());
     let server = Server::of(folder.path(), &["--index", &index, "--no-cache"]);
@@ -69,11 +69,14 @@ fn a_server_without_a_cache_asks_each_time_and_keeps_no_point_in_time() {
     let first = count(&store, search);
     assert!(first.1 > 0);
     assert_eq!(count(&store, search), first);
-    let refused = server.post_json("/web/_pit?keep_alive=1m", &json!({}));
-    assert_eq!(refused.status, 400);
-    assert!(refused.text.contains("keeps nothing"), "{}", refused.text);
-    let metrics = server.get("/metrics").text;
-    assert!(!metrics.contains("canter_cache_held_bytes{"), "{metrics}");
+    let opened = server.post_json("/web/_pit?keep_alive=1m", &json!({}));
+    assert_eq!(opened.status, 200, "{}", opened.text);
+    let pinned = json!({"pit": {"id": opened.json()["id"]}, "size": 5});
+    let found = server.post_json("/_search", &pinned);
+    assert_eq!(found.status, 200, "{}", found.text);
+    assert_eq!(found.json()["hits"]["hits"].as_array().unwrap().len(), 5);
+    // Nothing of searches is kept beside it.
+    assert_eq!(count(&store, search), first);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Records with quoted values, which may contain line breaks.
 //!
 //! A quote opens only at the beginning of a value, and two of them within quotes are one: the rules of RFC 4180, and
-//! those of the crate `csv` in all other cases (`parse/csv.rs` parses values by the same rules). With backslashes, the
+//! those of the crate `csv` in all other cases (`parse/tables/csv.rs` parses values by the same rules). With backslashes, the
 //! character after one within quotes is part of the value. A comment ends with its line.
 
 use super::Cut;

@@ -240,6 +240,17 @@ fn decide(
     if !is(words, 90) {
         return None;
     }
+    Some(decide_word(counts, num, elements))
+}
+
+/// Decides which kind of word a part is that is one in most records.
+fn decide_word(
+    counts: &BTreeMap<Class, usize>,
+    num: usize,
+    elements: &Elements<'_>,
+) -> (Shape, Weight, Class) {
+    let count = |class: Class| counts.get(&class).copied().unwrap_or(0);
+    let is = |part: usize, percent: usize| part * 100 >= num * percent;
     let columns = elements.iter().filter(|(_, e, _)| e.is_column).count();
     // `started      port=8080`: what is told, and its pairs.
     let has_pairs = |(text, e, _): &&(&[u8], Element, Class)| {
@@ -260,10 +271,10 @@ fn decide(
         (Class::Column, columns),
     ] {
         if is(num, 70) {
-            return Some((Shape::Word, Weight::Near, class));
+            return (Shape::Word, Weight::Near, class);
         }
     }
-    Some((Shape::Word, Weight::Word, Class::Word))
+    (Shape::Word, Weight::Word, Class::Word)
 }
 
 /// The steps over the parts before the time: whatever they are, so many of them.

@@ -139,29 +139,8 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
         let num = lines.iter().filter(|line| is_of(line)).count();
         num * 5 > lines.len() * 4 || (num > 0 && num + 1 >= lines.len() && lines.len() <= 4)
     };
-    if lines
-        .iter()
-        .any(|line| parse::tables::zeek::is_header(line))
-    {
-        return of(Format::Zeek);
-    }
-    if lines.iter().any(|line| line.starts_with("#Fields:")) {
-        return of(Format::W3c);
-    }
-    if lines
-        .first()
-        .is_some_and(|line| parse::vpc_flow::is_header(line))
-    {
-        return of(Format::VpcFlow);
-    }
-    if lines
-        .first()
-        .is_some_and(|line| log_line::begins_journal(line.as_bytes()))
-    {
-        return of(Format::Log);
-    }
-    if lines.iter().any(|line| is_json_object(line)) {
-        return of(Format::Ndjson);
+    if let Some(format) = of_single_lines(&lines) {
+        return of(format);
     }
     let hints = Hints::default();
     if most(&|line| parse::alb::parse(line, &mut Vec::new()).is_ok()) {
@@ -198,6 +177,35 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
         Some(_) => of(Format::Log),
         None => of(Format::Plain),
     }
+}
+
+/// Returns the format that single lines determine: headers, and JSON objects.
+fn of_single_lines(lines: &[String]) -> Option<Format> {
+    if lines
+        .iter()
+        .any(|line| parse::tables::zeek::is_header(line))
+    {
+        return Some(Format::Zeek);
+    }
+    if lines.iter().any(|line| line.starts_with("#Fields:")) {
+        return Some(Format::W3c);
+    }
+    if lines
+        .first()
+        .is_some_and(|line| parse::vpc_flow::is_header(line))
+    {
+        return Some(Format::VpcFlow);
+    }
+    if lines
+        .first()
+        .is_some_and(|line| log_line::begins_journal(line.as_bytes()))
+    {
+        return Some(Format::Log);
+    }
+    if lines.iter().any(|line| is_json_object(line)) {
+        return Some(Format::Ndjson);
+    }
+    None
 }
 
 /// Returns the first complete lines that are not blank.

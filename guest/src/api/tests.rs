@@ -612,10 +612,6 @@ fn options_that_would_be_passed_over_are_refused() {
             "GET /logs/_search?expand_wildcards=ajar",
             "expand_wildcards: \\\"ajar\\\" is not known",
         ),
-        (
-            "GET /logs/_search?include_named_queries_score=true",
-            "include_named_queries_score: clauses with a _name have no scores",
-        ),
     ] {
         let (status, text) = elastic(&first_step(line, "").unwrap());
         assert!(status == 400 && text.contains(part), "{line}: {text}");

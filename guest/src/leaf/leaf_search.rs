@@ -1,6 +1,7 @@
 //! Search of the splits of one leaf.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use canter_aggregations::{Aggregations, Merger};
@@ -346,14 +347,7 @@ impl<'a> LeafSearch<'a> {
         warm_up(split, &candidate.built.needs)
             .await
             .map_err(|error| split.error(error))?;
-        let mut docs = candidate.within.docs(split).await?;
-        let scroll = self.leaf.question.scroll.as_ref();
-        if let Some(after) = scroll.and_then(|scroll| scroll.after.as_ref())
-            && let Some(doc) = after.doc_in(&split.index, &split.entry)
-        {
-            // Documents before this one are on earlier pages.
-            docs.start = docs.start.max(doc.saturating_add(1)).min(docs.end);
-        }
+        let docs = self.left_of_scroll(split, candidate.within.docs(split).await?);
         let scanner = Scanner {
             split,
             docs: docs.clone(),
@@ -403,6 +397,17 @@ impl<'a> LeafSearch<'a> {
             split.body.release();
         }
         result
+    }
+
+    /// Leaves out the documents that are on earlier pages of a scroll.
+    fn left_of_scroll(&self, split: &OpenSplit, mut docs: Range<u32>) -> Range<u32> {
+        let scroll = self.leaf.question.scroll.as_ref();
+        if let Some(after) = scroll.and_then(|scroll| scroll.after.as_ref())
+            && let Some(doc) = after.doc_in(&split.index, &split.entry)
+        {
+            docs.start = docs.start.max(doc.saturating_add(1)).min(docs.end);
+        }
+        docs
     }
 
     /// Ends the search of a batch of splits: settles the places of hits (a split whose places cannot be

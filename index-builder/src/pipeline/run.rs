@@ -139,22 +139,15 @@ pub(crate) fn run(
             return Ok(None);
         };
         let mut results = SourceResults::default();
-        for (((name, kept), came), count) in
-            names.into_iter().zip(kept).zip(read).zip(collected.counts)
-        {
+        let sources = names.into_iter().zip(kept).zip(read).zip(collected.counts);
+        for (((name, kept), came), count) in sources {
             results.add(name, &kept, came, count, plan.options.ingested_at_ms);
         }
-        let results = results.checked()?;
         Ok(Some(Built {
-            inputs: results.read,
-            gone: results.gone,
-            no_logs: results.no_logs.iter().map(ToString::to_string).collect(),
-            splits: uploaded?,
             kept_by_reason: collected.kept_by_reason,
             dropped_by_reason: collected.dropped_by_reason,
-            sources: results.steps.all(),
-            num_rejected_before: results.num_rejected_before,
             num_resumed_splits: num_already,
+            ..results.checked()?.built(uploaded?)
         }))
     })
 }
@@ -209,6 +202,21 @@ impl SourceResults {
         match self.read.is_empty() && self.gone.is_empty() && !self.no_logs.is_empty() {
             true => Err(self.no_logs.swap_remove(0)),
             false => Ok(self),
+        }
+    }
+
+    /// Builds the result of the ingest, without what the collector and the resumed run tell.
+    fn built(self, splits: Vec<NewSplit>) -> Built {
+        Built {
+            splits,
+            inputs: self.read,
+            gone: self.gone,
+            no_logs: self.no_logs.iter().map(ToString::to_string).collect(),
+            kept_by_reason: BTreeMap::new(),
+            dropped_by_reason: BTreeMap::new(),
+            sources: self.steps.all(),
+            num_rejected_before: self.num_rejected_before,
+            num_resumed_splits: 0,
         }
     }
 }

@@ -79,7 +79,14 @@ fn written(actions: &[Action<'_>]) -> Vec<u8> {
     let mut body = Vec::new();
     for action in actions {
         let mut metadata = Map::new();
-        for (key, value) in [("_index", &action.index), ("_id", &action.id)] {
+        let texts = [
+            ("_index", &action.index),
+            ("_id", &action.id),
+            ("routing", &action.routing),
+            ("version_type", &action.version_type),
+            ("pipeline", &action.pipeline),
+        ];
+        for (key, value) in texts {
             if let Some(value) = value {
                 metadata.insert(key.to_owned(), value.clone().into());
             }
@@ -90,11 +97,16 @@ fn written(actions: &[Action<'_>]) -> Vec<u8> {
         let numbers = [
             ("if_seq_no", action.if_seq_no),
             ("if_primary_term", action.if_primary_term),
+            ("version", action.version),
         ];
         for (key, value) in numbers {
             if let Some(value) = value {
                 metadata.insert(key.to_owned(), value.into());
             }
+        }
+        if let Some(source) = &action.source {
+            let source = serde_json::from_str(source).expect("the parts of a document are JSON");
+            metadata.insert("_source".to_owned(), source);
         }
         let line = json!({action.verb.as_str(): metadata});
         body.extend_from_slice(line.to_string().as_bytes());

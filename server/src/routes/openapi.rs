@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use super::matching::rows;
 use super::param::{ELASTIC_PREFIX, Example, JSON, Param};
-use super::reads::{ELASTICSEARCH, OWN, PATH_PARAMS, Route};
+use super::params::PATH_PARAMS;
+use super::reads::{ELASTICSEARCH, OWN, Route};
 use super::table::{ApiOf, ChangeRoute, CrossSite};
 
 /// Returns the description, in version 3.1 of OpenAPI.

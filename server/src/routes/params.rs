@@ -2,6 +2,34 @@
 
 use super::param::{Param, flag, number, text, unset};
 
+/// Placeholders in paths.
+pub(super) const PATH_PARAMS: [(&str, &str); 5] = [
+    (
+        "index",
+        "The name of an index; in Elasticsearch's API also several with commas, and patterns with `*`.",
+    ),
+    ("id", "The id of a document."),
+    ("field", "The name of a field, or a pattern with `*`."),
+    ("scroll_id", "What the page before said."),
+    (
+        "name",
+        "The name of a template, a data stream or an alias; to be shown also several with commas, and patterns with `*`.",
+    ),
+];
+
+pub(super) const ALIASES: &[Param] = &[
+    flag("local", "Has no effect."),
+    flag(
+        "ignore_unavailable",
+        "Leave out indexes that there are not.",
+    ),
+    text(
+        "filter_path",
+        "**",
+        "The parts of the answer that are wanted.",
+    ),
+];
+
 pub(super) const FORM: &[Param] = &[
     text("format", "json", "`json` or `pretty_json`."),
     flag("pretty", "With line breaks."),
@@ -95,10 +123,6 @@ pub(super) const WITHOUT_EFFECT: &[Param] = &[
     flag("error_trace", "Has no effect."),
     flag("human", "Has no effect."),
     flag("ignore_throttled", "Has no effect."),
-    flag(
-        "include_named_queries_score",
-        "Hits show the score of each named clause that they match.",
-    ),
     flag("local", "Has no effect."),
     text("master_timeout", "30s", "Has no effect."),
     number("max_concurrent_searches", 5, "Has no effect."),
@@ -196,6 +220,10 @@ pub(super) const HITS: &[Param] = &[
     flag(
         "rest_total_hits_as_int",
         "The number of hits as a bare number.",
+    ),
+    flag(
+        "include_named_queries_score",
+        "Hits show the score of each named clause that they match.",
     ),
     text(
         "_source",

@@ -2,7 +2,8 @@
 
 use super::param::{JSON, Param, flag, number, text};
 use super::params::{
-    CAT, COMMON, FORM, HITS, OF_DOCUMENT, OF_DOCUMENTS, OF_SOURCE, QUERY, SEARCH, WITHOUT_EFFECT,
+    ALIASES, CAT, COMMON, FORM, HITS, OF_DOCUMENT, OF_DOCUMENTS, OF_SOURCE, QUERY, SEARCH,
+    WITHOUT_EFFECT,
 };
 
 /// A path, or several equivalent ones.
@@ -18,36 +19,8 @@ pub(super) struct Route {
     pub(super) answers: &'static str,
 }
 
-/// Placeholders in paths.
-pub(super) const PATH_PARAMS: [(&str, &str); 5] = [
-    (
-        "index",
-        "The name of an index; in Elasticsearch's API also several with commas, and patterns with `*`.",
-    ),
-    ("id", "The id of a document."),
-    ("field", "The name of a field, or a pattern with `*`."),
-    ("scroll_id", "What the page before said."),
-    (
-        "name",
-        "The name of a template, a data stream or an alias; to be shown also several with commas, and patterns with `*`.",
-    ),
-];
-
 const GET: &[&str] = &["get"];
 const BOTH: &[&str] = &["get", "post"];
-
-const ALIASES: &[Param] = &[
-    flag("local", "Has no effect."),
-    flag(
-        "ignore_unavailable",
-        "Leave out indexes that there are not.",
-    ),
-    text(
-        "filter_path",
-        "**",
-        "The parts of the answer that are wanted.",
-    ),
-];
 
 const SEARCH_BODY: Option<(&str, &str)> = Some((
     JSON,
@@ -258,7 +231,7 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         paths: &["/{index}/_explain/{id}"],
         methods: BOTH,
         about: "Whether a document matches a query, and its score.",
-        params: &[QUERY, COMMON, WITHOUT_EFFECT],
+        params: &[QUERY, OF_SOURCE, COMMON, WITHOUT_EFFECT],
         body: QUERY_BODY,
         answers: JSON,
     },

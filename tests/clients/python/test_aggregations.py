@@ -238,7 +238,6 @@ def test_the_first_documents_of_each_bucket(ask, some):
         assert [hit["fields"]["id"] for hit in hits["hits"]] == [[doc["id"]] for doc in best]
 
 
-@pytest.mark.xfail(strict=True, reason="top_hits needs a sort, and shows no _source")
 def test_the_first_documents_of_a_bucket_are_whole(ask, docs):
     found = ask("terms", {"first": {"top_hits": {"size": 1, "_source": ["id", "level"]}}}, field="level")
     for bucket in found["buckets"]:

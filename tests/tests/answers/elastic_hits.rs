@@ -263,7 +263,7 @@ fn aggregations_see_what_a_filter_of_hits_leaves_out() {
         );
         let named = ask(&searcher, "POST /hits/_search?typed_keys=true", &body);
         assert_eq!(
-            named["aggregations"]["lterms#levels"],
+            named["aggregations"]["ulterms#levels"],
             all["aggregations"]["levels"]
         );
         let lines = format!("{{}}\n{body}\n");

@@ -410,9 +410,7 @@ fn inner_hits_are_the_objects_that_match() {
     for order in ["asc", "desc"] {
         let answer = asked(json!({"sort": [{"parts.size": order}], "size": 50, "version": true}));
         for hit in answer["hits"]["hits"].as_array().unwrap() {
-            let parts = hit["_source"]["parts"]
-                .as_array()
-                .map_or(&[][..], Vec::as_slice);
+            let parts = list(&hit["_source"]["parts"]);
             let size_of = |part: &Value| {
                 let list = part["size"].as_array().cloned();
                 let list = list.unwrap_or_else(|| vec![part["size"].clone()]);

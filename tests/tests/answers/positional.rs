@@ -572,8 +572,12 @@ fn wrong_positional_clauses_are_refused_with_their_place() {
     let searcher =
         indexed(&[json!({"n": 0, "title": "cold", "body": "", "plain": "", "looked": ""})]);
     let term = |field: &str| json!({"span_term": {field: "cold"}});
-    let long = json!({"any_of": {"intervals": [{"match": {"query": "a b", "mode": "ordered", "max_gaps": 0}}, {"match": {"query": "c"}}]}});
-    let many: Vec<Value> = (0..11).map(|_| long.clone()).collect();
+    let long = |n: usize| {
+        let phrase =
+            json!({"match": {"query": format!("a{n} b{n}"), "mode": "ordered", "max_gaps": 0}});
+        json!({"any_of": {"intervals": [phrase, {"match": {"query": format!("c{n}")}}]}})
+    };
+    let many: Vec<Value> = (0..11).map(long).collect();
     for (query, expected) in [
         (
             json!({"intervals": {"title": {}}}),

@@ -572,8 +572,8 @@ fn what_cannot_be_is_refused_with_its_place() {
     refused(
         &index,
         &json!({"x": {"bucket_sort": {"size": 1}}}),
-        "aggs.x.bucket_sort",
-        "several buckets",
+        "aggs.x",
+        "must be declared inside of another aggregation",
     );
     let terms = json!({"t": {"terms": {"field": "shop"}, "aggs": {"x": derivative.clone()}}});
     refused(&index, &terms, "aggs.t.aggs.x.derivative", "a histogram");

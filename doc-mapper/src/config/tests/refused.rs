@@ -22,12 +22,12 @@ fn an_unknown_key_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: body, type: text, tokeniser: raw",
         "",
-        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, strategy, tokenizer, record, fieldnorms, fields, fast, ignore_above, null_value, needle"#,
+        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, strategy, tokenizer, record, fieldnorms, fields, fast, ignore_above, null_value, constant, needle"#,
     );
     check_fields(
         "name: n, type: u64, tokenizer: raw",
         "",
-        r#"line 5: unknown key "tokenizer" in field mapping "n"; allowed: name, type, description, stored, indexed, strategy, fast, needle, null_value, coerce, output_format"#,
+        r#"line 5: unknown key "tokenizer" in field mapping "n"; allowed: name, type, description, stored, indexed, strategy, fast, needle, null_value, ignore_malformed, coerce, output_format"#,
     );
     check(
         "version: 0.8\nindex_id: abc\nsearch_setings: {}\n",

@@ -73,6 +73,17 @@ pub(super) fn key_fields(key: &Key, dates: Dates<'_>) -> (Value, Option<String>)
     }
 }
 
+/// Returns a value of a document; dates become texts.
+pub(super) fn shown(key: &Key, format: &DateFormat) -> Value {
+    let zone = &Zone::utc();
+    let dates = Dates { format, zone };
+    match key {
+        Key::Date(time_ns) => Value::from(dates.text(*time_ns)),
+        Key::Bool(flag) => Value::from(*flag),
+        key => key_fields(key, dates).0,
+    }
+}
+
 /// Returns an element of a composite key.
 pub(super) fn part(key: Option<&Key>, dates: Dates<'_>) -> Value {
     match key {

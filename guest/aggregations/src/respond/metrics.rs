@@ -4,7 +4,7 @@ use canter_geo::GeoBox;
 use serde_json::{Map, Value, json};
 
 use super::Dialect;
-use super::keys::{Dates, float, key_fields};
+use super::keys::{float, shown};
 use super::ranked::top_hits;
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
@@ -336,17 +336,6 @@ pub(crate) fn by_number(
     json!({ "values": values })
 }
 
-/// Returns a value of a document; dates become texts.
-pub(super) fn shown(key: &Key, format: &DateFormat) -> Value {
-    let zone = &Zone::utc();
-    let dates = Dates { format, zone };
-    match key {
-        Key::Date(time_ns) => Value::from(dates.text(*time_ns)),
-        Key::Bool(flag) => Value::from(*flag),
-        key => key_fields(key, dates).0,
-    }
-}
-
 /// Builds the answer of `top_metrics`, with one value for each field, as in Elasticsearch.
 fn top_metrics(request: &TopHits, list: Option<&TopList>, usual: &DateFormat) -> Value {
     let hits = list.map_or(&[][..], |list| &list.hits);
@@ -359,6 +348,7 @@ fn top_metrics(request: &TopHits, list: Option<&TopList>, usual: &DateFormat) ->
     });
     json!({ "top": top.collect::<Vec<Value>>() })
 }
+
 /// Returns a box around places.
 fn geo_bounds(bounds: Option<GeoBox>) -> Value {
     match bounds {

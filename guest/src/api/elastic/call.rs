@@ -213,13 +213,7 @@ impl ElasticCall {
                 searches,
                 is_pretty,
                 total_is_number,
-            } => {
-                let mut answers = run_many(searches, total_is_number, exchange).await;
-                if is_pretty {
-                    answers = pretty(&answers);
-                }
-                Outcome::Http(elastic_text(200, answers))
-            }
+            } => Outcome::Http(answer_many(searches, is_pretty, total_is_number, exchange).await),
             Self::Documents(wanted) => Outcome::Http(wanted.run(exchange).await),
             about => Outcome::Http(
                 about
@@ -347,6 +341,20 @@ async fn search_looked_up(
         Ok((indexes, search)) => search_indexes(search, indexes, max_leaves, exchange).await,
         Err(error) => to_elastic::<Searched>(Err(error), exchange),
     }
+}
+
+/// Runs several searches of one request.
+async fn answer_many(
+    searches: Vec<OneOfMany>,
+    is_pretty: bool,
+    total_is_number: bool,
+    exchange: &Exchange,
+) -> HttpResponse {
+    let mut answers = run_many(searches, total_is_number, exchange).await;
+    if is_pretty {
+        answers = pretty(&answers);
+    }
+    elastic_text(200, answers)
 }
 
 /// Runs a search.

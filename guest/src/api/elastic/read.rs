@@ -126,21 +126,6 @@ fn read(
             }
         }
         Route::Index(names) => reader.index(names)?,
-        Route::CatIndices(names) => {
-            reader.ignore(&["time", "pri", "include_unloaded_segments"]);
-            ElasticCall::CatIndices {
-                which: reader.which(names)?,
-                table: Table::of_indices(&mut reader.params)?,
-            }
-        }
-        Route::CatHealth => {
-            reader.ignore(&["ts", "time"]);
-            ElasticCall::Answered(Table::of_health(&mut reader.params)?)
-        }
-        Route::Stats(names) => {
-            reader.ignore(&["level", "metric", "fields"]);
-            ElasticCall::Stats(reader.which(names)?)
-        }
         Route::Document(index, id) => reader.document(index, id, Form::Whole)?,
         Route::Source(index, id) => reader.document(index, id, Form::Source)?,
         Route::ManyDocuments(index) => reader.many_documents(index)?,
@@ -165,7 +150,7 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    /// Reads requests beyond the usual searches.
+    /// Reads requests beyond the usual searches, and those for tables and statistics.
     fn beyond(&mut self, route: &Route<'_>) -> Result<ElasticCall, SearchError> {
         Ok(match *route {
             Route::PointInTime(names, of_opensearch) => self.point_in_time(names, of_opensearch)?,
@@ -184,6 +169,21 @@ impl Reader<'_> {
             Route::Analyze(index) => self.analyze(index)?,
             Route::TermsEnum(names) => self.terms_enum(names)?,
             Route::Explain(index, id) => self.explain(index, id)?,
+            Route::CatIndices(names) => {
+                self.ignore(&["time", "pri", "include_unloaded_segments"]);
+                ElasticCall::CatIndices {
+                    which: self.which(names)?,
+                    table: Table::of_indices(&mut self.params)?,
+                }
+            }
+            Route::CatHealth => {
+                self.ignore(&["ts", "time"]);
+                ElasticCall::Answered(Table::of_health(&mut self.params)?)
+            }
+            Route::Stats(names) => {
+                self.ignore(&["level", "metric", "fields"]);
+                ElasticCall::Stats(self.which(names)?)
+            }
             _ => return Err(SearchError::internal("a route that nothing reads")),
         })
     }

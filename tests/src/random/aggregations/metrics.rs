@@ -123,9 +123,7 @@ impl Scan<'_> {
         let hit = |doc: &usize| -> Hit {
             let key = |(field, is_descending): &(&String, bool)| {
                 let mut values = self.column(*doc, field);
-                values.retain(|value| {
-                    matches!(value, Scalar::Int(_) | Scalar::Float(_) | Scalar::Date(_))
-                });
+                values.retain(|value| !matches!(value, Scalar::Bytes(_)));
                 values.sort_by(compare);
                 if *is_descending {
                     values.pop()
@@ -206,9 +204,7 @@ impl Scan<'_> {
         let least = |doc: usize, field: &str| self.column(doc, field).into_iter().min_by(compare);
         let row = |doc: &usize| {
             let mut values = self.column(*doc, by);
-            values.retain(|value| {
-                matches!(value, Scalar::Int(_) | Scalar::Float(_) | Scalar::Date(_))
-            });
+            values.retain(|value| !matches!(value, Scalar::Bytes(_)));
             values.sort_by(compare);
             let key = if is_descending {
                 values.pop()

@@ -9,11 +9,13 @@ use serde_json::Value;
 
 mod hits;
 mod prefix;
+mod rate;
 
 pub(crate) use hits::{TopBy, TopHits, TopKey, TopMode};
 pub(crate) use prefix::IpPrefix;
+pub(crate) use rate::{Rate, RateOf};
 
-use crate::calendar::{CalendarUnit, DateFormat, Rounding, Zone};
+use crate::calendar::{DateFormat, Rounding, Zone};
 use crate::key::Key;
 use crate::pipeline::{Format, Pipeline};
 
@@ -483,22 +485,4 @@ pub(crate) enum MetricOf {
     StringStats {
         has_distribution: bool,
     },
-}
-
-/// `search-aggregations-metrics-rate-aggregation`.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rate {
-    pub(crate) of: RateOf,
-    /// Unit of the rate; `None` is the parent bucket.
-    pub(crate) unit: Option<CalendarUnit>,
-}
-
-/// Quantity whose rate is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RateOf {
-    Documents,
-    /// Sum of a field's values.
-    Sum,
-    /// Number of a field's values.
-    Values,
 }

@@ -1,8 +1,9 @@
 //! What is shown in the order of a score: documents, and terms that are compared.
 
+mod fields;
 mod hits;
 mod significant;
 
-pub(super) use hits::top_hits;
+pub(super) use fields::top_hits;
 pub use hits::{Answer, HitValue, ShownHit, fill_hits, marked};
 pub use significant::{BackgroundAsk, Backgrounds};

@@ -349,7 +349,7 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::super::*;
+    use super::*;
 
     fn check(heuristic: Heuristic, expected: f64) {
         // The example of Elasticsearch's tests of its measures: 4 of 5 documents here, 6 of 30 in all.

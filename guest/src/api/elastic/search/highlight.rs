@@ -203,15 +203,9 @@ impl Given<'_> {
     }
 }
 
-/// Parses settings of passages, for all fields or for one, which inherits those of all.
-fn marks(
-    path: &str,
-    json: Map<String, Value>,
-    usual: Option<&Marks>,
-    settings: &ApiSettings,
-) -> Result<Marks, SearchError> {
-    let mut given = Given { path, json };
-    let mut marks = usual.cloned().unwrap_or_else(|| Marks {
+/// Returns the settings of a request that gives none.
+fn usual_marks() -> Marks {
+    Marks {
         tags: ("<em>".to_owned(), "</em>".to_owned()),
         fragmenter: Fragmenter::Unified,
         boundary: Boundary::Sentence,
@@ -224,7 +218,18 @@ fn marks(
         marks_any_field: false,
         escapes: false,
         max_chars_without_match: 0,
-    });
+    }
+}
+
+/// Parses settings of passages, for all fields or for one, which inherits those of all.
+fn marks(
+    path: &str,
+    json: Map<String, Value>,
+    usual: Option<&Marks>,
+    settings: &ApiSettings,
+) -> Result<Marks, SearchError> {
+    let mut given = Given { path, json };
+    let mut marks = usual.cloned().unwrap_or_else(usual_marks);
     for (tag, own) in [
         (given.tag("pre_tags")?, &mut marks.tags.0),
         (given.tag("post_tags")?, &mut marks.tags.1),

@@ -1,12 +1,13 @@
 //! Division of a source into records, one batch at a time.
 
-use super::super::identity::{Growth, Known, MARKS, Probe, known_by};
+use super::super::identity::{Growth, Known, MARKS, Probe};
 use super::super::opened::Input;
 use super::super::path_fields::PathFields;
 use super::super::settings::ReadSettings;
 use super::batch::{Extent, RecordBatch, RecordSpan};
+use super::beginning::{Beginning, ONLY_LINE_WAITS, examine};
 use crate::error::BuildError;
-use canter_formats::{Cutter, Directive, Format, Layout, Recognised, recognise};
+use canter_formats::{Cutter, Directive, Format, Layout};
 use canter_split_format::{LinesHash, SourceId, SourceProgress};
 use std::collections::BTreeSet;
 use std::io::BufRead;
@@ -16,10 +17,6 @@ use std::sync::Arc;
 const BATCH_NUM_BYTES: usize = 256 * 1024;
 /// Default maximum length of a record with many documents, in bytes.
 const MANY_DOCS_NUM_BYTES: usize = 64 << 20;
-
-/// Note on a table of one line.
-const ONLY_LINE_WAITS: &str =
-    "its only line may be the names of columns, and waits for others; --final takes it as a record";
 
 /// Facts about a source that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,27 +44,6 @@ pub(crate) struct SourceRead {
 enum Taken {
     More,
     Last,
-}
-
-/// Returns the format of an input by its beginning, or as the settings force it.
-fn recognised(
-    input: &Input,
-    settings: &ReadSettings,
-    beginning: &[u8],
-    is_whole: bool,
-) -> Recognised {
-    match (settings.format, settings.delimiter) {
-        _ if input.parquet.is_some() => Recognised::forced(Format::Parquet, beginning, is_whole),
-        (None, Some(delimiter)) if !input.has_document_lines => {
-            Recognised::table(delimiter, beginning, is_whole)
-        }
-        (Some(format @ (Format::Csv | Format::Tsv)), Some(delimiter)) => Recognised {
-            format,
-            ..Recognised::table(delimiter, beginning, is_whole)
-        },
-        (Some(format), _) => Recognised::forced(format, beginning, is_whole),
-        (None, _) => recognise(beginning, is_whole),
-    }
 }
 
 /// Reader of one source's records.
@@ -125,36 +101,17 @@ impl RecordReader {
         settings: &ReadSettings,
     ) -> Result<RecordReader, BuildError> {
         let settings = settings.for_source(&input);
-        let (beginning, is_whole) = input.reader.beginning();
-        // An incomplete line does not determine the format of the others.
-        let is_cut = input.may_grow && !beginning.ends_with(b"\n") && beginning.contains(&b'\n');
-        // Nor does a single line, which may contain column names.
-        let is_one_line = memchr::memchr_iter(b'\n', beginning).nth(1).is_none();
-        let may_go_on = input.may_grow && !settings.takes_open() && is_one_line;
-        let is_whole = is_whole && !is_cut && !(may_go_on && beginning.ends_with(b"\n"));
-        let recognised = recognised(&input, &settings, beginning, is_whole);
-        let format = recognised.format;
-        if settings.multiline_start.is_some() && !format.is_of_lines() {
-            return Err(BuildError::invalid(format!(
-                "`{}` is {format}, where a line is no record, so that a rule for records of several \
-                 lines means nothing: leave it out",
-                input.name
-            )));
-        }
-        let hints = Arc::new(settings.hints(&input));
-        let layout = Layout::of(recognised, beginning, is_whole, hints);
-        let cutter = Cutter::new(format, recognised.dialect);
+        let Beginning {
+            format,
+            layout,
+            cutter,
+            known_by,
+            waits,
+        } = examine(&input, &settings)?;
         let max_num_bytes = match format.holds_many() {
             true => settings.max_record_num_bytes.max(MANY_DOCS_NUM_BYTES),
             false => settings.max_record_num_bytes,
         };
-        let known_by = match input.parquet {
-            // The form of its rows depends on the index.
-            Some(footer) => footer.to_le_bytes().to_vec(),
-            None => known_by(beginning, &layout, &cutter, settings.max_record_num_bytes).to_vec(),
-        };
-        let is_table = matches!(format, Format::Csv | Format::Tsv);
-        let waits = may_go_on && is_table && settings.format.is_none();
         let has_rule = settings.multiline_start.is_some();
         Ok(RecordReader {
             known: None,

@@ -12,15 +12,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use super::texts::{hex, uuid};
+use super::texts::{durations, hex, times, uuid};
 use super::wanted::{Wanted, Written};
 use super::{Special, intervals};
 
-mod times;
-use times::{durations, times};
-
 /// Writes one value; returns false if there is none, and writes nothing.
-type Writer<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> bool + 'a>;
+pub(super) type Writer<'a> = Box<dyn Fn(usize, &mut Vec<u8>) -> bool + 'a>;
 
 /// Writes rows of a batch, or of a column of objects.
 pub(super) struct RowWriter<'a> {
@@ -36,7 +33,7 @@ struct NamedColumn<'a> {
 }
 
 /// Location of a column, and the wanted form of its values.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     path: Vec<String>,
     /// The path in the schema of the file, in which lists have levels of their own.
     schema_path: String,
@@ -58,11 +55,11 @@ impl Place<'_> {
         }
     }
 
-    fn written(&self) -> Option<Written> {
+    pub(super) fn written(&self) -> Option<Written> {
         self.wanted.written(&self.path)
     }
 
-    fn unsupported(&self, kind: &DataType) -> String {
+    pub(super) fn unsupported(&self, kind: &DataType) -> String {
         format!(
             "its column `{}` holds values of the type {kind}, which no document has",
             self.path.join(".")
@@ -136,7 +133,7 @@ impl<'a> RowWriter<'a> {
 }
 
 /// Writes a value whose serialization cannot fail.
-fn write_json(out: &mut Vec<u8>, value: &impl Serialize) {
+pub(super) fn write_json(out: &mut Vec<u8>, value: &impl Serialize) {
     // Strings and numbers cannot, nor can writing to memory.
     let _ = serde_json::to_writer(out, value);
 }
