@@ -207,19 +207,21 @@ fn in_brackets(text: &[u8]) -> Option<std::ops::Range<usize>> {
     })
 }
 
+/// Levels by their numbers in syslog.
+pub(super) const OF_SYSLOG: [&str; 8] = [
+    "EMERGENCY",
+    "ALERT",
+    "CRITICAL",
+    "ERROR",
+    "WARN",
+    "NOTICE",
+    "INFO",
+    "DEBUG",
+];
+
 /// Returns the severity in the code of a message of Cisco's, `%FACILITY-SEVERITY-MNEMONIC:`
 /// (`https://www.cisco.com/c/en/us/td/docs/ios/system/messages/guide/consol_smg.html`).
 fn in_code(message: &str) -> Option<&'static str> {
-    const LEVELS: [&str; 8] = [
-        "EMERGENCY",
-        "ALERT",
-        "CRITICAL",
-        "ERROR",
-        "WARN",
-        "NOTICE",
-        "INFO",
-        "DEBUG",
-    ];
     /// Only the name of a host may stand before it.
     const MAX_BEFORE: usize = 64;
     let place = message
@@ -241,7 +243,7 @@ fn in_code(message: &str) -> Option<&'static str> {
         _ => None,
     })?;
     parts.next()?;
-    LEVELS.get(severity).copied()
+    OF_SYSLOG.get(severity).copied()
 }
 
 /// Where the level of `level=info msg="text"` stands.

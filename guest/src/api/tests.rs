@@ -620,6 +620,7 @@ fn options_that_would_be_passed_over_are_refused() {
         "GET /logs/_search?expand_wildcards=none",
         "GET /lo*/_search?expand_wildcards=closed,open",
         "GET /logs/_search?include_named_queries_score=false",
+        "GET /logs/_search?include_named_queries_score=true",
     ] {
         assert!(first_step(line, "").is_err(), "{line}");
     }

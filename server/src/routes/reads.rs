@@ -210,6 +210,14 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         answers: JSON,
     },
     Route {
+        paths: &["/_search/point_in_time/_all"],
+        methods: &["get", "delete"],
+        about: "The open points in time, in OpenSearch's form; or let all of them go.",
+        params: &[COMMON, WITHOUT_EFFECT],
+        body: None,
+        answers: JSON,
+    },
+    Route {
         paths: &["/{index}/_async_search"],
         methods: &["post"],
         about: "A search that is answered at once, in the form of one that runs in the background.",

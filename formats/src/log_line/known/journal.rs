@@ -13,19 +13,9 @@ use std::borrow::Cow;
 
 use super::names::Names;
 use crate::json::Members;
+use crate::log_line::level::OF_SYSLOG;
 use crate::log_line::time::{Reading, TimeForm, read};
 
-/// Levels by their numbers in syslog.
-const LEVELS: [&str; 8] = [
-    "EMERGENCY",
-    "ALERT",
-    "CRITICAL",
-    "ERROR",
-    "WARN",
-    "NOTICE",
-    "INFO",
-    "DEBUG",
-];
 /// Fields that lines with a time have under other names.
 const FIELDS: [(&str, &str); 4] = [
     ("SYSLOG_IDENTIFIER", "logger"),
@@ -78,7 +68,7 @@ pub(super) fn add(record: &str, members: &mut dyn Members) {
     let mut message: Option<Cow<'_, str>> = None;
     for (name, value) in fields(record) {
         let level = match (name, value.parse::<usize>()) {
-            ("PRIORITY", Ok(number)) => LEVELS.get(number),
+            ("PRIORITY", Ok(number)) => OF_SYSLOG.get(number),
             _ => None,
         };
         if let Some(level) = level.filter(|_| !names.has("level")) {

@@ -1,6 +1,7 @@
 //! Terms of dictionaries that are near a word, with the number of documents of each.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures_util::future::try_join_all;
 use tantivy::schema::Field;
@@ -8,6 +9,7 @@ use tantivy_fst::Automaton;
 
 use super::lists::load_dictionary;
 use super::rerun::rerun_on_gaps;
+use super::warmup::Shared;
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::limits::Limits;
@@ -79,7 +81,7 @@ async fn of_split(
     for (field, automaton, _) in &built.needs.automata {
         let found = match automaton {
             TermAutomaton::Near(near) => {
-                let near = Borrowed(near.as_ref());
+                let near = Shared(Arc::clone(near));
                 let loaded = load_dictionary(split, *field, &near).await;
                 loaded.map_err(|error| split.error(error))?;
                 rerun_on_gaps(split, &interrupt, || {
@@ -119,37 +121,4 @@ where
         }
     }
     Ok(counts)
-}
-
-/// An automaton that is cheap to clone.
-struct Borrowed<'a, A>(&'a A);
-
-impl<A> Clone for Borrowed<'_, A> {
-    fn clone(&self) -> Self {
-        Self(self.0)
-    }
-}
-
-impl<A: Automaton> Automaton for Borrowed<'_, A> {
-    type State = A::State;
-
-    fn start(&self) -> Self::State {
-        self.0.start()
-    }
-
-    fn is_match(&self, state: &Self::State) -> bool {
-        self.0.is_match(state)
-    }
-
-    fn can_match(&self, state: &Self::State) -> bool {
-        self.0.can_match(state)
-    }
-
-    fn will_always_match(&self, state: &Self::State) -> bool {
-        self.0.will_always_match(state)
-    }
-
-    fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
-        self.0.accept(state, byte)
-    }
 }

@@ -91,7 +91,7 @@ async fn warm_up_column(segment: &SegmentReader, name: &str) -> tantivy::Result<
 }
 
 /// An automaton that is cheap to clone.
-struct Shared<A>(Arc<A>);
+pub(super) struct Shared<A>(pub(super) Arc<A>);
 
 impl<A> Clone for Shared<A> {
     fn clone(&self) -> Self {
