@@ -389,11 +389,21 @@ fn an_object_that_is_gone_changed_cut_off_or_denied_is_named() {
             let _ = fs::rename(&from, &to);
             Fate::CutAnswer(cut)
         });
-        let said = refused(folder, "s3://canter-inputs/logs/large")?;
+        let beside = sample(Format::Ndjson, 6, 55).bytes;
+        put_objects(PREFIX, vec![("logs/lay".into(), beside)])?;
+        // It costs itself and no other input, ...
+        let report = ingest(folder, "s3://canter-inputs/logs/la*", &[])?;
+        ensure!(report["num_ingested_docs"] == 6, "{report}");
+        let warnings = report["warnings"].to_string();
         ensure!(
-            said.contains("`s3://canter-inputs/logs/large` has changed"),
-            "{said}"
+            warnings.contains("`s3://canter-inputs/logs/large` has changed"),
+            "{warnings}"
         );
+        // ... and is read as it is now by the next run, as a new source.
+        let report = ingest(folder, "s3://canter-inputs/logs/la*", &[])?;
+        ensure!(report["num_ingested_docs"] == 4, "{report}");
+        let note = report["inputs"][0]["note"].to_string();
+        ensure!(note.contains("its content differs"), "{note}");
         server.forwarder().decide(|_| Fate::Pass);
 
         // Connections that break while a split is written: it is written again.

@@ -1,5 +1,4 @@
 //! Traces of the real binary, as a collector on the loopback interface receives them.
-#![cfg(feature = "otlp")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -54,7 +54,7 @@ const FIELDS: &str = "doc_mapping.field_mappings";
 const TOKENIZERS: &str = "doc_mapping.tokenizers";
 
 /// Settings that no split depends on.
-const FREE: [&str; 11] = [
+const FREE: [&str; 12] = [
     "version",
     "search_settings",
     "indexing_settings",
@@ -66,6 +66,7 @@ const FREE: [&str; 11] = [
     "doc_mapping.max_num_partitions",
     "doc_mapping.dynamic_mapping.description",
     "doc_mapping.elasticsearch_mapping",
+    "doc_mapping.shown_source",
 ];
 
 /// Options of a field that only affect future documents, or nothing.
@@ -214,10 +215,13 @@ fn add_leaves(field: &FieldMapping, path: &str, added: &mut Vec<String>) {
             let variants: Vec<String> = variants
                 .map(|variant| format!("{path}.{}", variant.name))
                 .collect();
-            added.push(path);
+            added.push(path.clone());
             added.extend(variants);
         }
-        _ => added.push(path),
+        _ => added.push(path.clone()),
+    }
+    for sub_field in &field.sub_fields {
+        add_leaves(sub_field, &path, added);
     }
 }
 

@@ -24,6 +24,7 @@ pub use config::{ConfigError, FieldKind, FieldMapping, IndexConfig, Mode};
 pub use datetime::{
     DateInput, infer_date, infer_day, infer_rfc3339, parse_datetime_literal, parse_seconds,
 };
+pub use documents::completion::{Completion, CompletionContext, CompletionEntry};
 pub use documents::doc_error::{DocError, DocErrorReason};
 pub use documents::encoded::{DocShape, EncodedDoc, EncodedDocs};
 pub use documents::stored::{
@@ -33,6 +34,6 @@ pub use documents::stored::{
 pub use field_path::{escape_segment, split_path};
 pub use mapper::{
     DYNAMIC_FIELD, DocMapper, DocstoreSettings, IGNORED_FIELD, Kept, MemberEncoder, NamedColumn,
-    NestedObject, ParsedDoc, ResolvedField, ScannedField, StoredDoc, View,
+    NestedObject, ParsedDoc, ResolvedField, ScannedField, Span, SpanEnd, StoredDoc, View,
 };
 pub use read_only::{ReadOnlyDirectory, SegmentFiles};

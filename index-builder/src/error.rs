@@ -42,6 +42,7 @@ pub struct BuildError {
     kind: ErrorKind,
     message: String,
     source: Option<Box<dyn StdError + Send + Sync>>,
+    is_of_replaced_input: bool,
 }
 
 impl BuildError {
@@ -50,6 +51,7 @@ impl BuildError {
             kind,
             message: message.into(),
             source: None,
+            is_of_replaced_input: false,
         }
     }
 
@@ -82,6 +84,17 @@ impl BuildError {
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("no message");
         BuildError::internal(format!("a thread of the ingest panicked: {what}"))
+    }
+
+    /// Marks an error of an input that was replaced while it was read: it concerns no other input.
+    pub(crate) fn of_replaced_input(mut self) -> BuildError {
+        self.is_of_replaced_input = true;
+        self
+    }
+
+    /// Returns whether an input was replaced while it was read.
+    pub(crate) fn is_of_replaced_input(&self) -> bool {
+        self.is_of_replaced_input
     }
 
     /// Stores `source` as the cause, and adds its message.

@@ -36,7 +36,7 @@ pub use lanes::queue::LaneSettings;
 pub use lanes::room::Room;
 pub use mappings::{
     IndexParts, MappingError, TemplateKind, TemplateSet, Templated, check_template, index_config,
-    index_id_of, with_mapping,
+    index_id_of, with_mapping, with_settings,
 };
 pub use otlp::{
     Logs, LogsEncoding, LogsError, LogsLimits, read_logs, write_logs_answer, write_logs_error,

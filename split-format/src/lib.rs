@@ -51,7 +51,8 @@ pub use split::{
 };
 pub use summaries::{
     BlockPlace, CoOccurrence, FieldRollup, FilterBlock, FilterGroup, FilterPlace, FilterScope,
-    FiltersRef, Needle, Rollup, SplitFilter, TermPlace, TimeIndex,
+    FiltersRef, Needle, RareBlock, RareWord, RareWords, RareWordsIndex, RareWordsWriter, Rollup,
+    SplitFilter, TermPlace, TimeIndex, WrittenRareWords, may_be_rare,
 };
 pub use version::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE, KEYS_FILE,

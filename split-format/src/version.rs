@@ -181,6 +181,11 @@ pub(crate) const FILTER_VERSION: u32 = 1;
 /// Seed of the hashes of values; filters with another seed are meaningless.
 pub(crate) const FILTER_SEED: u64 = 0x6361_6e74_6572_0001;
 
+/// Name of rare words in errors.
+pub(crate) const RARE_WORDS_NAME: &str = "rare words";
+/// Version of the index of rare words. No builder writes it yet.
+pub(crate) const RARE_WORDS_VERSION: u32 = 1;
+
 /// First eight bytes of every object with the filters of a page.
 pub(crate) const FILTERS_MAGIC: [u8; 8] = *b"CANTERFL";
 /// Name of such an object in errors.

@@ -49,8 +49,21 @@ impl TestIndex {
 
     /// Returns the index after all merges that its policy asks for.
     pub fn merge_what_is_due(&self) -> Result<Self> {
+        self.merge_with(&MergeIndexOptions::default())
+    }
+
+    /// Returns the index after all merges that its policy asks for, without deleted documents in its splits.
+    pub fn merge_deleted(&self) -> Result<Self> {
+        let options = MergeIndexOptions {
+            rewrite_deleted: true,
+            ..MergeIndexOptions::default()
+        };
+        self.merge_with(&options)
+    }
+
+    fn merge_with(&self, options: &MergeIndexOptions) -> Result<Self> {
         let stored = self.to_folder()?;
-        merge_index(&stored.store, &MergeIndexOptions::default(), &|_| {})?;
+        merge_index(&stored.store, options, &|_| {})?;
         let mut objects = BTreeMap::new();
         read_folder(stored.folder.path(), "", &mut objects)?;
         Ok(Self {

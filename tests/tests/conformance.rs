@@ -10,8 +10,8 @@ use anyhow::{Result, bail};
 use canter_split_format::{MANIFEST_OBJECT, ManifestFile, SplitEntry};
 use canter_tests::conformance::hosts::{Caching, Host, Running, all};
 use canter_tests::conformance::{
-    Answer, Call, Checker, HostReport, Machine, Reference, Request, Site, Verdict, markdown_table,
-    read_requests, run_host,
+    Answer, Call, Checker, Extent, HostReport, Machine, Reference, Request, Site, Verdict,
+    markdown_table, read_requests, run_host, run_host_to,
 };
 use serde_json::{Value, json};
 
@@ -65,6 +65,31 @@ impl Host for Scripted {
     }
 }
 
+/// Scripted host that runs the program of another one.
+struct Sharing(Scripted);
+
+impl Host for Sharing {
+    fn name(&self) -> &'static str {
+        "sharing"
+    }
+
+    fn title(&self) -> &'static str {
+        "the same program elsewhere"
+    }
+
+    fn shares_its_program(&self) -> bool {
+        true
+    }
+
+    fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String> {
+        self.0.artifacts(machine)
+    }
+
+    fn start(&self, machine: &Machine, site: &Site, caching: Caching) -> Result<Box<dyn Running>> {
+        self.0.start(machine, site, caching)
+    }
+}
+
 struct RunningScript(fn(&Call) -> Answer);
 
 impl Running for RunningScript {
@@ -106,6 +131,29 @@ fn problems(expected: fn(&Call) -> Answer, found: fn(&Call) -> Answer) -> Vec<St
         }
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_short_test_sends_every_request_to_every_host() {
+    let requests = &requests()[..4];
+    let expected = reference(requests, |_| answer(&empty_answer()));
+    let machine = Machine::locate().unwrap();
+    let check = |extent: Extent, host: &dyn Host, num_sent: usize| {
+        let report = run_host_to(extent, host, &machine, &SITE, requests, &expected);
+        let Verdict::Ran(measured) = report.verdict else {
+            panic!("{:?}", report.verdict);
+        };
+        assert_eq!(measured.num_sent, num_sent, "{extent:?} {}", host.name());
+        assert_eq!(measured.problems.len(), num_sent, "{:?}", measured.problems);
+        for request in requests {
+            let mut problems = measured.problems.iter();
+            assert!(problems.any(|problem| problem.starts_with(&request.name)));
+        }
+    };
+    let wrong = || Scripted(|_| answer(&json!({"hits": ["another"]})));
+    check(Extent::Whole, &wrong(), 12);
+    check(Extent::Short, &wrong(), 10);
+    check(Extent::Short, &Sharing(wrong()), 8);
 }
 
 #[test]

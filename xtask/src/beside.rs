@@ -1,6 +1,6 @@
 //! Steps that run in a parallel process: preparing what tests need beyond the programs of this
 //! machine (the guest as WebAssembly, tools, packages of npm and Python) during lints and
-//! compilation, and the tests of packages and clients during those of the hosts.
+//! compilation, and the tests of packages and clients during those of the crates and hosts.
 //!
 //! Linking a guest takes minutes on one core, an installation waits for the network, and browser
 //! tests wait for the browser. Cargo locks the folder of each profile separately, so two of them do
@@ -113,7 +113,7 @@ pub(crate) fn run(workspace: &Workspace, lane: &str) -> Result<()> {
 
 fn make_what_tests_need(workspace: &Workspace) -> Result<()> {
     guest::compile_all(workspace)?;
-    wasi::compile(workspace)?;
+    wasi::compile(workspace, wasi::Form::of_tests(workspace))?;
     // The step that needs a missing tool reports it.
     for install in [
         |workspace: &Workspace| tools::install(workspace, false),

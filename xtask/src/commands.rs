@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::hosts::{conformance, manifests};
+use crate::hosts::{conformance, manifests, wasi};
 use crate::packages::npm;
 use crate::step::{run, run_quietly, step};
 use crate::tools::s3_server;
@@ -37,11 +37,14 @@ pub(crate) fn test(workspace: &Workspace, args: &[String]) -> Result<()> {
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
         [] => test_all(workspace),
-        ["crates"] => test_crates(workspace),
+        ["crates"] => {
+            prepare_crates(workspace)?;
+            run_crates_tests(workspace)
+        }
         ["hosts"] => {
             guest::build(workspace)?;
             build_programs(workspace)?;
-            conformance::prepare(workspace)?;
+            conformance::prepare(workspace, wasi::Form::of_tests(workspace))?;
             test_hosts(workspace)
         }
         ["packages"] => {
@@ -52,14 +55,17 @@ pub(crate) fn test(workspace: &Workspace, args: &[String]) -> Result<()> {
     }
 }
 
+/// Tests the packages and clients beside everything else that needs only what was built: both often wait for
+/// one process, which leaves a processor to the other.
 fn test_all(workspace: &Workspace) -> Result<()> {
-    test_crates(workspace)?;
-    conformance::prepare(workspace)?;
+    prepare_crates(workspace)?;
+    conformance::prepare(workspace, wasi::Form::of_tests(workspace))?;
     let packages = beside::start(workspace, beside::Lane::Packages)?;
+    // Each runs whatever the others do, and logs its failures.
+    let crates = run_crates_tests(workspace);
     let hosts = test_hosts(workspace);
-    // Failures of both are reported.
     let packages = packages.finish();
-    hosts.and(packages)
+    crates.and(hosts).and(packages)
 }
 
 fn test_hosts(workspace: &Workspace) -> Result<()> {
@@ -82,8 +88,11 @@ fn build_programs(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Checks format and lints, and runs every crate's tests.
-fn test_crates(workspace: &Workspace) -> Result<()> {
+/// Tests of all crates, as arguments of cargo.
+const CRATES_TESTS: [&str; 4] = ["test", "--workspace", "--exclude", "canter-guest-component"];
+
+/// Checks format and lints, and builds the tests of all crates and what they need.
+fn prepare_crates(workspace: &Workspace) -> Result<()> {
     run(
         "test: format",
         &mut workspace.cargo(&["fmt", "--all", "--check"]),
@@ -92,10 +101,9 @@ fn test_crates(workspace: &Workspace) -> Result<()> {
     if !workspace.lints_in_passing {
         lint(workspace)?;
     }
-    let tests = ["test", "--workspace", "--exclude", "canter-guest-component"];
     run(
         "test: compile tests",
-        workspace.cargo(&tests).arg("--no-run"),
+        workspace.cargo(&CRATES_TESTS).arg("--no-run"),
     )?;
     if workspace.lints_in_passing {
         let benches = [
@@ -109,8 +117,13 @@ fn test_crates(workspace: &Workspace) -> Result<()> {
         run("test: compile benches", &mut workspace.cargo(&benches))?;
     }
     needs.finish()?;
-    guest::build(workspace)?;
-    let mut tests = workspace.cargo(&tests);
+    guest::build(workspace)
+}
+
+fn run_crates_tests(workspace: &Workspace) -> Result<()> {
+    let mut tests = workspace.cargo(&CRATES_TESTS);
+    // One run says all that fails.
+    tests.arg("--no-fail-fast");
     lints::stand_aside(&mut tests);
     if let Some(server) = s3_server::install(workspace)? {
         tests.env(s3_server::VARIABLE, server);

@@ -12,6 +12,10 @@
 //!                    └─▶ rustdoc          the same; libraries and programs, not tests
 //! ```
 //!
+//! Clippy lints a library of this machine with its unit tests, whose crate contains the library. The
+//! library alone can only have warnings of the compiler itself, of what nothing but tests uses; these
+//! are errors, too.
+//!
 //! Cargo's fingerprints exclude the wrapper, so artifacts are the same with and without it.
 
 use std::ffi::{OsStr, OsString};
@@ -65,6 +69,9 @@ fn compile_and_judge(folder: &Path, rustc: &OsStr, args: &[OsString]) -> Result<
         let status = compiler.status().context("cannot run the compiler")?;
         return Ok(status.success());
     };
+    if judged.is_linted_with_its_tests() {
+        compiler.args(["--deny", "warnings"]);
+    }
     let folder = folder.join(judged.name());
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot make {}", folder.display()))?;
@@ -119,11 +126,25 @@ impl<'a> Judged<'a> {
 
     fn judges(&self, folder: &Path) -> impl Iterator<Item = Command> {
         let is_build_script = self.crate_name == "build_script_build";
-        let is_for_this_machine = values(self.args, "--target").next().is_none();
-        let is_test = self.args.iter().any(|arg| arg == "--test");
-        let is_documented = is_for_this_machine && !is_test && !is_build_script;
+        let is_documented = self.is_for_this_machine() && !self.is_test() && !is_build_script;
+        let clippy = (!self.is_linted_with_its_tests()).then(|| self.clippy(folder));
         let rustdoc = is_documented.then(|| self.rustdoc(folder));
-        std::iter::once(self.clippy(folder)).chain(rustdoc)
+        clippy.into_iter().chain(rustdoc)
+    }
+
+    /// Returns whether the crate is a library with unit tests. Libraries without them have other
+    /// types than `lib`: they are for WebAssembly or for Python.
+    fn is_linted_with_its_tests(&self) -> bool {
+        let is_library = values(self.args, "--crate-type").eq(["lib"]);
+        is_library && self.is_for_this_machine() && !self.is_test()
+    }
+
+    fn is_for_this_machine(&self) -> bool {
+        values(self.args, "--target").next().is_none()
+    }
+
+    fn is_test(&self) -> bool {
+        self.args.iter().any(|arg| arg == "--test")
     }
 
     /// Returns the clippy command, which makes metadata only.
@@ -219,8 +240,8 @@ mod tests {
         --extern serde=deps/libserde.rmeta";
 
     #[test]
-    fn a_library_is_linted_and_documented_into_a_folder_of_its_own() {
-        let args = args(LIBRARY);
+    fn a_program_is_linted_and_documented_into_a_folder_of_its_own() {
+        let args = args(&LIBRARY.replace("--crate-type lib", "--crate-type bin"));
         let judged = Judged::of(&args).unwrap();
         assert_eq!(judged.name(), Path::new("canter_x-7a"));
         let judges: Vec<String> = judged
@@ -228,7 +249,7 @@ mod tests {
             .map(|judge| shown(&judge))
             .collect();
         let same = "--crate-name canter_x --edition=2024 x/src/lib.rs --error-format=json \
-                    --json=diagnostic-rendered-ansi,future-incompat --crate-type lib -C opt-level=1";
+                    --json=diagnostic-rendered-ansi,future-incompat --crate-type bin -C opt-level=1";
         let found = "-L dependency=deps --extern serde=deps/libserde.rmeta";
         assert_eq!(
             judges,
@@ -236,9 +257,19 @@ mod tests {
                 format!(
                     "rustc {same} -C metadata=7 -C extra-filename=-7a {found} --emit=metadata --out-dir out"
                 ),
-                format!("{same} {found} --deny warnings --out-dir out"),
+                format!("{same} {found} --document-private-items --deny warnings --out-dir out"),
             ]
         );
+    }
+
+    #[test]
+    fn a_library_is_documented_and_linted_with_its_tests() {
+        let args = args(LIBRARY);
+        let judged = Judged::of(&args).unwrap();
+        assert!(judged.is_linted_with_its_tests());
+        let judges: Vec<Command> = judged.judges(Path::new("out")).collect();
+        let programs: Vec<&OsStr> = judges.iter().map(Command::get_program).collect();
+        assert_eq!(programs, ["rustdoc"]);
     }
 
     #[test]

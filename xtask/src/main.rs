@@ -34,7 +34,7 @@ usage: cargo xtask COMMAND
                 send one list of requests to every host and compare the answers; without
                 arguments, write the table into docs/conformance.md (--help shows the arguments)
   yaml-tests [ARGS]
-                run OpenSearch's own YAML tests against a server of this build (--help shows the arguments)
+                run OpenSearch's and Elasticsearch's YAML tests against a server of this build (--help shows the arguments)
   tools [--all] install third-party programs that tests run into <target>/tools;
                 --all: also those that take a quarter of an hour to compile
   guest         build the guest component into <target>/guest and compile it ahead of time
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         Some(beside::COMMAND) if rest.len() == 1 => beside::run(&workspace, &rest[0]),
         Some("guest") if rest.is_empty() => guest::build(&workspace),
         Some("js") => npm::js(&workspace, &rest),
-        Some("wasi") if rest.is_empty() => wasi::build(&workspace),
+        Some("wasi") if rest.is_empty() => wasi::build(&workspace, wasi::Form::Release),
         Some("fastly") if rest.is_empty() => wasi::build_fastly(&workspace),
         Some("example") => lambda::example(&workspace, &rest),
         Some("lambda") => lambda::lambda(&workspace, &rest),

@@ -383,3 +383,41 @@ fn shippers_that_choose_ids_replace_what_they_send_again() {
     let counted = ["five", "six", "seven", "none"].map(|word| count(&format!("message:{word}")));
     assert_eq!(counted, [1, 1, 1, 0]);
 }
+
+#[test]
+fn documents_with_hidden_values_are_not_written_again_without_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(folder.path(), &["--auto-create-index", "*"]);
+    for (index, source) in [
+        ("some", json!({"excludes": ["secret"]})),
+        ("none", json!({"enabled": false})),
+    ] {
+        let mapping = json!({"mappings": {
+            "_source": source,
+            "properties": {"n": {"type": "long"}, "secret": {"type": "keyword"}},
+        }});
+        assert_eq!(put(&server, &format!("/{index}"), &mapping).status, 200);
+        let document = json!({"n": 1, "secret": "s"});
+        let added = put(&server, &format!("/{index}/_doc/1"), &document);
+        assert_eq!(added.status, 201, "{}", added.text);
+        let all = json!({"query": {"match_all": {}}});
+        let copied = json!({"source": {"index": index}, "dest": {"index": "copy"}});
+        let update = json!({"doc": {"n": 2}});
+        for (path, body) in [
+            (format!("/{index}/_update/1"), &update),
+            (format!("/{index}/_update_by_query"), &all),
+            ("/_reindex".to_owned(), &copied),
+        ] {
+            let refused = post(&server, &path, body);
+            let names = format!("the mapping of [{index}] hides values");
+            problem(&refused, 400, "illegal_argument_exception", &names);
+        }
+        let (_, found) = get(&server, &format!("/{index}/_search?q=n:1%20AND%20secret:s"));
+        assert_eq!(found["hits"]["total"]["value"], 1, "{found}");
+        // Whole documents lose nothing, and deletions need no values.
+        let replaced = put(&server, &format!("/{index}/_doc/1"), &document);
+        said(&replaced, 200, "updated", 2);
+        let deleted = delete(&server, &format!("/{index}/_doc/1?routing=1"));
+        said(&deleted, 200, "deleted", 3);
+    }
+}

@@ -205,9 +205,9 @@ fn what_cannot_be_an_index_is_refused_with_what_elasticsearch_calls_it() {
         ),
         (
             "/a",
-            field(json!({"type": "integer_range"})),
+            field(json!({"type": "geo_shape"})),
             mapper,
-            "integer_range",
+            "geo_shape",
         ),
         (
             "/a",

@@ -1,5 +1,4 @@
-//! Field mapping: the type of a field, its options with all defaults filled in, and its
-//! serialization to JSON.
+//! Field mapping: the type of a field, its options with all defaults filled in, and its form in JSON.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +7,7 @@ use serde::{Serialize, Serializer};
 use tantivy::schema::{DateTimePrecision, IndexRecordOption};
 
 use crate::datetime::{DateInput, DateOutput};
+use crate::documents::completion::Completion;
 use crate::tokenizers::Normalizer;
 
 /// Entry of `field_mappings`, with Quickwit's defaults filled in.
@@ -25,23 +25,26 @@ pub struct FieldMapping {
     pub indexed: bool,
     /// True if queries search the field by scanning stored documents, without an index.
     pub scanned: bool,
-    /// Normalizer of text in the fast field, for sorting and aggregating; `None` without a fast
-    /// field.
+    /// Normalizer of text in the fast field; `None` without one.
     pub fast: Option<Normalizer>,
     /// Maximum length of a whole value, in UTF-16 code units, of text and JSON: a longer one is neither in
     /// the fast field nor a term of a tokenizer that keeps values whole. As Elasticsearch's `ignore_above`.
     pub ignore_above: Option<u32>,
     /// Value in place of `null`, which is otherwise the same as no value. As Elasticsearch's `null_value`.
     pub null_value: Option<NullValue>,
-    /// Text that every document has in the field, whatever it says itself: a document with another one is refused. As the
-    /// `value` of Elasticsearch's `constant_keyword`.
+    /// Text that every document has: others are refused. As the `value` of Elasticsearch's `constant_keyword`.
     pub constant: Option<String>,
     /// True if a value that the field does not accept is left out rather than refusing the document. A `geo_point` has an
     /// option of its own.
     pub ignore_malformed: bool,
-    /// True if queries look up single values that few splits contain: splits keep a filter over
-    /// them.
+    /// True if splits keep a filter over its values, each of which few splits contain.
     pub needle: bool,
+    /// Fields of any scalar type that get each value of this one, under their names after a dot.
+    pub sub_fields: Vec<FieldMapping>,
+    /// Further names after a dot under which queries find the field itself.
+    pub aliases: Vec<String>,
+    /// Tokenizer whose number of words in a document's text is the value of a number. As Elasticsearch's `token_count`.
+    pub counted_by: Option<String>,
     /// Type, and the options of this type.
     pub kind: FieldKind,
 }
@@ -90,6 +93,8 @@ pub enum FieldKind {
     Bytes(BytesKind),
     /// `geo_point`: a place on Earth. The column and the terms have the codes of [`canter_geo::Point`].
     GeoPoint(GeoPointKind),
+    /// `integer_range` and its like: values from one end to another. The terms are [`crate::Span`]s.
+    Range(RangeKind),
     /// `json`: an object of any shape.
     Json(JsonKind),
     /// `object`: an object with mapped fields; if it is multi-valued, `nested`: objects in a list, each of which
@@ -113,6 +118,8 @@ pub struct TextKind {
     /// Names after the dot under which the whole values of the fast field are found, such as `keyword`,
     /// sorted. They take no space of their own.
     pub whole_values: Vec<String>,
+    /// Set if the field keeps inputs with weights, which a suggester completes: its terms are entries.
+    pub completion: Option<Box<Completion>>,
 }
 
 /// Further way of indexing a text, such as `message.raw` for `message`.
@@ -184,6 +191,53 @@ pub struct GeoPointKind {
     pub ignore_malformed: bool,
 }
 
+/// Options of ranges.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RangeKind {
+    /// Type of the ends.
+    pub of: RangeOf,
+    /// Accepted formats of dates, tried in this order; empty for other types.
+    pub input_formats: Vec<DateInput>,
+}
+
+/// Types of the ends of ranges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RangeOf {
+    /// Integers of 32 bits.
+    Integer,
+    /// Integers of 64 bits.
+    Long,
+    /// Floating point numbers of 32 bits.
+    Float,
+    /// Floating point numbers of 64 bits.
+    Double,
+    /// Dates, in milliseconds.
+    Date,
+    /// Addresses.
+    Ip,
+}
+
+impl RangeOf {
+    /// All types.
+    pub const ALL: [RangeOf; 6] = {
+        use RangeOf::{Date, Double, Float, Integer, Ip, Long};
+        [Integer, Long, Float, Double, Date, Ip]
+    };
+
+    /// Returns the name of the type of ranges in a config.
+    #[must_use]
+    pub fn type_name(self) -> &'static str {
+        match self {
+            RangeOf::Integer => "integer_range",
+            RangeOf::Long => "long_range",
+            RangeOf::Float => "float_range",
+            RangeOf::Double => "double_range",
+            RangeOf::Date => "date_range",
+            RangeOf::Ip => "ip_range",
+        }
+    }
+}
+
 /// Options of `json` and of `dynamic_mapping`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonKind {
@@ -208,6 +262,7 @@ impl FieldKind {
             FieldKind::Ip => "ip",
             FieldKind::Bytes(_) => "bytes",
             FieldKind::GeoPoint(_) => "geo_point",
+            FieldKind::Range(range) => range.of.type_name(),
             FieldKind::Json(_) => "json",
             FieldKind::Object(_) => "object",
             FieldKind::Concatenate(_) => "concatenate",
@@ -216,7 +271,10 @@ impl FieldKind {
 
     /// Returns whether hits show its values as documents have them, from `_verbatim`.
     pub(crate) fn is_shown_as_written(&self) -> bool {
-        matches!(self, FieldKind::Json(_) | FieldKind::GeoPoint(_))
+        matches!(
+            self,
+            FieldKind::Json(_) | FieldKind::GeoPoint(_) | FieldKind::Range(_)
+        )
     }
 }
 
@@ -236,6 +294,9 @@ impl FieldMapping {
             constant: None,
             ignore_malformed: false,
             needle: false,
+            sub_fields: Vec::new(),
+            aliases: Vec::new(),
+            counted_by: None,
             kind: FieldKind::Json(JsonKind {
                 tokenizer: "raw".to_string(),
                 record: IndexRecordOption::Basic,
@@ -252,8 +313,10 @@ impl FieldMapping {
     /// Returns whether the field has a variant or whole values of this name.
     pub(crate) fn has_variant(&self, name: Option<&String>) -> bool {
         match (&self.kind, name) {
+            (_, Some(name)) if self.sub_fields.iter().any(|own| own.name == *name) => true,
             (FieldKind::Text(text), Some(name)) => {
                 text.whole_values.contains(name)
+                    || self.aliases.contains(name)
                     || text.variants.iter().any(|variant| variant.name == *name)
             }
             _ => false,
@@ -268,12 +331,10 @@ impl FieldMapping {
     /// Returns the type in a config, such as `text` or `array<text>`.
     pub fn type_id(&self) -> String {
         let name = self.kind.type_name();
-        if self.is_nested() {
-            "nested".to_string()
-        } else if self.multi_valued {
-            format!("array<{name}>")
-        } else {
-            name.to_string()
+        match self.multi_valued {
+            _ if self.is_nested() => "nested".to_string(),
+            true => format!("array<{name}>"),
+            false => name.to_string(),
         }
     }
 
@@ -285,14 +346,26 @@ impl FieldMapping {
         if let Some(null_value) = &self.null_value {
             map.serialize_entry("null_value", null_value)?;
         }
-        if let Some(constant) = &self.constant {
-            map.serialize_entry("constant", constant)?;
+        for (key, text) in [
+            ("constant", &self.constant),
+            ("counted_by", &self.counted_by),
+        ] {
+            if let Some(text) = text {
+                map.serialize_entry(key, text)?;
+            }
         }
-        if self.ignore_malformed {
-            map.serialize_entry("ignore_malformed", &true)?;
+        let flags = [
+            ("ignore_malformed", self.ignore_malformed),
+            ("needle", self.needle),
+        ];
+        for (key, _) in flags.into_iter().filter(|(_, is_set)| *is_set) {
+            map.serialize_entry(key, &true)?;
         }
-        if self.needle {
-            map.serialize_entry("needle", &true)?;
+        if !self.sub_fields.is_empty() {
+            map.serialize_entry("sub_fields", &self.sub_fields)?;
+        }
+        if !self.aliases.is_empty() {
+            map.serialize_entry("aliases", &self.aliases)?;
         }
         Ok(())
     }
@@ -339,10 +412,9 @@ impl FieldMapping {
             }
             FieldKind::I64(n) | FieldKind::U64(n) | FieldKind::F64(n) => {
                 map.serialize_entry("coerce", &n.coerce)?;
-                let format = if n.output_as_string {
-                    "string"
-                } else {
-                    "number"
+                let format = match n.output_as_string {
+                    true => "string",
+                    false => "number",
                 };
                 map.serialize_entry("output_format", format)
             }
@@ -352,6 +424,10 @@ impl FieldMapping {
                 map.serialize_entry("output_format", date.output_format.as_str())?;
                 map.serialize_entry("fast_precision", &date.precision)
             }
+            FieldKind::Range(range) if range.of == RangeOf::Date => {
+                let formats = range.input_formats.iter().map(DateInput::as_str);
+                map.serialize_entry("input_formats", &formats.collect::<Vec<&str>>())
+            }
             FieldKind::GeoPoint(point) if point.ignore_malformed => {
                 map.serialize_entry("ignore_malformed", &true)
             }
@@ -359,12 +435,7 @@ impl FieldMapping {
                 map.serialize_entry("input_format", bytes.input_format.as_str())?;
                 map.serialize_entry("output_format", bytes.output_format.as_str())
             }
-            FieldKind::Text(_)
-            | FieldKind::Bool
-            | FieldKind::Ip
-            | FieldKind::GeoPoint(_)
-            | FieldKind::Object(_)
-            | FieldKind::Concatenate(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 }
@@ -374,6 +445,9 @@ impl TextKind {
         map.serialize_entry("tokenizer", &self.tokenizer)?;
         map.serialize_entry("record", &self.record)?;
         map.serialize_entry("fieldnorms", &self.fieldnorms)?;
+        if let Some(completion) = &self.completion {
+            map.serialize_entry("completion", completion)?;
+        }
         if self.variants.is_empty() && self.whole_values.is_empty() {
             return Ok(());
         }

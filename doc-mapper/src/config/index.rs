@@ -84,10 +84,24 @@ pub struct DocMapping {
     /// Quickwit does not know it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub coerce: bool,
+    /// The parts of documents that Elasticsearch's API shows as `_source`; all if absent. The rest is stored and searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shown_source: Option<ShownSource>,
     /// The mapping as it was put through Elasticsearch's API, as JSON, to be shown again; it has no other effect. Only
     /// the config of an index that such a mapping made has this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elasticsearch_mapping: Option<String>,
+}
+
+/// The parts of documents that hits show, as Elasticsearch's `_source` of a mapping has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ShownSource {
+    /// Paths that are shown, in which `*` matches any text; all if empty.
+    pub includes: Vec<String>,
+    /// Paths that are left out.
+    pub excludes: Vec<String>,
+    /// Paths of the fields whose passages are shown nevertheless: Elasticsearch would store them by themselves.
+    pub stored_fields: Vec<String>,
 }
 
 /// Treatment of unmapped fields.
@@ -108,6 +122,16 @@ pub enum Mode {
 pub struct SearchSettings {
     /// Paths that queries without a field search.
     pub default_search_fields: Vec<String>,
+    /// Maximum length of a text in which Elasticsearch's API looks for passages, in characters, unless a request sets
+    /// another; unlimited if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_analyzed_offset: Option<u32>,
+    /// Paths of the fields to which the limit applies only if they are highlighted plainly.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fields_with_offsets: Vec<String>,
+    /// Maximum number of slices of a scroll, if it is not 1,024.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_slices_per_scroll: Option<u32>,
 }
 
 impl IndexConfig {

@@ -61,12 +61,16 @@ fn text(name: &str, is_words: bool) -> FieldMapping {
         constant: None,
         ignore_malformed: false,
         needle: false,
+        sub_fields: Vec::new(),
+        aliases: Vec::new(),
+        counted_by: None,
         kind: FieldKind::Text(TextKind {
             tokenizer: tokenizer.to_string(),
             record,
             fieldnorms: false,
             variants: Vec::new(),
             whole_values: Vec::new(),
+            completion: None,
         }),
     }
 }

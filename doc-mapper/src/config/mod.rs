@@ -22,9 +22,9 @@ mod validate_text;
 pub use error::ConfigError;
 pub use field::{
     BytesFormat, BytesKind, ConcatenateKind, DateKind, FieldKind, FieldMapping, GeoPointKind,
-    JsonKind, NullValue, NumericKind, TextKind, TextVariant,
+    JsonKind, NullValue, NumericKind, RangeKind, RangeOf, TextKind, TextVariant,
 };
-pub use index::{DocMapping, IndexConfig, Mode, SearchSettings};
+pub use index::{DocMapping, IndexConfig, Mode, SearchSettings, ShownSource};
 pub use read::read_field::check_field_name;
 pub use settings::{
     DEFAULT_DOCSTORE_BLOCKSIZE, IndexingResources, IndexingSettings, IngestSettings, MergePolicy,

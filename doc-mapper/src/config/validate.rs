@@ -132,8 +132,8 @@ fn count_leaves(fields: &[FieldMapping]) -> usize {
         .iter()
         .map(|field| match &field.kind {
             FieldKind::Object(children) => count_leaves(children),
-            FieldKind::Text(text) => 1 + text.variants.len(),
-            _ => 1,
+            FieldKind::Text(text) => 1 + text.variants.len() + field.sub_fields.len(),
+            _ => 1 + field.sub_fields.len(),
         })
         .sum()
 }

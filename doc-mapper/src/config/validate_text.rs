@@ -4,7 +4,7 @@
 use super::read::node::Result;
 use super::validate::find;
 use crate::config::read::read_text::{MAX_WAYS, no_such_tokenizer};
-use crate::config::{ConfigError, DocMapping, FieldKind, FieldMapping, Mode};
+use crate::config::{ConfigError, DocMapping, FieldKind, FieldMapping, Mode, TextKind};
 use crate::field_path::split_path;
 use crate::tokenizers;
 
@@ -36,21 +36,14 @@ fn fields(mapping: &DocMapping, list: &[FieldMapping], path: &str) -> Result<()>
         let what = format!("field mapping {:?}", field.name);
         tokenizer_of(mapping, field, &at, &what)?;
         length_of(mapping, field, &at, &what)?;
+        fields(mapping, &field.sub_fields, &format!("{at}.sub_fields"))?;
+        further_names_of(field, list, &at, &what)?;
         match &field.kind {
             FieldKind::Object(children) => {
                 fields(mapping, children, &format!("{at}.field_mappings"))?;
             }
             FieldKind::Text(text) => {
-                let variants = text.variants.iter().map(|variant| &variant.name);
-                for variant in variants.chain(&text.whole_values) {
-                    let name = format!("{}.{variant}", field.name);
-                    if list.iter().any(|other| other.name == name) {
-                        let message = format!(
-                            "{what}: {name:?} is a field of its own: call this way of indexing it something else"
-                        );
-                        return Err(ConfigError::new(format!("{at}.fields"), message));
-                    }
-                }
+                completion_of(mapping, text, &at, &what)?;
             }
             FieldKind::Concatenate(concatenate) => {
                 let at = format!("{at}.concatenate_fields");
@@ -61,6 +54,62 @@ fn fields(mapping: &DocMapping, list: &[FieldMapping], path: &str) -> Result<()>
         }
     }
     Ok(())
+}
+
+/// Checks that each further name of a field stands for one thing.
+fn further_names_of(
+    field: &FieldMapping,
+    list: &[FieldMapping],
+    at: &str,
+    what: &str,
+) -> Result<()> {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    if let FieldKind::Text(text) = &field.kind {
+        let variants = text.variants.iter().map(|variant| &variant.name);
+        let ways = variants.chain(&text.whole_values);
+        names.extend(ways.map(|name| ("fields", name.as_str())));
+        let completions = text.completion.iter().flat_map(|own| &own.names);
+        names.extend(completions.map(|name| ("completion.names", name.as_str())));
+    }
+    let subs = field.sub_fields.iter();
+    names.extend(subs.map(|own| ("sub_fields", own.name.as_str())));
+    let aliases = field.aliases.iter();
+    names.extend(aliases.map(|name| ("aliases", name.as_str())));
+    for (i, (key, name)) in names.iter().enumerate() {
+        let path = format!("{}.{name}", field.name);
+        let message = if list.iter().any(|other| other.name == path) {
+            format!(
+                "{what}: {path:?} is a field of its own: call this way of indexing it something else"
+            )
+        } else if names.iter().take(i).any(|(_, other)| other == name) {
+            format!("{what} has the further name {name:?} twice")
+        } else {
+            continue;
+        };
+        return Err(ConfigError::new(format!("{at}.{key}"), message));
+    }
+    Ok(())
+}
+
+/// Checks that hits can show a completion, and that its tokenizer exists.
+fn completion_of(mapping: &DocMapping, text: &TextKind, at: &str, what: &str) -> Result<()> {
+    let Some(completion) = &text.completion else {
+        return Ok(());
+    };
+    let name = &completion.analyzer;
+    let mut custom = mapping.tokenizers.iter();
+    let is_known =
+        tokenizers::NAMES.contains(&&**name) || custom.any(|custom| custom.name == *name);
+    let message = match (is_known, mapping.store_source) {
+        (true, true) => return Ok(()),
+        (false, _) => no_such_tokenizer(what, name, &mapping.tokenizers),
+        (true, false) => {
+            format!(
+                "{what}: a completion is shown as it was sent, for which \"store_source\" must be true in \"doc_mapping\""
+            )
+        }
+    };
+    Err(ConfigError::new(format!("{at}.completion"), message))
 }
 
 fn tokenizer_of(mapping: &DocMapping, field: &FieldMapping, at: &str, what: &str) -> Result<()> {
@@ -79,7 +128,10 @@ fn tokenizer_of(mapping: &DocMapping, field: &FieldMapping, at: &str, what: &str
         FieldKind::Text(text) => text,
         FieldKind::Concatenate(concatenate) => &concatenate.text,
         FieldKind::Json(json) => return check(format!("{at}.tokenizer"), what, &json.tokenizer),
-        _ => return Ok(()),
+        _ => {
+            let counted_by = field.counted_by.as_deref();
+            return counted_by.map_or(Ok(()), |name| check(format!("{at}.counted_by"), what, name));
+        }
     };
     check(format!("{at}.tokenizer"), what, &own.tokenizer)?;
     for variant in &own.variants {
@@ -197,11 +249,13 @@ fn can_be_concatenated(path: &str, field: &FieldMapping) -> std::result::Result<
         FieldKind::Concatenate(_) => Err(format!(
             "cannot concatenate {path:?}, which is itself of the type concatenate"
         )),
-        FieldKind::Date(_) | FieldKind::Ip | FieldKind::Bytes(_) | FieldKind::GeoPoint(_) => {
-            Err(format!(
-                "cannot concatenate {path:?}: only text, i64, u64, f64, bool and json can be, and it is {}",
-                field.type_id()
-            ))
-        }
+        FieldKind::Date(_)
+        | FieldKind::Ip
+        | FieldKind::Bytes(_)
+        | FieldKind::GeoPoint(_)
+        | FieldKind::Range(_) => Err(format!(
+            "cannot concatenate {path:?}: only text, i64, u64, f64, bool and json can be, and it is {}",
+            field.type_id()
+        )),
     }
 }

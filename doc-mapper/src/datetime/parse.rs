@@ -6,7 +6,7 @@ use jiff::fmt::{rfc2822, temporal};
 use jiff::tz::TimeZone;
 use tantivy::DateTime;
 
-use super::rfc3339;
+use super::rfc3339::{self, days_from_civil};
 
 /// Range of numbers that are unambiguously seconds, from 1972-04-13 to 2242-03-16: smaller numbers
 /// of milliseconds are larger than these.
@@ -118,12 +118,13 @@ fn parse_broken_down(pattern: &str, text: &str) -> Result<BrokenDownTime, jiff::
 }
 
 /// Converts to nanoseconds. A missing offset means UTC, and a missing time means midnight.
-fn to_nanos(parsed: &BrokenDownTime) -> Result<i64, DateParseError> {
+fn to_nanos(parsed: &BrokenDownTime) -> Result<i128, DateParseError> {
     if let Some(timestamp) = parsed.timestamp() {
-        return narrow(timestamp);
+        return Ok(timestamp.as_nanosecond());
     }
     if parsed.offset().is_some() {
-        return narrow(parsed.to_timestamp().map_err(|_| DateParseError::Format)?);
+        let timestamp = parsed.to_timestamp().map_err(|_| DateParseError::Format)?;
+        return Ok(timestamp.as_nanosecond());
     }
     let date = parsed.to_date().map_err(|_| DateParseError::Format)?;
     let time = if parsed.hour().is_none() {
@@ -131,24 +132,41 @@ fn to_nanos(parsed: &BrokenDownTime) -> Result<i64, DateParseError> {
     } else {
         parsed.to_time().map_err(|_| DateParseError::Format)?
     };
-    civil_nanos(date.to_datetime(time))
+    Ok(civil_nanos(date.to_datetime(time)))
 }
 
-fn civil_nanos(datetime: civil::DateTime) -> Result<i64, DateParseError> {
-    narrow(
-        datetime
-            .to_zoned(TimeZone::UTC)
-            .map_err(|_| DateParseError::Range)?
-            .timestamp(),
-    )
-}
-
-fn narrow(timestamp: jiff::Timestamp) -> Result<i64, DateParseError> {
-    i64::try_from(timestamp.as_nanosecond()).map_err(|_| DateParseError::Range)
+/// Returns nanoseconds since the epoch of a time in UTC. Timestamps of `jiff` end a day before the year 9999 does.
+fn civil_nanos(datetime: civil::DateTime) -> i128 {
+    let (date, time) = (datetime.date(), datetime.time());
+    let days = days_from_civil(date.year().into(), date.month().into(), date.day().into());
+    let hours = days * 24 + i64::from(time.hour());
+    let minutes = hours * 60 + i64::from(time.minute());
+    let seconds = minutes * 60 + i64::from(time.second());
+    i128::from(seconds) * 1_000_000_000 + i128::from(time.subsec_nanosecond())
 }
 
 /// Tries the formats in order, ignoring white space around the text.
 pub(crate) fn parse_str(text: &str, formats: &[DateInput]) -> Result<DateTime, DateParseError> {
+    parse_as(text, formats, |nanos| {
+        i64::try_from(nanos)
+            .ok()
+            .map(DateTime::from_timestamp_nanos)
+    })
+}
+
+/// Tries the formats in order, and returns milliseconds since the epoch, rounded down, for years from -9999 to 9999.
+pub(crate) fn parse_millis(text: &str, formats: &[DateInput]) -> Result<i64, DateParseError> {
+    parse_as(text, formats, |nanos| {
+        i64::try_from(nanos.div_euclid(1_000_000)).ok()
+    })
+}
+
+/// Tries the formats in order for a date that `narrow` takes.
+fn parse_as<T>(
+    text: &str,
+    formats: &[DateInput],
+    narrow: impl Fn(i128) -> Option<T>,
+) -> Result<T, DateParseError> {
     let text = text.trim_ascii();
     let mut error = DateParseError::Format;
     for format in formats {
@@ -158,36 +176,37 @@ pub(crate) fn parse_str(text: &str, formats: &[DateInput]) -> Result<DateTime, D
                 .relaxed_weekday(true)
                 .parse_timestamp(text)
                 .map_err(|_| DateParseError::Format)
-                .and_then(narrow),
+                .map(jiff::Timestamp::as_nanosecond),
             DateInput::Iso8601 => parse_iso8601(text),
-            DateInput::UnixTimestamp => parse_decimal(text),
+            DateInput::UnixTimestamp => parse_decimal(text).map(i128::from),
             DateInput::Strptime(pattern) => parse_broken_down(pattern, text)
                 .map_err(|_| DateParseError::Format)
                 .and_then(|parsed| to_nanos(&parsed)),
         };
-        match nanos {
-            Ok(nanos) => return Ok(DateTime::from_timestamp_nanos(nanos)),
-            Err(DateParseError::Range) => error = DateParseError::Range,
+        match nanos.map(&narrow) {
+            Ok(Some(date)) => return Ok(date),
+            Ok(None) | Err(DateParseError::Range) => error = DateParseError::Range,
             Err(DateParseError::Format) => {}
         }
     }
     Err(error)
 }
 
-fn parse_iso8601(text: &str) -> Result<i64, DateParseError> {
+fn parse_iso8601(text: &str) -> Result<i128, DateParseError> {
     let parser = temporal::DateTimeParser::new();
     if let Ok(timestamp) = parser.parse_timestamp(text) {
-        return narrow(timestamp);
+        return Ok(timestamp.as_nanosecond());
+    }
+    // The end of the year 9999 is no timestamp of `jiff`.
+    if let Ok(nanos) = rfc3339::parse(text.as_bytes()) {
+        return Ok(nanos);
     }
     // A local time with an unknown zone name must not count as UTC.
     if text.contains(['[', 'Z', 'z']) {
         return Err(DateParseError::Format);
     }
-    civil_nanos(
-        parser
-            .parse_datetime(text)
-            .map_err(|_| DateParseError::Format)?,
-    )
+    let datetime = parser.parse_datetime(text);
+    Ok(civil_nanos(datetime.map_err(|_| DateParseError::Format)?))
 }
 
 /// Parses a number in a document, if `unix_timestamp` is an accepted format.

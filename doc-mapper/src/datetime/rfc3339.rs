@@ -18,11 +18,11 @@ enum Strictness {
 
 /// Parses a date into nanoseconds since the epoch. A space may replace the `T`, decimals beyond
 /// nanoseconds are truncated, and the leap second `:60` is the last nanosecond before it.
-pub(super) fn parse(text: &[u8]) -> Result<i64, DateParseError> {
+pub(super) fn parse(text: &[u8]) -> Result<i128, DateParseError> {
     parse_as(text, Strictness::Rfc3339)
 }
 
-fn parse_as(text: &[u8], strictness: Strictness) -> Result<i64, DateParseError> {
+fn parse_as(text: &[u8], strictness: Strictness) -> Result<i128, DateParseError> {
     let (head, tail) = text
         .split_first_chunk::<19>()
         .ok_or(DateParseError::Format)?;
@@ -76,9 +76,7 @@ fn parse_as(text: &[u8], strictness: Strictness) -> Result<i64, DateParseError> 
         + i64::from(minute) * 60
         + second
         - offset_secs;
-    secs.checked_mul(1_000_000_000)
-        .and_then(|n| n.checked_add(nanos))
-        .ok_or(DateParseError::Range)
+    Ok(i128::from(secs) * 1_000_000_000 + i128::from(nanos))
 }
 
 /// Parses a date in a JSON field: a day and a time of day at least to the second, in RFC 3339 or as
@@ -91,9 +89,9 @@ pub fn infer_date(text: &str) -> Option<tantivy::DateTime> {
     if !bytes.first()?.is_ascii_digit() || !matches!(bytes.get(10)?, b'T' | b' ') {
         return None;
     }
-    parse_as(bytes, Strictness::AsWritten)
-        .ok()
-        .map(tantivy::DateTime::from_timestamp_nanos)
+    let nanos = parse_as(bytes, Strictness::AsWritten).ok()?;
+    let nanos = i64::try_from(nanos).ok()?;
+    Some(tantivy::DateTime::from_timestamp_nanos(nanos))
 }
 
 /// Parses a day, such as `2024-05-01`: its start in UTC. Returns `None` for other text.
@@ -110,9 +108,8 @@ pub fn infer_rfc3339(text: &str) -> Option<tantivy::DateTime> {
     if !bytes.first()?.is_ascii_digit() || *bytes.get(10)? != b'T' {
         return None;
     }
-    parse(bytes)
-        .ok()
-        .map(tantivy::DateTime::from_timestamp_nanos)
+    let nanos = i64::try_from(parse(bytes).ok()?).ok()?;
+    Some(tantivy::DateTime::from_timestamp_nanos(nanos))
 }
 
 fn pair(tens: u8, ones: u8) -> Result<u32, DateParseError> {
@@ -171,7 +168,7 @@ fn days_in_month(year: i64, month: u32) -> u32 {
 
 /// Returns the days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from
 /// March, so that the leap day is the last one.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);

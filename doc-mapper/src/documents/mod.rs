@@ -1,5 +1,6 @@
 //! Documents between mapper and split: encoded, stored, refused.
 
+pub(crate) mod completion;
 pub(crate) mod doc_error;
 pub(crate) mod encoded;
 pub(crate) mod stored;

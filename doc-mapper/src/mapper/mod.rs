@@ -14,6 +14,7 @@
 mod parse;
 mod resolve;
 mod schema;
+mod spans;
 mod stored;
 mod terms;
 mod tree;
@@ -25,6 +26,7 @@ pub use parse::members::MemberEncoder;
 pub use parse::walk::{MAX_DEPTH, ParsedDoc};
 pub use resolve::ResolvedField;
 pub use schema::doc_mapper::{DocMapper, DocstoreSettings};
+pub use spans::{Span, SpanEnd};
 pub use stored::kept::Kept;
 pub use stored::objects::NestedObject;
 pub use stored::stored_terms::{ScannedField, StoredDoc};

@@ -298,9 +298,15 @@ pub(super) fn find<'m, 's>(
             }
             Child::Leaf(leaf) => {
                 if let [name] = rest
-                    && let Some((_, variant)) = leaf.variants.iter().find(|(own, _)| own == name)
+                    && let mut others = leaf.variants.iter().chain(&leaf.subs)
+                    && let Some((_, variant)) = others.find(|(own, _)| own == name)
                 {
                     return Some(Found::Leaf(variant, &[]));
+                }
+                if let [name] = rest
+                    && (leaf.completes_as(name) || leaf.aliases.contains(name))
+                {
+                    return Some(Found::Leaf(leaf, &[]));
                 }
                 if let [name] = rest
                     && leaf.has_whole_values(name)

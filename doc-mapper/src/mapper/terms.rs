@@ -81,13 +81,13 @@ impl Growth {
 
 /// Number of terms, and their bytes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Amount {
+pub(in crate::mapper) struct Amount {
     terms: u64,
     bytes: u64,
 }
 
 impl Amount {
-    fn add(&mut self, terms: u64, bytes: u64) {
+    pub(in crate::mapper) fn add(&mut self, terms: u64, bytes: u64) {
         self.terms = self.terms.saturating_add(terms);
         self.bytes = self.bytes.saturating_add(bytes);
     }
@@ -234,8 +234,16 @@ impl TermBounds {
             terms: 0,
             bytes: num_path_bytes,
         };
+        self.check_amount(&sum, path)
+    }
+
+    /// Checks that terms are within the limits while they are made.
+    ///
+    /// # Errors
+    /// `TooManyTerms` otherwise; `path` is that of the field.
+    pub(in crate::mapper) fn check_amount(&self, sum: &Amount, path: &str) -> Result<(), DocError> {
         match sum.exceeds(&self.limits) {
-            true => Err(self.too_many(&sum, path)),
+            true => Err(self.too_many(sum, path)),
             false => Ok(()),
         }
     }

@@ -6,6 +6,7 @@ use super::*;
 use crate::config::IndexConfig;
 use crate::{DocErrorReason, FieldKind};
 
+mod completions;
 mod fuzz;
 mod index;
 mod malformed;

@@ -44,6 +44,12 @@ pub(crate) struct Leaf {
     pub(crate) is_computed: bool,
     /// Variants of the text, by name.
     pub(crate) variants: Vec<(String, Leaf)>,
+    /// Fields that get each value, by name.
+    pub(crate) subs: Vec<(String, Leaf)>,
+    /// Further names of the field itself.
+    pub(crate) aliases: Vec<String>,
+    /// Tokenizer whose number of words is the value.
+    pub(crate) counted_by: Option<String>,
     /// Text fields that receive copies of its values: variants and concatenations.
     pub(crate) copies: Vec<Copied>,
 }
@@ -85,6 +91,15 @@ impl Leaf {
             // A column has all others.
             _ => self.presence.is_some() && self.fast.is_none(),
         }
+    }
+
+    /// Returns whether its completions have this name, too.
+    pub(crate) fn completes_as(&self, name: &str) -> bool {
+        let completion = match &self.kind {
+            FieldKind::Text(text) => text.completion.as_ref(),
+            _ => None,
+        };
+        completion.is_some_and(|own| own.names.iter().any(|other| other == name))
     }
 
     pub(crate) fn as_copy(&self) -> Copied {
@@ -178,7 +193,10 @@ impl ObjectNode {
     fn collect_leaves<'t>(&'t self, leaves: &mut Vec<&'t Leaf>) {
         for (_, child) in &self.children {
             match child {
-                Child::Leaf(leaf) => leaves.push(leaf),
+                Child::Leaf(leaf) => {
+                    leaves.push(leaf);
+                    leaves.extend(leaf.subs.iter().map(|(_, own)| own));
+                }
                 Child::Object(object) => object.collect_leaves(leaves),
             }
         }

@@ -43,6 +43,7 @@ impl Default for Views {
                 fieldnorms: false,
                 variants: Vec::new(),
                 whole_values: Vec::new(),
+                completion: None,
             });
             (kind, tokenizers::letters(tokenizer, &[]))
         };

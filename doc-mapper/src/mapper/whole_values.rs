@@ -138,6 +138,7 @@ impl DocMapper {
         };
         match find(&self.root, &split_path(path)) {
             Some(Found::Leaf(leaf, [])) => {
+                leaf.subs.iter().for_each(|(own, _)| add(own, true));
                 if let FieldKind::Text(text) = &leaf.kind {
                     text.variants.iter().for_each(|own| add(&own.name, true));
                     text.whole_values.iter().for_each(|own| add(own, true));
@@ -157,9 +158,17 @@ impl DocMapper {
         names
     }
 
+    /// Returns the mapped field at a path.
+    pub(super) fn leaf_at(&self, path: &str) -> Option<&Leaf> {
+        match find(&self.root, &split_path(path)) {
+            Some(Found::Leaf(leaf, [])) => Some(leaf),
+            _ => None,
+        }
+    }
+
     /// Returns a value of a document as the text that it is under one of its further names; `None` if it
     /// is none.
-    pub fn text_as(&self, name: &str, value: &serde_json::Value) -> Option<String> {
+    pub(super) fn text_as(&self, name: &str, value: &serde_json::Value) -> Option<String> {
         let whole_values = self.whole_values(name);
         let is_mapped = whole_values.is_none();
         let field = whole_values.or_else(|| self.resolve(name))?;

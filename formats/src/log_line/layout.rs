@@ -8,6 +8,7 @@ use super::known::{Known, lambda};
 use super::parse::{ESCAPE, without_colours};
 use super::step::{Found, Step, take};
 use super::time::{Reading, TimeForm, read};
+use super::votes::unknown;
 use crate::layout::Hints;
 
 /// How the lines of a source are read.
@@ -209,7 +210,9 @@ pub(super) fn opened(line: &[u8], place: usize) -> usize {
         rest.get(num_signs),
         Some(b'[' | b'(' | b'"' | b'\'' | b'<' | b'{')
     );
-    place + num_signs + usize::from(opens)
+    let place = place + num_signs + usize::from(opens);
+    // `[ 2024-05-01 10:00:00.1234 12345/T1 …`, as Passenger writes it.
+    place + usize::from(opens && line.get(place) == Some(&b' '))
 }
 
 /// Passes what closes a time, and the space behind it.
@@ -222,4 +225,18 @@ pub(super) fn after_time(line: &[u8], place: usize) -> usize {
         )
     };
     after_space(line, place + rest.iter().take_while(closes).count())
+}
+
+/// A variant of which only the time is known.
+pub(super) fn bare((num_before, form): (usize, TimeForm)) -> Variant {
+    Variant {
+        before: unknown(num_before),
+        form,
+        after: Vec::new(),
+        has_logger_at_end: false,
+        has_level_in_pairs: false,
+        may_tell_level: false,
+        tells_before: false,
+        first_word: None,
+    }
 }

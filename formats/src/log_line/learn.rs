@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::element::{after_space, element, quoted};
+use super::element::{after_space, element, opens_before_date, quoted};
 use super::known::Known;
-use super::layout::{LineLayout, Variant, after_time, opened, time_at};
+use super::layout::{LineLayout, Variant, after_time, bare, opened, time_at};
 use super::level;
+use super::naming;
 use super::parse::without_colours;
-use super::step::{Found, Meaning, Step};
-use super::time::{DateForm, Reading, TimeForm, days_of};
+use super::step::{Found, Meaning, Shape, Step};
+use super::time::{DateForm, Reading, Stamp, TimeForm, days_of};
 use super::votes;
 
 /// More parts do not stand before a time.
@@ -139,9 +140,48 @@ fn best(lines: &[&[u8]], places: &[Vec<Place>], is_of: &dyn Fn(usize) -> bool) -
     // Day and month, if they can be taken for each other: as most lines allow, then as they lie nearest together.
     let best = forms.min_by_key(|((place, form), num)| {
         let order = TimeForm::all().position(|other| other == *form);
-        (usize::MAX - **num, span((*place, *form), lines), order)
+        let place = (*place, *form);
+        (
+            usize::MAX - **num,
+            span(place, lines),
+            is_unlikely(place, lines),
+            order,
+        )
     });
     best.map(|(place, _)| *place)
+}
+
+/// Whether lines of one day, which another form reads, too, are likelier of that: `05/01/24` is no day of 2005, unless
+/// log4j wrote it, and `05-01-2024 10:00:00.000 +0000 INFO` one of splunkd's, whose months come first.
+fn is_unlikely(place: Place, lines: &[&[u8]]) -> bool {
+    const FIRST_YEAR: u16 = 2013;
+    let stamps = || {
+        readings(place, lines).filter_map(|reading| match reading {
+            Reading::Time(stamp) => Some(stamp),
+            _ => None,
+        })
+    };
+    let mut years = stamps().filter_map(|stamp| stamp.date?.year);
+    match place.1 {
+        TimeForm::Dated(DateForm::ShortYearMonthDay(b'/')) => {
+            years.all(|year| year < FIRST_YEAR) && !are_most(place, lines, &level::is_log4j)
+        }
+        TimeForm::Dated(DateForm::DayMonthYear(b'-')) => {
+            let is_zoned = |stamp: Stamp| stamp.zone.is_some() && stamp.clock.num_digits == 3;
+            stamps().all(is_zoned) && are_most(place, lines, &level::leads)
+        }
+        _ => false,
+    }
+}
+
+/// Whether what stands behind the time of most lines is of a kind.
+fn are_most(place: Place, lines: &[&[u8]], is_it: &dyn Fn(&[u8]) -> bool) -> bool {
+    let variant = bare(place);
+    let is_such = |line: &&&[u8]| {
+        let time = variant.time(line, &mut Found::default());
+        time.is_some_and(|(_, end)| line.get(end..).is_some_and(is_it))
+    };
+    lines.iter().filter(is_such).count() * 2 > readings(place, lines).count()
 }
 
 fn readings<'l>(place: Place, lines: &'l [&'l [u8]]) -> impl Iterator<Item = Reading> + 'l {
@@ -173,20 +213,6 @@ fn are_times(place: Place, lines: &[&[u8]]) -> bool {
     !days.is_empty() && (are_in_order || span(place, lines) < FEW_YEARS)
 }
 
-/// A variant of which only the time is known.
-fn bare((num_before, form): Place) -> Variant {
-    Variant {
-        before: votes::unknown(num_before),
-        form,
-        after: Vec::new(),
-        has_logger_at_end: false,
-        has_level_in_pairs: false,
-        may_tell_level: false,
-        tells_before: false,
-        first_word: None,
-    }
-}
-
 /// Whether so many lines have their time there that the others belong to those.
 fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
     let (mut num, mut num_others) = (0, 0);
@@ -213,7 +239,9 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
     let begins = lines.first().zip(places.first());
     let is_first = begins.is_some_and(|(_, places)| places.contains(&place));
     let is_anchored = lines.iter().zip(places).all(|(line, places)| {
-        !places.contains(&place) || matches!(line.first(), Some(b'#' | b'='))
+        !places.contains(&place)
+            || matches!(line.first(), Some(b'#' | b'='))
+            || opens_before_date(line, 0).is_some()
     });
     let is_anchored = is_anchored || (num >= 3 && have_one_beginning(place, lines, places));
     match form {
@@ -358,6 +386,17 @@ fn variant(place: Place, lines: &[&[u8]], first_word: Option<Vec<u8>>) -> Varian
         let is_level = |step: &Step| step.meaning == Meaning::Level;
         let has_level = variant.form == TimeForm::Glog || variant.before.iter().any(is_level);
         variant.after = votes::steps(&behind, has_level);
+        // The milliseconds of `0 [main] INFO app - text`, not a process.
+        if let (TimeForm::Untimed, Some(first)) = (variant.form, variant.after.first_mut())
+            && first.shape == Shape::Number
+        {
+            first.meaning = Meaning::Nothing;
+        }
+        let are_of_redis =
+            texts.iter().filter(|text| naming::has_role(text)).count() * 2 > texts.len();
+        let signs = variant.after.iter_mut();
+        let signs = signs.filter(|step| step.meaning == Meaning::Sign && !are_of_redis);
+        signs.for_each(|step| step.meaning = Meaning::Nothing);
     }
     let has_logger = |text: &&[u8]| {
         let line = text.split(|byte| *byte == b'\n').next();

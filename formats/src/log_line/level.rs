@@ -29,6 +29,8 @@ pub(super) fn sureness(word: &[u8]) -> Option<Sureness> {
         | b"log" | b"fail" | b"default" | b"fault" | b"detail" | b"hint" | b"statement"
         | b"context" | b"ddebug" | b"subdebug" | b"all" | b"audit" | b"success" | b"failure"
         | b"exception" => Some(Sureness::Dressed),
+        // Cut to four letters, as Go's loggers do.
+        b"erro" | b"debu" | b"fata" | b"pani" | b"trac" | b"noti" => Some(Sureness::Dressed),
         // As Java's logging says them in other languages.
         b"warnung"
         | b"fehler"
@@ -59,9 +61,11 @@ pub(super) fn normal(word: &str) -> Cow<'static, str> {
             *to = from.to_ascii_lowercase();
         }
         let known = match &*lower {
-            b"trace" | b"trc" | b"trce" | b"verbose" | b"vrb" | b"finest" => "TRACE",
-            b"debug" | b"ddebug" | b"subdebug" | b"dbg" | b"dbug" | b"fine" | b"finer"
-            | b"config" | b"debug1" | b"debug2" | b"debug3" | b"debug4" | b"debug5" => "DEBUG",
+            b"trace" | b"trc" | b"trce" | b"trac" | b"verbose" | b"vrb" | b"finest" => "TRACE",
+            b"debug" | b"debu" | b"ddebug" | b"subdebug" | b"dbg" | b"dbug" | b"fine"
+            | b"finer" | b"config" | b"debug1" | b"debug2" | b"debug3" | b"debug4" | b"debug5" => {
+                "DEBUG"
+            }
             b"info"
             | b"inf"
             | b"information"
@@ -71,16 +75,16 @@ pub(super) fn normal(word: &str) -> Cow<'static, str> {
             | b"informaci\xc3\xb3n"
             | b"informaci\xc3\x93n"
             | b"informazioni" => "INFO",
-            b"notice" | b"note" | b"default" => "NOTICE",
+            b"notice" | b"noti" | b"note" | b"default" => "NOTICE",
             b"warn" | b"warning" | b"wrn" | b"warnung" | b"avertissement" | b"advertencia"
             | b"aviso" | b"avviso" => "WARN",
-            b"error" | b"err" | b"fail" | b"severe" | b"exception" | b"parse error" | b"fehler"
-            | b"schwerwiegend" | b"erreur" | b"grave" | b"errore" => "ERROR",
+            b"error" | b"erro" | b"err" | b"fail" | b"severe" | b"exception" | b"parse error"
+            | b"fehler" | b"schwerwiegend" | b"erreur" | b"grave" | b"errore" => "ERROR",
             b"critical" | b"crit" | b"fault" | b"kritisch" => "CRITICAL",
             b"alert" => "ALERT",
             b"emergency" | b"emerg" => "EMERGENCY",
-            b"panic" | b"pnc" | b"dpanic" => "PANIC",
-            b"fatal" | b"ftl" | b"fatal error" => "FATAL",
+            b"panic" | b"pani" | b"pnc" | b"dpanic" => "PANIC",
+            b"fatal" | b"fata" | b"ftl" | b"fatal error" => "FATAL",
             _ => "",
         };
         if !known.is_empty() {
@@ -141,9 +145,51 @@ pub(super) fn of_pair(pair: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether a line begins with a level that cannot be a word of a sentence: `[INFO] text`, `WARNING:root:text`.
+/// Returns the level of `In(166)`, `Er(163)`: two letters and a priority of syslog, as ESXi writes them from version 7 on.
+pub(super) fn of_priority(word: &[u8]) -> Option<&'static str> {
+    const LETTERS: [&[u8]; 8] = [b"Em", b"Al", b"Cr", b"Er", b"Wa", b"No", b"In", b"Db"];
+    let (letters, number) = word.split_at_checked(2)?;
+    let number = number.strip_prefix(b"(")?.strip_suffix(b")")?;
+    let number: u8 = std::str::from_utf8(number).ok()?.parse().ok()?;
+    let severity = usize::from(number & 7);
+    (LETTERS.get(severity) == Some(&letters)).then(|| OF_SYSLOG.get(severity).copied())?
+}
+
+/// Returns the level of a debug level of Samba's, as its option `syslog` maps them
+/// (`https://www.samba.org/samba/docs/4.9/man-html/smb.conf.5.html`).
+pub(super) fn of_verbosity(number: usize) -> &'static str {
+    ["ERROR", "WARN", "NOTICE", "INFO"]
+        .get(number)
+        .unwrap_or(&"DEBUG")
+}
+
+/// Whether a line begins with a level that cannot be a word of a sentence: `[INFO] text`, `WARNING:root:text`,
+/// `DEBUG global: text`, `0 [main] INFO app - text`, `0(42) INFO: text`.
 pub(super) fn begins(text: &[u8], place: usize) -> bool {
     let rest = text.get(place..).unwrap_or_default();
+    begins_with(rest) || begins_behind(rest)
+}
+
+/// Whether a line has a level behind a number of milliseconds and a thread, as log4j's TTCC, or behind a number and a
+/// process, as Kamailio.
+fn begins_behind(rest: &[u8]) -> bool {
+    let num_digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (close, end, rest) = match rest.get(num_digits..) {
+        Some([b'(', inside @ ..]) if num_digits > 0 => (b')', b':', inside),
+        Some([b' ', b'[', inside @ ..]) if num_digits > 0 => (b']', b' ', inside),
+        _ => return false,
+    };
+    let Some(len) = rest.iter().take(60).position(|byte| *byte == close) else {
+        return false;
+    };
+    let is_inside = close == b']' || rest.iter().take(len).all(u8::is_ascii_digit);
+    let rest = rest.get(len + 1..).unwrap_or_default().trim_ascii_start();
+    let len = rest.iter().take_while(|byte| byte.is_ascii_uppercase());
+    let (level, behind) = rest.split_at_checked(len.count()).unwrap_or_default();
+    is_inside && behind.first() == Some(&end) && sureness(level) == Some(Sureness::Sure)
+}
+
+fn begins_with(rest: &[u8]) -> bool {
     let is_sure = |word: &[u8]| sureness(word.trim_ascii()) == Some(Sureness::Sure);
     match rest.split_first() {
         Some((b'[', inside)) => {
@@ -161,7 +207,20 @@ pub(super) fn begins(text: &[u8], place: usize) -> bool {
                 .iter()
                 .take_while(|byte| byte.is_ascii_uppercase())
                 .count();
-            rest.get(len) == Some(&b':') && rest.get(..len).is_some_and(is_sure)
+            // `DEBUG global: text`, as Vagrant writes it.
+            let has_name = || {
+                let name = rest.get(len + 1..).unwrap_or_default();
+                let name = name.trim_ascii_start();
+                let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+                let len = name.iter().take_while(is_name).count();
+                len > 1 && name.get(len..len + 2) == Some(b": ")
+            };
+            let is_closed = match rest.get(len) {
+                Some(b':') => true,
+                Some(b' ') => has_name(),
+                _ => false,
+            };
+            is_closed && rest.get(..len).is_some_and(is_sure)
         }
         _ => false,
     }
@@ -177,8 +236,12 @@ pub(super) fn in_message(message: &str) -> Option<Cow<'static, str>> {
     }
 }
 
-/// Returns the level with which a message begins as no sentence does: `error: text`, `Warning: text`, `[error] text`.
+/// Returns the level with which a message begins as no sentence does: `error: text`, `Warning: text`, `[error] text`,
+/// `(EE) text`.
 pub(super) fn at_start(message: &str) -> Option<Cow<'static, str>> {
+    if let [b'(', pair @ .., b')'] = message.as_bytes().get(..4).unwrap_or_default() {
+        return of_pair(pair).map(Cow::Borrowed);
+    }
     let (rest, close) = match message.strip_prefix('[') {
         Some(rest) => (rest, ']'),
         None => (message, ':'),
@@ -265,4 +328,36 @@ fn in_pairs(text: &[u8]) -> Option<std::ops::Range<usize>> {
         .take_while(|byte| byte.is_ascii_alphanumeric())
         .count();
     sureness(value.get(..len)?).map(|_| start..start + len)
+}
+
+/// `INFO dfs.DataNode: text`, as Hadoop and Spark write it with log4j: a level, and a dotted name before a colon.
+pub(super) fn is_log4j(rest: &[u8]) -> bool {
+    let Some(rest) = level_and_rest(rest) else {
+        return false;
+    };
+    let name = rest.split(u8::is_ascii_whitespace).next();
+    let name = name.and_then(|name| name.strip_suffix(b":"));
+    name.is_some_and(|name| {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"._$".contains(byte);
+        name.first().is_some_and(u8::is_ascii_alphabetic)
+            && name.contains(&b'.')
+            && name.iter().all(is_part)
+    })
+}
+
+/// Whether a text begins with a level in capitals.
+pub(super) fn leads(text: &[u8]) -> bool {
+    level_and_rest(text).is_some()
+}
+
+/// A level in capitals, and what stands behind it.
+fn level_and_rest(text: &[u8]) -> Option<&[u8]> {
+    let text = text.trim_ascii_start();
+    let len = text
+        .iter()
+        .take_while(|byte| byte.is_ascii_uppercase())
+        .count();
+    let (word, rest) = text.split_at_checked(len)?;
+    let is_level = sureness(word).is_some() && rest.first() == Some(&b' ');
+    is_level.then(|| rest.trim_ascii_start())
 }

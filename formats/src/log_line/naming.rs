@@ -74,6 +74,18 @@ fn is_role(value: &[u8]) -> bool {
     matches!(value, [digits @ .., b':', b'A'..=b'Z'] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit))
 }
 
+/// Whether a line begins as Redis', `1:M` or `[1]`: its signs are levels, and those of others, as `*` in lists, are not.
+pub(super) fn has_role(text: &[u8]) -> bool {
+    let rest = text.strip_prefix(b"[").unwrap_or(text);
+    let num_digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    num_digits > 0
+        && match rest.get(num_digits..) {
+            Some([b':', b'A'..=b'Z', b' ', ..]) => rest.len() == text.len(),
+            Some([b']', b' ', ..]) => rest.len() < text.len(),
+            _ => false,
+        }
+}
+
 fn mark(values: &Values) -> Meaning {
     let is_sign = |value: &[u8]| matches!(value, [sign] if level::of_sign(*sign).is_some());
     let is_marked = values.are(1, |value| matches!(value, b"*" | b"#"));
@@ -124,6 +136,8 @@ fn logger(parts: &[(Shape, Class, &Values)]) -> Option<usize> {
             (_, Class::Dotted) => 7,
             (_, Class::Column) if values.are(80, is_name) => 4,
             (_, Class::Word) if values.are(80, is_name) => match next {
+                // `synapse.http.server - 7 - INFO - GET-7 - text`.
+                Some(Class::Mark) if values.are(90, is_dotted) => 6,
                 Some(Class::Mark) => 5,
                 Some(Class::Group | Class::Level | Class::Tag | Class::Source) => 3,
                 _ => 0,
@@ -150,10 +164,16 @@ fn logger(parts: &[(Shape, Class, &Values)]) -> Option<usize> {
 /// Returns whether a value is a name, not a figure, a letter, a pair or an address.
 fn is_name(value: &[u8]) -> bool {
     let is_pair_or_address = value.contains(&b'=') || value.windows(3).any(|part| part == b"://");
-    value.first().is_some_and(u8::is_ascii_alphabetic) && value.len() > 1 && !is_pair_or_address
+    let is_null = value == b"null";
+    value.first().is_some_and(u8::is_ascii_alphabetic)
+        && value.len() > 1
+        && !is_pair_or_address
+        && !is_null
 }
 
 fn is_group_logger(value: &[u8]) -> bool {
+    // `(pid:1234)`.
+    let is_process = is_ids(value);
     let value = without_line(value);
     // `akka://system/user/a`.
     let value = value.strip_prefix(b"akka:/").unwrap_or(value);
@@ -161,10 +181,15 @@ fn is_group_logger(value: &[u8]) -> bool {
     let is_plain = |byte: &u8| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-' | b'$' | b'/' | b'*')
     };
+    // `gc,start`, the tags of Java's collector.
+    let are_tags = value
+        .iter()
+        .all(|byte| byte.is_ascii_lowercase() || *byte == b',');
     is_name(value)
-        && value.iter().all(is_plain)
+        && (value.iter().all(is_plain) || are_tags)
         && !is_thread(value)
         && !is_code(value)
+        && !is_process
         && !is_id(value)
 }
 
@@ -217,7 +242,11 @@ fn is_code(value: &[u8]) -> bool {
 }
 
 fn is_ids(value: &[u8]) -> bool {
-    let value = value.strip_prefix(b"pid ").unwrap_or(value);
+    // `pid 7`, `pid:7`.
+    let value = match value.strip_prefix(b"pid") {
+        Some([b' ' | b':', number @ ..]) => number,
+        _ => value,
+    };
     let mut parts = value.splitn(2, |byte| matches!(byte, b'#' | b':'));
     let is_number =
         |part: &[u8]| (1..=10).contains(&part.len()) && part.iter().all(u8::is_ascii_digit);

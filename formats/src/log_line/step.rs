@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::element::{
     Element, element, is_letter, is_level, is_mark, is_number, is_source, is_word, level_and_id,
-    named_level, quoted,
+    logcat_parts, named_level, quoted, thread_and_name, topic_level,
 };
 use super::level;
 
@@ -21,6 +21,8 @@ pub(super) enum Shape {
     Level,
     /// `PHP Warning: `.
     PhpLevel,
+    /// `3]`, `3, pid=42, class=auth]`: Samba's debug level, up to the end of its bracket.
+    Verbosity,
     Letter,
     Group,
     Mark,
@@ -127,6 +129,14 @@ pub(super) fn take(step: Step, text: &[u8], place: usize, found: &mut Found) -> 
         found.set(Field::Level, inside);
         return Some(next);
     }
+    if step.shape == Shape::Verbosity {
+        let verbosity = verbosity(text, place)?;
+        found.level = Some(level::of_verbosity(verbosity.number));
+        if let Some(process) = verbosity.process {
+            found.set(Field::ProcessId, process);
+        }
+        return Some(verbosity.next);
+    }
     let element = match (element(text, place), step.shape) {
         (None, Shape::Any) => quoted(text, place)?,
         (element, _) => element?,
@@ -149,8 +159,43 @@ fn fits(shape: Shape, text: &[u8], element: &Element) -> bool {
         Shape::Number => is_bare && is_number(word),
         Shape::Tag => is_bare && element.tail == Some(b':'),
         Shape::Source => is_source(word),
-        Shape::PhpLevel => false,
+        Shape::PhpLevel | Shape::Verbosity => false,
     }
+}
+
+/// What Samba writes behind a time.
+pub(super) struct Verbosity {
+    number: usize,
+    process: Option<Range<usize>>,
+    /// Behind the bracket and the space that follows.
+    pub(super) next: usize,
+}
+
+/// `3]`, `3, pid=42, effective(0, 0)]`: a debug level, what else is in the bracket, and its end.
+pub(super) fn verbosity(text: &[u8], place: usize) -> Option<Verbosity> {
+    let rest = text.get(place..)?;
+    let line = rest.split(|byte| *byte == b'\n').next()?;
+    let num_digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, behind) = line.split_at_checked(num_digits)?;
+    let number = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let close = match behind.first()? {
+        b']' => 0,
+        b',' => memchr::memchr(b']', behind)?,
+        _ => return None,
+    };
+    (num_digits <= 2).then_some(())?;
+    const PROCESS: &[u8] = b" pid=";
+    let process = memchr::memmem::find(behind.get(..close)?, PROCESS).map(|start| {
+        let start = place + num_digits + start + PROCESS.len();
+        let digits = text.get(start..).unwrap_or_default();
+        let len = digits.iter().take_while(|byte| byte.is_ascii_digit());
+        start..start + len.count()
+    });
+    Some(Verbosity {
+        number,
+        process,
+        next: super::element::after_space(text, place + num_digits + close + 1),
+    })
 }
 
 /// `PHP Warning:  text`: `Warning`, and where the text begins.
@@ -185,20 +230,7 @@ fn note(meaning: Meaning, text: &[u8], element: &Element, found: &mut Found) {
         Meaning::Nothing => {}
         Meaning::Level => note_level(word, inside, found),
         Meaning::Sign => found.level = word.first().and_then(|sign| level::of_sign(*sign)),
-        Meaning::Logger => {
-            let name = match element.open {
-                Some(_) => without_line(word),
-                None => word,
-            };
-            // `cpu1:12346)WARNING: NFS: 12: text`.
-            let is_level = word.iter().all(u8::is_ascii_uppercase)
-                && level::sureness(word) == Some(level::Sureness::Sure);
-            let field = match is_level && element.open.is_none() && !found.has_level() {
-                true => Field::Level,
-                false => Field::Logger,
-            };
-            found.set(field, inside.start..inside.start + name.len());
-        }
+        Meaning::Logger => note_logger(word, element, found),
         Meaning::Node => found.set(Field::Node, inside),
         Meaning::LoggerAndProcess => {
             let (name, process) = tagged(word);
@@ -245,12 +277,50 @@ fn note(meaning: Meaning, text: &[u8], element: &Element, found: &mut Found) {
     }
 }
 
+fn note_logger(word: &[u8], element: &Element, found: &mut Found) {
+    let start = element.inside.start;
+    if let Some((thread, name)) = thread_and_name(word) {
+        found.set(Field::Thread, start + thread.start..start + thread.end);
+        found.set(Field::Logger, start + name.start..start + name.end);
+        return;
+    }
+    let name = match element.open {
+        Some(_) => without_line(word),
+        None => word,
+    };
+    // `cpu1:12346)WARNING: NFS: 12: text`.
+    let is_level = word.iter().all(u8::is_ascii_uppercase)
+        && level::sureness(word) == Some(level::Sureness::Sure);
+    let field = match is_level && element.open.is_none() && !found.has_level() {
+        true => Field::Level,
+        false => Field::Logger,
+    };
+    found.set(field, start..start + name.len());
+}
+
 fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
     if is_letter(word) {
         found.level = level::of_letters(word);
         return;
     }
-    found.level = level::of_pair(word);
+    found.level = level::of_pair(word).or_else(|| level::of_priority(word));
+    if found.level.is_some() {
+        return;
+    }
+    let set = |found: &mut Found, field: Field, range: Range<usize>| {
+        found.set(field, inside.start + range.start..inside.start + range.end);
+    };
+    if let Some((tag, process)) = logcat_parts(word) {
+        found.level = word.first().and_then(|letter| level::of_letter(*letter));
+        set(found, Field::Logger, tag);
+        set(found, Field::ProcessId, process);
+        return;
+    }
+    if let Some((level, topic)) = topic_level(word) {
+        set(found, Field::Level, level);
+        set(found, Field::Logger, topic);
+        return;
+    }
     if let Some((level, id)) = level_and_id(word) {
         found.set(
             Field::Level,
@@ -268,10 +338,15 @@ fn note_level(word: &[u8], inside: Range<usize>, found: &mut Found) {
                 Field::Level,
                 inside.start + level.start..inside.start + level.end,
             );
-            found.set(
-                Field::Logger,
-                inside.start + name.start..inside.start + name.end,
-            );
+            // `[Server thread/INFO]`, as Minecraft writes it.
+            let is_thread = word
+                .get(name.clone())
+                .is_some_and(|name| name.ends_with(b" thread"));
+            let field = match is_thread {
+                true => Field::Thread,
+                false => Field::Logger,
+            };
+            found.set(field, inside.start + name.start..inside.start + name.end);
         }
         None => found.set(Field::Level, inside),
     }

@@ -5,10 +5,12 @@
 
 use std::collections::BTreeMap;
 
-use super::element::{Class, Element, after_space, class, element, quoted};
+use super::element::{
+    Class, Element, after_space, class, element, is_name_and_process, quoted, thread_and_name,
+};
 use super::known::lambda;
 use super::naming::{self, Values};
-use super::step::{Found, Meaning, Shape, Step, php_level, take};
+use super::step::{Found, Meaning, Shape, Step, php_level, take, verbosity};
 
 /// More parts have no head.
 const MAX_STEPS: usize = 12;
@@ -37,6 +39,9 @@ struct Voted {
 
 /// The steps that most records have from these places on; `has_level` is true if their level stands before them.
 pub(super) fn steps(records: &[(&[u8], usize)], has_level: bool) -> Vec<Step> {
+    if let Some(steps) = behind_verbosity(records) {
+        return steps;
+    }
     let mut rest: Vec<(&[u8], usize)> = records.to_vec();
     let mut voted: Vec<Voted> = Vec::new();
     while voted.len() < MAX_STEPS
@@ -73,6 +78,24 @@ pub(super) fn steps(records: &[(&[u8], usize)], has_level: bool) -> Vec<Step> {
     steps
 }
 
+/// The steps behind Samba's debug level, if it is what follows the time in its bracket.
+fn behind_verbosity(records: &[(&[u8], usize)]) -> Option<Vec<Step>> {
+    let is_behind_time = |(text, place): &&(&[u8], usize)| {
+        let before = text.get(..*place).unwrap_or_default().trim_ascii_end();
+        text.first() == Some(&b'[') && before.ends_with(b",")
+    };
+    let behind = |record: &(&[u8], usize)| verbosity(record.0, record.1);
+    let rest = records.iter().filter(is_behind_time);
+    let rest = rest.filter_map(|record| Some((record.0, behind(record)?.next)));
+    let rest: Vec<(&[u8], usize)> = rest.collect();
+    (!rest.is_empty() && rest.len() * 10 >= records.len() * 9).then_some(())?;
+    let first = Step {
+        shape: Shape::Verbosity,
+        meaning: Meaning::Level,
+    };
+    Some([vec![first], steps(&rest, true)].concat())
+}
+
 /// Whether steps leave nothing of most records, so that they are no head.
 fn take_all(steps: &[Step], records: &[(&[u8], usize)]) -> bool {
     let is_all = |(text, place): &&(&[u8], usize)| {
@@ -87,10 +110,14 @@ fn take_all(steps: &[Step], records: &[(&[u8], usize)]) -> bool {
 
 /// How many of the parts are of the head.
 fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
-    let (mut num_kept, mut num_words) = (0, 0);
+    let (mut num_kept, mut num_words, mut num_bare) = (0, 0, 0);
     for (place, (part, meaning)) in voted.iter().zip(meanings).enumerate() {
         let is_unknown = part.shape == Shape::Group && *meaning == Meaning::Nothing;
         let is_kept = match part.weight {
+            // `client @0x7f 10.0.0.1#5 (example.com): query: example.com IN A`: words, and a group and a letter among them.
+            Weight::Head if matches!(part.shape, Shape::Group | Shape::Letter) && num_bare >= 3 => {
+                false
+            }
             Weight::Head => !is_unknown,
             Weight::Near if num_words == 0 => true,
             Weight::Near => num_words <= 2 && !is_of_sentence(part, voted, num_kept),
@@ -99,9 +126,12 @@ fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
         match is_kept {
             true => {
                 num_kept = place + 1;
-                num_words = 0;
+                (num_words, num_bare) = (0, 0);
             }
-            false => num_words += 1,
+            false => {
+                num_words += 1;
+                num_bare += usize::from(part.shape != Shape::Group);
+            }
         }
     }
     num_kept
@@ -215,15 +245,7 @@ fn decide(
         return Some((Shape::Group, Weight::Head, Class::Group));
     }
     if is(count(Class::Tag), 80) {
-        let has_process = |(text, e, _): &&(&[u8], Element, Class)| {
-            let word = text.get(e.inside.clone()).unwrap_or_default();
-            e.tail == Some(b':') && word.last() == Some(&b']')
-        };
-        let weight = match is(elements.iter().filter(has_process).count(), 80) {
-            true => Weight::Head,
-            false => Weight::Near,
-        };
-        return Some((Shape::Tag, weight, Class::Tag));
+        return decide_tag(num, elements);
     }
     if is(count(Class::Number), 90) {
         let is_dressed = |(text, e, class): &&(&[u8], Element, Class)| {
@@ -243,6 +265,40 @@ fn decide(
     Some(decide_word(counts, num, elements))
 }
 
+/// Decides how sure it is that words with a colon are names; nothing if they are keys of what is told.
+fn decide_tag(num: usize, elements: &Elements<'_>) -> Option<(Shape, Weight, Class)> {
+    let is = |part: usize, percent: usize| part * 100 >= num * percent;
+    let has_process = |(text, e, _): &&(&[u8], Element, Class)| {
+        let word = text.get(e.inside.clone()).unwrap_or_default();
+        e.tail == Some(b':') && word.last() == Some(&b']')
+    };
+    // `clientid: c1, line: 12`: pairs of what is told.
+    let has_pairs = |(text, e, _): &&(&[u8], Element, Class)| {
+        let line = text.get(e.next..).unwrap_or_default();
+        let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let mut others = memchr::memmem::find_iter(line, b", ");
+        others.any(|comma| {
+            let key = line.get(comma + 2..).unwrap_or_default();
+            let is_key = |byte: &&u8| byte.is_ascii_lowercase() || **byte == b'_';
+            let len = key.iter().take_while(is_key).count();
+            len > 0 && key.get(len..len + 2) == Some(b": ")
+        })
+    };
+    let is_message = |(text, e, _): &&(&[u8], Element, Class)| {
+        matches!(text.get(e.inside.clone()), Some(b"msg" | b"message"))
+    };
+    let num_pairs = elements
+        .iter()
+        .filter(|e| has_pairs(e) || is_message(e))
+        .count();
+    let weight = match is(elements.iter().filter(has_process).count(), 80) {
+        true => Weight::Head,
+        false if is(num_pairs, 60) => return None,
+        false => Weight::Near,
+    };
+    Some((Shape::Tag, weight, Class::Tag))
+}
+
 /// Decides which kind of word a part is that is one in most records.
 fn decide_word(
     counts: &BTreeMap<Class, usize>,
@@ -251,6 +307,17 @@ fn decide_word(
 ) -> (Shape, Weight, Class) {
     let count = |class: Class| counts.get(&class).copied().unwrap_or(0);
     let is = |part: usize, percent: usize| part * 100 >= num * percent;
+    let are = |is_it: &dyn Fn(&[u8], &Element) -> bool| {
+        let num = elements.iter().filter(|(text, e, _)| {
+            let word = text.get(e.inside.clone()).unwrap_or_default();
+            e.open.is_none() && is_it(word, e)
+        });
+        is(num.count(), 80)
+    };
+    // `hostd[1234] text`, `13[IKE] text`.
+    if are(&|word, _| is_name_and_process(word) || thread_and_name(word).is_some()) {
+        return (Shape::Word, Weight::Head, Class::Tag);
+    }
     let columns = elements.iter().filter(|(_, e, _)| e.is_column).count();
     // `started      port=8080`: what is told, and its pairs.
     let has_pairs = |(text, e, _): &&(&[u8], Element, Class)| {
@@ -273,6 +340,10 @@ fn decide_word(
         if is(num, 70) {
             return (Shape::Word, Weight::Near, class);
         }
+    }
+    // `[ns_server:info,2024-05-01T10:00:00.123Z,ns_1@127.0.0.1:<0.11.0>:janitor:run:12]text`: the end of the bracket of the time.
+    if are(&|_, element| element.tail == Some(b']')) {
+        return (Shape::Word, Weight::Head, Class::Word);
     }
     (Shape::Word, Weight::Word, Class::Word)
 }

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::add_untyped;
+use super::syslog::{PRIORITY_NAMES, add_priority};
 use crate::failure::Failure;
 use crate::json::Object;
 use crate::layout::Hints;
@@ -14,6 +15,11 @@ pub(crate) fn parse(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), 
     let mut num_pairs = 0;
     let mut keys = Vec::with_capacity(16);
     let mut time = Time::default();
+    let (priority, text) = without_priority(text);
+    if let Some(priority) = priority {
+        add_priority(&mut object, priority);
+        keys.extend(PRIORITY_NAMES.map(Cow::Borrowed));
+    }
     for pair in Pairs::new(text) {
         let Pair { key, value } = pair?;
         match value {
@@ -33,6 +39,16 @@ pub(crate) fn parse(text: &str, hints: &Hints, out: &mut Vec<u8>) -> Result<(), 
     match num_pairs {
         0 => Err(Failure::format("the record has no key=value")),
         _ => Ok(()),
+    }
+}
+
+/// Takes a priority of syslog from the beginning, as devices send pairs without a header: `<189>date=2024-05-01 …`.
+fn without_priority(text: &str) -> (Option<u8>, &str) {
+    let split = text.strip_prefix('<').and_then(|rest| rest.split_once('>'));
+    let priority = split.and_then(|(number, rest)| Some((number.parse().ok()?, rest)));
+    match priority.filter(|(priority, _): &(u8, _)| *priority < 192) {
+        Some((priority, rest)) => (Some(priority), rest),
+        None => (None, text),
     }
 }
 

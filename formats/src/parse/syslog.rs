@@ -73,12 +73,7 @@ pub(crate) fn parse(
     let mut object = Object::begin(out);
     let (priority, rest) = priority(text)?;
     if let Some(priority) = priority {
-        let name = |names: &[&'static str], place: u8| -> &'static str {
-            names.get(usize::from(place)).copied().unwrap_or("unknown")
-        };
-        object.string("facility", name(&FACILITIES, priority >> 3));
-        object.string("severity", name(&SEVERITIES, priority & 7));
-        object.json("severity_number", &(priority & 7).to_string());
+        add_priority(&mut object, priority);
     }
     match rest.strip_prefix("1 ") {
         Some(rest) if priority.is_some() => rfc5424(rest, &mut object)?,
@@ -86,6 +81,19 @@ pub(crate) fn parse(
     }
     object.end();
     Ok(())
+}
+
+/// Names of the members that a priority gives.
+pub(super) const PRIORITY_NAMES: [&str; 3] = ["facility", "severity", "severity_number"];
+
+pub(super) fn add_priority(object: &mut Object<'_>, priority: u8) {
+    let name = |names: &[&'static str], place: u8| -> &'static str {
+        names.get(usize::from(place)).copied().unwrap_or("unknown")
+    };
+    let [facility, severity, number] = PRIORITY_NAMES;
+    object.string(facility, name(&FACILITIES, priority >> 3));
+    object.string(severity, name(&SEVERITIES, priority & 7));
+    object.json(number, &(priority & 7).to_string());
 }
 
 fn priority(text: &str) -> Result<(Option<u8>, &str), Failure> {

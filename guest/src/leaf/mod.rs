@@ -25,5 +25,8 @@ pub(crate) use partial::{
     FailedSplit, HitPlace, PartialHit, PartialResult, check_listed, collapse, compare_hits,
     general_reason, kind_name,
 };
-pub(crate) use reads::{TermCounts, WantedTerms, list_columns, near_terms, path_of_column};
+pub(crate) use reads::{
+    ScoredTerms, TermCounts, WantedEntries, WantedTerms, find_entries, keep_best, list_columns,
+    near_terms, path_of_column,
+};
 pub(crate) use split::{Frequencies, count_words};

@@ -130,6 +130,9 @@ fn refuse_places(mapper: &DocMapper, name: &str, what: &str) -> Result<(), Searc
         Some(FieldKind::GeoPoint(_)) => Err(SearchError::invalid(format!(
             "{what}: {name} has points, which have no order: sort by _geo_distance"
         ))),
+        Some(FieldKind::Range(_)) => Err(SearchError::invalid(format!(
+            "{what}: {name} has ranges, which have no order"
+        ))),
         _ => Ok(()),
     }
 }

@@ -62,6 +62,12 @@ impl DocumentCheck {
         self.mapper.id_field().is_some() && fields.any(|field| field.path() == ROUTING_FIELD)
     }
 
+    /// Returns whether searches show documents of the index as they were sent, with all of their values.
+    #[must_use]
+    pub fn shows_whole_documents(&self) -> bool {
+        self.mapper.shown_source().is_none()
+    }
+
     /// Returns the problem of a document, if there is one. `scratch` is working memory.
     pub fn problem(&self, json: &[u8], scratch: &mut Vec<u8>) -> Option<DocumentProblem> {
         if json.iter().all(u8::is_ascii_whitespace) {

@@ -42,7 +42,7 @@ pub struct Counters {
     pub total_stored_bytes: Option<u64>,
     /// Number of bytes of lines that were read, after decompression.
     pub num_raw_bytes: u64,
-    /// Number of lines that were read: documents, rejects, and those that a transform dropped.
+    /// Number of lines that were read: documents, rejects, blank lines, and those that a transform dropped.
     pub num_lines: u64,
     /// Number of lines that became documents.
     pub num_docs: u64,
@@ -50,6 +50,8 @@ pub struct Counters {
     pub num_rejects: u64,
     /// Number of lines that the transform dropped.
     pub num_dropped: u64,
+    /// Number of blank lines, which are skipped.
+    pub num_blank: u64,
     /// Number of built splits.
     pub num_splits_packaged: u64,
     /// Number of splits in storage.
@@ -69,6 +71,7 @@ pub(crate) struct Tally {
     pub(crate) num_known_docs: AtomicU64,
     pub(crate) num_rejects: AtomicU64,
     pub(crate) num_dropped: AtomicU64,
+    pub(crate) num_blank: AtomicU64,
     pub(crate) num_splits_packaged: AtomicU64,
     pub(crate) num_splits_uploaded: AtomicU64,
     pub(crate) num_split_bytes: AtomicU64,
@@ -103,7 +106,7 @@ impl<'a> Meter<'a> {
     pub(crate) fn counters(&self, phase: Phase) -> Counters {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (num_docs, num_rejects) = (get(&self.tally.num_docs), get(&self.tally.num_rejects));
-        let num_dropped = get(&self.tally.num_dropped);
+        let (num_dropped, num_blank) = (get(&self.tally.num_dropped), get(&self.tally.num_blank));
         Counters {
             phase,
             num_inputs: get(&self.tally.num_inputs),
@@ -111,10 +114,11 @@ impl<'a> Meter<'a> {
             num_stored_bytes: get(&self.tally.num_stored_bytes),
             total_stored_bytes: self.total_stored_bytes,
             num_raw_bytes: get(&self.tally.num_raw_bytes),
-            num_lines: num_docs + num_rejects + num_dropped,
+            num_lines: num_docs + num_rejects + num_dropped + num_blank,
             num_docs,
             num_rejects,
             num_dropped,
+            num_blank,
             num_splits_packaged: get(&self.tally.num_splits_packaged),
             num_splits_uploaded: get(&self.tally.num_splits_uploaded),
             num_split_bytes: get(&self.tally.num_split_bytes),

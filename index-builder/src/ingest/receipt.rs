@@ -4,6 +4,7 @@
 use super::options::IngestOptions;
 use super::progress::{Phase, Progress};
 use super::run::{Uploaded, build};
+use super::warnings::warnings_of_inputs;
 use crate::blocking;
 use crate::error::BuildError;
 use crate::index::publisher::{self, NewDocuments, NewSplit, PublishOutcome, SourceStep};
@@ -48,6 +49,12 @@ pub struct Receipt {
     pub num_raw_bytes: u64,
     /// Numbers of rejected lines by reason.
     pub rejects_by_reason: BTreeMap<String, u64>,
+    /// Number of blank lines, which were skipped.
+    #[serde(default)]
+    pub num_blank_lines: u64,
+    /// Notes on inputs of which nothing, or not everything, is in the splits: a sentence each.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 impl Receipt {
@@ -109,12 +116,21 @@ pub fn build_part(
     let Uploaded {
         config,
         built,
+        notes,
         mut checkpoints,
         counters,
         rejects,
         ..
     } = build(store, options, sources, progress, Phase::Done)?;
     checkpoints.remove();
+    let left_out = notes.iter().chain(&built.no_logs);
+    let warnings = warnings_of_inputs(&built.inputs, &built.gone, left_out);
+    let warnings = warnings.map(|warning| warning.message);
+    let noted = built.inputs.iter().filter_map(|input| {
+        let note = input.note.as_ref()?;
+        Some(format!("{}: {note}", input.name))
+    });
+    let warnings = warnings.chain(noted).collect();
     Ok(Receipt {
         version: VERSION,
         index_config: config,
@@ -127,6 +143,8 @@ pub fn build_part(
         num_kept_docs: built.kept_by_reason.values().sum(),
         num_raw_bytes: counters.num_raw_bytes,
         rejects_by_reason: rejects.by_reason(),
+        num_blank_lines: counters.num_blank,
+        warnings,
     })
 }
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The result of an ingest. `num_ingested_docs + num_known_docs + num_rejected_docs + num_dropped_docs == num_lines`
-/// always holds: each line of the input, blank or not, is one of them. Where a record is not a line, or contains
+/// The result of an ingest. `num_ingested_docs + num_known_docs + num_rejected_docs + num_dropped_docs +
+/// num_blank_lines == num_lines` always holds: each line of the input is one of them. Where a record is not a line, or contains
 /// several documents, its documents are counted; lines with column names are not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct IngestReport {
@@ -24,7 +24,9 @@ pub struct IngestReport {
     pub num_rejected_docs: u64,
     /// Number of lines that the transform dropped on purpose.
     pub num_dropped_docs: u64,
-    /// Their numbers by reason.
+    /// Number of blank lines, which are skipped.
+    pub num_blank_lines: u64,
+    /// Numbers of dropped lines by reason.
     pub dropped_by_reason: BTreeMap<String, u64>,
     /// Number of documents, among these, that were kept despite errors (`on_error: keep`).
     pub num_kept_docs: u64,

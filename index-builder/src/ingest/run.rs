@@ -77,6 +77,7 @@ pub fn ingest(
         num_known_docs: published.num_known_docs + num_skipped_docs,
         num_rejected_docs: counters.num_rejects,
         num_dropped_docs: counters.num_dropped,
+        num_blank_lines: counters.num_blank,
         dropped_by_reason: built.dropped_by_reason,
         num_kept_docs: built.kept_by_reason.values().sum(),
         kept_by_reason: built.kept_by_reason,
@@ -216,7 +217,7 @@ impl<'a> Attempts<'_, 'a> {
     ) -> Result<Attempt<'a, Built>, BuildError> {
         let resumed = checkpoints.load(self.total_stored_bytes)?;
         let again: Option<Vec<Source>> = match &resumed {
-            Some(_) => sources.iter().map(Source::again).collect(),
+            Some(_) => sources.iter().map(Source::for_retry).collect(),
             None => None,
         };
         if let (Some(built), meter, rejects) = self.attempt(sources, checkpoints, resumed)? {
@@ -290,13 +291,17 @@ fn without_known(
     prepared: &publisher::Prepared,
     sources: Vec<Source>,
 ) -> Result<Vec<Source>, BuildError> {
-    let ids = sources.iter().map(Source::whole_id);
-    let ids: Vec<Option<u128>> = ids.map(|id| id.map(SourceId::to_u128)).collect();
-    let known = prepared.known_sources(store, &ids.iter().flatten().copied().collect())?;
-    let is_new = |id: &Option<u128>| id.is_none_or(|id| !known.contains(&id));
+    let ids_of = |source: &Source| {
+        let ids = [source.whole_id(), source.old_whole_id()];
+        ids.map(|id| id.map(SourceId::to_u128))
+    };
+    let ids: Vec<[Option<u128>; 2]> = sources.iter().map(ids_of).collect();
+    let known =
+        prepared.known_sources(store, &ids.iter().flatten().flatten().copied().collect())?;
+    let is_new = |ids: &[Option<u128>; 2]| !ids.iter().flatten().any(|id| known.contains(id));
     let sources = sources.into_iter().zip(&ids);
     Ok(sources
-        .filter(|(_, id)| is_new(id))
+        .filter(|(_, ids)| is_new(ids))
         .map(|(source, _)| source)
         .collect())
 }

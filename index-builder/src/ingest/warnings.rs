@@ -32,17 +32,26 @@ pub(super) fn warnings_of<'n>(
         unconfirmed(published),
         rejected_before(num_rejected_before),
     ];
-    let broken = inputs.iter().filter_map(broken_off);
-    let late = inputs.iter().filter_map(late_lines);
-    let gone = gone.iter().filter_map(|name| gone_input(name));
     found
         .into_iter()
         .flatten()
-        .chain(broken)
+        .chain(warnings_of_inputs(inputs, gone, left_out))
+        .collect()
+}
+
+/// Returns the warnings that concern single inputs.
+pub(super) fn warnings_of_inputs<'n>(
+    inputs: &[ReadInput],
+    gone: &[String],
+    left_out: impl Iterator<Item = &'n String>,
+) -> impl Iterator<Item = IngestWarning> {
+    let broken = inputs.iter().filter_map(broken_off);
+    let late = inputs.iter().filter_map(late_lines);
+    let gone = gone.iter().filter_map(|name| gone_input(name));
+    broken
         .chain(late)
         .chain(gone)
         .chain(left_out.filter_map(|note| warning("left_out", note.clone())))
-        .collect()
 }
 
 fn gone_input(name: &str) -> Option<IngestWarning> {

@@ -199,6 +199,7 @@ impl<'c> Collector<'c> {
             meter.add(&tally.num_known_docs, count.num_known_docs);
             meter.add(&tally.num_rejects, count.num_rejects);
             meter.add(&tally.num_dropped, count.num_dropped);
+            meter.add(&tally.num_blank, count.num_blank);
             self.counts[ord] = count;
         }
         meter.add(&tally.num_raw_bytes, standing.num_raw_bytes);
@@ -229,16 +230,19 @@ impl<'c> Collector<'c> {
         meter.add(&tally.num_known_docs, num_known_docs);
         meter.add(&tally.num_rejects, num_rejects);
         meter.add(&tally.num_dropped, num_dropped);
+        meter.add(&tally.num_blank, batch.num_blank);
         meter.tell(Phase::Indexing);
         self.num_raw_bytes += batch.raw_num_bytes;
         self.last_times.fill_in(self.plan.mapper, batch);
         let count = &mut self.counts[batch.source_ord];
-        let first_position = count.num_docs + count.num_rejects + count.num_dropped;
+        let num_others = count.num_rejects + count.num_dropped + count.num_blank;
+        let first_position = count.num_docs + num_others;
         count.num_docs += num_docs;
         count.num_known_docs += num_known_docs;
         count.last_doc_record = count.last_doc_record.max(batch.last_doc_record);
         count.num_rejects += num_rejects;
         count.num_dropped += num_dropped;
+        count.num_blank += batch.num_blank;
         count.broken_off = count.broken_off.take().or(batch.broken_off.take());
         first_position
     }

@@ -52,6 +52,8 @@ pub(super) struct ParsedBatch {
     pub(super) rejects: Vec<Reject>,
     /// The transform's reasons for dropped records.
     pub(super) dropped: Vec<String>,
+    /// Number of blank lines, which are skipped.
+    pub(super) num_blank: u64,
     /// Number of bytes of all records of the batch, and of the gaps between them.
     pub(super) raw_num_bytes: u64,
     /// Reason why the source broke off, if it did.
@@ -110,6 +112,7 @@ impl Parser<'_> {
             place,
             doc_source,
             dropped: Vec::new(),
+            num_blank: 0,
             docs: Vec::with_capacity(batch.len()),
             encoded: Vec::with_capacity(usize::try_from(batch.raw_num_bytes).unwrap_or_default()),
             rejects: Vec::new(),
@@ -155,6 +158,11 @@ impl Parser<'_> {
         scratch: &mut Scratch,
         parsed: &mut ParsedBatch,
     ) {
+        // Empty lines separate paragraphs, and end files.
+        if record.extent == Extent::Whole && record.bytes.iter().all(is_blank) {
+            parsed.num_blank += 1;
+            return;
+        }
         if let Some((reason, message)) = self.problem(batch, record) {
             if record.extent == Extent::BrokenOff {
                 parsed.broken_off = Some(message.clone());
@@ -307,9 +315,6 @@ impl Parser<'_> {
                 let failure = batch.failure.clone().unwrap_or_default();
                 Some(("broken_off", failure))
             }
-            Extent::Whole if record.bytes.iter().all(is_blank) => {
-                Some(("blank_line", "the line is blank".to_string()))
-            }
             Extent::Whole => None,
         }
     }
@@ -334,7 +339,7 @@ impl Parser<'_> {
         message: String,
         parsed: &mut ParsedBatch,
     ) {
-        // A blank line contains nothing to keep.
+        // Blank bytes contain nothing to keep.
         if self.keeps_all && !record.bytes.iter().all(is_blank) {
             let identity = identity(parsed);
             let encoded = &mut parsed.encoded;
@@ -364,13 +369,14 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the identity of the next document: each document, each reject and each dropped record of a source has a
+/// Returns the identity of the next document: each document, reject, dropped record and blank line of a source has a
 /// position, so that a line of NDJSON has its line number.
 fn identity(parsed: &ParsedBatch) -> DocIdentity {
-    let num_before = parsed.docs.len() + parsed.rejects.len() + parsed.dropped.len();
+    let num_others = parsed.rejects.len() + parsed.dropped.len();
+    let num_before = (parsed.docs.len() + num_others) as u64 + parsed.num_blank;
     DocIdentity {
         source: parsed.doc_source,
-        position: num_before as u64 + 1,
+        position: num_before + 1,
     }
 }
 

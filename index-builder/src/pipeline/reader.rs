@@ -56,6 +56,8 @@ struct Reading<'r> {
     /// Fingerprint of the previous inputs.
     before: u64,
     identities: Identities<'r>,
+    /// True if records of the current input that were not known before are in splits, or on the way there.
+    has_given: bool,
 }
 
 /// Result of passing batches on.
@@ -69,8 +71,9 @@ enum Given {
 
 /// Passes batches to the parsers in turn, from `resume_at` on. `None` if the input does not reach that position.
 ///
-/// An input that has changed since it was ingested, and cannot be read again, only fails itself, unless there is no
-/// other.
+/// An input that has changed since it was ingested and cannot be read again, or while it was read, only fails itself,
+/// unless there is no other. It fails all if new records of it were passed on before: once published, they would be
+/// there twice, because the next run reads the replacement as a new source.
 pub(super) fn read(
     plan: &Plan<'_>,
     sources: Vec<Source>,
@@ -86,37 +89,41 @@ pub(super) fn read(
         resume_at,
         before: 0,
         identities: Identities::new(plan.ledger, plan.settings),
+        has_given: false,
     };
     let (mut failure, mut num_failed) = (None, 0);
     for (source_ord, source) in sources.into_iter().enumerate() {
         let input_place = InputPlace::of(&source);
-        let object = match source.as_object() {
-            None => None,
-            Some(_) => {
-                let object = ahead.next()?;
-                if object.is_none() {
-                    all_read.push(Came::Gone);
-                    continue;
-                }
-                object
-            }
-        };
-        let num_stored_bytes = plan.meter.tally.num_stored_bytes.clone();
         let (is_found, is_in_memory) = (source.is_found(), source.is_in_memory());
-        let input = match source.open_with(object, num_stored_bytes, plan.settings) {
-            // It was not named explicitly.
-            Err(error) if is_found && error.kind() == ErrorKind::Invalid => {
+        let mut records = match open(plan, source, source_ord, &mut ahead) {
+            Ok(Some(records)) => records,
+            Ok(None) => {
+                all_read.push(Came::Gone);
+                continue;
+            }
+            // It was not named explicitly, or concerns no other input.
+            Err(error)
+                if is_found && error.kind() == ErrorKind::Invalid
+                    || error.is_of_replaced_input() =>
+            {
                 all_read.push(Came::NoLog(error));
                 continue;
             }
-            opened => opened?,
+            Err(error) => return Err(error),
         };
-        let mut records = RecordReader::new(input, source_ord, plan.settings)?;
         match reading.read_input(input_place, &mut records) {
             Ok((Given::All, came)) => all_read.push(came),
             Ok((Given::Unwanted, _)) => return Ok(Some(all_read)),
             Ok((Given::Changed, _)) => return Ok(None),
             Err(error) if is_found && records.is_misfit() => {
+                all_read.push(Came::NoLog(error));
+                continue;
+            }
+            Err(error) if error.is_of_replaced_input() && reading.has_given => {
+                return Err(half_read(&error));
+            }
+            // Positions in later inputs are as if it were not there.
+            Err(error) if error.is_of_replaced_input() => {
                 all_read.push(Came::NoLog(error));
                 continue;
             }
@@ -131,10 +138,38 @@ pub(super) fn read(
         }
         plan.meter.add(&plan.meter.tally.num_inputs, 1);
     }
+    let is_log = |came: &&Came| !matches!(came, Came::NoLog(_));
     match failure {
-        Some(failure) if num_failed == all_read.len() => Err(failure),
+        Some(failure) if num_failed == all_read.iter().filter(is_log).count() => Err(failure),
         _ => Ok(reading.resume_at.is_none().then_some(all_read)),
     }
+}
+
+/// Returns the failure of an ingest by an input that was replaced after records of it were read.
+fn half_read(error: &BuildError) -> BuildError {
+    BuildError::unavailable(format!(
+        "{error}; records of it had been read before, so nothing was published"
+    ))
+}
+
+/// Opens a source; `None` if it does not exist any more.
+fn open(
+    plan: &Plan<'_>,
+    source: Source,
+    source_ord: usize,
+    ahead: &mut ReadAhead,
+) -> Result<Option<RecordReader>, BuildError> {
+    let object = match source.as_object() {
+        None if source.is_gone() => return Ok(None),
+        None => None,
+        Some(_) => match ahead.next()? {
+            None => return Ok(None),
+            object => object,
+        },
+    };
+    let num_stored_bytes = plan.meter.tally.num_stored_bytes.clone();
+    let input = source.open_with(object, num_stored_bytes, plan.settings)?;
+    RecordReader::new(input, source_ord, plan.settings).map(Some)
 }
 
 impl Reading<'_> {
@@ -143,6 +178,7 @@ impl Reading<'_> {
         place: InputPlace,
         records: &mut RecordReader,
     ) -> Result<(Given, Came), BuildError> {
+        self.has_given = false;
         let note = match self.identities.identify(&place, records)? {
             Identity::Left(why) => {
                 self.before = fingerprint(self.before, records.so_far());
@@ -170,6 +206,7 @@ impl Reading<'_> {
             let Some(batch) = records.next_batch()? else {
                 return Ok(Given::All);
             };
+            self.has_given |= batch.has_new();
             let place = Position::new(source_ord, batch.first_record, self.before, so_far);
             match self.resume_at {
                 Some(wanted) if place == wanted => self.resume_at = None,

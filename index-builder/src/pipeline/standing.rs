@@ -101,6 +101,9 @@ pub(crate) struct Count {
     /// Number of records that the transform dropped.
     #[serde(default)]
     pub(super) num_dropped: u64,
+    /// Number of blank lines.
+    #[serde(default)]
+    pub(super) num_blank: u64,
     /// The last record that is a document, by its position from 1.
     pub(super) last_doc_record: u64,
     pub(super) broken_off: Option<String>,

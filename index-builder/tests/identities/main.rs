@@ -193,7 +193,7 @@ fn a_file_that_begins_as_one_that_is_known_and_is_another_is_a_new_one() {
         (
             format!("{LINE}{other}{}", LINE.repeat(5)),
             7,
-            "it is another one",
+            "its content differs",
         ),
     ] {
         let path = bench.file("app.log", &text);

@@ -173,6 +173,16 @@ impl Lane {
         Ok(check.keeps_routing())
     }
 
+    /// Returns whether searches show documents of the index with all of their values. Blocks: the index config may have to
+    /// be read.
+    ///
+    /// # Errors
+    /// The config cannot be read.
+    pub fn shows_whole_documents(&self) -> Result<bool, Refusal> {
+        let check = self.check().map_err(|error| self.shared.refuse(&error))?;
+        Ok(check.shows_whole_documents())
+    }
+
     /// Adds documents that have passed the check, and waits until they are as safe as `acknowledge`
     /// asks.
     ///

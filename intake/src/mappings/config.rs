@@ -91,7 +91,7 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         }
     }
     let asked = settings::default_fields(&all_settings)?;
-    let as_put = Value::Object(mapping.clone()).to_string();
+    let as_put = Value::Object(mapping.clone());
     if let Some(Value::Object(properties)) = mapping.get_mut("properties") {
         name_similarity(properties, &settings::similarities(&all_settings));
     }
@@ -115,10 +115,13 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         // Numbers and booleans are texts where texts are wanted, and the like.
         "coerce": true,
         // Shown again as it was put.
-        "elasticsearch_mapping": as_put,
+        "elasticsearch_mapping": as_put.to_string(),
     });
     if settings::ignores_malformed(&all_settings) {
         doc_mapping["ignore_malformed"] = true.into();
+    }
+    if let Some(shown) = shown_source(&as_put)? {
+        doc_mapping["shown_source"] = shown;
     }
     if let Some(dynamic_mapping) = read.dynamic_mapping {
         doc_mapping["dynamic_mapping"] = dynamic_mapping;
@@ -126,18 +129,112 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
     if let Some(timestamp) = read.timestamp {
         doc_mapping["timestamp_field"] = timestamp.into();
     }
-    let default_fields = default_search_fields(asked);
+    let default_fields = default_search_fields(asked).unwrap_or_default();
     let mut config = json!({
         "version": "0.9",
         "index_id": index_id_of(name),
         "doc_mapping": doc_mapping,
         "search_settings": {"default_search_fields": default_fields},
     });
+    set_limits(&mut config, &all_settings, &as_put)?;
     if let Some(period) = retention(lifecycle)? {
         config["retention"] = json!({"period": period});
     }
     IndexConfig::from_json(config.to_string().as_bytes())
         .map_err(|error| MappingError::mapper(format!("this makes no index: {error}")))
+}
+
+/// Adds the limits of searches that settings give.
+pub(super) fn set_limits(
+    config: &mut Value,
+    all_settings: &Settings,
+    as_put: &Value,
+) -> Result<()> {
+    let search = &mut config["search_settings"];
+    if let Some(max) = settings::number(all_settings, "highlight.max_analyzed_offset")? {
+        search["max_analyzed_offset"] = max.into();
+        search["fields_with_offsets"] = with_offsets(as_put).into();
+    }
+    if let Some(max) = settings::number(all_settings, "max_slices_per_scroll")? {
+        search["max_slices_per_scroll"] = max.into();
+    }
+    Ok(())
+}
+
+/// Sets what a config has of the fields of a mapping that are shown in spite of `_source`, and of those with offsets.
+///
+/// # Errors
+/// The mapping has another `_source` than the index.
+pub(super) fn set_shown(config: &mut Value, whole: &Value) -> Result<()> {
+    let parts = |shown: &Value| {
+        let names = |key: &str| shown[key].as_array().cloned().unwrap_or_default();
+        (names("includes"), names("excludes"))
+    };
+    let shown = shown_source(whole)?.unwrap_or_default();
+    let before = &config["doc_mapping"]["shown_source"];
+    if parts(&shown) != parts(before) {
+        return Err(MappingError::illegal(
+            "Cannot update parameter [_source]: it can only be set when the index is created",
+        ));
+    }
+    if !shown.is_null() {
+        config["doc_mapping"]["shown_source"] = shown;
+    }
+    if !config["search_settings"]["max_analyzed_offset"].is_null() {
+        config["search_settings"]["fields_with_offsets"] = with_offsets(whole).into();
+    }
+    Ok(())
+}
+
+/// Returns the paths of the fields of a mapping whose terms have offsets.
+fn with_offsets(mapping: &Value) -> Vec<String> {
+    paths_with(mapping, &|definition| {
+        let vectors = definition["term_vector"].as_str().unwrap_or_default();
+        definition["index_options"] == "offsets" || vectors.ends_with("offsets")
+    })
+}
+
+/// Returns the paths of the fields of a mapping with these definitions.
+fn paths_with(mapping: &Value, fits: &dyn Fn(&Value) -> bool) -> Vec<String> {
+    let mut paths = Vec::new();
+    for inner in ["properties", "fields"] {
+        for (name, definition) in mapping[inner].as_object().into_iter().flatten() {
+            if fits(definition) {
+                paths.push(name.clone());
+            }
+            let below = paths_with(definition, fits).into_iter();
+            paths.extend(below.map(|path| format!("{name}.{path}")));
+        }
+    }
+    paths
+}
+
+/// Returns the parts of documents that a mapping shows, if not all.
+fn shown_source(mapping: &Value) -> Result<Option<Value>> {
+    let Some(source) = mapping["_source"].as_object() else {
+        return Ok(None);
+    };
+    let mut options = Options::of(source, "_source", "mapping");
+    let is_enabled = options.flag("enabled", true)?;
+    let mut names = |key: &str| match options.take(key) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(name)) => Ok(vec![Value::from(name)]),
+        Some(Value::Array(names)) if names.iter().all(Value::is_string) => Ok(names),
+        Some(other) => Err(MappingError::mapper(format!(
+            "[{key}] of [_source] is a list of names, and not [{other}]"
+        ))),
+    };
+    let (includes, mut excludes) = (names("includes")?, names("excludes")?);
+    if !is_enabled {
+        excludes.push("*".into());
+    }
+    if includes.is_empty() && excludes.is_empty() {
+        return Ok(None);
+    }
+    let is_stored = |definition: &Value| definition["store"] == true;
+    Ok(Some(json!({
+        "includes": includes, "excludes": excludes, "stored_fields": paths_with(mapping, &is_stored),
+    })))
 }
 
 /// Puts BM25 in the place of names that settings give it.
@@ -273,7 +370,7 @@ fn root_options(options: &mut Options) -> Result<()> {
     options.ignore(&["_data_stream_timestamp", "_field_names"]);
     options.only("subobjects", true, "names with dots are objects in objects")?;
     for (name, wanted, why) in [
-        ("_source", "enabled", "what is not stored cannot be shown"),
+        ("_source", "enabled", ""),
         ("_routing", "required", "documents are not routed"),
         (
             "_size",
@@ -285,7 +382,10 @@ fn root_options(options: &mut Options) -> Result<()> {
             continue;
         };
         let mut own = Options::of(object(&value, &format!("[{name}]"))?, name, "mapping");
-        own.only(wanted, name == "_source", why)?;
+        match name {
+            "_source" => own.ignore(&["enabled", "includes", "excludes"]),
+            _ => own.only(wanted, false, why)?,
+        }
         if let Some(mode) = own.text("mode")?
             && mode != "stored"
             && mode != "synthetic"
@@ -320,14 +420,15 @@ fn timestamp_field(
     Ok(is_date.then(|| TIMESTAMP.to_owned()))
 }
 
-/// Returns the fields asked for by name, unless there are too many. An empty list stands for all fields, as `*` does in
+/// Returns the fields asked for by name, unless there are too many; `None` if nothing is said of them. An empty list stands for all fields, as `*` does in
 /// Elasticsearch.
-fn default_search_fields(asked: Option<Vec<String>>) -> Vec<String> {
-    let asked = asked.filter(|names| {
+pub(super) fn default_search_fields(asked: Option<Vec<String>>) -> Option<Vec<String>> {
+    let asked = asked?;
+    let is_wanted = |names: &Vec<String>| {
         let is_pattern = |name: &String| name.contains('*');
         names.len() <= MAX_DEFAULT_FIELDS && !names.iter().any(is_pattern)
-    });
-    asked.unwrap_or_default()
+    };
+    Some(Some(asked).filter(is_wanted).unwrap_or_default())
 }
 
 /// Returns the retention period of a lifecycle, if it has one.

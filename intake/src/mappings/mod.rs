@@ -23,4 +23,4 @@ mod update;
 pub use config::{IndexParts, index_config, index_id_of};
 pub use error::MappingError;
 pub use template::{TemplateKind, TemplateSet, Templated, check_template};
-pub use update::with_mapping;
+pub use update::{with_mapping, with_settings};

@@ -28,6 +28,11 @@ impl Options {
         self.left.shift_remove(name)
     }
 
+    /// Returns whether a parameter is given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.left.get(name).is_some_and(|value| !value.is_null())
+    }
+
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>> {
         match self.take(name) {
             None | Some(Value::Null) => Ok(None),

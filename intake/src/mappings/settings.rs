@@ -9,7 +9,7 @@ use super::error::{MappingError, Result};
 use super::options::flag_of;
 
 /// Settings of Elasticsearch's nodes, memory, files and limits, which change no answer.
-const TAKEN: [&str; 36] = [
+const TAKEN: [&str; 37] = [
     "analyze.max_token_count",
     "auto_expand_replicas",
     "codec",
@@ -34,6 +34,7 @@ const TAKEN: [&str; 36] = [
     "max_rescore_window",
     "max_result_window",
     "max_script_fields",
+    "max_slices_per_scroll",
     "max_shingle_diff",
     "max_terms_count",
     "number_of_replicas",
@@ -161,6 +162,23 @@ pub(super) fn default_fields(settings: &Settings) -> Result<Option<Vec<String>>>
             "the setting [index.mapping.source.mode] can only be [stored] or [synthetic] here: what is not stored cannot be shown",
         )),
         false => Ok(fields),
+    }
+}
+
+/// Returns a setting that is a whole number, if it is given.
+pub(super) fn number(settings: &Settings, name: &str) -> Result<Option<u32>> {
+    let Some(value) = settings.get(name) else {
+        return Ok(None);
+    };
+    let number = match value {
+        Value::String(text) => text.parse().ok(),
+        value => value.as_u64().and_then(|number| u32::try_from(number).ok()),
+    };
+    match number.filter(|number| *number > 0) {
+        Some(number) => Ok(Some(number)),
+        None => Err(MappingError::illegal(format!(
+            "Failed to parse value [{value}] for setting [index.{name}] must be >= 1"
+        ))),
     }
 }
 

@@ -8,6 +8,8 @@ use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf};
 
 use super::*;
 
+mod templates;
+
 fn config_of(body: &Value) -> Result<IndexConfig, MappingError> {
     index_config("logs", &[IndexParts::read(body, "the body")?], false)
 }
@@ -48,6 +50,38 @@ fn each_type_becomes_one_of_ours_that_takes_lists() {
         ),
         (json!({"type": "match_only_text"}), "array<text>", false),
         (json!({"type": "long"}), "array<i64>", true),
+        (
+            json!({"type": "token_count", "analyzer": "standard"}),
+            "array<i64>",
+            true,
+        ),
+        (json!({"type": "search_as_you_type"}), "array<text>", false),
+        (
+            json!({"type": "integer_range"}),
+            "array<integer_range>",
+            false,
+        ),
+        (
+            json!({"type": "long_range", "coerce": true}),
+            "array<long_range>",
+            false,
+        ),
+        (json!({"type": "float_range"}), "array<float_range>", false),
+        (
+            json!({"type": "double_range"}),
+            "array<double_range>",
+            false,
+        ),
+        (
+            json!({"type": "date_range", "format": "yyyy-MM-dd||epoch_millis"}),
+            "array<date_range>",
+            false,
+        ),
+        (
+            json!({"type": "ip_range", "doc_values": false}),
+            "array<ip_range>",
+            false,
+        ),
         (json!({"type": "integer"}), "array<i64>", true),
         (json!({"type": "short"}), "array<i64>", true),
         (
@@ -150,12 +184,32 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[ignore_malformed]",
         ),
         (
-            json!({"properties": {"f": {"type": "long", "fields": {"k": {"type": "keyword"}}}}}),
+            json!({"properties": {"f": {"type": "geo_point", "fields": {"k": {"type": "keyword"}}}}}),
             "[fields]",
         ),
         (
             json!({"properties": {"f": {"type": "text", "fields": {"c": {"type": "completion"}}}}}),
             "[completion]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "fields": {"s": {"type": "search_as_you_type"}}}}}),
+            "[search_as_you_type]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "copy_to": "c"}, "c": {"type": "completion"}}}),
+            "[completion]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "copy_to": "s"}, "s": {"type": "search_as_you_type"}}}),
+            "[search_as_you_type]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "keyword", "copy_to": "g"}, "g": {"type": "keyword", "fields": {"n": {"type": "long"}}}}}),
+            "[fields]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "token_count", "analyzer": "standard", "copy_to": "all"}}}),
+            "[token_count]",
         ),
         (
             json!({"properties": {"f": {"type": "date", "format": "week_date"}}}),
@@ -182,8 +236,16 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[null_value]",
         ),
         (json!({"dynamic": "runtime"}), "[dynamic]"),
-        (json!({"_source": {"enabled": false}}), "[_source]"),
-        (json!({"_source": {"excludes": ["a"]}}), "[excludes]"),
+        (json!({"_source": {"excludes": [1]}}), "[excludes]"),
+        (json!({"_source": {"compress": true}}), "[compress]"),
+        (
+            json!({"properties": {"f": {"type": "completion", "contexts": [{"name": "c", "type": "x"}]}}}),
+            "[type]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "completion", "fields": {"g": {"type": "completion", "max_input_length": 9}}}}}),
+            "[f.g]",
+        ),
         (json!({"_routing": {"required": true}}), "[_routing]"),
         (json!({"runtime": {"r": {"type": "long"}}}), "[runtime]"),
         (json!({"numeric_detection": true}), "[numeric_detection]"),
@@ -272,6 +334,50 @@ fn texts_are_indexed_in_other_ways_under_their_own_names() {
 }
 
 #[test]
+fn fields_of_any_type_get_the_values_of_another() {
+    let config = mapped(json!({"properties": {
+        "when": {"type": "date", "fields": {"keyword": {"type": "keyword"}, "text": {"type": "text"}}},
+        "code": {"type": "keyword", "fields": {
+            "number": {"type": "long", "ignore_malformed": true},
+            "short": {"type": "keyword", "ignore_above": 3},
+            "words": {"type": "token_count", "analyzer": "standard"}}},
+        "message": {"type": "text", "fields": {"length": {"type": "token_count", "analyzer": "whitespace"}}},
+    }}))
+    .unwrap();
+    let subs = |path: &str| {
+        let subs = field(&config, path).sub_fields.iter();
+        let subs = subs.map(|own| format!("{} {} {:?}", own.name, own.type_id(), own.counted_by));
+        subs.collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(
+        subs("when"),
+        "keyword array<text> None, text array<text> None"
+    );
+    assert_eq!(
+        subs("code"),
+        "number array<i64> None, short array<text> None, words array<i64> Some(\"standard\")"
+    );
+    assert_eq!(subs("message"), "length array<i64> Some(\"whitespace\")");
+    // As it was written into the index.
+    let written = serde_json::to_string(&config).unwrap();
+    let read = IndexConfig::from_json(written.as_bytes());
+    assert_eq!(read.unwrap(), config);
+    // Left out, they stay.
+    let again = json!({"properties": {"when": {"type": "date"}}});
+    let again = with_mapping(&config, &again).unwrap();
+    assert_eq!(field(&again, "when"), field(&config, "when"));
+    for wrong in [
+        json!({"type": "long", "fields": {"at": {"type": "geo_point"}}}),
+        json!({"type": "long", "fields": {"all": {"type": "keyword", "copy_to": "other"}}}),
+        json!({"type": "long", "fields": {"a": {"type": "long", "fields": {"b": {"type": "long"}}}}}),
+        json!({"type": "geo_point", "fields": {"a": {"type": "keyword"}}}),
+    ] {
+        let error = mapped(json!({"properties": {"x": wrong}})).unwrap_err();
+        assert!(error.reason.contains("[x"), "{error}");
+    }
+}
+
+#[test]
 fn what_is_not_mapped_is_found_kept_or_refused() {
     for (dynamic, mode, tokenizer) in [
         (json!(true), Mode::Dynamic, Some("standard")),
@@ -331,206 +437,6 @@ fn a_name_that_a_config_may_not_have_becomes_one_that_it_may() {
     ] {
         assert_eq!(index_id_of(name), id);
         assert!(index_config(name, &[], false).is_ok(), "{name}");
-    }
-}
-
-/// Returns a template of the shape that Filebeat sends: hundreds of fields in objects, keywords for
-/// unmapped texts, and a lifecycle.
-fn of_filebeat() -> Value {
-    let keyword = json!({"type": "keyword", "ignore_above": 1024});
-    json!({
-        "index_patterns": ["filebeat-8.17.0"], "priority": 150, "data_stream": {},
-        "template": {
-            "settings": {"index": {
-                "lifecycle": {"name": "filebeat"}, "codec": "best_compression", "refresh_interval": "5s",
-                "number_of_routing_shards": 30, "mapping": {"total_fields": {"limit": 12500}},
-                "max_docvalue_fields_search": 200, "query": {"default_field": ["message", "tags"]},
-            }},
-            "mappings": {
-                "_meta": {"beat": "filebeat", "version": "8.17.0"}, "date_detection": false,
-                "dynamic_templates": [
-                    {"labels": {"path_match": "labels.*", "match_mapping_type": "string", "mapping": {"type": "keyword"}}},
-                    {"strings_as_keyword": {"match_mapping_type": "string", "mapping": keyword}},
-                ],
-                "properties": {
-                    "@timestamp": {"type": "date"}, "message": {"type": "match_only_text"}, "tags": keyword,
-                    "labels": {"type": "object"}, "error": {"properties": {"stack_trace": {
-                        "type": "wildcard", "ignore_above": 1024, "fields": {"text": {"type": "match_only_text"}}}}},
-                    "host": {"properties": {"ip": {"type": "ip"}, "cpu": {"properties": {
-                        "usage": {"type": "scaled_float", "scaling_factor": 1000}}}}},
-                    "source": {"properties": {"geo": {"properties": {
-                        "location": {"type": "geo_point"}, "name": keyword}}, "bytes": {"type": "long"}}},
-                    "process": {"properties": {"elf": {"properties": {"sections": {
-                        "type": "nested", "properties": {"name": keyword, "size": {"type": "long"}}}}}}},
-                    "cloud": {"properties": {"image": {"type": "flattened"}}},
-                    "event": {"properties": {"created": {"type": "date"}, "sequence": {"type": "long"},
-                        "original": {"type": "keyword", "ignore_above": 1024, "index": false, "doc_values": false}}},
-                },
-            },
-        },
-        "_meta": {"managed": true}, "version": 3,
-    })
-}
-
-/// Returns a template of the shape that Logstash sends: words, with keywords as multi-fields, for
-/// all unmapped texts.
-fn of_logstash() -> Value {
-    let words = json!({"type": "text", "norms": false, "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}});
-    json!({
-        "index_patterns": "logstash-*", "version": 80001, "priority": 200,
-        "template": {
-            "settings": {"index.refresh_interval": "5s", "number_of_shards": 1},
-            "mappings": {
-                "dynamic_templates": [
-                    {"message_field": {"path_match": "message", "match_mapping_type": "string",
-                        "mapping": {"type": "text", "norms": false}}},
-                    {"string_fields": {"match": "*", "match_mapping_type": "string", "mapping": words}},
-                ],
-                "properties": {
-                    "@timestamp": {"type": "date"}, "@version": {"type": "keyword"},
-                    "geoip": {"dynamic": true, "properties": {
-                        "ip": {"type": "ip"}, "location": {"type": "geo_point"},
-                        "latitude": {"type": "half_float"}, "longitude": {"type": "half_float"}}},
-                },
-            },
-        },
-    })
-}
-
-/// Returns templates of the shapes common for Fluentd and Vector: a legacy one and one of
-/// components.
-fn of_fluentd() -> Value {
-    json!({
-        "index_patterns": ["fluentd-*"], "order": 1, "settings": {"number_of_shards": "2", "number_of_replicas": "0"},
-        "mappings": {"_source": {"enabled": true}, "properties": {
-            "@timestamp": {"type": "date", "format": "strict_date_optional_time||epoch_millis"},
-            "kubernetes": {"properties": {"labels": {"type": "object", "dynamic": true}, "pod_name": {"type": "keyword"}}},
-            "log": {"type": "text"}}},
-    })
-}
-
-fn set_of<'t>(
-    index: &'t BTreeMap<String, Value>,
-    component: &'t BTreeMap<String, Value>,
-    legacy: &'t BTreeMap<String, Value>,
-) -> TemplateSet<'t> {
-    TemplateSet {
-        index,
-        component,
-        legacy,
-    }
-}
-
-fn by_name<const N: usize>(templates: [(&str, Value); N]) -> BTreeMap<String, Value> {
-    templates.map(|(name, body)| (name.to_owned(), body)).into()
-}
-
-#[test]
-fn templates_of_shippers_make_indexes() {
-    let index = by_name([
-        ("filebeat-8.17.0", of_filebeat()),
-        ("logstash", of_logstash()),
-    ]);
-    let legacy = by_name([("fluentd", of_fluentd())]);
-    let none = BTreeMap::new();
-    let set = set_of(&index, &none, &legacy);
-    for (name, body) in &index {
-        check_template(TemplateKind::Index, name, body, set).unwrap();
-    }
-    check_template(TemplateKind::Legacy, "fluentd", &legacy["fluentd"], set).unwrap();
-    let made = |name: &str| {
-        let templated = set.of_index(name).unwrap().unwrap();
-        let config = templated.index_config(name, None).unwrap();
-        DocMapper::new(&config).unwrap();
-        (config, templated.is_data_stream)
-    };
-    let (beat, is_stream) = made("filebeat-8.17.0");
-    assert!(is_stream);
-    assert_eq!(
-        beat.doc_mapping.timestamp_field.as_deref(),
-        Some("@timestamp")
-    );
-    assert_eq!(
-        beat.search_settings.default_search_fields,
-        ["message", "tags"]
-    );
-    assert_eq!(field(&beat, "host/cpu/usage").type_id(), "array<f64>");
-    assert_eq!(field(&beat, "process/elf/sections").type_id(), "nested");
-    assert!(!field(&beat, "event/original").indexed);
-    // Objects without fields are indexed like unmapped ones.
-    let names: Vec<&str> = beat
-        .doc_mapping
-        .field_mappings
-        .iter()
-        .map(|field| field.name.as_str())
-        .collect();
-    assert!(!names.contains(&"labels"), "{names:?}");
-    let (stash, is_stream) = made("logstash-2026.11.05");
-    assert!(!is_stream);
-    assert_eq!(field(&stash, "geoip/latitude").type_id(), "array<f64>");
-    let (fluentd, _) = made("fluentd-app");
-    assert!(fluentd.search_settings.default_search_fields.is_empty());
-    assert_eq!(set.of_index("other").unwrap(), None);
-}
-
-#[test]
-fn the_template_with_the_highest_priority_counts_and_what_comes_later_in_it() {
-    let keyword =
-        |name: &str| json!({"template": {"mappings": {"properties": {name: {"type": "keyword"}}}}});
-    let component = by_name([
-        ("one", keyword("a.b")),
-        ("two", keyword("a.c")),
-        ("unused", keyword("d")),
-    ]);
-    let template = |priority: u64, kind: &str| {
-        json!({
-            "index_patterns": ["app-*", "web"], "priority": priority, "composed_of": ["one", "missing", "two"],
-            "ignore_missing_component_templates": ["missing"],
-            "template": {"mappings": {"properties": {"a": {"properties": {"c": {"type": kind}}}}}},
-        })
-    };
-    let index = by_name([("high", template(9, "long")), ("low", template(1, "ip"))]);
-    let none = BTreeMap::new();
-    let set = set_of(&index, &component, &none);
-    let templated = set.of_index("web").unwrap().unwrap();
-    let own = json!({"mappings": {"properties": {"own": {"type": "ip"}}}});
-    let own = IndexParts::read(&own, "the body").unwrap();
-    let config = templated.index_config("web", Some(own)).unwrap();
-    assert_eq!(field(&config, "a/b").type_id(), "array<text>");
-    assert_eq!(field(&config, "a/c").type_id(), "array<i64>");
-    assert_eq!(field(&config, "own").type_id(), "array<ip>");
-    assert_eq!(set.composed_of("one"), ["high", "low"]);
-    assert!(set.composed_of("unused").is_empty());
-    for (body, part) in [
-        (template(9, "long"), "same priority"),
-        (json!({"index_patterns": []}), "[index_patterns]"),
-        (
-            json!({"index_patterns": ["x"], "composed_of": ["nowhere"]}),
-            "[nowhere]",
-        ),
-        (
-            json!({"index_patterns": ["x"], "nonsense": 1}),
-            "[nonsense]",
-        ),
-        (
-            json!({"index_patterns": ["x"], "template": {"aliases": "a"}}),
-            "[aliases]",
-        ),
-        (
-            json!({"index_patterns": ["x"], "template": {"mappings": {"properties": {"f": {"type": "x"}}}}}),
-            "[x]",
-        ),
-        (json!([]), "no object"),
-    ] {
-        let error = check_template(TemplateKind::Index, "new", &body, set).unwrap_err();
-        assert!(error.reason.contains(part), "{body}: {error}");
-    }
-    for name in ["", "_a", "a b", "A", "a*", "a,b", "a/b"] {
-        let body = json!({"index_patterns": ["x"]});
-        assert!(
-            check_template(TemplateKind::Index, name, &body, set).is_err(),
-            "{name}"
-        );
     }
 }
 
@@ -699,4 +605,98 @@ fn a_similarity_may_have_a_name_if_it_is_that_of_all_fields() {
             .reason
             .contains("custom_bm25")
     );
+}
+
+#[test]
+fn a_completion_has_contexts_and_further_names() {
+    let config = mapped(json!({"properties": {"f": {
+        "type": "completion", "analyzer": "standard", "max_input_length": 20,
+        "contexts": [
+            {"name": "kind", "type": "category", "path": "k"},
+            {"name": "place", "type": "geo", "precision": "5km"},
+            {"name": "near", "type": "geo"},
+        ],
+        "fields": {"raw": {"type": "keyword"}},
+    }}}))
+    .unwrap();
+    let FieldKind::Text(text) = &field(&config, "f").kind else {
+        panic!("it is a text");
+    };
+    let completion = text.completion.as_ref().unwrap();
+    assert_eq!(completion.analyzer, "standard");
+    assert_eq!(completion.max_input_length, 20);
+    let contexts = completion.contexts.iter();
+    let contexts: Vec<_> = contexts
+        .map(|context| {
+            (
+                context.name.as_str(),
+                context.path.as_deref(),
+                context.geohash,
+            )
+        })
+        .collect();
+    let expected = [
+        ("kind", Some("k"), None),
+        ("place", None, Some(6)),
+        ("near", None, Some(6)),
+    ];
+    assert_eq!(contexts, expected);
+    assert_eq!(text.variants[0].name, "raw");
+    let same = mapped(json!({"properties": {"f": {
+        "type": "completion", "fields": {"g": {"type": "completion"}, "h": {"type": "completion"}},
+    }}}));
+    let FieldKind::Text(text) = &field(same.as_ref().unwrap(), "f").kind else {
+        panic!("it is a text");
+    };
+    let completion = text.completion.as_ref().unwrap();
+    assert_eq!(
+        (completion.analyzer.as_str(), &*completion.names),
+        ("letters", ["g", "h"].map(str::to_owned).as_slice())
+    );
+    // Left out, they stay.
+    let was = same.as_ref().unwrap();
+    let again = with_mapping(was, &json!({"properties": {"f": {"type": "completion"}}})).unwrap();
+    assert_eq!(field(&again, "f"), field(was, "f"));
+    canter_doc_mapper::evolution::evolve(was, &again).unwrap();
+}
+
+#[test]
+fn settings_and_source_say_what_searches_show() {
+    let body = json!({
+        "settings": {"index.highlight.max_analyzed_offset": 10, "max_slices_per_scroll": "7"},
+        "mappings": {
+            "_source": {"excludes": ["a.secret"]},
+            "properties": {"a": {"properties": {
+                "secret": {"type": "text", "store": true},
+                "text": {"type": "text", "index_options": "offsets", "fields": {"v": {"type": "text", "term_vector": "with_positions_offsets"}}},
+            }}},
+        },
+    });
+    let config = config_of(&body).unwrap();
+    let shown = config.doc_mapping.shown_source.clone().unwrap();
+    assert_eq!(shown.excludes, ["a.secret"]);
+    assert_eq!(shown.stored_fields, ["a.secret"]);
+    let search = &config.search_settings;
+    assert_eq!(search.max_analyzed_offset, Some(10));
+    assert_eq!(search.fields_with_offsets, ["a.text", "a.text.v"]);
+    assert_eq!(search.max_slices_per_scroll, Some(7));
+    let changed = with_settings(
+        &config,
+        &json!({"index": {"max_slices_per_scroll": 9, "refresh_interval": "1s"}}),
+    )
+    .unwrap();
+    assert_eq!(changed.search_settings.max_slices_per_scroll, Some(9));
+    assert_eq!(changed.search_settings.max_analyzed_offset, Some(10));
+    assert_eq!(changed.doc_mapping, config.doc_mapping);
+    for (settings, part) in [
+        (json!({"number_of_shards": 2}), "non dynamic"),
+        (json!({"index": {"x": 2}}), "[index.x]"),
+        (json!({"max_slices_per_scroll": 0}), "must be >= 1"),
+        (json!([]), "is an object"),
+    ] {
+        let error = with_settings(&config, &settings).unwrap_err();
+        assert!(error.to_string().contains(part), "{settings}: {error}");
+    }
+    let off = mapped(json!({"_source": {"enabled": false}})).unwrap();
+    assert_eq!(off.doc_mapping.shown_source.unwrap().excludes, ["*"]);
 }

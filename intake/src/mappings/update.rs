@@ -3,10 +3,11 @@
 use canter_doc_mapper::{IndexConfig, Mode};
 use serde_json::{Map, Value};
 
-use super::config::Mapping;
+use super::config::{Mapping, default_search_fields, set_limits, set_shown};
 use super::error::{MappingError, Result};
 use super::merge::merge_into;
 use super::options::object;
+use super::settings::{self, Settings};
 
 /// Returns the config of an index with the fields of a mapping. Whether the index can have it, its splits decide
 /// (see [`canter_doc_mapper::evolution::evolve`]).
@@ -43,14 +44,28 @@ pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig
     ) {
         doc_mapping.shift_remove("dynamic_mapping");
     }
-    if let Some(as_put) = as_put {
-        doc_mapping["elasticsearch_mapping"] = as_put.into();
+    if let Some(as_put) = &as_put {
+        doc_mapping["elasticsearch_mapping"] = as_put.as_str().into();
     }
     let fields = doc_mapping["field_mappings"].as_array_mut();
     join(
         fields.ok_or_else(|| wrong("it has no fields"))?,
         read.fields,
     );
+    match as_put {
+        Some(as_put) => {
+            let whole: Value =
+                serde_json::from_str(&as_put).map_err(|error| wrong(&error.to_string()))?;
+            set_shown(&mut asked, &whole)?;
+        }
+        // The config of the index says what it shows.
+        None if mapping.contains_key("_source") => {
+            return Err(MappingError::illegal(
+                "Cannot update parameter [_source]: this index was created from an index config",
+            ));
+        }
+        None => {}
+    }
     let default_fields = asked["search_settings"]["default_search_fields"].as_array_mut();
     // An empty list stands for all fields, new ones included.
     if let Some(default_fields) = default_fields.filter(|fields| !fields.is_empty()) {
@@ -63,6 +78,32 @@ pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig
             .collect();
         default_fields.extend(words);
     }
+    let asked = asked.to_string();
+    IndexConfig::from_json(asked.as_bytes()).map_err(|error| wrong(&error.to_string()))
+}
+
+/// Returns the config of an index with other settings.
+///
+/// # Errors
+/// A setting is unknown or invalid, or one on which splits depend.
+pub fn with_settings(config: &IndexConfig, given: &Value) -> Result<IndexConfig> {
+    let mut all_settings = Settings::new();
+    settings::add(&mut all_settings, given.get("settings").unwrap_or(given))?;
+    for name in ["number_of_shards", "mapping.ignore_malformed", "codec"] {
+        if all_settings.contains_key(name) {
+            return Err(MappingError::illegal(format!(
+                "Can't update non dynamic settings [[index.{name}]] for open indices"
+            )));
+        }
+    }
+    let default_fields = settings::default_fields(&all_settings)?;
+    let mut asked = serde_json::to_value(config).map_err(|error| wrong(&error.to_string()))?;
+    if let Some(fields) = default_search_fields(default_fields) {
+        asked["search_settings"]["default_search_fields"] = fields.into();
+    }
+    let as_put = config.doc_mapping.elasticsearch_mapping.as_deref();
+    let as_put = as_put.and_then(|json| serde_json::from_str(json).ok());
+    set_limits(&mut asked, &all_settings, &as_put.unwrap_or_default())?;
     let asked = asked.to_string();
     IndexConfig::from_json(asked.as_bytes()).map_err(|error| wrong(&error.to_string()))
 }
@@ -108,9 +149,21 @@ fn inner(field: &mut Value) -> Option<&mut Vec<Value>> {
     field.get_mut("field_mappings")?.as_array_mut()
 }
 
-/// Returns a field as it is asked for. Further names of a text that are left out stay, as in Elasticsearch.
+/// Returns a field as it is asked for. Further names that are left out stay, as in Elasticsearch.
 fn kept_as_it_was(before: &Value, asked: &Value) -> Value {
     let mut field = asked.clone();
+    if let (Some(sub_fields), None) = (before.get("sub_fields"), asked.get("sub_fields"))
+        && before["type"] == asked["type"]
+    {
+        field["sub_fields"] = sub_fields.clone();
+    }
+    let names = |field: &Value| field["completion"]["names"].as_array().cloned();
+    if let (Some(kept), Some(mut own)) = (names(before), names(asked)) {
+        let left_out = kept.into_iter().filter(|name| !own.contains(name));
+        let left_out: Vec<Value> = left_out.collect();
+        own.extend(left_out);
+        field["completion"]["names"] = own.into();
+    }
     let further = before.get("fields").and_then(Value::as_object);
     let is_same_text = before["type"] == asked["type"] && asked.get("fields").is_none();
     if let (Some(further), true) = (further, is_same_text) {

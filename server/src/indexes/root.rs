@@ -18,10 +18,9 @@ use canter_formats::presets::preset;
 use canter_index_builder::{
     Aliases, Catalog, CatalogEntry, Creation, Indexes, NewIndex, Templates, update_index,
 };
-use canter_intake::{IndexParts, TemplateSet, Templated, index_config, index_id_of, with_mapping};
+use canter_intake::{IndexParts, MappingError, TemplateSet, Templated, index_config, index_id_of};
 use canter_runtime::Searcher;
 use canter_runtime::fetch::OpenOptions;
-use serde_json::Value;
 use tokio::sync::Mutex as TurnMutex;
 use uuid::Uuid;
 
@@ -279,8 +278,12 @@ impl Root {
         self.change_aliases(&aliases, None)
     }
 
-    /// Adds the fields of a mapping to an index, and serves it with them. Blocks.
-    pub(crate) fn add_fields(&self, name: &str, mapping: &Value) -> Result<(), Problem> {
+    /// Changes the config of an index, and serves it so. Blocks.
+    pub(crate) fn change_config(
+        &self,
+        name: &str,
+        to: &dyn Fn(&IndexConfig) -> Result<IndexConfig, MappingError>,
+    ) -> Result<(), Problem> {
         if self.is_fixed(name) {
             return Err(Problem::illegal(format!(
                 "the index [{name}] was named with --index: only those under --indexes-in can be changed here"
@@ -288,11 +291,11 @@ impl Root {
         }
         let entry = self.entry(name).ok_or_else(|| Problem::no_index(name))?;
         let store = self.catalog.store_of(&entry)?;
-        let config = with_mapping(&store.load_config()?, mapping)?;
+        let config = to(&store.load_config()?)?;
         if update_index(&store, &config, false)?.changes.is_empty() {
             return Ok(());
         }
-        tracing::info!(target: "canter::serve", index = name, "fields added");
+        tracing::info!(target: "canter::serve", index = name, "config changed");
         // What waits is published with the fields that there were; what comes is checked by the new ones.
         self.searcher.remove_index(name);
         if let Some(writers) = &self.writers {

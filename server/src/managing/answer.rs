@@ -63,6 +63,7 @@ async fn answered(
     match manage {
         Manage::Create(name) => indexes::create(root, request, params, name, body).await,
         Manage::PutMapping(name) => indexes::put_mapping(root, request, params, name, body).await,
+        Manage::PutSettings(name) => indexes::put_settings(root, request, params, name, body).await,
         Manage::Delete(names) => indexes::delete(root, request, params, names).await,
         Manage::PutAlias(index, name) => {
             let names = (index.as_deref(), name.as_deref());

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
-use canter_intake::IndexParts;
+use canter_doc_mapper::IndexConfig;
+use canter_intake::{IndexParts, MappingError, with_mapping, with_settings};
 use canter_names::{MayBeAbsent, listed_names};
 use serde_json::json;
 
@@ -19,6 +20,12 @@ pub(super) async fn create(
     name: &str,
     body: &[u8],
 ) -> Answered {
+    // Mappings have had no types since version 8 of Elasticsearch.
+    if params.flag("include_type_name").map_err(Problem::illegal)? == Some(true) {
+        return Err(Problem::illegal(
+            "[include_type_name] can only be false: mappings have no types",
+        ));
+    }
     finish(params)?;
     check_allowed(request, name)?;
     let own = IndexParts::read(&json_of(body)?, "the body")?;
@@ -36,13 +43,56 @@ pub(super) async fn put_mapping(
     name: &str,
     body: &[u8],
 ) -> Answered {
+    ignore_selection(params)?;
+    finish(params)?;
+    let mapping = json_of(body)?;
+    change(root, request, name, move |config| {
+        with_mapping(config, &mapping)
+    })
+    .await
+}
+
+/// Handles `PUT /<index>/_settings`.
+pub(super) async fn put_settings(
+    root: &Arc<Root>,
+    request: &ChangeRequest<'_>,
+    params: &mut Params,
+    name: &str,
+    body: &[u8],
+) -> Answered {
+    ignore_selection(params)?;
+    params.flag("flat_settings").map_err(Problem::illegal)?;
+    if params.flag("preserve_existing").map_err(Problem::illegal)? == Some(true) {
+        return Err(Problem::illegal(
+            "[preserve_existing] can only be false: name the settings that are to change",
+        ));
+    }
+    params.text("timeout");
+    finish(params)?;
+    let settings = json_of(body)?;
+    change(root, request, name, move |config| {
+        with_settings(config, &settings)
+    })
+    .await
+}
+
+/// Takes the parameters by which Elasticsearch selects indexes, and which change nothing here.
+fn ignore_selection(params: &mut Params) -> Result<(), Problem> {
     params
         .flag("ignore_unavailable")
         .map_err(Problem::illegal)?;
     params.flag("allow_no_indices").map_err(Problem::illegal)?;
     params.text("expand_wildcards");
-    finish(params)?;
-    let mapping = json_of(body)?;
+    Ok(())
+}
+
+/// Changes the configs of the indexes of a name or pattern.
+async fn change(
+    root: &Arc<Root>,
+    request: &ChangeRequest<'_>,
+    name: &str,
+    to: impl Fn(&IndexConfig) -> Result<IndexConfig, MappingError> + Send + 'static,
+) -> Answered {
     root.refresh().await?;
     let known: Vec<String> = root
         .entries()
@@ -61,7 +111,7 @@ pub(super) async fn put_mapping(
     }
     root.work(move |root| {
         let mut names = listed.iter().map(|listed| &listed.name);
-        names.try_for_each(|name| root.add_fields(name, &mapping))
+        names.try_for_each(|name| root.change_config(name, &to))
     })
     .await?;
     Ok((StatusCode::OK, json!({"acknowledged": true})))

@@ -9,6 +9,8 @@ pub(crate) enum Manage {
     Create(String),
     /// `PUT /<index>/_mapping`.
     PutMapping(String),
+    /// `PUT /<index>/_settings`.
+    PutSettings(String),
     /// `DELETE /<indexes>`.
     Delete(String),
     /// `PUT /<index>/_alias/<name>`; the body names what the path does not.

@@ -345,7 +345,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
         does: Does::Indexes(|names| Some(Manage::Create(names.first()?.clone()))),
         doc: Some(Doc {
             about: "With --indexes-in: make an index of a mapping, and of the template that has its name.",
-            params: &[ANSWER],
+            params: &[&[unset("include_type_name", "Can only be false.")], ANSWER],
             body: Some((JSON, MAPPING)),
         }),
         ..INDEXES
@@ -366,6 +366,28 @@ pub(super) const ROWS: &[ChangeRoute] = &[
                 ANSWER,
             ],
             body: Some((JSON, FIELDS)),
+        }),
+        ..INDEXES
+    },
+    ChangeRoute {
+        verbs: PUT,
+        paths: &["/{index}/_settings"],
+        names: Names::OrAll,
+        does: Does::Indexes(|names| Some(Manage::PutSettings(names.first()?.clone()))),
+        doc: Some(Doc {
+            about: "With --indexes-in: change settings of an index on which no split depends. Those of Elasticsearch's nodes \
+                    are checked, and have no effect.",
+            params: &[
+                &[
+                    flag("ignore_unavailable", "Has no effect."),
+                    flag("allow_no_indices", "Has no effect."),
+                    text("expand_wildcards", "open", "Has no effect."),
+                    flag("flat_settings", "Has no effect."),
+                    unset("preserve_existing", "Can only be false."),
+                ],
+                ANSWER,
+            ],
+            body: Some((JSON, "{\"index\":{\"max_slices_per_scroll\":2048}}")),
         }),
         ..INDEXES
     },

@@ -18,6 +18,7 @@ use serde_json::json;
 use super::adding::{Absent, add_to, lanes_of};
 use asked::{Asked, condition_of, no_ids, no_routing};
 use items::Items;
+pub(super) use update::check_shows_whole;
 
 use crate::http::{HeldBody, Refuse};
 use crate::indexes::Writers;

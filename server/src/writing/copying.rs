@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::adding::{Absent, add_to, lanes_of};
-use super::bulk::millis;
+use super::bulk::{check_shows_whole, millis};
 use crate::indexes::{Writers, resolved};
 use crate::requests::{ChangeRequest, Params, Problem, fail, json_of, respond};
 
@@ -240,7 +240,8 @@ async fn copy(
     copying: &Copying,
 ) -> Result<Counts, Problem> {
     // Documents accepted before this request count as present.
-    for (_, writer) in lanes_of(writers, request, &copying.from)? {
+    for (index, writer) in lanes_of(writers, request, &copying.from)? {
+        check_shows_whole(&writer.lane, &index)?;
         let published = writer.lane.publish_now().await;
         published.map_err(|refusal| Problem::refused(&refusal))?;
     }

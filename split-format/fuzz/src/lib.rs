@@ -3,7 +3,9 @@
 mod documents;
 mod head;
 mod manifest;
+mod rare_words;
 
 pub use documents::documents;
 pub use head::head;
 pub use manifest::manifest;
+pub use rare_words::rare_words;

@@ -43,12 +43,24 @@ pub(crate) fn num_bytes_of(num: u64, width: u32) -> Option<usize> {
 
 /// Returns the number at an index, or `None` if the bytes end before its end.
 pub(crate) fn bits_at(bytes: &[u8], place: u64, width: u32) -> Option<u64> {
+    bits_from(bytes, place.checked_mul(u64::from(width))?, width)
+}
+
+/// Returns the number of `width` bits, at most 64, that begins at a bit, or `None` if the bytes end before
+/// its end.
+pub(crate) fn bits_from(bytes: &[u8], bit: u64, width: u32) -> Option<u64> {
     if width == 0 {
         return Some(0);
     }
-    let bit = place.checked_mul(u64::from(width))?;
     let from = usize::try_from(bit / 8).ok()?;
     let shift = u32::try_from(bit % 8).ok()?;
+    let next: Option<&[u8; 8]> = bytes.get(from..).and_then(<[u8]>::first_chunk);
+    if let Some(next) = next
+        && shift + width <= u64::BITS
+    {
+        let mask = u64::MAX >> (u64::BITS - width);
+        return Some(u64::from_le_bytes(*next) >> shift & mask);
+    }
     let len = usize::try_from((shift + width).div_ceil(8)).ok()?;
     let bytes = bytes.get(from..from.checked_add(len)?)?;
     let wide = bytes

@@ -1,7 +1,9 @@
-//! Summaries of a split's documents, read instead of them: filters, rollups, times, co-occurring words.
+//! Summaries of a split's documents, read instead of them: filters, rollups, times, co-occurring words,
+//! rare words.
 
 mod co_occurrence;
 mod filter;
+mod rare_words;
 mod rollup;
 mod time_index;
 
@@ -11,6 +13,9 @@ pub(crate) use filter::{
 };
 pub use filter::{
     BlockPlace, FilterBlock, FilterGroup, FilterPlace, FilterScope, FiltersRef, Needle, SplitFilter,
+};
+pub use rare_words::{
+    RareBlock, RareWord, RareWords, RareWordsIndex, RareWordsWriter, WrittenRareWords, may_be_rare,
 };
 pub use rollup::{FieldRollup, Rollup};
 pub use time_index::TimeIndex;

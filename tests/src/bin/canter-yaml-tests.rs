@@ -1,5 +1,5 @@
-//! Program that runs OpenSearch's YAML tests. `cargo xtask yaml-tests` fetches them, and runs this
-//! program.
+//! Program that runs the YAML tests of OpenSearch and Elasticsearch 7.10. `cargo xtask yaml-tests` fetches
+//! them, and runs this program.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -9,14 +9,11 @@ use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use canter_tests::conformance::Machine;
-use canter_tests::rest_spec::{Apis, Known, Outcome, Test, read_tests, run_test};
+use canter_tests::rest_spec::{Apis, Known, Outcome, SUITES, Suite, Test, read_tests, run_test};
 use clap::Parser;
 
 /// Number of tests at once: they mostly wait for publications.
 const NUM_THREADS: usize = 4;
-/// Folder of the unpacked artefact below the target folder.
-const FOLDER: &str = "tools/rest-api-spec/rest-api-spec";
-const LIST: &str = "tests/rest-spec/failing.txt";
 
 /// Groups of requests that Canter has; all others are about clusters, shards and the like. A star
 /// at the end stands for any text.
@@ -55,10 +52,13 @@ const GROUPS: [&str; 32] = [
     "indices.validate_query",
 ];
 
-/// Runs OpenSearch's YAML tests against `canter serve`. Fails if a test fails that is not listed,
+/// Runs YAML tests against `canter serve`. Fails if a test fails that is not listed,
 /// or passes although it is listed.
 #[derive(Parser)]
 struct Args {
+    /// Whose tests to run
+    #[arg(long, default_value = "opensearch", value_parser = ["opensearch", "elasticsearch"])]
+    suite: String,
     /// Engine of the server
     #[arg(long, default_value = "native", value_parser = ["native", "wasm"])]
     engine: String,
@@ -93,14 +93,16 @@ fn main() -> ExitCode {
 /// Runs the tests, and returns whether the list is right.
 fn run(args: &Args) -> Result<bool> {
     let machine = Machine::locate()?;
-    let folder = machine.artifact(FOLDER, "cargo xtask tools");
+    let suite = SUITES.iter().find(|suite| suite.name == args.suite);
+    let suite = suite.context("there is no such suite")?;
+    let folder = machine.artifact(suite.folder, "cargo xtask tools");
     let folder = folder.map_err(anyhow::Error::msg)?;
     let apis = Apis::read(&folder.join("api"))?;
-    let mut tests = read_tests(&folder.join("test"), |group| is_wanted(args, group))?;
-    let list = machine.root.join(LIST);
+    let mut tests = read_tests(suite, &folder.join("test"), |group| is_wanted(args, group))?;
+    let list = machine.root.join(suite.list);
     let mut known = Known::read(&list)?;
     if args.group.is_empty() && args.test.is_none() {
-        check_names(&known, &tests)?;
+        check_names(suite, &known, &tests)?;
     }
     if let Some(text) = &args.test {
         tests.retain(|test| test.id().contains(&**text));
@@ -117,7 +119,7 @@ fn run(args: &Args) -> Result<bool> {
             (Outcome::Passed, is_listed) => {
                 *passed += 1;
                 if is_listed && !args.shorten {
-                    eprintln!("   LISTED {id}: it passes; take it off {LIST}");
+                    eprintln!("   LISTED {id}: it passes; take it off {}", suite.list);
                     is_right = false;
                 }
                 known.remove(&id);
@@ -152,12 +154,13 @@ fn is_wanted(args: &Args, group: &str) -> bool {
 }
 
 /// Returns an error if the list names a test that is not there.
-fn check_names(known: &Known, tests: &[Test]) -> Result<()> {
+fn check_names(suite: &Suite, known: &Known, tests: &[Test]) -> Result<()> {
     let ids: Vec<String> = tests.iter().map(Test::id).collect();
     for test in known.tests() {
         ensure!(
             ids.iter().any(|id| id == test),
-            "{LIST} names {test:?}, which is no test"
+            "{} names {test:?}, which is no test",
+            suite.list
         );
     }
     Ok(())

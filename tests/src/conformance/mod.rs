@@ -32,5 +32,5 @@ pub use judge::check::Checker;
 pub use machine::Machine;
 pub use report::{HostReport, Measured, Verdict, markdown_table};
 pub use requests::{Expectation, Request, read_requests};
-pub use run::{Reference, classic_term_query, run_host, run_reference};
+pub use run::{Extent, Reference, classic_term_query, run_host, run_host_to, run_reference};
 pub use site::{Layout, Reads, Site};

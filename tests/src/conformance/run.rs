@@ -6,6 +6,9 @@
 //!   caches on    the classic term query    cold, then warm: measured for the table
 //!                every request twice       answers, the second time from caches
 //! ```
+//!
+//! A short test sends every request to every host once, and every third one as often as this. A
+//! host with a program of its own is sent every request without caches, too.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -19,6 +22,41 @@ use super::{Answer, Call, Checker, Machine, Reads, Request, Site, encoded};
 
 /// Number of repetitions of the classic term query on a warm host, whose median time is shown.
 const NUM_WARM: usize = 15;
+
+/// In a short test, every request with this distance is sent as often as in a whole one.
+const SHORT_STEP: usize = 3;
+
+/// Extent of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Every request three times.
+    Whole,
+    /// Most requests once or twice.
+    Short,
+}
+
+/// Requests of each pass.
+struct Passes<'a> {
+    uncached: Vec<&'a Request>,
+    first: Vec<&'a Request>,
+    second: Vec<&'a Request>,
+}
+
+impl<'a> Passes<'a> {
+    fn new(host: &dyn Host, requests: &'a [Request], extent: Extent) -> Self {
+        let all = || requests.iter().collect();
+        let is_short = extent == Extent::Short;
+        let some = |is_short: bool| match is_short {
+            true => requests.iter().step_by(SHORT_STEP).collect(),
+            false => all(),
+        };
+        Self {
+            uncached: some(is_short && host.shares_its_program()),
+            first: all(),
+            second: some(is_short),
+        }
+    }
+}
 
 /// Answers of the native engine, and its reads from the store.
 #[derive(Clone, Debug, Default)]
@@ -63,7 +101,8 @@ pub fn run_reference(
             }
         }
     };
-    let mut measured = measure(host, machine, site, requests, &BTreeMap::new(), &mut judge)
+    let passes = Passes::new(host, requests, Extent::Whole);
+    let mut measured = measure(host, machine, site, &passes, &BTreeMap::new(), &mut judge)
         .with_context(|| format!("host {}", host.name()))?;
     measured.weigh(&artifacts)?;
     Ok((HostReport::new(host, Verdict::Ran(measured)), reference))
@@ -71,6 +110,18 @@ pub fn run_reference(
 
 /// Runs another host, whose answers must be the same. A missing requirement is a result too.
 pub fn run_host(
+    host: &dyn Host,
+    machine: &Machine,
+    site: &Site,
+    requests: &[Request],
+    reference: &Reference,
+) -> HostReport {
+    run_host_to(Extent::Whole, host, machine, site, requests, reference)
+}
+
+/// Like [`run_host`], to this extent.
+pub fn run_host_to(
+    extent: Extent,
     host: &dyn Host,
     machine: &Machine,
     site: &Site,
@@ -91,8 +142,9 @@ pub fn run_host(
             .or_else(|| other_cost(request, reference.reads.get(name)?, &reads?))
     };
     let expected = &reference.reads;
+    let passes = Passes::new(host, requests, extent);
     let measured =
-        measure(host, machine, site, requests, expected, &mut judge).and_then(|mut measured| {
+        measure(host, machine, site, &passes, expected, &mut judge).and_then(|mut measured| {
             measured.weigh(&artifacts)?;
             Ok(measured)
         });
@@ -128,7 +180,7 @@ fn measure(
     host: &dyn Host,
     machine: &Machine,
     site: &Site,
-    requests: &[Request],
+    passes: &Passes<'_>,
     expected: &BTreeMap<String, Reads>,
     judge: Judge<'_>,
 ) -> Result<Measured> {
@@ -140,7 +192,7 @@ fn measure(
         "no cache",
         site,
         running.as_mut(),
-        requests,
+        &passes.uncached,
         &mut measured,
         Some(expected),
         judge,
@@ -159,10 +211,9 @@ fn measure(
         measured.num_warm_requests = num_reads;
     }
     measured.warm_time = median(times);
-    for pass in ["first", "second"] {
+    for (pass, requests) in [("first", &passes.first), ("second", &passes.second)] {
         // The effect of caches depends on the host, so the cost is not judged.
         let mut judge = |request: &Request, answer: &Answer, _| judge(request, answer, None);
-        let requests = requests.iter();
         send_all(
             pass,
             site,
@@ -190,11 +241,11 @@ const MAX_SENDINGS: usize = 6;
 /// reads, or the same reads twice. A read that its search no longer waits for (a lost hedge, the
 /// rest of a failed search) may reach the store after that search was answered, and on a busy
 /// machine some requests later.
-fn send_all<'a>(
+fn send_all(
     pass: &str,
     site: &Site,
     running: &mut dyn Running,
-    requests: impl IntoIterator<Item = &'a Request>,
+    requests: &[&Request],
     measured: &mut Measured,
     counted: Option<&BTreeMap<String, Reads>>,
     judge: Judge<'_>,

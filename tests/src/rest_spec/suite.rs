@@ -9,8 +9,37 @@ use serde_json::{Map, Value};
 
 use super::yaml;
 
-/// Version of OpenSearch that the tests belong to.
-const VERSION: [u32; 3] = [3, 1, 0];
+type Version = [u32; 3];
+
+/// Published collection of tests.
+#[derive(Clone, Copy, Debug)]
+pub struct Suite {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// Folder of the unpacked artefact below the target folder.
+    pub folder: &'static str,
+    /// List of the tests that fail.
+    pub list: &'static str,
+    /// Version that the tests belong to.
+    version: Version,
+}
+
+/// The collections. Later versions of Elasticsearch's do not have the Apache License.
+pub const SUITES: [Suite; 2] = [
+    Suite {
+        name: "opensearch",
+        folder: "tools/rest-api-spec/rest-api-spec",
+        list: "tests/rest-spec/failing.txt",
+        version: [3, 1, 0],
+    },
+    Suite {
+        name: "elasticsearch",
+        folder: "tools/elastic-rest-api-spec/rest-api-spec",
+        list: "tests/rest-spec/failing-elasticsearch.txt",
+        version: [7, 10, 2],
+    },
+];
+
 /// Files that the parser of YAML refuses: pairs without braces, over several lines in a list.
 const UNREADABLE: [&str; 1] = ["230_composite.yml"];
 /// Features of a runner that this one has.
@@ -68,12 +97,16 @@ impl Test {
     }
 }
 
-/// Reads the tests of all groups in a folder that `is_wanted` names. Sections that OpenSearch's own
-/// runner would skip are left out.
+/// Reads the tests of all groups of a suite that `is_wanted` names, in this folder. Sections that the
+/// suite's own runner would skip are left out.
 ///
 /// # Errors
 /// A file is missing, or is no list of tests.
-pub fn read_tests(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Test>> {
+pub fn read_tests(
+    suite: &Suite,
+    folder: &Path,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Vec<Test>> {
     let (mut tests, mut wrong) = (Vec::new(), Vec::new());
     for group in names_in(folder)? {
         if !is_wanted(&group) || !folder.join(&group).is_dir() {
@@ -82,7 +115,7 @@ pub fn read_tests(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<Vec
         for file in names_in(&folder.join(&group))? {
             if Path::new(&file).extension().is_some_and(|ext| ext == "yml") {
                 let path = folder.join(&group).join(&file);
-                match read_file(&path, &group, &file) {
+                match read_file(suite.version, &path, &group, &file) {
                     Ok(read) => tests.extend(read),
                     Err(_) if UNREADABLE.contains(&&*file) => {}
                     Err(error) => wrong.push(format!("{}: {error:#}", path.display())),
@@ -105,12 +138,12 @@ fn names_in(folder: &Path) -> Result<Vec<String>> {
     Ok(names)
 }
 
-fn read_file(path: &Path, group: &str, file: &str) -> Result<Vec<Test>> {
+fn read_file(own: Version, path: &Path, group: &str, file: &str) -> Result<Vec<Test>> {
     let (mut setup, mut teardown, mut sections) = (Vec::new(), Vec::new(), Vec::new());
     for document in yaml::parse(&fs::read_to_string(path)?)? {
         for (name, steps) in document.as_object().context("a section has a name")? {
             let steps = steps.as_array().map(Vec::as_slice).unwrap_or_default();
-            let steps = read_steps(steps).with_context(|| name.clone())?;
+            let steps = read_steps(own, steps).with_context(|| name.clone())?;
             match (&**name, steps) {
                 // The file is skipped.
                 ("setup", None) => return Ok(Vec::new()),
@@ -134,12 +167,12 @@ fn read_file(path: &Path, group: &str, file: &str) -> Result<Vec<Test>> {
 }
 
 /// Returns the steps of a section, or `None` if it is skipped.
-fn read_steps(steps: &[Value]) -> Result<Option<Vec<Step>>> {
+fn read_steps(own: Version, steps: &[Value]) -> Result<Option<Vec<Step>>> {
     let mut read = Vec::new();
     for step in steps {
         for (name, value) in step.as_object().context("a step is an object")? {
             match &**name {
-                "skip" if is_skipped(value)? => return Ok(None),
+                "skip" if is_skipped(own, value)? => return Ok(None),
                 "skip" => {}
                 "do" => read.extend(read_calls(value)?.into_iter().map(Step::Do)),
                 "set" => {
@@ -190,7 +223,7 @@ fn read_calls(value: &Value) -> Result<Vec<Call>> {
     Ok(calls.into_iter().map(call).collect())
 }
 
-fn is_skipped(skip: &Value) -> Result<bool> {
+fn is_skipped(own: Version, skip: &Value) -> Result<bool> {
     let names: Vec<&str> = match &skip["features"] {
         Value::String(names) => names.split(',').map(str::trim).collect(),
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect(),
@@ -198,13 +231,13 @@ fn is_skipped(skip: &Value) -> Result<bool> {
     };
     let lacks = names.iter().any(|name| !FEATURES.contains(name));
     match &skip["version"] {
-        Value::String(versions) => Ok(lacks || covers(versions)?),
+        Value::String(versions) => Ok(lacks || covers(versions, own)?),
         _ => Ok(lacks),
     }
 }
 
-/// Returns whether ranges such as `" - 2.7.99, 3.0.0 - "` contain [`VERSION`].
-fn covers(ranges: &str) -> Result<bool> {
+/// Returns whether ranges such as `" - 2.7.99, 3.0.0 - "` contain a version.
+fn covers(ranges: &str, own: Version) -> Result<bool> {
     if ranges.trim() == "all" {
         return Ok(true);
     }
@@ -212,14 +245,14 @@ fn covers(ranges: &str) -> Result<bool> {
         let (from, to) = range.split_once('-').context("a range of versions")?;
         let from = version(from)?.unwrap_or([0; 3]);
         let to = version(to)?.unwrap_or([u32::MAX; 3]);
-        if (from..=to).contains(&VERSION) {
+        if (from..=to).contains(&own) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-fn version(text: &str) -> Result<Option<[u32; 3]>> {
+fn version(text: &str) -> Result<Option<Version>> {
     let text = text.trim();
     if text.is_empty() {
         return Ok(None);
@@ -244,7 +277,7 @@ mod tests {
             ("3.2.0 - , 1.0 - 1.1", false),
             ("all", true),
         ] {
-            assert_eq!(covers(ranges).unwrap(), expected, "{ranges}");
+            assert_eq!(covers(ranges, [3, 1, 0]).unwrap(), expected, "{ranges}");
         }
     }
 }

@@ -18,6 +18,7 @@ doc_mapping:
     - {name: n, type: u64, fast: true}
     - {name: shop, type: text, tokenizer: raw, fast: true}
     - {name: text, type: text, record: position}
+    - {name: at, type: datetime, fast: true, input_formats: [unix_timestamp]}
     - name: items
       type: nested
       field_mappings:
@@ -51,7 +52,8 @@ fn documents(seed: u64) -> Vec<Value> {
         if shop == "north" && rng.random_bool(0.7) {
             words.push(WORDS[rng.random_range(3..6)]);
         }
-        json!({"n": n, "shop": shop, "text": words.join(" "), "items": items})
+        let at = 1_700_000_000 + n * 86_400;
+        json!({"n": n, "at": at, "shop": shop, "text": words.join(" "), "items": items})
     };
     (0..60).map(&mut document).collect()
 }
@@ -353,5 +355,71 @@ fn combinations_without_a_hit_are_listed_if_asked_for() {
     for bucket in buckets {
         let is_hit = bucket["key"][1].as_u64() < Some(4);
         assert_eq!(bucket["doc_count"], u64::from(is_hit), "{bucket}");
+    }
+}
+
+#[test]
+fn typical_terms_of_a_column_need_no_words_of_documents() {
+    let documents = documents(5);
+    let index = index(&documents);
+    let aggs = json!({"shops": {"significant_terms": {"field": "shop", "min_doc_count": 1}}});
+    let found = aggregated(&index, &json!({"match": {"text": "late"}}), &aggs);
+    let is_late = |document: &&Value| document["text"].as_str().unwrap().contains("late");
+    let late = documents.iter().filter(is_late).count();
+    assert!(late > 0);
+    let shops = &found["shops"];
+    assert_eq!(shops["doc_count"], late);
+    assert_eq!(shops["bg_count"], documents.len());
+    let buckets = shops["buckets"].as_array().unwrap();
+    assert_eq!(buckets.len(), 1, "only the north has late ones");
+    assert_eq!(buckets[0]["key"], "north");
+    assert_eq!(buckets[0]["doc_count"], late);
+}
+
+#[test]
+fn older_notations_of_intervals_and_paths_are_understood() {
+    let documents = documents(6);
+    let index = index(&documents);
+    let all = json!({"match_all": {}});
+    let with = |path: &str| {
+        let aggs = json!({"h": {"histogram": {"field": "n", "interval": 20}, "aggs": {
+            "s": {"stats": {"field": "n"}},
+            "twice": {"bucket_script": {"buckets_path": {"x": path}, "script": "params.x * 2"}},
+        }}});
+        aggregated(&index, &all, &aggs)["h"]["buckets"].clone()
+    };
+    let buckets = with("s[max]");
+    assert_eq!(buckets, with("s.max"));
+    assert_eq!(buckets[2]["twice"]["value"], 118.0);
+    let dates = |interval: &Value| {
+        let mut histogram = interval.clone();
+        histogram["field"] = "at".into();
+        histogram["min_doc_count"] = 1.into();
+        json!({"d": {"date_histogram": histogram}})
+    };
+    for (old, new) in [
+        (
+            json!({"interval": "1M"}),
+            json!({"calendar_interval": "1M"}),
+        ),
+        (
+            json!({"interval": "day"}),
+            json!({"calendar_interval": "day"}),
+        ),
+        (json!({"interval": "36h"}), json!({"fixed_interval": "36h"})),
+    ] {
+        let of = |interval: &Value| aggregated(&index, &all, &dates(interval))["d"].clone();
+        let found = of(&old);
+        assert!(list(&found["buckets"]).len() > 1, "{found}");
+        assert_eq!(found, of(&new), "{old}");
+    }
+    for both in [
+        json!({"interval": "1d", "fixed_interval": "1d"}),
+        json!({"interval": "1d", "calendar_interval": "1d"}),
+    ] {
+        let body = json!({"size": 0, "aggs": dates(&both)});
+        let searcher = named(&index, "orders");
+        let (status, answer) = call(&searcher, "POST", "/orders/_search", "", &body);
+        assert_eq!(status, 400, "{answer}");
     }
 }

@@ -467,6 +467,58 @@ fn hits_show_objects_as_they_were_written_and_merges_keep_them() {
     }
 }
 
+#[test]
+fn hits_are_sorted_by_the_values_of_all_their_objects() {
+    let documents = documents(31, 80);
+    let index = TestIndex::build(&config("  store_source: true"), &lines(&documents), 30).unwrap();
+    let searcher = named(&index, "nested");
+    for (mode, order) in [
+        ("min", "asc"),
+        ("max", "desc"),
+        ("min", "desc"),
+        ("sum", "asc"),
+    ] {
+        let sort = json!([{"parts.size": {"order": order, "mode": mode, "nested": {"path": "parts"}}}, "n"]);
+        let answer = elastic(&searcher, &json!({"size": 100, "sort": sort}));
+        let hits = answer["hits"]["hits"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{answer}"));
+        assert_eq!(hits.len(), documents.len());
+        let mut expected: Vec<(Option<i64>, u64)> = Vec::new();
+        for document in &documents {
+            let sizes = list(&document["parts"]);
+            let sizes = sizes.iter().flat_map(|part| values(part, "size"));
+            let sizes: Vec<i64> = sizes.filter_map(|size| size.as_i64()).collect();
+            let value = match mode {
+                "min" => sizes.iter().min().copied(),
+                "max" => sizes.iter().max().copied(),
+                _ => (!sizes.is_empty()).then(|| sizes.iter().sum()),
+            };
+            expected.push((value, document["n"].as_u64().unwrap()));
+        }
+        expected.sort_by_key(|(value, n)| {
+            let place = value.map(|value| if order == "asc" { value } else { -value });
+            (place.is_none(), place, *n)
+        });
+        let found = hits.iter().map(|hit| hit["_source"]["n"].as_u64().unwrap());
+        let expected = expected.into_iter().map(|(_, n)| n);
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            expected.collect::<Vec<_>>(),
+            "{sort}"
+        );
+    }
+    for wrong in [
+        json!({"nested": {}}),
+        json!({"nested": {"path": "other"}}),
+        json!({"nested": {"path": "parts", "filter": {"term": {"parts.kind": "a"}}}}),
+    ] {
+        let body = json!({"sort": [{"parts.size": wrong}]});
+        let (status, answer) = call(&searcher, "POST", "/nested/_search", "", &body);
+        assert_eq!(status, 400, "{answer}");
+    }
+}
+
 /// Returns the answer of Elasticsearch's API.
 fn elastic(searcher: &Searcher, body: &Value) -> Value {
     call(searcher, "POST", "/nested/_search", "", body).1

@@ -665,3 +665,17 @@ fn wrong_positional_clauses_are_refused_with_their_place() {
         assert!(reason.contains(expected), "{query}: {reason}");
     }
 }
+
+#[test]
+fn a_pattern_that_takes_too_many_terms_is_refused_with_their_number() {
+    let words: Vec<String> = (0..17_000).map(|n| format!("w{n}")).collect();
+    let document = json!({"n": 0, "title": words.join(" ")});
+    let searcher = indexed(&[document]);
+    let with = |prefix: &str| json!({"intervals": {"title": {"prefix": {"prefix": prefix}}}});
+    assert_eq!(found(&searcher, &with("w1")).len(), 1);
+    let answer = refused(&searcher, &with("w"));
+    assert!(
+        answer.contains("expanded to too many terms of one split (limit 16384 but got 17000)"),
+        "{answer}"
+    );
+}

@@ -1,9 +1,12 @@
 //! Requests of Jaeger, Kibana and OpenSearch Dashboards as these programs send them.
 //!
-//! Jaeger's span storage: jaegertracing/jaeger v1.62, `plugin/storage/es/spanstore/reader.go` and `service_operation.go`,
-//! `plugin/storage/es/dependencystore/storage.go`, whose queries olivere/elastic writes (`from`, `include_lower`). Kibana:
-//! elastic/kibana 8.15, `src/plugins/discover` and `src/plugins/data/common/search`. OpenSearch Dashboards:
-//! opensearch-project/OpenSearch-Dashboards 2.17, `src/plugins/discover`. Written down from their sources.
+//! Jaeger's span storage: jaegertracing/jaeger v1.x, `plugin/storage/es/spanstore/reader.go` (read at commit 4cb42638),
+//! `service_operation.go` (17bd1995) and `fixtures/query_02.json`, `plugin/storage/es/dependencystore/storage.go`, whose
+//! queries olivere/elastic writes (`from`, `include_lower`). Kibana:
+//! elastic/kibana 8.15, `src/plugins/discover` and `src/plugins/data/common/search`, with the parameters of
+//! `src/plugins/data/server/search/strategies/ese_search/request_utils` (read at 074ba495). OpenSearch Dashboards:
+//! opensearch-project/OpenSearch-Dashboards 2.17, `src/plugins/discover` and `src/plugins/data/common/search/search_source`
+//! (read at 01dd7ee7). Written down from their sources.
 
 use canter_runtime::Searcher;
 use canter_tests::TestIndex;
@@ -86,6 +89,30 @@ fn answered(searcher: &Searcher, path: &str, query: &str, body: &Value) -> Value
 }
 
 const SPAN_PATH: &str = "/jaeger-span-*/_search";
+const SERVICE_PATH: &str = "/jaeger-service-*/_search";
+
+/// Jaeger's index of services and their operations.
+fn services() -> Searcher {
+    let config = "
+version: 0.9
+index_id: jaeger-service
+doc_mapping:
+  field_mappings:
+    - {name: serviceName, type: text, tokenizer: raw, fast: true}
+    - {name: operationName, type: text, tokenizer: raw, fast: true}
+";
+    let lines = (0..NUM_SPANS).map(|n| {
+        let span = span(n);
+        let pair = json!({"serviceName": span["process"]["serviceName"], "operationName": span["operationName"]});
+        pair.to_string()
+    });
+    let lines: Vec<String> = lines.collect();
+    named(
+        &TestIndex::build(config, &lines, 25).unwrap(),
+        "jaeger-service-2024-05-01",
+    )
+}
+
 const OPTIONS: &str = "ignore_unavailable=true";
 
 /// `buildTagQuery`: a tag of the span, of its process or of a log.
@@ -179,8 +206,9 @@ fn jaeger_finds_traces_by_service_operation_time_duration_and_tags() {
 #[test]
 fn jaeger_lists_services_and_operations_and_reads_traces() {
     let searcher = spans();
+    let services = services();
     let keys = |body: Value, name: &str| -> Vec<String> {
-        let answer = answered(&searcher, SPAN_PATH, OPTIONS, &body);
+        let answer = answered(&services, SERVICE_PATH, OPTIONS, &body);
         let buckets = answer["aggregations"][name]["buckets"]
             .as_array()
             .unwrap()
@@ -191,26 +219,31 @@ fn jaeger_lists_services_and_operations_and_reads_traces() {
         keys.sort();
         keys
     };
-    let services = json!({
-        "aggregations": {"distinct_services": {"terms": {"field": "process.serviceName", "size": 10_000}}}, "size": 0});
+    let distinct = json!({
+        "aggregations": {"distinct_services": {"terms": {"field": "serviceName", "size": 10_000}}}, "size": 0});
     assert_eq!(
-        keys(services, "distinct_services"),
+        keys(distinct, "distinct_services"),
         ["driver", "frontend", "redis"]
     );
     let operations = json!({
         "aggregations": {"distinct_operations": {"terms": {"field": "operationName", "size": 10_000}}},
-        "query": {"term": {"process.serviceName": "redis"}}, "size": 0});
+        "query": {"term": {"serviceName": "redis"}}, "size": 0});
     assert_eq!(keys(operations, "distinct_operations").len(), 5);
-    // `multiRead`: one search for each trace, all in one request, with the older notation of its id.
+    // `multiRead`: one search for each trace, all in one request; an id that begins with 0 has an older notation, too.
     let trace = |id: &str| {
+        let query = match id.strip_prefix('0') {
+            None => json!({"term": {"traceID": id}}),
+            Some(older) => json!({"bool": {"should": [
+                {"term": {"traceID": {"boost": 2, "value": id}}}, {"term": {"traceID": older}}]}}),
+        };
         json!({
-        "query": {"bool": {"must": {"bool": {"should": [{"term": {"traceID": id}}, {"term": {"traceID": id.trim_start_matches('0')}}]}}}},
+        "query": query,
         "search_after": [START_MICROS - 1], "size": 10_000, "sort": [{"startTime": {"order": "asc"}}],
         "terminate_after": 10_000, "track_total_hits": true})
     };
     let header = json!({"ignore_unavailable": true, "index": ["jaeger-span-*"]});
     let lines =
-        [&header, &trace("trace3"), &header, &trace("trace99")].map(|line| format!("{line}\n"));
+        [&header, &trace("0trace3"), &header, &trace("trace99")].map(|line| format!("{line}\n"));
     let request = canter_runtime::session::HttpRequest {
         method: "POST".to_owned(),
         path: "/_msearch".to_owned(),
@@ -288,7 +321,7 @@ fn kibana_s_discover_shows_documents_and_a_histogram() {
     let answer = answered(
         &searcher,
         "/logs/_async_search",
-        "batched_reduce_size=64&ccs_minimize_roundtrips=true&wait_for_completion_timeout=200ms&keep_on_completion=true&keep_alive=60000ms&ignore_unavailable=true",
+        "batched_reduce_size=64&ccs_minimize_roundtrips=true&wait_for_completion_timeout=200ms&keep_on_completion=true&keep_alive=60000ms&ignore_unavailable=true&track_total_hits=true",
         &documents,
     );
     let hits = answer["response"]["hits"]["hits"].as_array().unwrap();

@@ -465,7 +465,7 @@ fn what_cannot_be_is_refused_with_its_place() {
         place,
         "there is no \"nothing\"",
     );
-    refused(&index, &path("price['x']"), place, "named by its key");
+    refused(&index, &path("price['x']"), place, "is one of value");
     refused(
         &index,
         &path("x"),

@@ -1,5 +1,5 @@
 //! `cargo xtask conformance`: builds all hosts, and sends them the same requests; and `cargo xtask yaml-tests`: runs
-//! OpenSearch's own tests.
+//! OpenSearch's and Elasticsearch's tests.
 
 use std::env;
 use std::process::Command;
@@ -37,7 +37,7 @@ pub(crate) fn conformance(workspace: &Workspace, args: &[String]) -> Result<()> 
         true => command.arg("--write").arg(workspace.root.join(DOCUMENT)),
         false => command.args(args),
     };
-    prepare(workspace)?;
+    prepare(workspace, wasi::Form::Release)?;
     compare(&mut command)
 }
 
@@ -48,14 +48,17 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
     if env::var_os("CI").is_some() {
         command.args(["--require", REQUIRED]);
     }
+    if !workspace.tests_everything {
+        command.arg("--short");
+    }
     compare(&mut command)
 }
 
 /// Installs and builds the hosts and their runtimes.
-pub(crate) fn prepare(workspace: &Workspace) -> Result<()> {
+pub(crate) fn prepare(workspace: &Workspace, form: wasi::Form) -> Result<()> {
     tools::install_for_hosts(workspace)?;
     // Ahead-of-time compilation needs the stock wasmtime, so the tools come first.
-    wasi::build(workspace)?;
+    wasi::build(workspace, form)?;
     if tools::has_viceroy(workspace) {
         wasi::build_fastly(workspace)?;
     }
@@ -70,7 +73,7 @@ fn compare(command: &mut Command) -> Result<()> {
     run("conformance: the same answers from every host", command)
 }
 
-/// Program that runs OpenSearch's YAML tests.
+/// Program that runs the YAML tests of OpenSearch and Elasticsearch.
 pub(crate) const YAML_PROGRAM: &str = "canter-yaml-tests";
 
 /// Builds the server, and runs the tests with `args`.
@@ -84,25 +87,38 @@ pub(crate) fn yaml_tests(workspace: &Workspace, args: &[String]) -> Result<()> {
     }
     tools::rest_spec::install(workspace)?;
     run(
-        "yaml-tests: OpenSearch's tests",
+        "yaml-tests",
         Command::new(workspace.dev_binary(YAML_PROGRAM)).args(args),
     )
 }
 
-/// Runs the tests with both engines as a step of all tests, which have built our programs. Without
+/// Runs the tests as a step of all tests, which have built our programs: with one engine, because
+/// the conformance test checks that engines answer alike, and in the full tests with both. Without
 /// Maven, they are skipped, except in CI.
 pub(crate) fn test_yaml(workspace: &Workspace) -> Result<()> {
     if let Err(error) = tools::rest_spec::install(workspace) {
         if env::var_os("CI").is_some() {
             return Err(error);
         }
-        eprintln!("   SKIPPED OpenSearch's YAML tests: {error:#}");
+        eprintln!("   SKIPPED YAML tests: {error:#}");
         return Ok(());
     }
-    for engine in ["native", "wasm"] {
+    // Each suite once, each engine once; the other half in the full tests.
+    let all = [
+        ("opensearch", "wasm"),
+        ("elasticsearch", "native"),
+        ("opensearch", "native"),
+        ("elasticsearch", "wasm"),
+    ];
+    let num = match workspace.tests_everything {
+        true => all.len(),
+        false => 2,
+    };
+    for (suite, engine) in all.into_iter().take(num) {
         run(
-            &format!("yaml-tests: OpenSearch's tests, {engine}"),
-            Command::new(workspace.dev_binary(YAML_PROGRAM)).args(["--engine", engine]),
+            &format!("yaml-tests: {suite}, {engine}"),
+            Command::new(workspace.dev_binary(YAML_PROGRAM))
+                .args(["--suite", suite, "--engine", engine]),
         )?;
     }
     Ok(())

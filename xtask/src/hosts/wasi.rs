@@ -13,10 +13,42 @@ use crate::workspace::Workspace;
 /// Version of wasmtime for ahead-of-time compilation: no other version can run the result.
 const WASMTIME_VERSION: &str = "48.0.2";
 
+/// Form of the component.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Optimised as a whole, as users get it.
+    Release,
+    /// Crate by crate, which takes half of the time. It is longer, and answers the same.
+    Tests,
+}
+
+impl Form {
+    /// Returns the form for tests: the users' one in the full tests.
+    pub(crate) fn of_tests(workspace: &Workspace) -> Self {
+        match workspace.tests_everything {
+            true => Self::Release,
+            false => Self::Tests,
+        }
+    }
+
+    /// Returns the settings that replace those of the profile.
+    fn settings(self) -> &'static [&'static str] {
+        match self {
+            Self::Release => &[],
+            Self::Tests => &[
+                "--config",
+                "profile.guest.lto=\"off\"",
+                "--config",
+                "profile.guest.codegen-units=16",
+            ],
+        }
+    }
+}
+
 /// Builds `<target>/guest/canter-wasi.wasm`, and `canter-wasi.cwasm` if the `wasmtime` command is
 /// available.
-pub(crate) fn build(workspace: &Workspace) -> Result<()> {
-    let component = compile(workspace)?;
+pub(crate) fn build(workspace: &Workspace, form: Form) -> Result<()> {
+    let component = compile(workspace, form)?;
     let Some(wasmtime) = find_wasmtime(workspace) else {
         eprintln!(
             "   wasmtime {WASMTIME_VERSION} is not there, so nothing is compiled ahead of time: \
@@ -40,34 +72,32 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
 }
 
 /// Builds `<target>/guest/canter-wasi.wasm` and returns its path.
-pub(crate) fn compile(workspace: &Workspace) -> Result<PathBuf> {
-    build_program(workspace, "canter-wasi", "wasm32-wasip2", "canter_wasi")
+pub(crate) fn compile(workspace: &Workspace, form: Form) -> Result<PathBuf> {
+    let names = ("canter-wasi", "canter_wasi");
+    build_program(workspace, names, "wasm32-wasip2", form)
 }
 
 /// Builds `<target>/guest/canter-fastly.wasm`.
 pub(crate) fn build_fastly(workspace: &Workspace) -> Result<()> {
-    build_program(workspace, "canter-fastly", "wasm32-wasip1", "canter-fastly").map(drop)
+    let names = ("canter-fastly", "canter-fastly");
+    build_program(workspace, names, "wasm32-wasip1", Form::Release).map(drop)
 }
 
-/// Builds one package for a WASI target and copies the result into the guest's folder.
+/// Builds one package for a WASI target and copies the result, a file of the second name, into the
+/// guest's folder.
 fn build_program(
     workspace: &Workspace,
-    package: &str,
+    (package, file_name): (&str, &str),
     target: &str,
-    file_name: &str,
+    form: Form,
 ) -> Result<PathBuf> {
     ensure_target(workspace, target)?;
     run(
         &format!("{package}: compile to wasm"),
-        &mut workspace.cargo(&[
-            "build",
-            "--package",
-            package,
-            "--profile",
-            "guest",
-            "--target",
-            target,
-        ]),
+        workspace
+            .cargo(&["build", "--package", package, "--profile", "guest"])
+            .args(["--target", target])
+            .args(form.settings()),
     )?;
     let built = workspace
         .target_dir

@@ -27,6 +27,9 @@ const PYTHON: [(&str, &[(&str, &str)]); 2] = [
     ),
 ];
 
+/// Hosts and engines that the JavaScript clients are tested with.
+const JS_HOSTS: [(&str, &str); 2] = [("server", "native"), (WORKER, "wasm")];
+
 /// All hosts and engines. In the full tests, each version is tested with all of them.
 const HOSTS: [(&str, &str); 3] = [("server", "wasm"), ("server", "native"), (WORKER, "wasm")];
 
@@ -51,7 +54,7 @@ pub(crate) fn clients(workspace: &Workspace, args: &[String]) -> Result<()> {
         false => guest::build(workspace)?,
     }
     run_python(workspace)?;
-    npm::run_clients(workspace, JS_TESTS)?;
+    npm::run_clients(workspace, JS_TESTS, &chosen(workspace, &JS_HOSTS))?;
     run_go(workspace)
 }
 
@@ -77,7 +80,7 @@ pub(crate) fn test(workspace: &Workspace) -> Result<()> {
         Some(error) => Err(error),
         None => {
             run_python(workspace)?;
-            npm::run_clients(workspace, JS_TESTS)?;
+            npm::run_clients(workspace, JS_TESTS, &chosen(workspace, &JS_HOSTS))?;
             run_go(workspace)
         }
     }

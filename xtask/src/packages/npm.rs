@@ -71,9 +71,13 @@ pub(crate) fn build(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Tests the server (with both engines) and the Worker with Elasticsearch's JavaScript clients in
-/// the folder `package`. Without npm, they are skipped, except in CI.
-pub(crate) fn run_clients(workspace: &Workspace, package: &str) -> Result<()> {
+/// Tests the hosts and engines with Elasticsearch's JavaScript clients in the folder `package`.
+/// Without npm, they are skipped, except in CI.
+pub(crate) fn run_clients(
+    workspace: &Workspace,
+    package: &str,
+    hosts: &[(&str, &str)],
+) -> Result<()> {
     if let Err(error) = check_npm() {
         if env::var_os("CI").is_none() {
             eprintln!("   SKIPPED Elasticsearch's JavaScript client: {error:#}");
@@ -82,7 +86,7 @@ pub(crate) fn run_clients(workspace: &Workspace, package: &str) -> Result<()> {
         return Err(error);
     }
     install(workspace, package)?;
-    for (host, engine) in [("server", "wasm"), ("server", "native"), ("worker", "wasm")] {
+    for (host, engine) in hosts {
         let mut tests = npm(workspace, package, &["test"]);
         tests
             .env("CANTER", workspace.dev_binary("canter"))

@@ -47,7 +47,7 @@ pub(crate) fn install_for_hosts(workspace: &Workspace) -> Result<()> {
         ),
         ("Deno and the driver of browsers", javascript::install),
         ("Chromium", chromium::install),
-        ("OpenSearch's YAML tests", rest_spec::install),
+        ("YAML tests", rest_spec::install),
     ] {
         // The test reports the hosts that it skips.
         if let Err(error) = install(workspace) {

@@ -1,4 +1,4 @@
-//! OpenSearch's YAML tests, which it publishes as an artefact of Maven under the Apache License.
+//! The YAML tests of OpenSearch and Elasticsearch 7.10, published as artefacts of Maven under the Apache License.
 
 use std::env;
 use std::fs::{self, File};
@@ -12,28 +12,60 @@ use super::{find, install_debian, once};
 use crate::step::run_quietly;
 use crate::workspace::Workspace;
 
-const VERSION: &str = "3.1.0";
-/// BLAKE3 checksum of the artefact.
-const CHECKSUM: &str = "ad65e3091bffccb5a4d21154aaedbe181088e3939b2b0d4eac35cbb596fbac3b";
+/// Published artefact.
+struct Artefact {
+    what: &'static str,
+    group: &'static str,
+    version: &'static str,
+    /// Folder below that of the tools.
+    folder: &'static str,
+    /// BLAKE3 checksum.
+    checksum: &'static str,
+}
+
+const OPENSEARCH: Artefact = Artefact {
+    what: "OpenSearch's YAML tests",
+    group: "org.opensearch",
+    version: "3.1.0",
+    folder: "rest-api-spec",
+    checksum: "ad65e3091bffccb5a4d21154aaedbe181088e3939b2b0d4eac35cbb596fbac3b",
+};
+
+const ELASTICSEARCH: Artefact = Artefact {
+    what: "Elasticsearch's YAML tests",
+    group: "org.elasticsearch",
+    version: "7.10.2",
+    folder: "elastic-rest-api-spec",
+    checksum: "6affe4a7f353bdf8acbbd245db187e7bff7d70d14d10641e291a2dc3135a1201",
+};
+
 const PLUGIN: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy";
 
-/// Downloads the artefact with Maven, and unpacks it below `<target>/tools/rest-api-spec`.
+/// Downloads the artefacts with Maven, and unpacks each below `<target>/tools`.
 pub(crate) fn install(workspace: &Workspace) -> Result<()> {
-    let folder = workspace.tools_dir().join("rest-api-spec");
-    once("OpenSearch's YAML tests", VERSION, &folder, || {
-        let mvn = find_maven()?;
-        run_quietly(
-            Command::new(mvn)
-                .args(["--quiet", "--batch-mode", PLUGIN])
-                .arg(format!("-Dartifact=org.opensearch:rest-api-spec:{VERSION}"))
-                .arg(format!("-DoutputDirectory={}", folder.display()))
-                .current_dir(&folder),
-        )?;
-        unpack(
-            &folder.join(format!("rest-api-spec-{VERSION}.jar")),
-            &folder,
-        )
-    })
+    for artefact in [OPENSEARCH, ELASTICSEARCH] {
+        artefact.install(workspace)?;
+    }
+    Ok(())
+}
+
+impl Artefact {
+    fn install(&self, workspace: &Workspace) -> Result<()> {
+        let folder = workspace.tools_dir().join(self.folder);
+        once(self.what, self.version, &folder, || {
+            let mvn = find_maven()?;
+            let name = format!("{}:rest-api-spec:{}", self.group, self.version);
+            run_quietly(
+                Command::new(mvn)
+                    .args(["--quiet", "--batch-mode", PLUGIN])
+                    .arg(format!("-Dartifact={name}"))
+                    .arg(format!("-DoutputDirectory={}", folder.display()))
+                    .current_dir(&folder),
+            )?;
+            let archive = folder.join(format!("rest-api-spec-{}.jar", self.version));
+            unpack(&archive, &folder, self.checksum)
+        })
+    }
 }
 
 fn find_maven() -> Result<&'static str> {
@@ -47,13 +79,13 @@ fn find_maven() -> Result<&'static str> {
     Ok("mvn")
 }
 
-fn unpack(archive: &Path, folder: &Path) -> Result<()> {
+fn unpack(archive: &Path, folder: &Path, checksum: &str) -> Result<()> {
     let bytes = fs::read(archive);
     let bytes = bytes.with_context(|| format!("cannot read {}", archive.display()))?;
     let found = blake3::hash(&bytes).to_hex();
     ensure!(
-        &*found == CHECKSUM,
-        "{} has the checksum {found}, not {CHECKSUM}",
+        &*found == checksum,
+        "{} has the checksum {found}, not {checksum}",
         archive.display()
     );
     let mut archive = ZipArchive::new(File::open(archive)?)?;

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use canter_index_builder::{FindOptions, build_part, may_be_several, write_receipt};
 use clap::Args;
 
-use super::publish::text_of_dropped;
+use super::publish::{text_of_blank, text_of_dropped};
 use crate::commands::index::ingest::{IngestArgs, open_index, options_of, with_ids};
 use crate::exit::{WrongUse, note};
-use crate::render::{IngestProgress, numbers};
+use crate::render::{IngestProgress, clean_text, numbers};
 
 const AFTER_HELP: &str = "\
 Each machine builds and uploads the splits of its part of the inputs and writes a receipt. `canter
@@ -116,13 +116,17 @@ pub(crate) fn run(args: &BuildArgs) -> Result<()> {
         },
     }
     note(format_args!(
-        "part {index} of {of}: {} became {} in {}; {} rejected{}",
+        "part {index} of {of}: {} became {} in {}; {} rejected{}{}",
         numbers::counted(num_mine, "input"),
         numbers::counted(receipt.num_docs(), "document"),
         numbers::counted(receipt.num_splits(), "split"),
         numbers::counted(receipt.num_rejected_docs, "line"),
         text_of_dropped(receipt.num_dropped_docs),
+        text_of_blank(receipt.num_blank_lines),
     ));
+    for warning in &receipt.warnings {
+        note(format_args!("warning: {}", clean_text(warning)));
+    }
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::build::uri_of;
 use crate::args::{Format, FormatArg};
 use crate::exit::WrongUse;
-use crate::render::{Screen, numbers};
+use crate::render::{Screen, clean_text, numbers};
 
 /// Arguments of `canter split publish`.
 #[derive(Debug, Args)]
@@ -61,6 +61,8 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
     let num_lines = sum(|receipt| receipt.num_lines);
     let num_rejected = sum(|receipt| receipt.num_rejected_docs);
     let num_dropped = sum(|receipt| receipt.num_dropped_docs);
+    let num_blank = sum(|receipt| receipt.num_blank_lines);
+    let warnings: Vec<&String> = receipts.iter().flat_map(|part| &part.warnings).collect();
     let mut out = io::stdout().lock();
     match args.format.on(screen) {
         Format::Json => writeln!(
@@ -73,6 +75,8 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
                 "num_known_docs": published.num_known_docs,
                 "num_rejected_docs": num_rejected,
                 "num_dropped_docs": num_dropped,
+                "num_blank_lines": num_blank,
+                "warnings": warnings,
                 "num_published_splits": published.num_published_splits,
                 "num_known_splits": published.num_known_splits,
                 "num_live_splits": published.num_live_splits,
@@ -81,13 +85,17 @@ pub(crate) fn run(args: &PublishArgs, screen: &Screen) -> Result<()> {
         Format::Table => {
             writeln!(
                 out,
-                "published {} in {}, of {}; {} rejected{}",
+                "published {} in {}, of {}; {} rejected{}{}",
                 numbers::counted(published.num_published_docs, "document"),
                 numbers::counted(published.num_published_splits, "split"),
                 numbers::counted(receipts.len() as u64, "receipt"),
                 numbers::counted(num_rejected, "line"),
                 text_of_dropped(num_dropped),
+                text_of_blank(num_blank),
             )?;
+            for warning in warnings {
+                writeln!(out, "warning: {}", clean_text(warning))?;
+            }
             if published.num_known_splits > 0 {
                 writeln!(
                     out,
@@ -105,6 +113,14 @@ pub(super) fn text_of_dropped(num_dropped: u64) -> String {
     match num_dropped {
         0 => String::new(),
         num => format!(", {} dropped", numbers::count(num)),
+    }
+}
+
+/// Returns a note on blank lines, if any.
+pub(super) fn text_of_blank(num_blank: u64) -> String {
+    match num_blank {
+        0 => String::new(),
+        num => format!(", {} skipped", numbers::counted(num, "blank line")),
     }
 }
 

@@ -5,7 +5,7 @@ use super::tokenizer::custom_tokenizers;
 use crate::config::read::node::{MapReader, Node, Result};
 use crate::config::read::read_field::{field_mappings, json_options};
 use crate::config::read::read_settings;
-use crate::config::{DocMapping, FieldKind, FieldMapping, IndexConfig, Mode};
+use crate::config::{DocMapping, FieldKind, FieldMapping, IndexConfig, Mode, ShownSource};
 
 const VERSIONS: [&str; 6] = ["0.4", "0.5", "0.6", "0.7", "0.8", "0.9"];
 
@@ -68,7 +68,7 @@ fn check_index_id(id: &str) -> std::result::Result<(), String> {
 }
 
 fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
-    const KEYS: [&str; 18] = [
+    const KEYS: [&str; 19] = [
         "mode",
         "field_mappings",
         "added_fields",
@@ -87,6 +87,7 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         "ignore_malformed",
         "coerce",
         "elasticsearch_mapping",
+        "shown_source",
     ];
     const MODES: [(&str, Mode); 3] = [
         ("dynamic", Mode::Dynamic),
@@ -131,6 +132,17 @@ fn doc_mapping(node: Option<&Node>) -> Result<DocMapping> {
         ignore_malformed: map.bool("ignore_malformed", false)?,
         coerce: map.bool("coerce", false)?,
         elasticsearch_mapping: map.str("elasticsearch_mapping")?,
+        shown_source: map.get("shown_source").map(shown_source).transpose()?,
+    })
+}
+
+fn shown_source(node: &Node) -> Result<ShownSource> {
+    let keys = ["includes", "excludes", "stored_fields"];
+    let map = MapReader::new(node, "doc_mapping.shown_source", "shown_source", &keys)?;
+    Ok(ShownSource {
+        includes: map.str_list("includes")?,
+        excludes: map.str_list("excludes")?,
+        stored_fields: map.str_list("stored_fields")?,
     })
 }
 

@@ -6,9 +6,10 @@ use crate::config::read::node::{MapReader, Node, NodeValue, Result};
 use crate::config::read::read_text::{
     Search, concatenate, only_if_indexed, search, text_indexing, text_options,
 };
+use crate::config::read::sub_fields::check_sub_fields;
 use crate::config::{
     BytesFormat, BytesKind, ConfigError, DateKind, FieldKind, FieldMapping, GeoPointKind, JsonKind,
-    Normalizer, NullValue, NumericKind,
+    Normalizer, NullValue, NumericKind, RangeKind, RangeOf,
 };
 use crate::datetime::{DateInput, DateOutput};
 use crate::mapper::RESERVED_NAMES;
@@ -16,8 +17,8 @@ use crate::mapper::RESERVED_NAMES;
 /// Maximum nesting of objects in a config. Documents may nest deeper inside `json` fields.
 const MAX_OBJECT_DEPTH: usize = 32;
 
-const TYPES: &str = "text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, json, array<…> of these, object, nested, \
-     concatenate";
+const TYPES: &str = "text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, integer_range, long_range, \
+     float_range, double_range, date_range, ip_range, json, array<…> of these, object, nested, concatenate";
 
 pub(in crate::config) fn field_mappings(
     nodes: &[Node],
@@ -69,31 +70,30 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
     };
     let mut allowed = vec!["name", "type", "description"];
     allowed.extend(own_keys);
+    let has_subs = !matches!(type_name, "object" | "nested" | "json" | "concatenate")
+        && depth < MAX_OBJECT_DEPTH;
+    if has_subs {
+        allowed.extend(["sub_fields", "aliases"]);
+    }
     let map = MapReader::new(node, path, &what, &allowed)?;
     let search = search(&map, &what, type_name)?;
     let kind = kind(type_name, &map, &what, &search, depth)?;
-    let fast = match kind {
-        FieldKind::Object(_) => None,
-        // Sorting and grids need the column.
-        FieldKind::GeoPoint(_) if !map.has("fast") => Some(Normalizer::Raw),
-        _ => fast(&map)?,
-    };
-    if fast.is_some() && inner.is_some() && matches!(kind, FieldKind::Bytes(_)) {
-        return Err(map.error(
-            "fast",
-            format!("{what}: \"fast\" is not allowed for array<bytes>"),
-        ));
-    }
-    let null_value = null_value(&map)?;
-    if let (FieldKind::GeoPoint(_), Some(value)) = (&kind, &null_value)
-        && let Err(problem) = value.as_point()
-    {
-        return Err(map.error("null_value", format!("{what}: {problem}")));
-    }
+    let fast = column(&map, &what, &kind, inner.is_some())?;
+    let null_value = null_value(&map, &what, &kind)?;
     let needle = map.bool("needle", false)?;
     if needle && !search.indexed {
         return Err(only_if_indexed(&map, "needle", &what));
     }
+    let sub_fields = match map.has("sub_fields") {
+        // Those have none themselves.
+        true => field_mappings(
+            map.seq("sub_fields")?,
+            &map.at("sub_fields"),
+            MAX_OBJECT_DEPTH,
+        )?,
+        false => Vec::new(),
+    };
+    check_sub_fields(&map, &what, &kind, &sub_fields)?;
     let ignores_malformed =
         !matches!(kind, FieldKind::GeoPoint(_)) && map.bool("ignore_malformed", false)?;
     Ok(FieldMapping {
@@ -109,8 +109,36 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         constant: map.str("constant")?,
         ignore_malformed: ignores_malformed,
         needle,
+        sub_fields,
+        aliases: map.str_list("aliases")?,
+        counted_by: map.str("counted_by")?,
         kind,
     })
+}
+
+/// Reads `fast`.
+fn column(
+    map: &MapReader<'_>,
+    what: &str,
+    kind: &FieldKind,
+    is_list: bool,
+) -> Result<Option<Normalizer>> {
+    let fast = match kind {
+        FieldKind::Range(_) if map.bool("fast", false)? => {
+            return Err(map.error("fast", format!("{what}: ranges have no fast field")));
+        }
+        FieldKind::Object(_) | FieldKind::Range(_) => None,
+        // Sorting and grids need the column.
+        FieldKind::GeoPoint(_) if !map.has("fast") => Some(Normalizer::Raw),
+        _ => fast(map)?,
+    };
+    match fast.is_some() && is_list && matches!(kind, FieldKind::Bytes(_)) {
+        true => Err(map.error(
+            "fast",
+            format!("{what}: \"fast\" is not allowed for array<bytes>"),
+        )),
+        false => Ok(fast),
+    }
 }
 
 fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
@@ -123,6 +151,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "record",
             "fieldnorms",
             "fields",
+            "completion",
             "fast",
             "ignore_above",
             "null_value",
@@ -175,6 +204,7 @@ fn keys_of_typed(type_name: &str) -> Option<&'static [&'static str]> {
             "ignore_malformed",
             "coerce",
             "output_format",
+            "counted_by",
         ],
         "bool" => &[
             "stored",
@@ -191,6 +221,14 @@ fn keys_of_typed(type_name: &str) -> Option<&'static [&'static str]> {
             "null_value",
             "ignore_malformed",
         ],
+        "date_range" => &[
+            "stored",
+            "indexed",
+            "fast",
+            "input_formats",
+            "ignore_malformed",
+        ],
+        other if range_of(other).is_some() => &["stored", "indexed", "fast", "ignore_malformed"],
         "ip" => &[
             "stored",
             "indexed",
@@ -243,7 +281,14 @@ fn kind(
             })
         }
         "json" => FieldKind::Json(json_options(map, what, search)?),
-        _ => {
+        other => {
+            if let Some(of) = range_of(other) {
+                let input_formats = match of {
+                    RangeOf::Date => input_formats(map, what)?,
+                    _ => Vec::new(),
+                };
+                return Ok(FieldKind::Range(RangeKind { of, input_formats }));
+            }
             let fields = field_mappings(
                 map.seq("field_mappings")?,
                 &map.at("field_mappings"),
@@ -337,11 +382,11 @@ pub(in crate::config) fn ignore_above(map: &MapReader<'_>) -> Result<Option<u32>
 }
 
 /// Reads the value in place of `null`.
-fn null_value(map: &MapReader<'_>) -> Result<Option<NullValue>> {
+fn null_value(map: &MapReader<'_>, what: &str, kind: &FieldKind) -> Result<Option<NullValue>> {
     let Some(node) = map.get("null_value") else {
         return Ok(None);
     };
-    Ok(Some(match &node.value {
+    let value = match &node.value {
         NodeValue::Bool(value) => NullValue::Bool(*value),
         NodeValue::Number(text) | NodeValue::Str(text) => NullValue::Text(text.clone()),
         NodeValue::Null => return Ok(None),
@@ -352,7 +397,13 @@ fn null_value(map: &MapReader<'_>) -> Result<Option<NullValue>> {
             );
             return Err(map.error("null_value", message));
         }
-    }))
+    };
+    match (kind, value.as_point()) {
+        (FieldKind::GeoPoint(_), Err(problem)) => {
+            Err(map.error("null_value", format!("{what}: {problem}")))
+        }
+        _ => Ok(Some(value)),
+    }
 }
 
 fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
@@ -362,24 +413,7 @@ fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
         ("microseconds", DateTimePrecision::Microseconds),
         ("nanoseconds", DateTimePrecision::Nanoseconds),
     ];
-    let mut input_formats = Vec::new();
-    for (i, text) in map.str_list("input_formats")?.iter().enumerate() {
-        let format = DateInput::parse(text).map_err(|message| {
-            let line = map
-                .seq("input_formats")
-                .ok()
-                .and_then(|s| s.get(i))
-                .map_or(0, |n| n.line);
-            let message = format!("\"input_formats\" in {what}: {message}");
-            ConfigError::at(line, format!("{}[{i}]", map.at("input_formats")), message)
-        })?;
-        if !input_formats.contains(&format) {
-            input_formats.push(format);
-        }
-    }
-    if input_formats.is_empty() {
-        input_formats = vec![DateInput::Rfc3339, DateInput::UnixTimestamp];
-    }
+    let input_formats = input_formats(map, what)?;
     let output_format = match map.str("output_format")? {
         None => DateOutput::Rfc3339,
         Some(text) => DateOutput::parse(&text).map_err(|message| {
@@ -401,6 +435,32 @@ fn date(map: &MapReader<'_>, what: &str) -> Result<DateKind> {
         output_format,
         precision,
     })
+}
+
+/// Reads the formats of dates in documents.
+fn input_formats(map: &MapReader<'_>, what: &str) -> Result<Vec<DateInput>> {
+    let mut input_formats = Vec::new();
+    for (i, text) in map.str_list("input_formats")?.iter().enumerate() {
+        let format = DateInput::parse(text).map_err(|message| {
+            let written = map.seq("input_formats").ok().and_then(|s| s.get(i));
+            let line = written.map_or(0, |node| node.line);
+            let message = format!("\"input_formats\" in {what}: {message}");
+            ConfigError::at(line, format!("{}[{i}]", map.at("input_formats")), message)
+        })?;
+        if !input_formats.contains(&format) {
+            input_formats.push(format);
+        }
+    }
+    if input_formats.is_empty() {
+        input_formats = vec![DateInput::Rfc3339, DateInput::UnixTimestamp];
+    }
+    Ok(input_formats)
+}
+
+/// Returns the type of the ends of ranges of a type.
+fn range_of(type_name: &str) -> Option<RangeOf> {
+    let mut all = RangeOf::ALL.into_iter();
+    all.find(|of| of.type_name() == type_name)
 }
 
 /// Checks that a field may have a name: any text of 1 to 255 bytes without control characters (columns end their names

@@ -18,10 +18,22 @@ pub(in crate::config) fn search_settings(node: Option<&Node>) -> Result<SearchSe
         node,
         "search_settings",
         "search_settings",
-        &["default_search_fields"],
+        &[
+            "default_search_fields",
+            "max_analyzed_offset",
+            "fields_with_offsets",
+            "max_slices_per_scroll",
+        ],
     )?;
+    let number = |key: &str| -> Result<Option<u32>> {
+        let number = map.u64(key, 0, 1, u64::from(u32::MAX))?;
+        Ok(u32::try_from(number).ok().filter(|_| map.has(key)))
+    };
     Ok(SearchSettings {
         default_search_fields: map.str_list("default_search_fields")?,
+        max_analyzed_offset: number("max_analyzed_offset")?,
+        fields_with_offsets: map.str_list("fields_with_offsets")?,
+        max_slices_per_scroll: number("max_slices_per_scroll")?,
     })
 }
 

@@ -3,6 +3,7 @@
 use tantivy::schema::IndexRecordOption;
 
 use crate::config::read::node::{MapReader, Node, NodeValue, Result};
+use crate::config::read::read_completion::completion;
 use crate::config::{ConcatenateKind, ConfigError, TextKind, TextVariant};
 use crate::tokenizers;
 
@@ -233,6 +234,7 @@ pub(in crate::config) fn text_options(
         fieldnorms,
         variants,
         whole_values,
+        completion: completion(map)?.map(Box::new),
     })
 }
 
@@ -312,6 +314,7 @@ pub(in crate::config) fn concatenate(map: &MapReader<'_>) -> Result<ConcatenateK
             fieldnorms: map.bool("fieldnorms", false)?,
             variants: Vec::new(),
             whole_values: Vec::new(),
+            completion: None,
         },
     })
 }

@@ -6,12 +6,14 @@ use std::num::IntErrorKind;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
 use tantivy::DateTime;
 
 use super::walk::Walk;
 use crate::config::{BytesFormat, FieldKind};
 use crate::datetime::{self, DateInput, DateParseError, Number};
 use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
+use crate::mapper::schema::doc_mapper::DocMapper;
 use crate::mapper::tree::Leaf;
 
 /// JSON scalar. `U64` is only used above `i64::MAX`.
@@ -64,6 +66,74 @@ impl<'m> Walk<'m> {
     }
 }
 
+impl DocMapper {
+    /// Returns the number of words that a tokenizer makes of a text.
+    #[cold]
+    fn num_words(&self, tokenizer: &str, text: &str) -> i64 {
+        let mut num_words = 0;
+        if let Some(mut analyzer) = self.analyzers.0.get(tokenizer) {
+            analyzer.token_stream(text).process(&mut |_| num_words += 1);
+        }
+        num_words
+    }
+}
+
+/// Values of documents as their fields have them.
+impl DocMapper {
+    /// Returns the number of words that a field has in place of a value; `None` for other fields and values.
+    pub fn num_words_of(&self, path: &str, value: &Value) -> Option<i64> {
+        let leaf = self.leaf_at(path)?;
+        let tokenizer = leaf.counted_by.as_ref()?;
+        Some(self.num_words(tokenizer, &scalar_of(value)?.text()))
+    }
+
+    /// Returns a value of a document as a field with one of its further names has it. `None` if that field does not
+    /// accept it.
+    pub fn value_as(&self, name: &str, value: &Value) -> Option<Value> {
+        let Some(leaf) = self.leaf_at(name) else {
+            return self.text_as(name, value).map(Value::from);
+        };
+        if let Some(num_words) = self.num_words_of(name, value) {
+            return Some(num_words.into());
+        }
+        let given = scalar_of(value)?;
+        let converted = match self.coerces {
+            true => coerced(&leaf.kind, given),
+            false => None,
+        };
+        let scalar = converted.as_ref().map_or(given, Coerced::as_scalar);
+        match (&leaf.kind, scalar) {
+            (FieldKind::I64(own), _) => to_i64(scalar, own.coerce).ok().map(Value::from),
+            (FieldKind::U64(own), _) => to_u64(scalar, own.coerce).ok().map(Value::from),
+            (FieldKind::F64(own), _) => to_f64(scalar, own.coerce).ok().map(Value::from),
+            (FieldKind::Bool, Scalar::Bool(value)) => Some(value.into()),
+            (FieldKind::Bool, _) => None,
+            (FieldKind::Ip, _) => {
+                let ip: IpAddr = scalar.text().parse().ok()?;
+                Some(ip.to_string().into())
+            }
+            (FieldKind::Date(date), _) => {
+                let date = to_date(scalar, &date.input_formats);
+                date.ok().map(|_| value.clone())
+            }
+            _ => self.text_as(name, value).map(Value::from),
+        }
+    }
+}
+
+fn scalar_of(value: &Value) -> Option<Scalar<'_>> {
+    Some(match value {
+        Value::String(text) => Scalar::Str(text),
+        Value::Bool(value) => Scalar::Bool(*value),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Scalar::I64(number),
+            (None, Some(number)) => Scalar::U64(number),
+            (None, None) => Scalar::F64(number.as_f64()?),
+        },
+        Value::Null | Value::Array(_) | Value::Object(_) => return None,
+    })
+}
+
 impl Walk<'_> {
     /// Adds the value to the document.
     #[inline]
@@ -79,8 +149,37 @@ impl Walk<'_> {
             .map_err(|reason| refuse(leaf, reason, &scalar.describe()))
     }
 
+    /// Adds the value that the config has in place of `null`; a field of numbers of words has the number itself.
+    #[cold]
+    pub(in crate::mapper) fn add_substitute(
+        &mut self,
+        leaf: &Leaf,
+        scalar: Scalar<'_>,
+    ) -> std::result::Result<(), DocError> {
+        if let Some(constant) = &leaf.constant {
+            return check_constant(leaf, constant, scalar);
+        }
+        if leaf.is_absent {
+            return Ok(());
+        }
+        self.add_converted(leaf, scalar)
+            .map_err(|reason| refuse(leaf, reason, &scalar.describe()))
+    }
+
     #[inline]
     fn try_add_scalar(&mut self, leaf: &Leaf, scalar: Scalar<'_>) -> Result<()> {
+        if leaf.is_absent {
+            return Ok(());
+        }
+        if let Some(tokenizer) = &leaf.counted_by {
+            let num_words = self.mapper.num_words(tokenizer, &scalar.text());
+            return self.add_typed(leaf, Scalar::I64(num_words));
+        }
+        self.add_converted(leaf, scalar)
+    }
+
+    #[inline]
+    fn add_converted(&mut self, leaf: &Leaf, scalar: Scalar<'_>) -> Result<()> {
         if self.mapper.coerces
             && let Some(converted) = coerced(&leaf.kind, scalar)
         {
@@ -341,7 +440,8 @@ pub(in crate::mapper) fn refuse(leaf: &Leaf, reason: DocErrorReason, got: &str) 
     )
 }
 
-fn expected(leaf: &Leaf) -> String {
+/// Describes the values that a field accepts.
+pub(super) fn expected(leaf: &Leaf) -> String {
     let coerced = |what: &str, coerce: bool| match coerce {
         true => format!("{what}, or a string with one"),
         false => what.to_string(),
@@ -359,6 +459,7 @@ fn expected(leaf: &Leaf) -> String {
         FieldKind::Ip => "an IPv4 or IPv6 address".to_string(),
         FieldKind::Bytes(bytes) => format!("a {} string", bytes.input_format.as_str()),
         FieldKind::GeoPoint(_) => "a geo_point".to_string(),
+        FieldKind::Range(range) => format!("a range ({})", range.of.type_name()),
         FieldKind::Json(_) | FieldKind::Object(_) => "an object".to_string(),
     }
 }

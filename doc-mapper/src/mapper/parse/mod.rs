@@ -1,5 +1,6 @@
 //! From a JSON line, or the members of a document, to an encoded document.
 
+mod completions;
 pub(super) mod json_value;
 pub(super) mod leaf;
 pub(super) mod members;

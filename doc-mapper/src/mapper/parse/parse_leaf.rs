@@ -24,8 +24,12 @@ impl<'de> DeserializeSeed<'de> for LeafSeed<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        match self.leaf.kind {
-            FieldKind::GeoPoint(kind) => self.add_places(kind, deserializer),
+        match &self.leaf.kind {
+            FieldKind::GeoPoint(kind) => self.add_places(*kind, deserializer),
+            FieldKind::Text(text) if text.completion.is_some() => {
+                self.keep_completion(deserializer)
+            }
+            FieldKind::Range(kind) => self.add_spans(kind, deserializer),
             _ => deserializer.deserialize_any(self),
         }
     }
@@ -34,31 +38,28 @@ impl<'de> DeserializeSeed<'de> for LeafSeed<'_, '_> {
 impl LeafSeed<'_, '_> {
     #[inline]
     fn add<E: Error>(self, scalar: Scalar<'_>) -> Result<(), E> {
-        match self.walk.add_scalar(self.leaf, scalar) {
-            Ok(()) => Ok(()),
-            Err(_) if self.leaf.ignores_malformed => {
-                self.walk.ignore_scalar(self.leaf, scalar);
-                Ok(())
-            }
-            Err(error) => Err(self.walk.fail(error)),
-        }
+        let LeafSeed { walk, leaf, .. } = self;
+        add_to(walk, leaf, scalar)?;
+        let mut subs = leaf.subs.iter();
+        subs.try_for_each(|(_, own)| add_to(walk, own, scalar))
     }
 
-    /// Adds the value in place of `null`, if the field has one.
+    /// Adds the values in place of `null`: each field has its own, or none.
     fn add_null<E: Error>(self) -> Result<(), E> {
-        let leaf = self.leaf;
-        match &leaf.null_value {
-            None => Ok(()),
-            Some(NullValue::Bool(value)) => self.add(Scalar::Bool(*value)),
-            Some(NullValue::Text(text)) => {
-                let is_text = matches!(leaf.kind, FieldKind::Text(_) | FieldKind::Ip);
-                match (text.parse::<i64>(), text.parse::<f64>()) {
-                    (Ok(number), _) if !is_text => self.add(Scalar::I64(number)),
-                    (_, Ok(number)) if !is_text => self.add(Scalar::F64(number)),
-                    _ => self.add(Scalar::Str(text)),
-                }
+        let LeafSeed { walk, leaf, .. } = self;
+        let subs = leaf.subs.iter().map(|(_, own)| own);
+        for leaf in std::iter::once(leaf).chain(subs) {
+            let Some(value) = &leaf.null_value else {
+                continue;
+            };
+            let value = in_place_of_null(leaf, value);
+            match walk.add_substitute(leaf, value) {
+                Ok(()) => {}
+                Err(_) if leaf.ignores_malformed => walk.ignore_scalar(leaf, value),
+                Err(error) => return Err(walk.fail(error)),
             }
         }
+        Ok(())
     }
 
     /// Notes that a value is ignored that was skipped, or refuses it.
@@ -72,6 +73,33 @@ impl LeafSeed<'_, '_> {
             _ => DocErrorReason::WrongType,
         };
         Err(self.walk.fail(refuse(self.leaf, reason, got)))
+    }
+}
+
+/// Adds a value to a field, which may ignore a malformed one.
+#[inline]
+fn add_to<'m, E: Error>(walk: &mut Walk<'m>, leaf: &'m Leaf, scalar: Scalar<'_>) -> Result<(), E> {
+    match walk.add_scalar(leaf, scalar) {
+        Ok(()) => Ok(()),
+        Err(_) if leaf.ignores_malformed => {
+            walk.ignore_scalar(leaf, scalar);
+            Ok(())
+        }
+        Err(error) => Err(walk.fail(error)),
+    }
+}
+
+fn in_place_of_null<'m>(leaf: &Leaf, value: &'m NullValue) -> Scalar<'m> {
+    match value {
+        NullValue::Bool(value) => Scalar::Bool(*value),
+        NullValue::Text(text) => {
+            let is_text = matches!(leaf.kind, FieldKind::Text(_) | FieldKind::Ip);
+            match (text.parse::<i64>(), text.parse::<f64>()) {
+                (Ok(number), _) if !is_text => Scalar::I64(number),
+                (_, Ok(number)) if !is_text => Scalar::F64(number),
+                _ => Scalar::Str(text),
+            }
+        }
     }
 }
 

@@ -1,14 +1,16 @@
-//! Parser of the value of a `geo_point`: one point or an array of them, in any notation.
+//! Parser of values that are objects or lists to JSON and one value to a field: points in any notation, and ranges.
 
 use canter_geo::{Point, read_points};
 use serde::Deserialize as _;
 use serde::de::Deserializer;
 use serde_json::Value;
 
+use super::leaf::expected;
 use super::parse_leaf::LeafSeed;
 use super::walk::MAX_DEPTH;
-use crate::config::GeoPointKind;
+use crate::config::{GeoPointKind, RangeKind};
 use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
+use crate::mapper::tree::Leaf;
 
 impl LeafSeed<'_, '_> {
     /// Adds the codes of all points of a value, or of none if one is malformed.
@@ -50,16 +52,53 @@ impl LeafSeed<'_, '_> {
                 walk.ignored.push(&leaf.path);
                 Ok(())
             }
-            Err(problem) => {
-                let message = format!(
-                    "expected a geo_point, got {}: {problem}",
-                    shorten(&value.to_string())
-                );
-                let error = DocError::new(DocErrorReason::WrongType, leaf.path.as_str(), message);
-                Err(walk.fail(error))
-            }
+            Err(problem) => Err(walk.fail(no_value(leaf, &value, &problem))),
         }
     }
+
+    /// Adds the terms of all ranges of a value, or of none if one is malformed.
+    pub(super) fn add_spans<'de, D: Deserializer<'de>>(
+        self,
+        kind: &RangeKind,
+        deserializer: D,
+    ) -> Result<(), D::Error> {
+        let LeafSeed { walk, leaf, depth } = self;
+        let value = Value::deserialize(deserializer)?;
+        let given = match &value {
+            Value::Array(items) if leaf.multi_valued => items.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        let given = given.iter().filter(|value| !value.is_null());
+        let terms: Result<Vec<Vec<u8>>, String> = given.map(|value| kind.read(value)).collect();
+        match terms {
+            Ok(terms) => {
+                for term in &terms {
+                    walk.document.add_bytes(leaf.field, term);
+                }
+                if !terms.is_empty() {
+                    walk.presence.extend(leaf.presence);
+                }
+                Ok(())
+            }
+            Err(_)
+                if leaf.ignores_malformed
+                    && is_shallow(&value, MAX_DEPTH.saturating_sub(depth)) =>
+            {
+                walk.ignored.push(&leaf.path);
+                Ok(())
+            }
+            Err(problem) => Err(walk.fail(no_value(leaf, &value, &problem))),
+        }
+    }
+}
+
+fn no_value(leaf: &Leaf, value: &Value, problem: &str) -> DocError {
+    let message = format!(
+        "expected {}, got {}: {problem}",
+        expected(leaf),
+        shorten(&value.to_string())
+    );
+    DocError::new(DocErrorReason::WrongType, leaf.path.as_str(), message)
 }
 
 /// Returns whether a value nests at most `depth` levels of objects and arrays.

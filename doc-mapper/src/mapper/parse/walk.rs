@@ -64,6 +64,8 @@ pub(in crate::mapper) struct Walk<'m> {
     num_path_bytes: u64,
     /// Paths of the fields whose values were ignored as malformed.
     pub(in crate::mapper) ignored: Vec<&'m str>,
+    /// Values of completions, whose entries are made once the document is known.
+    pub(super) completions: Vec<(&'m Leaf, serde_json::Value)>,
     /// Error to return: serde's errors only carry text.
     pub(super) error: Option<DocError>,
 }
@@ -79,6 +81,7 @@ impl<'m> Walk<'m> {
             deepest: 0,
             num_path_bytes: 0,
             ignored: Vec::new(),
+            completions: Vec::new(),
             error: None,
         }
     }
@@ -225,6 +228,7 @@ fn syntax_error(error: &serde_json::Error, text: &str) -> DocError {
 
 impl Walk<'_> {
     pub(super) fn finish(&mut self, extra: Entries<'_>, text: &str) {
+        self.add_completions(text);
         let mapper = self.mapper;
         let has_extra = !extra.is_empty();
         if let (Some(dynamic), true) = (&mapper.dynamic, has_extra) {

@@ -10,16 +10,19 @@ use tantivy::tokenizer::TokenizerManager;
 use super::concatenate::concatenate;
 use crate::config::{
     ConfigError, CustomTokenizer, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode,
+    SearchSettings, ShownSource,
 };
 use crate::field_path::{escape_segment, join_path, split_path};
 use crate::mapper::DYNAMIC_FIELD;
 use crate::mapper::parse::presence::PathHasher;
 use crate::mapper::schema::field_options::{
     as_mapping, bytes_options, code_options, date_options, ip_options, json_options,
-    numeric_options, text_options,
+    numeric_options, span_options, text_options,
 };
-use crate::mapper::schema::numbering::{Numbering, OwnFields, in_order_of_addition};
-use crate::mapper::schema::own_leaves::{Constant, constants_of, document_size_leaf, ignored_of};
+use crate::mapper::schema::numbering::{Numbering, in_order_of_addition};
+use crate::mapper::schema::own_leaves::{
+    Constant, constants_of, document_size_leaf, has_verbatim, ignored_of, own_fields,
+};
 use crate::mapper::terms::TermBounds;
 use crate::mapper::tree::{Child, Leaf, ObjectNode};
 use crate::mapper::views::Views;
@@ -73,7 +76,8 @@ pub struct DocMapper {
     has_former_dynamic: bool,
     id_field: Option<String>,
     tag_fields: Vec<String>,
-    default_search_fields: Vec<String>,
+    search_settings: SearchSettings,
+    shown_source: Option<ShownSource>,
     docstore: DocstoreSettings,
     /// Maximum lengths of whole values in fields, distinct.
     limits_of_values: Vec<u32>,
@@ -163,7 +167,8 @@ impl DocMapper {
             has_former_dynamic: has_dynamic && !mapping.added_fields.is_empty(),
             id_field: mapping.id_field.clone(),
             tag_fields: mapping.tag_fields.clone(),
-            default_search_fields: config.search_settings.default_search_fields.clone(),
+            search_settings: config.search_settings.clone(),
+            shown_source: mapping.shown_source.clone(),
             docstore: DocstoreSettings {
                 block_num_bytes: config.indexing_settings.docstore_blocksize,
                 compression_level: config.indexing_settings.docstore_compression_level,
@@ -256,7 +261,17 @@ impl DocMapper {
 
     /// Returns the paths that a query without a field searches.
     pub fn default_search_fields(&self) -> &[String] {
-        &self.default_search_fields
+        &self.search_settings.default_search_fields
+    }
+
+    /// Returns the settings for queries.
+    pub fn search_settings(&self) -> &SearchSettings {
+        &self.search_settings
+    }
+
+    /// Returns the parts of documents that Elasticsearch's API shows, if not all.
+    pub fn shown_source(&self) -> Option<&ShownSource> {
+        self.shown_source.as_ref()
     }
 
     /// Returns whether [`DocMapper::of_segment`] made this mapper.
@@ -323,40 +338,6 @@ fn timestamp_of(
     Ok(timestamp)
 }
 
-/// Returns the index's own fields that a mapping uses.
-fn own_fields(mapping: &DocMapping, dynamic_mapping: Option<&FieldMapping>) -> OwnFields {
-    OwnFields {
-        dynamic: dynamic_mapping.map(json_options),
-        source: mapping.store_source,
-        presence: mapping.index_field_presence,
-        document_size: mapping.store_document_size,
-        verbatim: mapping.ignore_malformed
-            || has_malformed(&mapping.field_mappings)
-            || has_verbatim(&mapping.field_mappings)
-            || dynamic_mapping.is_some_and(is_kept_verbatim),
-    }
-}
-
-/// Returns whether `_verbatim` stores the original text of a field.
-fn is_kept_verbatim(mapping: &FieldMapping) -> bool {
-    mapping.stored && mapping.kind.is_shown_as_written()
-}
-
-/// Returns whether hits may show malformed values of a field.
-fn has_malformed(fields: &[FieldMapping]) -> bool {
-    fields.iter().any(|mapping| match &mapping.kind {
-        FieldKind::Object(fields) => has_malformed(fields),
-        _ => mapping.stored && mapping.ignore_malformed,
-    })
-}
-
-fn has_verbatim(fields: &[FieldMapping]) -> bool {
-    fields.iter().any(|mapping| match &mapping.kind {
-        FieldKind::Object(fields) => mapping.is_nested() || has_verbatim(fields),
-        _ => is_kept_verbatim(mapping),
-    })
-}
-
 struct Compiler<'b, 's> {
     numbering: &'b mut Numbering<'s>,
     timestamp_path: Option<&'b str>,
@@ -418,6 +399,7 @@ impl Compiler<'_, '_> {
                 FieldEntry::new_date(name, date_options(mapping, is_timestamp))
             }
             FieldKind::GeoPoint(_) => FieldEntry::new_u64(name, code_options(mapping)),
+            FieldKind::Range(_) => FieldEntry::new_bytes(name, span_options(mapping)),
             FieldKind::Ip => FieldEntry::new_ip_addr(name, ip_options(mapping)),
             FieldKind::Bytes(_) => FieldEntry::new_bytes(name, bytes_options(mapping)),
             FieldKind::Json(_) => FieldEntry::new_json(name, json_options(mapping)),
@@ -434,6 +416,14 @@ impl Compiler<'_, '_> {
                 }
                 leaf.variants.push((variant.name.clone(), variant_leaf));
             }
+        }
+        for own in &mapping.sub_fields {
+            let path = format!("{}.{}", leaf.path, own.name);
+            let own = FieldMapping {
+                multi_valued: mapping.multi_valued,
+                ..own.clone()
+            };
+            leaf.subs.push((own.name.clone(), self.leaf(path, &own)?));
         }
         Some(leaf)
     }
@@ -480,6 +470,9 @@ impl Compiler<'_, '_> {
             letters: letters.unwrap_or_default(),
             is_computed: concatenated.is_some(),
             variants: Vec::new(),
+            subs: Vec::new(),
+            aliases: mapping.aliases.clone(),
+            counted_by: mapping.counted_by.clone(),
             copies: Vec::new(),
         }
     }

@@ -23,12 +23,16 @@ pub(in crate::mapper) fn as_mapping(mapping: &FieldMapping, variant: &TextVarian
         constant: None,
         ignore_malformed: false,
         needle: false,
+        sub_fields: Vec::new(),
+        aliases: Vec::new(),
+        counted_by: None,
         kind: FieldKind::Text(TextKind {
             tokenizer: variant.tokenizer.clone(),
             record: variant.record,
             fieldnorms: variant.fieldnorms,
             variants: Vec::new(),
             whole_values: Vec::new(),
+            completion: None,
         }),
     }
 }
@@ -101,6 +105,14 @@ pub(in crate::mapper) fn code_options(mapping: &FieldMapping) -> NumericOptions 
         ..mapping.clone()
     };
     set_options!(mapping, NumericOptions::default())
+}
+
+/// Returns the options of ranges. They are never stored: hits show the text of `_verbatim`.
+pub(in crate::mapper) fn span_options(mapping: &FieldMapping) -> BytesOptions {
+    match mapping.indexed {
+        true => BytesOptions::default().set_indexed(),
+        false => BytesOptions::default(),
+    }
 }
 
 pub(in crate::mapper) fn ip_options(mapping: &FieldMapping) -> IpAddrOptions {

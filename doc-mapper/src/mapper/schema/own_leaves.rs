@@ -1,8 +1,10 @@
-//! Fields whose values come from the index itself: the length of a document, and texts that every document has.
+//! The index's own fields: which of them a mapping uses, and those whose values come from the index itself.
 
 use tantivy::schema::Field;
 
-use crate::config::{FieldKind, Normalizer, NumericKind};
+use super::field_options::json_options;
+use super::numbering::OwnFields;
+use crate::config::{DocMapping, FieldKind, FieldMapping, Normalizer, NumericKind};
 use crate::mapper::tree::{Leaf, ObjectNode};
 use crate::mapper::{DOCUMENT_SIZE_FIELD, IGNORED_FIELD};
 use crate::tokenizers::Letters;
@@ -35,6 +37,9 @@ pub(in crate::mapper) fn document_size_leaf(field: Field) -> Leaf {
         letters: Letters::default(),
         is_computed: false,
         variants: Vec::new(),
+        subs: Vec::new(),
+        aliases: Vec::new(),
+        counted_by: None,
         copies: Vec::new(),
     }
 }
@@ -66,4 +71,41 @@ pub(in crate::mapper) fn ignored_of(root: &ObjectNode) -> Option<Field> {
     let mut leaves = root.leaves().into_iter();
     let leaf = leaves.find(|leaf| leaf.path == IGNORED_FIELD && !leaf.is_absent)?;
     Some(leaf.field)
+}
+
+/// Returns the index's own fields that a mapping uses.
+pub(super) fn own_fields(
+    mapping: &DocMapping,
+    dynamic_mapping: Option<&FieldMapping>,
+) -> OwnFields {
+    OwnFields {
+        dynamic: dynamic_mapping.map(json_options),
+        source: mapping.store_source,
+        presence: mapping.index_field_presence,
+        document_size: mapping.store_document_size,
+        verbatim: mapping.ignore_malformed
+            || has_malformed(&mapping.field_mappings)
+            || has_verbatim(&mapping.field_mappings)
+            || dynamic_mapping.is_some_and(is_kept_verbatim),
+    }
+}
+
+/// Returns whether `_verbatim` stores the original text of a field.
+fn is_kept_verbatim(mapping: &FieldMapping) -> bool {
+    mapping.stored && mapping.kind.is_shown_as_written()
+}
+
+/// Returns whether hits may show malformed values of a field.
+fn has_malformed(fields: &[FieldMapping]) -> bool {
+    fields.iter().any(|mapping| match &mapping.kind {
+        FieldKind::Object(fields) => has_malformed(fields),
+        _ => mapping.stored && mapping.ignore_malformed,
+    })
+}
+
+pub(super) fn has_verbatim(fields: &[FieldMapping]) -> bool {
+    fields.iter().any(|mapping| match &mapping.kind {
+        FieldKind::Object(fields) => mapping.is_nested() || has_verbatim(fields),
+        _ => is_kept_verbatim(mapping),
+    })
 }

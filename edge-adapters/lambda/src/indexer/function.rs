@@ -118,6 +118,7 @@ impl IndexerFunction {
             "num_known_docs": report.num_known_docs,
             "num_rejected_docs": report.num_rejected_docs,
             "num_dropped_docs": report.num_dropped_docs,
+            "num_blank_lines": report.num_blank_lines,
             "num_published_splits": report.num_published_splits,
             "num_known_splits": report.num_known_splits,
             "rejects_by_reason": report.rejects_by_reason,

@@ -4,6 +4,7 @@
 mod docs;
 pub(in crate::log_line) mod families;
 mod learned;
+mod marked_words;
 mod no_logs;
 mod properties;
 mod strangers;

@@ -7,7 +7,7 @@ use crate::Format;
 
 /// Checks the fields of the first records of a text, in turn; `null` is a field that a document must not have.
 #[track_caller]
-fn check(text: &str, expected: &[Value]) {
+pub(super) fn check(text: &str, expected: &[Value]) {
     let (format, read) = read(text);
     assert_eq!(format, Format::Log, "{text}");
     assert!(

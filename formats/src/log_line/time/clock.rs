@@ -194,7 +194,7 @@ const ZONES: [(&str, i16); 24] = [
     ("AEDT", 660),
 ];
 
-/// Reads `Z`, `+02:00`, `+0200`, `+120`, `+02`, ` UTC`, ` +0200`, and a name in brackets behind those. Minutes east of
+/// Reads `Z`, `+02:00`, `+0200`, `+120`, `+02`, ` UTC`, ` +0200`, ` GMT+0200`, and a name in brackets behind those. Minutes east of
 /// Greenwich; without a zone nothing, and the place it was.
 pub(super) fn zone(text: &[u8], place: usize) -> (Option<i16>, usize) {
     let is_spaced = at(text, place) == Some(b' ');
@@ -235,7 +235,27 @@ fn named(text: &[u8], place: usize) -> Option<(i16, usize)> {
     let len = word.iter().take_while(|b| b.is_ascii_uppercase()).count();
     let word = word.get(..len)?;
     let zone = ZONES.iter().find(|(name, _)| name.as_bytes() == word)?;
-    Some((zone.1, place + len))
+    let end = place + len;
+    // `GMT+0200 (Central European Summer Time)`, as JavaScript writes a date.
+    if let (b"GMT" | b"UTC", Some(sign @ (b'+' | b'-'))) = (word, at(text, end))
+        && let Some((minutes, end)) = offset(text, end + 1, true)
+    {
+        let minutes = if sign == b'-' { -minutes } else { minutes };
+        return Some((minutes, after_comment(text, end)));
+    }
+    Some((zone.1, end))
+}
+
+/// Passes the name of a zone in parentheses.
+fn after_comment(text: &[u8], place: usize) -> usize {
+    let inside = text.get(place..).and_then(|rest| rest.strip_prefix(b" ("));
+    let inside = inside.unwrap_or_default();
+    let is_name = |byte: &&u8| **byte >= 0x80 || byte.is_ascii_alphabetic() || **byte == b' ';
+    let len = inside.iter().take_while(is_name).count();
+    match inside.get(len) {
+        Some(b')') if len > 0 => place + len + 3,
+        _ => place,
+    }
 }
 
 /// `2024-05-01T10:00:00+02:00[Europe/Berlin]`, as Java writes it.

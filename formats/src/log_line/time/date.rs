@@ -34,7 +34,7 @@ pub(crate) enum DateForm {
     MonthDayShortYear(u8),
     /// `01.05.24`.
     DayMonthShortYear(u8),
-    /// `May  1`, `Sun Dec 04`, `1 May`: the year stands behind the time of day, or nowhere.
+    /// `May  1`, `Sun Dec 04`, `1 May`, `may/01`: the year stands behind the time of day, or nowhere.
     NameDay,
     /// `05-01`, `10.30`: a month and a day.
     MonthDay(u8),
@@ -221,7 +221,9 @@ fn with_name(form: DateForm, text: &[u8], place: usize) -> Option<(Date, usize)>
                 return Some((Date::new(None, month, day)?, end));
             }
             let (month, place) = month_name(text, start)?;
-            let (day, end) = one_or_two(text, separated(text, place, b' ')?)?;
+            // `may/01`, as RouterOS writes a day of this year.
+            let sep = at(text, place).filter(|byte| matches!(byte, b' ' | b'/'))?;
+            let (day, end) = one_or_two(text, separated(text, place, sep)?)?;
             Some((Date::new(None, month, day)?, end))
         }
         _ => None,

@@ -18,9 +18,9 @@ pub(crate) enum TimeForm {
     /// fraction.
     Epoch,
     /// `663212a0.1e2f3a4b`: seconds since 1970 in hexadecimal digits, and nanoseconds or microseconds, as OpenLDAP
-    /// writes them.
+    /// writes them; and TAI64N, as daemontools and runit do: `@40000000663212aa12345678`.
     HexEpoch,
-    /// `[    0.000000]`, `[    12.345]`, `[0.012s]`: seconds since the machine or the program was started.
+    /// `[    0.000000]`, `[    12.345]`, `[0.012s]`, `12.345: [GC`: seconds since the machine or the program was started.
     Uptime,
     /// A time of day alone.
     Clock,
@@ -63,10 +63,10 @@ impl TimeForm {
             TimeForm::Dated(DateForm::DayNameYear | DateForm::NameDay) => {
                 first.is_ascii_alphanumeric()
             }
-            TimeForm::HexEpoch => first.is_ascii_hexdigit(),
+            TimeForm::HexEpoch => first.is_ascii_hexdigit() || first == b'@',
             TimeForm::Glog => matches!(first, b'I' | b'W' | b'E' | b'F'),
-            TimeForm::Uptime => first == b'[',
-            TimeForm::Untimed => first == b'[' || first.is_ascii_alphabetic(),
+            TimeForm::Uptime => first == b'[' || first.is_ascii_digit(),
+            TimeForm::Untimed => first == b'[' || first.is_ascii_alphanumeric(),
             TimeForm::Dated(_) | TimeForm::Epoch | TimeForm::Clock => first.is_ascii_digit(),
         }
     }
@@ -82,7 +82,10 @@ pub(crate) fn read(form: TimeForm, text: &[u8], place: usize) -> Option<(Reading
         TimeForm::Uptime => return uptime(text, place),
         TimeForm::Untimed => {
             let (found, end) = (Reading::Nothing, place);
-            let is_it = is_of_dotnet(text, place) || super::super::level::begins(text, place);
+            let is_it = is_of_dotnet(text, place)
+                || super::super::level::begins(text, place)
+                // `I/Tag( 42): text`.
+                || super::super::element::logcat(text, place).is_some();
             return is_it.then_some((found, end));
         }
         TimeForm::Clock => {
@@ -210,6 +213,9 @@ fn epoch(text: &[u8], place: usize) -> Option<(Stamp, usize)> {
 }
 
 fn hex_epoch(text: &[u8], place: usize) -> Option<(Stamp, usize)> {
+    if at(text, place) == Some(b'@') {
+        return tai64n(text, place);
+    }
     let hex = |place: usize, len: usize| {
         let digits = std::str::from_utf8(text.get(place..place + len)?).ok()?;
         let is_end = !at(text, place + len).is_some_and(|byte| byte.is_ascii_hexdigit());
@@ -228,6 +234,24 @@ fn hex_epoch(text: &[u8], place: usize) -> Option<(Stamp, usize)> {
     };
     (nanos < 1_000_000_000 && at(text, end) == Some(b' ')).then_some(())?;
     Some((stamp_of(seconds, nanos, num_digits)?, end))
+}
+
+/// Reads a label of TAI64N: 2^62 and seconds, of which the tools that write it add ten to those since 1970, and
+/// nanoseconds (`https://cr.yp.to/libtai/tai64.html`).
+fn tai64n(text: &[u8], place: usize) -> Option<(Stamp, usize)> {
+    const LABEL_OF_1970: u64 = (1 << 62) + 10;
+    let end = place + 25;
+    let is_end = !at(text, end).is_some_and(|byte| byte.is_ascii_alphanumeric());
+    let digits = text.get(place + 1..end).filter(|_| is_end)?;
+    let digits = std::str::from_utf8(digits).ok()?;
+    let (label, nanos) = digits.split_at_checked(16)?;
+    let seconds = u64::from_str_radix(label, 16).ok()?;
+    let nanos = u64::from_str_radix(nanos, 16).ok()?;
+    (nanos < 1_000_000_000).then_some(())?;
+    Some((
+        stamp_of(seconds.checked_sub(LABEL_OF_1970)?, nanos, 9)?,
+        end,
+    ))
 }
 
 /// Returns the time of seconds since 1970, if they are within those of logs.
@@ -249,7 +273,9 @@ fn stamp_of(seconds: u64, nanos: u64, num_digits: usize) -> Option<Stamp> {
 }
 
 fn uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {
-    (at(text, place)? == b'[').then_some(())?;
+    if at(text, place)? != b'[' {
+        return bare_uptime(text, place);
+    }
     let inside = text.get(place + 1..)?;
     let num_spaces = inside.iter().take_while(|byte| **byte == b' ').count();
     let start = place + 1 + num_spaces;
@@ -263,6 +289,17 @@ fn uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {
         && matches!(fraction, 3 | 6)
         && at(text, close) == Some(b']');
     is_it.then_some((Reading::Uptime { start, end }, close + 1))
+}
+
+/// Reads `12.345: [GC (Allocation Failure) …`, as Java wrote its collections before version 9.
+fn bare_uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {
+    let whole = run(text, place);
+    let end = place + whole + 4;
+    let is_it = (1..=9).contains(&whole)
+        && at(text, place + whole) == Some(b'.')
+        && run(text, place + whole + 1) == 3
+        && text.get(end..end + 3) == Some(b": [");
+    is_it.then_some((Reading::Uptime { start: place, end }, end + 1))
 }
 
 /// Minutes east of Greenwich of `+02:00`, `-0730`, `UTC`, `Z`; nothing for other names.

@@ -16,5 +16,5 @@ mod zone;
 pub use calendar::MonthDay;
 pub(crate) use date::DateForm;
 pub(crate) use form::{Reading, TimeForm, days_of, read};
-pub(crate) use stamp::Reference;
+pub(crate) use stamp::{Reference, Stamp};
 pub use zone::Zone;

@@ -10,7 +10,7 @@ use tantivy::columnar::{
 use tantivy::{SegmentReader, TantivyError};
 
 use super::block::{Block, Docs, Groups};
-use super::build::Columns;
+use super::build::{Columns, MemoryColumn};
 use crate::columns::{Values, open_dictionary};
 use crate::key::Key;
 use crate::numbers::Number;
@@ -30,34 +30,26 @@ impl Field {
         numbers: Numbers,
         is_taken: impl Fn(ColumnType) -> bool,
     ) -> Result<Self> {
-        let handles = match columns {
-            Columns::Segment(segment) => column_handles(segment, mapper, field)?,
+        let mut columns = match columns {
+            Columns::Segment(segment) => {
+                let handles = column_handles(segment, mapper, field)?;
+                let taken = handles.iter();
+                let taken = taken.filter(|handle| is_taken(handle.column_type()));
+                taken
+                    .map(|handle| Column::open(handle, numbers))
+                    .collect::<Result<Vec<_>>>()?
+            }
             Columns::Objects(objects) => {
-                handles_of(mapper, field, |column| objects.handles(column))?
+                let of_column = |column: &str| objects.columns(column);
+                let found = first_columns(mapper, field, of_column, |found| found.column_type)?;
+                let taken = found.into_iter();
+                let taken = taken.filter(|found| is_taken(found.column_type));
+                taken
+                    .map(|found| Column::in_memory(found, numbers))
+                    .collect()
             }
         };
-        let mut columns = Vec::new();
-        for handle in handles {
-            let column_type = handle.column_type();
-            if !is_taken(column_type) {
-                continue;
-            }
-            let (index, values) = Values::open(&handle)?;
-            if values.num_rows() == 0 {
-                continue;
-            }
-            let names = match column_type {
-                ColumnType::Str => Names::Terms(open_dictionary(&handle)?),
-                _ => Names::None,
-            };
-            columns.push(Column {
-                column_type,
-                index,
-                values,
-                names,
-                numbers,
-            });
-        }
+        columns.retain(|column| column.values.num_rows() != 0);
         canter_sorting::sort_by_key(&mut columns, |column| column.column_type);
         Ok(Self { columns })
     }
@@ -78,19 +70,21 @@ pub fn column_handles(
         Err(TantivyError::InvalidArgument(_)) => Ok(Vec::new()),
         handles => handles,
     };
-    handles_of(mapper, field, of_segment)
+    first_columns(mapper, field, of_segment, DynamicColumnHandle::column_type)
 }
 
-fn handles_of(
+/// Returns the columns of the first name that a field has columns under.
+fn first_columns<C>(
     mapper: &DocMapper,
     field: &str,
-    of_column: impl Fn(&str) -> tantivy::Result<Vec<DynamicColumnHandle>>,
-) -> tantivy::Result<Vec<DynamicColumnHandle>> {
+    of_column: impl Fn(&str) -> tantivy::Result<Vec<C>>,
+    type_of: impl Fn(&C) -> ColumnType,
+) -> tantivy::Result<Vec<C>> {
     for column in mapper.columns_of(field) {
-        let mut handles = of_column(&column.name)?;
-        handles.retain(|handle| !column.is_text || handle.column_type() == ColumnType::Str);
-        if !handles.is_empty() {
-            return Ok(handles);
+        let mut found = of_column(&column.name)?;
+        found.retain(|found| !column.is_text || type_of(found) == ColumnType::Str);
+        if !found.is_empty() {
+            return Ok(found);
         }
     }
     Ok(Vec::new())
@@ -100,6 +94,8 @@ fn handles_of(
 enum Names {
     None,
     Terms(Dictionary),
+    /// Terms, or addresses of 16 bytes, by code.
+    InMemory(Arc<Vec<Vec<u8>>>),
 }
 
 /// One column: the rows of each document, and the codes of the rows, ordered like their values.
@@ -140,6 +136,32 @@ pub(crate) struct RowRoom {
 }
 
 impl Column {
+    pub(super) fn open(handle: &DynamicColumnHandle, numbers: Numbers) -> Result<Self> {
+        let column_type = handle.column_type();
+        let (index, values) = Values::open(handle)?;
+        let names = match column_type {
+            ColumnType::Str if values.num_rows() != 0 => Names::Terms(open_dictionary(handle)?),
+            _ => Names::None,
+        };
+        Ok(Self {
+            column_type,
+            index,
+            values,
+            names,
+            numbers,
+        })
+    }
+
+    pub(super) fn in_memory(column: MemoryColumn, numbers: Numbers) -> Self {
+        Self {
+            column_type: column.column_type,
+            index: column.index,
+            values: column.values,
+            names: Names::InMemory(column.terms),
+            numbers,
+        }
+    }
+
     /// Returns whether every document has exactly one value.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self.index, ColumnIndex::Full)
@@ -249,6 +271,9 @@ impl Column {
             }
             ColumnType::Bool => of_each(codes, |code| Key::Bool(code != 0)),
             ColumnType::DateTime => of_each(codes, |code| Key::Date(i64::from_u64(code))),
+            ColumnType::IpAddr if matches!(self.names, Names::InMemory(_)) => {
+                return self.terms(codes);
+            }
             ColumnType::IpAddr => {
                 let Values::Other(values) = &self.values else {
                     return Err(internal("addresses without their codes"));
@@ -268,14 +293,27 @@ impl Column {
     }
 
     fn terms(&self, codes: &[u64]) -> Result<Vec<Key>> {
-        let Names::Terms(dictionary) = &self.names else {
-            return Err(internal("a column of texts without a dictionary"));
-        };
         let mut keys = Vec::with_capacity(codes.len());
-        let found = dictionary.sorted_ords_to_term_cb(codes, |term| {
-            keys.push(Key::Text(String::from_utf8_lossy(term).into_owned()));
-        })?;
-        match found && keys.len() == codes.len() {
+        let is_complete = match &self.names {
+            Names::None => return Err(internal("a column of texts without a dictionary")),
+            Names::Terms(dictionary) => dictionary.sorted_ords_to_term_cb(codes, |term| {
+                keys.push(Key::Text(String::from_utf8_lossy(term).into_owned()));
+            })?,
+            Names::InMemory(terms) => {
+                let places = codes.iter().map(|code| usize::try_from(*code).ok());
+                let found = places.map_while(|place| terms.get(place?));
+                keys.extend(
+                    found.map(|term| match <[u8; 16]>::try_from(term.as_slice()) {
+                        Ok(octets) if self.column_type == ColumnType::IpAddr => {
+                            Key::Address(u128::from_be_bytes(octets))
+                        }
+                        _ => Key::Text(String::from_utf8_lossy(term).into_owned()),
+                    }),
+                );
+                true
+            }
+        };
+        match is_complete && keys.len() == codes.len() {
             true => Ok(keys),
             false => Err(internal("a dictionary lacks a term of its column")),
         }

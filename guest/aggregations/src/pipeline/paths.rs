@@ -186,6 +186,13 @@ impl Written<'_> {
         if is_known(text) {
             return Ok((text, ""));
         }
+        // `metric[property]` means `metric.property`.
+        let in_brackets = text.strip_suffix(']');
+        if let Some((name, property)) = in_brackets.and_then(|text| text.split_once('['))
+            && is_known(name)
+        {
+            return Ok((name, property.trim_matches(['\'', '"'])));
+        }
         let mut splits = text.match_indices('.').map(|(at, _)| {
             let (name, property) = text.split_at_checked(at).unwrap_or_default();
             (name, property.trim_start_matches('.'))

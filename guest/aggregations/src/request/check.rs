@@ -36,7 +36,10 @@ impl Takes {
         match kind {
             // The types of its values are only known from the columns.
             FieldKind::Json(_) => self != Self::Points,
-            FieldKind::Object(_) | FieldKind::Concatenate(_) | FieldKind::Bytes(_) => false,
+            FieldKind::Object(_)
+            | FieldKind::Concatenate(_)
+            | FieldKind::Bytes(_)
+            | FieldKind::Range(_) => false,
             FieldKind::GeoPoint(_) => matches!(self, Self::Points | Self::Values),
             FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_) => !matches!(
                 self,

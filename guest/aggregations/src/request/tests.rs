@@ -194,6 +194,14 @@ fn a_date_histogram_has_an_interval_that_is_one() {
         (json!({}), "fixed_interval"),
         (json!({"fixed_interval": "0s"}), "fixed_interval"),
         (
+            json!({"fixed_interval": "1d", "interval": "1d"}),
+            "interval",
+        ),
+        (
+            json!({"calendar_interval": "day", "interval": "1d"}),
+            "interval",
+        ),
+        (
             json!({"fixed_interval": "1d", "calendar_interval": "day"}),
             "fixed_interval",
         ),

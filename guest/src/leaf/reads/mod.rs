@@ -2,6 +2,7 @@
 //! are not indexed.
 
 mod columns;
+mod entries;
 mod lists;
 mod near_terms;
 mod objects;
@@ -12,6 +13,7 @@ mod warmup;
 pub(super) use columns::column_len;
 pub(super) use columns::found_paths;
 pub(crate) use columns::{list_columns, path_of_column};
+pub(crate) use entries::{ScoredTerms, WantedEntries, find_entries, keep_best};
 pub(crate) use near_terms::{TermCounts, WantedTerms, near_terms};
 pub(super) use rerun::rerun_on_gaps;
 pub(super) use scan::{SPLITS_AT_ONCE, ScanBudget, Scanner};

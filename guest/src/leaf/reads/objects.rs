@@ -93,7 +93,7 @@ fn open_lists<'a>(
         let writer = ObjectsWriter::new(
             list,
             schema,
-            mapper.fast_field_tokenizers(),
+            &mapper.fast_field_tokenizers(),
             filters.len(),
             limits.max_aggregation_bytes,
         )?;

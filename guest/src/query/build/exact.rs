@@ -16,7 +16,7 @@ use tantivy::{DateTime, Term};
 
 use super::builder::{Builder, any_of, has_nothing, not_indexed};
 use super::literal::find_term;
-use super::range::{build_exists, range_of};
+use super::range::{build_exists, range_of, related};
 use super::sets::{NearWord, TermAutomaton};
 use super::value::{json_base_term, json_value_term, scalar_term};
 use super::wildcard::{
@@ -24,7 +24,7 @@ use super::wildcard::{
 };
 use super::words::text_term;
 use crate::SearchError;
-use crate::query::tree::{End, Fuzziness, Given, PatternKind, Range};
+use crate::query::tree::{End, Fuzziness, Given, PatternKind, Range, SpanRelation};
 
 /// A text that a splitting tokenizer divides into two words.
 const TWO_WORDS: &str = "a b";
@@ -117,6 +117,9 @@ impl Builder<'_> {
     /// Builds a query for the documents with a value within a range.
     pub(super) fn between(&mut self, range: &Range) -> Result<Box<dyn Query>, SearchError> {
         let name = &range.field;
+        if let FieldKind::Range(kind) = self.resolve(name)?.kind {
+            return related(self, kind, range);
+        }
         if range.lower.is_none() && range.upper.is_none() {
             return build_exists(self, name);
         }
@@ -155,6 +158,7 @@ impl Builder<'_> {
             upper: Some(end),
             format: None,
             time_zone: None,
+            relation: SpanRelation::default(),
         })
     }
 

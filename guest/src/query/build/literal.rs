@@ -73,6 +73,10 @@ fn one_field(
         return build_second(builder, name, field, &literal.phrase);
     }
     match (field.kind, &word) {
+        (FieldKind::Range(_), _) => {
+            let bound = Bound::Included(literal.phrase.as_str());
+            range_of(builder, name, field, bound, bound)
+        }
         (FieldKind::Text(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Text(text), BareWord::Text(phrase)) => {
             let terms = tokenize(builder.mapper, &text.tokenizer, phrase, &|token| {

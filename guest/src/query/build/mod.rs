@@ -33,7 +33,7 @@ use self::literal::build_literal;
 use self::open::in_default_fields;
 use self::range::{build_exists, build_range, build_set};
 use self::scores::{BuiltFunction, Demoted, Functions, Modes};
-use self::sets::SliceOf;
+use self::sets::{SliceOf, check_slices};
 use self::wildcard::build_regex;
 use super::columns::{PlaceTest, within};
 use super::needs::Needs;
@@ -357,7 +357,10 @@ impl Builder<'_> {
             } => self.exact(field, value, *case_insensitive),
             Leaf::Terms { field, values } => self.one_of(field, values),
             Leaf::Range(range) => self.between(range),
-            Leaf::Slice { id, of } => Ok(Box::new(SliceOf::new(*id, *of))),
+            Leaf::Slice { id, of } => {
+                check_slices(*of, self.mapper)?;
+                Ok(Box::new(SliceOf::new(*id, *of)))
+            }
             Leaf::Ids(identities) => Ok(self.looked_up(Clause::Ids(identities.clone()))),
             Leaf::Metadata(leaf) => self.metadata(leaf),
             Leaf::Pattern {

@@ -2,8 +2,9 @@
 
 use std::ops::Bound;
 
-use canter_doc_mapper::config::JsonKind;
-use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
+use canter_aggregations::resolve_date;
+use canter_doc_mapper::config::{JsonKind, RangeKind, RangeOf};
+use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField, Span, SpanEnd};
 use tantivy::Term;
 use tantivy::query::{
     AllQuery, ConstScoreQuery, EmptyQuery, ExistsQuery, InvertedIndexRangeQuery, Query,
@@ -16,10 +17,12 @@ use super::value::{json_base_term, json_value_term, scalar_term};
 use super::whole_values::any_whole_value;
 use crate::SearchError;
 use crate::query::columns::{
-    ColumnQuery, ValueRange, equal_values, second_of, term_ranges, value_ranges,
+    ColumnQuery, SpanQuery, SpanTest, ValueRange, equal_values, second_of, term_ranges,
+    value_ranges,
 };
 use crate::query::needs::TermRange;
 use crate::query::scan::Wanted;
+use crate::query::tree::{End, Range, SpanRelation};
 
 pub(super) fn build_range(
     builder: &mut Builder<'_>,
@@ -58,6 +61,22 @@ pub(super) fn range_of(
     if has_nothing(field, builder.mapper) {
         return Ok(Box::new(EmptyQuery));
     }
+    if let FieldKind::Range(kind) = field.kind {
+        let end = |bound: Bound<&str>, is_lower: bool| match bound {
+            Bound::Unbounded => Ok(Some(None)),
+            Bound::Included(text) | Bound::Excluded(text) => {
+                let is_included = matches!(bound, Bound::Included(_));
+                let end = SpanEnd {
+                    is_lower,
+                    is_included,
+                };
+                kind.asked(text, end).map(|code| code.map(Some))
+            }
+        };
+        let ends = end(lower, true).and_then(|lower| Ok((lower, end(upper, false)?)));
+        let ends = ends.map_err(|what| of_field(name, &what))?;
+        return spans(builder, name, field, kind, SpanRelation::Intersects, ends);
+    }
     if !field.is_fast() && !field.indexed && !field.scanned {
         return Err(SearchError::invalid(format!(
             "the field {name:?} is neither fast nor indexed, so it cannot be searched by a range: set \
@@ -67,6 +86,125 @@ pub(super) fn range_of(
     let ranges = value_ranges(field, lower, upper)
         .map_err(|problem| SearchError::invalid(format!("field {name:?}: {problem}")))?;
     Ok(within_any(builder, field, ranges))
+}
+
+/// Builds a query for the documents with a range that has a relation to the wanted one.
+pub(super) fn related(
+    builder: &mut Builder<'_>,
+    kind: &RangeKind,
+    range: &Range,
+) -> Result<Box<dyn Query>, SearchError> {
+    let name = &range.field;
+    let field = builder.resolve(name)?;
+    if has_nothing(&field, builder.mapper) {
+        return Ok(Box::new(EmptyQuery));
+    }
+    let has_dates = kind.of == RangeOf::Date;
+    if !has_dates && (range.format.is_some() || range.time_zone.is_some()) {
+        let what = "format and time_zone are for dates, and the field has none";
+        return Err(of_field(name, what));
+    }
+    let code = |end: &Option<End>, is_lower: bool| match end {
+        None => Ok(Some(None)),
+        Some(end) => {
+            let code = code_of(kind, range, end, is_lower);
+            let code = code.map_err(|what| of_field(name, &what))?;
+            Ok::<_, SearchError>(code.map(Some))
+        }
+    };
+    let ends = (code(&range.lower, true)?, code(&range.upper, false)?);
+    spans(builder, name, &field, kind, range.relation, ends)
+}
+
+fn of_field(name: &str, what: &str) -> SearchError {
+    SearchError::invalid(format!("field {name:?}: {what}"))
+}
+
+/// Returns the code of an end of a range; `None` if no value lies on its side.
+fn code_of(
+    kind: &RangeKind,
+    range: &Range,
+    end: &End,
+    is_lower: bool,
+) -> Result<Option<u128>, String> {
+    const MILLISECOND_NS: i64 = 1_000_000;
+    let text = &end.given.text;
+    let own_end = SpanEnd {
+        is_lower,
+        is_included: end.is_included,
+    };
+    let (format, zone) = (range.format.as_deref(), range.time_zone.as_deref());
+    // The calendar moves dates beyond the times that have nanoseconds to the first or the last of these.
+    let of_ns = |ns: i64| match ns {
+        i64::MIN | i64::MAX => Err(beyond_nanoseconds(text)),
+        ns => Ok(RangeOf::code_of_millis(
+            ns.div_euclid(MILLISECOND_NS),
+            own_end,
+        )),
+    };
+    if let Some(ns) = end.from_now_ns {
+        return of_ns(ns);
+    }
+    let is_plain = format.is_none() && zone.is_none() && !text.contains("||");
+    let own = kind.asked(text, own_end);
+    if kind.of != RangeOf::Date || (is_plain && own.is_ok()) {
+        return own;
+    }
+    let round_up = is_lower != end.is_included;
+    let steps_at = text.find("||").map_or(text.len(), |at| at + "||".len());
+    let steps = text.match_indices(['+', '-', '/']);
+    for (at, _) in steps.filter(|(at, _)| *at >= steps_at) {
+        let before = text.get(..at).unwrap_or_default();
+        if let Ok(i64::MIN | i64::MAX) = resolve_date(before, format, zone, 0, round_up) {
+            return Err(beyond_nanoseconds(text));
+        }
+    }
+    match resolve_date(text, format, zone, 0, round_up) {
+        Ok(ns) => of_ns(ns),
+        // In the format of documents.
+        Err(_) if format.is_none() && own.is_ok() => own,
+        Err(what) => Err(what),
+    }
+}
+
+fn beyond_nanoseconds(text: &str) -> String {
+    format!(
+        "{text:?} is beyond the dates from 1677 to 2262, which are the ones for format, time_zone and date arithmetic: write \
+         it as documents do"
+    )
+}
+
+/// Builds a query for the documents with a range that has a relation to the one with these ends: `None` on whose side no
+/// value lies, and `Some(None)` for one that is left open.
+fn spans(
+    builder: &mut Builder<'_>,
+    name: &str,
+    field: &ResolvedField<'_>,
+    kind: &RangeKind,
+    relation: SpanRelation,
+    ends: (Option<Option<u128>>, Option<Option<u128>>),
+) -> Result<Box<dyn Query>, SearchError> {
+    let limits = kind.of.limits();
+    let (Some(first), Some(last)) = ends else {
+        return Ok(Box::new(EmptyQuery));
+    };
+    let wanted = Span {
+        first: first.map_or(limits.first, |first| first.max(limits.first)),
+        last: last.map_or(limits.last, |last| last.min(limits.last)),
+    };
+    if wanted.first > wanted.last {
+        return Ok(Box::new(EmptyQuery));
+    }
+    let test = SpanTest { relation, wanted };
+    if field.scanned {
+        return Ok(builder.scan(ScannedField::of(field), Wanted::Span(test)));
+    }
+    if !field.indexed {
+        return Err(not_indexed(name));
+    }
+    let terms = test.terms(field, kind.of);
+    builder.needs.term_ranges.push(terms.clone());
+    Ok(Box::new(SpanQuery { test, terms }))
 }
 
 /// Refuses a boost after a range with one end, which the grammar takes for a part of the bound.
@@ -178,6 +316,11 @@ pub(super) fn build_set(
             queries.push(build_second(builder, name, &field, element)?);
             continue;
         }
+        if let FieldKind::Range(_) = field.kind {
+            let bound = Bound::Included(element.as_str());
+            queries.push(range_of(builder, name, &field, bound, bound)?);
+            continue;
+        }
         if let FieldKind::Json(json) = field.kind {
             // A JSON value that looks like a number may have been a number or a string.
             if let Some(term) = json_value_term(&field, json, element) {
@@ -238,6 +381,10 @@ pub(super) fn build_exists(
             queries.push(builder.scan(ScannedField::of(&field), Wanted::Value));
         } else if let Some(term) = presence_term(builder, &field) {
             queries.push(term_query(builder, term));
+        } else if let (FieldKind::Range(kind), true) = (field.kind, field.indexed) {
+            let all = (Some(None), Some(None));
+            let relation = SpanRelation::Intersects;
+            queries.push(spans(builder, &path, &field, kind, relation, all)?);
         } else if let (true, true, FieldKind::Json(json)) =
             (builder.mapper.is_of_segment(), field.is_dynamic, field.kind)
         {

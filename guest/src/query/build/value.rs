@@ -54,6 +54,7 @@ pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term,
             term
         })),
         FieldKind::GeoPoint(_) => Err(NO_POINT.to_owned()),
+        FieldKind::Range(_) => Err("its terms are ranges".to_owned()),
         FieldKind::Object(_) | FieldKind::Concatenate(_) => {
             Err("it is an object: name a field inside it".to_owned())
         }

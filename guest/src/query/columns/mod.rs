@@ -10,6 +10,7 @@ mod number;
 mod passing;
 mod places;
 mod scan_full;
+mod spans;
 mod term_ranges;
 mod value_range;
 
@@ -17,5 +18,6 @@ pub(super) use column_query::{ColumnQuery, FullRange, WholeValue};
 pub(super) use column_terms::ColumnTerms;
 pub(super) use passing::explained;
 pub(super) use places::{PlaceTest, within};
+pub(super) use spans::{SpanQuery, SpanTest};
 pub(super) use term_ranges::term_ranges;
 pub(super) use value_range::{ValueRange, equal_values, second_of, value_ranges};

@@ -1,8 +1,12 @@
-//! The documents of a column with a value that passes a test, and explanations of queries that match or do not.
+//! The documents of a column or of terms with a value that passes a test, and explanations of queries that match or do not.
+
+use std::ops::RangeInclusive;
 
 use tantivy::columnar::Column;
 use tantivy::query::{Explanation, Scorer};
-use tantivy::{DocId, DocSet, TERMINATED, TantivyError};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet, SegmentReader, TERMINATED, TantivyError};
+use tantivy_common::BitSet;
 
 /// The documents of a column with a value that passes a test, by looking at one after another.
 pub(super) struct Passing<F> {
@@ -58,6 +62,36 @@ impl<F: Fn(u64) -> bool + Send + 'static> DocSet for Passing<F> {
     fn cost(&self) -> u64 {
         u64::from(self.column.num_docs())
     }
+}
+
+/// Adds the documents with one of a field's terms within a range that pass a test.
+pub(super) fn with_terms<K: AsRef<[u8]>>(
+    reader: &SegmentReader,
+    field: Field,
+    range: RangeInclusive<K>,
+    takes: impl Fn(&[u8]) -> bool,
+    found: &mut BitSet,
+) -> tantivy::Result<()> {
+    let max_doc = reader.max_doc();
+    let inverted_index = reader.inverted_index(field)?;
+    let terms = inverted_index.terms().range();
+    let terms = terms.ge(range.start()).le(range.end());
+    let mut terms = terms.into_stream()?;
+    while terms.advance() {
+        if !takes(terms.key()) {
+            continue;
+        }
+        let mut docs = inverted_index
+            .read_block_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
+        while !docs.docs().is_empty() {
+            let docs_of_block = docs.docs().iter();
+            for doc in docs_of_block.filter(|doc| **doc < max_doc) {
+                found.insert(*doc);
+            }
+            docs.advance();
+        }
+    }
+    Ok(())
 }
 
 /// Returns the score of a document with the reason for it.

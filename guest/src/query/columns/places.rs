@@ -15,11 +15,11 @@ use tantivy::query::{
     BitSetDocSet, ConstScorer, EmptyQuery, EmptyScorer, EnableScoring, Explanation, Query, Scorer,
     Weight,
 };
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::schema::Field;
 use tantivy::{DocId, Score, SegmentReader, Term};
 use tantivy_common::BitSet;
 
-use super::passing::{Passing, explained};
+use super::passing::{Passing, explained, with_terms};
 use crate::SearchError;
 use crate::query::needs::{Needs, TermRange};
 
@@ -185,28 +185,14 @@ impl PlaceQuery {
         field: Field,
         ranges: &[RangeInclusive<u64>],
     ) -> tantivy::Result<BitSet> {
-        let max_doc = reader.max_doc();
-        let mut found = BitSet::with_max_value(max_doc);
-        let inverted_index = reader.inverted_index(field)?;
+        let mut found = BitSet::with_max_value(reader.max_doc());
         for range in ranges {
-            let terms = inverted_index.terms().range();
-            let terms = terms.ge(range.start().to_be_bytes());
-            let mut terms = terms.le(range.end().to_be_bytes()).into_stream()?;
-            while terms.advance() {
-                let code = <[u8; 8]>::try_from(terms.key()).map(u64::from_be_bytes);
-                if !code.is_ok_and(|code| self.test.takes(code)) {
-                    continue;
-                }
-                let mut docs = inverted_index
-                    .read_block_postings_from_terminfo(terms.value(), IndexRecordOption::Basic)?;
-                while !docs.docs().is_empty() {
-                    let docs_of_block = docs.docs().iter();
-                    for doc in docs_of_block.filter(|doc| **doc < max_doc) {
-                        found.insert(*doc);
-                    }
-                    docs.advance();
-                }
-            }
+            let range = range.start().to_be_bytes()..=range.end().to_be_bytes();
+            let takes = |term: &[u8]| {
+                let code = <[u8; 8]>::try_from(term).map(u64::from_be_bytes);
+                code.is_ok_and(|code| self.test.takes(code))
+            };
+            with_terms(reader, field, range, takes, &mut found)?;
         }
         Ok(found)
     }

@@ -15,7 +15,7 @@ use crate::SearchError;
 use crate::query::grammar::{Dialect, KqlOptions, parse_kql, parse_words};
 use crate::query::tree::{
     AUTO, BoolNode, Combine, Edits, Ends, Factor, Fuzziness, Given, InFields, Leaf, Match,
-    QueryNode, Range, Role, TextLeaf,
+    QueryNode, Range, Role, SpanRelation, TextLeaf,
 };
 
 /// Settings for all parts of a query string.
@@ -265,6 +265,7 @@ impl Scope<'_> {
             upper: end(upper, false)?,
             format: None,
             time_zone: self.ends.time_zone.map(str::to_owned),
+            relation: SpanRelation::default(),
         })))
     }
 }

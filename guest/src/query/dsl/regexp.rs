@@ -86,6 +86,14 @@ pub(in crate::query::dsl) fn check_len(path: &str, text: &str) -> Result<(), Sea
     }
 }
 
+/// Returns an expression of Lucene's, in which all operators are on, as one of ours.
+///
+/// # Errors
+/// If it has an operator without a counterpart, or is incomplete.
+pub(crate) fn lucene_expression(path: &str, text: &str) -> Result<String, SearchError> {
+    expression(path, text, Flags::default())
+}
+
 /// Returns an expression of Lucene's as one of ours.
 ///
 /// # Errors

@@ -10,7 +10,8 @@ use super::params::{Params, given_at, wrong};
 use crate::SearchError;
 use crate::query::tree::{
     BoolNode, BoostMode, End, Factor, Function, FunctionKind, Given, Leaf, Measure, MinShould,
-    Modifier, OfValues, QueryNode, Range, Role, ScoreMode, Scored, Shape, Share, TextLeaf,
+    Modifier, OfValues, QueryNode, Range, Role, ScoreMode, Scored, Shape, Share, SpanRelation,
+    TextLeaf,
 };
 
 /// Maximum number of terms of a `terms_set`: each number of them is a clause of its own.
@@ -345,6 +346,7 @@ fn number_of(field: &str, num: i64) -> QueryNode {
         upper: end(),
         format: None,
         time_zone: None,
+        relation: SpanRelation::default(),
     }))
 }
 

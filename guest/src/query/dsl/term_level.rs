@@ -10,7 +10,8 @@ use super::settings::{fuzziness, rewrite};
 use super::words::{OfField, of_field};
 use super::{Reader, leaf};
 use crate::query::tree::{
-    AUTO, End, Ends, Factor, Fuzziness, Given, Leaf, PatternKind, QueryNode, Range, TextLeaf,
+    AUTO, End, Ends, Factor, Fuzziness, Given, Leaf, PatternKind, QueryNode, Range, SpanRelation,
+    TextLeaf,
 };
 use crate::{ErrorKind, SearchError};
 
@@ -158,15 +159,20 @@ impl Reader<'_> {
         let upper = ends.one_of(&mut params, "lte", "lt", false)?;
         // The older notation.
         let (lower, upper) = ends.old_names(&mut params, lower, upper)?;
-        match params.text("relation")?.as_deref() {
-            None | Some("intersects" | "INTERSECTS") => {}
+        let relation = params
+            .text("relation")?
+            .map(|name| name.to_ascii_lowercase());
+        let relation = match relation.as_deref() {
+            None | Some("intersects") => SpanRelation::Intersects,
+            Some("contains") => SpanRelation::Contains,
+            Some("within") => SpanRelation::Within,
             Some(other) => {
                 return Err(wrong(
                     &format!("{}.relation", params.path),
-                    format!("{other:?} is for fields with ranges, which there are none of"),
+                    format!("{other:?} is not intersects, contains or within"),
                 ));
             }
-        }
+        };
         let boost = params.boost()?;
         params.finish()?;
         let range = Leaf::Range(Range {
@@ -175,6 +181,7 @@ impl Reader<'_> {
             upper,
             format,
             time_zone,
+            relation,
         });
         Ok(leaf(range, boost))
     }

@@ -9,7 +9,7 @@ use tantivy::Term;
 
 use super::{DocTerms, NestedClause};
 use crate::query::build::TermAutomaton;
-use crate::query::columns::PlaceTest;
+use crate::query::columns::{PlaceTest, SpanTest};
 use crate::query::matching::{Condition, LeafTerms, count_near};
 
 /// A clause that no index of a split answers.
@@ -49,6 +49,8 @@ pub(in crate::query) enum Wanted {
     Term(Term),
     /// A term that is the code of a point, which passes a test.
     Place(PlaceTest),
+    /// A term that is a range, which has a relation to the wanted one.
+    Span(SpanTest),
     /// A term within bounds.
     Range(Bound<Term>, Bound<Term>),
     /// A term that an automaton accepts.
@@ -73,6 +75,7 @@ impl FieldClause {
                 let code = <[u8; 8]>::try_from(term).map(u64::from_be_bytes);
                 code.is_ok_and(|code| test.takes(code))
             }),
+            Wanted::Span(test) => doc.iter().any(|(term, _)| test.takes(term)),
             Wanted::Term(wanted) => {
                 let wanted = wanted.serialized_value_bytes();
                 doc.iter().any(|(term, _)| term == wanted)

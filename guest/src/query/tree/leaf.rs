@@ -163,6 +163,20 @@ pub(crate) struct Range {
     pub(crate) format: Option<String>,
     /// The zone of dates that have none.
     pub(crate) time_zone: Option<String>,
+    /// Relation of a document's range to this one, in a field of ranges.
+    pub(crate) relation: SpanRelation,
+}
+
+/// Relation of a document's range to the wanted one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum SpanRelation {
+    /// They have a value in common.
+    #[default]
+    Intersects,
+    /// The wanted range is a part of the document's.
+    Contains,
+    /// The document's range is a part of the wanted one.
+    Within,
 }
 
 impl Serialize for Leaf {

@@ -16,7 +16,7 @@ pub(crate) use alike::{Alike, Example, TypicalWord};
 pub(super) use ends::Ends;
 pub(crate) use leaf::INDEX;
 pub(super) use leaf::{
-    AUTO, Edits, End, Fuzziness, Given, ID, Leaf, Match, PatternKind, Range, Words,
+    AUTO, Edits, End, Fuzziness, Given, ID, Leaf, Match, PatternKind, Range, SpanRelation, Words,
 };
 pub(super) use min_should::{MinShould, Share};
 pub(super) use node::{BoolNode, Combine, InFields, Role};

@@ -60,13 +60,20 @@ fn collect(
         return Ok(());
     }
     for name in others {
-        if let Some(text) = mapper.text_as(&name, &value) {
-            add(fields, &name, text.into())?;
-        }
+        let Some(other) = mapper.value_as(&name, &value) else {
+            continue;
+        };
+        let shown = match dated(&other, &name, mapper) {
+            Some(ns) => usual_date(ns).into(),
+            None => other,
+        };
+        add(fields, &name, shown)?;
     }
     let Some((_, format)) = own else {
         return Ok(());
     };
+    let num_words = mapper.num_words_of(path, &value);
+    let value = num_words.map_or(value, Value::from);
     let value = match dated(&value, path, mapper) {
         Some(ns) => match format {
             Some(format) if format != AS_IN_COLUMN => format_date(ns, format)
@@ -157,7 +164,8 @@ fn grouped(digits: &str, size: usize) -> String {
     grouped
 }
 
-/// Adds the points of a field of points, however they are written. Returns `false` for another field.
+/// Adds the points of a field of points, however they are written, or the ranges of a field of ranges. Returns `false`
+/// for another field.
 fn add_places(
     json: &str,
     path: &str,
@@ -169,10 +177,21 @@ fn add_places(
     let Some((_, format)) = own.filter(|_| !path.is_empty()) else {
         return Ok(false);
     };
-    if !matches!(mapper.kind_of(path), Some(FieldKind::GeoPoint(_))) {
-        return Ok(false);
-    }
-    let value: Value = serde_json::from_str(json).unwrap_or(Value::Null);
+    let value = || serde_json::from_str(json).unwrap_or(Value::Null);
+    let value: Value = match mapper.kind_of(path) {
+        Some(FieldKind::GeoPoint(_)) => value(),
+        Some(FieldKind::Range(_)) => {
+            let list = match value() {
+                Value::Array(list) => list,
+                Value::Null => Vec::new(),
+                one => vec![one],
+            };
+            list.into_iter()
+                .try_for_each(|range| add(fields, path, range))?;
+            return Ok(true);
+        }
+        _ => return Ok(false),
+    };
     let mut points = Vec::new();
     // A value that was ignored as malformed is none.
     if read_points(&value, &mut |point| points.push(point)).is_err() {

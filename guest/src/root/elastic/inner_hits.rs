@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
+use canter_doc_mapper::DocMapper;
 use serde_json::{Map, Value};
 
 use super::entry;
 use super::fields::fields_of;
-use super::source::filtered;
+use super::source::{filtered, is_hidden, own, shown_by};
 use crate::SearchError;
 use crate::query::build_nested;
 use crate::request::{ElasticHits, InnerHits, Question, SortOrder, SortTarget};
@@ -107,10 +108,12 @@ fn write(
         true => entry("_score", &Value::Null),
         false => entry("_score", &1.0.into()),
     });
-    if !inner.source.is_off {
-        parts.push(format!("\"_source\":{}", filtered(object, &inner.source)));
-    }
     let whole = at_path(object, &inner.path);
+    if !inner.source.is_off && !is_hidden(&found.split.mapper) {
+        let part = shown_object(object, &inner.path, &found.split.mapper);
+        let part = part.as_deref().unwrap_or(object);
+        parts.push(format!("\"_source\":{}", filtered(part, &inner.source)));
+    }
     if !inner.fields.is_empty() {
         let mut fields = fields_of(&whole, &inner.fields, &found.split.mapper)?;
         if inner.fields.iter().any(|(name, _)| name == "_seq_no") {
@@ -148,6 +151,14 @@ fn at_path(object: &str, path: &str) -> String {
     path.rsplit('.').fold(object.to_owned(), |inside, name| {
         format!("{{{}:{inside}}}", Value::from(name))
     })
+}
+
+/// Returns the part of an object at a path that its index shows; `None` for all of it.
+pub(super) fn shown_object(object: &str, path: &str, mapper: &DocMapper) -> Option<String> {
+    let shown = shown_by(&at_path(object, path), mapper)?;
+    let mut names = path.split('.');
+    let below = names.try_fold(shown.as_str(), |inside, name| own(inside, name));
+    Some(below.unwrap_or("{}").to_owned())
 }
 
 /// Sorts objects by their values.

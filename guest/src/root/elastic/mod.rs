@@ -10,8 +10,8 @@ mod source;
 
 use fields::fields_of;
 pub(super) use named::named;
-pub(super) use source::own;
 pub(crate) use source::{elements, entries};
+pub(super) use source::{own, shows_passages};
 
 use std::net::Ipv6Addr;
 
@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use tantivy::TantivyDocument;
 use tantivy::schema::{DateTimePrecision, Value as _};
 
-use self::inner_hits::{OwnParts, inner_hits};
+use self::inner_hits::{OwnParts, inner_hits, shown_object};
 use self::own_id::OwnId;
 use self::source::filtered;
 use super::fetch_docs::Document;
@@ -171,14 +171,14 @@ impl HitWriter<'_> {
             "_score",
             &self.score(hit).map_or(Value::Null, number),
         ));
-        if !self.shown.source.is_off {
-            parts.push(format!(
-                "\"{SOURCE_FIELD}\":{}",
-                filtered(
-                    object.map_or(document, |(_, text)| text),
-                    &self.shown.source
-                )
-            ));
+        if !self.shown.source.is_off && !source::is_hidden(mapper) {
+            let part = match (&object, place.object) {
+                (Some((_, text)), Some((path, _))) => shown_object(text, path, mapper),
+                _ => source::shown_by(document, mapper),
+            };
+            let whole = object.map_or(document, |(_, text)| text);
+            let part = filtered(part.as_deref().unwrap_or(whole), &self.shown.source);
+            parts.push(format!("\"{SOURCE_FIELD}\":{part}"));
         }
         if self.shown.explains {
             parts.push(entry("_explanation", &self.explanation(hit)));

@@ -1,8 +1,9 @@
 //! Parts of a document, cut out of its JSON text: numbers need not fit any type, so values that stay are not parsed.
 
-use canter_names::matches_pattern;
 use std::fmt;
 
+use canter_doc_mapper::DocMapper;
+use canter_names::matches_pattern;
 use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
@@ -64,6 +65,37 @@ pub(super) fn filtered(document: &str, filter: &SourceFilter) -> String {
     }
     let is_in = filter.includes.is_empty();
     part(document, "", is_in, filter).unwrap_or_else(|| "{}".to_owned())
+}
+
+/// Returns whether an index shows nothing of its documents.
+pub(super) fn is_hidden(mapper: &DocMapper) -> bool {
+    let shown = mapper.shown_source();
+    shown.is_some_and(|shown| shown.excludes.iter().any(|name| name == "*"))
+}
+
+/// Returns the part of a document that its index shows; `None` for all of it.
+pub(super) fn shown_by(document: &str, mapper: &DocMapper) -> Option<String> {
+    let shown = mapper.shown_source()?;
+    let filter = SourceFilter {
+        includes: shown.includes.clone(),
+        excludes: shown.excludes.clone(),
+        ..SourceFilter::default()
+    };
+    Some(filtered(document, &filter))
+}
+
+/// Returns whether passages of a field may be shown: the index shows the field, or would store it by itself.
+pub(in crate::root) fn shows_passages(path: &str, mapper: &DocMapper) -> bool {
+    let Some(shown) = mapper.shown_source() else {
+        return true;
+    };
+    let fits = |name: &String| {
+        let below = format!("{name}.*");
+        matches_pattern(name, path) || matches_pattern(&below, path)
+    };
+    let is_shown = (shown.includes.is_empty() || shown.includes.iter().any(fits))
+        && !shown.excludes.iter().any(fits);
+    is_shown || shown.stored_fields.iter().any(|name| name == path)
 }
 
 /// Returns the part of a value that is kept; `None` if nothing is. `is_in` is true if the value itself is requested.

@@ -9,6 +9,7 @@ use crate::SearchError;
 use crate::query::{BuiltQuery, QueryNode};
 use crate::request::{Highlight, Question};
 use crate::root::elastic::fields::fields_of;
+use crate::root::elastic::shows_passages;
 use crate::split::OpenSplit;
 
 /// Highlighters of the fields of documents in one split.
@@ -67,6 +68,7 @@ impl<'a> Highlighters<'a> {
             if let Some(Some(highlighter)) = self.by_name.get(&name) {
                 let texts = values.as_array().into_iter().flatten();
                 let texts: Vec<&str> = texts.filter_map(|value| value.as_str()).collect();
+                highlighter.check_lengths(&name, &texts, &split.mapper)?;
                 found.push((name, highlighter.passages(&texts)));
             }
         }
@@ -81,6 +83,9 @@ impl<'a> Highlighters<'a> {
         question: &Question,
     ) -> Result<Option<Highlighter<'a>>, SearchError> {
         let mapper = &split.mapper;
+        if !shows_passages(name, mapper) {
+            return Ok(None);
+        }
         let mut fields = self.highlight.fields.iter().enumerate();
         let wanted = fields.find(|(_, (pattern, _))| matches_pattern(pattern, name));
         let Some((place, (_, marks))) = wanted else {

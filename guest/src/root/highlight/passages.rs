@@ -10,6 +10,7 @@ use super::score::Scores;
 use super::words::{Match, Words};
 use crate::query::BuiltQuery;
 use crate::request::{Fragmenter, Marks};
+use crate::{ErrorKind, SearchError};
 
 /// Shows passages of one field.
 pub(in crate::root) struct Highlighter<'a> {
@@ -42,6 +43,41 @@ impl<'a> Highlighter<'a> {
             words: std::iter::once(own).chain(others).collect(),
             marks,
         })
+    }
+
+    /// Checks that the texts of a document are no longer than the index allows.
+    ///
+    /// # Errors
+    /// If one is, and the request says nothing of it.
+    pub(in crate::root) fn check_lengths(
+        &self,
+        name: &str,
+        texts: &[&str],
+        mapper: &DocMapper,
+    ) -> Result<(), SearchError> {
+        let settings = mapper.search_settings();
+        let Some(max) = settings.max_analyzed_offset else {
+            return Ok(());
+        };
+        let has_offsets = settings.fields_with_offsets.iter().any(|own| own == name);
+        let is_limited = match self.marks.fragmenter {
+            Fragmenter::Plain => true,
+            Fragmenter::Unified => !has_offsets,
+            Fragmenter::Vectors => false,
+        };
+        let limit = usize::try_from(max).unwrap_or(usize::MAX);
+        let is_too_long = |text: &&str| text.chars().count() > limit;
+        match is_limited && self.marks.max_analyzed.is_none() && texts.iter().any(is_too_long) {
+            true => Err(SearchError::new(
+                ErrorKind::Limit,
+                format!(
+                    "The length of [{name}] field of a document has exceeded [{max}] - maximum allowed to be analyzed for \
+                     highlighting. This maximum can be set by changing the [index.highlight.max_analyzed_offset] index \
+                     level setting; max_analyzed_offset of the request marks the beginning only"
+                ),
+            )),
+            false => Ok(()),
+        }
     }
 
     /// Returns the passages of the values of a document.

@@ -1,19 +1,11 @@
 //! Tests of delayed callers: other callers act between the read of the list of indexes and the
 //! dependent swap, or between a swap and its answer, which gets lost.
 
-use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use async_trait::async_trait;
 use canter_doc_mapper::IndexConfig;
-use futures_util::stream::BoxStream;
+use object_store::ObjectStore;
 use object_store::memory::InMemory;
-use object_store::path::Path;
-use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
-    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
-};
 
 use super::tests::{
     A1, A2, HOUR_MS, LOGS_A1, LOGS_A2, config, created, folder, folders, new, over,
@@ -21,96 +13,7 @@ use super::tests::{
 use super::{Catalog, Creation, NewIndex};
 use crate::blocking;
 use crate::error::ErrorKind;
-
-/// Actions of other callers.
-type Meanwhile = Box<dyn FnOnce() + Send>;
-
-/// Store in which other callers act during one of a client's swaps of the list.
-struct Interrupted {
-    inner: Arc<InMemory>,
-    /// Index of this swap, from 0.
-    nth: u64,
-    num_swaps: AtomicU64,
-    /// True if the actions come before the swap or after it. In the latter case its answer is lost,
-    /// and the client library, which repeats the request, gets a conflict.
-    is_before: bool,
-    meanwhile: Mutex<Option<Meanwhile>>,
-}
-
-impl Interrupted {
-    fn do_meanwhile(&self) {
-        let meanwhile = self.meanwhile.lock().unwrap().take();
-        meanwhile.expect("they do it once")();
-    }
-}
-
-impl fmt::Debug for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self}")
-    }
-}
-
-impl fmt::Display for Interrupted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Interrupted({})", self.inner)
-    }
-}
-
-#[async_trait]
-impl ObjectStore for Interrupted {
-    async fn put_opts(
-        &self,
-        location: &Path,
-        payload: PutPayload,
-        options: PutOptions,
-    ) -> Result<PutResult> {
-        let is_swap = location.as_ref().ends_with("indexes.json");
-        let is_it = is_swap && self.num_swaps.fetch_add(1, Ordering::SeqCst) == self.nth;
-        if is_it && self.is_before {
-            self.do_meanwhile();
-        }
-        let put = self.inner.put_opts(location, payload, options).await?;
-        if is_it && !self.is_before {
-            self.do_meanwhile();
-            return Err(Error::Precondition {
-                path: location.to_string(),
-                source: "it was swapped already".into(),
-            });
-        }
-        Ok(put)
-    }
-
-    async fn put_multipart_opts(
-        &self,
-        location: &Path,
-        options: PutMultipartOptions,
-    ) -> Result<Box<dyn MultipartUpload>> {
-        self.inner.put_multipart_opts(location, options).await
-    }
-
-    async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {
-        self.inner.get_opts(location, options).await
-    }
-
-    fn delete_stream(
-        &self,
-        locations: BoxStream<'static, Result<Path>>,
-    ) -> BoxStream<'static, Result<Path>> {
-        self.inner.delete_stream(locations)
-    }
-
-    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
-        self.inner.list(prefix)
-    }
-
-    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
-        self.inner.list_with_delimiter(prefix).await
-    }
-
-    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
-        self.inner.copy_opts(from, to, options).await
-    }
-}
+use crate::index::storage::meanwhile::InterruptedStore;
 
 /// Root with a caller that is interrupted at the `nth` swap.
 struct Bench {
@@ -134,13 +37,15 @@ impl Bench {
         meanwhile: impl FnOnce(&Catalog) + Send + 'static,
     ) -> Catalog {
         let others = self.others.clone();
-        over(Arc::new(Interrupted {
-            inner: Arc::clone(&self.memory),
+        let inner = Arc::clone(&self.memory);
+        let deed = move || meanwhile(&others);
+        over(Arc::new(InterruptedStore::at_swap(
+            inner,
+            "indexes.json",
             nth,
-            num_swaps: AtomicU64::new(0),
             is_before,
-            meanwhile: Mutex::new(Some(Box::new(move || meanwhile(&others)))),
-        }))
+            deed,
+        )))
     }
 
     /// Returns the folder of the index of this name, after a check that it is complete.

@@ -2,18 +2,18 @@
 //! split and of a manifest that only changes by compare-and-swap.
 
 #[cfg(test)]
-pub(crate) mod failing;
+mod hooked;
 mod index_folder;
 mod index_store;
 mod local_lock;
 mod own_names;
 mod removal;
 #[cfg(test)]
-pub(crate) mod scheduled;
-#[cfg(test)]
 mod tests;
 mod uri;
 
+#[cfg(test)]
+pub(crate) use hooked::{failing, meanwhile, scheduled};
 pub use index_folder::{IndexFolder, check_index_name};
 pub use index_store::{Condition, WriteProbe};
 pub(crate) use index_store::{HeldKeys, HeldSplit, Swap, Version, no_index};

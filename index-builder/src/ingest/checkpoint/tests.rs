@@ -146,7 +146,7 @@ fn so_does_one_with_a_transform_that_drops_refuses_and_multiplies_and_no_other_p
          if kind == 0 { abort \"a fifth\" }\n\
          if kind == 1 { . = [., .] }\n\
          if kind == 2 { %route = \"reject\" }";
-    check_goes_on("rejects", Inputs::new().through(PROGRAM), 3);
+    check_goes_on("rejects", Inputs::new().through(PROGRAM), 5);
 
     let inputs = Inputs::new().through(PROGRAM);
     let bucket = interrupted(&inputs);
@@ -204,21 +204,10 @@ fn check_goes_on(on_error: &str, inputs: Inputs, step: usize) {
 
 /// Returns a bucket with the remains of an ingest that ends before its last operation, the publication.
 fn interrupted(inputs: &Inputs) -> Arc<InMemory> {
-    let run = |fail_at: u64| {
-        let bucket = new_bucket("rejects");
-        let failing = Arc::new(FailingStore::new(
-            bucket.clone(),
-            fail_at,
-            Failure::CrashBefore,
-        ));
-        let result = inputs.run(&store_on(failing.clone()), 1);
-        (bucket, failing.num_ops(), result.is_err())
-    };
-    let (_, num_ops, _) = run(u64::MAX);
-    // The number of checkpoints, and so of operations, depends on the timing of threads.
-    let mut attempts = (0..num_ops).rev().map(run);
-    let interrupted = attempts.find(|(.., is_interrupted)| *is_interrupted);
-    interrupted.unwrap().0
+    let bucket = new_bucket("rejects");
+    let failing = FailingStore::before_write(bucket.clone(), "manifest.canter");
+    inputs.run(&store_on(Arc::new(failing)), 1).unwrap_err();
+    bucket
 }
 
 #[test]

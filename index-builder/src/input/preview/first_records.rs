@@ -95,11 +95,17 @@ fn preview_here(
     while preview.records.len() < num_records
         && let Some(batch) = reader.next_batch()?
     {
-        for record in batch.iter().take(num_records - preview.records.len()) {
+        let records = batch.iter().filter(|record| !is_skipped(record));
+        for record in records.take(num_records - preview.records.len()) {
             preview.records.push(looker.look_at(&batch, &record));
         }
     }
     Ok(preview)
+}
+
+/// Returns whether an ingest skips a record, because it is blank.
+pub(super) fn is_skipped(record: &Record<'_>) -> bool {
+    record.extent == Extent::Whole && record.bytes.iter().all(is_blank)
 }
 
 /// Converts records to documents.
@@ -142,9 +148,6 @@ impl Looker<'_> {
                 format!("the record has {} bytes", record.raw_num_bytes),
             )),
         };
-        let is_blank = record.bytes.iter().all(is_blank);
-        let refused =
-            refused.or_else(|| is_blank.then(|| ("blank_line", "the line is blank".into())));
         if let Some((reason, message)) = refused {
             return (vec![nothing(reason, message)], Vec::new());
         }

@@ -8,7 +8,7 @@
 //! Sources that can be read only once are sampled too: the bytes read are put back in front of the rest.
 
 use super::excerpt::excerpt;
-use super::first_records::{Looker, Preview, PreviewRecord};
+use super::first_records::{Looker, Preview, PreviewRecord, is_skipped};
 use crate::error::BuildError;
 use crate::ingest::IngestOptions;
 use crate::input::source::{Extent, ReadSettings, RecordReader, Source, take_apart};
@@ -178,7 +178,7 @@ fn spread(
         num_bytes += batch.raw_num_bytes;
         let num_whole = batch.len();
         for (place, record) in batch.iter().enumerate() {
-            if record.extent == Extent::BrokenOff {
+            if record.extent == Extent::BrokenOff || is_skipped(&record) {
                 continue;
             }
             if num.is_multiple_of(step) {

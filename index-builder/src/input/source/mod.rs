@@ -24,6 +24,8 @@ pub(crate) use identity::{
 };
 pub use input::{Source, SpooledArchives, spool_archives};
 pub(crate) use input::{TakenApart, take_apart};
+#[cfg(test)]
+pub(crate) use object::failure_of_replaced;
 pub(crate) use object::{ObjectPlace, ReadAhead};
 pub(crate) use reading::batch::{Extent, Record, RecordBatch, is_blank};
 pub(crate) use reading::records::{RecordReader, SourceRead};

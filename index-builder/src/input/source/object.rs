@@ -306,9 +306,10 @@ async fn pass_on(mut bytes: Bytes, to: &UnboundedSender<Part>, room: &Semaphore)
 
 fn changed(object: &ObjectPlace) -> BuildError {
     BuildError::unavailable(format!(
-        "`{}` has changed since it was listed; nothing was published: run the same again, which reads it as it is now",
+        "`{}` has changed since it was listed: run the same again, which reads it as it is now",
         object.uri()
     ))
+    .of_replaced_input()
 }
 
 fn denied(object: &ObjectPlace) -> BuildError {
@@ -388,6 +389,12 @@ impl Drop for ObjectReader {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct StoreFailure(BuildError);
+
+/// Returns the failure of reading an object that was replaced since it was listed.
+#[cfg(test)]
+pub(crate) fn failure_of_replaced(object: &ObjectPlace) -> io::Error {
+    io::Error::other(StoreFailure(changed(object)))
+}
 
 impl StoreFailure {
     pub(super) fn into_inner(self) -> BuildError {

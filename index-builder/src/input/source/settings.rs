@@ -88,9 +88,10 @@ impl ReadSettings {
                 FieldKind::I64(_) | FieldKind::U64(_) | FieldKind::F64(_) | FieldKind::Bool => {
                     ValueKind::Bare
                 }
-                FieldKind::Json(_) | FieldKind::Object(_) | FieldKind::Concatenate(_) => {
-                    return None;
-                }
+                FieldKind::Json(_)
+                | FieldKind::Range(_)
+                | FieldKind::Object(_)
+                | FieldKind::Concatenate(_) => return None,
             };
             Some((field.name.clone(), kind))
         });

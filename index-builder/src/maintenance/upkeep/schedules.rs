@@ -22,7 +22,7 @@ use crate::index::publisher::sources::tests::step;
 use crate::index::publisher::tests::{config, grown, made_up, on_the_brink, upload};
 use crate::index::publisher::{NewSplit, Replacement, SourceStep, publish, replace, update};
 use crate::index::storage::IndexStore;
-use crate::index::storage::scheduled::{ScheduledStore, Turns};
+use crate::index::storage::scheduled::{ScheduledStore, Turn, Turns};
 
 /// Simulated documents: the numbers of the splits with which an index began, and of those that were
 /// ingested later.
@@ -179,11 +179,8 @@ fn deeds(rng: &mut Rng, live: &[SplitEntry]) -> Vec<Deed> {
 fn run(bucket: &Arc<InMemory>, deeds: &[Deed], rng: &mut Rng) -> Vec<bool> {
     let turns = Arc::new(Turns::default());
     let actors = deeds.iter().enumerate().map(|(writer, deed)| {
-        let scheduled = ScheduledStore {
-            inner: bucket.clone(),
-            turns: Arc::clone(&turns),
-            writer,
-        };
+        let turns = Arc::clone(&turns);
+        let scheduled = ScheduledStore::with(bucket.clone(), Turn { turns, writer });
         let store = IndexStore::new(Arc::new(scheduled), Path::from("logs"), "memory");
         Box::pin(act(store.known_to_be_fit(), deed))
     });

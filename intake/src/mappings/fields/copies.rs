@@ -91,7 +91,19 @@ fn of_mapped(field: &Value, target: &str, sources: &[String]) -> Result<Value> {
             "can only be [text] or [keyword]: copies are text",
         ));
     }
-    if field.get("fields").is_some() {
+    if field.get("completion").is_some() {
+        return Err(wrong(
+            target,
+            "is a [completion], which takes no copies: its entries are its own",
+        ));
+    }
+    if field.get("aliases").is_some() {
+        return Err(wrong(
+            target,
+            "can only be [text] or [keyword]: a [search_as_you_type] takes no copies",
+        ));
+    }
+    if field.get("fields").is_some() || field.get("sub_fields").is_some() {
         return Err(wrong(
             target,
             "cannot have [fields]: name each of them in [copy_to] instead",
@@ -110,7 +122,16 @@ fn of_mapped(field: &Value, target: &str, sources: &[String]) -> Result<Value> {
 }
 
 fn check_source(fields: &mut [Value], source: &str, target: &str) -> Result<()> {
-    let kind = find(fields, source).map(|field| field["type"].clone());
+    let field = find(fields, source);
+    if field
+        .as_ref()
+        .is_some_and(|field| field.get("counted_by").is_some())
+    {
+        return Err(MappingError::mapper(format!(
+            "[copy_to] of field [{source}] of type [token_count] is not supported: its values are numbers of words"
+        )));
+    }
+    let kind = field.map(|field| field["type"].clone());
     let copied = [
         "array<text>",
         "array<i64>",

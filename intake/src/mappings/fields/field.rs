@@ -3,9 +3,10 @@
 use canter_geo::read_point;
 use serde_json::{Value, json};
 
+use super::completion::completion;
 use super::copies;
 use super::dates::input_formats;
-use super::multi_fields::multi_fields;
+use super::multi_fields::{multi_fields, sub_fields};
 use super::properties::Fields;
 use crate::mappings::error::{MappingError, Result};
 use crate::mappings::options::Options;
@@ -30,17 +31,24 @@ pub(in crate::mappings) fn leaf(
     copies::take(&mut options, path, &mut fields.copies)?;
     let mut field = match kind {
         "text" | "match_only_text" => text(fields, path, kind, &mut options)?,
-        "keyword" | "wildcard" | "constant_keyword" => keyword(path, kind, &mut options)?,
-        "long" | "integer" | "short" | "byte" => number("array<i64>", &mut options)?,
-        "unsigned_long" => number("array<u64>", &mut options)?,
-        "double" | "float" | "half_float" | "scaled_float" => number("array<f64>", &mut options)?,
-        "boolean" => plain("array<bool>", &mut options)?,
-        "ip" => plain("array<ip>", &mut options)?,
+        "keyword" | "wildcard" | "constant_keyword" => keyword(fields, path, kind, &mut options)?,
+        "search_as_you_type" => typed_ahead(fields, path, &mut options)?,
+        "token_count" => token_count(fields, path, &mut options)?,
+        "long" | "integer" | "short" | "byte" => number(fields, path, "array<i64>", &mut options)?,
+        "unsigned_long" => number(fields, path, "array<u64>", &mut options)?,
+        "double" | "float" | "half_float" | "scaled_float" => {
+            number(fields, path, "array<f64>", &mut options)?
+        }
+        "boolean" => plain(fields, path, "array<bool>", &mut options)?,
+        "ip" => plain(fields, path, "array<ip>", &mut options)?,
         "date" | "date_nanos" => {
             let is_timestamp = fields.timestamp.as_deref() == Some(path);
-            date(path, kind, is_timestamp, &mut options)?
+            date(fields, path, kind, is_timestamp, &mut options)?
         }
         "geo_point" => place(&mut options)?,
+        "completion" => completion(fields, path, &mut options)?,
+        "integer_range" | "long_range" | "float_range" | "double_range" | "date_range"
+        | "ip_range" => span(path, kind, &mut options)?,
         "binary" => {
             options.flag("doc_values", false)?;
             json!({"type": "array<bytes>", "stored": false, "indexed": false})
@@ -70,7 +78,7 @@ fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> R
         "term_vector",
     ]);
     similarity(options)?;
-    let others = multi_fields(options, path, is_indexed && tokenizer != "raw")?;
+    let others = multi_fields(options, path, is_indexed && tokenizer != "raw", fields)?;
     let mut field = json!({"type": "array<text>", "stored": true, "indexed": is_indexed});
     if let Some(column) = others.column {
         field["fast"] = json!({"normalizer": column.normalizer});
@@ -89,10 +97,11 @@ fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> R
     if !others.ways.is_empty() {
         field["fields"] = others.ways.into();
     }
+    set_sub_fields(&mut field, others.typed);
     Ok(field)
 }
 
-fn keyword(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
+fn keyword(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> Result<Value> {
     let constant = match kind {
         "constant_keyword" => constant(options)?,
         _ => None,
@@ -110,7 +119,7 @@ fn keyword(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
     )?;
     let null_value = null_value(options, &[Given::Text])?;
     similarity(options)?;
-    let others = multi_fields(options, path, false)?;
+    let others = multi_fields(options, path, false, fields)?;
     let mut field = json!({"type": "array<text>", "stored": false, "indexed": is_indexed});
     if let Some(ignore_above) = ignore_above {
         field["ignore_above"] = ignore_above.into();
@@ -133,6 +142,7 @@ fn keyword(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
     if !others.ways.is_empty() {
         field["fields"] = others.ways.into();
     }
+    set_sub_fields(&mut field, others.typed);
     Ok(field)
 }
 
@@ -146,25 +156,25 @@ fn constant(options: &mut Options) -> Result<Option<String>> {
     }
 }
 
-fn number(type_id: &str, options: &mut Options) -> Result<Value> {
+fn number(fields: &mut Fields, path: &str, type_id: &str, options: &mut Options) -> Result<Value> {
     let coerces = options.flag("coerce", true)?;
     options.ignore(&["scaling_factor"]);
     if let Some(metric) = options.text("time_series_metric")? {
         let problem = format!("is not supported: [{metric}]");
         return Err(options.wrong("time_series_metric", &problem));
     }
-    let mut field = plain(type_id, options)?;
+    let mut field = plain(fields, path, type_id, options)?;
     field["coerce"] = coerces.into();
     Ok(field)
 }
 
 /// Reads a field of a type that needs only an index and a column.
-fn plain(type_id: &str, options: &mut Options) -> Result<Value> {
+fn plain(fields: &mut Fields, path: &str, type_id: &str, options: &mut Options) -> Result<Value> {
     let is_indexed = options.flag("index", true)?;
     let is_fast = options.flag("doc_values", true)?;
     let null_value = null_value(options, given_of(type_id))?;
     let ignores_malformed = options.flag("ignore_malformed", false)?;
-    no_multi_fields(options)?;
+    let others = sub_fields(options, path, fields)?;
     let mut field =
         json!({"type": type_id, "stored": false, "indexed": is_indexed, "fast": is_fast});
     if ignores_malformed {
@@ -173,6 +183,45 @@ fn plain(type_id: &str, options: &mut Options) -> Result<Value> {
     if let Some(null_value) = null_value {
         field["null_value"] = null_value;
     }
+    set_sub_fields(&mut field, others);
+    Ok(field)
+}
+
+/// Puts fields that get the same values into the mapping of a field.
+fn set_sub_fields(field: &mut Value, sub_fields: Vec<Value>) {
+    if !sub_fields.is_empty() {
+        field["sub_fields"] = sub_fields.into();
+    }
+}
+
+/// Reads a text that is searched while it is typed. Its shingles are found as the text itself: what they are for is
+/// done by prefixes of words.
+fn typed_ahead(fields: &mut Fields, path: &str, options: &mut Options) -> Result<Value> {
+    const MIN_SHINGLE: u64 = 2;
+    const MAX_SHINGLE: u64 = 4;
+    const DEFAULT_SHINGLE: u64 = 3;
+    let most = options.number("max_shingle_size")?;
+    let most = most.unwrap_or(DEFAULT_SHINGLE);
+    if !(MIN_SHINGLE..=MAX_SHINGLE).contains(&most) {
+        return Err(options.wrong("max_shingle_size", "is from 2 to 4"));
+    }
+    let mut field = text(fields, path, "text", options)?;
+    let names = (MIN_SHINGLE..=most).map(|len| format!("_{len}gram"));
+    let names: Vec<String> = names.chain(["_index_prefix".to_owned()]).collect();
+    field["aliases"] = names.into();
+    Ok(field)
+}
+
+/// Reads the number of words of a text.
+fn token_count(fields: &mut Fields, path: &str, options: &mut Options) -> Result<Value> {
+    let tokenizer = analyzer(options)?;
+    options.only(
+        "enable_position_increments",
+        true,
+        "there are no gaps between words",
+    )?;
+    let mut field = plain(fields, path, "array<i64>", options)?;
+    field["counted_by"] = tokenizer.into();
     Ok(field)
 }
 
@@ -199,14 +248,40 @@ fn place(options: &mut Options) -> Result<Value> {
     Ok(field)
 }
 
-fn date(path: &str, kind: &str, is_timestamp: bool, options: &mut Options) -> Result<Value> {
+/// Reads a field of ranges. Its index is all that it has.
+fn span(path: &str, kind: &str, options: &mut Options) -> Result<Value> {
+    let is_indexed = options.flag("index", true)?;
+    let has_column = options.flag("doc_values", true)?;
+    options.only("coerce", true, "numbers are accepted in strings")?;
+    let mut field = json!({
+        "type": format!("array<{kind}>"), "stored": false, "indexed": is_indexed || has_column,
+    });
+    if kind == "date_range" {
+        let formats = input_formats(options.text("format")?.as_deref(), path)?;
+        options.ignore(&["locale"]);
+        field["input_formats"] = formats.into();
+    }
+    if options.flag("ignore_malformed", false)? {
+        field["ignore_malformed"] = true.into();
+    }
+    no_multi_fields(options)?;
+    Ok(field)
+}
+
+fn date(
+    fields: &mut Fields,
+    path: &str,
+    kind: &str,
+    is_timestamp: bool,
+    options: &mut Options,
+) -> Result<Value> {
     let formats = input_formats(options.text("format")?.as_deref(), path)?;
     let locale = options.text("locale")?.unwrap_or_default();
     let is_english = locale.is_empty() || locale == "ROOT" || locale.starts_with("en");
     if !is_english {
         return Err(options.wrong("locale", "can only be [en]"));
     }
-    let mut field = plain("array<datetime>", options)?;
+    let mut field = plain(fields, path, "array<datetime>", options)?;
     field["input_formats"] = formats.into();
     field["fast_precision"] = match kind {
         "date" => "milliseconds",
@@ -349,7 +424,7 @@ fn no_multi_fields(options: &mut Options) -> Result<()> {
     match fields.as_ref().and_then(Value::as_object) {
         Some(fields) if !fields.is_empty() => Err(options.wrong(
             "fields",
-            "is not supported: only texts can be indexed in several ways",
+            "is not supported: values of this type are indexed in one way",
         )),
         _ => Ok(()),
     }

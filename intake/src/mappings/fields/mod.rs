@@ -1,5 +1,6 @@
 //! Fields of a mapping, and dynamic templates, as fields of an index config.
 
+pub(super) mod completion;
 pub(super) mod copies;
 pub(super) mod dates;
 pub(super) mod dynamic;

@@ -1,10 +1,12 @@
-//! `fields`: further names of a text, such as `message.keyword`. Its whole values are in the column of the
-//! field, which the first keyword among them has; the others are indexed beside it, for queries only.
+//! `fields`: further names of a field's values, such as `message.keyword`. The whole values of a text are in its column,
+//! which the first keyword among them has; other texts are indexed beside it, for queries only. All other types are
+//! fields of their own, which get the same values.
 
 use serde_json::{Map, Value, json};
 
 use crate::mappings::error::{MappingError, Result};
-use crate::mappings::fields::field::{analyzer, normalizer, record, similarity};
+use crate::mappings::fields::field::{analyzer, leaf, normalizer, record, similarity};
+use crate::mappings::fields::properties::Fields;
 use crate::mappings::options::{Options, object};
 
 /// Further ways of indexing a text.
@@ -14,6 +16,8 @@ pub(in crate::mappings) struct MultiFields {
     pub(in crate::mappings) ways: Map<String, Value>,
     /// Column that one of them asks for.
     pub(in crate::mappings) column: Option<Column>,
+    /// Fields of other types that get the same values.
+    pub(in crate::mappings) typed: Vec<Value>,
 }
 
 /// Column of whole values.
@@ -23,6 +27,56 @@ pub(in crate::mappings) struct Column {
     pub(in crate::mappings) ignore_above: Option<u64>,
 }
 
+/// Reads the `fields` parameter of a field that is no text: all are fields of their own that get its values.
+pub(in crate::mappings) fn sub_fields(
+    options: &mut Options,
+    path: &str,
+    fields_so_far: &mut Fields,
+) -> Result<Vec<Value>> {
+    let Some(fields) = options.take("fields").filter(|fields| !fields.is_null()) else {
+        return Ok(Vec::new());
+    };
+    let fields = object(&fields, &format!("[fields] of field [{path}]"))?.iter();
+    let fields = fields.map(|(name, definition)| {
+        let path = format!("{path}.{name}");
+        let definition = object(definition, &format!("the mapping of field [{path}]"))?;
+        sub_field(fields_so_far, name, &path, definition)
+    });
+    fields.collect()
+}
+
+/// Reads a field that gets the values of another one.
+fn sub_field(
+    fields_so_far: &mut Fields,
+    name: &str,
+    path: &str,
+    definition: &Map<String, Value>,
+) -> Result<Value> {
+    let kind = definition.get("type").and_then(Value::as_str);
+    let kind = kind.unwrap_or_default();
+    if kind == "completion" {
+        return Err(MappingError::mapper(format!(
+            "the multi-field [{path}] of type [completion] is not supported: map it as a field of its own, and send \
+             the inputs there, too"
+        )));
+    }
+    let is_scalar =
+        !matches!(kind, "geo_point" | "binary" | "search_as_you_type") && !kind.ends_with("_range");
+    if !is_scalar || definition.contains_key("fields") || definition.contains_key("copy_to") {
+        return Err(MappingError::mapper(format!(
+            "the multi-field [{path}] of type [{kind}] is not supported: its type is that of single values, and it has \
+             neither [fields] nor [copy_to]"
+        )));
+    }
+    // A query without a field looks into the field itself.
+    let num_words = fields_so_far.words.len();
+    let own = Options::of(definition, path, kind);
+    let mut field = leaf(fields_so_far, name, path, kind, own)?;
+    fields_so_far.words.truncate(num_words);
+    field["stored"] = false.into();
+    Ok(field)
+}
+
 /// Reads the `fields` parameter of a text field.
 ///
 /// `cuts` says that the field itself is indexed by words, so that a keyword is its whole values.
@@ -30,6 +84,7 @@ pub(in crate::mappings) fn multi_fields(
     options: &mut Options,
     path: &str,
     cuts: bool,
+    fields_so_far: &mut Fields,
 ) -> Result<MultiFields> {
     let mut found = MultiFields::default();
     let Some(fields) = options.take("fields") else {
@@ -45,7 +100,9 @@ pub(in crate::mappings) fn multi_fields(
         let mut own = Options::of(definition, &path, kind);
         own.ignore(&["meta", "store", "eager_global_ordinals"]);
         let way = match kind {
-            "keyword" | "wildcard" => found.keyword(&mut own, cuts)?,
+            "keyword" | "wildcard" if cuts || !definition.contains_key("ignore_above") => {
+                found.keyword(&mut own, cuts)?
+            }
             "text" | "match_only_text" => {
                 own.only("index", true, "another way of indexing is for queries")?;
                 let tokenizer = analyzer(&mut own)?;
@@ -59,10 +116,11 @@ pub(in crate::mappings) fn multi_fields(
                 ]);
                 json!({"tokenizer": tokenizer, "record": record(&mut own, "position")?, "fieldnorms": has_norms})
             }
-            other => {
-                return Err(MappingError::mapper(format!(
-                    "the multi-field [{path}] has the type [{other}]: there are keyword, wildcard, text and match_only_text"
-                )));
+            _ => {
+                found
+                    .typed
+                    .push(sub_field(fields_so_far, name, &path, definition)?);
+                continue;
             }
         };
         similarity(&mut own)?;

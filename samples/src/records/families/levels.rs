@@ -55,3 +55,32 @@ pub(super) const CLICKHOUSE: Levels = &[
     ("Error", "ERROR"),
 ];
 pub(super) const DOVECOT: Levels = &[("Info", "INFO"), ("Warning", "WARN"), ("Error", "ERROR")];
+/// Of Samba's, which are numbers.
+pub(super) const SAMBA: Levels = &[
+    ("0", "ERROR"),
+    ("1", "WARN"),
+    ("2", "NOTICE"),
+    ("3", "INFO"),
+    ("10", "DEBUG"),
+];
+/// Of ESXi from version 7 on, with the priorities of syslog.
+pub(super) const ESXI: Levels = &[
+    ("In(166)", "INFO"),
+    ("Wa(164)", "WARN"),
+    ("Er(163)", "ERROR"),
+    ("Db(167)", "DEBUG"),
+];
+/// Cut to four letters.
+pub(super) const FOUR: Levels = &[
+    ("INFO", "INFO"),
+    ("WARN", "WARN"),
+    ("ERRO", "ERROR"),
+    ("DEBU", "DEBUG"),
+];
+pub(super) const CAPITAL: Levels = &[
+    ("Info", "INFO"),
+    ("Warning", "WARN"),
+    ("Error", "ERROR"),
+    ("Debug", "DEBUG"),
+];
+pub(super) const TOR: Levels = &[("notice", "NOTICE"), ("warn", "WARN"), ("err", "ERROR")];

@@ -18,6 +18,7 @@ macro_rules! family {
 
 mod languages;
 mod levels;
+mod servers;
 mod shapes;
 mod systems;
 
@@ -26,6 +27,7 @@ pub fn families() -> impl Iterator<Item = &'static Family> {
     languages::LANGUAGES
         .iter()
         .chain(systems::SYSTEMS)
+        .chain(servers::SERVERS)
         .chain(shapes::SHAPES)
 }
 

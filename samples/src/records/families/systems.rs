@@ -283,9 +283,9 @@ pub(super) const SYSTEMS: &[Family] = &[
     family!(
         "mikrotik routeros",
         "help.mikrotik.com Log",
-        "{b}/{d}/{Y} {H}:{M}:{S} system,info {msg}",
-        &[],
-        "message" = "system,info {msg}"
+        "{b}/{d}/{Y} {H}:{M}:{S} system,{L} {msg}",
+        LOWER,
+        "logger" = "system"
     ),
     family!(
         "java's garbage collector",

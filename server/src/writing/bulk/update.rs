@@ -27,7 +27,8 @@ struct Change {
 
 /// A document with its version.
 struct Current {
-    source: Map<String, Value>,
+    /// `None` if the index shows nothing of its documents.
+    source: Option<Map<String, Value>>,
     version: u64,
     seq_no: u64,
 }
@@ -86,6 +87,7 @@ pub(super) async fn update(
     let wanted = change.source.as_ref().or(of_action.as_ref()).or(wanted);
     let shown = |source: &Map<String, Value>| Some(wanted?.apply(source.clone().into()));
     let id = asked.id.as_deref().unwrap_or_default();
+    check_shows_whole(lane, index)?;
     let mut last = conflict(format!("[{id}]: version conflict"));
     for _ in 0..MAX_ATTEMPTS {
         // What was taken before counts.
@@ -102,13 +104,14 @@ pub(super) async fn update(
                 (upsert.ok_or_else(|| missing(id))?, Condition::Absent)
             }
             Some(current) => {
-                let mut changed = current.source.clone();
+                let before = current.source.as_ref().ok_or_else(|| hides_values(index))?;
+                let mut changed = before.clone();
                 merge(&mut changed, change.doc.clone().unwrap_or_default());
-                if change.detects_noop && changed == current.source {
+                if change.detects_noop && changed == *before {
                     return Ok(Updated {
                         done: Done::Unchanged(current.version),
                         seq_no: Some(current.seq_no),
-                        source: shown(&current.source),
+                        source: shown(before),
                     });
                 }
                 (changed, Condition::SeqNo(current.seq_no))
@@ -210,6 +213,26 @@ fn source_of_action(asked: &Asked<'_>) -> Result<Option<FilterPath>, Problem> {
     let value = serde_json::from_str(text).unwrap_or(Value::Bool(false));
     let shown = (value != Value::Bool(false)).then(|| source_of(&value));
     shown.transpose().map_err(Problem::illegal)
+}
+
+/// Checks that documents of an index are read with all of their values: one that is written again keeps no others.
+/// Blocks: the index config may have to be read.
+///
+/// # Errors
+/// The index hides values, or its config cannot be read.
+pub(in crate::writing) fn check_shows_whole(lane: &Lane, index: &str) -> Result<(), Problem> {
+    let shows = tokio::task::block_in_place(|| lane.shows_whole_documents());
+    match shows.map_err(|refusal| Problem::refused(&refusal))? {
+        true => Ok(()),
+        false => Err(hides_values(index)),
+    }
+}
+
+fn hides_values(index: &str) -> Problem {
+    Problem::illegal(format!(
+        "the mapping of [{index}] hides values of its documents with [_source], and a document that is read and \
+         written again would lose them: send whole documents"
+    ))
 }
 
 fn missing(id: &str) -> Problem {
@@ -378,8 +401,8 @@ async fn current(
     let found: Value = serde_json::from_slice(&body).map_err(|_| unread())?;
     match (status, &found["_source"]) {
         (404, _) if found["found"] == Value::Bool(false) => Ok(None),
-        (200, Value::Object(source)) => Ok(Some(Current {
-            source: source.clone(),
+        (200, source @ (Value::Object(_) | Value::Null)) => Ok(Some(Current {
+            source: source.as_object().cloned(),
             version: found["_version"].as_u64().unwrap_or(1),
             seq_no: found["_seq_no"].as_u64().ok_or_else(unread)?,
         })),

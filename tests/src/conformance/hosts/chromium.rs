@@ -31,6 +31,10 @@ impl Host for Chromium {
         "Chromium"
     }
 
+    fn shares_its_program(&self) -> bool {
+        true
+    }
+
     fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String> {
         node(machine)?;
         program(machine)?;

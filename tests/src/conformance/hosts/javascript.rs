@@ -86,6 +86,10 @@ impl Host for JavaScript {
         self.title
     }
 
+    fn shares_its_program(&self) -> bool {
+        self.runtime == Runtime::Deno
+    }
+
     fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String> {
         self.command(machine)?;
         if self.runtime == Runtime::Workerd {

@@ -27,6 +27,11 @@ pub trait Host {
     /// Returns a description for people.
     fn title(&self) -> &'static str;
 
+    /// Returns true if another host runs the same program, on another platform.
+    fn shares_its_program(&self) -> bool {
+        false
+    }
+
     /// Returns our files that the host runs, whose sizes the table shows.
     ///
     /// # Errors

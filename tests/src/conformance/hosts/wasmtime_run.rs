@@ -44,6 +44,10 @@ impl Host for WasmtimeRun {
         "stock `wasmtime run`, a process each"
     }
 
+    fn shares_its_program(&self) -> bool {
+        true
+    }
+
     fn artifacts(&self, machine: &Machine) -> Result<Vec<PathBuf>, String> {
         program(machine)?;
         compiled(machine)?;

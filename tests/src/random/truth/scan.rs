@@ -201,11 +201,32 @@ impl Table {
                 .flat_map(|piece| folded(piece, tokenizer))
                 .collect(),
         };
-        let tokens = &self.cell(doc, field).tokens;
-        tokens.iter().any(|(_, token)| {
-            let chars: Vec<char> = token.chars().collect();
+        let fits = |text: &str| {
+            let chars: Vec<char> = text.chars().collect();
             fits(&pieces, &chars)
-        })
+        };
+        if self.is_view(field) {
+            // A column has longer values than a dictionary.
+            let values = self.column(doc, field);
+            return values.iter().any(|value| match value {
+                Scalar::Text(text) => fits(text),
+                _ => false,
+            });
+        }
+        let tokens = &self.cell(doc, field).tokens;
+        tokens.iter().any(|(_, token)| fits(token))
+    }
+
+    /// Returns whether a field is the whole values of another that is indexed by words.
+    fn is_view(&self, field: usize) -> bool {
+        let source = self.setup.fields[field].source;
+        let mut fields = self.setup.fields.iter();
+        let base = fields.find(|other| Some(other.path) == source);
+        let tokenizer = base.and_then(|base| match base.kind {
+            Kind::Text { tokenizer, .. } | Kind::Json { tokenizer, .. } => Some(tokenizer),
+            _ => None,
+        });
+        matches!(tokenizer, Some(Tokenizer::Default | Tokenizer::Whitespace))
     }
 
     fn range(&self, doc: usize, field: usize, lower: &Bound, upper: &Bound) -> bool {

@@ -41,10 +41,12 @@ pub(super) fn text_of(
 /// Returns the sum of documents that equals the number of lines.
 fn line_of_counts(report: &IngestReport) -> String {
     let (known, dropped) = (report.num_known_docs, report.num_dropped_docs);
+    let blank = report.num_blank_lines;
     let counts = [
         ("ingested", report.num_ingested_docs, true),
         ("published before", known, known > 0),
         ("dropped", dropped, dropped > 0),
+        ("blank", blank, blank > 0),
         ("rejected", report.num_rejected_docs, true),
     ];
     let told = counts.iter().filter(|(_, _, is_told)| *is_told);

@@ -5,6 +5,7 @@ mod collector;
 mod composite;
 mod lists;
 mod metrics;
+mod object_columns;
 mod objects;
 mod part;
 mod partition;
@@ -12,6 +13,7 @@ mod split;
 mod terms;
 
 pub use collector::Collector;
+pub(in crate::collect) use object_columns::MemoryColumn;
 pub(in crate::collect) use objects::ObjectPlaces;
 pub use objects::{Objects, ObjectsWriter};
 pub use split::{BitSet, Columns, Origin, Split};

@@ -2,23 +2,21 @@
 
 use std::sync::Arc;
 
-use tantivy::columnar::{ColumnarReader, DynamicColumnHandle};
-use tantivy::directory::FileSlice;
-use tantivy::fastfield::FastFieldsWriter;
+use tantivy::TantivyDocument;
 use tantivy::json_utils::split_json_path;
 use tantivy::schema::{FieldType, Schema};
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{TantivyDocument, TantivyError};
 use tantivy_common::JsonPathWriter;
 
 use super::BitSet;
+use super::object_columns::{MemoryColumn, MemoryColumns, ObjectColumnsWriter};
 use crate::request::ObjectList;
 use crate::{Error, Result};
 
 /// Objects of one list of a request in one split, in the order of their documents.
 pub struct Objects {
     schema: Schema,
-    columnar: ColumnarReader,
+    columns: MemoryColumns,
     pub(super) list: ObjectList,
     pub(super) places: Arc<ObjectPlaces>,
     /// Matches of each filter of the request that is on these objects, by slot.
@@ -68,10 +66,7 @@ impl ObjectPlaces {
 
 impl Objects {
     /// Returns the columns of a field, as `FastFieldReaders` does for a segment.
-    pub(in crate::collect) fn handles(
-        &self,
-        name: &str,
-    ) -> tantivy::Result<Vec<DynamicColumnHandle>> {
+    pub(in crate::collect) fn columns(&self, name: &str) -> tantivy::Result<Vec<MemoryColumn>> {
         let default = self.schema.get_field("_dynamic").ok();
         let Some((field, path)) = self.schema.find_field_with_default(name, default) else {
             return Ok(Vec::new());
@@ -91,7 +86,7 @@ impl Objects {
             }
             _ => return Ok(Vec::new()),
         };
-        Ok(self.columnar.read_columns(&column)?)
+        Ok(self.columns.open(&column)?)
     }
 }
 
@@ -99,7 +94,7 @@ impl Objects {
 pub struct ObjectsWriter {
     schema: Schema,
     list: ObjectList,
-    columns: FastFieldsWriter,
+    columns: ObjectColumnsWriter,
     parents: Vec<u32>,
     places: Vec<(u32, u32)>,
     /// Objects that each filter matches.
@@ -115,12 +110,12 @@ impl ObjectsWriter {
     pub fn new(
         list: &ObjectList,
         schema: Schema,
-        tokenizers: TokenizerManager,
+        tokenizers: &TokenizerManager,
         num_filters: usize,
         max_bytes: u64,
     ) -> Result<Self> {
         Ok(Self {
-            columns: FastFieldsWriter::from_schema_and_tokenizer_manager(&schema, tokenizers)?,
+            columns: ObjectColumnsWriter::new(&schema, tokenizers)?,
             schema,
             list: list.clone(),
             parents: Vec::new(),
@@ -143,7 +138,7 @@ impl ObjectsWriter {
         matches: &[bool],
     ) -> Result<u32> {
         let number = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
-        self.columns.add_document(object)?;
+        self.columns.add(number, object);
         self.parents.push(parent);
         self.places.push(place);
         for (found, is_match) in self.matches.iter_mut().zip(matches) {
@@ -165,11 +160,8 @@ impl ObjectsWriter {
     /// Ends with all objects.
     ///
     /// # Errors
-    /// tantivy cannot write or read the columns.
-    pub fn finish(mut self) -> Result<Objects> {
-        let mut bytes = Vec::new();
-        self.columns.serialize(&mut bytes, None)?;
-        let file = FileSlice::from(bytes);
+    /// tantivy cannot read the columns' indexes.
+    pub fn finish(self) -> Result<Objects> {
         let num_objects = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
         let filters = self.matches.into_iter().map(|found| {
             let mut set = BitSet::new(num_objects);
@@ -177,7 +169,7 @@ impl ObjectsWriter {
             set
         });
         Ok(Objects {
-            columnar: ColumnarReader::open(file).map_err(TantivyError::from)?,
+            columns: self.columns.finish(num_objects),
             schema: self.schema,
             places: Arc::new(ObjectPlaces {
                 path: self.list.path.clone(),

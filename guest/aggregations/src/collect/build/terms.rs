@@ -77,7 +77,10 @@ impl Builder<'_> {
             is_taken: key_filter(terms.include.as_ref(), terms.exclude.as_ref())?,
             has_empty: false,
         };
-        let words = terms.words.map(|list| self.objects(list)).transpose()?;
+        // Documents are not read for their words where a column has the terms.
+        let words = terms
+            .words
+            .and_then(|list| self.documents.objects.get(list));
         let Some(words) = words.filter(|words| words.list.is_read(self.split.mapper)) else {
             return self.counted(self.by_value(&terms.source)?, choice, inside()?);
         };

@@ -25,8 +25,9 @@ pub(crate) const HISTOGRAM: [&str; 10] = [
     "missing",
     "order",
 ];
-pub(crate) const DATE_HISTOGRAM: [&str; 12] = [
+pub(crate) const DATE_HISTOGRAM: [&str; 13] = [
     "field",
+    "interval",
     "fixed_interval",
     "calendar_interval",
     "time_zone",
@@ -136,10 +137,22 @@ pub(crate) fn rounding(body: &Body<'_>, zone: &Zone) -> Result<Rounding> {
         None => 0,
         Some(offset) => offset_ns(offset).map_err(|what| body.invalid("offset", &what))?,
     };
-    match (
+    let (mut fixed, mut calendar) = (
         body.text("fixed_interval")?,
         body.text("calendar_interval")?,
-    ) {
+    );
+    // Elasticsearch's name until version 7 for either, of which units of the calendar go before.
+    if let Some(interval) = body.text("interval")? {
+        if fixed.is_some() || calendar.is_some() {
+            let what = "this stands for fixed_interval or calendar_interval, and not beside one";
+            return Err(body.invalid("interval", what));
+        }
+        match CalendarUnit::parse(interval) {
+            Ok(_) => calendar = Some(interval),
+            Err(_) => fixed = Some(interval),
+        }
+    }
+    match (fixed, calendar) {
         (Some(interval), None) => {
             let interval = fixed_interval_ns(interval);
             let interval_ns = interval.map_err(|what| body.invalid("fixed_interval", &what))?;

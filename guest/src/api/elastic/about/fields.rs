@@ -132,6 +132,7 @@ fn of(field: &ResolvedField<'_>, mapper: &DocMapper) -> Described {
 
 fn kind_of(field: &ResolvedField<'_>, mapper: &DocMapper) -> &'static str {
     match field.kind {
+        FieldKind::Text(text) if text.completion.is_some() => "completion",
         FieldKind::Text(text) => {
             let mut num_words = 0;
             if let Some(mut analyzer) = mapper.tokenizers().get(&text.tokenizer) {
@@ -153,6 +154,7 @@ fn kind_of(field: &ResolvedField<'_>, mapper: &DocMapper) -> &'static str {
         },
         FieldKind::Ip => "ip",
         FieldKind::GeoPoint(_) => "geo_point",
+        FieldKind::Range(range) => range.of.type_name(),
         FieldKind::Bytes(_) => "binary",
         FieldKind::Json(_) | FieldKind::Object(_) => "object",
         FieldKind::Concatenate(_) => "text",

@@ -11,7 +11,6 @@ mod answer;
 pub(super) mod boosts;
 pub(super) mod groups;
 pub(super) mod lookup;
-mod near;
 pub(super) mod rescore;
 pub(super) mod run;
 mod scores;

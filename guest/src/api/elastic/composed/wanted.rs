@@ -1,6 +1,6 @@
 //! The parts of a search that need further searches.
 
-use super::suggest::Suggestion;
+use super::suggest::Suggestions;
 use crate::query::QueryNode;
 use crate::request::Question;
 
@@ -15,8 +15,8 @@ pub(in crate::api::elastic) struct Composed {
     pub(in crate::api::elastic) window: (usize, usize),
     /// Named clauses whose scores hits show.
     pub(in crate::api::elastic) named: Vec<(String, QueryNode)>,
-    /// Texts for whose words near terms are suggested.
-    pub(in crate::api::elastic) suggestions: Vec<Suggestion>,
+    /// Texts for which something is suggested.
+    pub(in crate::api::elastic) suggestions: Suggestions,
 }
 
 impl Composed {

@@ -26,9 +26,6 @@ use crate::{ErrorKind, SearchError};
 /// Maximum length of a point in time's id, in bytes: enough for hundreds of indexes.
 const MAX_LEN: usize = 128 * 1024;
 
-/// Maximum number of slices, as in Elasticsearch.
-const MAX_SLICES: u32 = 1_024;
-
 /// Key of the list of open points in the host's cache.
 const LIST: &str = "points-in-time";
 
@@ -284,16 +281,14 @@ pub(in crate::api::elastic) fn read_slice(
         .as_object()
         .is_none_or(|slice| !slice.keys().all(is_known));
     match (count("id"), count("max")) {
-        (Some(id), Some(of)) if id < of && of <= MAX_SLICES && !has_others && is_fixed => {
-            Ok(QueryNode::slice(id, of))
-        }
-        (Some(id), Some(of)) if id < of && of <= MAX_SLICES && !has_others => Err(wrong(
+        (Some(id), Some(of)) if id < of && !has_others && is_fixed => Ok(QueryNode::slice(id, of)),
+        (Some(id), Some(of)) if id < of && !has_others => Err(wrong(
             "slice",
             "this needs a scroll or a point in time: without one, documents may move between slices",
         )),
         _ => Err(wrong(
             "slice",
-            format!("this must be an object with id and a larger max, at most {MAX_SLICES}"),
+            "this must be an object with id and a larger max",
         )),
     }
 }

@@ -115,6 +115,41 @@ fn mode_of(name: &str, text: &str) -> Result<SortMode, SearchError> {
     })
 }
 
+/// Checks the objects whose values sort: all of a path, which their parents contain.
+fn all_objects(name: &str, nested: &Value) -> Result<(), SearchError> {
+    let Value::Object(keys) = nested else {
+        return Err(invalid(format!(
+            "{name}.nested: this must be an object with a path"
+        )));
+    };
+    let mut path = None;
+    for (key, value) in keys {
+        match (key.as_str(), value) {
+            ("path", Value::String(text)) => path = Some(text),
+            ("nested", inner) => all_objects(name, inner)?,
+            (key, _) => {
+                return Err(invalid(format!(
+                    "{name}.nested: {key:?} is not supported: all objects of a document count; there is path"
+                )));
+            }
+        }
+    }
+    match path {
+        Some(path) => is_below(name, path),
+        None => Err(invalid(format!("{name}.nested: path is missing"))),
+    }
+}
+
+fn is_below(name: &str, path: &str) -> Result<(), SearchError> {
+    let below = name.strip_prefix(path);
+    match below.is_some_and(|below| below.starts_with('.')) {
+        true => Ok(()),
+        false => Err(invalid(format!(
+            "{name}.nested: the field is not in the objects of [{path}]"
+        ))),
+    }
+}
+
 impl Sort {
     /// Parses the value of `sort`: a key or a list of keys.
     pub(in crate::api::elastic) fn of(json: &Value) -> Result<Self, SearchError> {
@@ -221,10 +256,13 @@ impl Sort {
                 // Every field of the index is mapped or dynamic, so no substitute is needed.
                 ("unmapped_type", Value::String(_)) => {}
                 ("mode", Value::String(text)) => given.mode = mode_of(name, text)?,
+                // A column has the values of all objects.
+                ("nested", nested) => all_objects(name, nested)?,
+                ("nested_path", Value::String(path)) => is_below(name, path)?,
                 (key, _) => {
                     return Err(invalid(format!(
                         "{name}: {key:?} is not known or has a wrong value; there are format, missing, \
-                         mode, numeric_type, order, unmapped_type"
+                         mode, nested, numeric_type, order, unmapped_type"
                     )));
                 }
             }

@@ -174,7 +174,11 @@ impl Builder<'_> {
             let path = field.path();
             let is_about_itself =
                 has_own_ids && matches!(path.as_str(), "_version" | "_routing" | "_ignored");
-            if is_searched && field.view.is_none() && !is_json(&field) && !is_about_itself {
+            let is_text = field.view.is_none()
+                && !is_json(&field)
+                && !is_completion(&field)
+                && !matches!(field.kind, FieldKind::Range(_));
+            if is_searched && is_text && !is_about_itself {
                 paths.push(path);
             }
         }
@@ -198,6 +202,11 @@ fn takes_all_of(pattern: &str, field: &str) -> bool {
         field => format!("{field}."),
     };
     !start.contains('*') && paths.starts_with(start)
+}
+
+/// Returns whether a field has entries for suggesters, which are no words.
+fn is_completion(field: &ResolvedField<'_>) -> bool {
+    matches!(field.kind, FieldKind::Text(text) if text.completion.is_some())
 }
 
 fn is_json(field: &ResolvedField<'_>) -> bool {

@@ -72,6 +72,22 @@ impl NearWord {
         Ok(Self { start, rest })
     }
 
+    /// Accepts terms that begin so: `rest` and any text after it.
+    ///
+    /// # Errors
+    /// If `edits` is larger than 2.
+    pub(in crate::query::build) fn beginning(
+        start: Vec<u8>,
+        rest: &str,
+        edits: u8,
+        has_transpositions: bool,
+    ) -> Result<Self, SearchError> {
+        let word = Term::from_field_text(Field::from_field_id(0), rest);
+        let rest = FuzzyTermQuery::new_prefix(word, edits, has_transpositions).automaton();
+        let rest = rest.map_err(|error| SearchError::invalid(error.to_string()))?;
+        Ok(Self { start, rest })
+    }
+
     fn after_start(&self, num_bytes: usize) -> NearState {
         match num_bytes == self.start.len() {
             true => NearState::Rest(self.rest.start()),

@@ -1,7 +1,29 @@
 //! Parts of a split: every nth document, so that several readers can share a search.
 
+use canter_doc_mapper::DocMapper;
 use tantivy::query::{ConstScorer, EnableScoring, Explanation, Query, Scorer, Weight};
 use tantivy::{DocId, DocSet, Score, SegmentReader, TERMINATED, TantivyError};
+
+use crate::SearchError;
+
+/// Maximum number of slices of an index whose settings say nothing of it, as in Elasticsearch.
+const MAX_SLICES: u32 = 1_024;
+
+/// Refuses more slices than the index allows.
+pub(in crate::query::build) fn check_slices(
+    of: u32,
+    mapper: &DocMapper,
+) -> Result<(), SearchError> {
+    let own = mapper.search_settings().max_slices_per_scroll;
+    let max = own.unwrap_or(MAX_SLICES);
+    match of <= max {
+        true => Ok(()),
+        false => Err(SearchError::invalid(format!(
+            "The number of slices [{of}] is too large. It must be less than [{max}]. This limit can be set by changing the \
+             [index.max_slices_per_scroll] index level setting."
+        ))),
+    }
+}
 
 /// Matches the documents whose number has this remainder.
 #[derive(Clone, Debug)]

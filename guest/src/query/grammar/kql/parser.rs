@@ -8,7 +8,7 @@ use crate::query::grammar::cursor::Cursor;
 use crate::query::grammar::parser::{check_len, too_many_clauses};
 use crate::query::tree::{
     BoolNode, Combine, Ends, Factor, Given, InFields, Leaf, Match, PatternKind, QueryNode, Range,
-    Role, TextLeaf, Words,
+    Role, SpanRelation, TextLeaf, Words,
 };
 use crate::{ErrorKind, SearchError};
 
@@ -233,6 +233,7 @@ impl<'t> Parser<'t> {
             upper,
             format: None,
             time_zone: self.options.time_zone.clone(),
+            relation: SpanRelation::default(),
         });
         Ok(self.in_field(Some(&name), range))
     }

@@ -3,13 +3,17 @@
 use canter_matching::{NO_DOC, Occurrences};
 use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
-use tantivy::{DocId, Searcher};
+use tantivy::{DocId, Searcher, TantivyError};
 
 use super::source::{LeafTerms, Source};
 use crate::query::build::TermAutomaton;
 use crate::query::matching::file::PostingFiles;
 use crate::query::matching::term_infos::TermInfos;
 use crate::query::tree::Relation;
+
+/// Maximum number of terms of one split that a pattern at a position stands for. Their occurrences in a document are
+/// sorted, so that a pattern that takes nearly all terms would cost more than reading the documents.
+const MAX_EXPANSIONS: usize = 16_384;
 
 /// Cursor over the positions of a leaf.
 pub(super) enum Cursor {
@@ -222,9 +226,21 @@ fn located(
     automaton: &TermAutomaton,
 ) -> tantivy::Result<Vec<TermInfo>> {
     let mut infos = Vec::new();
+    let mut num_terms = 0_usize;
     let inverted_index = files.segment.inverted_index(field)?;
-    automaton.for_each_term(inverted_index.terms(), &mut |info| infos.push(info.clone()))?;
-    Ok(infos)
+    automaton.for_each_term(inverted_index.terms(), &mut |info| {
+        num_terms += 1;
+        if num_terms <= MAX_EXPANSIONS {
+            infos.push(info.clone());
+        }
+    })?;
+    match num_terms <= MAX_EXPANSIONS {
+        true => Ok(infos),
+        false => Err(TantivyError::InvalidArgument(format!(
+            "a prefix, wildcard, fuzzy or regexp rule at a position expanded to too many terms of one split (limit \
+             {MAX_EXPANSIONS} but got {num_terms}): give more of its beginning"
+        ))),
+    }
 }
 
 /// Adds the documents of a list; only those of `within`, if that is given.

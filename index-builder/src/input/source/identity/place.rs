@@ -1,5 +1,6 @@
 //! The location of an input, and the names of ledger entries.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use canter_split_format::SourceId;
@@ -33,6 +34,8 @@ pub(crate) struct Place {
     /// Present if its content identifies it: a file without an id of its own.
     pub(super) log: Option<LogName>,
     pub(super) path: Option<PathBuf>,
+    /// Numbers of the ledger's entries of an object's versions that were read completely.
+    pub(super) versions: Option<RangeInclusive<u128>>,
     /// The source to read once more, if possible.
     pub(super) again: Option<Source>,
     /// True if it may be being written to.
@@ -45,6 +48,7 @@ impl Place {
             name: source.name().to_owned(),
             origin: source.origin(),
             log: source.log_name(),
+            versions: source.whole_ids(),
             // A client's lines have the client's id: other lines under that id are an error.
             again: (source.is_kept() && !source.is_in_memory())
                 .then(|| source.again())

@@ -431,6 +431,15 @@ impl<'a> Identities<'a> {
         Ok(Some(num_same))
     }
 
+    /// Returns whether a version of an object was ingested that had records.
+    fn had_records(&self, place: &Place) -> Result<bool, BuildError> {
+        let Some(versions) = &place.versions else {
+            return Ok(false);
+        };
+        let known = self.ledger.within(versions)?;
+        Ok(known.values().any(|version| version.num_lines > 0))
+    }
+
     /// Returns a new source.
     fn another(
         &self,
@@ -444,10 +453,10 @@ impl<'a> Identities<'a> {
         let id = id.ok_or_else(|| BuildError::internal("there is no number for a source"))?;
         let was_here = match place.log {
             Some(_) => self.ledger.find(name_of(&place.origin))?.is_some(),
-            None => !candidates.is_empty(),
+            None => !candidates.is_empty() || self.had_records(place)?,
         };
         let note = was_here.then(|| {
-            "it is another one than was ingested under this name before, and taken as a new one"
+            "its content differs from what was ingested under this name before; it is ingested as a new source"
                 .to_owned()
         });
         Ok(Identity::Source(Known {

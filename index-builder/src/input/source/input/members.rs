@@ -99,10 +99,11 @@ impl ArchiveMember {
         let failed = |error| match store_failure(error) {
             Ok(failure) => failure,
             Err(error) => BuildError::unavailable(format!(
-                "`{}` is not what it was when its members were listed",
+                "`{}` is not what it was when its members were listed: run the same again",
                 self.place.archive.name()
             ))
-            .caused_by(error),
+            .caused_by(error)
+            .of_replaced_input(),
         };
         while cursor.num_members <= self.ord {
             let found = cursor.members.next_member().map_err(failed)?;
@@ -127,8 +128,9 @@ impl Place {
         let decoded = again.decoded(num_stored_bytes, self.decoding)?;
         let changed = || {
             BuildError::unavailable(format!(
-                "`{name}` is not what it was when its members were listed"
+                "`{name}` is not what it was when its members were listed: run the same again"
             ))
+            .of_replaced_input()
         };
         Cursor::new(decoded).ok_or_else(changed)
     }
@@ -182,7 +184,8 @@ pub(crate) struct TakenApart {
 /// Sources that cannot be read twice stay unchanged.
 ///
 /// # Errors
-/// `Limit` for too many members, `Unavailable` if storage does not answer.
+/// `Limit` for too many members, `Unavailable` if storage does not answer, or if an archive was replaced while its
+/// members were listed and there is no other source.
 pub(crate) fn take_apart(
     sources: Vec<Source>,
     max_expansion: u64,
@@ -192,13 +195,28 @@ pub(crate) fn take_apart(
         max_expansion,
         is_text: true,
     };
+    let mut replaced = None;
     for source in sources {
-        match opened(&source, decoding)? {
-            Some(cursor) => list(source, cursor, decoding, &mut taken)?,
-            None => taken.sources.push(source),
+        let listed = match opened(&source, decoding) {
+            Ok(Some(cursor)) => list(source, cursor, decoding, &mut taken),
+            Ok(None) => {
+                taken.sources.push(source);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        match listed {
+            Err(error) if error.is_of_replaced_input() => {
+                taken.notes.push(error.to_string());
+                replaced.get_or_insert(error);
+            }
+            listed => listed?,
         }
     }
-    Ok(taken)
+    match replaced {
+        Some(error) if taken.sources.is_empty() => Err(error),
+        _ => Ok(taken),
+    }
 }
 
 /// Opens an archive; `None` for any other source, whatever is wrong with it.

@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -197,6 +198,8 @@ impl Source {
         match &self.origin {
             // The writer of a pipe would see it closed.
             Origin::File(path) if is_pipe(path) => Ok(()),
+            // It was renamed after it was listed, as rotation does.
+            Origin::File(_) if self.is_gone() => Ok(()),
             Origin::File(path) => open_file(path).map(drop),
             Origin::Object(_)
             | Origin::Member(_)
@@ -204,6 +207,11 @@ impl Source {
             | Origin::Reader(_)
             | Origin::Lines(_) => Ok(()),
         }
+    }
+
+    /// Returns whether it is a file that was found, and that exists no more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_found && self.path().is_some_and(|path| !path.exists())
     }
 
     /// Returns its path, if it is a file.
@@ -230,8 +238,26 @@ impl Source {
         }
         let place = self.as_object()?;
         let version = place.version();
+        let version = version.as_bytes();
+        Some(SourceId::of_file(version, version, &self.of_whole(), 0))
+    }
+
+    /// Returns the id that [`Source::whole_id`] was before the versions of an object had a common range of numbers:
+    /// existing indexes have it.
+    pub(crate) fn old_whole_id(&self) -> Option<SourceId> {
+        let version = self.as_object()?.version();
         let version = [b"whole:", version.as_bytes()].concat();
         Some(SourceId::of(&self.origin(), &version))
+    }
+
+    /// Returns the numbers of the ids of all versions of an object ([`Source::whole_id`]).
+    pub(crate) fn whole_ids(&self) -> Option<RangeInclusive<u128>> {
+        self.as_object()?;
+        Some(SourceId::range_of_beginning(&self.of_whole()))
+    }
+
+    fn of_whole(&self) -> Vec<u8> {
+        [b"whole:", &self.origin()[..]].concat()
     }
 
     /// Returns its location, if known: two sources with one location are the same.
@@ -292,14 +318,25 @@ impl Source {
             Origin::Lines(lines) => Origin::Lines(lines.clone()),
             Origin::File(_) | Origin::Stdin | Origin::Reader(_) => return None,
         };
-        Some(Source {
+        Some(self.with_origin(origin))
+    }
+
+    /// Returns the same source for another attempt: also a file that is gone, of which an attempt reads nothing.
+    pub(crate) fn for_retry(&self) -> Option<Source> {
+        let gone = self.path().filter(|_| self.is_gone());
+        let gone = gone.map(|path| self.with_origin(Origin::File(path.to_owned())));
+        gone.or_else(|| self.again())
+    }
+
+    fn with_origin(&self, origin: Origin) -> Source {
+        Source {
             name: self.name.clone(),
             origin,
             id: self.id.clone(),
             path_fields: self.path_fields.clone(),
             left_out: Arc::clone(&self.left_out),
             is_found: self.is_found,
-        })
+        }
     }
 }
 

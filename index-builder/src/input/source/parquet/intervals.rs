@@ -1,6 +1,8 @@
-//! Intervals in files: three numbers (months, days, milliseconds), of which Arrow's types keep at most two.
+//! Values of twelve bytes, which Arrow's types do not keep whole: intervals (months, days, milliseconds), and INT96, a
+//! time of a Julian day and nanoseconds of that day.
 //!
-//! The schema therefore declares twelve bytes, and they are written as ISO 8601 durations: `P14M3DT14706.5S`.
+//! The schema therefore declares bytes. Intervals are written as ISO 8601 durations, `P14M3DT14706.5S`, and times as
+//! other times are.
 
 use std::io;
 use std::sync::Arc;
@@ -22,9 +24,16 @@ pub(super) fn intervals_of(metadata: &ParquetMetaData) -> Vec<String> {
     intervals.map(|column| column.path().string()).collect()
 }
 
-/// Returns the metadata with bytes in place of intervals; `None` if there are none.
+/// Returns the paths of columns with INT96.
+pub(super) fn int96_of(metadata: &ParquetMetaData) -> Vec<String> {
+    let columns = metadata.file_metadata().schema_descr().columns().iter();
+    let times = columns.filter(|column| column.physical_type() == PhysicalType::INT96);
+    times.map(|column| column.path().string()).collect()
+}
+
+/// Returns the metadata with bytes in place of intervals and INT96; `None` if there are none.
 pub(super) fn with_bytes(metadata: &ParquetMetaData) -> io::Result<Option<Arc<ParquetMetaData>>> {
-    if intervals_of(metadata).is_empty() {
+    if intervals_of(metadata).is_empty() && int96_of(metadata).is_empty() {
         return Ok(None);
     }
     let file = metadata.file_metadata();
@@ -61,10 +70,11 @@ fn with_bytes_below(kind: &Type) -> io::Result<TypePtr> {
         }
         return builder.build().map(Arc::new).map_err(invalid);
     }
-    if info.converted_type() != ConvertedType::INTERVAL {
+    let is_int96 = kind.get_physical_type() == PhysicalType::INT96;
+    if info.converted_type() != ConvertedType::INTERVAL && !is_int96 {
         return Ok(Arc::new(kind.clone()));
     }
-    let bytes = Type::primitive_type_builder(kind.name(), kind.get_physical_type())
+    let bytes = Type::primitive_type_builder(kind.name(), PhysicalType::FIXED_LEN_BYTE_ARRAY)
         .with_repetition(info.repetition())
         .with_length(12)
         .with_id(id);
@@ -110,6 +120,15 @@ pub(super) fn of_bytes(bytes: &[u8]) -> Option<String> {
         number(days),
         number(millis) * 1_000_000,
     ))
+}
+
+/// Returns the nanoseconds since 1970 of an INT96.
+pub(super) fn int96(bytes: &[u8]) -> Option<i128> {
+    const DAY_OF_1970: i128 = 2_440_588;
+    const DAY_NS: i128 = 86_400_000_000_000;
+    let (ns, day) = bytes.split_first_chunk::<8>()?;
+    let day = i128::from(u32::from_le_bytes(day.try_into().ok()?));
+    Some((day - DAY_OF_1970) * DAY_NS + i128::from(u64::from_le_bytes(*ns)))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::ChunkReader;
 
 use bounded::{Bounded, Ledger};
-use intervals::intervals_of;
+use intervals::{int96_of, intervals_of};
 pub(super) use object::ObjectRanges;
 pub use tables::ArrowTables;
 use value::RowWriter;
@@ -267,6 +267,8 @@ struct Special {
     uuids: Vec<String>,
     /// Paths of columns with intervals.
     intervals: Vec<String>,
+    /// Paths of columns with INT96.
+    int96: Vec<String>,
 }
 
 impl Special {
@@ -276,6 +278,7 @@ impl Special {
         Special {
             uuids: uuids.map(|column| column.path().string()).collect(),
             intervals: intervals_of(metadata),
+            int96: int96_of(metadata),
         }
     }
 }

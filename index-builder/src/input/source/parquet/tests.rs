@@ -280,6 +280,10 @@ fn times_of_96_bits_and_intervals_are_what_was_written() {
                 (int96(19_844, 36_000_123_456_000), [14, 3, 14_706_500]),
                 // The last day that many programs know, and the first one.
                 (int96(2_932_896, 0), [0, 0, 0]),
+                // Nanoseconds, which microseconds would lose, in a year that nanoseconds of 64 bits lack, too.
+                (int96(19_844, 36_000_123_456_789), [1, 0, 0]),
+                (int96(-200_000, 999_999_999), [0, 0, 1]),
+                (int96(3_000_000, 1_000), [0, 1, 0]),
             ],
             // A row group without a row.
             &[],
@@ -292,6 +296,9 @@ fn times_of_96_bits_and_intervals_are_what_was_written() {
         [
             json!({"at": "2024-05-01T10:00:00.123456Z", "took": "P14M3DT14706.5S", "inner": {"n": 0}}),
             json!({"at": "9999-12-31T00:00:00Z", "took": "PT0S", "inner": {"n": 1}}),
+            json!({"at": "2024-05-01T10:00:00.123456789Z", "took": "P1M", "inner": {"n": 2}}),
+            json!({"at": "1422-06-03T00:00:00.999999999Z", "took": "PT0.001S", "inner": {"n": 3}}),
+            json!({"at": 259_200_000_000_000_001_i64, "took": "P1D", "inner": {"n": 4}}),
             json!({"at": "0001-01-01T00:00:00Z", "took": "P1DT4294967.295S", "inner": {"n": 0}}),
         ]
     );

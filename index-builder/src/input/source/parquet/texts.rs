@@ -68,6 +68,25 @@ macro_rules! instant {
     }};
 }
 
+/// Writes a time that may have any year and nanoseconds; a number if RFC 3339 lacks its year, or the field reads only
+/// those.
+pub(super) fn wide_time(ns: Option<i128>, is_number: bool, out: &mut Vec<u8>) -> bool {
+    let Some(ns) = ns else {
+        return false;
+    };
+    if let Some(date) = date_of(ns).filter(|_| !is_number) {
+        write_json(out, &date);
+        return true;
+    }
+    // Units are told apart by their magnitude, so the shortest that is exact will do.
+    let number = match ns % 1_000 {
+        0 => ns / 1_000,
+        _ => i64::try_from(ns).map_or(ns / 1_000, i128::from),
+    };
+    let number = i64::try_from(number);
+    number.inspect(|number| write_json(out, number)).is_ok()
+}
+
 macro_rules! time_of_day {
     ($column:expr, $kind:ty, $unit_ns:expr) => {{
         let values = $column.as_primitive::<$kind>();

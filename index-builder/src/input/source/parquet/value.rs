@@ -12,7 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use super::texts::{durations, hex, times, uuid};
+use super::texts::{durations, hex, times, uuid, wide_time};
 use super::wanted::{Wanted, Written};
 use super::{Special, intervals};
 
@@ -289,6 +289,12 @@ fn binaries<'a>(column: &'a dyn Array, place: &Place<'_>) -> Result<Writer<'a>, 
                     text.as_ref()
                         .inspect(|text| write_json(out, text))
                         .is_some()
+                }));
+            }
+            if place.special.int96.contains(&place.schema_path) {
+                let is_number = place.written() == Some(Written::UnixTime);
+                return Ok(Box::new(move |row, out| {
+                    wide_time(intervals::int96(values.value(row)), is_number, out)
                 }));
             }
             match place.special.uuids.contains(&place.schema_path) {

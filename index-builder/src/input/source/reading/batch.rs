@@ -101,6 +101,12 @@ impl RecordBatch {
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
+
+    /// Returns whether a record was not ingested before.
+    pub(crate) fn has_new(&self) -> bool {
+        let last = self.records.last();
+        last.is_some_and(|last| last.place > self.num_known_records)
+    }
 }
 
 /// Returns whether a byte is not part of a record: white space, or what a crash has left in place of bytes.

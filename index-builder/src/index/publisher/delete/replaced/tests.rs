@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Cursor;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use canter_doc_mapper::IndexConfig;
 use canter_split_format::{DeletedDocs, ListedSplit};
@@ -18,6 +18,7 @@ use crate::error::{BuildError, ErrorKind};
 use crate::index::publisher::DocNumbers;
 use crate::index::storage::IndexStore;
 use crate::index::storage::failing::{FailingStore, Failure};
+use crate::index::storage::meanwhile::InterruptedStore;
 use crate::ingest::{IngestOptions, ingest};
 use crate::input::source::Source;
 use crate::maintenance::upkeep::{Documents, MergeIndexOptions, locate_documents, merge_index};
@@ -424,14 +425,18 @@ fn two_writers_that_are_killed_leave_the_last_version_of_each_id() {
                 let at = random.below(12);
                 let other = open(bucket.clone());
                 let their_name = format!("t{:032x}", batch + (1_u128 << 100));
-                let between = Arc::new(Between::new(bucket.clone(), at, {
-                    let (theirs, name) = (theirs.clone(), their_name.clone());
-                    move || perform(&other, &name, &theirs).unwrap().unwrap()
-                }));
-                let done = perform(&open(between.clone()), &name, &mine)
+                let their_done = Arc::new(OnceLock::new());
+                let between = InterruptedStore::at(bucket.clone(), at, {
+                    let (theirs, told) = (theirs.clone(), Arc::clone(&their_done));
+                    move || {
+                        let done = perform(&other, &their_name, &theirs).unwrap().unwrap();
+                        told.set(done).expect("once");
+                    }
+                });
+                let done = perform(&open(Arc::new(between)), &name, &mine)
                     .unwrap()
                     .unwrap();
-                match between.done() {
+                match their_done.get().cloned() {
                     None => assert_eq!(done, apply(&mut model, &mine)),
                     Some(their_done) => {
                         num_between += 1;
@@ -481,6 +486,3 @@ fn versions(store: &IndexStore) -> Model {
     }
     model
 }
-
-mod between;
-use between::Between;

@@ -1,7 +1,5 @@
-//! `suggest`: terms of the dictionaries that are near the words of a text.
-//!
-//! See <https://www.elastic.co/docs/reference/elasticsearch/rest-apis/search-suggesters>. Of its suggesters there is
-//! `term`; scores are those of Lucene's spell checker.
+//! `suggest` with `term`: terms of the dictionaries that are near the words of a text. Scores are those of Lucene's spell
+//! checker.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +10,9 @@ use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 
 use super::near::similarity;
+use super::options::Options;
 use crate::api::elastic::about::fields::mapper_of;
-use crate::api::elastic::given::body::{Body, as_written, wrong};
-use crate::api::settings::ApiSettings;
+use crate::api::elastic::given::body::wrong;
 use crate::exchange::Exchange;
 use crate::leaf::{TermCounts, WantedTerms, near_terms};
 use crate::plan::{plan_search, read_manifest};
@@ -22,8 +20,7 @@ use crate::query::QueryNode;
 use crate::request::{AskedIndexes, GivenQuery, Question};
 use crate::{ErrorKind, SearchError};
 
-/// Maximum number of suggestions of a request, and of words of a text.
-const MAX_SUGGESTIONS: usize = 20;
+/// Maximum number of words of a text.
 const MAX_WORDS: usize = 100;
 
 /// Maximum number of options for a word.
@@ -34,7 +31,7 @@ const ACCURACY: f64 = 0.5;
 
 /// A suggestion by terms.
 #[derive(Clone, Debug)]
-pub(in crate::api::elastic) struct Suggestion {
+pub(super) struct Suggestion {
     name: String,
     text: String,
     field: String,
@@ -69,137 +66,16 @@ struct Word {
     len: usize,
 }
 
-/// Takes the suggestions of a body.
+/// Reads the options of `term`.
 ///
 /// # Errors
-/// If one is invalid or of a kind that there is not.
-pub(in crate::api::elastic) fn read_suggestions(
-    body: &mut Body,
-    settings: &ApiSettings,
-) -> Result<Vec<Suggestion>, SearchError> {
-    let given = match body.take("suggest") {
-        None => return Ok(Vec::new()),
-        Some(Value::Object(given)) => given,
-        Some(_) => return Err(wrong("suggest", "this must be a JSON object")),
-    };
-    if settings.forced_filter.is_some() {
-        return Err(wrong(
-            "suggest",
-            "a token with a filter may not have this: dictionaries tell of documents that may not be searched",
-        ));
-    }
-    let mut text_of_all = None;
-    let mut suggestions = Vec::new();
-    for (name, value) in given {
-        match (name.as_str(), value) {
-            ("text", Value::String(text)) => text_of_all = Some(text),
-            (_, Value::Object(suggestion)) => suggestions.push((name, suggestion)),
-            _ => {
-                return Err(wrong(
-                    &format!("suggest.{name}"),
-                    "this must be a JSON object",
-                ));
-            }
-        }
-    }
-    if suggestions.len() > MAX_SUGGESTIONS {
-        return Err(wrong(
-            "suggest",
-            format!("there may be {MAX_SUGGESTIONS} of these"),
-        ));
-    }
-    suggestions
-        .into_iter()
-        .map(|(name, given)| read_suggestion(name, given, text_of_all.as_deref()))
-        .collect()
-}
-
-/// Reader of the options of a suggestion.
-struct Options {
-    path: String,
-    given: Map<String, Value>,
-}
-
-impl Options {
-    fn text(&mut self, key: &str) -> Result<Option<String>, SearchError> {
-        match self.given.shift_remove(key) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(wrong(&format!("{}.{key}", self.path), "this must be text")),
-        }
-    }
-
-    fn count(&mut self, key: &str, default: u64, most: u64) -> Result<u64, SearchError> {
-        let Some(value) = self.given.shift_remove(key) else {
-            return Ok(default);
-        };
-        let count = as_written(value).as_u64().filter(|count| *count <= most);
-        count.ok_or_else(|| {
-            let what = format!("this must be a whole number, at most {most}");
-            wrong(&format!("{}.{key}", self.path), what)
-        })
-    }
-
-    fn number(&mut self, key: &str, default: f64) -> Result<f64, SearchError> {
-        let Some(value) = self.given.shift_remove(key) else {
-            return Ok(default);
-        };
-        let number = as_written(value).as_f64().filter(|number| *number >= 0.0);
-        number.ok_or_else(|| {
-            wrong(
-                &format!("{}.{key}", self.path),
-                "this must be a number, 0 or more",
-            )
-        })
-    }
-
-    fn choice(&mut self, key: &str, words: &[&str]) -> Result<usize, SearchError> {
-        let Some(text) = self.text(key)? else {
-            return Ok(0);
-        };
-        let place = words.iter().position(|word| *word == text);
-        place.ok_or_else(|| {
-            wrong(
-                &format!("{}.{key}", self.path),
-                format!("this must be {}", words.join(" or ")),
-            )
-        })
-    }
-}
-
-/// Returns the text of a suggestion, if it has one, and the options of its suggester.
-fn text_and_term(
-    path: &str,
-    mut given: Map<String, Value>,
-) -> Result<(Option<String>, Map<String, Value>), SearchError> {
-    let mut text = None;
-    for key in ["text", "prefix"] {
-        text = match given.shift_remove(key) {
-            None => text,
-            Some(Value::String(text)) => Some(text),
-            Some(_) => return Err(wrong(&format!("{path}.{key}"), "this must be text")),
-        };
-    }
-    let mut kinds = given.into_iter();
-    match (kinds.next(), kinds.next()) {
-        (Some((kind, Value::Object(term))), None) if kind == "term" => Ok((text, term)),
-        (Some((kind, _)), None) if matches!(kind.as_str(), "phrase" | "completion") => Err(wrong(
-            path,
-            format!("the suggester {kind:?} is not supported; there is term"),
-        )),
-        _ => Err(wrong(path, "this must have text and the suggester term")),
-    }
-}
-
-fn read_suggestion(
+/// If one is unknown or invalid.
+pub(super) fn read_suggestion(
     name: String,
-    given: Map<String, Value>,
+    text: Option<String>,
+    mut options: Options,
     text_of_all: Option<&str>,
 ) -> Result<Suggestion, SearchError> {
-    let path = format!("suggest.{name}");
-    let (text, term) = text_and_term(&path, given)?;
-    let path = format!("{path}.term");
-    let mut options = Options { path, given: term };
     let field = options.text("field")?;
     let field =
         field.ok_or_else(|| wrong(&options.path, "the required field option is missing"))?;
@@ -235,17 +111,11 @@ fn read_suggestion(
         "string_distance",
         &["internal", "damerau_levenshtein", "levenshtein"],
     )?;
-    match options.given.keys().next() {
-        None => Ok(suggestion),
-        Some(key) => Err(wrong(
-            &options.path,
-            format!(
-                "{key:?} is not known or not supported; there are analyzer, field, max_edits, max_inspections, \
-                 max_term_freq, min_doc_freq, min_word_length, prefix_length, shard_size, size, sort, string_distance, \
-                 suggest_mode, text"
-            ),
-        )),
-    }
+    options.finish(
+        "analyzer, field, max_edits, max_inspections, max_term_freq, min_doc_freq, min_word_length, prefix_length, \
+         shard_size, size, sort, string_distance, suggest_mode, text",
+    )?;
+    Ok(suggestion)
 }
 
 /// What one index has for the words of all suggestions.
@@ -257,16 +127,16 @@ struct OfIndex {
     num_docs: u64,
 }
 
-/// Returns the value of `suggest` in an answer. Reads all indexes at once.
+/// Returns the suggestions by their names. Reads all indexes at once.
 ///
 /// # Errors
 /// If an index cannot be read, or a field has no words.
-pub(in crate::api::elastic) async fn suggest(
+pub(super) async fn suggest_terms(
     suggestions: &[Suggestion],
     of: &Question,
     indexes: &AskedIndexes,
     exchange: &Exchange,
-) -> Result<Value, SearchError> {
+) -> Result<Map<String, Value>, SearchError> {
     let found = indexes.names.iter();
     let found = found.map(|name| of_index(name, suggestions, of, exchange));
     let found = join_all(found).await;
@@ -305,7 +175,7 @@ pub(in crate::api::elastic) async fn suggest(
         };
         answer.insert(name, entries.collect());
     }
-    Ok(answer.into())
+    Ok(answer)
 }
 
 /// Returns what an index has; `None` if there is no such index.
@@ -487,8 +357,12 @@ mod tests {
     #[test]
     fn modes_say_for_which_words_something_is_suggested() {
         let given = |mode: &str, by: &str| {
-            let given = json!({"text": "word", "term": {"field": "f", "suggest_mode": mode, "sort": by, "size": 2}});
-            read_suggestion("s".to_owned(), given.as_object().unwrap().clone(), None).unwrap()
+            let given = json!({"field": "f", "suggest_mode": mode, "sort": by, "size": 2});
+            let options = Options {
+                path: "suggest.s.term".to_owned(),
+                given: given.as_object().unwrap().clone(),
+            };
+            read_suggestion("s".to_owned(), Some("word".to_owned()), options, None).unwrap()
         };
         let word = Word {
             text: "word".to_owned(),

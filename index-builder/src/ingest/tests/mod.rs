@@ -1,17 +1,23 @@
 //! A whole ingest: counts add up, results repeat, failures change nothing.
 
+mod renamed;
+
 use super::*;
 use crate::error::{BuildError, ErrorKind};
-use crate::index::publisher::create_index;
+use crate::index::publisher::{self, NewDocuments, SourceStep, create_index};
 use crate::index::storage::IndexStore;
-use crate::input::source::Source;
+use crate::input::source::{ObjectPlace, Source, failure_of_replaced};
 use canter_doc_mapper::IndexConfig;
+use canter_doc_mapper::config::OnError;
 use canter_samples::{Corpus, CorpusReader, HDFS_LOGS_YAML, HTTP_LOGS_YAML, HdfsLogs, HttpLogs};
+use canter_split_format::SourceProgress;
+use object_store::memory::InMemory;
+use object_store::{ObjectStore, ObjectStoreExt};
 use proptest::prelude::*;
 use serde_json::Value;
-use std::io::{Cursor, Write};
+use std::io::{self, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 
 const STRICT: &str = "
@@ -25,6 +31,13 @@ doc_mapping:
     - {name: text, type: text}
   timestamp_field: ts
 ";
+
+fn preset(name: &str) -> String {
+    canter_formats::presets::preset(name)
+        .unwrap()
+        .yaml
+        .to_owned()
+}
 
 fn new_index(yaml: &str) -> (TempDir, IndexStore) {
     let folder = tempfile::tempdir().unwrap();
@@ -62,7 +75,8 @@ fn rejects_of(path: &Path) -> Vec<Value> {
 fn check_adds_up(report: &IngestReport, num_lines: u64) {
     assert_eq!(report.num_lines, num_lines);
     let num_docs = report.num_ingested_docs + report.num_known_docs;
-    assert_eq!(num_docs + report.num_rejected_docs, num_lines);
+    let num_others = report.num_rejected_docs + report.num_blank_lines;
+    assert_eq!(num_docs + num_others, num_lines);
     let in_splits: u64 = report.splits.iter().map(|split| split.num_docs).sum();
     // Known documents are not built again.
     assert_eq!(in_splits, report.num_ingested_docs);
@@ -122,6 +136,61 @@ fn bytes_of_input_end_a_split_too() {
     );
 }
 
+/// Stands for a line that is skipped.
+const BLANK: &str = "blank";
+
+#[test]
+fn blank_lines_are_skipped_and_counted_in_every_text_format() {
+    for (yaml, text, num_docs, num_blank) in [
+        (
+            preset("log"),
+            "2024-05-01 10:00:00 INFO a\n\n2024-05-01 10:00:01 INFO b\n",
+            2,
+            0,
+        ),
+        (preset("plain"), "\n \t\none\n\r\n\ntwo\n\n", 2, 5),
+        (
+            preset("logfmt"),
+            "time=2024-05-01T10:00:00Z a=1\n\ntime=2024-05-01T10:00:01Z a=2\n\n",
+            2,
+            2,
+        ),
+        (
+            preset("syslog"),
+            "May  1 10:00:00 h a: b\n\nMay  1 10:00:00 h a: b\n",
+            2,
+            1,
+        ),
+        (
+            preset("access-log"),
+            "1.1.1.1 - - [01/May/2024:10:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n\n\n",
+            1,
+            2,
+        ),
+        (STRICT.to_owned(), "\n{\"ts\":1600000001,\"n\":2}\n\n", 1, 2),
+        (preset("any"), "a,b\n1,2\n\n3,4\n5,6\n", 3, 1),
+    ] {
+        for keep in [false, true] {
+            let mut config = IndexConfig::from_yaml(&yaml, |_| None).unwrap();
+            if keep {
+                config.ingest_settings.on_error = OnError::Keep;
+            }
+            let folder = tempfile::tempdir().unwrap();
+            let uri = folder.path().join("index");
+            let store = create_index(uri.to_str().unwrap(), &config).unwrap();
+            let options = IngestOptions {
+                max_rejects: Some(0),
+                ..IngestOptions::default()
+            };
+            let report = run(&store, &options, input(text));
+            let counts = (report.num_ingested_docs, report.num_blank_lines);
+            assert_eq!(counts, (num_docs, num_blank), "{text:?}");
+            assert_eq!((report.num_rejected_docs, report.num_kept_docs), (0, 0));
+            assert_eq!(report.num_lines, num_docs + num_blank);
+        }
+    }
+}
+
 #[test]
 fn every_kind_of_bad_line_is_rejected_with_its_reason() {
     let (folder, store) = new_index(STRICT);
@@ -130,8 +199,8 @@ fn every_kind_of_bad_line_is_rejected_with_its_reason() {
         (b"{\"ts\":1600000001,\"n\":2}", ""),
         (b"not json", "not_json"),
         (b"{\"ts\":1600000001", "not_json"),
-        (b"", "blank_line"),
-        (b"  \t", "blank_line"),
+        (b"", BLANK),
+        (b"  \t", BLANK),
         (b"[1]", "not_an_object"),
         (b"{\"n\":2}", "missing_timestamp"),
         (b"{\"ts\":\"soon\"}", "bad_timestamp"),
@@ -148,13 +217,13 @@ fn every_kind_of_bad_line_is_rejected_with_its_reason() {
         input(lines.join(&b'\n')),
     );
     check_adds_up(&report, cases.len() as u64);
-    assert_eq!(report.num_ingested_docs, 2);
+    assert_eq!((report.num_ingested_docs, report.num_blank_lines), (2, 2));
     assert_eq!(report.rejects_path.as_ref(), Some(&rejects));
 
     let expect = cases
         .iter()
         .zip(1_u64..)
-        .filter(|((_, reason), _)| !reason.is_empty());
+        .filter(|((_, reason), _)| !["", BLANK].contains(reason));
     let records = rejects_of(&rejects);
     assert_eq!(records.len(), expect.clone().count());
     for (record, ((line, reason), line_num)) in records.iter().zip(expect) {
@@ -578,4 +647,134 @@ fn a_stack_trace_that_was_being_written_stops_no_later_ingest() {
     let other = after.replace("ERROR b", "ERROR c");
     let error = ingest(&store, &options(10, None), vec![input(other)], &()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
+}
+
+/// A bucket with objects of lines.
+struct Bucket(Arc<InMemory>);
+
+impl Bucket {
+    /// Writes an object; returns it as it is listed.
+    fn put(&self, name: &str, text: &str) -> ObjectPlace {
+        let location = name.into();
+        let meta = crate::blocking::runtime().unwrap().block_on(async {
+            self.0.put(&location, text.to_owned().into()).await?;
+            self.0.head(&location).await
+        });
+        let store: Arc<dyn ObjectStore> = self.0.clone();
+        ObjectPlace::new(store, "s3://bucket".into(), meta.unwrap())
+    }
+}
+
+#[test]
+fn a_replaced_object_costs_itself_and_no_other_input() {
+    let (_folder, store) = new_index(&preset("plain"));
+    let bucket = Bucket(Arc::default());
+    let ingested = |places: &[&ObjectPlace]| {
+        let sources = places.iter().map(|place| Source::object((*place).clone()));
+        ingest(&store, &IngestOptions::default(), sources.collect(), &())
+    };
+    let note = |report: &IngestReport, ord: usize| {
+        let note = report.inputs[ord].note.clone();
+        note.unwrap_or_default()
+    };
+    let first = bucket.put("logs/a", "one\ntwo\n");
+    assert_eq!(ingested(&[&first]).unwrap().num_ingested_docs, 2);
+
+    // The same beginning, other content; then another beginning; each is a new source, with a note.
+    for (text, beside) in [("one\nthree\n", "b"), ("four\nfive\n", "c")] {
+        let (next, beside) = (bucket.put("logs/a", text), bucket.put(beside, "beside\n"));
+        let report = ingested(&[&next, &beside]).unwrap();
+        assert_eq!(report.num_ingested_docs, 3, "{report:?}");
+        assert!(
+            note(&report, 0).contains("its content differs"),
+            "{report:?}"
+        );
+        assert_eq!(note(&report, 1), "");
+        assert_eq!(ingested(&[&next, &beside]).unwrap().num_known_inputs, 2);
+    }
+    // A grown one goes on, without a note.
+    let grown = bucket.put("logs/a", "four\nfive\nsix\n");
+    let report = ingested(&[&grown]).unwrap();
+    assert_eq!(
+        (report.num_ingested_docs, note(&report, 0)),
+        (1, String::new())
+    );
+
+    // Replaced after it was listed: the others are ingested, and it is named.
+    let listed = bucket.put("logs/d", "before\n");
+    let now = bucket.put("logs/d", "now\n");
+    let beside = bucket.put("logs/e", "e\n");
+    let report = ingested(&[&listed, &beside]).unwrap();
+    assert_eq!(report.num_ingested_docs, 1);
+    let warnings = &report.warnings;
+    assert!(
+        warnings
+            .iter()
+            .any(|warning| warning.message.contains("`s3://bucket/logs/d` has changed")),
+        "{warnings:?}"
+    );
+    // Alone, it is an error; as it is now, it is read.
+    let error = ingested(&[&listed]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert_eq!(ingested(&[&now]).unwrap().num_ingested_docs, 1);
+
+    // An archive, too.
+    let archive = bucket.put("logs/f.tar", "before");
+    bucket.put("logs/f.tar", "now");
+    let error = ingested(&[&archive]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+
+    // The receipt of a part names it, and counts blank lines.
+    let beside = bucket.put("logs/g", "g\n\n");
+    let sources = [&listed, &beside].map(|place| Source::object(place.clone()));
+    let options = IngestOptions::default();
+    let part = build_part(&store, &options, sources.into(), &()).unwrap();
+    assert_eq!((part.num_docs(), part.num_blank_lines), (1, 1));
+    let part = Receipt::from_json(&part.to_json().unwrap()).unwrap();
+    assert_eq!(part.num_blank_lines, 1);
+    assert!(part.warnings[0].contains("has changed"), "{part:?}");
+}
+
+/// Fails as the stream of an object does that is replaced.
+struct Replaced(Option<io::Error>);
+
+impl Read for Replaced {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+#[test]
+fn an_object_that_is_replaced_while_it_is_read_is_not_published_in_part() {
+    let (_folder, store) = new_index(&preset("plain"));
+    let bucket = Bucket(Arc::default());
+    let listed = bucket.put("logs/a", "before\n");
+    bucket.put("logs/a", "now\n");
+    let beside = || Source::lines("beside", b"{\"message\": \"beside\"}\n".to_vec());
+    let text: String = (0..60_000)
+        .map(|n| format!("a line with number {n}\n"))
+        .collect();
+    let broken = || {
+        let failure = Replaced(Some(failure_of_replaced(&listed)));
+        Source::reader("a", Cursor::new(text.clone()).chain(failure)).with_id("a")
+    };
+    let ingested = |sources| ingest(&store, &IngestOptions::default(), sources, &());
+
+    let error = ingested(vec![broken(), beside()]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(
+        error.to_string().contains("nothing was published"),
+        "{error}"
+    );
+    assert_eq!(store.describe().unwrap().num_docs, 0);
+
+    // If all that was read of it is known, it costs itself alone, unless no other input can be read.
+    let whole = Source::reader("a", Cursor::new(text.clone())).with_id("a");
+    assert_eq!(ingested(vec![whole]).unwrap().num_ingested_docs, 60_000);
+    let report = ingested(vec![broken(), beside()]).unwrap();
+    assert_eq!(report.num_ingested_docs, 1);
+    let warning = &report.warnings[0].message;
+    assert!(warning.contains("has changed"), "{warning}");
+    let error = ingested(vec![broken(), Source::object(listed.clone())]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
 }

@@ -1,0 +1,116 @@
+//! Words of several parts that no space divides: where the first of them ends.
+
+use std::ops::Range;
+
+use super::compound::named_level;
+use super::part::is_space;
+use crate::log_line::level::{self, Sureness};
+
+/// Returns whether a bracket opens with a level's letter and a time, as Passenger's: `[ N 2024-05-01 10:00:00.1234 …`.
+pub(super) fn opens_letter(text: &[u8], place: usize) -> bool {
+    matches!(
+        text.get(place..place + 8),
+        Some([b'[', b' ', letter, b' ', year @ ..])
+            if level::of_letter(*letter).is_some() && year.iter().all(u8::is_ascii_digit)
+    )
+}
+
+/// A longer word before a date is none of a head.
+const LONGEST_BEFORE: usize = 48;
+
+/// Where `INFO:` of `INFO:2024-05-01` ends, `1,` of `1,2024/05/01`, `Error,` of `Error,5/1/2024`, `4242:` of `4242:20240501:100000`,
+/// and `00:0002:00012:` of `00:0002:00012:2024/05/01`.
+pub(super) fn before_date(rest: &[u8], len: usize) -> Option<usize> {
+    let word = rest.get(..len)?;
+    let seps = word.iter().take(LONGEST_BEFORE).enumerate();
+    let mut seps = seps.filter(|(_, byte)| matches!(byte, b':' | b','));
+    let first = seps.next()?.0;
+    begins_date(word, first)
+        .or_else(|| seps.find_map(|(sep, byte)| begins_date(word, sep).filter(|_| *byte == b':')))
+}
+
+/// Where a word ends behind whose separator a date stands.
+fn begins_date(word: &[u8], sep: usize) -> Option<usize> {
+    let are_digits = |range: Range<usize>| {
+        let digits = word.get(range);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_digit))
+    };
+    let is_divided =
+        are_digits(sep + 1..sep + 5) && matches!(word.get(sep + 5), Some(b'-' | b'/' | b'.'));
+    let is_compact = are_digits(sep + 1..sep + 9) && word.get(sep + 9) == Some(&b':');
+    // `Error,5/1/2024`.
+    let mut parts = word.get(sep + 1..)?.split(|byte| *byte == b'/');
+    let mut is_part = |len: std::ops::RangeInclusive<usize>| {
+        let part = parts.next();
+        part.is_some_and(|part| len.contains(&part.len()) && part.iter().all(u8::is_ascii_digit))
+    };
+    let is_american = is_part(1..=2) && is_part(1..=2) && is_part(4..=4);
+    let is_day = is_divided || is_compact || is_american;
+    (word.first()?.is_ascii_alphanumeric() && is_day).then_some(sep + 1)
+}
+
+/// Where `WARNING:root:` of `WARNING:root:text` ends, as Python's logging begins a line.
+pub(super) fn level_and_name(rest: &[u8], len: usize) -> Option<usize> {
+    let mut parts = rest.get(..len)?.splitn(3, |byte| *byte == b':');
+    let (level, name) = (parts.next()?, parts.next()?);
+    parts.next()?;
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    let is_it = level.iter().all(u8::is_ascii_uppercase)
+        && level::sureness(level) == Some(Sureness::Sure)
+        && name
+            .first()
+            .is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+        && name.iter().all(is_name);
+    is_it.then_some(level.len() + name.len() + 2)
+}
+
+/// Where `[ns_server:info,` of `[ns_server:info,2024-05-01T10:00:00.123Z,ns_1@127.0.0.1:…]` ends, as Couchbase begins a
+/// record.
+pub(in crate::log_line) fn opens_before_date(text: &[u8], place: usize) -> Option<usize> {
+    let rest = text.get(place..)?.strip_prefix(b"[")?;
+    let is_end = |byte: &u8| is_space(*byte) || matches!(byte, b'[' | b']');
+    let len = rest.iter().position(is_end).unwrap_or(rest.len());
+    let word = rest.get(..len)?;
+    let comma = memchr::memchr(b',', word).filter(|comma| *comma < LONGEST_BEFORE)?;
+    let has_level = named_level(word.get(..comma)?).is_some();
+    has_level.then_some(())?;
+    begins_date(word, comma).map(|end| place + 1 + end)
+}
+
+/// Where `main.c:12]` of `main.c:12]text` ends: what closes a bracket that was opened before.
+pub(super) fn behind_bracket(rest: &[u8], len: usize) -> Option<usize> {
+    let word = rest.get(..len)?;
+    let close = word.iter().position(|byte| *byte == b']')?;
+    let (inside, behind) = word.split_at_checked(close)?;
+    let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
+    let goes_on = behind.get(1).is_some_and(is_letter);
+    (goes_on && close > 0 && !inside.contains(&b'[')).then_some(close + 1)
+}
+
+/// Where `ERROR` of `ERROR[05-01|10:00:00.123]` ends: a level before a bracket with more than a number.
+pub(super) fn before_bracket(rest: &[u8], len: usize) -> Option<usize> {
+    let word = rest.get(..len)?;
+    let open = word.iter().position(|byte| *byte == b'[')?;
+    let (level, inside) = word.split_at_checked(open)?;
+    let is_time = matches!(inside, [_, first, second, b'-' | b'/' | b':' | b'.', ..] if first.is_ascii_digit() && second.is_ascii_digit());
+    (is_time && level::sureness(level) == Some(Sureness::Sure)).then_some(open)
+}
+
+/// Where `cpu3:12345)` of `cpu3:12345)ScsiDeviceIO:` ends, as ESXi's kernel begins a line, or `cpu3:12345 opID=8f9a3c21)`.
+pub(super) fn processor(rest: &[u8], len: usize) -> Option<usize> {
+    let ids = rest.strip_prefix(b"cpu")?;
+    let operation = rest.get(len..)?.strip_prefix(b" opID=").unwrap_or_default();
+    let num_hex = operation.iter().take_while(|byte| byte.is_ascii_hexdigit());
+    let (digits, close) = match num_hex.count() {
+        0 => {
+            let close = memchr::memchr(b')', rest.get(..len)?)?.checked_sub(3)?;
+            (ids.get(..close)?, close)
+        }
+        num if operation.get(num) == Some(&b')') => (ids.get(..len - 3)?, len + 3 + num),
+        _ => return None,
+    };
+    let mut numbers = digits.splitn(2, |byte| *byte == b':');
+    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    let is_it = is_number(numbers.next()?) && is_number(numbers.next()?);
+    is_it.then_some(close + 4)
+}
