@@ -166,7 +166,8 @@ fn every_example_is_answered_and_no_other_parameter_is() {
         };
         let is_put = operation.method == Method::PUT;
         let is_of_aliases = path.contains("/_alias");
-        let adds = path.contains("/_mapping") || is_of_aliases;
+        let changes_settings = path.ends_with("/_settings");
+        let adds = path.contains("/_mapping") || changes_settings || is_of_aliases;
         let makes =
             (operation.body.is_some() && !adds) || (path.starts_with("/_data_stream/") && is_put);
         let body = operation.body.as_ref();
