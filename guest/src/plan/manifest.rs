@@ -21,6 +21,21 @@ pub(crate) async fn read_manifest(
         .map(|(manifest, _)| manifest)
 }
 
+/// Reads the manifest; `None` if there is no index.
+///
+/// # Errors
+/// As [`read_manifest`], apart from an index that is not there.
+pub(crate) async fn read_manifest_if_there(
+    exchange: &Exchange,
+    limits: &Limits,
+) -> Result<Option<ManifestFile>, SearchError> {
+    match read_manifest(exchange, limits).await {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// Reads the manifest and offers it to the host's cache, where [`read_pinned`] finds it once there is a newer one. Also
 /// returns its hash.
 ///

@@ -16,7 +16,9 @@ mod search_plan;
 mod several;
 
 pub(crate) use check::check_query;
-pub(crate) use manifest::{keep_manifest, pin_manifest, read_manifest, read_pinned};
+pub(crate) use manifest::{
+    keep_manifest, pin_manifest, read_manifest, read_manifest_if_there, read_pinned,
+};
 pub(crate) use pages::newest_in_pages;
 pub(crate) use prune::PruneReason;
 pub(crate) use search_plan::{PlannedSplit, SearchPlan, Unopened, plan_search};

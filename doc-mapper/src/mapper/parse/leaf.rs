@@ -142,11 +142,7 @@ impl Walk<'_> {
         leaf: &Leaf,
         scalar: Scalar<'_>,
     ) -> std::result::Result<(), DocError> {
-        if let Some(constant) = &leaf.constant {
-            return check_constant(leaf, constant, scalar);
-        }
-        self.try_add_scalar(leaf, scalar)
-            .map_err(|reason| refuse(leaf, reason, &scalar.describe()))
+        self.add_by(leaf, scalar, Self::try_add_scalar)
     }
 
     /// Adds the value that the config has in place of `null`; a field of numbers of words has the number itself.
@@ -156,14 +152,24 @@ impl Walk<'_> {
         leaf: &Leaf,
         scalar: Scalar<'_>,
     ) -> std::result::Result<(), DocError> {
+        self.add_by(leaf, scalar, |walk, leaf, scalar| match leaf.is_absent {
+            true => Ok(()),
+            false => walk.add_converted(leaf, scalar),
+        })
+    }
+
+    /// Adds a value by `add`, unless the leaf has a constant, which it must then be.
+    #[inline]
+    fn add_by<'s>(
+        &mut self,
+        leaf: &Leaf,
+        scalar: Scalar<'s>,
+        add: impl FnOnce(&mut Self, &Leaf, Scalar<'s>) -> Result<()>,
+    ) -> std::result::Result<(), DocError> {
         if let Some(constant) = &leaf.constant {
             return check_constant(leaf, constant, scalar);
         }
-        if leaf.is_absent {
-            return Ok(());
-        }
-        self.add_converted(leaf, scalar)
-            .map_err(|reason| refuse(leaf, reason, &scalar.describe()))
+        add(self, leaf, scalar).map_err(|reason| refuse(leaf, reason, &scalar.describe()))
     }
 
     #[inline]

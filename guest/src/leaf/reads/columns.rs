@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use canter_doc_mapper::DYNAMIC_FIELD;
-use futures_util::future::try_join_all;
 use tantivy::SegmentReader;
 use tantivy::columnar::{ColumnType, ColumnarReader};
 use tantivy::index::SegmentComponent;
 
+use super::each_split::of_each_split;
 use super::rerun::rerun_on_gaps;
 use crate::SearchError;
 use crate::exchange::{Exchange, Interrupt};
-use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guarded};
+use crate::split::{HeadSource, OpenSplit, SearchedIndex};
 
 /// Returns the size in bytes of the columns of a field; `None` if their position is not known without a read.
 pub(in crate::leaf) fn column_len(segment: &SegmentReader, field: &str) -> Option<u64> {
@@ -30,18 +30,12 @@ pub(crate) async fn list_columns(
     splits: Vec<HeadSource>,
     exchange: &Exchange,
 ) -> Result<BTreeMap<String, Vec<ColumnType>>, SearchError> {
-    let indexes = Indexes::new(&[index], exchange);
-    let interrupt = exchange.interrupt();
-    let lists = splits.into_iter().map(async |split| {
-        let split_id = split.entry.id.clone();
-        let listing = async {
-            let split = indexes.open(split).await?;
-            rerun_on_gaps(&split, &interrupt, || Ok(columns_of(&split)?)).await
-        };
-        guarded(&split_id, listing).await
+    let interrupt = &exchange.interrupt();
+    let lists = of_each_split(index, splits, exchange, |split| async move {
+        rerun_on_gaps(&split, interrupt, || Ok(columns_of(&split)?)).await
     });
     let mut columns: BTreeMap<String, Vec<ColumnType>> = BTreeMap::new();
-    for (name, column_type) in try_join_all(lists).await?.into_iter().flatten() {
+    for (name, column_type) in lists.await?.into_iter().flatten() {
         let types = columns.entry(name).or_default();
         if !types.contains(&column_type) {
             types.push(column_type);

@@ -7,13 +7,14 @@ use futures_util::future::try_join_all;
 use tantivy::schema::Field;
 use tantivy_fst::Automaton;
 
+use super::each_split::of_each_split;
 use super::lists::load_dictionary;
 use super::rerun::rerun_on_gaps;
 use super::warmup::Shared;
 use crate::SearchError;
 use crate::exchange::{Exchange, Interrupt};
 use crate::query::TermAutomaton;
-use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guarded};
+use crate::split::{HeadSource, OpenSplit, SearchedIndex};
 
 /// Maximum number of entries of one suggestion; those of lower score are left out.
 const MAX_ENTRIES: usize = 4_096;
@@ -43,21 +44,15 @@ pub(crate) async fn find_entries(
     wanted: &[WantedEntries<'_>],
     exchange: &Exchange,
 ) -> Result<Vec<ScoredTerms>, SearchError> {
-    let indexes = Indexes::new(&[index], exchange);
-    let interrupt = exchange.interrupt();
-    let lists = splits.into_iter().map(async |split| {
-        let split_id = split.entry.id.clone();
-        let listing = async {
-            let split = indexes.open(split).await?;
-            let found = wanted
-                .iter()
-                .map(|wanted| of_split(&split, wanted, &interrupt));
-            try_join_all(found).await
-        };
-        guarded(&split_id, listing).await
+    let interrupt = &exchange.interrupt();
+    let lists = of_each_split(index, splits, exchange, |split| async move {
+        let found = wanted
+            .iter()
+            .map(|wanted| of_split(&split, wanted, interrupt));
+        try_join_all(found).await
     });
     let mut all: Vec<ScoredTerms> = wanted.iter().map(|_| Vec::new()).collect();
-    for of_split in try_join_all(lists).await? {
+    for of_split in lists.await? {
         for (all, found) in all.iter_mut().zip(of_split) {
             all.extend(found);
             keep_best(all);

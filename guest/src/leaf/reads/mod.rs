@@ -2,6 +2,7 @@
 //! are not indexed.
 
 mod columns;
+mod each_split;
 mod entries;
 mod lists;
 mod near_terms;

@@ -7,6 +7,7 @@ use futures_util::future::try_join_all;
 use tantivy::schema::Field;
 use tantivy_fst::Automaton;
 
+use super::each_split::of_each_split;
 use super::lists::load_dictionary;
 use super::rerun::rerun_on_gaps;
 use super::warmup::Shared;
@@ -14,7 +15,7 @@ use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::limits::Limits;
 use crate::query::{QueryNode, TermAutomaton, start_of_texts};
-use crate::split::{HeadSource, Indexes, OpenSplit, SearchedIndex, guarded};
+use crate::split::{HeadSource, OpenSplit, SearchedIndex};
 
 /// Maximum number of terms of one split for one word; those behind them are left out.
 const MAX_TERMS: usize = 10_000;
@@ -42,20 +43,14 @@ pub(crate) async fn near_terms(
     limits: &Limits,
     exchange: &Exchange,
 ) -> Result<Vec<TermCounts>, SearchError> {
-    let indexes = Indexes::new(&[index], exchange);
-    let lists = splits.into_iter().map(async |split| {
-        let split_id = split.entry.id.clone();
-        let listing = async {
-            let split = indexes.open(split).await?;
-            let counts = wanted
-                .iter()
-                .map(|wanted| of_split(&split, wanted, limits, exchange));
-            try_join_all(counts).await
-        };
-        guarded(&split_id, listing).await
+    let lists = of_each_split(index, splits, exchange, |split| async move {
+        let counts = wanted
+            .iter()
+            .map(|wanted| of_split(&split, wanted, limits, exchange));
+        try_join_all(counts).await
     });
     let mut all: Vec<TermCounts> = wanted.iter().map(|_| TermCounts::new()).collect();
-    for of_split in try_join_all(lists).await? {
+    for of_split in lists.await? {
         for (all, counts) in all.iter_mut().zip(of_split) {
             for (term, count) in counts {
                 *all.entry(term).or_default() += count;

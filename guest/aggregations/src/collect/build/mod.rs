@@ -1,22 +1,23 @@
 //! Builder of collectors from a request and a split.
 
+mod bit_set;
 mod choice;
 mod collector;
 mod composite;
 mod lists;
 mod metrics;
-mod object_columns;
 mod objects;
 mod part;
 mod partition;
 mod split;
 mod terms;
 
+pub use bit_set::BitSet;
 pub use collector::Collector;
-pub(in crate::collect) use object_columns::MemoryColumn;
+pub(in crate::collect) use objects::MemoryColumn;
 pub(in crate::collect) use objects::ObjectPlaces;
 pub use objects::{Objects, ObjectsWriter};
-pub use split::{BitSet, Columns, Origin, Split};
+pub use split::{Columns, Origin, Split};
 
 use std::sync::Arc;
 

@@ -67,9 +67,7 @@ impl NearWord {
     ) -> Result<Self, SearchError> {
         // Only the word matters, not the field.
         let word = Term::from_field_text(Field::from_field_id(0), rest);
-        let rest = FuzzyTermQuery::new(word, edits, has_transpositions).automaton();
-        let rest = rest.map_err(|error| SearchError::invalid(error.to_string()))?;
-        Ok(Self { start, rest })
+        Self::after(start, &FuzzyTermQuery::new(word, edits, has_transpositions))
     }
 
     /// Accepts terms that begin so: `rest` and any text after it.
@@ -83,7 +81,14 @@ impl NearWord {
         has_transpositions: bool,
     ) -> Result<Self, SearchError> {
         let word = Term::from_field_text(Field::from_field_id(0), rest);
-        let rest = FuzzyTermQuery::new_prefix(word, edits, has_transpositions).automaton();
+        Self::after(
+            start,
+            &FuzzyTermQuery::new_prefix(word, edits, has_transpositions),
+        )
+    }
+
+    fn after(start: Vec<u8>, rest: &FuzzyTermQuery) -> Result<Self, SearchError> {
+        let rest = rest.automaton();
         let rest = rest.map_err(|error| SearchError::invalid(error.to_string()))?;
         Ok(Self { start, rest })
     }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::options::Options;
 use super::types::{By, Completing, Near};
+use crate::SearchError;
 use crate::api::elastic::about::fields::mapper_of;
 use crate::api::elastic::composed::answer::{Answer, Hit};
 use crate::api::elastic::given::body::{Body, as_written, wrong};
@@ -21,11 +22,10 @@ use crate::api::elastic::search::read::read_search;
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
 use crate::leaf::{ScoredTerms, WantedEntries, find_entries, keep_best};
-use crate::plan::{plan_search, read_manifest};
+use crate::plan::{plan_search, read_manifest_if_there};
 use crate::query::{QueryNode, TermAutomaton, lucene_expression};
 use crate::request::{AskedIndexes, GivenQuery, Question};
 use crate::search::run_search;
-use crate::{ErrorKind, SearchError};
 
 /// Maximum number of options.
 const MAX_SIZE: u64 = 1_000;
@@ -225,11 +225,9 @@ async fn of_index(
     exchange: &Exchange,
 ) -> Result<Vec<ScoredTerms>, SearchError> {
     let exchange = exchange.of_index(name);
-    let file = match read_manifest(&exchange, &of.limits).await {
-        Ok(file) => file,
-        // The search reports it, unless it may be absent.
-        Err(error) if error.kind == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
+    // The search reports an index that is not there, unless it may be absent.
+    let Some(file) = read_manifest_if_there(&exchange, &of.limits).await? else {
+        return Ok(Vec::new());
     };
     let mapper = mapper_of(&file.manifest.index_config)?;
     let wanted = completing.iter().map(|own| own.wanted(&mapper));

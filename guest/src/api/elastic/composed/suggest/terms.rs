@@ -11,14 +11,14 @@ use serde_json::{Map, Value, json};
 
 use super::near::similarity;
 use super::options::Options;
+use crate::SearchError;
 use crate::api::elastic::about::fields::mapper_of;
 use crate::api::elastic::given::body::wrong;
 use crate::exchange::Exchange;
 use crate::leaf::{TermCounts, WantedTerms, near_terms};
-use crate::plan::{plan_search, read_manifest};
+use crate::plan::{plan_search, read_manifest_if_there};
 use crate::query::QueryNode;
 use crate::request::{AskedIndexes, GivenQuery, Question};
-use crate::{ErrorKind, SearchError};
 
 /// Maximum number of words of a text.
 const MAX_WORDS: usize = 100;
@@ -186,11 +186,9 @@ async fn of_index(
     exchange: &Exchange,
 ) -> Result<Option<OfIndex>, SearchError> {
     let exchange = exchange.of_index(name);
-    let file = match read_manifest(&exchange, &of.limits).await {
-        Ok(file) => file,
-        // The search reports it, unless it may be absent.
-        Err(error) if error.kind == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+    // The search reports an index that is not there, unless it may be absent.
+    let Some(file) = read_manifest_if_there(&exchange, &of.limits).await? else {
+        return Ok(None);
     };
     let mapper = mapper_of(&file.manifest.index_config)?;
     let words = suggestions

@@ -1,5 +1,9 @@
 //! Objects in lists of documents, as documents of their own: their columns are made in memory.
 
+mod columns;
+
+pub(in crate::collect) use columns::MemoryColumn;
+
 use std::sync::Arc;
 
 use tantivy::TantivyDocument;
@@ -8,8 +12,8 @@ use tantivy::schema::{FieldType, Schema};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy_common::JsonPathWriter;
 
-use super::BitSet;
-use super::object_columns::{MemoryColumn, MemoryColumns, ObjectColumnsWriter};
+use self::columns::{MemoryColumns, ObjectColumnsWriter};
+use super::bit_set::BitSet;
 use crate::request::ObjectList;
 use crate::{Error, Result};
 
