@@ -25,4 +25,4 @@ pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
 pub(crate) use scan::{Answers, Clause, DocTerms, FieldClause, NestedClause, Scan};
 pub(crate) use time_bounds::{time_bounds, without_time};
-pub(crate) use tree::{Alike, Example, Factor, QueryNode, TypicalWord};
+pub(crate) use tree::{AUTO, Alike, Edits, Example, Factor, QueryNode, TypicalWord};

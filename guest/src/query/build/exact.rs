@@ -235,7 +235,7 @@ impl Builder<'_> {
         word: &str,
         fuzziness: Fuzziness,
     ) -> Result<Box<dyn Query>, SearchError> {
-        if fuzziness.edits_of(word) == 0 {
+        if fuzziness.edits.of_word(word) == 0 {
             return Ok(find_term(self, field, text_term(field, word)));
         }
         let near = self.near_automaton(field, word, fuzziness)?;
@@ -249,7 +249,7 @@ impl Builder<'_> {
         word: &str,
         fuzziness: Fuzziness,
     ) -> Result<TermAutomaton, SearchError> {
-        let edits = fuzziness.edits_of(word);
+        let edits = fuzziness.edits.of_word(word);
         let mut exact = match field.kind {
             FieldKind::Json(json) => {
                 let mut base = json_base_term(field, json);

@@ -283,12 +283,12 @@ impl Leaf {
     }
 }
 
-impl Fuzziness {
+impl Edits {
     /// Returns the maximum number of edits of a word.
-    pub(crate) fn edits_of(&self, word: &str) -> u8 {
-        match self.edits {
-            Edits::Most(edits) => edits,
-            Edits::Auto(one, two) => match word.chars().count() {
+    pub(crate) fn of_word(self, word: &str) -> u8 {
+        match self {
+            Self::Most(edits) => edits,
+            Self::Auto(one, two) => match word.chars().count() {
                 len if len >= two => 2,
                 len if len >= one => 1,
                 _ => 0,

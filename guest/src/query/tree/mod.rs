@@ -14,9 +14,9 @@ mod text;
 
 pub(crate) use alike::{Alike, Example, TypicalWord};
 pub(super) use ends::Ends;
-pub(crate) use leaf::INDEX;
+pub(crate) use leaf::{AUTO, Edits, INDEX};
 pub(super) use leaf::{
-    AUTO, Edits, End, Fuzziness, Given, ID, Leaf, Match, PatternKind, Range, SpanRelation, Words,
+    End, Fuzziness, Given, ID, Leaf, Match, PatternKind, Range, SpanRelation, Words,
 };
 pub(super) use min_should::{MinShould, Share};
 pub(super) use node::{BoolNode, Combine, InFields, Role};

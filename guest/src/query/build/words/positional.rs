@@ -309,7 +309,7 @@ impl Builder<'_> {
         form: &Form<'_>,
     ) -> Result<LeafTerms, SearchError> {
         let word = self.in_form(name, field, value, form)?;
-        if fuzziness.edits_of(&word) == 0 {
+        if fuzziness.edits.of_word(&word) == 0 {
             return Ok(LeafTerms::Term(text_term(field, &word)));
         }
         let automaton = self.near_automaton(field, &word, fuzziness)?;

@@ -23,7 +23,7 @@ use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
 use crate::leaf::{ScoredTerms, WantedEntries, find_entries, keep_best};
 use crate::plan::{plan_search, read_manifest_if_there};
-use crate::query::{QueryNode, TermAutomaton, lucene_expression};
+use crate::query::{AUTO, Edits, QueryNode, TermAutomaton, lucene_expression};
 use crate::request::{AskedIndexes, GivenQuery, Question};
 use crate::search::run_search;
 
@@ -144,14 +144,15 @@ impl Near {
         let path = format!("{path}.fuzzy");
         let mut options = Options { path, given };
         let edits = match options.given.shift_remove("fuzziness").map(as_written) {
-            None => None,
-            Some(Value::String(text)) if text.eq_ignore_ascii_case("auto") => None,
+            None => AUTO,
+            Some(Value::String(text)) if text.eq_ignore_ascii_case("auto") => AUTO,
             Some(value) => {
                 let edits = value.as_u64().filter(|edits| *edits <= 2);
                 let edits = edits.and_then(|edits| u8::try_from(edits).ok());
-                let edits = edits
-                    .ok_or_else(|| wrong(&options.path, "fuzziness must be AUTO, 0, 1 or 2"))?;
-                Some(edits)
+                Edits::Most(
+                    edits
+                        .ok_or_else(|| wrong(&options.path, "fuzziness must be AUTO, 0, 1 or 2"))?,
+                )
             }
         };
         let len = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
@@ -169,13 +170,9 @@ impl Near {
     }
 
     fn edits_of(&self, text: &str) -> u8 {
-        let len = text.chars().count();
-        match (self.edits, len) {
-            _ if len < self.min_length => 0,
-            (Some(edits), _) => edits,
-            (None, 0..=2) => 0,
-            (None, 3..=5) => 1,
-            (None, _) => 2,
+        match text.chars().count() < self.min_length {
+            true => 0,
+            false => self.edits.of_word(text),
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::terms::Suggestion;
+use crate::query::Edits;
 use crate::request::Question;
 
 /// The suggestions of a request.
@@ -44,8 +45,7 @@ pub(super) enum By {
 /// Options of `fuzzy`.
 #[derive(Debug)]
 pub(super) struct Near {
-    /// `None` chooses by the length of the text.
-    pub(super) edits: Option<u8>,
+    pub(super) edits: Edits,
     pub(super) min_length: usize,
     pub(super) prefix_length: usize,
     pub(super) has_transpositions: bool,
