@@ -55,14 +55,14 @@ pub(crate) fn test(workspace: &Workspace, args: &[String]) -> Result<()> {
     }
 }
 
-/// Tests the packages and clients beside everything else that needs only what was built: both often wait for
-/// one process, which leaves a processor to the other.
+/// Tests the packages and clients beside the hosts: both often wait for one process, which leaves a processor to the other.
+/// The tests of crates have the machine for themselves: some count connections, of which a busy client opens more.
 fn test_all(workspace: &Workspace) -> Result<()> {
     prepare_crates(workspace)?;
-    conformance::prepare(workspace, wasi::Form::of_tests(workspace))?;
-    let packages = beside::start(workspace, beside::Lane::Packages)?;
     // Each runs whatever the others do, and logs its failures.
     let crates = run_crates_tests(workspace);
+    conformance::prepare(workspace, wasi::Form::of_tests(workspace))?;
+    let packages = beside::start(workspace, beside::Lane::Packages)?;
     let hosts = test_hosts(workspace);
     let packages = packages.finish();
     crates.and(hosts).and(packages)
