@@ -101,7 +101,7 @@ def test_all_indexes_are_never_deleted_by_a_pattern(manager):
         ({"properties": {"f": {"type": "dense_vector", "dims": 3}}}, "dense_vector"),
         ({"properties": {"f": {"type": "text", "analyzer": "mine"}}}, "mine"),
         ({"properties": {"f": {"type": "long", "null_value": "many"}}}, "null_value"),
-        ({"_source": {"enabled": False}}, "_source"),
+        ({"_source": {"compress": True}}, "compress"),
     ],
 )
 def test_what_would_not_mean_the_same_is_refused(manager, mappings, part):
