@@ -4,12 +4,14 @@
 //!   docindex   version · dictionary, packed · templates, packed · longest block │ group of 64 blocks: documents, lengths │ …
 //!   docs       block 0 │ block 1 │ …                  each begins at a multiple of 64 bytes
 //!
-//!   a block    zstd frame, made with the dictionary, zeros after it
-//!              └▶ columns of the differences between its documents: `documents/block.rs`
+//!   a block    checksum · content · zeros
+//!              ├▶ either a zstd frame, made with the dictionary: columns of the differences between its documents (`block.rs`)
+//!              └▶ or rows, coded with the split's models (`rows`), which stand in the place of the dictionary
 //! ```
 //!
 //! Templates contain the whole values and words that documents of the split share, and the
-//! dictionary contains common parts of their columns. The dictionary permits short blocks: a block
+//! dictionary contains common parts of their columns. A block has a checksum of its own, so that a reader
+//! of one document need not read a whole block of the split's body. The dictionary permits short blocks: a block
 //! of few documents is hardly larger than the same documents within a long one. Lengths are stored
 //! in units of 64 bytes, so that the index, which is in the head of the split, takes a few bits for
 //! each block.
@@ -19,22 +21,30 @@ use std::ops::Range;
 use crate::FormatError;
 use crate::codec::groups::{read_groups, write_groups};
 use crate::codec::{Reader, Writer};
-use crate::version::{DOCUMENTS_NAME, DOCUMENTS_VERSION, TOO_OLD};
+use crate::version::{DOCUMENTS_NAME, DOCUMENTS_VERSION, TOO_OLD, checksum64};
 
 mod block;
 mod block_writer;
 mod column;
 mod decoder;
+mod layout;
+mod rows;
+mod slots;
 mod templates;
 mod variables;
 
-pub use block::DocumentsBlock;
-pub use block_writer::{BlockWriter, shape_of, template_of};
+pub use block_writer::BlockWriter;
 pub use decoder::{BlockDecoder, reserve_for_frame};
+pub use layout::{BlockLayout, DocumentsBlock};
+pub use rows::{RowTraining, RowWriter};
+pub use slots::{shape_of, template_of};
 pub use templates::{Part, Templates};
 
 /// Maximum length of a dictionary.
 const MAX_DICTIONARY_NUM_BYTES: usize = 1 << 20;
+
+/// Maximum length of the models of rows.
+const MAX_MODELS_NUM_BYTES: usize = 1 << 20;
 
 /// Maximum length of all templates together.
 const MAX_TEMPLATES_NUM_BYTES: usize = 1 << 20;
@@ -42,6 +52,9 @@ const MAX_TEMPLATES_NUM_BYTES: usize = 1 << 20;
 /// Maximum length of a block, and of each document in it: twice the largest `docstore_blocksize`. A
 /// reader holds one at a time, and never more than its compressed form can contain.
 const MAX_BLOCK_NUM_BYTES: u64 = 2 << 30;
+
+/// Length of a block's checksum, with which the block begins.
+const CHECKSUM_NUM_BYTES: usize = 4;
 
 /// Alignment of blocks in bytes.
 const UNIT_NUM_BYTES: usize = 64;
@@ -51,6 +64,8 @@ const UNIT_NUM_BYTES: usize = 64;
 pub struct DocumentIndex {
     /// Dictionary as a zstd frame; empty if there is none.
     packed_dictionary: Vec<u8>,
+    /// Models of rows as a zstd frame; empty if blocks are columns.
+    packed_models: Vec<u8>,
     /// Templates as a zstd frame; empty if there are none.
     packed_templates: Vec<u8>,
     /// Length in bytes of the longest block: of its documents, or of its columns.
@@ -59,6 +74,9 @@ pub struct DocumentIndex {
     first_docs: Vec<u32>,
     /// Offset of each block in the file of documents, followed by the end of the last.
     starts: Vec<u64>,
+    /// Seed of the blocks' checksums: a hash of the encoded index, so that no block passes for one of
+    /// another split.
+    seed: u64,
 }
 
 /// Location of a block of documents.
@@ -70,6 +88,34 @@ pub struct DocBlock {
     pub docs: Range<u32>,
     /// Bytes of the block within the file of documents.
     pub bytes: Range<u64>,
+    /// How its bytes are checked.
+    pub check: BlockCheck,
+}
+
+/// Check of a block's bytes, which begin with their checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockCheck {
+    seed: u64,
+}
+
+impl BlockCheck {
+    /// Returns what follows the checksum of a block's bytes.
+    ///
+    /// # Errors
+    /// The bytes are not those of the block.
+    pub fn content<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], FormatError> {
+        let parts = bytes.split_first_chunk();
+        parts
+            .filter(|(checksum, content)| {
+                u32::from_le_bytes(**checksum) == self.checksum_of(content)
+            })
+            .map(|(_, content)| content)
+            .ok_or_else(|| FormatError::new(DOCUMENTS_NAME, "a block of documents is damaged"))
+    }
+
+    fn checksum_of(&self, content: &[u8]) -> u32 {
+        xxhash_rust::xxh3::xxh3_64_with_seed(content, self.seed) as u32
+    }
 }
 
 impl DocumentIndex {
@@ -79,6 +125,14 @@ impl DocumentIndex {
     /// It cannot be decompressed, or exceeds the limit.
     pub fn dictionary(&self) -> Result<Vec<u8>, FormatError> {
         decoder::unpack(&self.packed_dictionary, MAX_DICTIONARY_NUM_BYTES)
+    }
+
+    /// Returns the models of rows; empty if blocks are columns.
+    ///
+    /// # Errors
+    /// They cannot be decompressed, or exceed the limit.
+    pub fn models(&self) -> Result<Vec<u8>, FormatError> {
+        decoder::unpack(&self.packed_models, MAX_MODELS_NUM_BYTES)
     }
 
     /// Returns the templates of the documents.
@@ -124,7 +178,21 @@ impl DocumentIndex {
             ord,
             docs: *self.first_docs.get(ord)?..*self.first_docs.get(next)?,
             bytes: *self.starts.get(ord)?..*self.starts.get(next)?,
+            check: BlockCheck {
+                seed: self.seed.wrapping_add(ord as u64),
+            },
         })
+    }
+
+    /// Puts the checksum of each block into the file of documents.
+    pub fn seal(&self, file: &mut [u8]) {
+        for block in (0..self.num_blocks()).map_while(|ord| self.block(ord)) {
+            let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+            let bytes = file.get_mut(at(block.bytes.start)..at(block.bytes.end));
+            if let Some((checksum, content)) = bytes.and_then(<[u8]>::split_first_chunk_mut) {
+                *checksum = block.check.checksum_of(content).to_le_bytes();
+            }
+        }
     }
 
     /// Encodes the index.
@@ -132,6 +200,7 @@ impl DocumentIndex {
         let mut out = Writer::default();
         out.u32(DOCUMENTS_VERSION);
         out.bytes(&self.packed_dictionary);
+        out.bytes(&self.packed_models);
         out.bytes(&self.packed_templates);
         out.varint(self.max_block_len);
         out.varint(self.num_blocks() as u64);
@@ -157,6 +226,7 @@ impl DocumentIndex {
             )));
         }
         let packed_dictionary = reader.bytes()?.to_vec();
+        let packed_models = reader.bytes()?.to_vec();
         let packed_templates = reader.bytes()?.to_vec();
         let max_block_len = reader.varint()?;
         if max_block_len > MAX_BLOCK_NUM_BYTES {
@@ -184,7 +254,9 @@ impl DocumentIndex {
         }
         reader.finish()?;
         Ok(Self {
+            seed: checksum64(bytes),
             packed_dictionary,
+            packed_models,
             packed_templates,
             max_block_len,
             first_docs,
@@ -225,6 +297,8 @@ impl DocumentsWriter {
         self.starts.push(self.bytes.len() as u64);
         self.num_docs = next;
         self.max_block_len = self.max_block_len.max(block_len as u64);
+        // The place of the checksum, which depends on the index of all blocks.
+        self.bytes.extend_from_slice(&[0; CHECKSUM_NUM_BYTES]);
         self.bytes.extend_from_slice(frame);
         let padded = self.bytes.len().next_multiple_of(UNIT_NUM_BYTES);
         self.bytes.resize(padded, 0);
@@ -232,22 +306,27 @@ impl DocumentsWriter {
     }
 
     /// Returns the index and the bytes of the blocks. `packed_dictionary` is the dictionary that
-    /// they were compressed with, as a zstd frame, or empty; `packed_templates` likewise are the
-    /// [`Templates`] that they were written with.
+    /// they were compressed with, as a zstd frame, or empty; `packed_models` likewise are the models
+    /// of blocks of rows, and `packed_templates` the [`Templates`] that they were written with.
     pub fn finish(
         mut self,
         packed_dictionary: Vec<u8>,
+        packed_models: Vec<u8>,
         packed_templates: Vec<u8>,
     ) -> (DocumentIndex, Vec<u8>) {
         self.first_docs.push(self.num_docs);
         self.starts.push(self.bytes.len() as u64);
-        let index = DocumentIndex {
+        let mut index = DocumentIndex {
             packed_dictionary,
+            packed_models,
             packed_templates,
             max_block_len: self.max_block_len,
             first_docs: self.first_docs,
             starts: self.starts,
+            seed: 0,
         };
+        index.seed = checksum64(&index.write());
+        index.seal(&mut self.bytes);
         (index, self.bytes)
     }
 }

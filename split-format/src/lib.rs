@@ -29,8 +29,9 @@ mod manifest;
 mod page;
 
 pub use documents::{
-    BlockDecoder, BlockWriter, DocBlock, DocumentIndex, DocumentsBlock, DocumentsWriter, Part,
-    Templates, reserve_for_frame, shape_of, template_of,
+    BlockCheck, BlockDecoder, BlockLayout, BlockWriter, DocBlock, DocumentIndex, DocumentsBlock,
+    DocumentsWriter, Part, RowTraining, RowWriter, Templates, reserve_for_frame, shape_of,
+    template_of,
 };
 pub use error::FormatError;
 pub use manifest::{

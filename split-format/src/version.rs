@@ -170,7 +170,7 @@ pub const TOO_OLD: &str = "it was built by an earlier version of Canter, in a fo
 /// Name of these two files in errors.
 pub(crate) const DOCUMENTS_NAME: &str = "stored documents";
 /// Version of these files.
-pub(crate) const DOCUMENTS_VERSION: u32 = 3;
+pub(crate) const DOCUMENTS_VERSION: u32 = 4;
 
 /// Name of the body's file with the split's filter, which tantivy does not know.
 pub const FILTER_FILE: &str = "filter";

@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
-use canter_split_format::{BlockWriter, DocumentsBlock, Part, Templates, shape_of};
+use canter_split_format::{BlockLayout, BlockWriter, Part, Templates, shape_of};
 use counting::CountingAllocator;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -561,9 +561,10 @@ fn measure_documents_block() -> Option<String> {
     let mut writer = BlockWriter::new(templates.clone());
     (0..NUM_DOCS).for_each(|_| writer.add(&literal, &parts));
     let content = writer.finish();
-    let (num_bytes, templates) = (content.len(), Arc::new(templates));
+    let num_bytes = content.len();
+    let layout = BlockLayout::columns(templates, 1 << 31);
     let before = CountingAllocator::begin();
-    let mut block = DocumentsBlock::open(content, NUM_DOCS, &templates, 1 << 31).unwrap();
+    let mut block = layout.open(content, NUM_DOCS).unwrap();
     for place in [19_999, 0, 12_345, 3, 19_998] {
         assert_eq!(block.get(place).unwrap().len(), LEN);
     }

@@ -63,9 +63,17 @@ pub(super) async fn fetch_docs<'a>(
         }
     }
     let loads = missing_blocks(hits, &readers).into_iter();
-    let loads = loads.filter_map(|(split_ord, range, class)| {
+    let readers_by_split = &readers;
+    let loads = loads.filter_map(|(split_ord, missing)| {
         let body = &opened.get(&split_ord)?.body;
-        Some(async move { (split_ord, body.load(range, class).await) })
+        let documents = &readers_by_split.get(&split_ord)?.documents;
+        Some(async move {
+            let loaded = match missing {
+                Missing::Document(doc) => documents.load(doc).await,
+                Missing::Identities(range) => body.load(range, ByteClass::FastField).await,
+            };
+            (split_ord, loaded)
+        })
     });
     for (split_ord, loaded) in join_all(loads).await {
         if let Err(error) = loaded {
@@ -184,33 +192,36 @@ async fn open_missing(
     failures
 }
 
+/// What is missing to read a document.
+enum Missing {
+    /// The block that holds this document.
+    Document(u32),
+    Identities(Range<u64>),
+}
+
 /// Returns the missing ranges of documents, each once, in the order of hits: a budget that does not cover all of them
 /// is spent on the documents of the first hits.
-fn missing_blocks(
-    hits: &[PartialHit],
-    readers: &BTreeMap<u32, Reader<'_>>,
-) -> Vec<(u32, Range<u64>, ByteClass)> {
+fn missing_blocks(hits: &[PartialHit], readers: &BTreeMap<u32, Reader<'_>>) -> Vec<(u32, Missing)> {
     let mut seen = BTreeSet::new();
     let mut missing = Vec::new();
     for hit in hits {
         let Some(reader) = readers.get(&hit.split_ord) else {
             continue;
         };
-        let mut add = |range: Range<u64>, class| {
-            if seen.insert((hit.split_ord, range.start)) {
-                missing.push((hit.split_ord, range, class));
-            }
-        };
+        let mut is_new = |range: &Range<u64>| seen.insert((hit.split_ord, range.start));
         let documents = &reader.documents;
         // A document that does not exist is reported when it is read.
         if !documents.is_here(hit.doc)
             && let Ok(range) = documents.range_of(hit.doc)
+            && is_new(&range)
         {
-            add(range, ByteClass::DocStore);
+            missing.push((hit.split_ord, Missing::Document(hit.doc)));
         }
         if let Some(identities) = &reader.identities {
             for range in identities.missing(hit.doc) {
-                add(range, ByteClass::FastField);
+                if is_new(&range) {
+                    missing.push((hit.split_ord, Missing::Identities(range)));
+                }
             }
         }
     }

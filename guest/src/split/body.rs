@@ -1,7 +1,7 @@
 //! The resident part of a split's body: verified blocks, and the reads under way for more.
 //!
-//! Bytes enter only as whole blocks whose checksums match the head, so that corruption by a store,
-//! cache or network never reaches the engine.
+//! Bytes enter only as whole blocks whose checksums match the head, or as blocks of documents that match their own, so
+//! that corruption by a store, cache or network never reaches the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use canter_protocol::{ByteClass, FetchErrorKind, SupplyResult};
-use canter_split_format::{BlockChecksums, Hotcache};
+use canter_split_format::{BlockCheck, BlockChecksums, Hotcache};
 use futures_util::future::join_all;
 use tantivy::directory::OwnedBytes;
 
@@ -34,11 +34,13 @@ pub(crate) struct SplitBody {
 struct State {
     /// Runs of verified blocks, by first block; no two overlap.
     runs: BTreeMap<u64, OwnedBytes>,
+    /// Blocks of documents that came by themselves, by their start: `load_documents`.
+    documents: BTreeMap<u64, OwnedBytes>,
     /// What was unpacked of ranges of files, by file and range; a column is read more than once.
     unpacked: BTreeMap<(u32, u64, u64), OwnedBytes>,
-    /// Reads under way: request id, the blocks it covers, and their class.
-    pending: Vec<(u64, Range<u64>, ByteClass)>,
-    /// Damaged blocks that were read again, by first block.
+    /// Reads under way: request id, what it covers, and their class.
+    pending: Vec<(u64, Wanted, ByteClass)>,
+    /// Damaged reads that were repeated, by their first byte.
     reread: BTreeSet<u64>,
     /// The first thing that went wrong: the split is lost for this session.
     failure: Option<SearchError>,
@@ -97,6 +99,12 @@ impl SplitBody {
         }
         let state = self.lock();
         let block_len = self.checksums.block_len();
+        let of_documents = state.documents.get(&range.start);
+        if let Some(bytes) =
+            of_documents.filter(|bytes| bytes.len() as u64 == range.end - range.start)
+        {
+            return Some(bytes.clone());
+        }
         let mut parts: Vec<OwnedBytes> = Vec::new();
         let mut at = range.start;
         while at < range.end {
@@ -170,6 +178,7 @@ impl SplitBody {
     pub(crate) fn release(&self) {
         let mut state = self.lock();
         state.runs.clear();
+        state.documents.clear();
         state.unpacked.clear();
     }
 
@@ -182,6 +191,7 @@ impl SplitBody {
     pub(crate) fn release_but(&self, kept: &BTreeSet<u64>) {
         let mut state = self.lock();
         state.runs.retain(|first, _| kept.contains(first));
+        state.documents.clear();
         state.unpacked.clear();
     }
 
@@ -198,6 +208,15 @@ impl SplitBody {
     ) -> Result<(), SearchError> {
         let blocks = self.checksums.blocks_of(range);
         poll_fn(|context| self.poll_load(&blocks, class, context)).await
+    }
+
+    /// Loads a block of documents, which has a checksum of its own, without the rest of the body's blocks that hold it.
+    pub(crate) async fn load_documents(
+        &self,
+        range: Range<u64>,
+        check: BlockCheck,
+    ) -> Result<(), SearchError> {
+        poll_fn(|context| self.poll_load_documents(&range, check, context)).await
     }
 
     /// Loads several ranges of the body, all at once.
@@ -227,8 +246,37 @@ impl SplitBody {
         }
         for wanted in missing {
             for fresh in not_pending(&state, wanted) {
-                self.ask(&mut state, fresh, class, context);
+                self.ask(&mut state, Wanted::Blocks(fresh), class, context);
             }
+        }
+        Poll::Pending
+    }
+
+    fn poll_load_documents(
+        &self,
+        range: &Range<u64>,
+        check: BlockCheck,
+        context: &mut Context<'_>,
+    ) -> Poll<Result<(), SearchError>> {
+        let mut state = self.lock();
+        self.settle(&mut state, context);
+        if let Some(failure) = &state.failure {
+            return Poll::Ready(Err(failure.clone()));
+        }
+        let is_here = state.documents.contains_key(&range.start)
+            || self
+                .missing(&state, &self.checksums.blocks_of(range.clone()))
+                .is_empty();
+        if is_here {
+            return Poll::Ready(Ok(()));
+        }
+        let wanted = Wanted::Documents(range.clone(), check);
+        if !state
+            .pending
+            .iter()
+            .any(|(_, pending, _)| *pending == wanted)
+        {
+            self.ask(&mut state, wanted, ByteClass::DocStore, context);
         }
         Poll::Pending
     }
@@ -236,17 +284,17 @@ impl SplitBody {
     /// Takes in every pending read that has arrived, and waits for the others.
     fn settle(&self, state: &mut State, context: &mut Context<'_>) {
         let pending = std::mem::take(&mut state.pending);
-        for (id, blocks, class) in pending {
+        for (id, wanted, class) in pending {
             let Poll::Ready(result) = self.exchange.poll_take(id, context) else {
-                state.pending.push((id, blocks, class));
+                state.pending.push((id, wanted, class));
                 continue;
             };
-            match self.take_in(state, blocks.clone(), result) {
+            match self.take_in(state, &wanted, result) {
                 Ok(()) => {}
                 // The host may have served them from a cache, or a proxy on the way did: a second
                 // request tells the host that they were damaged.
-                Err(Trouble::Damaged(_)) if state.reread.insert(blocks.start) => {
-                    self.ask(state, blocks, class, context);
+                Err(Trouble::Damaged(_)) if state.reread.insert(self.bytes_of(&wanted).start) => {
+                    self.ask(state, wanted, class, context);
                 }
                 Err(Trouble::Damaged(error) | Trouble::Lost(error)) => {
                     state.failure.get_or_insert(error);
@@ -255,15 +303,17 @@ impl SplitBody {
         }
     }
 
-    /// Requests blocks, and registers the task's waker.
-    fn ask(
-        &self,
-        state: &mut State,
-        blocks: Range<u64>,
-        class: ByteClass,
-        context: &mut Context<'_>,
-    ) {
-        let bytes = self.checksums.bytes_of(blocks.clone());
+    /// Returns the range of the body that a read covers.
+    fn bytes_of(&self, wanted: &Wanted) -> Range<u64> {
+        match wanted {
+            Wanted::Blocks(blocks) => self.checksums.bytes_of(blocks.clone()),
+            Wanted::Documents(range, _) => range.clone(),
+        }
+    }
+
+    /// Requests bytes, and registers the task's waker.
+    fn ask(&self, state: &mut State, wanted: Wanted, class: ByteClass, context: &mut Context<'_>) {
+        let bytes = self.bytes_of(&wanted);
         let id = self.exchange.request(
             &self.object,
             self.head_len + bytes.start,
@@ -272,16 +322,16 @@ impl SplitBody {
         );
         // Nothing can have arrived yet.
         let _ = self.exchange.poll_take(id, context);
-        state.pending.push((id, blocks, class));
+        state.pending.push((id, wanted, class));
     }
 
     fn take_in(
         &self,
         state: &mut State,
-        blocks: Range<u64>,
+        wanted: &Wanted,
         result: SupplyResult,
     ) -> Result<(), Trouble> {
-        let range = self.checksums.bytes_of(blocks.clone());
+        let range = self.bytes_of(wanted);
         let at = self.head_len + range.start;
         let wanted_len = range.end - range.start;
         let bytes = match result {
@@ -305,17 +355,32 @@ impl SplitBody {
             let what = format!("split {}: bytes {at}", self.split_id);
             return Err(Trouble::Lost(failure.into_search_error(&what)));
         }
-        self.checksums.verify(blocks.start, &bytes).map_err(|block| {
-            Trouble::Damaged(SearchError::data(format!(
-                "split {}: checksum mismatch in block {block} (bytes {}+{}): the object is damaged; \
-                 restore it or build the split again",
-                self.split_id,
-                self.head_len + block * self.checksums.block_len(),
-                self.checksums.block_len(),
-            )))
-        })?;
-        state.runs.insert(blocks.start, bytes);
+        match wanted {
+            Wanted::Blocks(blocks) => {
+                let block_len = self.checksums.block_len();
+                self.checksums
+                    .verify(blocks.start, &bytes)
+                    .map_err(|block| self.damaged("block", block * block_len, block_len))?;
+                state.runs.insert(blocks.start, bytes);
+            }
+            Wanted::Documents(range, check) => {
+                check
+                    .content(&bytes)
+                    .map_err(|_| self.damaged("a block of documents", range.start, wanted_len))?;
+                state.documents.insert(range.start, bytes);
+            }
+        }
         Ok(())
+    }
+
+    /// Returns the error of bytes of the body whose checksum does not match.
+    fn damaged(&self, what: &str, start: u64, len: u64) -> Trouble {
+        Trouble::Damaged(SearchError::data(format!(
+            "split {}: checksum mismatch in {what} (bytes {}+{len}): the object is damaged; restore it or build the \
+             split again",
+            self.split_id,
+            self.head_len + start,
+        )))
     }
 
     /// Returns the parts of a block range that no run covers.
@@ -338,6 +403,15 @@ impl SplitBody {
     }
 }
 
+/// What a read covers.
+#[derive(Clone, PartialEq)]
+enum Wanted {
+    /// Blocks of the body, whose checksums the head has.
+    Blocks(Range<u64>),
+    /// A block of documents, which begins with its checksum.
+    Documents(Range<u64>, BlockCheck),
+}
+
 /// Failure of a read.
 enum Trouble {
     /// The bytes arrived, but are damaged.
@@ -350,6 +424,9 @@ enum Trouble {
 fn not_pending(state: &State, wanted: Range<u64>) -> Vec<Range<u64>> {
     let mut parts = vec![wanted];
     for (_, pending, _) in &state.pending {
+        let Wanted::Blocks(pending) = pending else {
+            continue;
+        };
         parts = parts
             .into_iter()
             .flat_map(|part| {

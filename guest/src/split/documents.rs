@@ -95,6 +95,17 @@ impl<'a> Documents<'a> {
         Ok(self.in_body(&block))
     }
 
+    /// Loads the block of a document alone; readers of many documents load [`Documents::range_of`] each.
+    ///
+    /// # Errors
+    /// If there is no such document, or it cannot be fetched.
+    pub(crate) async fn load(&self, doc: u32) -> Result<(), SearchError> {
+        let block = self.index.block_of(doc);
+        let block = block.ok_or_else(|| self.split.error(format!("it has no document {doc}")))?;
+        let body = &self.split.body;
+        body.load_documents(self.in_body(&block), block.check).await
+    }
+
     fn in_body(&self, block: &DocBlock) -> Range<u64> {
         let start = self.split.document_files.blocks.start;
         start + block.bytes.start..start + block.bytes.end

@@ -45,10 +45,11 @@ impl<'m> SegmentsBuilder<'m> {
     ) -> Result<Self, BuildError> {
         let mut sample = Sample::default();
         let mut bytes = Vec::new();
+        let mut places = sampled(docs.len());
         docs.sample(sampled(docs.len()), |doc| {
             bytes.clear();
             doc.write_stored(&mut bytes);
-            sample.add(&bytes);
+            sample.add(places.next().unwrap_or_default(), &bytes);
         })?;
         Ok(Self {
             mapper,

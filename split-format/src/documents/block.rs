@@ -13,6 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::column::{Column, extend};
+use super::layout::no_such_document;
 use super::templates::{Piece, Templates};
 use crate::FormatError;
 use crate::codec::{Reader, put_varint};
@@ -26,7 +27,7 @@ const MAX_KEPT_NUM_BYTES: usize = 16 << 20;
 /// Documents of a block, assembled on demand, so that reading one of hundreds does not pay for all.
 /// Reading forwards costs no more than assembling all at once.
 #[derive(Clone, Debug)]
-pub struct DocumentsBlock {
+pub(super) struct ColumnsBlock {
     content: Vec<u8>,
     templates: Arc<Templates>,
     num_docs: usize,
@@ -41,13 +42,13 @@ pub struct DocumentsBlock {
     all: Option<Vec<Range<usize>>>,
 }
 
-impl DocumentsBlock {
+impl ColumnsBlock {
     /// Reads the columns of a block from its uncompressed bytes.
     ///
     /// # Errors
     /// The bytes are not exactly those of `num_docs` documents. A document of more than `max_len`
     /// bytes is reported when it is read.
-    pub fn open(
+    pub(super) fn open(
         content: Vec<u8>,
         num_docs: u32,
         templates: &Arc<Templates>,
@@ -72,12 +73,9 @@ impl DocumentsBlock {
     /// # Errors
     /// The document does not exist, is damaged, or exceeds the maximum length of the split's
     /// documents.
-    pub fn get(&mut self, place: usize) -> Result<&[u8], FormatError> {
+    pub(super) fn get(&mut self, place: usize) -> Result<&[u8], FormatError> {
         if place >= self.num_docs {
-            return Err(FormatError::new(
-                DOCUMENTS_NAME,
-                "a block has no such document",
-            ));
+            return Err(no_such_document());
         }
         if self.all.is_none() && place < self.next.saturating_sub(1) {
             self.go_back()?;
@@ -184,7 +182,7 @@ impl Columns {
             while !shape.is_empty() {
                 match Piece::read(&mut shape)? {
                     Piece::Literal(_) => {}
-                    Piece::Value => read.values.push(Column::read(reader, *num)?),
+                    Piece::Number | Piece::Fixed => read.values.push(Column::read(reader, *num)?),
                     Piece::Text => {
                         let calls = Column::read(reader, *num)?;
                         let before = text_counts.first().copied().unwrap_or(0);
@@ -250,7 +248,7 @@ impl Columns {
         while !shape.is_empty() {
             match Piece::read(&mut shape)? {
                 Piece::Literal(_) => {}
-                Piece::Value => {
+                Piece::Number | Piece::Fixed => {
                     self.skip_values(at, num_docs)?;
                     at += 1;
                 }
@@ -293,7 +291,7 @@ impl Columns {
         while !pieces.is_empty() {
             match Piece::read(&mut pieces)? {
                 Piece::Literal(literal) => extend(out, literal).ok_or_else(damaged)?,
-                Piece::Value => {
+                Piece::Number | Piece::Fixed => {
                     self.put(at, content, out)?;
                     at += 1;
                 }
@@ -347,7 +345,7 @@ impl Columns {
 }
 
 /// Inserts the length of the bytes from `from` before them.
-fn put_length_before(bytes: &mut Vec<u8>, from: usize) {
+pub(super) fn put_length_before(bytes: &mut Vec<u8>, from: usize) {
     let end = bytes.len();
     put_varint(bytes, (end - from) as u64);
     let len_bytes = bytes.len() - end;

@@ -153,7 +153,8 @@ pub(super) fn extend(out: &mut Vec<u8>, bytes: &[u8]) -> Option<()> {
     Some(())
 }
 
-fn put_decimal(out: &mut Vec<u8>, mut number: u64, width: usize) {
+/// Appends the digits of a number, with zeros before them up to a width.
+pub(super) fn put_decimal(out: &mut Vec<u8>, mut number: u64, width: usize) {
     let mut digits = [b'0'; MAX_DIGITS];
     let mut num_digits = 0;
     for digit in digits.iter_mut().rev() {

@@ -2,12 +2,11 @@
 //! decodes 280 MB of documents a second, a fifth of the C library's rate.
 
 use std::fmt;
-use std::sync::Arc;
 
 use ruzstd::decoding::{BlockDecodingStrategy, Dictionary, FrameDecoder};
 use ruzstd::io::Read as _;
 
-use super::{DocBlock, DocumentIndex, DocumentsBlock, Templates};
+use super::{BlockLayout, CHECKSUM_NUM_BYTES, DocBlock, DocumentIndex, DocumentsBlock};
 use crate::FormatError;
 use crate::version::DOCUMENTS_NAME;
 
@@ -15,7 +14,7 @@ use crate::version::DOCUMENTS_NAME;
 pub struct BlockDecoder {
     decoder: FrameDecoder,
     dictionary_id: Option<u32>,
-    templates: Arc<Templates>,
+    layout: BlockLayout,
     max_block_len: usize,
 }
 
@@ -55,27 +54,31 @@ impl BlockDecoder {
         Ok(Self {
             decoder,
             dictionary_id,
-            templates: Arc::new(index.templates()?),
+            layout: BlockLayout::of(index)?,
             max_block_len: usize::try_from(index.max_block_len()).map_err(damaged)?,
         })
     }
 
-    /// Decodes the documents of a block from its bytes.
+    /// Decodes the documents of a block from its bytes, whose checksum was verified.
     ///
     /// # Errors
     /// The bytes are no block of that many documents.
     pub fn decode(
         &mut self,
         place: &DocBlock,
-        mut bytes: &[u8],
+        bytes: &[u8],
     ) -> Result<DocumentsBlock, FormatError> {
+        let mut bytes = bytes.get(CHECKSUM_NUM_BYTES..).unwrap_or_default();
+        let num_docs = place.docs.end.saturating_sub(place.docs.start);
+        if !self.layout.is_compressed() {
+            return self.layout.open(bytes.to_vec(), num_docs);
+        }
         self.decoder.reset(&mut bytes).map_err(damaged)?;
         if let Some(id) = self.dictionary_id {
             self.decoder.force_dict(id).map_err(damaged)?;
         }
         let block = content_of(&mut self.decoder, bytes, self.max_block_len)?;
-        let num_docs = place.docs.end.saturating_sub(place.docs.start);
-        DocumentsBlock::open(block, num_docs, &self.templates, self.max_block_len)
+        self.layout.open(block, num_docs)
     }
 }
 

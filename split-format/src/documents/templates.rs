@@ -69,8 +69,10 @@ pub(super) enum Piece<'t> {
     /// Bytes that are the same in each document.
     Literal(&'t [u8]),
     Text,
-    /// Value whose form its column determines.
-    Value,
+    /// Number, as a varint.
+    Number,
+    /// Bytes whose number is the same in each document.
+    Fixed,
 }
 
 impl<'t> Piece<'t> {
@@ -79,7 +81,8 @@ impl<'t> Piece<'t> {
         Ok(match shape.varint()? {
             LITERAL => Self::Literal(shape.bytes()?),
             TEXT => Self::Text,
-            _ => Self::Value,
+            NUMBER => Self::Number,
+            _ => Self::Fixed,
         })
     }
 }

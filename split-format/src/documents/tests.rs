@@ -4,20 +4,21 @@ use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 
+use super::block::ColumnsBlock;
 use super::*;
 
 const LEVEL: i32 = 3;
 
 /// Part of a document that owns its bytes.
 #[derive(Clone, Debug)]
-enum OwnPart {
+pub(super) enum OwnPart {
     Literal(u8),
     Number(u64),
     Fixed([u8; 3]),
     Text(Vec<u8>),
 }
 
-type Doc = Vec<OwnPart>;
+pub(super) type Doc = Vec<OwnPart>;
 
 fn part(own: &OwnPart) -> Part<'_> {
     match own {
@@ -28,11 +29,11 @@ fn part(own: &OwnPart) -> Part<'_> {
     }
 }
 
-fn parts(doc: &Doc) -> Vec<Part<'_>> {
+pub(super) fn parts(doc: &Doc) -> Vec<Part<'_>> {
     doc.iter().map(part).collect()
 }
 
-fn bytes_of(doc: &Doc) -> Vec<u8> {
+pub(super) fn bytes_of(doc: &Doc) -> Vec<u8> {
     let mut out = Writer::default();
     for part in parts(doc) {
         match part {
@@ -45,7 +46,7 @@ fn bytes_of(doc: &Doc) -> Vec<u8> {
 }
 
 /// Returns templates for every second document, so that some have none.
-fn templates_of(docs: &[Doc]) -> Templates {
+pub(super) fn templates_of(docs: &[Doc]) -> Templates {
     let mut templates = Templates::default();
     for doc in docs.iter().step_by(2) {
         let parts = parts(doc);
@@ -97,7 +98,11 @@ fn written(
         [] => Vec::new(),
         bytes => zstd::bulk::compress(bytes, LEVEL).unwrap(),
     };
-    writer.finish(pack(&dictionary), pack(&block.templates().write()))
+    writer.finish(
+        pack(&dictionary),
+        Vec::new(),
+        pack(&block.templates().write()),
+    )
 }
 
 #[track_caller]
@@ -136,7 +141,7 @@ fn text(text: &str) -> Doc {
     vec![OwnPart::Literal(8), OwnPart::Text(text.as_bytes().to_vec())]
 }
 
-fn lines(num: usize) -> Vec<Doc> {
+pub(super) fn lines(num: usize) -> Vec<Doc> {
     let line = |nth: usize| {
         let host = nth * 7919 % 31;
         text(&format!(
@@ -234,7 +239,7 @@ fn documents_that_are_too_long_to_be_kept_come_back_in_any_order() {
     let content = writer.finish();
     assert!(content.len() < 100, "{}", content.len());
     let templates = Arc::new(templates);
-    let mut block = DocumentsBlock::open(content, 10, &templates, 64 << 20).unwrap();
+    let mut block = ColumnsBlock::open(content, 10, &templates, 64 << 20).unwrap();
     for place in [9, 0, 5, 4, 9, 1] {
         assert!(block.get(place).unwrap() == literal, "{place}");
         assert_eq!(block.kept_num_bytes(), literal.len());
@@ -260,7 +265,7 @@ fn a_frame_gets_no_more_memory_than_its_bytes_can_come_to() {
 #[test]
 fn the_version_before_is_named_as_too_old() {
     let mut bytes = rows(3, 10, 0).0.write();
-    bytes[0] = 2;
+    bytes[0] = 3;
     let error = DocumentIndex::open(&bytes).unwrap_err();
     assert!(error.problem.contains(TOO_OLD), "{}", error.problem);
 }
@@ -332,7 +337,7 @@ fn a_block_calls_no_template_that_there_is_not() {
     }
 }
 
-fn own_part() -> impl Strategy<Value = OwnPart> {
+pub(super) fn own_part() -> impl Strategy<Value = OwnPart> {
     let word = prop_oneof![
         "[a-c]{0,3}",
         "[0-9]{1,21}",
@@ -395,7 +400,7 @@ proptest! {
         let most = 10_000;
         let templates = templates_of(&lines(4));
         let templates = Arc::new(templates);
-        if let Ok(mut block) = DocumentsBlock::open(bytes, num_docs, &templates, most) {
+        if let Ok(mut block) = ColumnsBlock::open(bytes, num_docs, &templates, most) {
             let places = 0..num_docs as usize;
             // Forwards, and then backwards, with all documents in memory.
             for place in places.clone().chain(places.rev()) {

@@ -2,11 +2,10 @@
 
 use std::fmt;
 use std::io;
-use std::sync::Arc;
 
 use canter_split_format::{
-    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock, FormatError,
-    TOO_OLD, Templates, reserve_for_frame,
+    BlockLayout, DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocBlock, DocumentIndex, DocumentsBlock,
+    TOO_OLD, reserve_for_frame,
 };
 use tantivy::directory::FileHandle;
 use zstd::bulk::Decompressor;
@@ -20,7 +19,7 @@ pub(crate) struct StoredReader {
     file: Box<dyn FileHandle>,
     // The guest's decoder would also work, but takes five times as long.
     decompressor: Decompressor<'static>,
-    templates: Arc<Templates>,
+    layout: BlockLayout,
     block: Option<(DocBlock, DocumentsBlock)>,
 }
 
@@ -54,9 +53,8 @@ impl StoredReader {
             ));
         }
         let decompressor = Decompressor::with_dictionary(&index.dictionary().map_err(damaged)?)?;
-        let templates = Arc::new(index.templates().map_err(damaged)?);
         Ok(Self {
-            templates,
+            layout: BlockLayout::of(&index).map_err(damaged)?,
             index,
             file,
             decompressor,
@@ -97,10 +95,15 @@ impl StoredReader {
         let bytes = self
             .file
             .read_bytes(at(place.bytes.start)?..at(place.bytes.end)?)?;
+        let bytes = place.check.content(&bytes).map_err(damaged)?;
+        let num_docs = place.docs.end.saturating_sub(place.docs.start);
+        if !self.layout.is_compressed() {
+            return self.layout.open(bytes.to_vec(), num_docs).map_err(damaged);
+        }
         // Zeros pad the block after its frame.
-        let frame_len = find_frame_compressed_size(&bytes)
+        let frame_len = find_frame_compressed_size(bytes)
             .map_err(|_| damaged("a block of documents is none"))?;
-        let frame = bytes.get(..frame_len).unwrap_or(&bytes);
+        let frame = bytes.get(..frame_len).unwrap_or(bytes);
         let max_len = at(self.index.max_block_len())?;
         // Reserves memory by the length in the frame, since the maximum in the index may be wrong.
         let content_len = get_frame_content_size(frame)
@@ -108,8 +111,6 @@ impl StoredReader {
             .ok_or_else(|| damaged("a block of documents does not say its length"))?;
         let mut block = reserve_for_frame(frame.len(), content_len, max_len).map_err(damaged)?;
         self.decompressor.decompress_to_buffer(frame, &mut block)?;
-        let num_docs = place.docs.end.saturating_sub(place.docs.start);
-        DocumentsBlock::open(block, num_docs, &self.templates, max_len)
-            .map_err(|error: FormatError| damaged(error))
+        self.layout.open(block, num_docs).map_err(damaged)
     }
 }

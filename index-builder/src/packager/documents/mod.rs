@@ -1,5 +1,5 @@
-//! Storage of a split's documents: columnar blocks, compressed with a dictionary. A sample
-//! determines templates and dictionary.
+//! Storage of a split's documents: blocks of columns, compressed with a dictionary, or of rows. A sample
+//! determines templates, form, and dictionary or models.
 //!
 //! ```text
 //!   sample ──▶ templates, and how many documents make a block ──▶ blocks of the sample ──▶ dictionary
@@ -8,14 +8,15 @@
 //!                                                                                            `docs` and `docindex`
 //! ```
 
+mod form;
 mod mining;
 mod parts;
 
 use canter_doc_mapper::DocstoreSettings;
 use canter_split_format::{BlockWriter, DocumentsWriter, Templates};
-use zstd::bulk::Compressor;
 
 use crate::BuildError;
+use form::Form;
 use mining::mined;
 use parts::parts_of;
 
@@ -55,7 +56,11 @@ const HEAD_LEVEL: i32 = 19;
 const MIN_DICTIONARY_NUM_BYTES: usize = 4 << 10;
 
 /// Maximum number of documents in a sample.
-const SAMPLE_NUM_DOCS: usize = 2_048;
+const SAMPLE_NUM_DOCS: usize = RUN_NUM_DOCS * NUM_RUNS;
+
+/// Number of neighbours in a sample, and how many such runs it has at most.
+const RUN_NUM_DOCS: usize = 32;
+const NUM_RUNS: usize = 128;
 
 /// Maximum number of bytes of each sampled document: the beginning of a long document represents it
 /// well enough.
@@ -70,29 +75,34 @@ pub struct StoredDocuments {
     pub(super) blocks: Vec<u8>,
 }
 
-/// Returns the indexes of the documents in the sample, in ascending order: all of them, or every
-/// n-th.
+/// Returns the indexes of the documents in the sample, in ascending order: all of them, or runs of
+/// neighbours that are evenly spread, because neighbours are often alike.
 pub(crate) fn sampled(num_docs: usize) -> impl Iterator<Item = usize> {
-    let step = num_docs.div_ceil(SAMPLE_NUM_DOCS).max(1);
-    (0..num_docs).step_by(step)
+    let step = match num_docs > SAMPLE_NUM_DOCS {
+        true => num_docs / NUM_RUNS,
+        false => RUN_NUM_DOCS,
+    };
+    let runs = (0..num_docs).step_by(step);
+    runs.flat_map(move |start| start..num_docs.min(start + RUN_NUM_DOCS))
+        .take(SAMPLE_NUM_DOCS)
 }
 
 /// Sample of the documents that will be stored.
 #[derive(Debug, Default)]
 pub(crate) struct Sample {
-    /// Concatenated beginnings of documents, with their lengths.
+    /// Concatenated beginnings of documents, with their places in the split and lengths.
     bytes: Vec<u8>,
-    lens: Vec<usize>,
+    lens: Vec<(usize, usize)>,
     /// Total length of the sampled documents.
     num_bytes: u64,
 }
 
 impl Sample {
     /// Adds one of the documents that are [`sampled`].
-    pub(crate) fn add(&mut self, document: &[u8]) {
+    pub(crate) fn add(&mut self, place: usize, document: &[u8]) {
         let beginning = document.get(..SAMPLE_DOC_NUM_BYTES).unwrap_or(document);
         self.bytes.extend_from_slice(beginning);
-        self.lens.push(beginning.len());
+        self.lens.push((place, beginning.len()));
         self.num_bytes += document.len() as u64;
     }
 
@@ -106,20 +116,26 @@ impl Sample {
         self.mean_num_bytes().saturating_mul(num_docs as u64)
     }
 
-    fn documents(&self) -> impl Iterator<Item = &[u8]> {
+    /// Returns the beginnings of documents, with their places in the split.
+    fn documents(&self) -> impl Iterator<Item = (usize, &[u8])> {
         let mut rest = self.bytes.as_slice();
-        self.lens.iter().map_while(move |len| {
+        self.lens.iter().map_while(move |(place, len)| {
             let document;
             (document, rest) = rest.split_at_checked(*len)?;
-            Some(document)
+            Some((*place, document))
         })
+    }
+
+    fn num_docs(&self) -> usize {
+        self.lens.len()
     }
 
     /// Returns templates for `num_docs` documents.
     fn templates(&self, num_docs: usize) -> Templates {
         let max_num_bytes = self.estimated_num_bytes(num_docs) / BYTES_PER_TEMPLATE_BYTE;
         let max_num_bytes = max_num_bytes.min(MAX_TEMPLATES_NUM_BYTES);
-        mined(self.documents(), max_num_bytes as usize)
+        let documents = self.documents().map(|(_, document)| document);
+        mined(documents, max_num_bytes as usize)
     }
 
     /// Returns a dictionary for the blocks that `writer` makes of `num_docs` documents, or an empty
@@ -136,7 +152,7 @@ impl Sample {
             lens.extend(block.chunks(SAMPLE_PIECE_NUM_BYTES).map(<[u8]>::len));
             bytes.extend_from_slice(&block);
         };
-        for document in self.documents() {
+        for (_, document) in self.documents() {
             writer.add(document, &parts_of(document));
             if writer.num_docs() == SAMPLE_BLOCK_NUM_DOCS {
                 close(writer);
@@ -154,13 +170,10 @@ impl Sample {
     }
 }
 
-/// Compresses documents one by one.
+/// Stores documents one by one.
 pub(crate) struct DocumentsBuilder {
-    compressor: Compressor<'static>,
-    dictionary: Vec<u8>,
     writer: DocumentsWriter,
-    /// Documents that are not compressed yet.
-    block: BlockWriter,
+    form: Form,
     docs_per_block: usize,
     max_block_num_bytes: usize,
 }
@@ -181,20 +194,11 @@ impl DocumentsBuilder {
     ) -> Result<Self, BuildError> {
         // The index takes no space if all blocks have the same number of documents.
         let docs_per_block = settings.block_num_bytes as u64 / sample.mean_num_bytes();
-        let mut block = BlockWriter::new(sample.templates(num_docs));
-        let dictionary = sample.dictionary(num_docs, &mut block);
-        let level = settings.compression_level;
-        let mut compressor = Compressor::with_dictionary(level, &dictionary).map_err(failed)?;
-        // Blocks have their own checksums and use a known dictionary.
-        compressor.include_checksum(false).map_err(failed)?;
-        compressor.include_dictid(false).map_err(failed)?;
-        compressor.include_contentsize(true).map_err(failed)?;
+        let docs_per_block = usize::try_from(docs_per_block.max(1)).unwrap_or(usize::MAX);
         Ok(Self {
-            compressor,
-            dictionary,
             writer: DocumentsWriter::default(),
-            block,
-            docs_per_block: usize::try_from(docs_per_block.max(1)).unwrap_or(usize::MAX),
+            form: Form::of(sample, num_docs, docs_per_block, settings.compression_level)?,
+            docs_per_block,
             max_block_num_bytes: settings.block_num_bytes.saturating_mul(2),
         })
     }
@@ -206,25 +210,23 @@ impl DocumentsBuilder {
     pub(crate) fn add(&mut self, document: &[u8]) -> Result<(), BuildError> {
         // A long document gets a separate block, so that the documents before it stay cheap to
         // read.
-        let num_bytes = self.block.num_bytes() + document.len();
-        if self.block.num_docs() > 0 && num_bytes > self.max_block_num_bytes {
+        let num_bytes = self.form.num_bytes() + document.len();
+        if self.form.num_docs() > 0 && num_bytes > self.max_block_num_bytes {
             self.close_block()?;
         }
-        self.block.add(document, &parts_of(document));
-        match self.block.num_docs() >= self.docs_per_block {
+        self.form.add(document);
+        match self.form.num_docs() >= self.docs_per_block {
             true => self.close_block(),
             false => Ok(()),
         }
     }
 
     fn close_block(&mut self) -> Result<(), BuildError> {
-        let num_docs = u32::try_from(self.block.num_docs());
+        let block = self.form.close()?;
+        let num_docs = u32::try_from(block.num_docs);
         let num_docs = num_docs.map_err(|error| BuildError::internal(error.to_string()))?;
-        let num_bytes = self.block.num_bytes();
-        let block = self.block.finish();
-        let frame = self.compressor.compress(&block).map_err(failed)?;
         self.writer
-            .add_block(num_docs, num_bytes.max(block.len()), &frame)
+            .add_block(num_docs, block.num_bytes, &block.bytes)
             .map_err(|error| BuildError::internal(error.to_string()))
     }
 
@@ -233,16 +235,17 @@ impl DocumentsBuilder {
     /// # Errors
     /// Same as for [`DocumentsBuilder::add`].
     pub(crate) fn finish(mut self) -> Result<StoredDocuments, BuildError> {
-        if self.block.num_docs() > 0 {
+        if self.form.num_docs() > 0 {
             self.close_block()?;
         }
         let pack = |bytes: &[u8]| match bytes {
             [] => Ok(Vec::new()),
             bytes => zstd::bulk::compress(bytes, HEAD_LEVEL).map_err(failed),
         };
-        let dictionary = pack(&self.dictionary)?;
-        let templates = pack(&self.block.templates().write())?;
-        let (index, blocks) = self.writer.finish(dictionary, templates);
+        let [dictionary, models, templates] = self.form.into_head();
+        let (index, blocks) =
+            self.writer
+                .finish(pack(&dictionary)?, pack(&models)?, pack(&templates)?);
         Ok(StoredDocuments {
             index: index.write(),
             blocks,

@@ -225,7 +225,7 @@ fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
     ))
 }
 
-/// Damages compressed contents: unpacks, changes and repacks a block of documents.
+/// Damages contents: changes a block of rows, or unpacks, changes and repacks one of columns.
 fn content(parts: &mut Parts, draw: &mut Draw<'_>) -> Option<()> {
     const MOST: usize = 1 << 22;
     let index = DocumentIndex::open(parts.file("docindex")?).ok()?;
@@ -233,18 +233,25 @@ fn content(parts: &mut Parts, draw: &mut Draw<'_>) -> Option<()> {
     let block = index.block(draw.below(index.num_blocks()))?;
     let place = block.bytes.start as usize..block.bytes.end as usize;
     let docs = parts.file("docs")?;
-    let packed = docs.get(place.clone())?;
+    let (_, packed) = docs.get_mut(place)?.split_first_chunk_mut::<4>()?;
+    if !index.models().ok()?.is_empty() {
+        let mut rows = packed.to_vec();
+        edit(&mut rows, draw);
+        rows.resize(packed.len(), 0);
+        packed.copy_from_slice(&rows);
+        return Some(());
+    }
     let len = zstd::zstd_safe::find_frame_compressed_size(packed).ok()?;
     let mut unpacker = zstd::bulk::Decompressor::with_dictionary(&dictionary).ok()?;
     let mut content = unpacker.decompress(&packed[..len], MOST).ok()?;
     edit(&mut content, draw);
     let mut packer = zstd::bulk::Compressor::with_dictionary(19, &dictionary).ok()?;
     packer.include_dictid(false).ok()?;
-    let mut packed = packer.compress(&content).ok()?;
+    let mut repacked = packer.compress(&content).ok()?;
     // A change that does not fit is dropped.
-    (packed.len() <= place.len()).then_some(())?;
-    packed.resize(place.len(), 0);
-    docs.splice(place, packed);
+    (repacked.len() <= packed.len()).then_some(())?;
+    repacked.resize(packed.len(), 0);
+    packed.copy_from_slice(&repacked);
     Some(())
 }
 

@@ -1,6 +1,9 @@
 //! Disassembly of a split, and reassembly with valid checksums.
 
-use canter_split_format::{Head, ManifestFile, SplitEntry, checksum64, object_id, split_object};
+use canter_split_format::{
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocumentIndex, Head, ManifestFile, SplitEntry, checksum64,
+    object_id, split_object,
+};
 
 use super::super::host::Objects;
 
@@ -144,6 +147,11 @@ impl Parts {
 
     /// Returns the bytes of the split with valid checksums, and its entry.
     fn seal(mut self, how: Sealing) -> (SplitEntry, Vec<u8>) {
+        let index = self.file(DOCUMENT_INDEX_FILE);
+        let index = index.and_then(|index| DocumentIndex::open(index).ok());
+        if let (Some(index), Some(documents)) = (index, self.file(DOCUMENTS_FILE)) {
+            index.seal(documents);
+        }
         let body: Vec<u8> = self
             .files
             .iter()

@@ -19,10 +19,13 @@ pub(in crate::maintenance::merge) fn write_documents(
     let num_docs = order.old.len();
     let mut sample = Sample::default();
     let mut bytes = Vec::new();
-    for old in sampled(num_docs).filter_map(|place| order.old.get(place)) {
+    for place in sampled(num_docs) {
+        let Some(old) = order.old.get(place) else {
+            break;
+        };
         bytes.clear();
         readers.read(as_index(old.segment_ord), old.row_id, &mut bytes)?;
-        sample.add(&bytes);
+        sample.add(place, &bytes);
     }
     let mut builder = DocumentsBuilder::new(&sample, num_docs, mapper.docstore_settings())?;
     for old in &order.old {
