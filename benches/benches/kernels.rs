@@ -1,5 +1,6 @@
 //! Loops that read postings and columns, native and in WebAssembly, at some widths: a thousand
-//! blocks of 128 numbers for each measurement, and columns of a million rows.
+//! blocks of 128 numbers for each measurement, and columns of a million rows. Vectors have 384 dimensions; for codes, the
+//! throughput is in bytes of codes.
 
 use anyhow::Result;
 use canter_kernels::{Job, Kernel, Module};
@@ -8,6 +9,9 @@ use criterion::{Criterion, Throughput};
 const NUM_ROWS: u32 = 1_000_000;
 const NUM_BLOCKS: u32 = 1_000;
 const BLOCK_LEN: u64 = 128;
+
+/// Number of dimensions of vectors.
+const NUM_DIMS: u32 = 384;
 
 fn main() -> Result<()> {
     let mut criterion = Criterion::default().configure_from_args();
@@ -18,9 +22,14 @@ fn main() -> Result<()> {
         .collect();
     module.set_data(&data)?;
     for kernel in Kernel::ALL {
-        let (repeats, num_numbers) = match is_block(kernel) {
-            true => (NUM_BLOCKS, u64::from(NUM_BLOCKS) * BLOCK_LEN),
-            false => (0, u64::from(NUM_ROWS)),
+        let (repeats, num_rows, num_numbers) = match kernel {
+            // One vector is rotated, and compared with all that the data has.
+            Kernel::Rotation => (NUM_BLOCKS, NUM_DIMS, u64::from(NUM_BLOCKS * NUM_DIMS)),
+            Kernel::FloatVectors => (0, NUM_DIMS, data.len() as u64 / 4),
+            Kernel::ByteVectors => (0, NUM_DIMS, data.len() as u64),
+            Kernel::Codes => (0, NUM_DIMS, data.len() as u64),
+            _ if is_block(kernel) => (NUM_BLOCKS, NUM_ROWS, u64::from(NUM_BLOCKS) * BLOCK_LEN),
+            _ => (0, NUM_ROWS, u64::from(NUM_ROWS)),
         };
         let mut group = criterion.benchmark_group(format!("{kernel:?}"));
         group.throughput(Throughput::Elements(num_numbers));
@@ -40,7 +49,7 @@ fn main() -> Result<()> {
                 width,
                 first: 0,
                 range: [greatest / 4, greatest / 2],
-                num_rows: NUM_ROWS,
+                num_rows,
                 repeats,
             };
             group.bench_function(format!("{width} bits, native"), |bencher| {

@@ -22,6 +22,7 @@ mod version;
 
 mod documents;
 mod summaries;
+mod vectors;
 
 mod split;
 
@@ -54,6 +55,10 @@ pub use summaries::{
     BlockPlace, CoOccurrence, FieldRollup, FilterBlock, FilterGroup, FilterPlace, FilterScope,
     FiltersRef, Needle, RareBlock, RareWord, RareWords, RareWordsIndex, RareWordsWriter, Rollup,
     SplitFilter, TermPlace, TimeIndex, WrittenRareWords, may_be_rare,
+};
+pub use vectors::{
+    VectorCluster, VectorClusterParts, VectorField, VectorFieldParts, VectorIndex, VectorShape,
+    WrittenVectors, write_vectors,
 };
 pub use version::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE, KEYS_FILE,

@@ -186,6 +186,11 @@ pub(crate) const RARE_WORDS_NAME: &str = "rare words";
 /// Version of the index of rare words. No builder writes it yet.
 pub(crate) const RARE_WORDS_VERSION: u32 = 1;
 
+/// Name of vectors in errors.
+pub(crate) const VECTORS_NAME: &str = "vectors";
+/// Version of the index of vectors. No builder writes it yet.
+pub(crate) const VECTORS_VERSION: u32 = 1;
+
 /// First eight bytes of every object with the filters of a page.
 pub(crate) const FILTERS_MAGIC: [u8; 8] = *b"CANTERFL";
 /// Name of such an object in errors.

@@ -30,7 +30,7 @@ pub use documents::StoredDocuments;
 pub(crate) use documents::{DocumentsBuilder, Sample, sampled};
 pub(crate) use lists::{cut_short, slice_of};
 use segment_files::SegmentFiles;
-pub(crate) use segment_files::{META, POSITIONS, POSTINGS, SEGMENT_ID};
+pub(crate) use segment_files::{POSITIONS, POSTINGS, SEGMENT_ID, write_meta};
 
 /// Facts about a split that are not in the segment.
 #[derive(Clone, Debug)]

@@ -7,11 +7,11 @@ use canter_split_format::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, IDENTITIES_FILE, Identities, KEYS_FILE,
     LISTS_FILE, SplitFilter,
 };
-use tantivy::Index;
 use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
-use tantivy::index::SegmentComponent;
+use tantivy::index::{Segment, SegmentComponent};
 use tantivy::schema::{Field, Schema};
 use tantivy::store::StoreWriter;
+use tantivy::{Index, IndexMeta};
 
 use super::StoredDocuments;
 use super::dictionaries::{CommonTerm, InvertedIndex, made_anew};
@@ -30,6 +30,21 @@ const STORE: &str = "store";
 
 /// Name of tantivy's index metadata.
 pub(crate) const META: &str = "meta.json";
+
+/// Writes the metadata of an index whose only segment was written file by file.
+pub(crate) fn write_meta(index: &Index, segment: &Segment, num_docs: u32) -> tantivy::Result<()> {
+    let meta = IndexMeta {
+        index_settings: index.settings().clone(),
+        persisted_custom_extensions: Vec::new(),
+        segments: vec![index.new_segment_meta(segment.id(), num_docs)],
+        schema: index.schema(),
+        opstamp: 0,
+        payload: None,
+    };
+    let meta = serde_json::to_vec(&meta).map_err(std::io::Error::from)?;
+    index.directory().atomic_write(Path::new(META), &meta)?;
+    Ok(())
+}
 
 /// Files of one segment, with its metadata.
 pub(crate) struct SegmentFiles {

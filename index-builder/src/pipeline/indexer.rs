@@ -1,25 +1,25 @@
 //! Converts the documents of one split into a tantivy segment in memory, and blocks of stored documents.
 
-use canter_doc_mapper::{DocMapper, EncodedDoc};
+use canter_doc_mapper::DocMapper;
+use canter_terms::TermCollector;
 use tantivy::Index;
-use tantivy::directory::RamDirectory;
-use tantivy::indexer::SingleSegmentIndexWriter;
+use tantivy::directory::{RamDirectory, TerminatingWrite};
+use tantivy::fastfield::FastFieldsWriter;
+use tantivy::index::{Segment, SegmentComponent};
 use tantivy::schema::Schema;
 
 use super::sorter::SortedDocs;
 use crate::error::BuildError;
-use crate::packager::{DocumentsBuilder, Sample, StoredDocuments, sampled};
+use crate::packager::{DocumentsBuilder, Sample, StoredDocuments, sampled, write_meta};
 
-/// tantivy sizes its first hash tables by this; it is not a limit.
-const MEMORY_HINT_NUM_BYTES: usize = 256 << 20;
-/// Number of encoded bytes between two checks of tantivy's memory. Smaller documents cannot take much, and larger ones
+/// Number of encoded bytes between two checks of a segment's memory. Smaller documents cannot take much, and larger ones
 /// have a bound of their own (`TermLimits`).
 const NUM_BYTES_BETWEEN_LOOKS: u64 = 1 << 20;
 
 /// Builder of a split's tantivy segments: usually one, several if it would exceed the memory limit.
 ///
-/// tantivy addresses the memory of a segment with 32 bits, and panics when that does not suffice. Documents with many
-/// distinct words reach that long before a split has its bytes of input.
+/// Columns address the memory of a segment with 32 bits, and tantivy panics when that does not suffice; so do terms, which
+/// fail. Documents with many distinct words reach that long before a split has its bytes of input.
 pub(super) struct SegmentsBuilder<'m> {
     mapper: &'m DocMapper,
     schema: Schema,
@@ -67,31 +67,29 @@ impl<'m> SegmentsBuilder<'m> {
         if self.num_left == 0 {
             return Ok(None);
         }
-        let builder = Index::builder()
-            .schema(self.schema.clone())
-            .settings(self.mapper.index_settings())
-            .tokenizers(self.mapper.tokenizers().clone())
-            .fast_field_tokenizers(self.mapper.fast_field_tokenizers().clone());
         let directory = RamDirectory::create();
-        let mut writer: SingleSegmentIndexWriter<EncodedDoc> =
-            builder.single_segment_index_writer(directory.clone(), MEMORY_HINT_NUM_BYTES)?;
+        let settings = self.mapper.index_settings();
+        let index = Index::create(directory.clone(), self.schema.clone(), settings)?;
+        let mut terms = TermCollector::new(&self.schema, &self.mapper.tokenizers())?;
+        let mut columns = FastFieldsWriter::from_schema_and_tokenizer_manager(
+            &self.schema,
+            self.mapper.fast_field_tokenizers(),
+        )?;
         let settings = self.mapper.docstore_settings();
         let mut documents = DocumentsBuilder::new(&self.sample, self.num_left, settings)?;
         let (mut num_docs, mut bytes) = (0, Vec::new());
-        // tantivy keeps paths of JSON fields, and does not count them.
-        let (mut num_path_bytes, mut num_unseen_bytes) = (0_u64, 0_u64);
+        let mut num_unseen_bytes = 0_u64;
         while let Some(doc) = self.docs.next()? {
             num_docs += 1;
             bytes.clear();
             doc.write_stored(&mut bytes);
             documents.add(&bytes)?;
-            num_path_bytes = num_path_bytes.saturating_add(doc.num_path_bytes());
             num_unseen_bytes += doc.num_bytes() as u64;
-            writer.add_document(doc)?;
+            terms.add(&doc)?;
+            columns.add_document(&doc)?;
             if num_unseen_bytes >= NUM_BYTES_BETWEEN_LOOKS {
                 num_unseen_bytes = 0;
-                let num_bytes = num_path_bytes.saturating_add(writer.mem_usage() as u64);
-                if num_bytes >= self.max_num_bytes {
+                if terms.num_bytes() + columns.mem_usage() as u64 >= self.max_num_bytes {
                     break;
                 }
             }
@@ -101,13 +99,23 @@ impl<'m> SegmentsBuilder<'m> {
             // They would take memory while the segment is written.
             self.docs.clear();
         }
-        writer.finalize()?;
+        let segment = index.new_segment();
+        write_meta(&index, &segment, terms.num_docs())?;
+        terms.write(&segment)?;
+        write_columns(columns, &segment)?;
         Ok(Some(BuiltSegment {
             directory,
             documents: documents.finish()?,
             num_docs,
         }))
     }
+}
+
+fn write_columns(mut columns: FastFieldsWriter, segment: &Segment) -> tantivy::Result<()> {
+    let mut out = segment.open_write(SegmentComponent::FastFields)?;
+    columns.serialize(&mut out, None)?;
+    out.terminate()?;
+    Ok(())
 }
 
 /// Returns the schema without stored fields: tantivy need not copy what is stored beside its segment.

@@ -6,6 +6,7 @@ use bitpacking::{BitPacker, BitPacker1x, BitPacker4x};
 
 use crate::kernels::{self, Tally};
 use crate::matching;
+use crate::vectors;
 
 /// One of the loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +47,19 @@ pub enum Kernel {
     Among,
     /// Replaces a block's numbers by the values of bytes that they index.
     LookUp,
+    /// Inner products and distances of vectors of floating-point numbers.
+    FloatVectors,
+    /// Inner products and distances of vectors of bytes, and differing bits.
+    ByteVectors,
+    /// Rotates a vector.
+    Rotation,
+    /// Estimates how close vectors are by their codes.
+    Codes,
 }
 
 impl Kernel {
     /// All loops; a module identifies each by its index.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 22] = [
         Self::Block,
         Self::SortedBlock,
         Self::StrictlySortedBlock,
@@ -69,6 +78,10 @@ impl Kernel {
         Self::List,
         Self::Among,
         Self::LookUp,
+        Self::FloatVectors,
+        Self::ByteVectors,
+        Self::Rotation,
+        Self::Codes,
     ];
 
     /// Returns the maximum width of rows.
@@ -80,6 +93,8 @@ impl Kernel {
             Self::Tally => 16,
             Self::Mark | Self::List | Self::Among => 8,
             Self::LookUp => 7,
+            Self::FloatVectors | Self::ByteVectors | Self::Rotation => 1,
+            Self::Codes => 4,
             _ => 32,
         }
     }
@@ -159,6 +174,10 @@ impl Job {
                 counts
             }
             Kernel::Mark | Kernel::List | Kernel::Among | Kernel::LookUp => self.match_docs(data),
+            Kernel::FloatVectors => vectors::float_vectors(data, len),
+            Kernel::ByteVectors => vectors::byte_vectors(data, len),
+            Kernel::Rotation => vectors::rotate(data, len, self.first.into()),
+            Kernel::Codes => vectors::estimate(data, len, self.width),
         }
     }
 

@@ -25,6 +25,7 @@ mod kernels;
 mod matching;
 #[cfg(not(target_arch = "wasm32"))]
 mod module;
+mod vectors;
 
 pub use job::{Job, Kernel};
 #[cfg(not(target_arch = "wasm32"))]

@@ -123,4 +123,8 @@ each_is_the_same_in_webassembly! {
     listing_marked_documents: List,
     finding_marked_documents: Among,
     looking_up_values: LookUp,
+    comparing_vectors_of_floats: FloatVectors,
+    comparing_vectors_of_bytes: ByteVectors,
+    rotating_vectors: Rotation,
+    estimating_by_codes: Codes,
 }

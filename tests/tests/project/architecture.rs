@@ -86,7 +86,12 @@ fn the_guest_is_named_by_all_the_crates_it_is_made_from() {
 #[test]
 fn imports_go_down_only() {
     let layers: [&[&str]; 11] = [
-        &["canter-geo", "canter-names", "canter-sorting"],
+        &[
+            "canter-geo",
+            "canter-names",
+            "canter-sorting",
+            "canter-vectors",
+        ],
         &["canter-protocol"],
         &[
             "canter-split-format",
@@ -97,8 +102,14 @@ fn imports_go_down_only() {
             "bitpacking",
             "datasketches",
         ],
-        &["canter-doc-mapper", "canter-samples", "canter-waves"],
-        &["canter-aggregations", "canter-matching"],
+        &[
+            "canter-doc-mapper",
+            "canter-samples",
+            "canter-waves",
+            "canter-clusters",
+            "canter-nearest",
+        ],
+        &["canter-aggregations", "canter-matching", "canter-terms"],
         &["canter-guest", "canter-kernels"],
         &[
             "canter-guest-component",
