@@ -21,7 +21,9 @@ use std::ops::Range;
 use crate::FormatError;
 use crate::codec::groups::{read_groups, write_groups};
 use crate::codec::{Reader, Writer};
-use crate::version::{DOCUMENTS_NAME, DOCUMENTS_VERSION, TOO_OLD, checksum64};
+use crate::version::{
+    DOCUMENTS_NAME, DOCUMENTS_VERSION, DOCUMENTS_WITHOUT_CHECKSUMS, TOO_OLD, checksum64,
+};
 
 mod block;
 mod block_writer;
@@ -75,8 +77,8 @@ pub struct DocumentIndex {
     /// Offset of each block in the file of documents, followed by the end of the last.
     starts: Vec<u64>,
     /// Seed of the blocks' checksums: a hash of the encoded index, so that no block passes for one of
-    /// another split.
-    seed: u64,
+    /// another split. `None` if blocks have no checksums, as in version 3.
+    seed: Option<u64>,
 }
 
 /// Location of a block of documents.
@@ -92,30 +94,47 @@ pub struct DocBlock {
     pub check: BlockCheck,
 }
 
-/// Check of a block's bytes, which begin with their checksum.
+/// Check of a block's bytes, which begin with their checksum if they have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockCheck {
-    seed: u64,
+    seed: Option<u64>,
 }
 
 impl BlockCheck {
+    /// Returns whether blocks have checksums.
+    pub fn is_own(&self) -> bool {
+        self.seed.is_some()
+    }
+
+    /// Returns what follows the checksum of a block's bytes, which is not verified.
+    pub fn skip<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        match self.seed {
+            Some(_) => bytes.get(CHECKSUM_NUM_BYTES..).unwrap_or_default(),
+            None => bytes,
+        }
+    }
+
     /// Returns what follows the checksum of a block's bytes.
     ///
     /// # Errors
     /// The bytes are not those of the block.
     pub fn content<'b>(&self, bytes: &'b [u8]) -> Result<&'b [u8], FormatError> {
+        let Some(seed) = self.seed else {
+            return Ok(bytes);
+        };
         let parts = bytes.split_first_chunk();
         parts
-            .filter(|(checksum, content)| {
-                u32::from_le_bytes(**checksum) == self.checksum_of(content)
-            })
+            .filter(|(checksum, content)| **checksum == checksum_of(content, seed))
             .map(|(_, content)| content)
             .ok_or_else(|| FormatError::new(DOCUMENTS_NAME, "a block of documents is damaged"))
     }
+}
 
-    fn checksum_of(&self, content: &[u8]) -> u32 {
-        xxhash_rust::xxh3::xxh3_64_with_seed(content, self.seed) as u32
-    }
+/// Returns the low 32 bits of a hash, as they stand before a block.
+fn checksum_of(content: &[u8], seed: u64) -> [u8; CHECKSUM_NUM_BYTES] {
+    let [first, second, third, fourth, ..] =
+        xxhash_rust::xxh3::xxh3_64_with_seed(content, seed).to_le_bytes();
+    [first, second, third, fourth]
 }
 
 impl DocumentIndex {
@@ -179,7 +198,7 @@ impl DocumentIndex {
             docs: *self.first_docs.get(ord)?..*self.first_docs.get(next)?,
             bytes: *self.starts.get(ord)?..*self.starts.get(next)?,
             check: BlockCheck {
-                seed: self.seed.wrapping_add(ord as u64),
+                seed: self.seed.map(|seed| seed.wrapping_add(ord as u64)),
             },
         })
     }
@@ -189,8 +208,10 @@ impl DocumentIndex {
         for block in (0..self.num_blocks()).map_while(|ord| self.block(ord)) {
             let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
             let bytes = file.get_mut(at(block.bytes.start)..at(block.bytes.end));
-            if let Some((checksum, content)) = bytes.and_then(<[u8]>::split_first_chunk_mut) {
-                *checksum = block.check.checksum_of(content).to_le_bytes();
+            if let Some((checksum, content)) = bytes.and_then(<[u8]>::split_first_chunk_mut)
+                && let Some(seed) = block.check.seed
+            {
+                *checksum = checksum_of(content, seed);
             }
         }
     }
@@ -198,9 +219,14 @@ impl DocumentIndex {
     /// Encodes the index.
     pub fn write(&self) -> Vec<u8> {
         let mut out = Writer::default();
-        out.u32(DOCUMENTS_VERSION);
+        match self.seed {
+            Some(_) => out.u32(DOCUMENTS_VERSION),
+            None => out.u32(DOCUMENTS_WITHOUT_CHECKSUMS),
+        }
         out.bytes(&self.packed_dictionary);
-        out.bytes(&self.packed_models);
+        if self.seed.is_some() {
+            out.bytes(&self.packed_models);
+        }
         out.bytes(&self.packed_templates);
         out.varint(self.max_block_len);
         out.varint(self.num_blocks() as u64);
@@ -217,16 +243,20 @@ impl DocumentIndex {
     pub fn open(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut reader = Reader::new(DOCUMENTS_NAME, bytes);
         let version = reader.u32()?;
-        if version < DOCUMENTS_VERSION {
+        if version < DOCUMENTS_WITHOUT_CHECKSUMS {
             return Err(reader.error(TOO_OLD));
         }
-        if version != DOCUMENTS_VERSION {
+        if version > DOCUMENTS_VERSION {
             return Err(reader.error(format!(
                 "version {version} is not known (this reader knows {DOCUMENTS_VERSION}): use a newer Canter"
             )));
         }
         let packed_dictionary = reader.bytes()?.to_vec();
-        let packed_models = reader.bytes()?.to_vec();
+        let is_new = version == DOCUMENTS_VERSION;
+        let packed_models = match is_new {
+            true => reader.bytes()?.to_vec(),
+            false => Vec::new(),
+        };
         let packed_templates = reader.bytes()?.to_vec();
         let max_block_len = reader.varint()?;
         if max_block_len > MAX_BLOCK_NUM_BYTES {
@@ -254,7 +284,7 @@ impl DocumentIndex {
         }
         reader.finish()?;
         Ok(Self {
-            seed: checksum64(bytes),
+            seed: is_new.then(|| checksum64(bytes)),
             packed_dictionary,
             packed_models,
             packed_templates,
@@ -323,9 +353,9 @@ impl DocumentsWriter {
             max_block_len: self.max_block_len,
             first_docs: self.first_docs,
             starts: self.starts,
-            seed: 0,
+            seed: Some(0),
         };
-        index.seed = checksum64(&index.write());
+        index.seed = Some(checksum64(&index.write()));
         index.seal(&mut self.bytes);
         (index, self.bytes)
     }

@@ -171,6 +171,8 @@ pub const TOO_OLD: &str = "it was built by an earlier version of Canter, in a fo
 pub(crate) const DOCUMENTS_NAME: &str = "stored documents";
 /// Version of these files.
 pub(crate) const DOCUMENTS_VERSION: u32 = 4;
+/// Version of these files in which blocks are columns, and have no checksums of their own.
+pub(crate) const DOCUMENTS_WITHOUT_CHECKSUMS: u32 = 3;
 
 /// Name of the body's file with the split's filter, which tantivy does not know.
 pub const FILTER_FILE: &str = "filter";

@@ -252,7 +252,7 @@ fn fields_have_constants_and_leave_out_malformed_values() {
     let documents = [
         json!({"genre": "1", "price": 5}),
         json!({"genre": 1, "price": "cheap", "day": "never"}),
-        json!({"counter": "10223372036854775807.23", "price": [7, {"a": 1}]}),
+        json!({"counter": "10223372036854775807", "price": [7, {"a": 1}]}),
     ];
     for (ord, document) in documents.iter().enumerate() {
         let answer = put(&server, &format!("/shop/_doc/{ord}"), document);

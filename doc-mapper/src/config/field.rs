@@ -8,6 +8,7 @@ use tantivy::schema::{DateTimePrecision, IndexRecordOption};
 
 use crate::datetime::{DateInput, DateOutput};
 use crate::documents::completion::Completion;
+use crate::documents::number::NumericKind;
 use crate::tokenizers::Normalizer;
 
 /// Entry of `field_mappings`, with Quickwit's defaults filled in.
@@ -144,15 +145,6 @@ pub struct ConcatenateKind {
     pub include_dynamic: bool,
     /// Indexing of the text.
     pub text: TextKind,
-}
-
-/// Options of `i64`, `u64` and `f64`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NumericKind {
-    /// True if numbers in strings are accepted.
-    pub coerce: bool,
-    /// True if hits show the number as a string.
-    pub output_as_string: bool,
 }
 
 /// Options of `datetime`.
@@ -410,14 +402,7 @@ impl FieldMapping {
                 }
                 map.serialize_entry("expand_dots", &json.expand_dots)
             }
-            FieldKind::I64(n) | FieldKind::U64(n) | FieldKind::F64(n) => {
-                map.serialize_entry("coerce", &n.coerce)?;
-                let format = match n.output_as_string {
-                    true => "string",
-                    false => "number",
-                };
-                map.serialize_entry("output_format", format)
-            }
+            FieldKind::I64(n) | FieldKind::U64(n) | FieldKind::F64(n) => n.serialize_options(map),
             FieldKind::Date(date) => {
                 let inputs: Vec<&str> = date.input_formats.iter().map(DateInput::as_str).collect();
                 map.serialize_entry("input_formats", &inputs)?;

@@ -22,7 +22,7 @@ mod validate_text;
 pub use error::ConfigError;
 pub use field::{
     BytesFormat, BytesKind, ConcatenateKind, DateKind, FieldKind, FieldMapping, GeoPointKind,
-    JsonKind, NullValue, NumericKind, RangeKind, RangeOf, TextKind, TextVariant,
+    JsonKind, NullValue, RangeKind, RangeOf, TextKind, TextVariant,
 };
 pub use index::{DocMapping, IndexConfig, Mode, SearchSettings, ShownSource};
 pub use read::read_field::check_field_name;
@@ -31,6 +31,7 @@ pub use settings::{
     OnError, RetentionPolicy, TermLimits,
 };
 
+pub use crate::documents::number::{NumericKind, Width};
 pub use crate::tokenizers::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
 
 #[cfg(test)]

@@ -7,6 +7,8 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use tantivy::DateTime;
 
+use super::parse::DateInput;
+
 const RFC2822: &str = "%a, %d %b %Y %H:%M:%S +0000";
 
 /// `output_format` of a datetime field. All texts are in UTC.
@@ -87,6 +89,24 @@ impl DateOutput {
             DateOutput::Strftime(pattern) => strftime(pattern, timestamp(date)),
         };
         text.map_or_else(|_| rfc3339_string(date).into(), Value::String)
+    }
+}
+
+impl DateInput {
+    /// Writes a date as documents have it in this format, unless that is ISO 8601 or one of several forms.
+    pub fn written(&self, date: DateTime) -> Option<String> {
+        match self {
+            DateInput::UnixSecs => Some(date.into_timestamp_secs().to_string()),
+            DateInput::UnixMillis => {
+                let nanos = date.into_timestamp_nanos();
+                Some(nanos.div_euclid(1_000_000).to_string())
+            }
+            // A fraction is read with any number of digits.
+            DateInput::Strptime(pattern) => {
+                strftime(&pattern.replace("%.f", "%.3f"), timestamp(date)).ok()
+            }
+            _ => None,
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use jiff::fmt::{rfc2822, temporal};
 use jiff::tz::TimeZone;
 use tantivy::DateTime;
 
+use super::partial::completed;
 use super::rfc3339::{self, days_from_civil};
 
 /// Range of numbers that are unambiguously seconds, from 1972-04-13 to 2242-03-16: smaller numbers
@@ -26,6 +27,13 @@ pub enum DateInput {
     /// Seconds, milliseconds, microseconds or nanoseconds, distinguished by magnitude. A number
     /// with a fraction is in seconds.
     UnixTimestamp,
+    /// Seconds since 1970, which may have a fraction. As Elasticsearch's `epoch_second`.
+    UnixSecs,
+    /// Milliseconds since 1970. As Elasticsearch's `epoch_millis`.
+    UnixMillis,
+    /// As `Iso8601`, but a year, a month or an hour suffices, and digits alone are a year if they are four. As
+    /// Elasticsearch's `strict_date_optional_time`.
+    DateOptionalTime,
     /// strptime pattern.
     Strptime(String),
 }
@@ -50,9 +58,12 @@ impl DateInput {
             "rfc2822" => DateInput::Rfc2822,
             "iso8601" => DateInput::Iso8601,
             "unix_timestamp" => DateInput::UnixTimestamp,
+            "unix_timestamp_secs" => DateInput::UnixSecs,
+            "unix_timestamp_millis" => DateInput::UnixMillis,
+            "date_optional_time" => DateInput::DateOptionalTime,
             _ if !text.contains('%') => {
                 return Err(format!(
-                    "unknown format {text:?}; allowed: rfc3339, rfc2822, iso8601, unix_timestamp, or a strptime pattern with %"
+                    "unknown format {text:?}; allowed: rfc3339, rfc2822, iso8601, date_optional_time, unix_timestamp, unix_timestamp_secs, unix_timestamp_millis, or a strptime pattern with %"
                 ));
             }
             _ => {
@@ -68,6 +79,19 @@ impl DateInput {
         parse_str(text, std::slice::from_ref(self)).is_ok()
     }
 
+    /// Returns whether dates may lack their last parts in a range.
+    pub(crate) fn has_parts(&self) -> bool {
+        matches!(
+            self,
+            DateInput::Iso8601 | DateInput::Rfc3339 | DateInput::DateOptionalTime
+        )
+    }
+
+    /// Returns whether a number is read as its text, in a unit that the format says.
+    pub fn has_unit(&self) -> bool {
+        matches!(self, DateInput::UnixSecs | DateInput::UnixMillis)
+    }
+
     /// Returns the name in a config, or the pattern.
     pub fn as_str(&self) -> &str {
         match self {
@@ -75,6 +99,9 @@ impl DateInput {
             DateInput::Rfc2822 => "rfc2822",
             DateInput::Iso8601 => "iso8601",
             DateInput::UnixTimestamp => "unix_timestamp",
+            DateInput::UnixSecs => "unix_timestamp_secs",
+            DateInput::UnixMillis => "unix_timestamp_millis",
+            DateInput::DateOptionalTime => "date_optional_time",
             DateInput::Strptime(pattern) => pattern,
         }
     }
@@ -179,6 +206,9 @@ fn parse_as<T>(
                 .map(jiff::Timestamp::as_nanosecond),
             DateInput::Iso8601 => parse_iso8601(text),
             DateInput::UnixTimestamp => parse_decimal(text).map(i128::from),
+            DateInput::UnixSecs => parse_units(text, 1_000_000_000),
+            DateInput::UnixMillis => parse_units(text, 1_000_000),
+            DateInput::DateOptionalTime => parse_optional_time(text),
             DateInput::Strptime(pattern) => parse_broken_down(pattern, text)
                 .map_err(|_| DateParseError::Format)
                 .and_then(|parsed| to_nanos(&parsed)),
@@ -190,6 +220,34 @@ fn parse_as<T>(
         }
     }
     Err(error)
+}
+
+/// Parses a date of which the last parts may be missing.
+fn parse_optional_time(text: &str) -> Result<i128, DateParseError> {
+    const LEN_OF_YEAR: usize = "2024".len();
+    match completed(text, true) {
+        Some(full) => parse_iso8601(&full),
+        None if text.as_bytes().get(LEN_OF_YEAR) == Some(&b'-') => parse_iso8601(text),
+        None => Err(DateParseError::Format),
+    }
+}
+
+/// Parses a number of units since 1970, which may have a fraction.
+fn parse_units(text: &str, unit_ns: i128) -> Result<i128, DateParseError> {
+    /// Fractions of a nanosecond are cut off.
+    const DIGITS: u32 = 9;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let number: i64 = whole.parse().map_err(|_| DateParseError::Format)?;
+    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(DateParseError::Format);
+    }
+    let digits = fraction.bytes().map(|digit| i128::from(digit - b'0'));
+    let digits = digits.chain(std::iter::repeat(0)).take(DIGITS as usize);
+    let fraction = digits.fold(0, |number, digit| number * 10 + digit) * unit_ns;
+    let fraction = fraction / 10_i128.pow(DIGITS);
+    let is_negative = whole.starts_with('-');
+    let whole = i128::from(number) * unit_ns;
+    Ok(whole + if is_negative { -fraction } else { fraction })
 }
 
 fn parse_iso8601(text: &str) -> Result<i128, DateParseError> {
@@ -215,7 +273,15 @@ pub(crate) fn parse_number(
     formats: &[DateInput],
 ) -> Result<DateTime, DateParseError> {
     if !formats.contains(&DateInput::UnixTimestamp) {
-        return Err(DateParseError::Format);
+        let text = match number {
+            Number::Int(number) => number.to_string(),
+            Number::Float(number) => number.to_string(),
+        };
+        let mut by_digits = formats.iter();
+        return match by_digits.any(|own| own.has_unit() || *own == DateInput::DateOptionalTime) {
+            true => parse_str(&text, formats),
+            false => Err(DateParseError::Format),
+        };
     }
     let nanos = match number {
         Number::Int(n) => by_magnitude(n),

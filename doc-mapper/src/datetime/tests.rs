@@ -48,6 +48,29 @@ fn every_input_format_reads_its_dates() {
     check("unix_timestamp", "1337602154123", NANOS + 123_000_000);
     check("unix_timestamp", "1337602154123456", NANOS + 123_456_000);
     check("unix_timestamp", "1337602154123456789", NANOS + 123_456_789);
+    check("unix_timestamp_secs", "1337602154", NANOS);
+    check("unix_timestamp_secs", "0.25", 250_000_000);
+    check("unix_timestamp_millis", "1337602154000", NANOS);
+    check("unix_timestamp_millis", "1000", 1_000_000_000);
+    check("unix_timestamp_millis", "-1.5", -1_500_000);
+    check("date_optional_time", "2012-05-21T12:09:14Z", NANOS);
+    check("date_optional_time", "2012", 1_325_376_000_000_000_000);
+    check("date_optional_time", "2012-05", 1_335_830_400_000_000_000);
+    check(
+        "date_optional_time",
+        "2012-05-21",
+        1_337_558_400_000_000_000,
+    );
+    check(
+        "date_optional_time",
+        "2012-05-21T12",
+        1_337_601_600_000_000_000,
+    );
+    check(
+        "date_optional_time",
+        "2012-05-21T12:09:14.5+00:00",
+        NANOS + 500_000_000,
+    );
     check("%Y-%m-%d %H:%M:%S", "2012-05-21 12:09:14", NANOS);
     check(" %Y/%m/%d %H:%M:%S ", "2012/05/21 12:09:14", NANOS);
     check("%Y-%m-%d %H:%M:%S %z", "2012-05-21 14:09:14 +0200", NANOS);
@@ -195,7 +218,7 @@ fn patterns_that_cannot_work_are_refused_when_they_are_read() {
         "rfc-3339",
         "unknown format \"rfc-3339\"; allowed: rfc3339, rfc2822",
     );
-    check("unix_timestamp_secs", "unknown format");
+    check("unix_timestamp_micros", "unknown format");
     check("%b %d %H:%M:%S", "needs a year");
     check("%H:%M", "needs a year");
     check("%Y-%m-%d %Q", "only offsets (%z) are supported");

@@ -3,4 +3,5 @@
 pub(crate) mod completion;
 pub(crate) mod doc_error;
 pub(crate) mod encoded;
+pub(crate) mod number;
 pub(crate) mod stored;

@@ -15,7 +15,7 @@ use tantivy::columnar::MonotonicallyMappableToU64;
 use tantivy::schema::IntoIpv6Addr;
 
 use crate::config::{RangeKind, RangeOf};
-use crate::datetime::{DateInput, DateParseError, parse_millis};
+use crate::datetime::{DateInput, DateParseError, completed, parse_millis};
 
 /// Values from one code to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +217,7 @@ impl RangeKind {
         let text = text.trim_ascii();
         let at_start = end.is_lower == end.is_included;
         let mut formats = self.input_formats.iter();
-        let has_parts = formats.any(|own| matches!(own, DateInput::Iso8601 | DateInput::Rfc3339));
+        let has_parts = formats.any(DateInput::has_parts);
         // Four digits may be a year or a number.
         let is_completed = match by {
             By::Document => has_parts,
@@ -347,43 +347,6 @@ fn network(text: &str) -> Option<Span> {
         first: bits & !free,
         last: bits | free,
     })
-}
-
-/// Completes a date that lacks its last parts, as `2024`, `2024-05`, `2024-05-02` and `2024-05-02T10:30`, to its first or last
-/// millisecond. Returns `None` for other texts.
-fn completed(text: &str, at_start: bool) -> Option<String> {
-    const FORM: &str = "0000-00-00T00:00:00";
-    const FIRST: &str = "0000-01-01T00:00:00.000";
-    const LAST: &str = "0000-12-31T23:59:59.999";
-    let (written, zone) = match text.find('T').and_then(|at| {
-        let zone = text.get(at..)?.find(['Z', '+', '-'])?;
-        text.split_at_checked(at + zone)
-    }) {
-        Some((written, zone)) => (written, zone),
-        None => (text, "Z"),
-    };
-    let is_part = matches!(written.len(), 4 | 7 | 10 | 13 | 16 | 19);
-    let is_in_form = written
-        .bytes()
-        .zip(FORM.bytes())
-        .all(|(byte, form)| match form {
-            b'0' => byte.is_ascii_digit(),
-            form => byte == form,
-        });
-    if !is_part || !is_in_form {
-        return None;
-    }
-    let rest = if at_start { FIRST } else { LAST };
-    let mut full = format!("{written}{}", rest.get(written.len()..)?);
-    if written.len() == 7 && !at_start {
-        // The last day of this month.
-        let day = (28..=31).rev().find(|day| {
-            let date = format!("{written}-{day}");
-            date.parse::<jiff::civil::Date>().is_ok()
-        })?;
-        full.replace_range(8..10, &day.to_string());
-    }
-    Some(full + zone)
 }
 
 #[cfg(test)]

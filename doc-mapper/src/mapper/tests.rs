@@ -6,6 +6,7 @@ use super::*;
 use crate::config::IndexConfig;
 use crate::{DocErrorReason, FieldKind};
 
+mod as_elasticsearch;
 mod completions;
 mod fuzz;
 mod index;

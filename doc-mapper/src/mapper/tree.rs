@@ -24,6 +24,8 @@ pub(crate) struct Leaf {
     pub(crate) fast: Option<Normalizer>,
     /// Maximum length of a whole value, in UTF-16 code units.
     pub(crate) ignore_above: Option<u32>,
+    /// Paths that `_ignored` has of a document with a longer value.
+    pub(crate) ignored_names: Vec<String>,
     /// Value in place of `null`.
     pub(crate) null_value: Option<NullValue>,
     /// Text that every document has.
@@ -42,6 +44,8 @@ pub(crate) struct Leaf {
     pub(crate) letters: Letters,
     /// True if its values come from other fields rather than from documents.
     pub(crate) is_computed: bool,
+    /// True if documents may have values of their own for it.
+    pub(crate) takes_values: bool,
     /// Variants of the text, by name.
     pub(crate) variants: Vec<(String, Leaf)>,
     /// Fields that get each value, by name.
@@ -65,6 +69,30 @@ impl Leaf {
     /// Returns whether dots in the keys of a JSON field separate keys.
     pub(crate) fn expands_dots(&self) -> bool {
         matches!(&self.kind, FieldKind::Json(json) if json.expand_dots)
+    }
+
+    /// Returns whether its text is a value as a whole: by its terms, or without any by its column.
+    pub(crate) fn is_whole_value(&self) -> bool {
+        match &self.kind {
+            FieldKind::Text(text) if !self.indexed && !self.scanned => {
+                self.fast.is_some() && text.whole_values.is_empty()
+            }
+            FieldKind::Text(_) => self.is_whole,
+            _ => false,
+        }
+    }
+
+    /// Returns the paths under which a value that is too long is not found.
+    pub(super) fn names_of_whole_values(&self) -> Vec<String> {
+        match &self.kind {
+            _ if self.ignore_above.is_none() => Vec::new(),
+            _ if self.is_whole_value() => vec![self.path.clone()],
+            FieldKind::Text(text) => {
+                let names = text.whole_values.iter();
+                names.map(|name| format!("{}.{name}", self.path)).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Returns whether a text is too long to be a whole value of the field.
@@ -169,8 +197,30 @@ impl ObjectNode {
     #[inline]
     pub(crate) fn find_key(&self, key: &str, guess: usize) -> Option<usize> {
         let found = self.find(key, guess)?;
-        let is_computed = matches!(self.child(found), Some(Child::Leaf(leaf)) if leaf.is_computed);
-        (!is_computed).then_some(found)
+        match self.child(found) {
+            Some(Child::Leaf(leaf)) if !leaf.takes_values => None,
+            _ => Some(found),
+        }
+    }
+
+    /// Returns the child that a key with dots leads to: `a.b` is the child `b` of the object `a`.
+    pub(crate) fn below_dots(&self, key: &str) -> Option<&Child> {
+        let (first, rest) = key.split_once('.')?;
+        let Child::Object(inner) = self.child(self.find(first, usize::MAX)?)? else {
+            return None;
+        };
+        match inner.find_key(rest, usize::MAX) {
+            Some(found) => inner.child(found),
+            None => inner.below_dots(rest),
+        }
+    }
+
+    /// Returns whether all fields below take several values, so that a list of such objects has the values of all.
+    pub(crate) fn takes_lists(&self) -> bool {
+        self.children.iter().all(|(_, child)| match child {
+            Child::Leaf(leaf) => leaf.multi_valued,
+            Child::Object(object) => object.takes_lists(),
+        })
     }
 
     /// Applies `change` to all leaves below this object.

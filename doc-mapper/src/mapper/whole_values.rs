@@ -179,11 +179,18 @@ impl DocMapper {
             }
             _ => return None,
         };
-        let limit = field.ignore_above.filter(|_| {
-            let is_whole = matches!(field.kind, FieldKind::Text(text) if tokenizers::is_whole(&text.tokenizer));
-            is_whole || field.view.is_some()
-        });
+        let is_whole = field.view.is_some()
+            || self.leaf_at(name).is_some_and(Leaf::is_whole_value)
+            || matches!(field.kind, FieldKind::Text(text) if tokenizers::is_whole(&text.tokenizer) && field.indexed);
+        if !is_whole {
+            return Some(text);
+        }
+        let limit = field.ignore_above;
         let is_too_long = limit.is_some_and(|limit| tokenizers::is_too_long(&text, limit));
-        (!is_too_long).then_some(text)
+        (!is_too_long).then(|| match field.fast {
+            Some(Normalizer::Lowercase) => text.chars().flat_map(char::to_lowercase).collect(),
+            _ if field.indexed || field.scanned => field.letters.apply(&text),
+            _ => text,
+        })
     }
 }

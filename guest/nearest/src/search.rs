@@ -41,7 +41,6 @@ pub struct Search<'a> {
     field: &'a VectorField,
     query: &'a ExactQuery,
     rotated: Vec<f32>,
-    centroids: Vec<Vec<f32>>,
 }
 
 impl<'a> Search<'a> {
@@ -57,7 +56,6 @@ impl<'a> Search<'a> {
             field,
             query,
             rotated,
-            centroids: field.centroids().collect(),
         }
     }
 
@@ -75,9 +73,9 @@ impl<'a> Search<'a> {
             return vec![ranked((0, f32::INFINITY))];
         }
         let closeness = self
-            .centroids
-            .iter()
-            .map(|centroid| space.closeness(&self.rotated, centroid));
+            .field
+            .centroids()
+            .map(|centroid| space.closeness(&self.rotated, &centroid));
         closeness.enumerate().map(ranked).collect()
     }
 
@@ -109,15 +107,15 @@ impl<'a> Search<'a> {
             doc,
             place,
         };
-        let (Some(width), Some(centroid)) = (self.field.shape().codes, self.centroids.get(cluster))
-        else {
+        let Some(width) = self.field.shape().codes else {
             for document in documents.filter(|(doc, _)| accepts(*doc)) {
                 candidates.push(candidate(f32::INFINITY, document));
             }
             return Ok(());
         };
         let space = self.field.shape().similarity.space();
-        let query = ClusterQuery::new(&self.rotated, centroid, width, space);
+        let centroid = self.field.centroid(cluster);
+        let query = ClusterQuery::new(&self.rotated, &centroid, width, space);
         for (closeness, document) in query.closeness(opened.codes()).into_iter().zip(documents) {
             // A filter costs more than a comparison.
             if candidates.may_take(closeness) && accepts(document.0) {

@@ -17,7 +17,7 @@ pub(crate) use build::{
     BuiltQuery, QueryShape, TermAutomaton, any_text, build_for_split, build_nested, build_query,
     is_metadata, no_words, start_of_texts, text_in, tokenizer_named, word_term, words_in,
 };
-pub(crate) use dsl::{NAME, lucene_expression, parse_dsl, parse_named};
+pub(crate) use dsl::{NAME, edits_of, lucene_expression, parse_dsl, parse_named};
 pub(crate) use grammar::{KqlOptions, parse_kql, parse_query, parse_query_at};
 pub(crate) use matching::{ListFiles, ListKind, POSITIONS, POSTINGS, TermInfos, compile};
 pub(crate) use needs::{Needs, TermRange};

@@ -100,8 +100,26 @@ pub(crate) struct InnerHits {
 /// Format of values as their column has them, which is that of `docvalue_fields`.
 pub(crate) const AS_IN_COLUMN: &str = "use_field_mapping";
 
-/// The name of a field, in which `*` matches any text, and the format of its dates.
-pub(crate) type NamedField = (String, Option<String>);
+/// A field of which hits show the values.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct NamedField {
+    /// Name, in which `*` matches any text.
+    pub(crate) name: String,
+    /// Format of its dates and numbers.
+    pub(crate) format: Option<String>,
+    pub(crate) from: ShownFrom,
+}
+
+/// Place of the values that hits show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ShownFrom {
+    /// What the index shows of documents: `fields`.
+    Source,
+    /// Columns, in which values are in order: `docvalue_fields`.
+    Column,
+    /// Fields that are stored beside the documents: `stored_fields`.
+    Stored,
+}
 
 /// The passages to show.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

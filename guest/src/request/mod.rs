@@ -23,7 +23,7 @@ pub(crate) use asked_indexes::AskedIndexes;
 pub(crate) use counting::Counting;
 pub(crate) use elastic::{
     AS_IN_COLUMN, Boundary, DateFormat, ElasticHits, Fragmenter, Highlight, HitsInBuckets,
-    InnerHits, Marks, NamedField, ShownVersions, SourceFilter,
+    InnerHits, Marks, NamedField, ShownFrom, ShownVersions, SourceFilter,
 };
 pub(crate) use queries::{GivenQuery, parse_filters, read_filters};
 pub(crate) use question::{AnswerForm, Question};

@@ -62,23 +62,8 @@ pub(super) async fn fetch_docs<'a>(
             }
         }
     }
-    let loads = missing_blocks(hits, &readers).into_iter();
-    let readers_by_split = &readers;
-    let loads = loads.filter_map(|(split_ord, missing)| {
-        let body = &opened.get(&split_ord)?.body;
-        let documents = &readers_by_split.get(&split_ord)?.documents;
-        Some(async move {
-            let loaded = match missing {
-                Missing::Document(doc) => documents.load(doc).await,
-                Missing::Identities(range) => body.load(range, ByteClass::FastField).await,
-            };
-            (split_ord, loaded)
-        })
-    });
-    for (split_ord, loaded) in join_all(loads).await {
-        if let Err(error) = loaded {
-            failures.entry(split_ord).or_insert(error);
-        }
+    for (split_ord, error) in load_missing(hits, &readers, opened).await {
+        failures.entry(split_ord).or_insert(error);
     }
     let places = by_place(hits);
     let interrupt = exchange.interrupt();
@@ -190,6 +175,30 @@ async fn open_missing(
         }
     }
     failures
+}
+
+/// Loads what is missing to read the documents of hits, all at once; returns the splits that failed.
+async fn load_missing(
+    hits: &[PartialHit],
+    readers: &BTreeMap<u32, Reader<'_>>,
+    opened: &BTreeMap<u32, Arc<OpenSplit>>,
+) -> Vec<(u32, SearchError)> {
+    let loads = missing_blocks(hits, readers).into_iter();
+    let loads = loads.filter_map(|(split_ord, missing)| {
+        let body = &opened.get(&split_ord)?.body;
+        let documents = &readers.get(&split_ord)?.documents;
+        Some(async move {
+            let loaded = match missing {
+                Missing::Document(doc) => documents.load(doc).await,
+                Missing::Identities(range) => body.load(range, ByteClass::FastField).await,
+            };
+            (split_ord, loaded)
+        })
+    });
+    let loaded = join_all(loads).await.into_iter();
+    loaded
+        .filter_map(|(split_ord, loaded)| Some((split_ord, loaded.err()?)))
+        .collect()
 }
 
 /// What is missing to read a document.

@@ -102,8 +102,11 @@ impl<'a> Documents<'a> {
     pub(crate) async fn load(&self, doc: u32) -> Result<(), SearchError> {
         let block = self.index.block_of(doc);
         let block = block.ok_or_else(|| self.split.error(format!("it has no document {doc}")))?;
-        let body = &self.split.body;
-        body.load_documents(self.in_body(&block), block.check).await
+        let (body, range) = (&self.split.body, self.in_body(&block));
+        match block.check.is_own() {
+            true => body.load_documents(range, block.check).await,
+            false => body.load(range, ByteClass::DocStore).await,
+        }
     }
 
     fn in_body(&self, block: &DocBlock) -> Range<u64> {

@@ -307,11 +307,12 @@ proptest! {
     fn any_bytes_as_codes_and_vectors_have_a_closeness(
         codes in proptest::collection::vec(any::<u8>(), 0..200),
         corrections in proptest::collection::vec(any::<u8>(), 0..100),
-        query in proptest::collection::vec(any::<f32>(), 64),
-        centroid in proptest::collection::vec(any::<f32>(), 64),
+        query in proptest::collection::vec(proptest::num::f32::ANY, 64),
+        centroid in proptest::collection::vec(proptest::num::f32::ANY, 64),
     ) {
         for width in CodeWidth::ALL {
             for space in [Space::Distance, Space::Product] {
+                prop_assert!(!space.closeness(&query, &centroid).is_nan());
                 let query = ClusterQuery::new(&query, &centroid, width, space);
                 let found = query.closeness(Codes { codes: &codes, corrections: &corrections });
                 prop_assert_eq!(found.len(), corrections.len() / 8);

@@ -165,13 +165,8 @@ fn list(values: &[String]) -> String {
     format!("[{}]", values.join(","))
 }
 
-/// Returns a line with values of some fields.
-fn line() -> impl Strategy<Value = String> {
-    let texts = prop::collection::vec(text(), 0..4).prop_map(|texts| {
-        let texts: Vec<String> = texts.iter().map(|text| json_text(text)).collect();
-        list(&texts)
-    });
-    let one = text().prop_map(|text| list(&[json_text(&text)]));
+/// Returns an object with values of all types and lists of them, at two depths.
+fn json() -> impl Strategy<Value = String> + Clone {
     let value = prop_oneof![
         (-3..3_i64).prop_map(|number| number.to_string()),
         (0..4_i32).prop_map(|number| (f64::from(number) * 0.5).to_string()),
@@ -179,22 +174,33 @@ fn line() -> impl Strategy<Value = String> {
         Just("18446744073709551615".to_owned()),
         Just("null".to_owned()),
         text().prop_map(|text| json_text(&text)),
-    ];
+    ]
+    .boxed();
     let values = prop::collection::vec(value.clone(), 0..3).prop_map(|values| list(&values));
-    let inner = prop_oneof![value.clone(), values];
+    let inner = prop_oneof![value, values].boxed();
     let object = prop::collection::btree_map("[ab](\\.[ab])?", inner.clone(), 0..3);
     let object = object.prop_map(|entries| {
         let entries = entries.iter();
         let entries = entries.map(|(key, value)| format!("{}:{value}", json_text(key)));
         format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
     });
+    let object = object.boxed();
     let deep = (object.clone(), inner)
         .prop_map(|(object, inner)| format!("{{\"a\":{object},\"c\":[{object},{inner}]}}"));
-    let json = prop_oneof![object, deep];
+    prop_oneof![object, deep].boxed()
+}
+
+/// Returns a line with values of some fields.
+fn line() -> impl Strategy<Value = String> {
+    let texts = prop::collection::vec(text(), 0..4).prop_map(|texts| {
+        let texts: Vec<String> = texts.iter().map(|text| json_text(text)).collect();
+        list(&texts)
+    });
+    let one = text().prop_map(|text| list(&[json_text(&text)]));
     (
         prop_oneof![3 => one, 1 => texts],
-        json.clone(),
-        json,
+        json(),
+        json(),
         0..6_u32,
         0..4_u32,
         any::<[bool; 5]>(),

@@ -149,6 +149,39 @@ fn inner(field: &mut Value) -> Option<&mut Vec<Value>> {
     field.get_mut("field_mappings")?.as_array_mut()
 }
 
+/// Keeps what an index has of a mapping that earlier versions read in another way: dates whose numbers have any unit, and
+/// numbers of any width.
+fn keep_as_first_read(before: &Value, field: &mut Value) {
+    let as_before = |formats: &Value| {
+        let mut read: Vec<String> = Vec::new();
+        for format in formats.as_array().into_iter().flatten() {
+            let format = match format.as_str().unwrap_or_default() {
+                "date_optional_time" => "iso8601",
+                "unix_timestamp_secs" | "unix_timestamp_millis" => "unix_timestamp",
+                other => other,
+            };
+            if !read.iter().any(|known| known == format) {
+                read.push(format.to_owned());
+            }
+        }
+        Value::from(read)
+    };
+    if before["type"] != field["type"] {
+        return;
+    }
+    if as_before(&field["input_formats"]) == before["input_formats"] {
+        field["input_formats"] = before["input_formats"].clone();
+    }
+    if before["type"] == "array<datetime>" && before["fast"] == false {
+        field["fast"] = false.into();
+    }
+    for option in ["width", "scaling_factor"] {
+        if let (Some(field), None) = (field.as_object_mut(), before.get(option)) {
+            field.shift_remove(option);
+        }
+    }
+}
+
 /// Returns a field as it is asked for. Further names that are left out stay, as in Elasticsearch.
 fn kept_as_it_was(before: &Value, asked: &Value) -> Value {
     let mut field = asked.clone();
@@ -157,6 +190,7 @@ fn kept_as_it_was(before: &Value, asked: &Value) -> Value {
     {
         field["sub_fields"] = sub_fields.clone();
     }
+    keep_as_first_read(before, &mut field);
     let names = |field: &Value| field["completion"]["names"].as_array().cloned();
     if let (Some(kept), Some(mut own)) = (names(before), names(asked)) {
         let left_out = kept.into_iter().filter(|name| !own.contains(name));

@@ -13,7 +13,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::column::{Column, extend};
-use super::layout::no_such_document;
 use super::templates::{Piece, Templates};
 use crate::FormatError;
 use crate::codec::{Reader, put_varint};
@@ -342,6 +341,11 @@ impl Columns {
             .and_then(|column| column.append(content, out))
             .ok_or_else(damaged)
     }
+}
+
+/// Returns the error of documents that do not exist.
+pub(super) fn no_such_document() -> FormatError {
+    FormatError::new(DOCUMENTS_NAME, "a block has no such document")
 }
 
 /// Inserts the length of the bytes from `from` before them.

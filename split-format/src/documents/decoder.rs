@@ -6,7 +6,7 @@ use std::fmt;
 use ruzstd::decoding::{BlockDecodingStrategy, Dictionary, FrameDecoder};
 use ruzstd::io::Read as _;
 
-use super::{BlockLayout, CHECKSUM_NUM_BYTES, DocBlock, DocumentIndex, DocumentsBlock};
+use super::{BlockLayout, DocBlock, DocumentIndex, DocumentsBlock};
 use crate::FormatError;
 use crate::version::DOCUMENTS_NAME;
 
@@ -68,7 +68,7 @@ impl BlockDecoder {
         place: &DocBlock,
         bytes: &[u8],
     ) -> Result<DocumentsBlock, FormatError> {
-        let mut bytes = bytes.get(CHECKSUM_NUM_BYTES..).unwrap_or_default();
+        let mut bytes = place.check.skip(bytes);
         let num_docs = place.docs.end.saturating_sub(place.docs.start);
         if !self.layout.is_compressed() {
             return self.layout.open(bytes.to_vec(), num_docs);

@@ -6,7 +6,6 @@ use super::block::ColumnsBlock;
 use super::rows::{RowContext, RowsBlock};
 use super::{DocumentIndex, Templates};
 use crate::FormatError;
-use crate::version::DOCUMENTS_NAME;
 
 /// What the blocks of a split have in common.
 #[derive(Clone, Debug)]
@@ -101,9 +100,4 @@ impl DocumentsBlock {
             Block::Rows(block) => block.get(place),
         }
     }
-}
-
-/// Returns the error of documents that do not exist.
-pub(super) fn no_such_document() -> FormatError {
-    FormatError::new(DOCUMENTS_NAME, "a block has no such document")
 }

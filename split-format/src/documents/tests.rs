@@ -265,9 +265,40 @@ fn a_frame_gets_no_more_memory_than_its_bytes_can_come_to() {
 #[test]
 fn the_version_before_is_named_as_too_old() {
     let mut bytes = rows(3, 10, 0).0.write();
-    bytes[0] = 3;
+    bytes[0] = 2;
     let error = DocumentIndex::open(&bytes).unwrap_err();
     assert!(error.problem.contains(TOO_OLD), "{}", error.problem);
+}
+
+#[test]
+fn version_3_is_read_without_models_and_checksums() {
+    let docs = lines(10);
+    let (index, bytes) = written(&docs, 4, 0, templates_of(&docs));
+    let blocks = (0..index.num_blocks()).map(|ord| index.block(ord).unwrap());
+    let mut old = DocumentIndex {
+        seed: None,
+        ..index.clone()
+    };
+    let mut file = Vec::new();
+    old.starts = vec![0];
+    for block in blocks {
+        let block_bytes = &bytes[block.bytes.start as usize..block.bytes.end as usize];
+        file.extend_from_slice(block.check.content(block_bytes).unwrap());
+        file.resize(file.len().next_multiple_of(UNIT_NUM_BYTES), 0);
+        old.starts.push(file.len() as u64);
+    }
+    let read = DocumentIndex::open(&old.write()).unwrap();
+    assert_eq!(read, old);
+    let mut decoder = BlockDecoder::new(&read).unwrap();
+    for (doc, document) in (0..).zip(&docs) {
+        let place = read.block_of(doc).unwrap();
+        let block_bytes = &file[place.bytes.start as usize..place.bytes.end as usize];
+        let mut block = decoder.decode(&place, block_bytes).unwrap();
+        assert_eq!(
+            block.get((doc - place.docs.start) as usize).unwrap(),
+            bytes_of(document)
+        );
+    }
 }
 
 #[test]

@@ -249,10 +249,20 @@ impl VectorField {
 
     /// Returns the rotated centroid of each cluster; nothing if vectors have no codes.
     pub fn centroids(&self) -> impl Iterator<Item = Vec<f32>> + '_ {
-        let dims = self.shape.rotated_dims();
-        let len = self.shape.centroid_len().max(1);
-        let bytes = self.centroids.chunks_exact(len);
-        bytes.map(move |bytes| centroids::read(bytes, dims, self.shape.centroid_bits))
+        let num = match self.shape.codes {
+            Some(_) => self.num_clusters(),
+            None => 0,
+        };
+        (0..num).map(|cluster| self.centroid(cluster))
+    }
+
+    /// Returns the rotated centroid of a cluster; nothing if there is no such cluster, or no codes.
+    pub fn centroid(&self, cluster: usize) -> Vec<f32> {
+        let stored = self.stored_centroid(cluster);
+        match stored.is_empty() {
+            true => Vec::new(),
+            false => centroids::read(stored, self.shape.rotated_dims(), self.shape.centroid_bits),
+        }
     }
 
     /// Returns the centroid of a cluster as it is stored; nothing if there is no such cluster, or no codes.

@@ -140,10 +140,12 @@ fn check(index: &TestIndex, docs: &[Doc], is_left: &dyn Fn(usize, &Doc) -> bool)
         assert_eq!(found, expected, "{prefix}");
     }
     // One letter of `disk` and `dusk` is another, the first is as given.
-    let near = json!({"field": "title", "size": 100, "fuzzy": {"fuzziness": 1}});
-    let found = suggested(&searcher, &json!({"prefix": "desk"}), &near);
     let fits = |input: &str| input.starts_with("disk") || input.starts_with("dusk");
-    assert_eq!(found, scanned(docs, is_left, fits));
+    for fuzziness in [json!(1), json!("1"), json!("AUTO:3,6")] {
+        let near = json!({"field": "title", "size": 100, "fuzzy": {"fuzziness": fuzziness}});
+        let found = suggested(&searcher, &json!({"prefix": "desk"}), &near);
+        assert_eq!(found, scanned(docs, is_left, fits));
+    }
     let all = json!({"field": "title", "size": 100});
     let found = suggested(&searcher, &json!({"regex": "d[iu]sk f(u|i)ll"}), &all);
     let fits = |input: &str| {
@@ -209,7 +211,7 @@ fn contexts_add_weight_and_take_neighbouring_cells() {
         (json!({"field": "title", "y": 1}), "\\\"y\\\" is not known"),
         (
             json!({"field": "title", "fuzzy": {"fuzziness": 3}}),
-            "fuzziness must be",
+            "fuzziness: this must be",
         ),
     ] {
         refused(json!({"prefix": "d", "completion": completion}), part);

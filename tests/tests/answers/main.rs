@@ -11,6 +11,7 @@ mod clauses;
 mod completions;
 mod composed;
 mod counting;
+mod drawn_mappings;
 mod dsl_differences;
 mod dsl_edges;
 mod elastic_hits;

@@ -5,6 +5,7 @@ mod load;
 pub(super) mod node;
 mod read_completion;
 pub(super) mod read_field;
+mod read_number;
 pub(super) mod read_settings;
 pub(super) mod read_text;
 mod sub_fields;

@@ -3,13 +3,14 @@
 use tantivy::schema::DateTimePrecision;
 
 use crate::config::read::node::{MapReader, Node, NodeValue, Result};
+use crate::config::read::read_number::numeric;
 use crate::config::read::read_text::{
     Search, concatenate, only_if_indexed, search, text_indexing, text_options,
 };
 use crate::config::read::sub_fields::check_sub_fields;
 use crate::config::{
     BytesFormat, BytesKind, ConfigError, DateKind, FieldKind, FieldMapping, GeoPointKind, JsonKind,
-    Normalizer, NullValue, NumericKind, RangeKind, RangeOf,
+    Normalizer, NullValue, RangeKind, RangeOf, Width,
 };
 use crate::datetime::{DateInput, DateOutput};
 use crate::mapper::RESERVED_NAMES;
@@ -205,6 +206,8 @@ fn keys_of_typed(type_name: &str) -> Option<&'static [&'static str]> {
             "coerce",
             "output_format",
             "counted_by",
+            "width",
+            "scaling_factor",
         ],
         "bool" => &[
             "stored",
@@ -264,9 +267,9 @@ fn kind(
     Ok(match type_name {
         "text" => FieldKind::Text(text_options(map, what, search)?),
         "concatenate" => FieldKind::Concatenate(concatenate(map)?),
-        "i64" => FieldKind::I64(numeric(map)?),
-        "u64" => FieldKind::U64(numeric(map)?),
-        "f64" => FieldKind::F64(numeric(map)?),
+        "i64" => FieldKind::I64(numeric(map, &Width::INTEGERS)?),
+        "u64" => FieldKind::U64(numeric(map, &[])?),
+        "f64" => FieldKind::F64(numeric(map, &Width::FLOATS)?),
         "bool" => FieldKind::Bool,
         "ip" => FieldKind::Ip,
         "datetime" => FieldKind::Date(date(map, what)?),
@@ -301,17 +304,6 @@ fn kind(
             }
             FieldKind::Object(fields)
         }
-    })
-}
-
-fn numeric(map: &MapReader<'_>) -> Result<NumericKind> {
-    Ok(NumericKind {
-        coerce: map.bool("coerce", true)?,
-        output_as_string: map.choice(
-            "output_format",
-            &[("number", false), ("string", true)],
-            false,
-        )?,
     })
 }
 

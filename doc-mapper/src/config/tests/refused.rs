@@ -27,7 +27,7 @@ fn an_unknown_key_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: n, type: u64, tokenizer: raw",
         "",
-        r#"line 5: unknown key "tokenizer" in field mapping "n"; allowed: name, type, description, stored, indexed, strategy, fast, needle, null_value, ignore_malformed, coerce, output_format, counted_by, sub_fields, aliases"#,
+        r#"line 5: unknown key "tokenizer" in field mapping "n"; allowed: name, type, description, stored, indexed, strategy, fast, needle, null_value, ignore_malformed, coerce, output_format, counted_by, width, scaling_factor, sub_fields, aliases"#,
     );
     check(
         "version: 0.8\nindex_id: abc\nsearch_setings: {}\n",

@@ -2,19 +2,19 @@
 
 use std::borrow::Cow;
 use std::net::IpAddr;
-use std::num::IntErrorKind;
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
-use tantivy::DateTime;
 
+use super::convert::{
+    Coerced, coerced, decode, in_place_of_null, is_empty_number, positive_zero, to_date, to_f64,
+    to_i64, to_u64,
+};
 use super::walk::Walk;
-use crate::config::{BytesFormat, FieldKind};
-use crate::datetime::{self, DateInput, DateParseError, Number};
+use crate::config::FieldKind;
+use crate::datetime::{DateInput, DateParseError};
 use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
 use crate::mapper::schema::doc_mapper::DocMapper;
-use crate::mapper::tree::Leaf;
+use crate::mapper::tree::{Child, Leaf, ObjectNode};
 
 /// JSON scalar. `U64` is only used above `i64::MAX`.
 #[derive(Clone, Copy, Debug)]
@@ -28,13 +28,23 @@ pub(in crate::mapper) enum Scalar<'a> {
 
 impl Scalar<'_> {
     /// Returns the value as it is searched for in text.
-    fn text(&self) -> Cow<'_, str> {
+    pub(super) fn text(&self) -> Cow<'_, str> {
         match self {
             Scalar::Str(text) => Cow::Borrowed(text),
             Scalar::Bool(b) => Cow::Borrowed(if *b { "true" } else { "false" }),
             Scalar::I64(n) => Cow::Owned(n.to_string()),
             Scalar::U64(n) => Cow::Owned(n.to_string()),
             Scalar::F64(n) => Cow::Owned(positive_zero(*n).to_string()),
+        }
+    }
+
+    fn to_json(self) -> Value {
+        match self {
+            Scalar::Bool(b) => b.into(),
+            Scalar::I64(n) => n.into(),
+            Scalar::U64(n) => n.into(),
+            Scalar::F64(n) => n.into(),
+            Scalar::Str(text) => text.into(),
         }
     }
 
@@ -49,10 +59,7 @@ impl Scalar<'_> {
     }
 }
 
-type Result<T> = std::result::Result<T, DocErrorReason>;
-
-/// Maximum integer up to which doubles are exact, so that `5.0` means 5.
-const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+pub(super) type Result<T> = std::result::Result<T, DocErrorReason>;
 
 impl<'m> Walk<'m> {
     /// Leaves out a value that its field does not accept; a text field indexes its text. Hits show the original value.
@@ -67,6 +74,12 @@ impl<'m> Walk<'m> {
 }
 
 impl DocMapper {
+    /// Returns the field that a key with dots leads to, where documents are read as Elasticsearch reads them.
+    #[cold]
+    pub(super) fn below_dots<'m>(&self, node: &'m ObjectNode, key: &str) -> Option<&'m Child> {
+        self.coerces.then(|| node.below_dots(key))?
+    }
+
     /// Returns the number of words that a tokenizer makes of a text.
     #[cold]
     fn num_words(&self, tokenizer: &str, text: &str) -> i64 {
@@ -96,27 +109,35 @@ impl DocMapper {
         if let Some(num_words) = self.num_words_of(name, value) {
             return Some(num_words.into());
         }
-        let given = scalar_of(value)?;
+        let is_empty = |given| self.coerces && is_empty_number(&leaf.kind, given);
+        let given = match (scalar_of(value), &leaf.null_value) {
+            (Some(given), _) if !is_empty(given) => given,
+            (None, _) if !value.is_null() => return None,
+            (_, own) => in_place_of_null(leaf, own.as_ref()?),
+        };
         let converted = match self.coerces {
             true => coerced(&leaf.kind, given),
             false => None,
         };
         let scalar = converted.as_ref().map_or(given, Coerced::as_scalar);
         match (&leaf.kind, scalar) {
-            (FieldKind::I64(own), _) => to_i64(scalar, own.coerce).ok().map(Value::from),
+            (FieldKind::I64(own), _) => to_i64(scalar, own).ok().map(Value::from),
             (FieldKind::U64(own), _) => to_u64(scalar, own.coerce).ok().map(Value::from),
-            (FieldKind::F64(own), _) => to_f64(scalar, own.coerce).ok().map(Value::from),
+            (FieldKind::F64(own), _) => {
+                let number = to_f64(scalar, own).ok()?;
+                Some(own.width.map_or(number, |width| width.shown(number)).into())
+            }
             (FieldKind::Bool, Scalar::Bool(value)) => Some(value.into()),
             (FieldKind::Bool, _) => None,
             (FieldKind::Ip, _) => {
                 let ip: IpAddr = scalar.text().parse().ok()?;
-                Some(ip.to_string().into())
+                Some(ip.to_canonical().to_string().into())
             }
             (FieldKind::Date(date), _) => {
                 let date = to_date(scalar, &date.input_formats);
-                date.ok().map(|_| value.clone())
+                date.ok().map(|_| scalar.to_json())
             }
-            _ => self.text_as(name, value).map(Value::from),
+            _ => self.text_as(name, &given.to_json()).map(Value::from),
         }
     }
 }
@@ -134,12 +155,12 @@ fn scalar_of(value: &Value) -> Option<Scalar<'_>> {
     })
 }
 
-impl Walk<'_> {
+impl<'m> Walk<'m> {
     /// Adds the value to the document.
     #[inline]
     pub(in crate::mapper) fn add_scalar(
         &mut self,
-        leaf: &Leaf,
+        leaf: &'m Leaf,
         scalar: Scalar<'_>,
     ) -> std::result::Result<(), DocError> {
         self.add_by(leaf, scalar, Self::try_add_scalar)
@@ -149,7 +170,7 @@ impl Walk<'_> {
     #[cold]
     pub(in crate::mapper) fn add_substitute(
         &mut self,
-        leaf: &Leaf,
+        leaf: &'m Leaf,
         scalar: Scalar<'_>,
     ) -> std::result::Result<(), DocError> {
         self.add_by(leaf, scalar, |walk, leaf, scalar| match leaf.is_absent {
@@ -162,9 +183,9 @@ impl Walk<'_> {
     #[inline]
     fn add_by<'s>(
         &mut self,
-        leaf: &Leaf,
+        leaf: &'m Leaf,
         scalar: Scalar<'s>,
-        add: impl FnOnce(&mut Self, &Leaf, Scalar<'s>) -> Result<()>,
+        add: impl FnOnce(&mut Self, &'m Leaf, Scalar<'s>) -> Result<()>,
     ) -> std::result::Result<(), DocError> {
         if let Some(constant) = &leaf.constant {
             return check_constant(leaf, constant, scalar);
@@ -173,7 +194,7 @@ impl Walk<'_> {
     }
 
     #[inline]
-    fn try_add_scalar(&mut self, leaf: &Leaf, scalar: Scalar<'_>) -> Result<()> {
+    fn try_add_scalar(&mut self, leaf: &'m Leaf, scalar: Scalar<'_>) -> Result<()> {
         if leaf.is_absent {
             return Ok(());
         }
@@ -185,7 +206,14 @@ impl Walk<'_> {
     }
 
     #[inline]
-    fn add_converted(&mut self, leaf: &Leaf, scalar: Scalar<'_>) -> Result<()> {
+    fn add_converted(&mut self, leaf: &'m Leaf, scalar: Scalar<'_>) -> Result<()> {
+        if self.mapper.coerces && is_empty_number(&leaf.kind, scalar) {
+            // As Elasticsearch has it, an empty text is `null`.
+            return match &leaf.null_value {
+                Some(value) => self.add_typed(leaf, in_place_of_null(leaf, value)),
+                None => Ok(()),
+            };
+        }
         if self.mapper.coerces
             && let Some(converted) = coerced(&leaf.kind, scalar)
         {
@@ -195,13 +223,13 @@ impl Walk<'_> {
     }
 
     #[inline]
-    fn add_typed(&mut self, leaf: &Leaf, scalar: Scalar<'_>) -> Result<()> {
+    fn add_typed(&mut self, leaf: &'m Leaf, scalar: Scalar<'_>) -> Result<()> {
         let (field, doc) = (leaf.field, &mut self.document);
         match (&leaf.kind, scalar) {
             (FieldKind::Text(_), Scalar::Str(text)) => doc.add_text(field, text),
-            (FieldKind::I64(n), _) => doc.add_i64(field, to_i64(scalar, n.coerce)?),
+            (FieldKind::I64(n), _) => doc.add_i64(field, to_i64(scalar, n)?),
             (FieldKind::U64(n), _) => doc.add_u64(field, to_u64(scalar, n.coerce)?),
-            (FieldKind::F64(n), _) => doc.add_f64(field, to_f64(scalar, n.coerce)?),
+            (FieldKind::F64(n), _) => doc.add_f64(field, to_f64(scalar, n)?),
             (FieldKind::Bool, Scalar::Bool(b)) => doc.add_bool(field, b),
             (FieldKind::Date(date), _) => {
                 let value = to_date(scalar, &date.input_formats).map_err(|error| match error {
@@ -227,6 +255,13 @@ impl Walk<'_> {
                 doc.add_bytes(field, &bytes);
             }
             _ => return Err(DocErrorReason::WrongType),
+        }
+        if leaf.ignore_above.is_some()
+            && let Scalar::Str(text) = scalar
+            && leaf.is_too_long(text)
+        {
+            self.ignored
+                .extend(leaf.ignored_names.iter().map(String::as_str));
         }
         self.presence.extend(match (&leaf.kind, scalar) {
             (FieldKind::Text(_), Scalar::Str(text)) => leaf.presence_of(text),
@@ -282,157 +317,6 @@ fn check_constant(
                 shorten(&text)
             ),
         )),
-    }
-}
-
-/// Value that was converted to the type of its field.
-enum Coerced {
-    Text(String),
-    Bool(bool),
-    Integer(f64),
-}
-
-impl Coerced {
-    fn as_scalar(&self) -> Scalar<'_> {
-        match self {
-            Self::Text(text) => Scalar::Str(text),
-            Self::Bool(value) => Scalar::Bool(*value),
-            Self::Integer(number) => Scalar::F64(*number),
-        }
-    }
-}
-
-/// Converts a value to the type of a field as Elasticsearch does; `None` if it needs no conversion, or
-/// has none.
-fn coerced(kind: &FieldKind, scalar: Scalar<'_>) -> Option<Coerced> {
-    match (kind, scalar) {
-        (FieldKind::Text(_), Scalar::Str(_)) => None,
-        // A whole number with a fraction keeps it, as it was written.
-        (FieldKind::Text(_), Scalar::F64(number)) if number.fract() == 0.0 => {
-            Some(Coerced::Text(format!("{number:.1}")))
-        }
-        (FieldKind::Text(_), scalar) => Some(Coerced::Text(scalar.text().into_owned())),
-        (FieldKind::Bool, Scalar::Str("true")) => Some(Coerced::Bool(true)),
-        (FieldKind::Bool, Scalar::Str("false" | "")) => Some(Coerced::Bool(false)),
-        (FieldKind::I64(own) | FieldKind::U64(own), Scalar::F64(number)) if own.coerce => {
-            Some(Coerced::Integer(number.trunc()))
-        }
-        (FieldKind::I64(own) | FieldKind::U64(own), Scalar::Str(text)) if own.coerce => {
-            let is_exact = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
-            // A double has no more than 53 bits.
-            if let Some((whole, fraction)) = text.split_once('.')
-                && whole.bytes().any(|byte| byte.is_ascii_digit())
-                && fraction.bytes().all(|byte| byte.is_ascii_digit())
-                && (whole.parse::<i64>().is_ok() || whole.parse::<u64>().is_ok())
-            {
-                return Some(Coerced::Text(whole.to_owned()));
-            }
-            let number = text.parse::<f64>().ok().filter(|_| !is_exact)?;
-            Some(Coerced::Integer(number.trunc()))
-        }
-        _ => None,
-    }
-}
-
-fn to_i64(scalar: Scalar<'_>, coerce: bool) -> Result<i64> {
-    match scalar {
-        Scalar::I64(n) => Ok(n),
-        Scalar::U64(_) => Err(DocErrorReason::OutOfRange),
-        Scalar::F64(n) => whole(n, coerce).map(|n| n as i64),
-        Scalar::Str(text) if coerce => text.parse().map_err(int_error),
-        _ => Err(DocErrorReason::WrongType),
-    }
-}
-
-fn to_u64(scalar: Scalar<'_>, coerce: bool) -> Result<u64> {
-    match scalar {
-        Scalar::I64(n) => u64::try_from(n).map_err(|_| DocErrorReason::OutOfRange),
-        Scalar::U64(n) => Ok(n),
-        Scalar::F64(n) => {
-            let n = whole(n, coerce)?;
-            if n < 0.0 {
-                Err(DocErrorReason::OutOfRange)
-            } else {
-                Ok(n as u64)
-            }
-        }
-        // Rust parses no sign in an unsigned number, but `-1` is a number too.
-        Scalar::Str(text) if coerce => text.parse().map_err(|error| match text.parse::<i64>() {
-            Ok(_) => DocErrorReason::OutOfRange,
-            Err(_) => int_error(error),
-        }),
-        _ => Err(DocErrorReason::WrongType),
-    }
-}
-
-/// Converts a JSON number with a fraction or an exponent, or beyond 64 bits, to an integer.
-fn whole(n: f64, coerce: bool) -> Result<f64> {
-    match n {
-        // The JSON number `-0`.
-        0.0 => Ok(0.0),
-        _ if n.fract() != 0.0 => Err(DocErrorReason::WrongType),
-        _ if n.abs() > MAX_EXACT => Err(DocErrorReason::OutOfRange),
-        _ if coerce => Ok(n),
-        _ => Err(DocErrorReason::WrongType),
-    }
-}
-
-fn int_error(error: std::num::ParseIntError) -> DocErrorReason {
-    match error.kind() {
-        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => DocErrorReason::OutOfRange,
-        _ => DocErrorReason::WrongType,
-    }
-}
-
-/// Removes the sign of zero: terms, columns and their orders distinguish -0.0 from 0.0, which are
-/// equal.
-pub(crate) fn positive_zero(n: f64) -> f64 {
-    n + 0.0
-}
-
-fn to_f64(scalar: Scalar<'_>, coerce: bool) -> Result<f64> {
-    let n = match scalar {
-        Scalar::I64(n) => n as f64,
-        Scalar::U64(n) => n as f64,
-        Scalar::F64(n) => n,
-        Scalar::Str(text) if coerce => text.parse().map_err(|_| DocErrorReason::WrongType)?,
-        _ => return Err(DocErrorReason::WrongType),
-    };
-    if n.is_finite() {
-        Ok(positive_zero(n))
-    } else {
-        Err(DocErrorReason::OutOfRange)
-    }
-}
-
-fn to_date(
-    scalar: Scalar<'_>,
-    formats: &[DateInput],
-) -> std::result::Result<DateTime, DateParseError> {
-    match scalar {
-        Scalar::Str(text) => datetime::parse_str(text, formats),
-        Scalar::I64(n) => datetime::parse_number(Number::Int(n), formats),
-        Scalar::F64(n) => datetime::parse_number(Number::Float(n), formats),
-        Scalar::U64(_) => Err(DateParseError::Range),
-        Scalar::Bool(_) => Err(DateParseError::Format),
-    }
-}
-
-fn decode(text: &str, format: BytesFormat) -> Option<Vec<u8>> {
-    match format {
-        BytesFormat::Base64 => BASE64_STANDARD.decode(text).ok(),
-        BytesFormat::Hex => {
-            let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-            let digit = |b: u8| char::from(b).to_digit(16);
-            let bytes = pairs
-                .iter()
-                .map(|&[high, low]| u8::try_from(digit(high)? * 16 + digit(low)?).ok());
-            if rest.is_empty() {
-                bytes.collect()
-            } else {
-                None
-            }
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! From a JSON line, or the members of a document, to an encoded document.
 
 mod completions;
+mod convert;
 pub(super) mod json_value;
 pub(super) mod leaf;
 pub(super) mod members;

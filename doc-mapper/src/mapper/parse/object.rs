@@ -1,6 +1,12 @@
 //! Keys of an object under a parser, and the unmapped values of several objects as one.
 
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
+
 use super::json_value::{Entries, JsonValue};
+use crate::mapper::tree::ObjectNode;
 
 /// Set of an object's keys seen so far: one bit for each child.
 #[derive(Default)]
@@ -37,5 +43,44 @@ pub(super) fn add_entries<'de>(all: &mut Entries<'de>, extra: Entries<'de>) {
                 *other = JsonValue::Array(vec![first, value]);
             }
         }
+    }
+}
+
+/// Seed for a key of a mapped object: found without a copy, or stored if it is unmapped.
+pub(super) struct KeySeed<'m> {
+    pub(super) node: &'m ObjectNode,
+    pub(super) guess: usize,
+}
+
+pub(super) enum Key<'de> {
+    Mapped(usize),
+    Other(Cow<'de, str>),
+}
+
+impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
+    type Value = Key<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key<'de>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for KeySeed<'_> {
+    type Value = Key<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Key<'de>, E> {
+        Ok(self
+            .node
+            .find_key(key, self.guess)
+            .map_or(Key::Other(Cow::Borrowed(key)), Key::Mapped))
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<Key<'de>, E> {
+        let found = self.node.find_key(key, self.guess);
+        Ok(found.map_or_else(|| Key::Other(Cow::Owned(key.to_string())), Key::Mapped))
     }
 }

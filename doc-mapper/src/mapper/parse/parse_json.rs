@@ -11,8 +11,8 @@ use tantivy::DateTime;
 use crate::datetime;
 use crate::documents::doc_error::{DocError, DocErrorReason};
 use crate::field_path::escape_segment;
+use crate::mapper::parse::convert::positive_zero;
 use crate::mapper::parse::json_value::{Entries, JsonValue};
-use crate::mapper::parse::leaf::positive_zero;
 use crate::mapper::parse::walk::{MAX_DEPTH, Walk};
 
 /// Location of a value, used only for errors.

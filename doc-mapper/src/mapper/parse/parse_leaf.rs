@@ -6,8 +6,9 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::walk::Walk;
-use crate::config::{FieldKind, NullValue};
+use crate::config::FieldKind;
 use crate::documents::doc_error::DocErrorReason;
+use crate::mapper::parse::convert::in_place_of_null;
 use crate::mapper::parse::leaf::{Scalar, refuse};
 use crate::mapper::parse::parse_json::{JsonSeed, PathLink, skip_map, skip_seq};
 use crate::mapper::tree::Leaf;
@@ -86,20 +87,6 @@ fn add_to<'m, E: Error>(walk: &mut Walk<'m>, leaf: &'m Leaf, scalar: Scalar<'_>)
             Ok(())
         }
         Err(error) => Err(walk.fail(error)),
-    }
-}
-
-fn in_place_of_null<'m>(leaf: &Leaf, value: &'m NullValue) -> Scalar<'m> {
-    match value {
-        NullValue::Bool(value) => Scalar::Bool(*value),
-        NullValue::Text(text) => {
-            let is_text = matches!(leaf.kind, FieldKind::Text(_) | FieldKind::Ip);
-            match (text.parse::<i64>(), text.parse::<f64>()) {
-                (Ok(number), _) if !is_text => Scalar::I64(number),
-                (_, Ok(number)) if !is_text => Scalar::F64(number),
-                _ => Scalar::Str(text),
-            }
-        }
     }
 }
 
@@ -220,6 +207,10 @@ impl<'de> Visitor<'de> for ElementSeed<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<(), A::Error> {
         let LeafSeed { walk, leaf, depth } = self.0;
+        if walk.mapper.coerces {
+            // As Elasticsearch has it, a list in a list is its values.
+            return LeafSeed { walk, leaf, depth }.visit_seq(seq);
+        }
         if leaf.ignores_malformed {
             skip_seq(walk, &leaf.path, depth, seq)?;
         }

@@ -30,7 +30,7 @@ use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
 use crate::documents::encoded::{DocEncoder, DocShape, EncodedDocs};
 use crate::field_path::{escape_segment, num_path_bytes};
 use crate::mapper::parse::json_value::{Entries, JsonValue, MAX_COLUMN_DEPTH, flattened};
-use crate::mapper::parse::object::{Seen, add_entries};
+use crate::mapper::parse::object::{Key, KeySeed, Seen, add_entries};
 use crate::mapper::parse::parse_json::{JsonSeed, PathLink, SkipSeed, skip_seq};
 use crate::mapper::parse::presence::{PathHasher, object_hashes};
 use crate::mapper::schema::doc_mapper::DocMapper;
@@ -363,20 +363,16 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
                     }
                 }
                 Key::Other(key) => match mode {
+                    _ if let Some(child) = walk.mapper.below_dots(node, &key) => {
+                        let inner = read_child(walk, child, depth, &mut map)?;
+                        extra.extend(inner.map(|inner| (key, inner)));
+                    }
                     Mode::Lenient => map.next_value_seed(SkipSeed {
                         walk,
                         key: &key,
                         depth,
                     })?,
-                    Mode::Strict => {
-                        let path = child_path(&node.path, &key);
-                        let message = "the field is not mapped, and the mode is strict";
-                        return Err(walk.fail(DocError::new(
-                            DocErrorReason::UnknownField,
-                            path,
-                            message,
-                        )));
-                    }
+                    Mode::Strict => return Err(walk.fail(unknown_field(&node.path, &key))),
                     Mode::Dynamic => {
                         if node.path.is_empty() && walk.mapper.is_own_key(&key) {
                             return Err(walk.fail(DocError::reserved_name(&key)));
@@ -412,7 +408,7 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Entries<'de>, A::Error> {
         let ObjectSeed { walk, node, depth } = self;
-        if !node.is_nested {
+        if !(node.is_nested || walk.mapper.coerces && node.takes_lists()) {
             if walk.mapper.ignores_malformed {
                 skip_seq(walk, &node.path, depth, seq)?;
             }
@@ -447,6 +443,33 @@ impl<'de> Visitor<'de> for ObjectSeed<'_, '_> {
     }
 }
 
+/// Reads the value of a key with dots, whose objects are in one key; returns its unmapped values.
+#[cold]
+fn read_child<'de, 'm, A: MapAccess<'de>>(
+    walk: &mut Walk<'m>,
+    child: &'m Child,
+    depth: u32,
+    map: &mut A,
+) -> Result<Option<JsonValue<'de>>, A::Error> {
+    match child {
+        Child::Leaf(leaf) => map.next_value_seed(LeafSeed { walk, leaf, depth })?,
+        Child::Object(node) => {
+            let inner = map.next_value_seed(ObjectSeed { walk, node, depth })?;
+            return Ok((!inner.is_empty()).then_some(JsonValue::Object(inner)));
+        }
+    }
+    Ok(None)
+}
+
+fn unknown_field(parent: &str, key: &str) -> DocError {
+    let message = "the field is not mapped, and the mode is strict";
+    DocError::new(
+        DocErrorReason::UnknownField,
+        child_path(parent, key),
+        message,
+    )
+}
+
 fn child_path(parent: &str, key: &str) -> String {
     let key = escape_segment(key);
     if parent.is_empty() {
@@ -458,43 +481,4 @@ fn child_path(parent: &str, key: &str) -> String {
 
 fn duplicate_key(parent: &str, key: &str) -> DocError {
     DocError::duplicate_key(child_path(parent, key))
-}
-
-/// Seed for a key of a mapped object: found without a copy, or stored if it is unmapped.
-struct KeySeed<'m> {
-    node: &'m ObjectNode,
-    guess: usize,
-}
-
-enum Key<'de> {
-    Mapped(usize),
-    Other(Cow<'de, str>),
-}
-
-impl<'de> DeserializeSeed<'de> for KeySeed<'_> {
-    type Value = Key<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Key<'de>, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for KeySeed<'_> {
-    type Value = Key<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> Result<Key<'de>, E> {
-        Ok(self
-            .node
-            .find_key(key, self.guess)
-            .map_or(Key::Other(Cow::Borrowed(key)), Key::Mapped))
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Key<'de>, E> {
-        let found = self.node.find_key(key, self.guess);
-        Ok(found.map_or_else(|| Key::Other(Cow::Owned(key.to_string())), Key::Mapped))
-    }
 }

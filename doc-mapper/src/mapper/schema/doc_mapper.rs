@@ -133,6 +133,7 @@ impl DocMapper {
             timestamp_path: timestamp_path.as_deref(),
             index_field_presence: mapping.index_field_presence,
             infers_days: mapping.coerce,
+            notes_long_values: mapping.coerce && mapping.store_source,
             ignores_malformed: mapping.ignore_malformed,
             custom: &mapping.tokenizers,
         };
@@ -343,6 +344,8 @@ struct Compiler<'b, 's> {
     timestamp_path: Option<&'b str>,
     index_field_presence: bool,
     infers_days: bool,
+    /// Whether `_ignored` has the paths of texts that are too long for whole values.
+    notes_long_values: bool,
     ignores_malformed: bool,
     custom: &'b [CustomTokenizer],
 }
@@ -445,7 +448,7 @@ impl Compiler<'_, '_> {
         let is_told_by_column =
             mapping.fast.is_some() && (mapping.ignore_above.is_none() || is_whole);
         let has_presence = self.index_field_presence && mapping.indexed && !is_told_by_column;
-        Leaf {
+        let mut leaf = Leaf {
             is_absent: field.is_none(),
             field: field.unwrap_or(Field::from_field_id(u32::MAX)),
             presence: has_presence.then(|| PathHasher::new(name).finish()),
@@ -462,6 +465,7 @@ impl Compiler<'_, '_> {
             scanned: mapping.scanned,
             fast: mapping.fast,
             ignore_above: mapping.ignore_above,
+            ignored_names: Vec::new(),
             null_value: mapping.null_value.clone(),
             constant: mapping.constant.clone(),
             ignores_malformed: self.ignores_malformed || mapping.ignore_malformed,
@@ -469,11 +473,17 @@ impl Compiler<'_, '_> {
             is_whole,
             letters: letters.unwrap_or_default(),
             is_computed: concatenated.is_some(),
+            // As Elasticsearch's targets of `copy_to`, whose mappings convert values.
+            takes_values: concatenated.is_none() || self.infers_days,
             variants: Vec::new(),
             subs: Vec::new(),
             aliases: mapping.aliases.clone(),
             counted_by: mapping.counted_by.clone(),
             copies: Vec::new(),
+        };
+        if self.notes_long_values {
+            leaf.ignored_names = leaf.names_of_whole_values();
         }
+        leaf
     }
 }

@@ -19,6 +19,7 @@ pub(in crate::mapper) fn document_size_leaf(field: Field) -> Leaf {
         kind: FieldKind::U64(NumericKind {
             coerce: false,
             output_as_string: false,
+            width: None,
         }),
         multi_valued: false,
         stored: false,
@@ -26,6 +27,7 @@ pub(in crate::mapper) fn document_size_leaf(field: Field) -> Leaf {
         scanned: false,
         fast: Some(Normalizer::Raw),
         ignore_above: None,
+        ignored_names: Vec::new(),
         null_value: None,
         constant: None,
         ignores_malformed: false,
@@ -36,6 +38,7 @@ pub(in crate::mapper) fn document_size_leaf(field: Field) -> Leaf {
         presence: None,
         letters: Letters::default(),
         is_computed: false,
+        takes_values: true,
         variants: Vec::new(),
         subs: Vec::new(),
         aliases: Vec::new(),

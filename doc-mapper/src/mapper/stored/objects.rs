@@ -54,7 +54,7 @@ impl DocMapper {
     /// Returns the objects at a path of a document's text, in order.
     pub fn objects_at<'t>(&self, text: &'t str, path: &str) -> Vec<&'t str> {
         let mut objects = Vec::new();
-        collect(text, &split_path(path), &mut objects);
+        collect(text, &split_path(path), self.coerces, &mut objects);
         objects
     }
 
@@ -88,23 +88,35 @@ impl DocMapper {
     }
 }
 
-fn collect<'t>(json: &'t str, path: &[String], objects: &mut Vec<&'t str>) {
+/// Collects the objects at a path. With `expands_dots`, a key with dots is the keys between them.
+fn collect<'t>(json: &'t str, path: &[String], expands_dots: bool, objects: &mut Vec<&'t str>) {
     let trimmed = json.trim_start();
     if trimmed.starts_with('[') {
         for element in elements(trimmed) {
-            collect(element, path, objects);
+            collect(element, path, expands_dots, objects);
         }
         return;
     }
-    match path.split_first() {
-        None if trimmed.starts_with('{') => objects.push(trimmed),
-        None => {}
-        Some((first, rest)) => {
-            let found = entries(trimmed).into_iter();
-            let mut found = found.filter(|entry| entry.name == *first);
-            if let Some(entry) = found.next() {
-                collect(entry.value, rest, objects);
-            }
+    if path.is_empty() {
+        objects.extend(trimmed.starts_with('{').then_some(trimmed));
+        return;
+    }
+    for entry in entries(trimmed) {
+        let mut rest = path;
+        let mut parts = entry.name.split('.');
+        let is_on_path = match expands_dots {
+            true => parts.all(|part| {
+                let next = rest.split_first().filter(|(key, _)| *key == part);
+                rest = next.map_or(rest, |(_, others)| others);
+                next.is_some()
+            }),
+            false => rest.split_first().is_some_and(|(key, others)| {
+                rest = others;
+                *key == entry.name
+            }),
+        };
+        if is_on_path {
+            collect(entry.value, rest, expands_dots, objects);
         }
     }
 }

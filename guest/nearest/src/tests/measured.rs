@@ -64,6 +64,12 @@ fn effort(num_clusters: usize, accepted_share: f32) -> Effort {
     }
 }
 
+/// Number of vectors of the long forms.
+fn num_vectors() -> usize {
+    let set = std::env::var("CANTER_VECTORS").ok();
+    set.and_then(|num| num.parse().ok()).unwrap_or(100_000)
+}
+
 /// Returns for how long this thread has computed, where the system tells, and else a time.
 fn cpu_seconds(start: Instant) -> f64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -137,13 +143,7 @@ fn most_of_the_nearest_are_found() {
 #[test]
 #[ignore = "the long form of the test above, which prints what docs/decisions/vectors.md shows"]
 fn table_of_recall() {
-    let number = |name: &str, default: usize| {
-        let set = std::env::var(name)
-            .ok()
-            .and_then(|value| value.parse().ok());
-        set.unwrap_or(default)
-    };
-    let corpus = corpus(number("CANTER_VECTORS", 100_000), 200);
+    let corpus = corpus(num_vectors(), 200);
     let mut truth: Option<Vec<Vec<Nearest>>> = None;
     for (codes, centroid_bits, cluster_len) in [
         (CodeWidth::One, 8, 512),
@@ -263,7 +263,7 @@ fn a_merge_loses_little() {
 #[test]
 #[ignore = "the long form of the test above, which prints what docs/decisions/vectors.md shows"]
 fn table_of_merges() {
-    let corpus = corpus(100_000, 200);
+    let corpus = corpus(num_vectors(), 200);
     let options = Options::default();
     let (built, of_build) = built(&corpus, &options);
     println!(
@@ -280,7 +280,7 @@ fn table_of_merges() {
             30,
         );
     }
-    for num in [2, 4, 8] {
+    for num in [8, 2] {
         let (_, merged, seconds) = merged(&corpus, num, &options);
         println!(
             "{num} merged in {seconds:.1} s, {:.0} % of {of_build:.1} s: {} clusters",
@@ -302,7 +302,7 @@ fn table_of_merges() {
 #[test]
 #[ignore = "prints what docs/decisions/vectors.md shows"]
 fn table_of_filters() {
-    let corpus = corpus(100_000, 100);
+    let corpus = corpus(num_vectors(), 100);
     let splits = splits(
         &corpus,
         &Options {

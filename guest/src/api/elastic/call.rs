@@ -2,14 +2,14 @@
 
 use canter_names::FilterPath;
 use canter_protocol::{Budget, HttpResponse, Outcome};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::about::analyze::WantedWords;
 use super::about::caps::{WantedCaps, field_caps};
 use super::about::cluster;
 use super::about::explained::Form;
 use super::about::fields::{field_mappings, mapper_of, mappings};
-use super::about::indexes::{Found, caps_of, of_configs, present, stats, validate};
+use super::about::indexes::{Found, caps_of, of_configs, present, settings_of, stats, validate};
 use super::about::table::Table;
 use super::composed::lookup::{Lookups, look_up};
 use super::composed::run::run_whole;
@@ -105,6 +105,12 @@ pub(crate) enum ElasticCall {
     },
     /// Returns the complete description of indexes.
     Index(Which),
+    /// Returns the settings of indexes.
+    Settings {
+        which: Which,
+        /// True if the names of settings are whole paths.
+        is_flat: bool,
+    },
     /// Returns a table of indexes.
     CatIndices { which: Which, table: Table },
     /// Returns the sizes of indexes.
@@ -281,6 +287,7 @@ impl ElasticCall {
             Self::Mapping { which, .. }
             | Self::FieldCaps { which, .. }
             | Self::CatIndices { which, .. }
+            | Self::Settings { which, .. }
             | Self::Index(which)
             | Self::Stats(which) => which,
             _ => return Err(SearchError::internal("no index is asked about")),
@@ -322,6 +329,11 @@ impl ElasticCall {
                     "settings": {"index": {"number_of_shards": "1", "number_of_replicas": "0"}},
                 }))
             })?,
+            Self::Settings { is_flat, .. } => {
+                let names = found.iter().map(|(name, _)| name);
+                let settings = names.map(|name| (name.clone(), settings_of(name, *is_flat)));
+                settings.collect::<Map<String, Value>>().into()
+            }
             Self::CatIndices { table, .. } => return Ok(table.of_these(&found, settings)),
             _ => stats(&found, settings),
         };

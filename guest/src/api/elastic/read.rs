@@ -89,15 +89,10 @@ fn read(
         common,
     };
     let call = match *route {
-        Route::Info => answered(cluster::info()),
         Route::ClusterHealth => reader.cluster_health()?,
-        Route::Nodes => {
-            reader.ignore(&["flat_settings"]);
-            answered(cluster::nodes())
-        }
-        Route::License => {
-            reader.ignore(&["accept_enterprise", "human"]);
-            answered(cluster::license())
+        Route::Fixed(fixed) => {
+            reader.ignore(fixed.params);
+            answered((fixed.text)())
         }
         Route::Search(names) => match reader.search(names)? {
             Some(call) => call,
@@ -175,6 +170,16 @@ impl Reader<'_> {
                     which: self.which(names)?,
                     table: Table::of_indices(&mut self.params)?,
                 }
+            }
+            Route::CatCount(names) => ElasticCall::CatIndices {
+                which: self.which(names)?,
+                table: Table::of_count(&mut self.params)?,
+            },
+            Route::Settings(names) => {
+                self.params.flag("include_defaults")?;
+                let is_flat = self.params.flag("flat_settings")?.unwrap_or(false);
+                let which = self.which(names)?;
+                ElasticCall::Settings { which, is_flat }
             }
             Route::CatHealth => {
                 self.ignore(&["ts", "time"]);

@@ -2,14 +2,17 @@
 
 use canter_names::{MayBeAbsent, listed_names};
 
+use super::about::cluster::{self, Fixed};
 use super::given::names::ALL;
 
 /// The target of a path.
 pub(super) enum Route<'p> {
-    Info,
     ClusterHealth,
-    Nodes,
-    License,
+    /// An answer that is the same for all.
+    Fixed(&'static Fixed),
+    /// Settings of indexes.
+    Settings(&'p str),
+    CatCount(&'p str),
     Search(&'p str),
     Scroll(Option<&'p str>),
     /// A point in time, and whether it is asked for as in OpenSearch.
@@ -51,12 +54,17 @@ pub(super) fn route_of<'p>(
     const GET: &[&str] = &["GET", "HEAD"];
     const BOTH: &[&str] = &["GET", "POST"];
     Some(match segments {
-        [] => (Route::Info, GET),
+        [] => (Route::Fixed(&cluster::INFO), GET),
+        ["_cluster", "settings"] => (Route::Fixed(&cluster::SETTINGS), GET),
+        ["_settings"] | ["_settings", _] => (Route::Settings(ALL), GET),
+        ["_cat", "count"] => (Route::CatCount(ALL), GET),
+        ["_cat", "count", index] => (Route::CatCount(index), GET),
+        [index, "_settings"] | [index, "_settings", _] => (Route::Settings(index), GET),
         ["_cluster", "health"] | ["_cluster", "health", _] => (Route::ClusterHealth, GET),
         ["_nodes"] | ["_nodes", "http" | "_all" | "_local"] | ["_nodes", "_all", "http"] => {
-            (Route::Nodes, GET)
+            (Route::Fixed(&cluster::NODES), GET)
         }
-        ["_license"] | ["_xpack", "license"] => (Route::License, GET),
+        ["_license"] | ["_xpack", "license"] => (Route::Fixed(&cluster::LICENSE), GET),
         ["_search"] => (Route::Search(ALL), BOTH),
         ["_search", "scroll"] => (Route::Scroll(None), &["GET", "POST", "DELETE"]),
         ["_search", "scroll", id] => (Route::Scroll(Some(id)), &["GET", "POST", "DELETE"]),

@@ -19,6 +19,8 @@ fn an_index_that_is_named_and_is_not_there_is_an_error_of_every_reader() {
         ("GET", "/{index}/_mapping", ""),
         ("GET", "/{index}/_mapping/field/a", ""),
         ("GET", "/{index}/_stats", ""),
+        ("GET", "/{index}/_settings", ""),
+        ("GET", "/_cat/count/{index}", ""),
         ("GET", "/{index}", ""),
         ("HEAD", "/{index}", ""),
         ("GET", "/_cat/indices/{index}", ""),

@@ -8,7 +8,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use canter_aggregations::resolve_date;
-use canter_doc_mapper::{FieldKind, ResolvedField};
+use canter_doc_mapper::{DateInput, FieldKind, ResolvedField};
 use tantivy::query::{ConstScoreQuery, EmptyQuery, Query};
 use tantivy::schema::DateTimePrecision;
 use tantivy::time::format_description::well_known::Rfc3339;
@@ -24,6 +24,7 @@ use super::wildcard::{
 };
 use super::words::text_term;
 use crate::SearchError;
+use crate::query::columns::in_width;
 use crate::query::tree::{End, Fuzziness, Given, PatternKind, Range, SpanRelation};
 
 /// A text that a splitting tokenizer divides into two words.
@@ -73,7 +74,8 @@ impl Builder<'_> {
                     Some(term) => Ok(find_term(self, &field, term)),
                     // `5.0` is 5 for an integer; 5.5 is not an integer.
                     None => {
-                        let bound = Bound::Included(&*value.text);
+                        let text = in_width(&field, &value.text);
+                        let bound = Bound::Included(&*text);
                         range_of(self, name, &field, bound, bound)
                     }
                 }
@@ -421,7 +423,13 @@ fn date_end(
         };
     }
     let own = field.parse_date(text).map(DateTime::into_timestamp_nanos);
-    let is_year = text.len() == 4 && !end.given.is_number;
+    // Where numbers have a unit, the field's own formats tell whether four digits are a year.
+    let has_unit = matches!(field.kind, FieldKind::Date(date) if date.input_formats.iter().any(DateInput::has_unit));
+    let is_year = text.len() == 4
+        && match has_unit {
+            true => own.is_some() && own == read(false).ok(),
+            false => !end.given.is_number,
+        };
     let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
     if is_digits && !is_year {
         return as_it_is();

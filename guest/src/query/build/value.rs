@@ -29,11 +29,12 @@ pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term,
             parse_scalar(text, "an unsigned integer").map(|v| Term::from_field_u64(id, v))
         }
         FieldKind::I64(_) => parse_scalar(text, "an integer").map(|v| Term::from_field_i64(id, v)),
-        FieldKind::F64(_) => parse_scalar::<f64>(text, "a number")
+        FieldKind::F64(own) => parse_scalar::<f64>(text, "a number")
             .and_then(|value| match value.is_nan() {
                 true => Err(format!("{text:?} is not a number")),
                 false => Ok(value),
             })
+            .map(|value| own.width.map_or(value, |width| width.rounded(value)))
             // Documents have no negative zero.
             .map(|value| Term::from_field_f64(id, value + 0.0)),
         FieldKind::Bool => {

@@ -20,4 +20,4 @@ pub(super) use passing::explained;
 pub(super) use places::{PlaceTest, within};
 pub(super) use spans::{SpanQuery, SpanTest};
 pub(super) use term_ranges::term_ranges;
-pub(super) use value_range::{ValueRange, equal_values, second_of, value_ranges};
+pub(super) use value_range::{ValueRange, equal_values, in_width, second_of, value_ranges};

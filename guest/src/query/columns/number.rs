@@ -3,6 +3,7 @@
 
 use std::ops::{Bound, RangeInclusive};
 
+use canter_doc_mapper::config::Width;
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 
 /// Larger than every 64-bit integer; whole parts saturate here.
@@ -36,6 +37,12 @@ impl Number {
             is_whole,
             float,
         })
+    }
+
+    /// Returns the number that floating point numbers of a width are compared with.
+    pub(super) fn in_width(self, width: Width) -> Self {
+        let float = width.rounded_end(self.float);
+        Self { float, ..self }
     }
 
     /// Parses a number in digits. `inf` and `infinity` are words where numbers and words mix.

@@ -1,9 +1,10 @@
 //! The meaning of a range's bounds, or of a single value, in a field.
 
+use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
 use std::ops::{Bound, RangeInclusive};
 
-use canter_doc_mapper::config::{JsonKind, Normalizer};
+use canter_doc_mapper::config::{JsonKind, Normalizer, Width};
 use canter_doc_mapper::{FieldKind, ResolvedField, tokenizers};
 use tantivy::DateTime;
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
@@ -41,9 +42,9 @@ pub(in crate::query) fn value_ranges(
     upper: Bound<&str>,
 ) -> Result<Vec<ValueRange>, String> {
     let range = match field.kind {
-        FieldKind::U64(_) => numbers(ColumnType::U64, lower, upper)?,
-        FieldKind::I64(_) => numbers(ColumnType::I64, lower, upper)?,
-        FieldKind::F64(_) => numbers(ColumnType::F64, lower, upper)?,
+        FieldKind::U64(_) => numbers(ColumnType::U64, None, lower, upper)?,
+        FieldKind::I64(_) => numbers(ColumnType::I64, None, lower, upper)?,
+        FieldKind::F64(own) => numbers(ColumnType::F64, own.width, lower, upper)?,
         FieldKind::Bool => {
             let parse = |text: &str| parse_scalar::<bool>(text, "true or false");
             mapped(ColumnType::Bool, both(lower, upper, parse)?)
@@ -75,6 +76,7 @@ pub(in crate::query) fn equal_values(
     field: &ResolvedField<'_>,
     value: &str,
 ) -> Result<Vec<ValueRange>, String> {
+    let value = &*in_width(field, value);
     let (lower, upper) = (Bound::Included(value), Bound::Included(value));
     let mut ranges = value_ranges(field, lower, upper)?;
     let has_text = ranges
@@ -84,6 +86,18 @@ pub(in crate::query) fn equal_values(
         ranges.push(text(field, lower, upper));
     }
     Ok(ranges)
+}
+
+/// Returns a value as documents with it have it: rounded to the width of the field.
+pub(in crate::query) fn in_width<'v>(field: &ResolvedField<'_>, value: &'v str) -> Cow<'v, str> {
+    let width = match field.kind {
+        FieldKind::F64(own) => own.width,
+        _ => None,
+    };
+    match (width, value.parse::<f64>()) {
+        (Some(width), Ok(number)) => width.rounded(number).to_string().into(),
+        _ => value.into(),
+    }
 }
 
 fn no_value() -> String {
@@ -107,10 +121,14 @@ fn both<T>(
 
 fn numbers(
     column_type: ColumnType,
+    width: Option<Width>,
     lower: Bound<&str>,
     upper: Bound<&str>,
 ) -> Result<Option<ValueRange>, String> {
-    let parse = |text: &str| Number::parse(text).ok_or_else(|| format!("{text:?} is not a number"));
+    let parse = |text: &str| {
+        let number = Number::parse(text).ok_or_else(|| format!("{text:?} is not a number"))?;
+        Ok(width.map_or(number, |width| number.in_width(width)))
+    };
     let (lower, upper) = both(lower, upper, parse)?;
     let range = NumberRange { lower, upper };
     let is_empty = range.for_type(column_type).is_none();

@@ -22,6 +22,7 @@ use serde_json::{Map, Value};
 pub(crate) use self::params::NAME;
 use self::params::{Params, wrong};
 pub(crate) use self::regexp::lucene_expression;
+pub(crate) use self::settings::edits_of;
 use super::grammar::{check_len, too_many_clauses};
 use super::tree::{Leaf, QueryNode};
 use crate::limits::Limits;

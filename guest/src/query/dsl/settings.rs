@@ -49,7 +49,12 @@ pub(super) fn edits(params: &mut Params<'_>) -> Result<Option<Edits>, SearchErro
     let Some(given) = params.value("fuzziness")? else {
         return Ok(None);
     };
-    let text = given.text.to_ascii_uppercase();
+    edits_of(&params.path, &given.text).map(Some)
+}
+
+/// Parses `0`, `1`, `2`, `AUTO` or `AUTO:3,6`.
+pub(crate) fn edits_of(path: &str, text: &str) -> Result<Edits, SearchError> {
+    let text = text.to_ascii_uppercase();
     let edits = match text.strip_prefix("AUTO") {
         Some("") => Some(AUTO),
         Some(lengths) => lengths.strip_prefix(':').and_then(|lengths| {
@@ -64,9 +69,9 @@ pub(super) fn edits(params: &mut Params<'_>) -> Result<Option<Edits>, SearchErro
             _ => None,
         },
     };
-    edits.map(Some).ok_or_else(|| {
+    edits.ok_or_else(|| {
         wrong(
-            &format!("{}.fuzziness", params.path),
+            &format!("{path}.fuzziness"),
             "this must be 0, 1, 2, AUTO, or AUTO with two lengths, such as AUTO:3,6",
         )
     })

@@ -1,16 +1,22 @@
 //! `fields` and `docvalue_fields`: values of a document by name, each as a list.
 
+use std::net::IpAddr;
+
 use canter_aggregations::format_date;
 use canter_doc_mapper::{DocMapper, FieldKind};
 use canter_geo::{Point, read_points};
 use canter_names::matches_pattern;
 use serde_json::{Map, Value, json};
 use tantivy::DateTime;
+use tantivy::schema::{DateTimePrecision, IntoIpv6Addr};
 use tantivy::time::format_description::well_known::Rfc3339;
 
-use super::source::{elements, entries};
+use super::source::{elements, entries, shown_by, shows_passages};
 use crate::SearchError;
-use crate::request::AS_IN_COLUMN;
+use crate::request::{AS_IN_COLUMN, NamedField, ShownFrom};
+
+/// A wanted name or pattern, and a format.
+type Wanted<'w> = (&'w str, Option<&'w str>);
 
 /// Returns the values of fields that match the wanted names or patterns, with dates in their formats.
 ///
@@ -18,18 +24,83 @@ use crate::request::AS_IN_COLUMN;
 /// An unknown format.
 pub(in crate::root) fn fields_of(
     document: &str,
-    wanted: &[(String, Option<String>)],
+    wanted: &[NamedField],
     mapper: &DocMapper,
 ) -> Result<Map<String, Value>, SearchError> {
     let mut fields = Map::new();
-    collect(document, "", wanted, mapper, &mut fields)?;
+    let shown = shown_by(document, mapper);
+    for from in [ShownFrom::Source, ShownFrom::Column, ShownFrom::Stored] {
+        let own = wanted.iter().filter(|own| own.from == from);
+        let own: Vec<Wanted<'_>> = own.map(|own| (&*own.name, own.format.as_deref())).collect();
+        let json = match (from, &shown) {
+            (ShownFrom::Source, Some(shown)) => shown,
+            _ => document,
+        };
+        let mut found = Map::new();
+        if !own.is_empty() {
+            collect(json, "", &own, mapper, &mut found)?;
+        }
+        for (name, mut values) in found {
+            if from == ShownFrom::Stored && shown.is_some() && !shows_passages(&name, mapper) {
+                continue;
+            }
+            if let (ShownFrom::Column, Value::Array(values)) = (from, &mut values) {
+                put_in_order(values, &name, mapper);
+            }
+            fields.entry(name).or_insert(values);
+        }
+    }
     Ok(fields)
+}
+
+/// Returns the values of fields of a document, whether the index shows them or not.
+///
+/// # Errors
+/// Never, without formats.
+pub(in crate::root) fn texts_of(
+    document: &str,
+    names: &[&str],
+    mapper: &DocMapper,
+) -> Result<Map<String, Value>, SearchError> {
+    let wanted: Vec<Wanted<'_>> = names.iter().map(|name| (*name, None)).collect();
+    let mut fields = Map::new();
+    collect(document, "", &wanted, mapper, &mut fields)?;
+    Ok(fields)
+}
+
+/// Puts values in the order of a column, which has equal texts and equal addresses once.
+fn put_in_order(values: &mut Vec<Value>, name: &str, mapper: &DocMapper) {
+    let kind = mapper.kind_of(name);
+    let address = |value: &Value| value.as_str().and_then(|text| text.parse::<IpAddr>().ok());
+    let integer = |value: &Value| match value.as_u64() {
+        Some(number) => Some(i128::from(number)),
+        None => value.as_i64().map(i128::from),
+    };
+    canter_sorting::sort_by(values, |one, other| match kind {
+        Some(FieldKind::Ip) => {
+            let six = |value| address(value).map(IntoIpv6Addr::into_ipv6_addr);
+            six(one).cmp(&six(other))
+        }
+        Some(FieldKind::Date(_)) => dated(one, name, mapper).cmp(&dated(other, name, mapper)),
+        _ => match (integer(one), integer(other), one.as_f64(), other.as_f64()) {
+            (Some(one), Some(other), ..) => one.cmp(&other),
+            (.., Some(one), Some(other)) => one.total_cmp(&other),
+            _ => match (one.as_str(), other.as_str()) {
+                (Some(one), Some(other)) => one.cmp(other),
+                _ => one.to_string().cmp(&other.to_string()),
+            },
+        },
+    });
+    let is_date = matches!(kind, Some(FieldKind::Date(_)));
+    if !is_date && values.iter().all(Value::is_string) {
+        values.dedup();
+    }
 }
 
 fn collect(
     json: &str,
     path: &str,
-    wanted: &[(String, Option<String>)],
+    wanted: &[Wanted<'_>],
     mapper: &DocMapper,
     fields: &mut Map<String, Value>,
 ) -> Result<(), SearchError> {
@@ -56,15 +127,12 @@ fn collect(
         return Ok(());
     }
     let value: Value = serde_json::from_str(json).unwrap_or(Value::Null);
-    if value.is_null() {
-        return Ok(());
-    }
     for name in others {
         let Some(other) = mapper.value_as(&name, &value) else {
             continue;
         };
         let shown = match dated(&other, &name, mapper) {
-            Some(ns) => usual_date(ns).into(),
+            Some(ns) => usual_date(ns, &name, mapper).into(),
             None => other,
         };
         add(fields, &name, shown)?;
@@ -72,19 +140,24 @@ fn collect(
     let Some((_, format)) = own else {
         return Ok(());
     };
-    let num_words = mapper.num_words_of(path, &value);
-    let value = num_words.map_or(value, Value::from);
-    let value = match dated(&value, path, mapper) {
-        Some(ns) => match format {
-            Some(format) if format != AS_IN_COLUMN => format_date(ns, format)
-                .map_err(SearchError::invalid)?
-                .into(),
-            _ => usual_date(ns).into(),
-        },
-        None => match format {
-            Some(format) if format != AS_IN_COLUMN => formatted(value, format, path, mapper)?,
-            _ => value,
-        },
+    let value = match mapper.kind_of(path) {
+        // Values of any type are shown as they are.
+        None | Some(FieldKind::Json(_)) if value.is_null() => None,
+        None | Some(FieldKind::Json(_)) => Some(value),
+        // What the field does not accept is no value of it.
+        Some(_) => mapper.value_as(path, &value),
+    };
+    let Some(value) = value else {
+        return Ok(());
+    };
+    let format = format.filter(|format| *format != AS_IN_COLUMN);
+    let value = match (dated(&value, path, mapper), format) {
+        (Some(ns), Some(format)) => format_date(ns, format)
+            .map_err(SearchError::invalid)?
+            .into(),
+        (Some(ns), None) => usual_date(ns, path, mapper).into(),
+        (None, Some(format)) => formatted(value, format, path, mapper)?,
+        (None, None) => value,
     };
     add(fields, path, value)
 }
@@ -169,7 +242,7 @@ fn grouped(digits: &str, size: usize) -> String {
 fn add_places(
     json: &str,
     path: &str,
-    wanted: &[(String, Option<String>)],
+    wanted: &[Wanted<'_>],
     mapper: &DocMapper,
     fields: &mut Map<String, Value>,
 ) -> Result<bool, SearchError> {
@@ -198,7 +271,7 @@ fn add_places(
         return Ok(true);
     }
     for point in points {
-        let shown = match format.as_deref() {
+        let shown = match *format {
             None | Some("geojson") => {
                 json!({"type": "Point", "coordinates": [point.lon, point.lat]})
             }
@@ -231,16 +304,12 @@ fn add(fields: &mut Map<String, Value>, name: &str, value: Value) -> Result<(), 
 
 /// Returns the further names of the value at a path that are wanted: ways in which a text is indexed besides, such as
 /// `level.keyword`. A pattern stands for those that the mapping has, and a name for itself.
-fn further_names(
-    path: &str,
-    wanted: &[(String, Option<String>)],
-    mapper: &DocMapper,
-) -> Vec<String> {
+fn further_names(path: &str, wanted: &[Wanted<'_>], mapper: &DocMapper) -> Vec<String> {
     let mut names = Vec::new();
     for (name, is_mapped) in mapper.further_names(path) {
         let is_wanted = wanted.iter().any(|(wanted, _)| match wanted.contains('*') {
             true => is_mapped && matches_pattern(wanted, &name),
-            false => *wanted == name,
+            false => **wanted == *name,
         });
         if is_wanted {
             names.push(name);
@@ -249,8 +318,22 @@ fn further_names(
     names
 }
 
-/// Formats a date in Elasticsearch's default format.
-fn usual_date(ns: i64) -> String {
+/// Formats a date as the documents of its field have it, or else in Elasticsearch's default format.
+fn usual_date(ns: i64, path: &str, mapper: &DocMapper) -> String {
+    let mut date = DateTime::from_timestamp_nanos(ns);
+    let mut own = None;
+    if let Some(FieldKind::Date(kind)) = mapper.kind_of(path) {
+        // Elasticsearch's `date`. Other fields show what documents have.
+        if kind.precision == DateTimePrecision::Milliseconds {
+            date = date.truncate(kind.precision);
+        }
+        let first = kind.input_formats.first();
+        own = first.and_then(|format| format.written(date));
+    }
+    let ns = date.into_timestamp_nanos();
+    if let Some(own) = own {
+        return own;
+    }
     format_date(ns, "strict_date_optional_time").unwrap_or_else(|_| {
         let date = DateTime::from_timestamp_nanos(ns).into_utc();
         date.format(&Rfc3339).unwrap_or_default()

@@ -116,7 +116,7 @@ fn write(
     }
     if !inner.fields.is_empty() {
         let mut fields = fields_of(&whole, &inner.fields, &found.split.mapper)?;
-        if inner.fields.iter().any(|(name, _)| name == "_seq_no") {
+        if inner.fields.iter().any(|own| own.name == "_seq_no") {
             let seq_no: Vec<Value> = own.seq_no.into_iter().map(Value::from).collect();
             fields.insert("_seq_no".to_owned(), seq_no.into());
         }

@@ -103,7 +103,7 @@ impl HitWriter<'_> {
     ) -> Result<Map<String, Value>, SearchError> {
         let mapper = &found.split.mapper;
         let mut fields = fields_of(document, &self.shown.fields, mapper)?;
-        if self.shown.fields.iter().any(|(name, _)| name == "_seq_no") {
+        if self.shown.fields.iter().any(|own| own.name == "_seq_no") {
             let seq_no = self.seq_no(found, own).into_iter().map(Value::from);
             fields.insert("_seq_no".to_owned(), seq_no.collect());
         }

@@ -8,7 +8,7 @@ use super::passages::Highlighter;
 use crate::SearchError;
 use crate::query::{BuiltQuery, QueryNode};
 use crate::request::{Highlight, Question};
-use crate::root::elastic::fields::fields_of;
+use crate::root::elastic::fields::texts_of;
 use crate::root::elastic::shows_passages;
 use crate::split::OpenSplit;
 
@@ -58,9 +58,9 @@ impl<'a> Highlighters<'a> {
         question: &Question,
     ) -> Result<Vec<(String, Vec<String>)>, SearchError> {
         let names = self.highlight.fields.iter();
-        let wanted: Vec<_> = names.map(|(name, _)| (name.clone(), None)).collect();
+        let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
         let mut found = Vec::new();
-        for (name, values) in fields_of(json, &wanted, &split.mapper)? {
+        for (name, values) in texts_of(json, &names, &split.mapper)? {
             if !self.by_name.contains_key(&name) {
                 let highlighter = self.highlighter(&name, split, question)?;
                 self.by_name.insert(name.clone(), highlighter);

@@ -57,11 +57,16 @@ pub enum Space {
 }
 
 impl Space {
-    /// Returns how close two vectors are: the negative square of their distance, or their inner product.
+    /// Returns how close two vectors are: the negative square of their distance, or their inner product. What is not a
+    /// number, as damaged vectors may have it, is as far away as can be: its sign would depend on the processor.
     pub fn closeness(self, one: &[f32], other: &[f32]) -> f32 {
-        match self {
+        let closeness = match self {
             Self::Distance => -distance(one, other),
             Self::Product => dot(one, other),
+        };
+        match closeness.is_nan() {
+            true => f32::NEG_INFINITY,
+            false => closeness,
         }
     }
 }

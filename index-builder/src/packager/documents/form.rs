@@ -18,7 +18,7 @@ const BYTES_PER_MODEL_BYTE: u64 = 512;
 
 /// Writer of blocks in a form.
 pub(super) enum Form {
-    Columns(Columns),
+    Columns(Box<Columns>),
     Rows(Box<RowWriter>),
 }
 
@@ -71,7 +71,12 @@ impl Form {
         level: i32,
     ) -> Result<Self, BuildError> {
         let templates = sample.templates(num_docs);
-        let mut columns = Self::Columns(Columns::new(sample, num_docs, templates.clone(), level)?);
+        let mut columns = Self::Columns(Box::new(Columns::new(
+            sample,
+            num_docs,
+            templates.clone(),
+            level,
+        )?));
         let mut training = RowTraining::new(templates);
         let mut before = None;
         for (place, document) in sample.documents() {

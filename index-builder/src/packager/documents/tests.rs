@@ -166,7 +166,7 @@ fn the_sample_is_spread_over_all_documents() {
         assert!(
             places
                 .last()
-                .is_none_or(|last| *last < num_docs && *last + 1 + num_docs / 64 >= num_docs),
+                .is_none_or(|last| *last < num_docs && *last + 1 + num_docs / 32 >= num_docs),
             "{num_docs}"
         );
     }

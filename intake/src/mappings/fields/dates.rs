@@ -3,13 +3,19 @@
 use crate::mappings::error::{MappingError, Result};
 
 /// Formats of a date field without `format`.
-const DEFAULT: [&str; 2] = ["iso8601", "unix_timestamp"];
+const DEFAULT: [&str; 2] = ["date_optional_time", "unix_timestamp_millis"];
 
-/// Named formats that are parts of ISO 8601.
-const ISO: [&str; 12] = [
+/// Named formats of dates that may lack their last parts.
+const OPTIONAL: [&str; 5] = [
     "date_optional_time",
     "strict_date_optional_time",
     "strict_date_optional_time_nanos",
+    "date_optional_time_nanos",
+    "iso8601",
+];
+
+/// Named formats that are parts of ISO 8601.
+const ISO: [&str; 8] = [
     "date_time",
     "strict_date_time",
     "date_time_no_millis",
@@ -18,7 +24,6 @@ const ISO: [&str; 12] = [
     "strict_date",
     "strict_year_month_day",
     "year_month_day",
-    "iso8601",
 ];
 
 /// Letters of Java's date patterns, the longer ones first, with their `strptime` equivalents.
@@ -48,7 +53,9 @@ pub(in crate::mappings) fn input_formats(format: Option<&str>, path: &str) -> Re
     for one in format.split("||") {
         let one = one.trim();
         let own = match one {
-            "epoch_millis" | "epoch_second" => "unix_timestamp".to_owned(),
+            "epoch_millis" => "unix_timestamp_millis".to_owned(),
+            "epoch_second" => "unix_timestamp_secs".to_owned(),
+            name if OPTIONAL.contains(&name) => "date_optional_time".to_owned(),
             name if ISO.contains(&name) => "iso8601".to_owned(),
             pattern => translated(pattern).ok_or_else(|| {
                 MappingError::mapper(format!(
@@ -99,11 +106,13 @@ mod tests {
         let check = |format: Option<&str>, expect: &[&str]| {
             assert_eq!(input_formats(format, "at").unwrap(), expect, "{format:?}");
         };
-        check(None, &["iso8601", "unix_timestamp"]);
+        check(None, &["date_optional_time", "unix_timestamp_millis"]);
         check(
             Some("strict_date_optional_time||epoch_millis"),
-            &["iso8601", "unix_timestamp"],
+            &["date_optional_time", "unix_timestamp_millis"],
         );
+        check(Some("epoch_second"), &["unix_timestamp_secs"]);
+        check(Some("strict_date"), &["iso8601"]);
         check(
             Some("yyyy-MM-dd HH:mm:ss||yyyy-MM-dd'T'HH:mm:ss.SSSXXX"),
             &["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S%.f%:z"],

@@ -34,11 +34,8 @@ pub(in crate::mappings) fn leaf(
         "keyword" | "wildcard" | "constant_keyword" => keyword(fields, path, kind, &mut options)?,
         "search_as_you_type" => typed_ahead(fields, path, &mut options)?,
         "token_count" => token_count(fields, path, &mut options)?,
-        "long" | "integer" | "short" | "byte" => number(fields, path, "array<i64>", &mut options)?,
-        "unsigned_long" => number(fields, path, "array<u64>", &mut options)?,
-        "double" | "float" | "half_float" | "scaled_float" => {
-            number(fields, path, "array<f64>", &mut options)?
-        }
+        "long" | "integer" | "short" | "byte" | "unsigned_long" | "double" | "float"
+        | "half_float" | "scaled_float" => number(fields, path, kind, &mut options)?,
         "boolean" => plain(fields, path, "array<bool>", &mut options)?,
         "ip" => plain(fields, path, "array<ip>", &mut options)?,
         "date" | "date_nanos" => {
@@ -156,16 +153,50 @@ fn constant(options: &mut Options) -> Result<Option<String>> {
     }
 }
 
-fn number(fields: &mut Fields, path: &str, type_id: &str, options: &mut Options) -> Result<Value> {
+fn number(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> Result<Value> {
+    let (type_id, width) = match kind {
+        "byte" => ("array<i64>", Some("i8")),
+        "short" => ("array<i64>", Some("i16")),
+        "integer" => ("array<i64>", Some("i32")),
+        "long" => ("array<i64>", None),
+        "unsigned_long" => ("array<u64>", None),
+        "half_float" => ("array<f64>", Some("f16")),
+        "float" => ("array<f64>", Some("f32")),
+        _ => ("array<f64>", None),
+    };
     let coerces = options.flag("coerce", true)?;
-    options.ignore(&["scaling_factor"]);
+    let factor = match kind {
+        "scaled_float" => Some(scaling_factor(options)?),
+        _ => None,
+    };
     if let Some(metric) = options.text("time_series_metric")? {
         let problem = format!("is not supported: [{metric}]");
         return Err(options.wrong("time_series_metric", &problem));
     }
     let mut field = plain(fields, path, type_id, options)?;
     field["coerce"] = coerces.into();
+    if let Some(width) = width {
+        field["width"] = width.into();
+    }
+    if let Some(factor) = factor {
+        field["scaling_factor"] = factor;
+    }
     Ok(field)
+}
+
+/// Reads the number that values are multiplied by before they are rounded.
+fn scaling_factor(options: &mut Options) -> Result<Value> {
+    const NAME: &str = "scaling_factor";
+    let given = options.take(NAME).unwrap_or_default();
+    let number = match &given {
+        Value::String(text) => text.parse().ok(),
+        value => value.as_f64(),
+    };
+    match number.filter(|factor| *factor > 0.0 && factor.is_finite()) {
+        Some(factor) => Ok(factor.into()),
+        None if given.is_null() => Err(options.wrong(NAME, "is required")),
+        None => Err(options.wrong(NAME, &format!("is a number above 0, and not [{given}]"))),
+    }
 }
 
 /// Reads a field of a type that needs only an index and a column.
@@ -283,6 +314,8 @@ fn date(
     }
     let mut field = plain(fields, path, "array<datetime>", options)?;
     field["input_formats"] = formats.into();
+    // Terms have seconds only.
+    field["fast"] = true.into();
     field["fast_precision"] = match kind {
         "date" => "milliseconds",
         _ => "nanoseconds",

@@ -100,7 +100,10 @@ pub(in crate::mappings) fn multi_fields(
         let mut own = Options::of(definition, &path, kind);
         own.ignore(&["meta", "store", "eager_global_ordinals"]);
         let way = match kind {
-            "keyword" | "wildcard" if cuts || !definition.contains_key("ignore_above") => {
+            "keyword" | "wildcard"
+                if !definition.contains_key("null_value")
+                    && (cuts || !definition.contains_key("ignore_above")) =>
+            {
                 found.keyword(&mut own, cuts)?
             }
             "text" | "match_only_text" => {

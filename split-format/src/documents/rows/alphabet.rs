@@ -7,6 +7,11 @@ use crate::codec::{Reader, put_varint};
 /// Units of [`Alphabet::cost`] in a bit.
 pub(super) const COST_OF_BIT: u64 = 256;
 
+/// Returns a sum of frequencies, which is at most 2^14, in 16 bits.
+fn short(sum: u32) -> u16 {
+    u16::try_from(sum).unwrap_or(u16::MAX)
+}
+
 /// Frequencies of symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Alphabet {
@@ -68,9 +73,9 @@ impl Alphabet {
             if frequency == 0 || start >= TOTAL {
                 return Err(wrong(reader));
             }
-            starts.push(start as u16);
+            starts.push(short(start));
         }
-        starts.push(TOTAL as u16);
+        starts.push(short(TOTAL));
         Ok(Self { starts })
     }
 
@@ -94,7 +99,7 @@ impl Alphabet {
 
     /// Takes the next symbol off a decoder.
     pub(super) fn decode(&self, block: &[u8], decoder: &mut Decoder) -> usize {
-        let low = decoder.peek() as u16;
+        let low = short(decoder.peek());
         let next = self.starts.partition_point(|start| *start <= low);
         let symbol = next.saturating_sub(1);
         let (start, frequency) = self.interval(symbol);

@@ -74,19 +74,24 @@ impl Encoder {
     /// Appends the group to `out`, and starts the next.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
         let mut state = u64::from(LOW);
+        let low_bytes = |state: u64| {
+            let [first, second, third, fourth, ..] = state.to_le_bytes();
+            [first, second, third, fourth]
+        };
         self.words.clear();
         for step in self.steps.drain(..).rev() {
             let frequency = u64::from(step.frequency);
             // The state must stay below 2^32.
             if state >= frequency << (u32::BITS - step.total_bits) {
-                self.words.push((state & 0xffff) as u16);
+                let [low, high, ..] = state.to_le_bytes();
+                self.words.push(u16::from_le_bytes([low, high]));
                 state >>= WORD_BITS;
             }
             state = ((state / frequency) << step.total_bits)
                 + state % frequency
                 + u64::from(step.start);
         }
-        out.extend_from_slice(&(state as u32).to_le_bytes());
+        out.extend_from_slice(&low_bytes(state));
         for word in self.words.iter().rev() {
             out.extend_from_slice(&word.to_le_bytes());
         }

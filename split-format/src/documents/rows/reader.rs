@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::layout::no_such_document;
+use super::super::block::no_such_document;
 use super::super::slots::Slots;
 use super::super::templates::Templates;
 use super::coder::{Decoder, WORD_NUM_BYTES};

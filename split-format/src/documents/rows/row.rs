@@ -162,14 +162,13 @@ impl Row<'_> {
         let context = self.context;
         let literals = context.texts.get(text).ok_or_else(damaged)?;
         let slot = context.slots.of_texts.get(text).copied();
-        let mut slot = slot.ok_or_else(damaged)?;
+        let slot = slot.ok_or_else(damaged)?;
         let Some((first, rest)) = literals.split_first() else {
             return Ok(());
         };
         self.append(first)?;
-        for literal in rest {
+        for (slot, literal) in (slot..).zip(rest) {
             self.put_bytes(slot)?;
-            slot += 1;
             self.append(literal)?;
         }
         Ok(())
@@ -223,9 +222,14 @@ impl Row<'_> {
         Ok(Some(number))
     }
 
+    /// Returns the next bits, of which there are at most 32.
+    fn bits(&mut self, num_bits: u32) -> Result<u32, FormatError> {
+        u32::try_from(self.decoder.bits(self.block, num_bits)).map_err(|_| damaged())
+    }
+
     fn above(&mut self, model: &NumberModel, symbol: usize) -> Result<u64, FormatError> {
         let class = match symbol {
-            OTHER_CLASS => self.decoder.bits(self.block, CLASS_BITS) as u32,
+            OTHER_CLASS => self.bits(CLASS_BITS)?,
             symbol => match model.symbols.get(symbol - NUM_SYMBOLS_OF_NUMBERS) {
                 Some(NumberSymbol::Exactly(number)) => return Ok(*number),
                 Some(NumberSymbol::Class(class)) => *class,
@@ -310,7 +314,7 @@ impl Row<'_> {
             match model.alphabet.decode(self.block, self.decoder) {
                 END => return Ok(()),
                 BYTE => {
-                    let byte = self.decoder.bits(self.block, u8::BITS) as u8;
+                    let [byte, ..] = self.decoder.bits(self.block, u8::BITS).to_le_bytes();
                     self.append(&[byte])?;
                 }
                 symbol => {

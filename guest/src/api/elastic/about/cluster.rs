@@ -11,8 +11,33 @@ const VERSION: &str = "8.17.0";
 /// The name of the cluster, which is a fiction for clients.
 pub(in crate::api::elastic) const CLUSTER: &str = "canter";
 
+/// An answer that is the same for all, and the parameters that have no effect on it.
+pub(in crate::api::elastic) struct Fixed {
+    pub(in crate::api::elastic) text: fn() -> String,
+    pub(in crate::api::elastic) params: &'static [&'static str],
+}
+
+/// The answer at the root.
+pub(in crate::api::elastic) const INFO: Fixed = Fixed {
+    text: info,
+    params: &[],
+};
+pub(in crate::api::elastic) const NODES: Fixed = Fixed {
+    text: nodes,
+    params: &["flat_settings"],
+};
+pub(in crate::api::elastic) const LICENSE: Fixed = Fixed {
+    text: license,
+    params: &["accept_enterprise", "human"],
+};
+/// The cluster has no settings.
+pub(in crate::api::elastic) const SETTINGS: Fixed = Fixed {
+    text: || "{\"persistent\":{},\"transient\":{}}".to_owned(),
+    params: &["flat_settings", "include_defaults"],
+};
+
 /// Returns the answer at the root.
-pub(in crate::api::elastic) fn info() -> String {
+fn info() -> String {
     format!(
         "{{\"name\":\"{CLUSTER}\",\"cluster_name\":\"{CLUSTER}\",\"cluster_uuid\":\"{CLUSTER}\",\"version\":{{\
          \"number\":\"{VERSION}\",\"build_flavor\":\"default\",\"build_type\":\"canter\",\"build_hash\":\"{}\",\
@@ -35,7 +60,7 @@ pub(in crate::api::elastic) fn health(num_indexes: usize) -> String {
 }
 
 /// Returns an active license, without which shippers send nothing. It does not concern the license of Canter.
-pub(in crate::api::elastic) fn license() -> String {
+fn license() -> String {
     format!(
         "{{\"license\":{{\"status\":\"active\",\"uid\":\"{CLUSTER}\",\"type\":\"basic\",\"issued_to\":\"{CLUSTER}\",\
          \"issuer\":\"{CLUSTER}\",\"start_date_in_millis\":-1}}}}"
@@ -43,7 +68,7 @@ pub(in crate::api::elastic) fn license() -> String {
 }
 
 /// Returns nodes without addresses, so that a client keeps its current one.
-pub(in crate::api::elastic) fn nodes() -> String {
+fn nodes() -> String {
     format!(
         "{{\"_nodes\":{{\"total\":1,\"successful\":1,\"failed\":0}},\"cluster_name\":\"{CLUSTER}\",\"nodes\":{{}}}}"
     )

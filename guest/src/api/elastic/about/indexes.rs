@@ -34,15 +34,36 @@ pub(in crate::api::elastic) fn of_configs(
     entries.map(Value::Object)
 }
 
+/// Returns the settings of an index in the form of Elasticsearch's.
+pub(in crate::api::elastic) fn settings_of(name: &str, is_flat: bool) -> Value {
+    const VALUES: [(&str, &str); 2] = [("number_of_shards", "1"), ("number_of_replicas", "0")];
+    let names = [("provided_name", name), ("uuid", name)];
+    let values = VALUES.into_iter().chain(names);
+    let prefix = if is_flat { "index." } else { "" };
+    let values = values.map(|(key, value)| (format!("{prefix}{key}"), Value::from(value)));
+    let values = Value::Object(values.collect());
+    match is_flat {
+        true => json!({ "settings": values }),
+        false => json!({"settings": {"index": values}}),
+    }
+}
+
 /// Returns the sizes of indexes.
 pub(in crate::api::elastic) fn stats(found: &[Found], settings: &ApiSettings) -> Value {
+    let mut all = [0; 4];
     let stats = found.iter().map(|(name, file)| {
-        let total = totals(file, settings);
-        (name.clone(), json!({"primaries": total, "total": total}))
+        let own = counts(file, settings);
+        let own = own.map(|(live, deleted, bytes)| [live, deleted, bytes, file.num_splits()]);
+        for (sum, own) in all.iter_mut().zip(own.unwrap_or_default()) {
+            *sum += own;
+        }
+        (name.clone(), totals(own))
     });
     let indices: Map<String, Value> = stats.collect();
+    let sees_all = settings.forced_filter.is_none();
     json!({
         "_shards": {"total": indices.len(), "successful": indices.len(), "failed": 0},
+        "_all": totals(sees_all.then_some(all)),
         "indices": indices,
     })
 }
@@ -181,13 +202,15 @@ async fn holds(name: &str, question: &Question, exchange: &Exchange) -> Result<b
     }
 }
 
-fn totals(file: &ManifestFile, settings: &ApiSettings) -> Value {
-    match counts(file, settings) {
-        Some((num_live, num_deleted, num_bytes)) => json!({
+/// Returns sizes as Elasticsearch shows them, unless they are hidden.
+fn totals(sizes: Option<[u64; 4]>) -> Value {
+    let total = match sizes {
+        Some([num_live, num_deleted, num_bytes, num_splits]) => json!({
             "docs": {"count": num_live, "deleted": num_deleted},
             "store": {"size_in_bytes": num_bytes},
-            "segments": {"count": file.num_splits()},
+            "segments": {"count": num_splits},
         }),
         None => json!({}),
-    }
+    };
+    json!({"primaries": total, "total": total})
 }

@@ -31,6 +31,13 @@ static INDICES: [Column; 10] = [
     ("pri.store.size", true),
 ];
 
+/// The columns of the number of documents.
+static COUNT: [Column; 3] = [
+    ("epoch,t,time", true),
+    ("timestamp,ts,hms,hhmmss", false),
+    ("count,dc,docs.count,docsCount", true),
+];
+
 /// The columns of the cluster's health.
 static HEALTH: [Column; 2] = [("cluster,cl", false), ("status,st", false)];
 
@@ -54,6 +61,8 @@ pub(crate) struct Table {
     unit: Option<u64>,
     /// True if no index matches the requested state.
     is_empty: bool,
+    /// True if the table has the number of documents of all indexes, and no row for each.
+    is_count: bool,
 }
 
 fn names_of((names, _): &Column) -> impl Iterator<Item = &'static str> {
@@ -79,6 +88,17 @@ impl Table {
             unit,
             is_empty,
             ..Self::of(params, &INDICES)?
+        })
+    }
+
+    /// Parses the layout of the number of documents.
+    ///
+    /// # Errors
+    /// If a value is invalid.
+    pub(in crate::api::elastic) fn of_count(params: &mut UrlParams) -> Result<Self, SearchError> {
+        Ok(Self {
+            is_count: true,
+            ..Self::of(params, &COUNT)?
         })
     }
 
@@ -136,6 +156,7 @@ impl Table {
             has_header: params.flag("v")?.unwrap_or(false),
             unit: None,
             is_empty: false,
+            is_count: false,
         })
     }
 
@@ -145,6 +166,11 @@ impl Table {
         found: &[(String, ManifestFile)],
         settings: &ApiSettings,
     ) -> HttpResponse {
+        if self.is_count {
+            let counted = found.iter().map(|(_, file)| counts(file, settings));
+            let counted = counted.map(|counts| counts.map(|(num_live, _, _)| num_live));
+            return self.response(vec![count_row(counted.sum(), settings.now_ms)]);
+        }
         let rows = found.iter().filter(|_| !self.is_empty);
         let rows = rows.map(|(name, file)| self.row(name, file, settings));
         self.response(rows.collect())
@@ -213,6 +239,19 @@ impl Table {
         }
         Ordering::Equal
     }
+}
+
+/// Returns the row of a number of documents, at a time if the host says one.
+fn count_row(num_docs: Option<u64>, now_ms: Option<i64>) -> Row {
+    const DAY_SECS: i64 = 86_400;
+    let secs = now_ms.unwrap_or(0).div_euclid(1_000);
+    let of_day = secs.rem_euclid(DAY_SECS);
+    let (hours, minutes) = (of_day / 3_600, of_day / 60 % 60);
+    vec![
+        secs.to_string().into(),
+        format!("{hours:02}:{minutes:02}:{:02}", of_day % 60).into(),
+        num_docs.map_or(Value::Null, |num_docs| num_docs.to_string().into()),
+    ]
 }
 
 fn cell(row: &[Value], place: usize) -> Option<&str> {
@@ -304,6 +343,17 @@ mod tests {
         ] {
             assert_eq!(shown(query, &indexes), expect, "{query}");
         }
+    }
+
+    #[test]
+    fn the_number_of_documents_has_the_time_of_day() {
+        let table = |query| Table::of_count(&mut params(query)).unwrap();
+        let row = || vec![count_row(Some(7), Some(1_714_557_661_500))];
+        let lines = "epoch      timestamp count\n1714557661 10:01:01  7\n";
+        assert_eq!(body(table("v").response(row())), lines);
+        assert_eq!(body(table("h=dc").response(row())), "7\n");
+        let hidden = vec![count_row(None, None)];
+        assert_eq!(body(table("").response(hidden)), "0 00:00:00 -\n");
     }
 
     #[test]

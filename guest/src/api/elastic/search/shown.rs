@@ -10,8 +10,8 @@ use crate::api::elastic::given::params::UrlParams;
 use crate::api::settings::ApiSettings;
 use crate::query::{QueryNode, parse_named};
 use crate::request::{
-    AS_IN_COLUMN, DateFormat, ElasticHits, HitsInBuckets, InnerHits, NamedField, ShownVersions,
-    SortKeySpec, SortMode, SortOrder, SortTarget, SourceFilter,
+    AS_IN_COLUMN, DateFormat, ElasticHits, HitsInBuckets, InnerHits, NamedField, ShownFrom,
+    ShownVersions, SortKeySpec, SortMode, SortOrder, SortTarget, SourceFilter,
 };
 
 /// Parses a name or a list of names.
@@ -94,7 +94,11 @@ pub(in crate::api::elastic) fn shown(
         let stored = stored
             .into_iter()
             .filter(|name| !shows_source(name) && name != NONE);
-        fields.extend(stored.map(|name| (name, None)));
+        fields.extend(stored.map(|name| NamedField {
+            name,
+            format: None,
+            from: ShownFrom::Stored,
+        }));
     }
     fields.extend(named_fields("fields", body.take("fields"))?);
     if let Some(wanted) = body.take("docvalue_fields") {
@@ -108,11 +112,12 @@ pub(in crate::api::elastic) fn shown(
 
 /// Parses `docvalue_fields`.
 fn of_columns(json: Value) -> Result<Vec<NamedField>, SearchError> {
-    let fields = named_fields("docvalue_fields", Some(json))?.into_iter();
-    let as_in_column = || Some(AS_IN_COLUMN.to_owned());
-    Ok(fields
-        .map(|(name, format)| (name, format.or_else(as_in_column)))
-        .collect())
+    let mut fields = named_fields("docvalue_fields", Some(json))?;
+    for field in &mut fields {
+        field.from = ShownFrom::Column;
+        field.format.get_or_insert_with(|| AS_IN_COLUMN.to_owned());
+    }
+    Ok(fields)
 }
 
 /// Parses `["a", {"field": "b", "format": "epoch_millis"}]`.
@@ -128,8 +133,13 @@ fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, Searc
             "this must be a list of names, or of objects with the keys field and format",
         )
     };
+    let named = |name, format| NamedField {
+        name,
+        format,
+        from: ShownFrom::Source,
+    };
     let fields = fields.into_iter().map(|field| match field {
-        Value::String(name) => Ok((name, None)),
+        Value::String(name) => Ok(named(name, None)),
         Value::Object(mut field) => {
             let name = field.shift_remove("field");
             let format = field.shift_remove("format");
@@ -139,9 +149,10 @@ fn named_fields(key: &str, json: Option<Value>) -> Result<Vec<NamedField>, Searc
                 return Err(wrong(key, "include_unmapped must be true or false"));
             }
             match (name, format, field.is_empty()) {
-                (Some(Value::String(name)), None, true) => Ok((name, None)),
+                (Some(Value::String(name)), None, true) => Ok(named(name, None)),
                 (Some(Value::String(name)), Some(Value::String(format)), true) => {
-                    Ok((name, Some(format).filter(|format| format != AS_IN_COLUMN)))
+                    let format = Some(format).filter(|format| format != AS_IN_COLUMN);
+                    Ok(named(name, format))
                 }
                 _ => Err(invalid()),
             }

@@ -29,7 +29,14 @@ pub(super) struct NumberObservations {
 /// Returns the base, the relation in which numbers are shortest, and the observations in this form.
 pub(super) fn best(values: &[Observed], budget: &Budget) -> (u64, Relation, NumberObservations) {
     let numbers = values.iter().filter_map(|value| value.number);
-    let base = numbers.min().unwrap_or(0);
+    // A base takes bytes of the head for each slot, so that one that hardly shortens numbers is none.
+    let (least, most) = numbers.fold((u64::MAX, 0), |(least, most), number| {
+        (number.min(least), number.max(most))
+    });
+    let base = match class_of(most.saturating_sub(least)) < class_of(most) {
+        true => least,
+        false => 0,
+    };
     let relations = [Relation::ToBase, Relation::ToLast, Relation::Repeating];
     let forms = relations.map(|relation| {
         let slot = NumberSlot {

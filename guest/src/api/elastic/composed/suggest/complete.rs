@@ -23,7 +23,7 @@ use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
 use crate::leaf::{ScoredTerms, WantedEntries, find_entries, keep_best};
 use crate::plan::{plan_search, read_manifest_if_there};
-use crate::query::{AUTO, Edits, QueryNode, TermAutomaton, lucene_expression};
+use crate::query::{AUTO, QueryNode, TermAutomaton, edits_of, lucene_expression};
 use crate::request::{AskedIndexes, GivenQuery, Question};
 use crate::search::run_search;
 
@@ -145,15 +145,8 @@ impl Near {
         let mut options = Options { path, given };
         let edits = match options.given.shift_remove("fuzziness").map(as_written) {
             None => AUTO,
-            Some(Value::String(text)) if text.eq_ignore_ascii_case("auto") => AUTO,
-            Some(value) => {
-                let edits = value.as_u64().filter(|edits| *edits <= 2);
-                let edits = edits.and_then(|edits| u8::try_from(edits).ok());
-                Edits::Most(
-                    edits
-                        .ok_or_else(|| wrong(&options.path, "fuzziness must be AUTO, 0, 1 or 2"))?,
-                )
-            }
+            Some(Value::String(text)) => edits_of(&options.path, &text)?,
+            Some(value) => edits_of(&options.path, &value.to_string())?,
         };
         let len = |len: u64| usize::try_from(len).unwrap_or(usize::MAX);
         let near = Self {
