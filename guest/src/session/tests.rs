@@ -18,12 +18,12 @@ const OBJECTS: [(&str, &[u8]); 3] = [
         include_bytes!("../../../tests/fuzz/index/manifest.canter"),
     ),
     (
-        "splits/63058424583de9aa1ec90bfed2ef0c72.split",
-        include_bytes!("../../../tests/fuzz/index/splits/63058424583de9aa1ec90bfed2ef0c72.split"),
+        "splits/395f8d799bd098e38259c815e7aacc12.split",
+        include_bytes!("../../../tests/fuzz/index/splits/395f8d799bd098e38259c815e7aacc12.split"),
     ),
     (
-        "splits/7a50f7eca6044a507887a16fb3aaa0bc.split",
-        include_bytes!("../../../tests/fuzz/index/splits/7a50f7eca6044a507887a16fb3aaa0bc.split"),
+        "splits/784c69d837d941f9437e3c1a92da06e7.split",
+        include_bytes!("../../../tests/fuzz/index/splits/784c69d837d941f9437e3c1a92da06e7.split"),
     ),
 ];
 
