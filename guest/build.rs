@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Sources of the guest, relative to this package. A test compares the list with the guest's
 /// dependencies among the packages of this workspace.
-const SOURCES: [&str; 26] = [
+const SOURCES: [&str; 28] = [
     "Cargo.toml",
     "src",
     "aggregations/Cargo.toml",
@@ -24,6 +24,8 @@ const SOURCES: [&str; 26] = [
     "geo/src",
     "names/Cargo.toml",
     "names/src",
+    "nearest/Cargo.toml",
+    "nearest/src",
     "sorting/Cargo.toml",
     "sorting/src",
     "vectors/Cargo.toml",

@@ -53,8 +53,8 @@ pub use split::{
 };
 pub use summaries::{
     BlockPlace, CoOccurrence, FieldRollup, FilterBlock, FilterGroup, FilterPlace, FilterScope,
-    FiltersRef, Needle, RareBlock, RareWord, RareWords, RareWordsIndex, RareWordsWriter, Rollup,
-    SplitFilter, TermPlace, TimeIndex, WrittenRareWords, may_be_rare,
+    FiltersRef, Needle, RareBlock, RareStubs, RareWord, RareWords, RareWordsIndex, RareWordsWriter,
+    Rollup, SplitFilter, TermPlace, TimeIndex, WrittenRareWords, may_be_rare,
 };
 pub use vectors::{
     VectorCluster, VectorClusterParts, VectorField, VectorFieldParts, VectorIndex, VectorShape,
@@ -62,6 +62,6 @@ pub use vectors::{
 };
 pub use version::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, HEAD_PREFIX_LEN, IDENTITIES_FILE, KEYS_FILE,
-    LISTS_FILE, MANIFEST_OBJECT, SPECULATIVE_HEAD_LEN, TOO_OLD, checksum64, object_id, page_object,
-    split_object,
+    LISTS_FILE, MANIFEST_OBJECT, RARE_WORDS_FILE, RARE_WORDS_INDEX_FILE, SPECULATIVE_HEAD_LEN,
+    TOO_OLD, VECTOR_INDEX_FILE, VECTORS_FILE, checksum64, object_id, page_object, split_object,
 };

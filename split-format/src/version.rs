@@ -32,8 +32,10 @@ pub(crate) const SOURCES_NAME: &str = "ledger of sources";
 /// Version of an object of the ledger of sources.
 pub(crate) const SOURCES_VERSION: u32 = 1;
 
-/// Version of the split's frame: prefix and component directory.
-pub(crate) const SPLIT_VERSION: u32 = 1;
+/// Newest version of the split's frame: prefix and component directory.
+pub(crate) const SPLIT_VERSION: u32 = 2;
+/// Version of a split all of whose words are in its dictionaries.
+pub(crate) const SPLIT_WITHOUT_RARE_WORDS: u32 = 1;
 /// Newest version of the manifest's frame.
 pub(crate) const MANIFEST_VERSION: u32 = 3;
 /// Version of a manifest without sources.
@@ -183,14 +185,22 @@ pub(crate) const FILTER_VERSION: u32 = 1;
 /// Seed of the hashes of values; filters with another seed are meaningless.
 pub(crate) const FILTER_SEED: u64 = 0x6361_6e74_6572_0001;
 
+/// Name of the body's file with blocks of rare words, which tantivy does not know.
+pub const RARE_WORDS_FILE: &str = "rare";
+/// Name of the body's file with the index of these blocks.
+pub const RARE_WORDS_INDEX_FILE: &str = "rareindex";
 /// Name of rare words in errors.
 pub(crate) const RARE_WORDS_NAME: &str = "rare words";
-/// Version of the index of rare words. No builder writes it yet.
+/// Version of the index of rare words.
 pub(crate) const RARE_WORDS_VERSION: u32 = 1;
 
+/// Name of the body's file with vectors, which tantivy does not know.
+pub const VECTORS_FILE: &str = "vectors";
+/// Name of the body's file with the index of vectors.
+pub const VECTOR_INDEX_FILE: &str = "vecindex";
 /// Name of vectors in errors.
 pub(crate) const VECTORS_NAME: &str = "vectors";
-/// Version of the index of vectors. No builder writes it yet.
+/// Version of the index of vectors.
 pub(crate) const VECTORS_VERSION: u32 = 1;
 
 /// First eight bytes of every object with the filters of a page.

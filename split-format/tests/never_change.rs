@@ -106,6 +106,28 @@ fn the_prefix_of_a_split() {
 }
 
 #[test]
+fn a_split_with_rare_words_has_the_second_version_of_the_frame() {
+    let split = sample::split_with_rare_words();
+    let mut head = split.bytes[..split.head_len as usize].to_vec();
+    assert_eq!(u32_at(&head, 8), 2);
+    for name in [&b"\x04rare"[..], b"\x09rareindex"] {
+        assert!(head.windows(name.len()).any(|bytes| bytes == name));
+    }
+    let opened = Head::open(&head).unwrap();
+    assert_eq!(opened.write().unwrap(), head);
+    // A reader of the first version would miss words.
+    head[8] = 1;
+    let problem = Head::open(&head).unwrap_err().to_string();
+    assert!(
+        problem.contains("only version 2 has both files of rare words"),
+        "{problem}"
+    );
+    let mut without = sample::split().bytes;
+    without[8] = 2;
+    assert!(Head::open(&without).is_err());
+}
+
+#[test]
 fn the_components_of_a_head() {
     let split = sample::split();
     let head = &split.bytes[..split.head_len as usize];
@@ -182,10 +204,10 @@ fn the_frame_of_a_manifest() {
 fn an_unknown_version_is_named_and_refused() {
     let split = sample::split();
     let mut head = split.bytes[..split.head_len as usize].to_vec();
-    head[8] = 2;
+    head[8] = 3;
     let problem = head_len_of(&head).unwrap_err().to_string();
     assert!(
-        problem.contains("version 2 is not known (this reader knows 1)"),
+        problem.contains("version 3 is not known (this reader knows 1 to 2)"),
         "{problem}"
     );
     assert_eq!(Head::open(&head).unwrap_err().to_string(), problem);

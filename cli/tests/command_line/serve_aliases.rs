@@ -250,3 +250,30 @@ fn clients_of_opensearch_are_told_what_they_want() {
     assert_eq!(told["version"]["distribution"], "opensearch", "{told}");
     assert!(told["tagline"].as_str().unwrap().contains("OpenSearch"));
 }
+
+#[test]
+fn a_global_aggregation_covers_what_an_alias_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = server(folder.path(), &["--auto-create-index", "*"]);
+    fill(&server);
+    let search = json!({"size": 0, "query": {"match": {"m": "green"}}, "aggs": {
+        "g": {"global": {}, "aggs": {"tenants": {"terms": {"field": "tenant"}}}}, "own": {"value_count": {"field": "tenant"}},
+    }});
+    for (names, expected) in [
+        ("mine", 1),
+        ("one", 2),
+        ("all", 3),
+        ("mine,two", 2),
+        ("_all", 3),
+    ] {
+        let found = post(&server, &format!("/{names}/_search"), &search);
+        let found = &found["aggregations"];
+        assert_eq!(found["g"]["doc_count"], expected, "{names}: {found}");
+        assert_eq!(found["own"]["value"], 0, "{names}");
+        let lines = format!("{{\"index\":\"{names}\"}}\n{search}\n");
+        let headers = [("content-type", "application/x-ndjson")];
+        let many = server.send("POST".parse().unwrap(), "/_msearch", &headers, lines);
+        let found = &many.json()["responses"][0]["aggregations"];
+        assert_eq!(found["g"]["doc_count"], expected, "{names}: {}", many.text);
+    }
+}

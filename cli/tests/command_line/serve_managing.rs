@@ -194,14 +194,14 @@ fn what_cannot_be_an_index_is_refused_with_what_elasticsearch_calls_it() {
         ("/Logs", Value::Null, name, "lowercase"),
         ("/-a", Value::Null, name, "start"),
         ("/a%20b", Value::Null, name, "letters"),
-        ("/otlp", Value::Null, name, "path"),
+        ("/indexes", Value::Null, name, "path"),
         ("/a", json!([1]), "parse_exception", "object"),
         ("/a", json!({"mapping": {}}), "parse_exception", "[mapping]"),
         (
             "/a",
-            field(json!({"type": "dense_vector"})),
+            field(json!({"type": "sparse_vector"})),
             mapper,
-            "dense_vector",
+            "sparse_vector",
         ),
         (
             "/a",

@@ -368,11 +368,6 @@ fn a_query_deletes_what_it_finds() {
     for (path, body, part) in [
         ("/logs/_delete_by_query", json!({}), "query is missing"),
         (
-            "/logs/_delete_by_query",
-            json!({"query": {"match_all": {}}, "max_docs": 1}),
-            "max_docs",
-        ),
-        (
             "/logs/_delete_by_query?wait_for_completion=false",
             json!({"query": {"match_all": {}}}),
             "wait_for_completion",

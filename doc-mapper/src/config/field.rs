@@ -9,6 +9,7 @@ use tantivy::schema::{DateTimePrecision, IndexRecordOption};
 use crate::datetime::{DateInput, DateOutput};
 use crate::documents::completion::Completion;
 use crate::documents::number::NumericKind;
+use crate::documents::vector::VectorKind;
 use crate::tokenizers::Normalizer;
 
 /// Entry of `field_mappings`, with Quickwit's defaults filled in.
@@ -96,6 +97,8 @@ pub enum FieldKind {
     GeoPoint(GeoPointKind),
     /// `integer_range` and its like: values from one end to another. The terms are [`crate::Span`]s.
     Range(RangeKind),
+    /// `dense_vector`: numbers that queries look for the nearest of. Neither terms nor a column has them.
+    Vector(VectorKind),
     /// `json`: an object of any shape.
     Json(JsonKind),
     /// `object`: an object with mapped fields; if it is multi-valued, `nested`: objects in a list, each of which
@@ -255,6 +258,7 @@ impl FieldKind {
             FieldKind::Bytes(_) => "bytes",
             FieldKind::GeoPoint(_) => "geo_point",
             FieldKind::Range(range) => range.of.type_name(),
+            FieldKind::Vector(_) => "dense_vector",
             FieldKind::Json(_) => "json",
             FieldKind::Object(_) => "object",
             FieldKind::Concatenate(_) => "concatenate",
@@ -265,7 +269,10 @@ impl FieldKind {
     pub(crate) fn is_shown_as_written(&self) -> bool {
         matches!(
             self,
-            FieldKind::Json(_) | FieldKind::GeoPoint(_) | FieldKind::Range(_)
+            FieldKind::Json(_)
+                | FieldKind::GeoPoint(_)
+                | FieldKind::Range(_)
+                | FieldKind::Vector(_)
         )
     }
 }
@@ -413,6 +420,7 @@ impl FieldMapping {
                 let formats = range.input_formats.iter().map(DateInput::as_str);
                 map.serialize_entry("input_formats", &formats.collect::<Vec<&str>>())
             }
+            FieldKind::Vector(vector) => vector.serialize_options(map),
             FieldKind::GeoPoint(point) if point.ignore_malformed => {
                 map.serialize_entry("ignore_malformed", &true)
             }

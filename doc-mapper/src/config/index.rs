@@ -87,8 +87,9 @@ pub struct DocMapping {
     /// The parts of documents that Elasticsearch's API shows as `_source`; all if absent. The rest is stored and searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shown_source: Option<ShownSource>,
-    /// The mapping as it was put through Elasticsearch's API, as JSON, to be shown again; it has no other effect. Only
-    /// the config of an index that such a mapping made has this key.
+    /// The mapping as it was put through Elasticsearch's API, as JSON, to be shown again. Besides, it says which names
+    /// are aliases of fields, and that queries may name a field that there is not. Only the config of an index that such
+    /// a mapping made has this key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub elasticsearch_mapping: Option<String>,
 }

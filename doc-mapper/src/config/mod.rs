@@ -32,6 +32,7 @@ pub use settings::{
 };
 
 pub use crate::documents::number::{NumericKind, Width};
+pub use crate::documents::vector::VectorKind;
 pub use crate::tokenizers::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
 
 #[cfg(test)]

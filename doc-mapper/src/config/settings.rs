@@ -31,6 +31,9 @@ pub struct IndexingSettings {
     /// Limits of the terms of one document.
     #[serde(flatten)]
     pub term_limits: TermLimits,
+    /// True if words with digits of few documents leave the dictionaries (docs/decisions/rare-words.md).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rare_words: bool,
 }
 
 /// Limits of the terms that one document adds to the dictionaries of its split. Configs only
@@ -210,6 +213,7 @@ impl Default for IndexingSettings {
                 heap_size: 2_000_000_000,
             },
             term_limits: TermLimits::default(),
+            rare_words: false,
         }
     }
 }

@@ -20,6 +20,7 @@ pub(in crate::config) fn index_config(config: &IndexConfig) -> Result<()> {
         return Err(ConfigError::new("doc_mapping.field_mappings", message));
     }
     super::validate_text::text_fields(mapping)?;
+    vectors(&mapping.field_mappings, false)?;
     timestamp_field(mapping)?;
     id_field(mapping)?;
     for (i, path) in mapping.tag_fields.iter().enumerate() {
@@ -151,6 +152,25 @@ pub(in crate::config) fn find<'m>(
         }
         _ => Some((field, rest.len())),
     }
+}
+
+/// Refuses vectors of objects in a list: a document has one vector in a field.
+fn vectors(fields: &[FieldMapping], is_in_list: bool) -> Result<()> {
+    for field in fields {
+        match &field.kind {
+            FieldKind::Object(children) => vectors(children, is_in_list || field.is_nested())?,
+            FieldKind::Vector(_) if is_in_list => {
+                let message = format!(
+                    "the field {:?} is a dense_vector in a nested object, which is not supported: a document has one \
+                     vector in a field, so make a document of each object",
+                    field.name
+                );
+                return Err(ConfigError::new("doc_mapping.field_mappings", message));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 fn timestamp_field(mapping: &DocMapping) -> Result<()> {

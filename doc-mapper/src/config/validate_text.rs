@@ -253,7 +253,8 @@ fn can_be_concatenated(path: &str, field: &FieldMapping) -> std::result::Result<
         | FieldKind::Ip
         | FieldKind::Bytes(_)
         | FieldKind::GeoPoint(_)
-        | FieldKind::Range(_) => Err(format!(
+        | FieldKind::Range(_)
+        | FieldKind::Vector(_) => Err(format!(
             "cannot concatenate {path:?}: only text, i64, u64, f64, bool and json can be, and it is {}",
             field.type_id()
         )),

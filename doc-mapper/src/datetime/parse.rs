@@ -153,13 +153,23 @@ fn to_nanos(parsed: &BrokenDownTime) -> Result<i128, DateParseError> {
         let timestamp = parsed.to_timestamp().map_err(|_| DateParseError::Format)?;
         return Ok(timestamp.as_nanosecond());
     }
-    let date = parsed.to_date().map_err(|_| DateParseError::Format)?;
+    let date = date_of(parsed).map_err(|_| DateParseError::Format)?;
     let time = if parsed.hour().is_none() {
         civil::Time::midnight()
     } else {
         parsed.to_time().map_err(|_| DateParseError::Format)?
     };
     Ok(civil_nanos(date.to_datetime(time)))
+}
+
+/// Returns the day of a date. A year alone begins in January, a month on its first.
+fn date_of(parsed: &BrokenDownTime) -> Result<civil::Date, jiff::Error> {
+    match parsed.year() {
+        Some(year) if parsed.day().is_none() && parsed.day_of_year().is_none() => {
+            civil::Date::new(year, parsed.month().unwrap_or(1), 1)
+        }
+        _ => parsed.to_date(),
+    }
 }
 
 /// Returns nanoseconds since the epoch of a time in UTC. Timestamps of `jiff` end a day before the year 9999 does.

@@ -30,7 +30,6 @@ use crate::documents::stored::{
     BOOL, BYTES, DATE, FLOAT, IP, KIND_BITS, Reader, SIGNED, TEXT, UNSIGNED, bytes, date, varint,
     zigzag,
 };
-use crate::field_path::num_path_bytes;
 use crate::mapper::JsonValue;
 
 /// Kinds of nodes.
@@ -237,14 +236,6 @@ impl EncodedDoc {
     /// Returns the length of the encoded document.
     pub fn num_bytes(&self) -> usize {
         self.range.len()
-    }
-
-    /// Returns the total length of the paths of values in JSON fields: tantivy stores each such
-    /// path while it builds a segment.
-    pub fn num_path_bytes(&self) -> u64 {
-        let values = self.values().map(|(_, value)| value);
-        let nodes = values.filter(|value| matches!(value, EncodedValue::Node(_)));
-        nodes.fold(0, |sum: u64, node| sum.saturating_add(num_path_bytes(node)))
     }
 
     /// Appends the document in stored form, as [`write_stored`](crate::write_stored) does.

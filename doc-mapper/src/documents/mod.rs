@@ -5,3 +5,4 @@ pub(crate) mod doc_error;
 pub(crate) mod encoded;
 pub(crate) mod number;
 pub(crate) mod stored;
+pub(crate) mod vector;

@@ -7,7 +7,7 @@ use super::parse::presence::PathHasher;
 use super::schema::doc_mapper::DocMapper;
 use super::tree::{Child, Leaf, ObjectNode};
 use super::views::View;
-use crate::config::{FieldKind, Normalizer};
+use crate::config::{FieldKind, Normalizer, VectorKind};
 use crate::datetime;
 use crate::field_path::{join_path, split_path};
 use crate::tokenizers::{Letters, is_whole};
@@ -132,6 +132,20 @@ impl ResolvedField<'_> {
 }
 
 impl DocMapper {
+    /// Returns the fields of vectors that are searched, ascending, with their paths.
+    pub fn vector_fields(&self) -> Vec<(Field, &str, VectorKind)> {
+        let leaves = self.root.leaves().into_iter();
+        let fields = leaves.filter_map(|leaf| match leaf.kind {
+            FieldKind::Vector(kind) if leaf.indexed && !leaf.is_absent => {
+                Some((leaf.field, leaf.path.as_str(), kind))
+            }
+            _ => None,
+        });
+        let mut fields: Vec<_> = fields.collect();
+        canter_sorting::sort_by_key(&mut fields, |(field, ..)| field.field_id());
+        fields
+    }
+
     /// Returns the field that a path refers to: a mapped leaf, a path inside a mapped JSON field,
     /// `_doc_length` if it is stored, or else, in dynamic mode, a path inside `_dynamic`. Returns
     /// `None` for a path that cannot have a value, and for a mapped object unless dynamic mode
@@ -144,11 +158,15 @@ impl DocMapper {
     /// ([`DocMapper::of_segment`]): a segment from before the field was mapped has them in
     /// `_dynamic`, as an unmapped field.
     pub fn resolve(&self, path: &str) -> Option<ResolvedField<'_>> {
+        let path = self.path_of(path);
         if self.is_hidden(path) {
             return None;
         }
         let segments = split_path(path);
         match find(&self.root, &segments) {
+            // A path inside an object of which nothing is searched.
+            Some(Found::Leaf(leaf, [_, ..])) if self.nothing.is_some() && leaf.is_only_stored() => {
+            }
             Some(Found::Leaf(leaf, rest)) => {
                 return Some(match &self.dynamic {
                     Some(dynamic) if leaf.is_absent => {
@@ -190,8 +208,35 @@ impl DocMapper {
                 return None;
             }
         }
+        if let Some(nothing) = &self.nothing
+            && !path.starts_with('_')
+        {
+            return Some(ResolvedField::new(nothing, join_path(&segments), false));
+        }
         let dynamic = self.dynamic.as_ref()?;
         Some(ResolvedField::new(dynamic, join_path(&segments), true))
+    }
+
+    /// Returns whether a path can have no value, and queries may name it nevertheless.
+    pub fn is_unmapped(&self, path: &str) -> bool {
+        self.resolve(path)
+            .is_some_and(|field| self.is_nothing(&field))
+    }
+
+    fn is_nothing(&self, field: &ResolvedField<'_>) -> bool {
+        let nothing = self.nothing.as_ref();
+        nothing.is_some_and(|nothing| nothing.path == field.name)
+    }
+
+    /// Returns the path of the field that a name stands for: another one, if the name is an alias.
+    pub(super) fn path_of<'p>(&'p self, name: &'p str) -> &'p str {
+        self.field_aliases.get(name).map_or(name, String::as_str)
+    }
+
+    /// Returns the aliases of fields, each with the path of its field.
+    pub fn field_aliases(&self) -> impl Iterator<Item = (&str, &str)> {
+        let aliases = self.field_aliases.iter();
+        aliases.map(|(name, path)| (name.as_str(), path.as_str()))
     }
 
     /// Returns whether queries do not see a field. Sequence numbers would tell a caller who sees some of the documents how many
@@ -217,16 +262,21 @@ impl DocMapper {
 
     /// Returns the type of a path in the config, wherever a segment stores its values.
     pub fn kind_of(&self, path: &str) -> Option<&FieldKind> {
+        let path = self.path_of(path);
         match find(&self.root, &split_path(path)) {
             Some(Found::Leaf(leaf, _)) => Some(&leaf.kind),
             Some(Found::WholeValues(leaf)) => Some(self.kind_of_whole_values(leaf)),
-            _ => self.resolve(path).map(|field| field.kind),
+            _ => self
+                .resolve(path)
+                .filter(|field| !self.is_nothing(field))
+                .map(|field| field.kind),
         }
     }
 
     /// Returns all fields in which a path may have values: as [`DocMapper::resolve`], but a mapped
     /// object gives all leaves below it, and in dynamic mode its unmapped values.
     pub fn resolve_all(&self, path: &str) -> Vec<ResolvedField<'_>> {
+        let path = self.path_of(path);
         let mut fields = Vec::new();
         if let Some(Found::Object(object)) = find(&self.root, &split_path(path)) {
             fields.extend(

@@ -95,6 +95,11 @@ impl Leaf {
         }
     }
 
+    /// Returns whether it has neither terms nor columns, nor are documents looked through for it.
+    pub(crate) fn is_only_stored(&self) -> bool {
+        !self.indexed && !self.scanned && self.fast.is_none()
+    }
+
     /// Returns whether a text is too long to be a whole value of the field.
     pub(crate) fn is_too_long(&self, text: &str) -> bool {
         self.ignore_above

@@ -38,6 +38,7 @@ impl DocMapper {
     /// Returns the whole values of an unmapped text, or of a text inside a JSON field, if a path may be
     /// theirs: `level.keyword` for `level`.
     pub fn whole_values(&self, path: &str) -> Option<ResolvedField<'_>> {
+        let path = self.path_of(path);
         let found = self.resolve(path)?;
         if !matches!(found.kind, FieldKind::Json(_)) {
             return None;
@@ -105,6 +106,14 @@ impl DocMapper {
 
     /// Returns the columns that a name may stand for, of which the first that a segment has counts.
     pub fn columns_of<'n>(&self, name: &'n str) -> Vec<NamedColumn<'n>> {
+        if let Some(path) = self.field_aliases.get(name) {
+            let columns = self.columns_of(path).into_iter();
+            let owned = columns.map(|column| NamedColumn {
+                name: column.name.into_owned().into(),
+                ..column
+            });
+            return owned.collect();
+        }
         let named = |field: &ResolvedField<'_>| NamedColumn {
             name: field.fast_field_name().into(),
             is_text: field.view.is_some(),
@@ -155,12 +164,14 @@ impl DocMapper {
                 }
             }
         }
+        let aliases = self.field_aliases().filter(|(_, target)| *target == path);
+        names.extend(aliases.map(|(name, _)| (name.to_owned(), true)));
         names
     }
 
     /// Returns the mapped field at a path.
     pub(super) fn leaf_at(&self, path: &str) -> Option<&Leaf> {
-        match find(&self.root, &split_path(path)) {
+        match find(&self.root, &split_path(self.path_of(path))) {
             Some(Found::Leaf(leaf, [])) => Some(leaf),
             _ => None,
         }

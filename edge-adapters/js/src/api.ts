@@ -8,9 +8,6 @@
 import type { CanterError } from "./errors.js";
 import type { HttpResponse } from "./protocol.js";
 
-/** First parts of paths that are not Elasticsearch's. */
-const OTHERS = ["api", "health", "metrics", "openapi.json", "v1"];
-
 /** What Elasticsearch calls errors by their status. */
 const KINDS: Readonly<Record<number, string>> = {
   401: "security_exception",
@@ -25,8 +22,20 @@ const KINDS: Readonly<Record<number, string>> = {
 
 /** Whether a path is of Elasticsearch's API. */
 export function isElasticsearchs(path: string): boolean {
-  const [first = "", second, third] = segmentsOf(path);
-  return !OTHERS.includes(first) || (first === "api" && second === "v1" && third === "_elastic");
+  const [first = "", second = "_", third] = segmentsOf(path);
+  switch (first) {
+    case "api":
+      return second !== "v1" || third === "_elastic";
+    case "health":
+      return second !== "livez" && second !== "readyz";
+    case "openapi.json":
+      return false;
+    // An index may have this name, and words that begin with `_` follow it.
+    case "v1":
+      return second.startsWith("_");
+    default:
+      return true;
+  }
 }
 
 /** The parts of a path, without empty ones. */

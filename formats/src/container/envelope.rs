@@ -86,17 +86,35 @@ fn json_file(line: &str) -> Option<Opened<'_>> {
     })
 }
 
+/// The name of the stream in Docker's envelope, which stands behind the text.
+const STREAM: &[u8] = b"\"stream\"";
+
+/// Returns the stream of a line; nothing if it names none. Examines only as much of it as necessary.
+pub(crate) fn stream(line: &[u8]) -> &[u8] {
+    if line.first() != Some(&b'{') {
+        return line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
+    }
+    let value = memchr::memmem::rfind(line, STREAM)
+        .and_then(|start| line.get(start + STREAM.len()..))
+        .and_then(|rest| rest.trim_ascii_start().strip_prefix(b":"))
+        .and_then(|rest| rest.trim_ascii_start().strip_prefix(b"\""));
+    let value = value.and_then(|value| value.split(|byte| *byte == b'"').next());
+    value.unwrap_or_default()
+}
+
 /// Returns whether a line is a part, the rest of which is on the next one. Examines only as much of it as necessary.
 pub(crate) fn is_part(line: &[u8]) -> bool {
     if line.first() != Some(&b'{') {
         let tags = line.split(|byte| *byte == b' ').nth(2);
         return tags.is_some_and(|tags| tags == b"P" || tags.starts_with(b"P:"));
     }
-    const AFTER_TEXT: &[u8] = b"\",\"stream\":\"";
-    let Some(end) = memchr::memmem::rfind(line, AFTER_TEXT) else {
+    let before_name = memchr::memmem::rfind(line, STREAM).and_then(|end| line.get(..end));
+    let text = before_name
+        .and_then(|text| text.trim_ascii_end().strip_suffix(b","))
+        .and_then(|text| text.trim_ascii_end().strip_suffix(b"\""));
+    let Some(text) = text else {
         return false;
     };
-    let text = line.get(..end).unwrap_or_default();
     let Some(before) = text.strip_suffix(b"n") else {
         return true;
     };

@@ -14,5 +14,5 @@
 mod envelope;
 mod splice;
 
-pub(crate) use envelope::{Opened, is_cri, is_json_file, is_part, open};
+pub(crate) use envelope::{Opened, is_cri, is_json_file, is_part, open, stream};
 pub(crate) use splice::append_members;

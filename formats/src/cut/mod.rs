@@ -1,5 +1,6 @@
 //! Detection of the ends of records. A cutter gets the stream piece by piece and stores none of its bytes.
 
+mod features;
 mod quoted;
 #[cfg(test)]
 mod tests;
@@ -7,6 +8,7 @@ mod values;
 
 use crate::recognition::dialect::Dialect;
 use crate::recognition::format::Format;
+pub(crate) use features::is_collection;
 use quoted::Quoted;
 use values::{Shape, Values};
 

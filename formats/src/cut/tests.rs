@@ -78,3 +78,31 @@ fn quotes_hold_lines_together() {
     csv("a\"b\nc\n", &["a\"b\n", "c\n"]);
     csv("x,\"\"\n\"y\"z\nw", &["x,\"\"\n", "\"y\"z\n", "w"]);
 }
+
+#[test]
+fn features_of_a_collection_are_records_wherever_they_stand() {
+    let json = |text, expect: &[&str]| check(Format::JsonArray, text, expect);
+    json(
+        "{\"type\": \"FeatureCollection\", \"bbox\": [1, {\"features\": [2]}], \"name\": \"features\",\n \"features\" : [\n\
+         {\"a\": [1]},\n{\"b\": {\"features\": []}}\n], \"metadata\": {\"features\": [3], \"x\": \"]}\"}}\n",
+        &["{\"a\": [1]}", "{\"b\": {\"features\": []}}"],
+    );
+    // Two collections, and an object that is none.
+    json(
+        "{\"features\":[{\"a\":1}]}\n{\"b\":\"x\"}{\"features\":[2]}",
+        &["{\"a\":1}", "{\"b\":\"x\"}", "2"],
+    );
+    json("{\"a\": \"1\n{\"b\":2}", &["{\"a\": \"1\n", "{\"b\":2}"]);
+}
+
+#[test]
+fn a_collection_is_recognised() {
+    let of = |text: &str| crate::recognise(text.as_bytes(), true).format;
+    let collection = "{\"type\":\"FeatureCollection\",\"metadata\":{\"count\":1},\"features\":[{\"type\":\"Feature\",\"id\":1}]}";
+    assert_eq!(of(collection), Format::JsonArray);
+    assert_eq!(
+        of(&collection.replace("\"features\":", "\"others\":")),
+        Format::Ndjson
+    );
+    assert_eq!(of(&collection.replace("Collection", "")), Format::Ndjson);
+}

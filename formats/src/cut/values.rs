@@ -6,12 +6,13 @@
 //! - before a `{` or `[` that follows neither `{`, `[`, `,` nor `:`.
 
 use super::Cut;
+use super::features::{Found, Members};
 
 /// Structure around the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Bare,
-    /// `[ … ]`.
+    /// `[ … ]`, and GeoJSON's features.
     Array,
     /// `{"name": [ … ]}`, with one of these names.
     Within(&'static [&'static str]),
@@ -27,6 +28,10 @@ enum State {
     AfterArray,
     /// In a possible `{"name": [`.
     Opening { name: usize, place: usize },
+    /// In an object that may have an array of features.
+    Seeking(Members),
+    /// Behind that array.
+    AfterFeatures(Members),
     /// In a value.
     Value(Inside),
     /// In something that is not a value: until the end of the line, or the next value.
@@ -47,6 +52,8 @@ struct Inside {
 pub(super) struct Values {
     shape: Shape,
     state: State,
+    /// True within an array of features.
+    has_features: bool,
 }
 
 fn is_white(byte: u8) -> bool {
@@ -59,6 +66,7 @@ impl Values {
         Values {
             shape,
             state: State::Outside,
+            has_features: false,
         }
     }
 
@@ -67,6 +75,7 @@ impl Values {
             State::Value(Inside { in_array: true, .. }) | State::Junk { in_array: true } => {
                 State::Between
             }
+            State::AfterFeatures(members) => State::AfterFeatures(members),
             _ => State::Outside,
         };
     }
@@ -76,6 +85,8 @@ impl Values {
             State::Value(inside) => self.in_value(inside, bytes, 0),
             State::Junk { in_array } => self.in_junk(in_array, bytes),
             State::Opening { name, place } => self.in_opening(name, place, bytes),
+            State::Seeking(members) => self.seek(members, bytes),
+            State::AfterFeatures(members) => self.after_features(members, bytes),
             State::Outside | State::Between | State::AfterArray => self.between(bytes),
         }
     }
@@ -86,6 +97,11 @@ impl Values {
             let rest = bytes.get(place..).unwrap_or_default();
             let next = match (self.state, byte) {
                 _ if is_white(byte) => continue,
+                (State::Between, b']') if self.has_features => {
+                    self.has_features = false;
+                    self.state = State::AfterFeatures(Members::after_array());
+                    return Cut::Drop(place + 1);
+                }
                 (State::Between, b']') => match self.shape {
                     Shape::Within(_) => State::AfterArray,
                     Shape::Bare | Shape::Array => State::Outside,
@@ -97,6 +113,9 @@ impl Values {
                 (State::Outside, b'{') if matches!(self.shape, Shape::Within(_)) => {
                     self.state = State::Opening { name: 0, place: 0 };
                     return self.in_opening(0, 0, rest);
+                }
+                (State::Outside, b'{') if self.shape == Shape::Array => {
+                    return self.seek(Members::default(), rest);
                 }
                 (State::AfterArray, b'{') => {
                     self.state = State::Outside;
@@ -129,6 +148,34 @@ impl Values {
         }
         self.state = State::Junk { in_array };
         self.in_junk(in_array, bytes)
+    }
+
+    /// Looks for an array of features. An object without one is an ordinary value.
+    fn seek(&mut self, mut members: Members, bytes: &[u8]) -> Cut {
+        for (place, byte) in bytes.iter().enumerate() {
+            match members.step(*byte) {
+                Found::Nothing => {}
+                Found::Array => {
+                    (self.state, self.has_features) = (State::Between, true);
+                    return Cut::Drop(place + 1);
+                }
+                Found::End => return self.end(false, place + 1),
+            }
+        }
+        self.state = State::Seeking(members);
+        Cut::More
+    }
+
+    /// Passes the members behind an array of features.
+    fn after_features(&mut self, mut members: Members, bytes: &[u8]) -> Cut {
+        let end = bytes
+            .iter()
+            .position(|byte| members.step(*byte) == Found::End);
+        self.state = match end {
+            Some(_) => State::Outside,
+            None => State::AfterFeatures(members),
+        };
+        Cut::Drop(end.map_or(bytes.len(), |end| end + 1))
     }
 
     fn end(&mut self, in_array: bool, place: usize) -> Cut {

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use canter_names::mend_json;
 
 use super::Layout;
-use crate::container::{Opened, append_members, is_part, open};
+use crate::container::{Opened, append_members, is_part, open, stream};
 use crate::failure::Failure;
 use crate::json::Object;
-use crate::log_line::without_colours;
+use crate::log_line::{goes_on, without_colours};
 use crate::recognition::format::Format;
 
 /// Parser settings for the text inside envelopes.
@@ -41,17 +41,30 @@ impl Container {
         }
     }
 
-    /// Returns whether a line continues the previous record.
+    /// Returns whether a line continues the previous record. What one stream says never continues what another one said.
     pub(crate) fn continues(&self, record: &[u8], line: &[u8]) -> bool {
         let last = memchr::memrchr(b'\n', record).map_or(0, |at| at + 1);
-        if is_part(record.get(last..).unwrap_or_default()) {
+        let last = record.get(last..).unwrap_or_default();
+        if stream(last) != stream(line) {
+            return false;
+        }
+        if is_part(last) {
             return true;
         }
         if self.inner.format() != Format::Log {
             return false;
         }
-        let opened = std::str::from_utf8(line).ok().and_then(open);
-        opened.is_some_and(|opened| self.inner.continues(b"", opened.text.as_bytes()))
+        let opened = |line| std::str::from_utf8(line).ok().and_then(open);
+        let is_inside = |text: &str| self.inner.continues(b"", text.as_bytes());
+        let Some(next) = opened(line).filter(|next| is_inside(&next.text)) else {
+            return false;
+        };
+        // Behind a line that has no time itself, only what looks like it belongs to that.
+        let first = record.split(|byte| *byte == b'\n').next();
+        let has_time = first
+            .and_then(opened)
+            .is_some_and(|first| !is_inside(&first.text));
+        has_time || goes_on(next.text.as_bytes())
     }
 
     pub(crate) fn parse(&self, record: &str, out: &mut Vec<u8>) -> Result<(), Failure> {

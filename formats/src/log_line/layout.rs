@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::element::{after_space, element};
 use super::known::{Known, lambda};
 use super::parse::{ESCAPE, without_colours};
-use super::step::{Found, Step, take};
+use super::step::{Field, Found, Step, take};
 use super::time::{Reading, TimeForm, read};
 use super::votes::unknown;
 use crate::layout::Hints;
@@ -170,6 +170,18 @@ impl Variant {
             let letter = letter.and_then(|place| record.get(place).copied());
             found.level = letter.and_then(super::level::of_letter);
         }
+        // `INFO[0012] text`, as logrus writes it.
+        if self.form == TimeForm::Uptime
+            && record.get(time.start).is_some_and(u8::is_ascii_uppercase)
+        {
+            let len = record
+                .get(time.clone())
+                .and_then(|time| memchr::memchr(b'[', time));
+            found.set(
+                Field::Level,
+                time.start..time.start + len.unwrap_or_default(),
+            );
+        }
         let mut place = match self.form {
             TimeForm::Untimed => end,
             _ => after_time(record, end),
@@ -184,7 +196,10 @@ impl Variant {
             reading,
             time,
             found,
-            end: if self.tells_before { 0 } else { place },
+            end: match self.tells_before || self.form == TimeForm::Object {
+                true => 0,
+                false => place,
+            },
             has_logger_at_end: self.has_logger_at_end,
             has_level_in_pairs: self.has_level_in_pairs,
             may_tell_level: self.may_tell_level,
@@ -195,7 +210,7 @@ impl Variant {
 /// A time at a place, or behind what opens one there.
 pub(super) fn time_at(form: TimeForm, line: &[u8], place: usize) -> Option<(Reading, usize)> {
     match form {
-        TimeForm::Uptime | TimeForm::Untimed => read(form, line, place),
+        TimeForm::Uptime | TimeForm::Untimed | TimeForm::Object => read(form, line, place),
         _ => read(form, line, opened(line, place)),
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::element::{after_space, element, opens_before_date, quoted};
+use super::element::{
+    after_space, element, goes_on, is_of_trace, is_preamble, opens_before_date, quoted,
+};
 use super::known::Known;
 use super::layout::{LineLayout, Variant, after_time, bare, opened, time_at};
 use super::level;
@@ -34,6 +36,8 @@ pub(crate) fn learn_from(lines: &[String]) -> Option<LineLayout> {
 
 /// What these lines, none of them blank, have in common; nothing if most have no time in one place.
 fn learn(lines: &[&[u8]]) -> Option<LineLayout> {
+    let num_before = lines.iter().take_while(|line| is_preamble(line)).count();
+    let lines = lines.get(num_before..).unwrap_or_default();
     if let Some(known) = Known::of(lines) {
         let texts = lines
             .iter()
@@ -84,7 +88,7 @@ fn places(line: &[u8]) -> Vec<Place> {
                 form.may_begin(first) || (!first.is_ascii_alphanumeric() && form.may_begin(inner));
             let is_near = match form {
                 TimeForm::Clock | TimeForm::Uptime => num_before <= 1,
-                TimeForm::Untimed | TimeForm::HexEpoch => num_before == 0,
+                TimeForm::Untimed | TimeForm::HexEpoch | TimeForm::Object => num_before == 0,
                 _ => true,
             };
             if !may || !is_near || place < behind {
@@ -110,7 +114,9 @@ fn places(line: &[u8]) -> Vec<Place> {
 fn rank(form: TimeForm) -> u8 {
     match form {
         TimeForm::Epoch | TimeForm::HexEpoch => 0,
-        TimeForm::Dated(DateForm::NameDay | DateForm::MonthDay(_)) | TimeForm::Glog => 2,
+        TimeForm::Dated(DateForm::NameDay | DateForm::MonthDay(_))
+        | TimeForm::Glog
+        | TimeForm::Object => 2,
         TimeForm::Dated(_) => 1,
         TimeForm::Uptime => 3,
         TimeForm::Clock => 4,
@@ -219,7 +225,7 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
     for (line, places) in lines.iter().zip(places) {
         match places.contains(&place) {
             true => num += 1,
-            false => num_others += usize::from(!is_continuation(line)),
+            false => num_others += usize::from(!goes_on(line)),
         }
     }
     let is = |percent: usize| num * 100 >= (num + num_others) * percent;
@@ -262,6 +268,8 @@ fn is_enough(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> bool {
         TimeForm::HexEpoch => is(80) && num >= 2,
         TimeForm::Clock => is(70) && num >= 2,
         TimeForm::Untimed => is(80) && (num >= 2 || lines.len() <= 2),
+        // Objects are a format of their own, and stand between lines of another one here.
+        TimeForm::Object => false,
     }
 }
 
@@ -319,43 +327,6 @@ fn first_key(place: Place, lines: &[&[u8]], places: &[Vec<Place>]) -> Option<Vec
         && num_of_key < timed().count()
         && timed().all(is_value);
     is_it.then_some(key)
-}
-
-/// Whether a line goes on with the one before, by its looks.
-fn is_continuation(line: &[u8]) -> bool {
-    const BEGINNINGS: [&[u8]; 18] = [
-        b"at ",
-        b"Caused by",
-        b"Suppressed",
-        b"...",
-        b"Traceback",
-        b"goroutine ",
-        b"panic:",
-        b"File \"",
-        b"--- ",
-        b"#",
-        b"SET ",
-        b"use ",
-        b"}",
-        b")",
-        b"]",
-        b"During handling",
-        b"The above exception",
-        b"stack backtrace",
-    ];
-    let Some(first) = line.first() else {
-        return true;
-    };
-    if first.is_ascii_whitespace() || BEGINNINGS.iter().any(|text| line.starts_with(text)) {
-        return true;
-    }
-    // `java.lang.IllegalStateException: text`.
-    let word = line.split(|byte| matches!(byte, b':' | b' ')).next();
-    word.is_some_and(|word| {
-        [&b"Exception"[..], b"Error", b"Throwable"]
-            .iter()
-            .any(|end| word.ends_with(end))
-    })
 }
 
 /// A variant with its parts.
@@ -446,6 +417,7 @@ fn records(variant: &Variant, lines: &[&[u8]]) -> Vec<(Vec<u8>, usize)> {
                 records.push((line.to_vec(), end));
                 num_lines = 1;
             }
+            (None, _) if is_of_trace(line) => num_lines = MAX_RECORD_LINES,
             (None, Some((record, _))) if num_lines < MAX_RECORD_LINES && !has_day(line) => {
                 record.push(b'\n');
                 record.extend_from_slice(line);
@@ -474,7 +446,7 @@ fn another(layout: &LineLayout, lines: &[&[u8]], places: &[Vec<Place>]) -> Optio
     let is_open = |place: usize| {
         lines
             .get(place)
-            .is_some_and(|line| !layout.begins_record(line) && !is_continuation(line))
+            .is_some_and(|line| !layout.begins_record(line) && !goes_on(line))
     };
     let num_open = (0..lines.len()).filter(|place| is_open(*place)).count();
     let place = best(lines, places, &is_open)?;
@@ -482,7 +454,9 @@ fn another(layout: &LineLayout, lines: &[&[u8]], places: &[Vec<Place>]) -> Optio
         |line: &usize| is_open(*line) && places.get(*line).is_some_and(|p| p.contains(&place));
     let num = (0..lines.len()).filter(is_it).count();
     let is_dated = rank(place.1) < 3;
-    let is_common = num * 2 >= num_open && num * 20 >= lines.len() && num >= 2;
+    // In a short sample, one line that begins with a full date is enough.
+    let is_full = place.0 == 0 && rank(place.1) == 1 && num == num_open;
+    let is_common = num * 2 >= num_open && num * 20 >= lines.len() && (num >= 2 || is_full);
     if !is_common || is_dated != layout.is_dated() {
         return None;
     }

@@ -238,13 +238,17 @@ pub(super) fn in_message(message: &str) -> Option<Cow<'static, str>> {
 
 /// Returns the level with which a message begins as no sentence does: `error: text`, `Warning: text`, `[error] text`,
 /// `(EE) text`.
-pub(super) fn at_start(message: &str) -> Option<Cow<'static, str>> {
+pub(crate) fn at_start(message: &str) -> Option<Cow<'static, str>> {
     if let [b'(', pair @ .., b')'] = message.as_bytes().get(..4).unwrap_or_default() {
         return of_pair(pair).map(Cow::Borrowed);
     }
     let (rest, close) = match message.strip_prefix('[') {
         Some(rest) => (rest, ']'),
-        None => (message, ':'),
+        // `##[error]text`, as GitHub's and Azure's pipelines write it.
+        None => match message.strip_prefix("##[") {
+            Some(rest) => (rest, ']'),
+            None => (message, ':'),
+        },
     };
     let len = rest
         .bytes()
@@ -253,6 +257,24 @@ pub(super) fn at_start(message: &str) -> Option<Cow<'static, str>> {
     let (word, after) = rest.split_at_checked(len)?;
     let is_it = after.starts_with(close) && sureness(word.as_bytes()) == Some(Sureness::Sure);
     is_it.then(|| normal(word))
+}
+
+/// Returns the level behind the pairs with which a message begins: `request_id=F1 user=7 [error] text`, as Elixir's console
+/// writes it.
+pub(super) fn behind_pairs(message: &str) -> Option<Cow<'static, str>> {
+    const MAX_PAIRS: usize = 8;
+    let mut rest = message;
+    for _ in 0..MAX_PAIRS {
+        let (pair, after) = rest.split_once(' ')?;
+        let (key, _) = pair.split_once('=')?;
+        let is_key = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+        (!key.is_empty() && key.bytes().all(is_key)).then_some(())?;
+        if after.starts_with('[') {
+            return at_start(after);
+        }
+        rest = after;
+    }
+    None
 }
 
 /// Where the level of `Init Session:0x7f <INFO> text` stands.
@@ -309,11 +331,19 @@ fn in_code(message: &str) -> Option<&'static str> {
     OF_SYSLOG.get(severity).copied()
 }
 
-/// Where the level of `level=info msg="text"` stands.
+/// Where the level of `level=info msg="text"` stands, and of `{"level":"info","msg":"text"}`.
 fn in_pairs(text: &[u8]) -> Option<std::ops::Range<usize>> {
-    const KEYS: [&[u8]; 4] = [b"level=", b"lvl=", b"severity=", b"loglevel="];
+    const KEYS: [&[u8]; 6] = [
+        b"level=",
+        b"lvl=",
+        b"severity=",
+        b"loglevel=",
+        b"\"level\":",
+        b"\"severity\":",
+    ];
     let line = text.split(|byte| *byte == b'\n').next()?;
-    let begins = |place: usize| place == 0 || line.get(place - 1) == Some(&b' ');
+    let begins =
+        |place: usize| place == 0 || matches!(line.get(place - 1), Some(b' ' | b'{' | b','));
     let place_of = |key: &&[u8]| {
         let mut places = memchr::memmem::find_iter(line, key);
         places
@@ -321,6 +351,7 @@ fn in_pairs(text: &[u8]) -> Option<std::ops::Range<usize>> {
             .map(|place| place + key.len())
     };
     let start = KEYS.iter().find_map(place_of)?;
+    let start = start + usize::from(line.get(start) == Some(&b' '));
     let start = start + usize::from(line.get(start) == Some(&b'"'));
     let value = line.get(start..)?;
     let len = value

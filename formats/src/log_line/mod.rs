@@ -24,9 +24,10 @@ mod tests;
 pub(crate) mod time;
 mod votes;
 
+pub(crate) use element::goes_on;
 pub use known::HEAD_WORDS;
 pub(crate) use known::{begins_journal, event};
 pub(crate) use layout::LineLayout;
 pub(crate) use learn::learn_from;
-pub(crate) use level::is_level;
+pub(crate) use level::{at_start as level_at_start, is_level};
 pub(crate) use parse::without_colours;

@@ -169,8 +169,11 @@ fn add_found(
     let told = match head.found.has_level() {
         true => None,
         false if head.has_level_in_pairs => level::in_message(message),
-        false if head.may_tell_level => level::at_start(message),
-        false => None,
+        false => {
+            let at_start = head.may_tell_level.then(|| level::at_start(message));
+            // Other records may have their level where this one has pairs.
+            at_start.flatten().or_else(|| level::behind_pairs(message))
+        }
     };
     if let Some(level) = told {
         members.string("level", &level);

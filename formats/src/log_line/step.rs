@@ -33,6 +33,8 @@ pub(super) enum Shape {
     Source,
     /// Any word.
     Word,
+    /// A word that some records lack before their level: `alice@shop ERROR:  text`, `LOG:  text`.
+    User,
     /// Any element whatever.
     Any,
 }
@@ -153,6 +155,7 @@ fn fits(shape: Shape, text: &[u8], element: &Element) -> bool {
         Shape::Any => true,
         Shape::Group => !is_bare,
         Shape::Word => is_bare && is_word(word),
+        Shape::User => is_bare && is_word(word) && !is_level_tag(word, element),
         Shape::Level => is_level(word, element),
         Shape::Letter => is_bare && is_letter(word),
         Shape::Mark => is_bare && is_mark(word),
@@ -161,6 +164,13 @@ fn fits(shape: Shape, text: &[u8], element: &Element) -> bool {
         Shape::Source => is_source(word),
         Shape::PhpLevel | Shape::Verbosity => false,
     }
+}
+
+/// Whether an element is a level in capitals with a colon behind it.
+pub(super) fn is_level_tag(word: &[u8], element: &Element) -> bool {
+    element.tail == Some(b':')
+        && word.iter().all(u8::is_ascii_uppercase)
+        && level::sureness(word).is_some()
 }
 
 /// What Samba writes behind a time.
@@ -291,6 +301,7 @@ fn note_logger(word: &[u8], element: &Element, found: &mut Found) {
     // `cpu1:12346)WARNING: NFS: 12: text`.
     let is_level = word.iter().all(u8::is_ascii_uppercase)
         && level::sureness(word) == Some(level::Sureness::Sure);
+    let is_level = is_level || is_level_tag(word, element);
     let field = match is_level && element.open.is_none() && !found.has_level() {
         true => Field::Level,
         false => Field::Logger,

@@ -10,7 +10,7 @@ use super::element::{
 };
 use super::known::lambda;
 use super::naming::{self, Values};
-use super::step::{Found, Meaning, Shape, Step, php_level, take, verbosity};
+use super::step::{Found, Meaning, Shape, Step, is_level_tag, php_level, take, verbosity};
 
 /// More parts have no head.
 const MAX_STEPS: usize = 12;
@@ -120,7 +120,7 @@ fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
             }
             Weight::Head => !is_unknown,
             Weight::Near if num_words == 0 => true,
-            Weight::Near => num_words <= 2 && !is_of_sentence(part, voted, num_kept),
+            Weight::Near => num_words <= 2 && !is_of_sentence(voted, place, num_kept),
             Weight::Word => false,
         };
         match is_kept {
@@ -137,11 +137,21 @@ fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
     num_kept
 }
 
-/// Whether a part behind words ends a sentence: a word before a gap, or a second one with a colon.
-fn is_of_sentence(part: &Voted, voted: &[Voted], num_kept: usize) -> bool {
+/// Whether a part behind words ends a sentence: a word before a gap, a second one with a colon, or the last word of
+/// several between bars.
+fn is_of_sentence(voted: &[Voted], place: usize, num_kept: usize) -> bool {
+    let Some(part) = voted.get(place) else {
+        return false;
+    };
     let is_name = |part: &Voted| matches!(part.class, Class::Tag | Class::Dotted);
     match part.class {
-        Class::Column => !part.is_barred,
+        // `|failed for 7|System.Exception: text`.
+        Class::Column | Class::Number if part.is_barred => {
+            let mut between = voted.get(num_kept..place).unwrap_or_default().iter();
+            voted.iter().take(num_kept).any(|kept| kept.is_barred)
+                && between.any(|word| !word.is_barred && word.shape != Shape::Group)
+        }
+        Class::Column => true,
         Class::Tag => voted.iter().take(num_kept).any(is_name),
         _ => false,
     }
@@ -179,11 +189,18 @@ fn vote(records: &[(&[u8], usize)], voted: &[Voted], has_level: bool) -> Option<
     let before = Before {
         has_level: has_level || voted.iter().any(is_level),
         is_empty: voted.is_empty(),
+        has_word: voted.iter().any(|part| part.shape == Shape::Word),
+        num_needed: match voted.last() {
+            // Shorter records have none behind their words.
+            Some(part) if part.shape == Shape::Word => records.len(),
+            _ => num,
+        },
     };
     let (shape, weight, class) = decide(&counts, num, &elements, before)?;
     let is_of = |element: &Element, found: Class| match shape {
         Shape::Group => element.open.is_some(),
         Shape::Word => element.open.is_none() && found != Class::Mark,
+        Shape::User => element.open.is_none() && !matches!(found, Class::Mark | Class::Level),
         _ => found == class,
     };
     let values = elements.iter().filter(|(_, e, c)| is_of(e, *c));
@@ -210,6 +227,9 @@ struct Before {
     has_level: bool,
     /// True if the part is the first one.
     is_empty: bool,
+    has_word: bool,
+    /// Number of records most of which must have a second level.
+    num_needed: usize,
 }
 
 fn decide(
@@ -221,7 +241,11 @@ fn decide(
     let count = |class: Class| counts.get(&class).copied().unwrap_or(0);
     let is = |part: usize, percent: usize| part * 100 >= num * percent;
     // A second one is a word of what is told, unless all have it.
-    if is(count(Class::Level), if before.has_level { 95 } else { 50 }) {
+    let is_level = match before.has_level {
+        true => count(Class::Level) * 100 >= before.num_needed * 95,
+        false => is(count(Class::Level), 50),
+    };
+    if is_level {
         return Some((Shape::Level, Weight::Head, Class::Level));
     }
     if is(count(Class::Letter), 90) {
@@ -241,7 +265,12 @@ fn decide(
         return Some((Shape::Source, Weight::Near, Class::Source));
     }
     let groups = elements.iter().filter(|(_, e, _)| e.open.is_some()).count();
-    if is(groups, 80) {
+    // A second level that only some have is no group of the others.
+    let is_second = |class: Class| before.has_level && class == Class::Level;
+    let named = elements
+        .iter()
+        .filter(|(_, e, class)| e.open.is_some() && !is_second(*class));
+    if is(named.count(), 80) {
         return Some((Shape::Group, Weight::Head, Class::Group));
     }
     if is(count(Class::Tag), 80) {
@@ -252,7 +281,8 @@ fn decide(
             let word = text.get(e.inside.clone()).unwrap_or_default();
             *class == Class::Number && (e.is_column || e.tail.is_some() || word.contains(&b'#'))
         };
-        let weight = match is(elements.iter().filter(is_dressed).count(), 90) {
+        let is_told = is(elements.iter().filter(has_pairs).count(), 60);
+        let weight = match is(elements.iter().filter(is_dressed).count(), 90) && !is_told {
             true => Weight::Near,
             false => Weight::Word,
         };
@@ -262,7 +292,17 @@ fn decide(
     if !is(words, 90) {
         return None;
     }
-    Some(decide_word(counts, num, elements))
+    Some(decide_word_or_user(counts, num, elements, before))
+}
+
+/// Whether pairs follow a part: `started      port=8080` is what is told, and its pairs.
+fn has_pairs((text, element, _): &&(&[u8], Element, Class)) -> bool {
+    let rest = text.get(element.next..).unwrap_or_default();
+    let len = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
+    let len = len.count();
+    len > 0 && rest.get(len) == Some(&b'=')
 }
 
 /// Decides how sure it is that words with a colon are names; nothing if they are keys of what is told.
@@ -299,6 +339,26 @@ fn decide_tag(num: usize, elements: &Elements<'_>) -> Option<(Shape, Weight, Cla
     Some((Shape::Tag, weight, Class::Tag))
 }
 
+/// Decides as [`decide_word`]; a word in whose place some records have their level may be absent.
+fn decide_word_or_user(
+    counts: &BTreeMap<Class, usize>,
+    num: usize,
+    elements: &Elements<'_>,
+    before: Before,
+) -> (Shape, Weight, Class) {
+    let (shape, weight, class) = decide_word(counts, num, elements);
+    let is_tag = |(text, e, _): &&(&[u8], Element, Class)| {
+        is_level_tag(text.get(e.inside.clone()).unwrap_or_default(), e)
+    };
+    let has_tags = elements.iter().filter(is_tag).count() * 20 >= num;
+    let may_be_absent = class == Class::Word && has_tags && !before.has_level && !before.has_word;
+    (
+        if may_be_absent { Shape::User } else { shape },
+        weight,
+        class,
+    )
+}
+
 /// Decides which kind of word a part is that is one in most records.
 fn decide_word(
     counts: &BTreeMap<Class, usize>,
@@ -319,15 +379,6 @@ fn decide_word(
         return (Shape::Word, Weight::Head, Class::Tag);
     }
     let columns = elements.iter().filter(|(_, e, _)| e.is_column).count();
-    // `started      port=8080`: what is told, and its pairs.
-    let has_pairs = |(text, e, _): &&(&[u8], Element, Class)| {
-        let rest = text.get(e.next..).unwrap_or_default();
-        let len = rest
-            .iter()
-            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_');
-        let len = len.count();
-        len > 0 && rest.get(len) == Some(&b'=')
-    };
     let columns = match is(elements.iter().filter(has_pairs).count(), 60) {
         true => 0,
         false => columns,

@@ -13,6 +13,7 @@ use std::net::IpAddr;
 use crate::failure::Failure;
 use crate::json::Object;
 use crate::log_line::event::Event;
+use crate::log_line::level_at_start;
 use crate::log_line::time::{DateForm, Reading, Reference, TimeForm, read};
 use crate::time;
 
@@ -77,7 +78,7 @@ pub(crate) fn parse(
     }
     match rest.strip_prefix("1 ") {
         Some(rest) if priority.is_some() => rfc5424(rest, &mut object)?,
-        _ => rfc3164(rest, reference, &mut object)?,
+        _ => rfc3164(rest, reference, priority.is_some(), &mut object)?,
     }
     object.end();
     Ok(())
@@ -258,7 +259,12 @@ fn is_own_tag(word: &str) -> bool {
     !name.is_empty() && !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn rfc3164(text: &str, reference: &Reference<'_>, object: &mut Object<'_>) -> Result<(), Failure> {
+fn rfc3164(
+    text: &str,
+    reference: &Reference<'_>,
+    has_priority: bool,
+    object: &mut Object<'_>,
+) -> Result<(), Failure> {
     let expected = || Failure::format("expected a time such as `Oct 11 22:14:15` before the host");
     let (timestamp, rest) = old_header(text, reference).ok_or_else(expected)?;
     let event = rest.split_once(' ').and_then(|(_, rest)| Event::of(rest));
@@ -302,6 +308,10 @@ fn rfc3164(text: &str, reference: &Reference<'_>, object: &mut Object<'_>) -> Re
         _ => rest,
     };
     let message = message.strip_prefix(' ').unwrap_or(message);
+    // A file has no priorities, and daemons write `error: text`.
+    if let Some(level) = level_at_start(message).filter(|_| !has_priority) {
+        object.string("level", &level);
+    }
     if !message.is_empty() {
         object.string("message", message);
     }

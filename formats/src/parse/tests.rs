@@ -609,3 +609,74 @@ fn a_tag_is_no_host_of_syslog() {
         }),
     );
 }
+
+#[test]
+fn blanks_behind_the_last_value_of_the_w3c_are_none() {
+    let text = "#Version: 1.5\r\n#Fields: date time action src-ip path pid\r\n\r\n\
+                2024-05-01 10:00:01 ALLOW 10.0.0.1 SEND 400 \r\n2024-05-01 10:00:02 DROP 10.0.0.2  RECEIVE 401\r\n";
+    let recognised = recognise(text.as_bytes(), true);
+    assert_eq!(recognised.format, Format::W3c);
+    let read = crate::tests::read(text.as_bytes(), recognised, &year_2024(), usize::MAX);
+    let short: Vec<String> = read
+        .into_iter()
+        .filter(|doc| doc != &Err("wrong_number_of_values"))
+        .map(|doc| {
+            let doc = doc.unwrap();
+            format!("{} {} {}", doc["timestamp"], doc["path"], doc["pid"])
+        })
+        .collect();
+    assert_eq!(
+        short,
+        [
+            "\"2024-05-01T10:00:01Z\" \"SEND\" 400",
+            "\"2024-05-01T10:00:02Z\" \"RECEIVE\" 401"
+        ]
+    );
+}
+
+#[test]
+fn names_of_the_w3c_before_other_lines_make_no_table() {
+    let text = "#Fields: date time action\n2024-05-01 10:00:01 one two three four\n2024-05-01 10:00:02 five six seven\n";
+    assert_eq!(recognise(text.as_bytes(), true).format, Format::Log);
+    let names = "#Version: 1.0\n#Fields: date time action\n";
+    assert_eq!(recognise(names.as_bytes(), true).format, Format::W3c);
+}
+
+#[test]
+fn flow_logs_are_recognised_without_their_names() {
+    let text = "2 123456789010 eni-1235b8ca0 172.31.16.139 172.31.16.21 20641 22 6 20 4249 1714557600 1714557660 ACCEPT OK\n\
+                2 123456789010 eni-1235b8ca0 - - - - - - - 1714557600 1714557660 - NODATA\n";
+    let recognised = recognise(text.as_bytes(), true);
+    assert_eq!(recognised.format, Format::VpcFlow);
+    let read = crate::tests::read(text.as_bytes(), recognised, &year_2024(), usize::MAX);
+    assert_eq!(read[0].as_ref().unwrap()["srcport"], 20_641);
+    assert_eq!(read[1].as_ref().unwrap()["log_status"], "NODATA");
+    let others = "2 123456789010 abc 1 2 3 4 5 6 7 8 9 ACCEPT OK\n".repeat(3);
+    assert_ne!(recognise(others.as_bytes(), true).format, Format::VpcFlow);
+}
+
+#[test]
+fn daemons_name_the_level_in_files_of_syslog() {
+    let doc = |text: &str| {
+        let read = read_text(Format::Syslog, text);
+        read.into_iter().next().unwrap().unwrap()
+    };
+    let level = |text: &str| doc(text)["level"].clone();
+    assert_eq!(
+        level("May  1 10:00:01 host sshd[7]: error: PAM: failure"),
+        "ERROR"
+    );
+    assert_eq!(
+        level("May  1 10:00:01 host sshd[7]: fatal: no matching cipher"),
+        "FATAL"
+    );
+    assert_eq!(
+        level("May  1 10:00:01 host sshd[7]: Accepted password: error"),
+        Value::Null
+    );
+    // A priority says it already.
+    assert_eq!(
+        level("<34>May  1 10:00:01 host sshd[7]: error: PAM: failure"),
+        Value::Null
+    );
+}

@@ -71,6 +71,32 @@ pub(crate) fn is_header(line: &str) -> bool {
     num_known >= 2 && !line.contains([',', ';', '"', '{'])
 }
 
+/// Returns whether a line has the values of version 2 in the default format, as CloudWatch keeps them without their names.
+pub(crate) fn is_flow(line: &str) -> bool {
+    let values: Vec<&str> = line.split_ascii_whitespace().collect();
+    let [
+        version,
+        account,
+        interface,
+        _,
+        _,
+        numbers @ ..,
+        action,
+        status,
+    ] = values.as_slice()
+    else {
+        return false;
+    };
+    let is_number = |value: &&str| *value == "-" || value.bytes().all(|byte| byte.is_ascii_digit());
+    values.len() == DEFAULT.len()
+        && *version == "2"
+        && (account.len() == 12 || *account == "unknown")
+        && interface.starts_with("eni-")
+        && numbers.iter().all(is_number)
+        && matches!(*action, "ACCEPT" | "REJECT" | "-")
+        && matches!(*status, "OK" | "NODATA" | "SKIPDATA")
+}
+
 pub(crate) fn parse(text: &str, columns: &[Column], out: &mut Vec<u8>) -> Result<(), Failure> {
     let values: Vec<&str> = text.split_ascii_whitespace().collect();
     let num_columns = match columns.len() {

@@ -112,7 +112,7 @@ impl Format {
                  number of lines",
                 "an object",
             ),
-            Format::JsonArray => ("arrays of objects", "an element"),
+            Format::JsonArray => ("arrays of objects, and `features` of GeoJSON", "an element"),
             Format::CloudTrail => ("`{\"Records\": [ … ]}`", "an element"),
             Format::OtlpJson => (
                 "`{\"resourceLogs\": [ … ]}`, as the OpenTelemetry Collector writes it",
@@ -135,7 +135,10 @@ impl Format {
                 "a line",
             ),
             Format::CloudFrontJson => ("CloudFront's standard logs as JSON", "a line"),
-            Format::VpcFlow => ("AWS's VPC flow logs, with their first line", "a line"),
+            Format::VpcFlow => (
+                "AWS's VPC flow logs, with their first line; of version 2 also without it",
+                "a line",
+            ),
             Format::Syslog => ("RFC 5424, RFC 3164, and rsyslog's files", "a line"),
             Format::Logfmt => ("`key=value key=\"another value\"`", "a line"),
             Format::Log => (

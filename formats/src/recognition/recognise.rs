@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use crate::container;
-use crate::cut::without_nuls;
+use crate::cut::{is_collection, without_nuls};
 use crate::json::read_json;
 use crate::layout::Hints;
 use crate::log_line;
@@ -130,7 +130,9 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     let trimmed = beginning.trim_ascii_start();
     match trimmed.first() {
         None => return of(Format::Ndjson),
-        Some(b'{') => return of(of_objects(trimmed)),
+        Some(b'{') if !begins_lines_with_times(beginning, is_whole) => {
+            return of(of_objects(trimmed));
+        }
         Some(b'[') if is_array(trimmed) => return of(Format::JsonArray),
         _ => {}
     }
@@ -141,6 +143,9 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     };
     if let Some(format) = of_single_lines(&lines) {
         return of(format);
+    }
+    if lines.iter().any(|line| is_json_object(line)) {
+        return of(of_mixed(beginning, is_whole));
     }
     let hints = Hints::default();
     if most(&|line| parse::alb::parse(line, &mut Vec::new()).is_ok()) {
@@ -187,12 +192,14 @@ fn of_single_lines(lines: &[String]) -> Option<Format> {
     {
         return Some(Format::Zeek);
     }
-    if lines.iter().any(|line| line.starts_with("#Fields:")) {
+    if parse::tables::w3c::is_readable(lines) {
         return Some(Format::W3c);
     }
-    if lines
-        .first()
-        .is_some_and(|line| parse::vpc_flow::is_header(line))
+    let num_flows = lines.iter().filter(|line| parse::vpc_flow::is_flow(line));
+    if num_flows.count() * 10 >= lines.len() * 9
+        || lines
+            .first()
+            .is_some_and(|line| parse::vpc_flow::is_header(line))
     {
         return Some(Format::VpcFlow);
     }
@@ -202,10 +209,27 @@ fn of_single_lines(lines: &[String]) -> Option<Format> {
     {
         return Some(Format::Log);
     }
-    if lines.iter().any(|line| is_json_object(line)) {
-        return Some(Format::Ndjson);
-    }
     None
+}
+
+/// Returns whether the first line is an object, and most others are lines with a time.
+fn begins_lines_with_times(beginning: &[u8], is_whole: bool) -> bool {
+    let lines = lines(beginning, is_whole);
+    lines.len() > 1
+        && lines.first().is_some_and(|line| is_json_object(line))
+        && of_mixed(beginning, is_whole) == Format::Log
+}
+
+/// Returns the format of lines some of which are objects: what most of them are. Without a time in the others, each of
+/// them is shown as no object.
+fn of_mixed(beginning: &[u8], is_whole: bool) -> Format {
+    let lines = sample_lines(beginning, is_whole);
+    let num_objects = lines.iter().filter(|line| is_json_object(line)).count();
+    let is_log = num_objects * 2 < lines.len() && log_line::learn_from(&lines).is_some();
+    match is_log {
+        true => Format::Log,
+        false => Format::Ndjson,
+    }
 }
 
 /// Returns the first complete lines that are not blank.
@@ -237,6 +261,9 @@ fn first_lines(beginning: &[u8], is_whole: bool, max_lines: usize) -> Vec<String
 
 /// Returns the format of JSON that begins with `{`.
 fn of_objects(text: &[u8]) -> Format {
+    if is_collection(text) {
+        return Format::JsonArray;
+    }
     for (format, name) in [
         (Format::CloudTrail, "\"Records\""),
         (Format::CloudTrail, "\"records\""),

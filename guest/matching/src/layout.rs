@@ -10,6 +10,7 @@
 mod column;
 
 use std::io;
+use std::ops::Range;
 
 use tantivy_common::file_slice::FileSlice;
 use tantivy_common::{HasLen, OwnedBytes};
@@ -32,12 +33,12 @@ fn tail(file: &FileSlice, end: usize, len: usize) -> io::Result<OwnedBytes> {
     file.read_bytes_slice(start..end)
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> io::Result<u32> {
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> io::Result<u32> {
     let found = bytes.get(at..).and_then(<[u8]>::first_chunk);
     found.copied().map(u32::from_le_bytes).ok_or_else(damaged)
 }
 
-fn u64_at(bytes: &[u8], at: usize) -> io::Result<u64> {
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> io::Result<u64> {
     let found = bytes.get(at..).and_then(<[u8]>::first_chunk);
     found.copied().map(u64::from_le_bytes).ok_or_else(damaged)
 }
@@ -56,27 +57,51 @@ fn varint(rest: &mut &[u8]) -> io::Result<u64> {
     Err(damaged())
 }
 
+/// Part of a file of several fields.
+pub(crate) struct FieldPart {
+    pub(crate) field: u32,
+    /// Place among the parts of the field.
+    pub(crate) ord: u64,
+    pub(crate) bytes: Range<usize>,
+}
+
 /// Checks that the parts of a file of several fields lie within it.
 ///
 /// # Errors
 /// A part lies outside, or the file cannot be read.
 pub fn check_fields(file: &FileSlice) -> io::Result<()> {
+    parts_of(file).map(drop)
+}
+
+/// Returns the parts of a file of several fields, in their order.
+///
+/// # Errors
+/// A part lies outside, or the file cannot be read.
+pub(crate) fn parts_of(file: &FileSlice) -> io::Result<Vec<FieldPart>> {
     let footer_len = u32_at(&tail(file, file.len(), 4)?, 0)?;
     let footer_len = usize::try_from(footer_len).map_err(|_| damaged())?;
     let footer_end = file.len() - 4;
     let footer = tail(file, footer_end, footer_len)?;
-    let content_len = (footer_end - footer_len) as u64;
+    let content_len = footer_end - footer_len;
     let mut rest = footer.as_slice();
-    let mut offset = 0_u64;
+    let mut offset = 0;
+    let mut parts: Vec<FieldPart> = Vec::new();
     for _ in 0..varint(&mut rest)? {
-        let more = varint(&mut rest)?;
-        offset = offset.checked_add(more).ok_or_else(damaged)?;
-        let (_, behind) = rest.split_first_chunk::<4>().ok_or_else(damaged)?;
+        let more = usize::try_from(varint(&mut rest)?).map_err(|_| damaged())?;
+        offset = more.checked_add(offset).ok_or_else(damaged)?;
+        let (field, behind) = rest.split_first_chunk::<4>().ok_or_else(damaged)?;
         rest = behind;
-        varint(&mut rest)?;
+        if let Some(last) = parts.last_mut() {
+            last.bytes.end = offset;
+        }
+        parts.push(FieldPart {
+            field: u32::from_le_bytes(*field),
+            ord: varint(&mut rest)?,
+            bytes: offset..content_len,
+        });
     }
     match offset <= content_len {
-        true => Ok(()),
+        true => Ok(parts),
         false => Err(damaged()),
     }
 }

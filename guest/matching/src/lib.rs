@@ -17,7 +17,7 @@
 //! function, a WebAssembly compiler would run out of registers and keep counters in memory.
 //!
 //! This crate reads the bytes of tantivy's posting lists, and positions in a format of its own. It
-//! knows no terms, fields or queries.
+//! knows no queries. [`add_words`] shows a segment's files with words that they lack.
 
 #![cfg_attr(
     not(test),
@@ -30,6 +30,7 @@
     )
 )]
 
+mod added;
 mod bits;
 mod kernels;
 mod layout;
@@ -39,6 +40,7 @@ mod occurrences;
 mod phrase;
 mod positions;
 
+pub use added::{AddedDoc, AddedWord, PatchedFile, SourceFile, WithWords, add_words, append_lists};
 pub use bits::{Bits, WINDOW_LEN, list};
 pub use layout::{ColumnKind, check_column, check_columns, check_fields};
 pub use list::{PostingList, Recorded, check_postings};

@@ -22,10 +22,11 @@ impl Api {
         let mut segments = path.split('/').filter(|segment| !segment.is_empty());
         match [segments.next(), segments.next(), segments.next()] {
             [Some("api"), Some("v1"), Some("_elastic")] => Self::Elasticsearch,
-            [
-                Some("api" | "health" | "metrics" | "openapi.json" | "v1"),
-                ..,
-            ] => Self::Quickwit,
+            [Some("api"), Some("v1"), _]
+            | [Some("health"), Some("livez" | "readyz"), _]
+            | [Some("openapi.json"), ..] => Self::Quickwit,
+            // An index may have the name of any other first part, and words that begin with `_` follow it.
+            [Some("v1"), Some(second), _] if !second.starts_with('_') => Self::Quickwit,
             _ => Self::Elasticsearch,
         }
     }

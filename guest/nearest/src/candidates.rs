@@ -86,7 +86,8 @@ impl Candidates {
     /// Returns the candidates in the order of their splits and places, each document once.
     pub fn into_places(self) -> Vec<Candidate> {
         let mut candidates = self.heap.into_vec();
-        candidates.sort_unstable_by_key(|of| (of.split, of.doc, Reverse(of.closeness.to_bits())));
+        let place = |of: &Candidate| (of.split, of.doc, Reverse(of.closeness.to_bits()));
+        canter_sorting::sort_by(&mut candidates, |one, other| place(one).cmp(&place(other)));
         candidates.dedup_by_key(|candidate| (candidate.split, candidate.doc));
         candidates
     }

@@ -29,7 +29,7 @@ pub struct Effort {
 /// Chooses clusters, the closest first. The result is sorted by split and cluster, so that neighbours in the file
 /// are neighbours in it.
 pub fn choose(mut clusters: Vec<RankedCluster>, effort: Effort) -> Vec<RankedCluster> {
-    clusters.sort_unstable_by(|one, other| {
+    canter_sorting::sort_by(&mut clusters, |one: &RankedCluster, other| {
         let closer = other.closeness.total_cmp(&one.closeness);
         closer.then((one.split, one.cluster).cmp(&(other.split, other.cluster)))
     });
@@ -44,6 +44,8 @@ pub fn choose(mut clusters: Vec<RankedCluster>, effort: Effort) -> Vec<RankedClu
         num += 1;
     }
     clusters.truncate(num);
-    clusters.sort_unstable_by_key(|cluster| (cluster.split, cluster.cluster));
+    canter_sorting::sort_by(&mut clusters, |one: &RankedCluster, other| {
+        (one.split, one.cluster).cmp(&(other.split, other.cluster))
+    });
     clusters
 }

@@ -25,7 +25,7 @@ pub struct Nearest {
 impl Nearest {
     /// Sorts by score, best first, then by split and document, and keeps `k` of them.
     pub fn best(mut found: Vec<Self>, k: usize) -> Vec<Self> {
-        found.sort_unstable_by(|one, other| {
+        canter_sorting::sort_by(&mut found, |one: &Self, other| {
             let better = other.score.total_cmp(&one.score);
             better.then((one.split, one.doc).cmp(&(other.split, other.doc)))
         });
@@ -59,8 +59,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Returns the clusters with the closeness of their centroids. The one of a field without codes is closer than any
-    /// other: all of its vectors are compared.
+    /// Returns the number of the split.
+    pub fn split(&self) -> usize {
+        self.split
+    }
+
+    /// Returns the clusters with the closeness of their centroids. That of a field with one cluster is closer than any
+    /// other: its centroid, the mean of all vectors, says nothing of the nearest.
     pub fn clusters(&self) -> Vec<RankedCluster> {
         let space = self.field.shape().similarity.space();
         let ranked = |(cluster, closeness)| RankedCluster {
@@ -69,7 +74,7 @@ impl<'a> Search<'a> {
             cluster,
             num_vectors: self.field.num_vectors_of(cluster),
         };
-        if self.field.shape().codes.is_none() {
+        if self.field.num_clusters() == 1 {
             return vec![ranked((0, f32::INFINITY))];
         }
         let closeness = self

@@ -36,7 +36,13 @@ struct State {
     next_id: u64,
     demand: Demand,
     slots: BTreeMap<u64, Slot>,
+    /// Manifests and heads by object and offset, if the session needs them more than once.
+    kept: Option<BTreeMap<(String, u64), OwnedBytes>>,
+    num_kept_bytes: usize,
 }
+
+/// Maximum number of bytes of heads that a session keeps.
+const MAX_KEPT_BYTES: usize = 16 << 20;
 
 #[derive(Default)]
 struct Slot {
@@ -173,6 +179,33 @@ impl Exchange {
                 kind: FetchErrorKind::Protocol,
                 message: "the host answered a read as a cache lookup".to_owned(),
             }),
+        }
+    }
+
+    /// Keeps manifests and heads from now on: several searches of one session see the same index, and read it once.
+    pub(crate) fn keep_reads(&self) {
+        self.lock().kept.get_or_insert_default();
+    }
+
+    /// Returns what was kept of an object.
+    pub(crate) fn kept(&self, object: &str, offset: u64) -> Option<OwnedBytes> {
+        let key = (format!("{}{object}", self.prefix), offset);
+        self.lock().kept.as_ref()?.get(&key).cloned()
+    }
+
+    /// Keeps bytes of an object, which are sound, if this session keeps any; `always` or as long as there is room.
+    pub(crate) fn keep(&self, object: &str, offset: u64, bytes: &OwnedBytes, always: bool) {
+        let key = (format!("{}{object}", self.prefix), offset);
+        let mut state = self.lock();
+        let num_bytes = state.num_kept_bytes.saturating_add(bytes.len());
+        if !always && num_bytes > MAX_KEPT_BYTES {
+            return;
+        }
+        if let Some(kept) = &mut state.kept {
+            kept.insert(key, bytes.clone());
+            if !always {
+                state.num_kept_bytes = num_bytes;
+            }
         }
     }
 

@@ -62,7 +62,9 @@ pub(super) async fn batches_by_size<'b, 'c>(
     max_bytes: u64,
 ) -> Vec<&'b [&'c Candidate]> {
     let max_bytes = max_bytes / 5 * 3;
-    let bodies = candidates.iter().map(|candidate| body_len(candidate));
+    let bodies = candidates
+        .iter()
+        .map(|candidate| body_len(&candidate.split.entry));
     if bodies.fold(0, u64::saturating_add) <= max_bytes {
         return vec![candidates];
     }
@@ -83,6 +85,14 @@ pub(super) async fn batches_by_size<'b, 'c>(
         .collect()
 }
 
+/// Returns whether the bodies of splits fit into three fifths of `max_bytes` together.
+pub(super) fn are_few_bytes<'e>(
+    entries: impl Iterator<Item = &'e SplitEntry>,
+    max_bytes: u64,
+) -> bool {
+    entries.map(body_len).fold(0, u64::saturating_add) <= max_bytes / 5 * 3
+}
+
 /// Returns ranges of items whose sizes sum to at most `most`; a larger item is a range of its own.
 fn cut(sizes: Vec<u64>, most: u64) -> Vec<Range<usize>> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
@@ -100,8 +110,7 @@ fn cut(sizes: Vec<u64>, most: u64) -> Vec<Range<usize>> {
     ranges
 }
 
-fn body_len(candidate: &Candidate) -> u64 {
-    let entry = &candidate.split.entry;
+fn body_len(entry: &SplitEntry) -> u64 {
     entry.len.saturating_sub(entry.head_len)
 }
 
@@ -158,7 +167,7 @@ fn needed_bytes(candidate: &Candidate) -> u64 {
     let num_bytes = all.fold(0, u64::saturating_add);
     // Misses here need no read: the warmup reads these ranges.
     split.body.take_wanted();
-    num_bytes.min(body_len(candidate))
+    num_bytes.min(body_len(&split.entry))
 }
 
 /// Returns `None` if the dictionary is not resident.

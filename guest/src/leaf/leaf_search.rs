@@ -97,6 +97,7 @@ pub(super) struct LeafSearch<'a> {
     pub(super) identities: BTreeMap<u32, IdentityRange>,
     scan_budget: ScanBudget,
     verify_budget: ScanBudget,
+    pub(super) rare_words_budget: ScanBudget,
 }
 
 impl<'a> LeafSearch<'a> {
@@ -112,6 +113,7 @@ impl<'a> LeafSearch<'a> {
             identities: BTreeMap::new(),
             scan_budget: ScanBudget::of_fields(leaf.question.limits.max_docs_scanned),
             verify_budget: ScanBudget::of_objects(leaf.question.limits.max_docs_verified),
+            rare_words_budget: ScanBudget::of_rare_words(leaf.question.limits.max_docs_scanned),
         })
     }
 

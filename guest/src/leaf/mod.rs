@@ -26,7 +26,7 @@ pub(crate) use partial::{
     general_reason, kind_name,
 };
 pub(crate) use reads::{
-    ScoredTerms, TermCounts, WantedEntries, WantedTerms, find_entries, keep_best, list_columns,
-    near_terms, path_of_column,
+    NearestIn, ScoredTerms, TermCounts, WantedEntries, WantedTerms, find_entries, find_nearest,
+    keep_best, list_columns, near_terms, path_of_column,
 };
 pub(crate) use split::{Frequencies, count_words};

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use canter_aggregations::FromHead;
 use futures_util::future::join_all;
 
+use super::batch::are_few_bytes;
 use super::candidate::Candidate;
 use super::leaf_search::{Leaf, LeafSearch};
 use super::partial::FailedSplit;
-use super::reads::found_paths;
+use super::reads::{RareWordSearch, add_rare_words, found_paths};
 use super::split::aggregate::{build_filters, said_by_head};
 use super::split::times::Within;
 use crate::SearchError;
@@ -20,9 +21,11 @@ impl<'a> LeafSearch<'a> {
     /// splits in one wave.
     pub(super) async fn open(&mut self, splits: Vec<&'a (u32, HeadSource)>) -> Vec<Candidate> {
         let search = &*self;
+        let max_bytes = self.leaf.question.limits.max_resident_bytes;
+        let warms_up = are_few_bytes(splits.iter().map(|(_, source)| &source.entry), max_bytes);
         let opens = splits.iter().map(|(split_ord, source)| {
             let opening = search.indexes.open(source.clone());
-            let work = async move { search.prepare(*split_ord, opening.await?).await };
+            let work = async move { search.prepare(*split_ord, opening.await?, warms_up).await };
             guarded(&source.entry.id, work)
         });
         let opens = join_all(opens).await;
@@ -49,6 +52,7 @@ impl<'a> LeafSearch<'a> {
         &self,
         split_ord: u32,
         mut split: OpenSplit,
+        warms_up: bool,
     ) -> Result<Candidate, SearchError> {
         if self.leaf.question.is_filtered() {
             // The table covers all documents; the reads of a search would reveal those that the caller may not see.
@@ -93,12 +97,8 @@ impl<'a> LeafSearch<'a> {
             }
             built.needs.columns(&split.mapper, order.fast_fields());
         }
-        let lists = self
-            .leaf
-            .aggregations()
-            .map_or(&[][..], |asked| asked.lists());
-        let reads_objects =
-            filters.is_some() && lists.iter().any(|list| list.is_read(&split.mapper));
+        add_rare_words(&mut split, &built.needs, &self.rare_words(warms_up)).await?;
+        let reads_objects = filters.is_some() && self.reads_objects(&split);
         Ok(Candidate {
             split_ord,
             split: Arc::new(split),
@@ -112,5 +112,20 @@ impl<'a> LeafSearch<'a> {
             from_head,
             whole,
         })
+    }
+
+    fn rare_words(&self, warms_up: bool) -> RareWordSearch<'_> {
+        RareWordSearch {
+            budget: &self.rare_words_budget,
+            interrupt: &self.interrupt,
+            warms_up,
+        }
+    }
+
+    /// Returns whether aggregations look at objects in the documents of a split.
+    fn reads_objects(&self, split: &OpenSplit) -> bool {
+        let asked = self.leaf.aggregations();
+        let lists = asked.map_or(&[][..], |asked| asked.lists());
+        lists.iter().any(|list| list.is_read(&split.mapper))
     }
 }

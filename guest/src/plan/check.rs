@@ -9,16 +9,25 @@ use crate::leaf::HitOrder;
 use crate::query::{QueryShape, build_nested, build_query, is_metadata};
 use crate::request::{DateFormat, DistanceKey, Question, Resolved, SortTarget, refuse_ids};
 
-/// Returns the compiled config of the index with this name.
+/// Returns the compiled config of the index with this name, as a question sees it: only Elasticsearch's API may ask for
+/// fields that there are not.
 ///
 /// # Errors
 /// If the config is invalid.
-pub(super) fn mapper_of(file: &ManifestFile, name: &str) -> Result<DocMapper, SearchError> {
+pub(super) fn mapper_of(
+    file: &ManifestFile,
+    name: &str,
+    question: &Question,
+) -> Result<DocMapper, SearchError> {
     let invalid = |error: String| SearchError::data(format!("manifest: index config: {error}"));
     let config: IndexConfig = serde_json::from_value(file.manifest.index_config.clone())
         .map_err(|error| invalid(error.to_string()))?;
     let mapper = DocMapper::new(&config).map_err(|error| invalid(error.to_string()))?;
-    Ok(mapper.named(name))
+    let mapper = mapper.named(name);
+    Ok(match question.elastic {
+        Some(_) => mapper,
+        None => mapper.without_unmapped(),
+    })
 }
 
 /// Validates a question for the index with this name.
@@ -30,7 +39,7 @@ pub(crate) fn check_query(
     name: &str,
     question: &Question,
 ) -> Result<(), SearchError> {
-    let mapper = mapper_of(file, name)?;
+    let mapper = mapper_of(file, name, question)?;
     let resolved = Resolved::of(question, None);
     check_question(question, &resolved, &mapper).map(|_| ())
 }
@@ -93,6 +102,15 @@ fn check_sort(question: &Question, mapper: &DocMapper) -> Result<(), SearchError
             refuse_places(mapper, name, "sort")?;
             refuse_metadata(question, mapper, name, "sort")?;
             require_fast(mapper, name, "sort_by")?;
+            let shown = question.elastic.as_ref();
+            if mapper.is_unmapped(name)
+                && shown.is_some_and(|shown| shown.sorted_by_mapped.contains(name))
+            {
+                return Err(SearchError::invalid(format!(
+                    "No mapping found for [{name}] in order to sort on: the field {name:?} does not exist in this index; \
+                     set unmapped_type, if that is meant"
+                )));
+            }
             let format = question
                 .elastic
                 .as_ref()
@@ -129,6 +147,9 @@ fn refuse_places(mapper: &DocMapper, name: &str, what: &str) -> Result<(), Searc
     match mapper.kind_of(name) {
         Some(FieldKind::GeoPoint(_)) => Err(SearchError::invalid(format!(
             "{what}: {name} has points, which have no order: sort by _geo_distance"
+        ))),
+        Some(FieldKind::Vector(_)) => Err(SearchError::invalid(format!(
+            "{what}: {name} has vectors, which have no order"
         ))),
         Some(FieldKind::Range(_)) => Err(SearchError::invalid(format!(
             "{what}: {name} has ranges, which have no order"

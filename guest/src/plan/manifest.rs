@@ -112,22 +112,27 @@ async fn read_once(
     exchange: &Exchange,
     limits: &Limits,
 ) -> Result<Result<(ManifestFile, OwnedBytes), SearchError>, SearchError> {
-    let bytes = exchange
-        .read(MANIFEST_OBJECT, 0, None, ByteClass::Manifest)
-        .await
-        .map_err(|failure| {
-            let hint = match failure.kind {
-                FetchErrorKind::NotFound => "there is no index here: check the index URI",
-                FetchErrorKind::Denied => "the store refused: check the credentials",
-                _ => "the manifest cannot be read",
-            };
-            let is_missing = failure.kind == FetchErrorKind::NotFound;
-            let mut error = failure.into_search_error(&format!("{MANIFEST_OBJECT}: {hint}"));
-            if is_missing {
-                error.kind = ErrorKind::NotFound;
-            }
-            error
-        })?;
+    let read = match exchange.kept(MANIFEST_OBJECT, 0) {
+        Some(kept) => Ok(kept),
+        None => {
+            exchange
+                .read(MANIFEST_OBJECT, 0, None, ByteClass::Manifest)
+                .await
+        }
+    };
+    let bytes = read.map_err(|failure| {
+        let hint = match failure.kind {
+            FetchErrorKind::NotFound => "there is no index here: check the index URI",
+            FetchErrorKind::Denied => "the store refused: check the credentials",
+            _ => "the manifest cannot be read",
+        };
+        let is_missing = failure.kind == FetchErrorKind::NotFound;
+        let mut error = failure.into_search_error(&format!("{MANIFEST_OBJECT}: {hint}"));
+        if is_missing {
+            error.kind = ErrorKind::NotFound;
+        }
+        error
+    })?;
     if bytes.len() as u64 > limits.max_manifest_bytes {
         return Err(SearchError::new(
             ErrorKind::Limit,
@@ -139,5 +144,8 @@ async fn read_once(
     }
     Ok(ManifestFile::from_bytes(&bytes)
         .map_err(|error| SearchError::data(format!("{MANIFEST_OBJECT}: {error}")))
-        .map(|manifest| (manifest, bytes)))
+        .map(|manifest| {
+            exchange.keep(MANIFEST_OBJECT, 0, &bytes, true);
+            (manifest, bytes)
+        }))
 }

@@ -81,6 +81,8 @@ pub(crate) struct SearchPlan {
     pub(crate) untyped_keys: Vec<String>,
     /// Fields whose unsigned numbers are keys in aggregations.
     pub(crate) unsigned_keys: Vec<String>,
+    /// Date fields of aggregations with the format of their mapping.
+    pub(crate) own_formats: Vec<(String, String)>,
     /// True if the splits can be searched separately without loss.
     pub(crate) divisible: bool,
 }
@@ -280,13 +282,14 @@ pub(crate) async fn plan_search(
     if let (Some(name), Some(id)) = (&question.index_name, config_id) {
         *id = name.as_str().into();
     }
-    let mapper = mapper_of(&file, exchange.index_name())?;
+    let mapper = mapper_of(&file, exchange.index_name(), question)?;
     let time_bounds = bounds_of(question, &file, &mapper);
     let resolved = Resolved::of(question, time_bounds.as_ref());
     let (asked, order) = Asked::new(question, &resolved, &mapper)?;
     let aggregations = question.aggregations.as_ref();
     let untyped_keys = aggregations.map(|asked| asked.parsed().untyped_keys(&mapper));
     let unsigned_keys = aggregations.map(|asked| asked.parsed().unsigned_keys(&mapper));
+    let own_formats = aggregations.map(|asked| asked.parsed().own_formats(&mapper));
     let mut plan = SearchPlan {
         splits: Vec::new(),
         num_splits: file.num_splits(),
@@ -303,6 +306,7 @@ pub(crate) async fn plan_search(
         timestamp_field: mapper.timestamp_field().map(|(_, name)| name.to_owned()),
         untyped_keys: untyped_keys.unwrap_or_default(),
         unsigned_keys: unsigned_keys.unwrap_or_default(),
+        own_formats: own_formats.unwrap_or_default(),
         // Scores need statistics of all splits; hits in time order stop early in one place.
         // A comparison is made by the session that has all terms.
         divisible: !order.is_scored(question)

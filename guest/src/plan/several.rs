@@ -64,6 +64,7 @@ impl SearchPlan {
         canter_sorting::sort(&mut self.untyped_keys);
         self.untyped_keys.dedup();
         self.unsigned_keys.extend(other.unsigned_keys);
+        self.own_formats.extend(other.own_formats);
         take_in(&mut self.known, other.known)
     }
 }

@@ -15,7 +15,8 @@ mod tree;
 
 pub(crate) use build::{
     BuiltQuery, QueryShape, TermAutomaton, any_text, build_for_split, build_nested, build_query,
-    is_metadata, no_words, start_of_texts, text_in, tokenizer_named, word_term, words_in,
+    is_metadata, no_words, start_of_texts, text_in, tokenizer_named, vectors_at, word_term,
+    words_in,
 };
 pub(crate) use dsl::{NAME, edits_of, lucene_expression, parse_dsl, parse_named};
 pub(crate) use grammar::{KqlOptions, parse_kql, parse_query, parse_query_at};
@@ -25,4 +26,6 @@ pub(crate) use required_tags::{RequiredTag, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
 pub(crate) use scan::{Answers, Clause, DocTerms, FieldClause, NestedClause, Scan};
 pub(crate) use time_bounds::{time_bounds, without_time};
-pub(crate) use tree::{AUTO, Alike, Edits, Example, Factor, QueryNode, TypicalWord};
+pub(crate) use tree::{
+    AUTO, Alike, Edits, Example, Factor, FoundIn, Fused, Nearest, QueryNode, TypicalWord,
+};

@@ -19,6 +19,8 @@ pub(crate) struct ElasticHits {
     pub(crate) shows_sort: bool,
     /// Formats of dates among the sort values, by key.
     pub(crate) date_formats: Vec<DateFormat>,
+    /// Fields among the sort keys that must be mapped: those without `unmapped_type`.
+    pub(crate) sorted_by_mapped: Vec<String>,
     /// The score of every hit, where none is computed.
     pub(crate) score: Option<f32>,
     /// Maximum number of hits that are counted; `None` if the number is not shown.

@@ -31,7 +31,7 @@ pub(crate) use resolved::{Resolved, TimeBounds};
 pub(crate) use scroll::{FIRST_PAGE, Scroll, ScrollState, SealedPlace};
 pub(crate) use search_request::SearchRequest;
 pub(crate) use sort::{
-    DistanceKey, MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue,
+    DistanceKey, InPlace, MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue,
 };
 
 /// The name of an index, and the hash of its manifest.

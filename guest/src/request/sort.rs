@@ -102,8 +102,20 @@ pub(crate) struct SortKeySpec {
     /// True if documents without a value come first instead of last.
     #[serde(default)]
     pub(crate) missing_first: bool,
+    /// Number that documents without a value are sorted by, instead of first or last; of dates, milliseconds.
+    #[serde(default)]
+    pub(crate) in_place: Option<InPlace>,
     #[serde(default)]
     pub(crate) mode: SortMode,
+}
+
+/// Number in place of a missing one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum InPlace {
+    /// An integer.
+    Integer(i64),
+    /// The bits of a floating-point number.
+    Bits(u64),
 }
 
 impl SortKeySpec {
@@ -113,13 +125,16 @@ impl SortKeySpec {
             target,
             order,
             missing_first: false,
+            in_place: None,
             mode: SortMode::Nearest,
         }
     }
 }
 
 /// Maximum number of sort keys.
-pub(crate) const MAX_SORT_KEYS: usize = 3;
+pub(crate) const MAX_SORT_KEYS: usize = 8;
+/// Maximum number of sort keys in the notation of Quickwit's API.
+const MAX_SORT_BY_KEYS: usize = 3;
 
 /// Reads `field`, `-field`, `field1,-field2`, `_score`. As in Quickwit a bare name or a `+` sorts
 /// descending, a `-` ascending.
@@ -147,9 +162,9 @@ pub(crate) fn parse_sort_by(text: &str) -> Result<Vec<SortKeySpec>, SearchError>
         };
         keys.push(SortKeySpec::new(target, order));
     }
-    if keys.len() > MAX_SORT_KEYS {
+    if keys.len() > MAX_SORT_BY_KEYS {
         return Err(SearchError::invalid(format!(
-            "sort_by {text:?}: at most {MAX_SORT_KEYS} sort keys are allowed"
+            "sort_by {text:?}: at most {MAX_SORT_BY_KEYS} sort keys are allowed"
         )));
     }
     Ok(keys)

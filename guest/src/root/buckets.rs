@@ -41,6 +41,10 @@ impl RootSearch<'_> {
             partial,
             untyped_keys,
             dialect,
+            match dialect {
+                Dialect::Elasticsearch => &self.facts.own_formats,
+                Dialect::Quickwit => &[],
+            },
             backgrounds,
         )?))
     }

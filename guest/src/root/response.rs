@@ -33,6 +33,8 @@ pub(crate) struct PlanFacts {
     pub(crate) untyped_keys: Vec<String>,
     /// Fields whose unsigned numbers are keys in aggregations.
     pub(crate) unsigned_keys: Vec<String>,
+    /// Date fields of aggregations with the format of their mapping.
+    pub(crate) own_formats: Vec<(String, String)>,
     /// The cache key of the answer, if the host caches answers.
     pub(crate) answer_key: Option<String>,
 }

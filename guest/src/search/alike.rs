@@ -48,15 +48,7 @@ pub(super) async fn with_typical_words(
     if !question.query.has_alike() {
         return Ok(None);
     }
-    let all = Question {
-        pinned: question.pinned.clone(),
-        max_hits: 0,
-        // Every split is planned.
-        list_documents: true,
-        ..Question::of_all(None, question.limits.clone(), question.form)
-    };
-    let (mut plan, _) = plan_all(&all, indexes, exchange).await?;
-    plan.finish(&all)?;
+    let plan = plan_of_all(question, indexes, exchange).await?;
     let search = Search {
         question,
         indexes,
@@ -76,8 +68,26 @@ pub(super) async fn with_typical_words(
     Ok(Some(chosen))
 }
 
+/// Plans a look at every split.
+pub(super) async fn plan_of_all(
+    question: &Question,
+    indexes: &AskedIndexes,
+    exchange: &Exchange,
+) -> Result<SearchPlan, SearchError> {
+    let all = Question {
+        pinned: question.pinned.clone(),
+        max_hits: 0,
+        // Every split is planned.
+        list_documents: true,
+        ..Question::of_all(None, question.limits.clone(), question.form)
+    };
+    let (mut plan, _) = plan_all(&all, indexes, exchange).await?;
+    plan.finish(&all)?;
+    Ok(plan)
+}
+
 /// Returns the compiled configs of a plan's indexes.
-fn mappers_of(plan: &SearchPlan) -> Result<Vec<DocMapper>, SearchError> {
+pub(super) fn mappers_of(plan: &SearchPlan) -> Result<Vec<DocMapper>, SearchError> {
     let compiled = plan.indexes.iter().map(|index| {
         let invalid = |error: String| SearchError::data(format!("manifest: index config: {error}"));
         let config: IndexConfig = serde_json::from_value(index.config.clone())

@@ -7,6 +7,7 @@ use canter_protocol::{Outcome, QueryPlan};
 
 use super::alike::with_typical_words;
 use super::errors::shown;
+use super::nearest::with_nearest;
 use super::planning::{Plan, Planned, exchange_of, make_plan, sources_of};
 use super::whole::carry_out;
 use super::wire::{LeafRequest, RootRequest, partial_to_bytes};
@@ -52,6 +53,8 @@ async fn plan_leaves(
     let exchange = exchange_of(&mut indexes, exchange);
     let chosen = with_typical_words(&question, &indexes, &exchange).await?;
     let question = chosen.unwrap_or(question);
+    let found = with_nearest(&question, &indexes, &exchange).await?;
+    let question = found.unwrap_or(question);
     let plan = match make_plan(&question, &indexes, &exchange).await? {
         Planned::Answered(answer) => return Ok(Searched::Answer(answer)),
         Planned::Open(plan) => *plan,

@@ -14,6 +14,7 @@ mod background;
 mod divided;
 mod errors;
 mod explain;
+mod nearest;
 mod planning;
 mod whole;
 mod wire;

@@ -107,6 +107,7 @@ fn facts_of(
         indexes: plan.indexes.clone(),
         untyped_keys: plan.untyped_keys.clone(),
         unsigned_keys: plan.unsigned_keys.clone(),
+        own_formats: plan.own_formats.clone(),
         answer_key: answer_key.filter(|_| is_whole),
     })
 }

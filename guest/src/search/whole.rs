@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::alike::with_typical_words;
 use super::background::backgrounds;
 use super::errors::shown;
+use super::nearest::with_nearest;
 use super::planning::{Plan, Planned, exchange_of, make_plan, sources_of};
 use crate::SearchError;
 use crate::exchange::Exchange;
@@ -30,6 +31,8 @@ async fn search_all(
     let exchange = exchange_of(&mut indexes, exchange);
     let chosen = with_typical_words(question, &indexes, &exchange).await?;
     let question = chosen.as_ref().unwrap_or(question);
+    let found = with_nearest(question, &indexes, &exchange).await?;
+    let question = found.as_ref().unwrap_or(question);
     match make_plan(question, &indexes, &exchange).await? {
         Planned::Answered(answer) => Ok(answer),
         Planned::Open(plan) => carry_out(*plan, question, &indexes, &exchange).await,

@@ -17,7 +17,7 @@ use super::body::SplitBody;
 use crate::query::{POSITIONS, POSTINGS};
 
 /// The id of every packaged segment, as it appears in file names.
-const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";
+pub(super) const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";
 
 /// The files of one split.
 #[derive(Clone)]

@@ -90,9 +90,7 @@ impl<'a> Documents<'a> {
     /// # Errors
     /// If there is no such document.
     pub(crate) fn range_of(&self, doc: u32) -> Result<Range<u64>, SearchError> {
-        let block = self.index.block_of(doc);
-        let block = block.ok_or_else(|| self.split.error(format!("it has no document {doc}")))?;
-        Ok(self.in_body(&block))
+        Ok(self.in_body(&self.block_of(doc)?))
     }
 
     /// Loads the block of a document alone; readers of many documents load [`Documents::range_of`] each.
@@ -100,13 +98,17 @@ impl<'a> Documents<'a> {
     /// # Errors
     /// If there is no such document, or it cannot be fetched.
     pub(crate) async fn load(&self, doc: u32) -> Result<(), SearchError> {
-        let block = self.index.block_of(doc);
-        let block = block.ok_or_else(|| self.split.error(format!("it has no document {doc}")))?;
+        let block = self.block_of(doc)?;
         let (body, range) = (&self.split.body, self.in_body(&block));
         match block.check.is_own() {
             true => body.load_documents(range, block.check).await,
             false => body.load(range, ByteClass::DocStore).await,
         }
+    }
+
+    fn block_of(&self, doc: u32) -> Result<DocBlock, SearchError> {
+        let block = self.index.block_of(doc);
+        block.ok_or_else(|| self.split.error(format!("it has no document {doc}")))
     }
 
     fn in_body(&self, block: &DocBlock) -> Range<u64> {
@@ -143,8 +145,7 @@ impl<'a> Documents<'a> {
 
     fn open_block(&mut self, doc: u32) -> Result<(), SearchError> {
         let split = self.split;
-        let block = self.index.block_of(doc);
-        let block = block.ok_or_else(|| split.error(format!("it has no document {doc}")))?;
+        let block = self.block_of(doc)?;
         let bytes = resident(&split.body, &self.in_body(&block))?;
         let decoder = match self.decoder.take() {
             Some(decoder) => Ok(decoder),

@@ -1,7 +1,6 @@
 //! An open split: its head decoded, its body arriving block by block, tantivy on top.
 
 mod body;
-mod deleted;
 mod directory;
 mod documents;
 mod door;
@@ -9,10 +8,13 @@ mod identities;
 mod indexes;
 mod open;
 pub(crate) mod partial_cache;
+mod rare_words;
 mod together;
+mod vectors;
 
 pub(crate) use documents::Documents;
 pub(crate) use door::{guard, guarded};
 pub(crate) use identities::{DocIdentities, find_docs};
 pub(crate) use indexes::{Indexes, SearchedIndex};
 pub(crate) use open::{HeadSource, OpenSplit};
+pub(crate) use vectors::{load_vectors, vector_bytes, vector_index, vectors_of};

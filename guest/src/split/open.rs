@@ -1,10 +1,11 @@
 //! From a manifest entry to an open split.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use canter_doc_mapper::{DocMapper, IndexConfig, ReadOnlyDirectory};
+use canter_doc_mapper::{DocMapper, IndexConfig, ReadOnlyDirectory, SegmentFiles};
 use canter_matching::{Matcher, check_columns, check_fields};
 use canter_protocol::{ByteClass, FetchErrorKind};
 use canter_split_format::{
@@ -18,10 +19,11 @@ use tantivy::schema::Schema;
 use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
 
 use super::body::SplitBody;
-use super::deleted::read_deleted;
 use super::directory::SplitFiles;
 use super::documents::DocumentFiles;
 use super::identities::IdentityFile;
+use super::rare_words::RareWordFiles;
+use super::vectors::VectorFiles;
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::limits::Limits;
@@ -55,7 +57,13 @@ pub(crate) struct OpenSplit {
     pub(crate) terms: TermInfos,
     /// Deleted documents; `None` without any.
     pub(crate) deleted: Option<DeletedDocs>,
+    pub(super) files: SplitFiles,
     pub(super) document_files: DocumentFiles,
+    pub(super) vector_files: Option<VectorFiles>,
+    /// `None` if all words are in dictionaries.
+    pub(super) rare_word_files: Option<RareWordFiles>,
+    /// Lengths of the lists of fields to which words were added, without those of the words.
+    pub(super) added_lists: BTreeMap<u32, usize>,
     pub(super) identities: IdentityFile,
     identity_range: IdentityRange,
     /// The paths inside JSON fields in which documents have values, if queries apply to fields that they do not name.
@@ -75,7 +83,16 @@ impl OpenSplit {
         limits: &Limits,
     ) -> Result<BuiltQuery, SearchError> {
         let paths = self.found_paths.as_deref();
-        build_for_split(query, &self.mapper, paths, search_fields, scoring, limits)
+        let id = Some(self.entry.id.as_str());
+        build_for_split(
+            query,
+            &self.mapper,
+            id,
+            paths,
+            search_fields,
+            scoring,
+            limits,
+        )
     }
 
     /// Compiles a query into a matcher. Everything that the query reads must be resident.
@@ -200,6 +217,20 @@ async fn read_head(
     packed: Option<PackedHead>,
     exchange: &Exchange,
 ) -> Result<OwnedBytes, SearchError> {
+    let object = split_object(&entry.id);
+    if let Some(kept) = exchange.kept(&object, 0) {
+        return Ok(kept);
+    }
+    let head = read_sound_head(entry, packed, exchange).await?;
+    exchange.keep(&object, 0, &head, false);
+    Ok(head)
+}
+
+async fn read_sound_head(
+    entry: &SplitEntry,
+    packed: Option<PackedHead>,
+    exchange: &Exchange,
+) -> Result<OwnedBytes, SearchError> {
     let read = async |object: &str, offset: u64| {
         exchange
             .read(object, offset, Some(entry.head_len), ByteClass::Head)
@@ -244,6 +275,23 @@ fn check_layout(directory: &ManagedDirectory, num_docs: u32) -> Result<(), Strin
     check_columns(&open("fast")?, num_docs).map_err(|error| error.to_string())
 }
 
+/// Opens the files of a segment, whose mapper `mapper_of` returns.
+pub(super) fn searcher_of<F: SegmentFiles>(
+    files: ReadOnlyDirectory<F>,
+    mapper_of: impl FnOnce(&Index) -> Result<Arc<DocMapper>, String>,
+) -> Result<(Searcher, Arc<DocMapper>), String> {
+    let mut index = Index::open(files).map_err(|error| error.to_string())?;
+    let mapper = mapper_of(&index)?;
+    index.set_tokenizers(mapper.tokenizers());
+    index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
+    let reader = index
+        .reader_builder()
+        .reload_policy(ReloadPolicy::Manual)
+        .try_into()
+        .map_err(|error: tantivy::TantivyError| error.to_string())?;
+    Ok((reader.searcher(), mapper))
+}
+
 fn from_head(
     entry: SplitEntry,
     head: Head,
@@ -264,18 +312,13 @@ fn from_head(
     let identities = IdentityFile::of(&head.files)?;
     let identity_range = head.metadata.identities.ok_or_else(|| TOO_OLD.to_owned())?;
     let document_files = DocumentFiles::of(&head.files)?;
+    let vector_files = VectorFiles::of(&head.files);
+    let rare_word_files = RareWordFiles::of(&head.files);
     let files = SplitFiles::new(Arc::clone(&body), head.files);
-    let mut index = Index::open(ReadOnlyDirectory(files)).map_err(|error| error.to_string())?;
-    check_layout(index.directory(), head.metadata.num_docs)?;
-    let mapper = mappers.get(&index.schema())?;
-    index.set_tokenizers(mapper.tokenizers());
-    index.set_fast_field_tokenizers(mapper.fast_field_tokenizers());
-    let reader = index
-        .reader_builder()
-        .reload_policy(ReloadPolicy::Manual)
-        .try_into()
-        .map_err(|error: tantivy::TantivyError| error.to_string())?;
-    let searcher = reader.searcher();
+    let (searcher, mapper) = searcher_of(ReadOnlyDirectory(files.clone()), |index| {
+        check_layout(index.directory(), head.metadata.num_docs)?;
+        mappers.get(&index.schema())
+    })?;
     let [segment] = searcher.segment_readers() else {
         return Err(format!(
             "it holds {} segments, not one",
@@ -296,10 +339,51 @@ fn from_head(
         searcher,
         terms: TermInfos::default(),
         deleted,
+        files,
         document_files,
+        vector_files,
+        rare_word_files,
+        added_lists: BTreeMap::new(),
         identities,
         identity_range,
         found_paths: None,
         entry,
     })
+}
+
+/// Reads the deleted documents of a split: no read if its entry lists them all.
+///
+/// # Errors
+/// If they cannot be fetched, or do not match the entry: an answer without them could show deleted
+/// documents.
+async fn read_deleted(
+    entry: &SplitEntry,
+    exchange: &Exchange,
+) -> Result<Option<DeletedDocs>, SearchError> {
+    let Some(deletes) = &entry.deletes else {
+        return Ok(None);
+    };
+    let object = deletes.object();
+    let what = format!("split {}: {object}", entry.id);
+    let max_doc = u32::try_from(entry.num_docs).unwrap_or(u32::MAX);
+    if let Some(bytes) = &deletes.inlined
+        && let Ok(docs) = deletes.open(bytes, max_doc)
+    {
+        return Ok(Some(docs));
+    }
+    let mut problem = String::new();
+    for _ in 0..2 {
+        let bytes = exchange
+            .read(&object, 0, Some(deletes.len), ByteClass::Head)
+            .await
+            .map_err(|failure| failure.into_search_error(&what))?;
+        // The host may have served another version from a cache: a second request bypasses that.
+        match deletes.open(&bytes, max_doc) {
+            Ok(docs) => return Ok(Some(docs)),
+            Err(error) => problem = error.to_string(),
+        }
+    }
+    Err(SearchError::data(format!(
+        "{what}: {problem}: restore the object from a copy of the index"
+    )))
 }

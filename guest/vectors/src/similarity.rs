@@ -148,6 +148,22 @@ impl ExactQuery {
         if score.is_nan() { 0.0 } else { score }
     }
 
+    /// Returns whether the query is for vectors of this kind.
+    pub fn suits(&self, dims: usize, element: Element, similarity: Similarity) -> bool {
+        (self.dims, self.element, self.similarity) == (dims, element, similarity)
+    }
+
+    /// Returns whether a vector that is this much [`alike`](Self::alike) is at least as similar as `least`: near enough
+    /// for the L2 norm and for bits, and otherwise alike enough.
+    pub fn is_as_similar(&self, alike: f32, least: f32) -> bool {
+        match self.similarity {
+            Similarity::L2Norm => alike <= least,
+            Similarity::Cosine | Similarity::DotProduct | Similarity::MaxInnerProduct => {
+                alike >= least
+            }
+        }
+    }
+
     fn finish(
         &self,
         inner: impl FnOnce() -> f32,

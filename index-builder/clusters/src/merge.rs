@@ -87,7 +87,8 @@ pub fn merge(sources: &[Source<'_>], options: &Options) -> Result<VectorFieldPar
             });
         }
     }
-    let has_clusters = sources[base].field.num_clusters() > 1
+    let has_clusters = !gathered.docs.is_empty()
+        && sources[base].field.num_clusters() > 1
         && shape.codes == Some(options.codes)
         && shape.centroid_bits == options.centroid_bits
         && shape.seed == options.seed;

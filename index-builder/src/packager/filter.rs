@@ -9,6 +9,7 @@ use canter_split_format::{FilterScope, Key, KeyHash, Needle, SplitFilter, write_
 use tantivy::schema::{Field, FieldEntry, IndexRecordOption, Type};
 use tantivy::{DocSet, SegmentReader, TERMINATED};
 
+use super::dictionaries::FieldWords;
 use crate::BuildError;
 
 /// Maximum length of a split whose filter includes all of its fields, if there is room.
@@ -21,8 +22,10 @@ const TINY_SPLIT_NUM_BYTES: u64 = 64 << 10;
 /// Maximum share of the filter in such a split, in thousandths.
 const MOST_OF_TINY_SPLIT: u64 = 80;
 /// Maximum share of the filter in a larger split, in thousandths. Its page has the filter once
-/// more, transposed.
-const MOST_OF_SPLIT: u64 = 16;
+/// more, transposed. The number of blocks is a power of two: a split of which most terms are of one
+/// document has 12 bits per term only if this leaves room for them, and with 8 a lookup among a
+/// thousand splits reads a dozen of them for nothing.
+const MOST_OF_SPLIT: u64 = 20;
 /// Maximum number of documents per term of a field in the filter of a larger split.
 const MAX_DOCS_PER_TERM: u64 = 8;
 /// Minimum number of terms of a field. The dictionaries of fields with fewer terms cost nothing.
@@ -43,10 +46,11 @@ struct Candidate {
 /// Returns the filter and the table of ids of a segment whose split has `num_bytes` bytes without them, as far as there are any.
 pub(super) fn lookups_of(
     segment: &SegmentReader,
+    rare: &[FieldWords],
     mapper: &DocMapper,
     num_bytes: u64,
 ) -> Result<(Option<SplitFilter>, Option<Vec<u8>>), BuildError> {
-    let filter = filter_of(segment, mapper, num_bytes)?;
+    let filter = filter_of(segment, rare, mapper, num_bytes)?;
     Ok((filter, keys_of(segment, mapper)?))
 }
 
@@ -54,10 +58,11 @@ pub(super) fn lookups_of(
 /// there is nothing to filter by, or too little room.
 fn filter_of(
     segment: &SegmentReader,
+    rare: &[FieldWords],
     mapper: &DocMapper,
     num_bytes: u64,
 ) -> Result<Option<SplitFilter>, BuildError> {
-    let mut chosen = candidates(segment, mapper, num_bytes)?;
+    let mut chosen = candidates(segment, rare, mapper, num_bytes)?;
     // Fields that the config selects come first, then those with the fewest terms.
     chosen.sort_by_key(|candidate| (Reverse(candidate.is_marked), candidate.num_terms));
     let share = if num_bytes <= TINY_SPLIT_NUM_BYTES {
@@ -95,12 +100,18 @@ fn filter_of(
         while stream.advance() {
             filter.insert(Needle::of(&candidate.name, stream.key()));
         }
+        for words in rare.iter().filter(|rare| rare.field == candidate.field) {
+            for word in words.iter() {
+                filter.insert(Needle::of(&candidate.name, word));
+            }
+        }
     }
     Ok(Some(filter))
 }
 
 fn candidates(
     segment: &SegmentReader,
+    rare: &[FieldWords],
     mapper: &DocMapper,
     num_bytes: u64,
 ) -> Result<Vec<Candidate>, BuildError> {
@@ -110,7 +121,9 @@ fn candidates(
         if !entry.is_indexed() {
             continue;
         }
-        let num_terms = segment.inverted_index(field)?.terms().num_terms() as u64;
+        let rare = rare.iter().filter(|rare| rare.field == field);
+        let num_terms = segment.inverted_index(field)?.terms().num_terms() as u64
+            + rare.map(FieldWords::len).sum::<u64>();
         let is_marked = marked.contains(&entry.name());
         let is_rich = num_bytes <= SMALL_SPLIT_NUM_BYTES
             || num_terms.saturating_mul(MAX_DOCS_PER_TERM) >= u64::from(segment.max_doc());

@@ -5,13 +5,18 @@
 //! 2. Small dictionaries as a whole, so that looking up a keyword (or finding out that it does not
 //!    occur) costs no read, and the common terms of the others.
 //! 3. Short posting lists of fields with few terms, so that a rare keyword costs no read either.
-//! 4. Tiny columns, and the identities of documents if they are tiny, else their directory.
+//! 4. The index of rare words, and their blocks if they are short.
+//! 5. Tiny columns, and the identities of documents if they are tiny, else their directory.
+//! 6. The index of vectors, unless it is long.
 
 use std::ops::{Bound, Range};
 use std::path::Path;
 
 use canter_doc_mapper::{DocMapper, ReadOnlyDirectory};
-use canter_split_format::{DOCUMENT_INDEX_FILE, IDENTITIES_FILE, Identities, LISTS_FILE};
+use canter_split_format::{
+    DOCUMENT_INDEX_FILE, IDENTITIES_FILE, Identities, LISTS_FILE, RARE_WORDS_FILE,
+    RARE_WORDS_INDEX_FILE, VECTOR_INDEX_FILE,
+};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{HasLen, Index, ReloadPolicy, SegmentReader, TantivyError};
 
@@ -31,6 +36,10 @@ const TINY_IDENTITIES_BYTES: usize = 256;
 /// Maximum length of the directory of longer ones, with which the identity of a hit costs a small
 /// read beside its document.
 const MAX_DIRECTORY_BYTES: u64 = 32 * 1024;
+
+/// Maximum length of the index of vectors in the head: a longer one costs searches for vectors one more wave, and
+/// others nothing.
+const MAX_VECTOR_INDEX_BYTES: usize = 256 * 1024;
 
 /// Hot ranges with their bytes: `(file_ord, start, bytes)`.
 type HotRanges = Vec<(u32, u64, Vec<u8>)>;
@@ -110,6 +119,8 @@ pub(crate) fn open_recording(
     let mut trial = touch_all(trial, &index, files.hot_terms())?;
     trial.hot.extend(hot_identities(files, identities));
     trial.hot.extend(document_index(files));
+    trial.hot.extend(vector_index(files));
+    trial.hot.extend(rare_words(files));
     let columns = columnar_of(&index)?;
     trial.packable = packable_of(&columns, &trial.directory).map_err(TantivyError::from)?;
     Ok(trial)
@@ -133,6 +144,24 @@ fn hot_identities(files: &SegmentFiles, identities: &Identities) -> Option<(u32,
 fn document_index(files: &SegmentFiles) -> Option<(u32, Range<usize>)> {
     let (file_ord, bytes) = files.find(Path::new(DOCUMENT_INDEX_FILE))?;
     Some((file_ord, 0..bytes.len()))
+}
+
+/// Returns the index of vectors, which says where the clusters are that a search reads.
+fn vector_index(files: &SegmentFiles) -> Option<(u32, Range<usize>)> {
+    let (file_ord, bytes) = files.find(Path::new(VECTOR_INDEX_FILE))?;
+    (bytes.len() <= MAX_VECTOR_INDEX_BYTES).then_some((file_ord, 0..bytes.len()))
+}
+
+/// Returns the index of rare words, and their blocks if they are as short as a small dictionary.
+fn rare_words(files: &SegmentFiles) -> Vec<(u32, Range<usize>)> {
+    let whole = |name: &str| {
+        let (file_ord, bytes) = files.find(Path::new(name))?;
+        Some((file_ord, 0..bytes.len()))
+    };
+    let index = whole(RARE_WORDS_INDEX_FILE);
+    let is_small = |(_, bytes): &(u32, Range<usize>)| bytes.len() <= SMALL_DICTIONARY_NUM_BYTES;
+    let blocks = whole(RARE_WORDS_FILE).filter(is_small);
+    index.into_iter().chain(blocks).collect()
 }
 
 /// Performs the reads that queries of any kind have in common.

@@ -10,7 +10,7 @@ use tantivy::directory::{FileSlice, OwnedBytes};
 use tantivy::postings::TermInfo;
 
 /// Length of the number of tokens, with which a field's postings begin.
-const HEADER_LEN: usize = 8;
+pub(super) const HEADER_LEN: usize = 8;
 
 /// Writer of the lists of one field.
 ///

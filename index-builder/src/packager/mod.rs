@@ -15,11 +15,12 @@ mod lists;
 mod recording_directory;
 mod segment_files;
 mod summaries;
+mod vectors;
 
 use canter_doc_mapper::{DocMapper, IndexConfig};
 use canter_split_format::{
     DocIdentity, Identities, IdentityRange, SplitEntry, SplitMetadata, Summaries, TimeRange,
-    split_object, write_split,
+    VectorFieldParts, split_object, write_split, write_vectors,
 };
 use std::ops::Range;
 use tantivy::SegmentReader;
@@ -31,6 +32,7 @@ pub(crate) use documents::{DocumentsBuilder, Sample, sampled};
 pub(crate) use lists::{cut_short, slice_of};
 use segment_files::SegmentFiles;
 pub(crate) use segment_files::{POSITIONS, POSTINGS, SEGMENT_ID, write_meta};
+pub(crate) use vectors::{VectorsBuilder, clustering};
 
 /// Facts about a split that are not in the segment.
 #[derive(Clone, Debug)]
@@ -115,22 +117,38 @@ fn summarized(
     Ok((summaries::time_range_of(&values), summaries))
 }
 
+/// Adds the vectors of a split to its files, if it has any.
+fn with_vectors(
+    files: SegmentFiles,
+    num_docs: u32,
+    vectors: &[VectorFieldParts],
+) -> Result<SegmentFiles, BuildError> {
+    if vectors.is_empty() {
+        return Ok(files);
+    }
+    let written = write_vectors(num_docs, vectors);
+    let written = written.map_err(|error| BuildError::internal(error.to_string()))?;
+    Ok(files.with_vectors(written))
+}
+
 /// Packages the single segment of the index in `directory`, whose documents must be in timestamp
-/// order, and `documents`, which are the same documents in stored form.
+/// order, and `documents`, which are the same documents in stored form, with the vectors of their fields.
 ///
 /// # Errors
 /// The index does not have exactly one segment, or the segment cannot be read.
 pub fn package_split(
     directory: RamDirectory,
     documents: StoredDocuments,
+    vectors: &[VectorFieldParts],
     mapper: &DocMapper,
     config: &IndexConfig,
     facts: SplitFacts,
 ) -> Result<PackagedSplit, BuildError> {
     let identities = facts.identities;
-    let files = SegmentFiles::of_directory(&directory, mapper)?
+    let files = SegmentFiles::of_directory(&directory, &documents, mapper)?
         .with_identities(&identities)
         .with_documents(documents);
+    let files = with_vectors(files, identities.num_docs(), vectors)?;
     // From here on, only `files` keeps the bytes. It releases each file when the split has it.
     drop(directory);
     files.check_lengths()?;
@@ -144,7 +162,12 @@ pub fn package_split(
     summaries.co_occurrence =
         co_occurrence::co_occurrence_of(&trial.segment, files.common_terms())?;
     let tags = summaries::tags_of(&trial.segment, mapper)?;
-    let (filter, keys) = filter::lookups_of(&trial.segment, mapper, files.num_bytes())?;
+    let (filter, keys) = filter::lookups_of(
+        &trial.segment,
+        files.rare_words(),
+        mapper,
+        files.num_bytes(),
+    )?;
     let metadata = SplitMetadata {
         num_docs: trial.segment.max_doc(),
         raw_num_bytes: facts.raw_num_bytes,

@@ -5,7 +5,8 @@ use std::path::Path;
 use canter_doc_mapper::DocMapper;
 use canter_split_format::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, FILTER_FILE, IDENTITIES_FILE, Identities, KEYS_FILE,
-    LISTS_FILE, SplitFilter,
+    LISTS_FILE, RARE_WORDS_FILE, RARE_WORDS_INDEX_FILE, SplitFilter, VECTOR_INDEX_FILE,
+    VECTORS_FILE, WrittenVectors,
 };
 use tantivy::directory::{Directory, OwnedBytes, RamDirectory};
 use tantivy::index::{Segment, SegmentComponent};
@@ -14,7 +15,7 @@ use tantivy::store::StoreWriter;
 use tantivy::{Index, IndexMeta};
 
 use super::StoredDocuments;
-use super::dictionaries::{CommonTerm, InvertedIndex, made_anew};
+use super::dictionaries::{CommonTerm, FieldWords, InvertedIndex, RareWords, made_anew};
 use crate::BuildError;
 
 /// Id of every packaged segment. Part of the split format.
@@ -51,14 +52,16 @@ pub(crate) struct SegmentFiles {
     files: Vec<(&'static str, OwnedBytes)>,
     hot_terms: Vec<(Field, Vec<u8>)>,
     common_terms: Vec<CommonTerm>,
+    rare_words: Vec<FieldWords>,
     num_docs: u64,
 }
 
 impl SegmentFiles {
     /// Returns the files of the single segment in `directory`, and removes those from it that are
-    /// rewritten. The others are not copied.
+    /// rewritten. The others are not copied. `documents` are its documents in stored form.
     pub(crate) fn of_directory(
         directory: &RamDirectory,
+        documents: &StoredDocuments,
         mapper: &DocMapper,
     ) -> Result<Self, BuildError> {
         let index = Index::open(directory.clone())?;
@@ -74,12 +77,13 @@ impl SegmentFiles {
             META,
             OwnedBytes::new(normalised_meta(directory, &segment_id, mapper)?),
         )];
+        let mut rare = RareWords::new(mapper, segment.max_doc(), &documents.index)?;
         let InvertedIndex {
             terms,
             lists,
             hot,
             common,
-        } = made_anew(&index.segment(segment.clone()))?;
+        } = made_anew(&index.segment(segment.clone()), Some(&mut rare))?;
         for extension in [TERM, POSTINGS, POSITIONS] {
             let path = format!("{segment_id}.{extension}");
             directory
@@ -109,30 +113,47 @@ impl SegmentFiles {
             let bytes = file.read_bytes(0..file.len()).map_err(|e| failed(&e))?;
             files.push((extension, bytes));
         }
-        Ok(Self {
+        let mut made = Self {
             files,
             hot_terms: hot,
             common_terms: common,
+            rare_words: Vec::new(),
             num_docs: u64::from(segment.max_doc()),
-        })
+        };
+        if let Some(rare) = rare.finish() {
+            // A search reads them with the dictionaries.
+            made.insert_before(LISTS_FILE, RARE_WORDS_FILE, rare.blocks);
+            made.insert_before(LISTS_FILE, RARE_WORDS_INDEX_FILE, rare.index);
+            made.rare_words = rare.fields;
+        }
+        Ok(made)
     }
 
     /// Inserts the documents' identities after the columns, with which they are read.
     pub(crate) fn with_identities(mut self, identities: &Identities) -> Self {
-        let is_store = |(name, _): &(&str, OwnedBytes)| *name == STORE;
-        let at = self.files.iter().position(is_store);
-        let file = (
-            IDENTITIES_FILE,
-            OwnedBytes::new(identities.as_bytes().to_vec()),
-        );
-        self.files.insert(at.unwrap_or(self.files.len()), file);
+        self.insert_before(STORE, IDENTITIES_FILE, identities.as_bytes().to_vec());
         self
+    }
+
+    fn insert_before(&mut self, next: &str, name: &'static str, bytes: Vec<u8>) {
+        let at = self.files.iter().position(|(name, _)| *name == next);
+        let file = (name, OwnedBytes::new(bytes));
+        self.files.insert(at.unwrap_or(self.files.len()), file);
     }
 
     /// Appends the stored documents after everything else that a search reads in parts.
     pub(crate) fn with_documents(mut self, documents: StoredDocuments) -> Self {
         let StoredDocuments { index, blocks } = documents;
         let files = [(DOCUMENTS_FILE, blocks), (DOCUMENT_INDEX_FILE, index)];
+        let files = files.map(|(name, bytes)| (name, OwnedBytes::new(bytes)));
+        self.files.extend(files);
+        self
+    }
+
+    /// Appends the vectors.
+    pub(crate) fn with_vectors(mut self, written: WrittenVectors) -> Self {
+        let WrittenVectors { index, vectors } = written;
+        let files = [(VECTORS_FILE, vectors), (VECTOR_INDEX_FILE, index)];
         let files = files.map(|(name, bytes)| (name, OwnedBytes::new(bytes)));
         self.files.extend(files);
         self
@@ -209,6 +230,11 @@ impl SegmentFiles {
     /// Returns the common terms of dictionaries that are not in the head.
     pub(super) fn common_terms(&self) -> &[CommonTerm] {
         &self.common_terms
+    }
+
+    /// Returns the words that have left the dictionaries, by field.
+    pub(super) fn rare_words(&self) -> &[FieldWords] {
+        &self.rare_words
     }
 
     pub(crate) fn num_docs(&self) -> u64 {

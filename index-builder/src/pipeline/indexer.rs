@@ -1,6 +1,7 @@
 //! Converts the documents of one split into a tantivy segment in memory, and blocks of stored documents.
 
 use canter_doc_mapper::DocMapper;
+use canter_split_format::VectorFieldParts;
 use canter_terms::TermCollector;
 use tantivy::Index;
 use tantivy::directory::{RamDirectory, TerminatingWrite};
@@ -10,7 +11,9 @@ use tantivy::schema::Schema;
 
 use super::sorter::SortedDocs;
 use crate::error::BuildError;
-use crate::packager::{DocumentsBuilder, Sample, StoredDocuments, sampled, write_meta};
+use crate::packager::{
+    DocumentsBuilder, Sample, StoredDocuments, VectorsBuilder, sampled, write_meta,
+};
 
 /// Number of encoded bytes between two checks of a segment's memory. Smaller documents cannot take much, and larger ones
 /// have a bound of their own (`TermLimits`).
@@ -33,6 +36,7 @@ pub(super) struct SegmentsBuilder<'m> {
 pub(super) struct BuiltSegment {
     pub(super) directory: RamDirectory,
     pub(super) documents: StoredDocuments,
+    pub(super) vectors: Vec<VectorFieldParts>,
     pub(super) num_docs: usize,
 }
 
@@ -45,11 +49,10 @@ impl<'m> SegmentsBuilder<'m> {
     ) -> Result<Self, BuildError> {
         let mut sample = Sample::default();
         let mut bytes = Vec::new();
-        let mut places = sampled(docs.len());
-        docs.sample(sampled(docs.len()), |doc| {
+        docs.sample(sampled(docs.len()), |place, doc| {
             bytes.clear();
             doc.write_stored(&mut bytes);
-            sample.add(places.next().unwrap_or_default(), &bytes);
+            sample.add(place, &bytes);
         })?;
         Ok(Self {
             mapper,
@@ -77,9 +80,11 @@ impl<'m> SegmentsBuilder<'m> {
         )?;
         let settings = self.mapper.docstore_settings();
         let mut documents = DocumentsBuilder::new(&self.sample, self.num_left, settings)?;
+        let mut vectors = VectorsBuilder::new(self.mapper);
         let (mut num_docs, mut bytes) = (0, Vec::new());
         let mut num_unseen_bytes = 0_u64;
         while let Some(doc) = self.docs.next()? {
+            vectors.add(u32::try_from(num_docs).unwrap_or(u32::MAX), &doc);
             num_docs += 1;
             bytes.clear();
             doc.write_stored(&mut bytes);
@@ -89,7 +94,8 @@ impl<'m> SegmentsBuilder<'m> {
             columns.add_document(&doc)?;
             if num_unseen_bytes >= NUM_BYTES_BETWEEN_LOOKS {
                 num_unseen_bytes = 0;
-                if terms.num_bytes() + columns.mem_usage() as u64 >= self.max_num_bytes {
+                let num_bytes = terms.num_bytes() + columns.mem_usage() as u64;
+                if num_bytes + vectors.num_bytes() >= self.max_num_bytes {
                     break;
                 }
             }
@@ -106,6 +112,7 @@ impl<'m> SegmentsBuilder<'m> {
         Ok(Some(BuiltSegment {
             directory,
             documents: documents.finish()?,
+            vectors: vectors.finish(),
             num_docs,
         }))
     }

@@ -367,9 +367,10 @@ pub(super) fn build_splits(
         let BuiltSegment {
             directory,
             documents,
+            vectors,
             ..
         } = segment;
-        let split = package_split(directory, documents, mapper, config, facts)?;
+        let split = package_split(directory, documents, &vectors, mapper, config, facts)?;
         splits.push(split);
     }
     Ok(splits)

@@ -8,6 +8,7 @@ use super::fields::properties::Fields;
 use super::merge::{expanded, merge_into};
 use super::options::{Options, object};
 use super::settings::{self, Settings};
+use crate::mappings::fields::aliases;
 use crate::mappings::fields::copies::{self, Copies};
 use crate::mappings::fields::dynamic::{Dynamic, strings_of};
 
@@ -91,6 +92,7 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         }
     }
     let asked = settings::default_fields(&all_settings)?;
+    aliases::check(&mapping)?;
     let as_put = Value::Object(mapping.clone());
     if let Some(Value::Object(properties)) = mapping.get_mut("properties") {
         name_similarity(properties, &settings::similarities(&all_settings));
@@ -358,6 +360,20 @@ impl Mapping {
     }
 }
 
+/// Checks the formats in which texts that are not mapped are dates: those of RFC 3339 are, whatever they are.
+fn dynamic_date_formats(formats: &Value) -> Result<()> {
+    let names = formats.as_array().map_or(&[][..], Vec::as_slice);
+    let alternatives = names.iter().filter_map(Value::as_str);
+    let mut alternatives = alternatives.flat_map(|name| name.split("||"));
+    match alternatives.find(|name| !name.contains("date_optional_time")) {
+        None => Ok(()),
+        Some(other) => Err(MappingError::mapper(format!(
+            "[dynamic_date_formats] can only be [strict_date_optional_time], and not [{other}]: map such fields under \
+             [properties]"
+        ))),
+    }
+}
+
 /// Reads the other options at the root of a mapping.
 fn root_options(options: &mut Options) -> Result<()> {
     // A text with an RFC 3339 date is always read as a date, whatever this option says.
@@ -367,6 +383,9 @@ fn root_options(options: &mut Options) -> Result<()> {
         false,
         "a number in a text that is not mapped is a text",
     )?;
+    if let Some(formats) = options.take("dynamic_date_formats") {
+        dynamic_date_formats(&formats)?;
+    }
     options.ignore(&["_data_stream_timestamp", "_field_names"]);
     options.only("subobjects", true, "names with dots are objects in objects")?;
     for (name, wanted, why) in [

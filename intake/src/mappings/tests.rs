@@ -131,12 +131,32 @@ fn each_type_becomes_one_of_ours_that_takes_lists() {
 fn what_would_not_mean_the_same_is_refused_by_name() {
     for (mappings, part) in [
         (
+            json!({"properties": {"f": {"type": "sparse_vector"}}}),
+            "[sparse_vector]",
+        ),
+        (
             json!({"properties": {"f": {"type": "dense_vector"}}}),
-            "[dense_vector]",
+            "[dims] of field [f] is required",
+        ),
+        (
+            json!({"properties": {"f": {"type": "dense_vector", "dims": 4097}}}),
+            "[dims] of field [f]",
+        ),
+        (
+            json!({"properties": {"f": {"type": "dense_vector", "dims": 8, "similarity": "manhattan"}}}),
+            "[similarity] of field [f] is one of",
+        ),
+        (
+            json!({"properties": {"f": {"type": "dense_vector", "dims": 12, "element_type": "bit"}}}),
+            "a multiple of 8",
+        ),
+        (
+            json!({"properties": {"o": {"type": "nested", "properties": {"f": {"type": "dense_vector", "dims": 8}}}}}),
+            "nested object",
         ),
         (
             json!({"properties": {"f": {"type": "alias", "path": "g"}}}),
-            "[alias]",
+            "[path] value [g]",
         ),
         (
             json!({"properties": {"f": {"type": "date", "copy_to": "all"}}}),
@@ -212,8 +232,8 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
             "[token_count]",
         ),
         (
-            json!({"properties": {"f": {"type": "date", "format": "week_date"}}}),
-            "[week_date]",
+            json!({"properties": {"f": {"type": "date", "format": "hour_minute"}}}),
+            "[hour_minute]",
         ),
         (
             json!({"properties": {"f": {"type": "constant_keyword", "value": ["x"]}}}),

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::config::{Mapping, default_search_fields, set_limits, set_shown};
 use super::error::{MappingError, Result};
+use super::fields::aliases;
 use super::merge::merge_into;
 use super::options::object;
 use super::settings::{self, Settings};
@@ -111,11 +112,17 @@ pub fn with_settings(config: &IndexConfig, given: &Value) -> Result<IndexConfig>
 /// Returns the mapping that an index shows once it has this one, too.
 fn as_put(config: &IndexConfig, mapping: &Map<String, Value>) -> Result<Option<String>> {
     let Some(before) = &config.doc_mapping.elasticsearch_mapping else {
-        return Ok(None);
+        return match aliases::has_any(mapping) {
+            true => Err(MappingError::mapper(
+                "[alias] is not supported in an index that was created from an index config",
+            )),
+            false => Ok(None),
+        };
     };
     let mut whole: Map<String, Value> =
         serde_json::from_str(before).map_err(|error| wrong(&error.to_string()))?;
     merge_into(&mut whole, mapping)?;
+    aliases::check(&whole)?;
     Ok(Some(Value::Object(whole).to_string()))
 }
 

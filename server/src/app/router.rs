@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -27,7 +27,7 @@ use crate::http::{
     AllowedHosts, Api, FollowTrace, Refuse, check_host, identify, page, speak_as_asked,
 };
 use crate::indexes::{resolved, with_aliases};
-use crate::managing;
+use crate::managing::{self, Asking};
 use crate::requests::ChangeRequest;
 use crate::routes::{Change, CrossSite, Matched, document, matching};
 use crate::settings::CompatibleWith;
@@ -40,7 +40,8 @@ const MIN_COMPRESSED_BYTES: u16 = 1024;
 /// them.
 pub(super) fn router(app: Arc<App>, hosts: AllowedHosts, follow_trace: FollowTrace) -> Router {
     let router = Router::new()
-        .route("/metrics", get(metrics))
+        // An index may have this name: only what Prometheus asks for is not the API's.
+        .route("/metrics", get(metrics).head(search).fallback(search))
         .route("/openapi.json", get(openapi))
         .merge(page::routes())
         .fallback(search)
@@ -62,7 +63,11 @@ fn compression() -> CompressionLayer<impl Predicate> {
         .compress_when(is_worth_it)
 }
 
-async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
+async fn metrics(State(app): State<Arc<App>>, request: Request) -> Response {
+    let headers = request.headers().clone();
+    if asks_for_json(&headers) {
+        return search(State(app), request).await;
+    }
     if let Some(gate) = &app.gate {
         // Metrics cover all indexes and all clients.
         let shut = match gate.reader(&headers).await {
@@ -80,6 +85,12 @@ async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Response {
     }
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(CONTENT_TYPE, content_type)], app.metrics.encode()).into_response()
+}
+
+/// Returns whether a client reads JSON only, as Elasticsearch's do. Prometheus asks for texts.
+fn asks_for_json(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("json") && !accepted.contains("text/"))
 }
 
 /// Needs no token and may be requested often, so it is built once.
@@ -153,6 +164,19 @@ async fn searched(
 ) -> Response {
     if app.compatible_with == CompatibleWith::OpenSearch && is_root(parts) {
         return api.answer(StatusCode::OK, &open_search(), false);
+    }
+    let asking = Asking {
+        parts,
+        api,
+        searcher: &app.searcher,
+        limits: &app.limits,
+        caller,
+        aliases,
+        indexes: &|| visible(app, caller),
+        is_gated: app.gate.is_some(),
+    };
+    if let Some(answer) = managing::told(&asking).await {
+        return answer;
     }
     let is_ready = parts.uri.path() == "/health/readyz";
     let request = match resolved(request, aliases, || visible(app, caller)) {

@@ -163,10 +163,16 @@ impl Root {
     /// # Errors
     /// If it may not be created, or creation fails.
     pub(crate) async fn make_for_documents(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
-        self.make_for(name, |name| {
-            index_config(name, &[], false).map_err(Problem::from)
-        })
-        .await
+        let is_allowed = matches_any(&self.auto_create, name);
+        self.make_for(name, is_allowed, untold).await
+    }
+
+    /// Creates a missing index for copies of documents, whatever the server allows for others: a request names it on purpose.
+    ///
+    /// # Errors
+    /// If creation fails.
+    pub(crate) async fn make_for_copies(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
+        self.make_for(name, true, untold).await
     }
 
     /// Creates the index for OpenTelemetry's logs if it is missing; its fields are known even without a template.
@@ -174,13 +180,15 @@ impl Root {
     /// # Errors
     /// As [`Root::make_for_documents`].
     pub(crate) async fn make_for_logs(self: &Arc<Self>, name: &str) -> Result<(), Problem> {
-        self.make_for(name, logs_config).await
+        let is_allowed = matches_any(&self.auto_create, name);
+        self.make_for(name, is_allowed, logs_config).await
     }
 
-    /// Creates a missing index; `untold` is its config if no template matches.
+    /// Creates a missing index; `untold` is its config if no template matches and that is allowed.
     async fn make_for(
         self: &Arc<Self>,
         name: &str,
+        is_allowed: bool,
         untold: impl FnOnce(&str) -> Result<IndexConfig, Problem> + Send + 'static,
     ) -> Result<(), Problem> {
         let name = name.to_owned();
@@ -197,7 +205,7 @@ impl Root {
                     let config = templated.index_config(&name, None)?;
                     (config, templated.is_data_stream)
                 }
-                None if matches_any(&root.auto_create, &name) => (untold(&name)?, false),
+                None if is_allowed => (untold(&name)?, false),
                 _ => return Err(Problem::no_index(&name)),
             };
             match root.make(&name, &config, is_data_stream, false) {
@@ -455,6 +463,11 @@ impl Root {
 
 /// Elasticsearch's name for the error that an index exists.
 const EXISTS: &str = "resource_already_exists_exception";
+
+/// Returns the config of an index that nothing describes.
+fn untold(name: &str) -> Result<IndexConfig, Problem> {
+    index_config(name, &[], false).map_err(Problem::from)
+}
 
 fn exists(name: &str) -> Problem {
     Problem {

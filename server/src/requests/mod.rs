@@ -7,5 +7,5 @@ mod request;
 
 pub(crate) use json::{check_values, json_of};
 pub(crate) use params::Params;
-pub(crate) use problem::{Problem, status_of};
+pub(crate) use problem::{Problem, refused_document, status_of};
 pub(crate) use request::{ChangeRequest, fail, respond};

@@ -1,7 +1,7 @@
 //! Reasons why a request was not carried out.
 
 use axum::http::StatusCode;
-use canter_index_builder::{BuildError, ErrorKind};
+use canter_index_builder::{BuildError, DocumentProblem, ErrorKind};
 use canter_intake::{MappingError, Refusal};
 use serde_json::{Value, json};
 
@@ -98,6 +98,15 @@ impl From<MappingError> for Problem {
     fn from(error: MappingError) -> Self {
         Self::invalid(error.kind, error.reason)
     }
+}
+
+/// Returns the error of a document that an index does not take.
+pub(crate) fn refused_document(problem: DocumentProblem) -> Problem {
+    let kind = match problem.reason {
+        "unknown_field" => "strict_dynamic_mapping_exception",
+        _ => "document_parsing_exception",
+    };
+    Problem::invalid(kind, problem.message)
 }
 
 /// Returns the status for documents that were refused.

@@ -256,6 +256,7 @@ pub(super) const ROWS: &[ChangeRoute] = &[
                         "proceed",
                         "Has no effect: deletions conflict with nothing.",
                     ),
+                    number("max_docs", 1000, "How many documents are deleted at most."),
                     flag("refresh", "Has no effect: deletions are published at once."),
                     flag("wait_for_completion", "Only true is supported."),
                 ],

@@ -17,6 +17,7 @@ mod param;
 mod params;
 mod reads;
 mod table;
+mod tools;
 
 pub(crate) use matching::{Change, Matched, matching};
 pub(crate) use openapi::document;

@@ -11,6 +11,7 @@ use super::param::{ELASTIC_PREFIX, Example, JSON, Param};
 use super::params::PATH_PARAMS;
 use super::reads::{ELASTICSEARCH, OWN, Route};
 use super::table::{ApiOf, ChangeRoute, CrossSite};
+use super::tools::{TOOLS, VERSION};
 
 /// Returns the description, in version 3.1 of OpenAPI.
 pub(crate) fn document() -> Value {
@@ -20,11 +21,13 @@ pub(crate) fn document() -> Value {
         of_api.filter_map(|row| Some((route_of(row)?, Some(conditions(row)))))
     };
     let reads = |routes: &'static [Route]| routes.iter().map(|route| (route.clone(), None));
-    for (route, conditions) in reads(OWN).chain(changes_of(ApiOf::Own)) {
+    let own = reads(OWN).chain(reads(VERSION));
+    for (route, conditions) in own.chain(changes_of(ApiOf::Own)) {
         describe(&mut paths, &route, conditions.as_deref(), "", "Error");
     }
     for prefix in ["", ELASTIC_PREFIX] {
-        for (route, conditions) in reads(ELASTICSEARCH).chain(changes_of(ApiOf::Elasticsearch)) {
+        let of_api = reads(ELASTICSEARCH).chain(reads(TOOLS));
+        for (route, conditions) in of_api.chain(changes_of(ApiOf::Elasticsearch)) {
             describe(
                 &mut paths,
                 &route,

@@ -5,6 +5,7 @@ use super::params::{
     ALIASES, CAT, COMMON, FORM, HITS, OF_DOCUMENT, OF_DOCUMENTS, OF_SOURCE, QUERY, SEARCH,
     WITHOUT_EFFECT,
 };
+use super::tools::{OF_STATS, STATS};
 
 /// A path, or several equivalent ones.
 #[derive(Clone)]
@@ -435,18 +436,10 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
         answers: JSON,
     },
     Route {
-        paths: &["/_stats", "/{index}/_stats"],
+        paths: &STATS,
         methods: GET,
         about: "Documents and bytes of indexes.",
-        params: &[
-            &[
-                text("level", "indices", "Has no effect."),
-                text("metric", "docs", "Has no effect."),
-                text("fields", "*", "Has no effect."),
-            ],
-            COMMON,
-            WITHOUT_EFFECT,
-        ],
+        params: &[OF_STATS, COMMON, WITHOUT_EFFECT],
         body: None,
         answers: JSON,
     },
@@ -466,7 +459,7 @@ pub(super) const ELASTICSEARCH: &[Route] = &[
             &[
                 text("wait_for_status", "yellow", "Has no effect: it is green."),
                 text("timeout", "10s", "Has no effect."),
-                text("level", "cluster", "Has no effect."),
+                text("level", "indices", "How much is told of each index."),
                 flag("wait_for_no_relocating_shards", "Has no effect."),
                 flag("wait_for_no_initializing_shards", "Has no effect."),
                 text("wait_for_nodes", ">=1", "Has no effect: there is one."),

@@ -15,6 +15,8 @@ use crate::requests::{ChangeRequest, Problem};
 pub(super) enum Absent {
     /// The index is created, if a template or the server's settings say so.
     MadeForDocuments,
+    /// The index is created, because the request names it as what it copies into.
+    MadeForCopies,
     /// The index is created for OpenTelemetry's logs.
     MadeForLogs,
     /// The index is not created.
@@ -63,6 +65,7 @@ async fn lane_of(
     if let Some(root) = request.root.filter(|_| request.allows(index)) {
         match absent {
             Absent::MadeForDocuments => root.make_for_documents(index).await?,
+            Absent::MadeForCopies => root.make_for_copies(index).await?,
             Absent::MadeForLogs => root.make_for_logs(index).await?,
             Absent::Left => root.refresh().await?,
         }

@@ -22,7 +22,7 @@ pub(super) use update::check_shows_whole;
 
 use crate::http::{HeldBody, Refuse};
 use crate::indexes::Writers;
-use crate::requests::{ChangeRequest, Params, Problem, fail, respond};
+use crate::requests::{ChangeRequest, Params, Problem, fail, refused_document, respond};
 
 /// Maximum number of missing indexes that one body may name.
 const MAX_NEW: usize = 64;
@@ -478,7 +478,7 @@ fn good_of<'g, 'b>(
             return;
         };
         if let Some(problem) = problem {
-            let problem = Problem::invalid("document_parsing_exception", problem.message);
+            let problem = refused_document(problem);
             lock(items).failed(asked.ord, problem);
             bad.insert(asked.ord);
         }

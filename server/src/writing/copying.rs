@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use super::adding::{Absent, add_to, lanes_of};
 use super::bulk::{check_shows_whole, millis};
 use crate::indexes::{Writers, resolved};
-use crate::requests::{ChangeRequest, Params, Problem, fail, json_of, respond};
+use crate::requests::{ChangeRequest, Params, Problem, fail, json_of, refused_document, respond};
 
 /// Documents that are read and written at once.
 const PAGE_DOCS: u64 = 1000;
@@ -162,7 +162,7 @@ fn object(value: Value, what: &str) -> Result<Map<String, Value>, Problem> {
     }
 }
 
-fn max_docs(params: &mut Params, body: &mut Map<String, Value>) -> Result<u64, Problem> {
+pub(super) fn max_docs(params: &mut Params, body: &mut Map<String, Value>) -> Result<u64, Problem> {
     let of_url = params.text("max_docs").map(|text| text.parse().ok());
     let of_body = body.remove("max_docs").map(|value| value.as_u64());
     match of_url.or(of_body) {
@@ -352,7 +352,7 @@ async fn write(
         let page: Vec<Hit> = of_index.filter_map(read).collect();
         let page = page.as_slice();
         let add = |lane: Arc<Lane>| async move { add_page(writers, &lane, copying, page).await };
-        for outcome in add_to(writers, request, &index, Absent::MadeForDocuments, add).await? {
+        for outcome in add_to(writers, request, &index, Absent::MadeForCopies, add).await? {
             match outcome {
                 LineOutcome::Added(_) | LineOutcome::Created(_) => counts.num_created += 1,
                 LineOutcome::Updated(_) => counts.num_updated += 1,
@@ -384,10 +384,7 @@ async fn add_page(
             .keeps_routing()
             .map_err(|refusal| Problem::refused(&refusal))?;
         match problem {
-            Some(problem) => Err(Problem::invalid(
-                "document_parsing_exception",
-                problem.message,
-            )),
+            Some(problem) => Err(refused_document(problem)),
             None => Ok((id_field, keeps_routing)),
         }
     });

@@ -7,10 +7,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use canter_index_builder::{BuildError, ErrorKind, delete_documents};
 use canter_runtime::ErrorKind as SearchErrorKind;
-use serde_json::{Value, json};
+use canter_split_format::ListedSplit;
+use serde_json::{Map, Value, json};
 
 use super::adding::lanes_of;
 use super::bulk::millis;
+use super::copying::max_docs;
 
 use crate::http::Refuse;
 use crate::indexes::{FindError, Writer, Writers};
@@ -24,7 +26,7 @@ pub(super) async fn delete(
     body: &[u8],
 ) -> Response {
     let started = Instant::now();
-    let (params, query) = match read(request, body) {
+    let (params, query, max_docs) = match read(request, body) {
         Ok(read) => read,
         Err(problem) => return fail(request, &problem),
     };
@@ -37,6 +39,10 @@ pub(super) async fn delete(
     };
     let mut num_deleted = 0;
     for (name, Writer { lane, uri }) in lanes {
+        let left = max_docs.saturating_sub(num_deleted);
+        if left == 0 {
+            break;
+        }
         // Documents accepted before this request count as present.
         if let Err(refusal) = lane.publish_now().await {
             let status = status_of(&refusal);
@@ -53,7 +59,7 @@ pub(super) async fn delete(
         let deleted = tokio::task::spawn_blocking(move || {
             delete_documents(lane.store(), || {
                 let found = finder.find(&uri, &called, &search);
-                found.map_err(DeleteError::Find)
+                first_of(found.map_err(DeleteError::Find)?, left)
             })
         });
         match deleted.await {
@@ -91,23 +97,50 @@ fn filtered(query: &Value, filters: Vec<Value>) -> Value {
     json!({"bool": {"must": [query], "filter": [any]}})
 }
 
-fn read(request: &ChangeRequest<'_>, body: &[u8]) -> Result<(Params, Value), Problem> {
-    let (params, of_url) = read_params(request).map_err(Problem::illegal)?;
-    let of_body = query_of(json_of(body)?).map_err(Problem::illegal)?;
+/// Keeps the first documents of the list.
+fn first_of(listed: Vec<ListedSplit>, max_docs: u64) -> Result<Vec<ListedSplit>, DeleteError> {
+    let mut left = max_docs;
+    let mut kept = Vec::with_capacity(listed.len());
+    for mut split in listed {
+        if left == 0 {
+            break;
+        }
+        split.truncate(left).map_err(|error| {
+            DeleteError::Find(FindError {
+                kind: SearchErrorKind::Internal,
+                message: error.to_string(),
+            })
+        })?;
+        left = left.saturating_sub(split.num_listed);
+        kept.push(split);
+    }
+    Ok(kept)
+}
+
+/// Returns the parameters, the query, and the maximum number of documents.
+fn read(request: &ChangeRequest<'_>, body: &[u8]) -> Result<(Params, Value, u64), Problem> {
+    let mut params = Params::of(request.query).map_err(Problem::illegal)?;
+    let mut body = match json_of(body)? {
+        Value::Null => Map::new(),
+        Value::Object(body) => body,
+        _ => return Err(Problem::illegal("the body is no object")),
+    };
+    let max_docs = max_docs(&mut params, &mut body)?;
+    let (params, of_url) = read_params(params).map_err(Problem::illegal)?;
+    let of_body = query_of(body).map_err(Problem::illegal)?;
     match (of_body, of_url) {
         (Some(_), Some(_)) => Err(Problem::illegal(
             "there is a query in the body and one in the URL",
         )),
         // Elasticsearch requires one, too, so that an empty request cannot delete everything.
         (None, None) => Err(Problem::illegal("query is missing")),
-        (Some(query), None) => Ok((params, query)),
-        (None, Some(query)) => Ok((params, Value::String(query))),
+        (Some(query), None) => Ok((params, query, max_docs)),
+        (None, Some(query)) => Ok((params, Value::String(query), max_docs)),
     }
 }
 
 /// Parses the parameters, including the query.
-fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, Option<String>), String> {
-    let mut params = Params::of(request.query)?;
+fn read_params(mut params: Params) -> Result<(Params, Option<String>), String> {
     // Deletions are published at once, and cannot conflict.
     params.one_of("conflicts", &["abort", "proceed"])?;
     params.one_of("wait_for_completion", &["true", ""])?;
@@ -133,16 +166,11 @@ fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, Option<String>), 
 }
 
 /// Returns the query of a body, which must not contain anything else.
-fn query_of(body: Value) -> Result<Option<Value>, String> {
-    let mut body = match body {
-        Value::Null => return Ok(None),
-        Value::Object(body) => body,
-        _ => return Err("the body is no object".to_owned()),
-    };
+fn query_of(mut body: Map<String, Value>) -> Result<Option<Value>, String> {
     let query = body.remove("query");
     if let Some(name) = body.keys().next() {
         return Err(format!(
-            "unknown field [{name}] in the body: only [query] is known"
+            "unknown field [{name}] in the body: there are [query] and [max_docs]"
         ));
     }
     match query {

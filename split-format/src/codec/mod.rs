@@ -65,6 +65,11 @@ pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
+/// Undoes [`zigzag`].
+pub(crate) fn unzigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -((value & 1).cast_signed())
+}
+
 fn low_byte(value: u64) -> u8 {
     let [low, ..] = value.to_le_bytes();
     low
@@ -149,8 +154,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(crate) fn varint_signed(&mut self) -> Result<i64, FormatError> {
-        let zigzag = self.varint()?;
-        Ok((zigzag >> 1).cast_signed() ^ -((zigzag & 1).cast_signed()))
+        Ok(unzigzag(self.varint()?))
     }
 
     pub(crate) fn varint_u32(&mut self) -> Result<u32, FormatError> {

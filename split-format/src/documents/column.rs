@@ -217,14 +217,9 @@ impl Values {
         for len in &self.lens {
             let value;
             (value, rest) = rest.split_at_checked(usize::try_from(*len).ok()?)?;
-            let is_number = (1..=MAX_EXACT_DIGITS).contains(&value.len());
-            if !is_number || !value.iter().all(u8::is_ascii_digit) {
-                return None;
-            }
+            numbers.push(number_of(value)?);
             is_one_width &= *len == first_len;
-            is_plain &= value.len() == 1 || value.first() != Some(&b'0');
-            let digits = value.iter().map(|digit| u64::from(digit - b'0'));
-            numbers.push(digits.fold(0, |number, digit| number * 10 + digit));
+            is_plain &= is_without_zeros(value);
         }
         match (is_plain, is_one_width) {
             (true, _) => Some(0),
@@ -232,6 +227,21 @@ impl Values {
             (false, false) => None,
         }
     }
+}
+
+/// Returns the number whose digits these are; `None` if they are none, or too many to be exact.
+pub(super) fn number_of(digits: &[u8]) -> Option<u64> {
+    let is_number = (1..=MAX_EXACT_DIGITS).contains(&digits.len());
+    if !is_number || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let digits = digits.iter().map(|digit| u64::from(digit - b'0'));
+    Some(digits.fold(0, |number, digit| number * 10 + digit))
+}
+
+/// Returns whether digits have no zeros before them.
+pub(super) fn is_without_zeros(digits: &[u8]) -> bool {
+    digits.len() == 1 || digits.first() != Some(&b'0')
 }
 
 /// Writes a column of numbers in the shorter of two forms: decimals of a width, or varints.

@@ -100,14 +100,35 @@ pub struct ListedSplit {
 impl ListedSplit {
     /// Creates the list of a split's matching documents.
     pub fn new(entry: &SplitEntry, docs: &DeletedDocs) -> Self {
-        let (reference, bytes) = docs.write();
-        Self {
+        let mut listed = Self {
             split_id: entry.id.clone(),
             num_docs: entry.num_docs,
             time_range: entry.time_range,
-            num_listed: reference.num_docs,
-            docs: bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+            num_listed: 0,
+            docs: String::new(),
+        };
+        listed.set(docs);
+        listed
+    }
+
+    fn set(&mut self, docs: &DeletedDocs) {
+        let (reference, bytes) = docs.write();
+        self.num_listed = reference.num_docs;
+        self.docs = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    }
+
+    /// Keeps the first documents of the list, and drops the others.
+    ///
+    /// # Errors
+    /// As [`ListedSplit::docs`].
+    pub fn truncate(&mut self, max_docs: u64) -> Result<(), FormatError> {
+        if self.num_listed > max_docs {
+            let docs = self.docs()?;
+            let max_docs = usize::try_from(max_docs).unwrap_or(usize::MAX);
+            let first = docs.ranges().iter().cloned().flatten().take(max_docs);
+            self.set(&DeletedDocs::of_sorted(first));
         }
+        Ok(())
     }
 
     /// Decodes the documents.

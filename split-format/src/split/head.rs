@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use crate::codec::{Reader, Writer};
 use crate::version::{
     BLOCK_CHECKSUMS, CO_OCCURRENCE, ComponentKind, FILE_TABLE, HEAD_PREFIX_LEN, HOTCACHE,
-    IDENTITIES_FILE, METADATA, METADATA_WITH_IDENTITIES, ROLLUP, SPLIT_MAGIC, SPLIT_VERSION,
-    TIME_INDEX, checksum64,
+    IDENTITIES_FILE, METADATA, METADATA_WITH_IDENTITIES, RARE_WORDS_FILE, RARE_WORDS_INDEX_FILE,
+    ROLLUP, SPLIT_MAGIC, SPLIT_VERSION, SPLIT_WITHOUT_RARE_WORDS, TIME_INDEX, checksum64,
 };
 use crate::{
     BlockChecksums, CoOccurrence, FileTable, FormatError, Hotcache, IdentityRange, Rollup,
@@ -93,10 +93,10 @@ pub fn head_len_of(prefix: &[u8]) -> Result<u64, FormatError> {
         return Err(reader.error("this is not a Canter split (wrong magic number)"));
     }
     let version = reader.u32()?;
-    if version != SPLIT_VERSION {
+    if !(SPLIT_WITHOUT_RARE_WORDS..=SPLIT_VERSION).contains(&version) {
         return Err(reader.error(format!(
-            "split format version {version} is not known (this reader knows {SPLIT_VERSION}): \
-             use a newer Canter or rebuild the split"
+            "split format version {version} is not known (this reader knows \
+             {SPLIT_WITHOUT_RARE_WORDS} to {SPLIT_VERSION}): use a newer Canter or rebuild the split"
         )));
     }
     let head_len = reader.u64()?;
@@ -142,7 +142,7 @@ impl Head {
 
         let mut out = Writer::default();
         out.raw(&SPLIT_MAGIC);
-        out.u32(SPLIT_VERSION);
+        out.u32(frame_version(&self.files));
         out.u64((HEAD_PREFIX_LEN + components.len()) as u64);
         out.u64(checksum64(&components));
         out.raw(&components);
@@ -166,7 +166,9 @@ impl Head {
                 ))
             })?;
         let mut prefix = Reader::new(PREFIX, head);
-        prefix.raw(20)?;
+        prefix.raw(SPLIT_MAGIC.len())?;
+        let version = prefix.u32()?;
+        prefix.u64()?;
         let wanted = prefix.u64()?;
         let components = prefix.raw(prefix.remaining())?;
         if checksum64(components) != wanted {
@@ -174,7 +176,13 @@ impl Head {
                 "its checksum does not match: the bytes are damaged".into(),
             ));
         }
-        Self::open_components(components)
+        let head = Self::open_components(components)?;
+        match frame_version(&head.files) == version {
+            true => Ok(head),
+            false => Err(error(format!(
+                "only version {SPLIT_VERSION} has both files of rare words, and that always"
+            ))),
+        }
     }
 
     fn open_components(bytes: &[u8]) -> Result<Self, FormatError> {
@@ -228,6 +236,15 @@ impl Head {
             time_index,
             block_checksums,
         })
+    }
+}
+
+/// Returns the version of the frame around these files. A reader that does not know rare words would miss them.
+fn frame_version(files: &FileTable) -> u32 {
+    let has = |name: &str| files.find(name).is_some();
+    match has(RARE_WORDS_FILE) && has(RARE_WORDS_INDEX_FILE) {
+        true => SPLIT_VERSION,
+        false => SPLIT_WITHOUT_RARE_WORDS,
     }
 }
 

@@ -7,8 +7,9 @@
 use canter_split_format::{
     CoOccurrence, DeletedDocs, DocIdentity, FilterScope, IDENTITIES_FILE, Identities,
     IdentityRange, LedgerRef, Manifest, ManifestFile, Needle, ObjectKind, ObjectName, PageSplit,
-    Rollup, Sentence, SourceId, SplitEntry, SplitFilter, SplitMetadata, Summaries, TermPlace,
-    TimeIndex, TimeRange, WrittenPage, WrittenSplit, checksum64, write_page, write_split,
+    RARE_WORDS_FILE, RARE_WORDS_INDEX_FILE, RareWordsWriter, Rollup, Sentence, SourceId,
+    SplitEntry, SplitFilter, SplitMetadata, Summaries, TermPlace, TimeIndex, TimeRange,
+    WrittenPage, WrittenRareWords, WrittenSplit, checksum64, write_page, write_split,
 };
 use serde_json::{Value, json};
 
@@ -123,6 +124,20 @@ pub(crate) fn split_v2() -> WrittenSplit {
     let mut files = files().to_vec();
     files.push((IDENTITIES_FILE, ids));
     written(metadata, &files, None)
+}
+
+/// Returns a split with words that are in no dictionary.
+#[allow(dead_code, reason = "not all programs that share the samples use it")]
+pub(crate) fn split_with_rare_words() -> WrittenSplit {
+    let mut writer = RareWordsWriter::new(NUM_DOCS as u32);
+    writer.start_field(3, 2).unwrap();
+    writer.push(b"b7", &[2]).unwrap();
+    writer.push(b"b71", &[1, 4]).unwrap();
+    let WrittenRareWords { index, blocks } = writer.finish();
+    let mut files = files().to_vec();
+    files.push((RARE_WORDS_FILE, blocks));
+    files.push((RARE_WORDS_INDEX_FILE, index));
+    written(metadata(), &files, None)
 }
 
 /// Returns a split of the first version with a table of frequent terms, two of which never meet.

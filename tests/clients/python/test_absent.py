@@ -7,10 +7,10 @@ CALLS = {
     "EQL": lambda client: client.eql.search(index="logs", query="any where true"),
     "ES|QL": lambda client: client.esql.query(query="FROM logs"),
     "SQL": lambda client: client.sql.query(query="SELECT 1"),
-    "ILM": lambda client: client.ilm.get_lifecycle(),
-    "snapshots": lambda client: client.snapshot.get_repository(),
+    "ILM": lambda client: client.ilm.put_lifecycle(name="days", policy={"phases": {}}),
+    "snapshots": lambda client: client.snapshot.create_repository(name="all", repository={"type": "fs", "settings": {}}),
     "users": lambda client: client.security.get_user(),
-    "the state of a cluster": lambda client: client.cluster.state(),
+    "the routing of a cluster": lambda client: client.cluster.reroute(),
     "templates of searches": lambda client: client.search_template(source='{"query": {"match_all": {}}}'),
 }
 

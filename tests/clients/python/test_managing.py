@@ -98,7 +98,7 @@ def test_all_indexes_are_never_deleted_by_a_pattern(manager):
 @pytest.mark.parametrize(
     "mappings, part",
     [
-        ({"properties": {"f": {"type": "dense_vector", "dims": 3}}}, "dense_vector"),
+        ({"properties": {"f": {"type": "sparse_vector"}}}, "sparse_vector"),
         ({"properties": {"f": {"type": "text", "analyzer": "mine"}}}, "mine"),
         ({"properties": {"f": {"type": "long", "null_value": "many"}}}, "null_value"),
         ({"_source": {"compress": True}}, "compress"),

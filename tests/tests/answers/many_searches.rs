@@ -324,8 +324,8 @@ fn every_key_that_a_search_knows_is_in_the_table() {
         .map(|(key, _)| *key)
         .chain(OF_URLS.iter().map(|(key, _)| *key))
         .chain(OF_THE_WHOLE.iter().copied())
-        // Adds the keys that come from tables, and those that concern a whole request.
-        .chain(["format", "include_named_queries_score"])
+        // Adds the keys that come from tables, those that concern a whole request, and what the server says of an alias.
+        .chain(["_global_query", "format", "include_named_queries_score"])
         .collect();
     assert!(known.len() > 35, "{known:?}");
     let missing: Vec<&String> = known

@@ -13,4 +13,5 @@ mod pruning;
 mod small_splits;
 mod static_files;
 mod together;
+mod vectors;
 mod year_of_splits;

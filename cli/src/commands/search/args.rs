@@ -3,7 +3,7 @@
 use std::fs;
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::explain::ExplainArgs;
 use super::inputs::InputArgs;
@@ -25,6 +25,7 @@ Examples:
   canter search --input access.log.gz 'status:404'
   canter search --input './logs/**/*.gz' 'timeout' --start-timestamp 2026-11-01
   canter search --index ./logs --query 'severity_text:ERROR' --sort-by timestamp --max-hits 5
+  canter search --index ./notes --knn 'meaning:@vector.json' --k 10
   canter search --index s3://bucket/logs --query '*' --max-hits 0 --format json \\
     --aggs '{\"days\":{\"date_histogram\":{\"field\":\"timestamp\",\"fixed_interval\":\"1d\"}}}'
 
@@ -48,7 +49,7 @@ are indexed anew. Above 2 GiB, make an index with `canter index ingest`.";
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(group(clap::ArgGroup::new("what").args(["index", "input"]).required(true)))]
-#[command(group(clap::ArgGroup::new("which_query").args(["query", "bare_query"]).required(true)))]
+#[command(group(clap::ArgGroup::new("which_query").args(["query", "bare_query", "knn"]).required(true)))]
 pub(crate) struct SearchArgs {
     /// Index: a folder, s3://…, gs://…, az://… or https://….
     #[arg(long, value_name = "URI")]
@@ -61,6 +62,14 @@ pub(crate) struct SearchArgs {
     /// Query to run, in place of --query.
     #[arg(value_name = "QUERY", id = "bare_query")]
     bare_query: Option<String>,
+
+    /// Look for the nearest vectors, in place of a query: a field, and a vector as JSON or in a file.
+    #[arg(long, value_name = "KNN", value_parser = parse_knn)]
+    pub(super) knn: Option<Value>,
+
+    /// Number of documents that --knn looks for [default: 10].
+    #[arg(long, value_name = "N", requires = "knn")]
+    pub(super) k: Option<u32>,
 
     /// Language of the query: canter, or kql for Kibana's.
     #[arg(long, value_name = "LANGUAGE", value_parser = ["canter", "kql"])]
@@ -122,13 +131,27 @@ impl SearchArgs {
     /// Returns the query.
     pub(super) fn query(&self) -> &str {
         let query = self.query.as_deref().or(self.bare_query.as_deref());
-        query.unwrap_or_default()
+        query.unwrap_or("knn")
     }
 
     /// Returns the given index, if no input is given.
     pub(super) fn index(&self) -> Option<&str> {
         self.index.as_deref()
     }
+}
+
+/// Reads a field with a vector, as the clause of a query without `k`.
+fn parse_knn(text: &str) -> Result<Value, String> {
+    let (field, vector) = text
+        .split_once(':')
+        .ok_or("this is a field and a vector: meaning:@vector.json, or meaning:[0.1,0.2]")?;
+    let json = match vector.strip_prefix('@') {
+        Some(path) => &fs::read_to_string(path).map_err(|error| format!("`{path}`: {error}"))?,
+        None => vector,
+    };
+    let vector =
+        canter_names::read_json(json.as_bytes()).map_err(|error| error.of("the vector"))?;
+    Ok(json!({"field": field, "query_vector": vector}))
 }
 
 fn parse_aggs(text: &str) -> Result<Value, String> {

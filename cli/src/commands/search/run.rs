@@ -113,7 +113,16 @@ impl OpenIndex {
 pub(super) fn request_of(args: &SearchArgs) -> Value {
     let mut request = Map::new();
     let mut put = |key: &str, value: Value| request.insert(key.to_owned(), value);
-    put("query", args.query().into());
+    match &args.knn {
+        None => put("query", args.query().into()),
+        Some(knn) => {
+            let mut knn = knn.clone();
+            knn["k"] = args.k.unwrap_or(10).into();
+            // The nearest first, unless another order is asked for.
+            put("sort_by", "_score".into());
+            put("query", serde_json::json!({ "knn": knn }))
+        }
+    };
     if let Some(language) = &args.language {
         put("language", language.as_str().into());
     }

@@ -3,7 +3,7 @@
 use tantivy::schema::DateTimePrecision;
 
 use crate::config::read::node::{MapReader, Node, NodeValue, Result};
-use crate::config::read::read_number::numeric;
+use crate::config::read::read_number::{numeric, vector};
 use crate::config::read::read_text::{
     Search, concatenate, only_if_indexed, search, text_indexing, text_options,
 };
@@ -19,7 +19,13 @@ use crate::mapper::RESERVED_NAMES;
 const MAX_OBJECT_DEPTH: usize = 32;
 
 const TYPES: &str = "text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, integer_range, long_range, \
-     float_range, double_range, date_range, ip_range, json, array<…> of these, object, nested, concatenate";
+     float_range, double_range, date_range, ip_range, json, array<…> of these, dense_vector, object, nested, concatenate";
+
+/// Types of which there are no arrays.
+const NOT_IN_LISTS: [&str; 4] = ["object", "nested", "concatenate", "dense_vector"];
+
+/// Types without sub-fields.
+const WITHOUT_SUBS: [&str; 5] = ["object", "nested", "json", "concatenate", "dense_vector"];
 
 pub(in crate::config) fn field_mappings(
     nodes: &[Node],
@@ -63,16 +69,14 @@ fn field_mapping(node: &Node, path: &str, depth: usize) -> Result<FieldMapping> 
         .strip_prefix("array<")
         .and_then(|t| t.strip_suffix('>'));
     let type_name = inner.unwrap_or(&type_id);
-    let Some(own_keys) =
-        keys_of(type_name).filter(|_| !matches!(inner, Some("object" | "nested" | "concatenate")))
-    else {
+    let is_listed = |name: &str| !NOT_IN_LISTS.contains(&name);
+    let Some(own_keys) = keys_of(type_name).filter(|_| inner.is_none_or(is_listed)) else {
         let message = format!("\"type\" in {what} must be one of {TYPES}; got {type_id:?}");
         return Err(map.error("type", message));
     };
     let mut allowed = vec!["name", "type", "description"];
     allowed.extend(own_keys);
-    let has_subs = !matches!(type_name, "object" | "nested" | "json" | "concatenate")
-        && depth < MAX_OBJECT_DEPTH;
+    let has_subs = !WITHOUT_SUBS.contains(&type_name) && depth < MAX_OBJECT_DEPTH;
     if has_subs {
         allowed.extend(["sub_fields", "aliases"]);
     }
@@ -125,10 +129,11 @@ fn column(
     is_list: bool,
 ) -> Result<Option<Normalizer>> {
     let fast = match kind {
-        FieldKind::Range(_) if map.bool("fast", false)? => {
-            return Err(map.error("fast", format!("{what}: ranges have no fast field")));
+        FieldKind::Range(_) | FieldKind::Vector(_) if map.bool("fast", false)? => {
+            let message = format!("{what}: ranges and vectors have no fast field");
+            return Err(map.error("fast", message));
         }
-        FieldKind::Object(_) | FieldKind::Range(_) => None,
+        FieldKind::Object(_) | FieldKind::Range(_) | FieldKind::Vector(_) => None,
         // Sorting and grids need the column.
         FieldKind::GeoPoint(_) if !map.has("fast") => Some(Normalizer::Raw),
         _ => fast(map)?,
@@ -185,6 +190,14 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "tokenizer",
             "record",
             "fieldnorms",
+        ],
+        "dense_vector" => &[
+            "stored",
+            "indexed",
+            "fast",
+            "dims",
+            "similarity",
+            "element_type",
         ],
         // Quickwit accepts `fast` here without any effect, since each inner field has its own.
         "object" | "nested" => &["field_mappings", "fast"],
@@ -283,6 +296,7 @@ fn kind(
                 output_format: map.choice("output_format", &formats, BytesFormat::Base64)?,
             })
         }
+        "dense_vector" => FieldKind::Vector(vector(map, what)?),
         "json" => FieldKind::Json(json_options(map, what, search)?),
         other => {
             if let Some(of) = range_of(other) {

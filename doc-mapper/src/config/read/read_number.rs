@@ -1,7 +1,10 @@
-//! Reader of the options of numbers.
+//! Reader of the options of numbers and of vectors of them.
+
+use canter_vectors::{Element, Similarity};
 
 use super::node::{MapReader, NodeValue, Result};
-use crate::config::{NumericKind, Width};
+use crate::config::{NumericKind, VectorKind, Width};
+use crate::documents::vector::{ELEMENTS, MAX_DIMS};
 
 /// Reads the options of a number, which may have one of these widths.
 pub(super) fn numeric(
@@ -35,4 +38,18 @@ pub(super) fn numeric(
             false,
         )?,
     })
+}
+
+/// Reads the options of `dense_vector`.
+pub(in crate::config) fn vector(map: &MapReader<'_>, what: &str) -> Result<VectorKind> {
+    if !map.has("dims") {
+        let message = format!("{what} needs the key \"dims\": the number of dimensions");
+        return Err(map.error("dims", message));
+    }
+    let dims = map.u64("dims", 1, 1, MAX_DIMS)?;
+    let similarities = Similarity::ALL.map(|own| (own.name(), Some(own)));
+    let similarity = map.choice("similarity", &similarities, None)?;
+    let element = map.choice("element_type", &ELEMENTS, Element::Float)?;
+    let vector = VectorKind::new(u32::try_from(dims).unwrap_or(u32::MAX), similarity, element);
+    vector.map_err(|problem| map.error("similarity", format!("{what}: {problem}")))
 }

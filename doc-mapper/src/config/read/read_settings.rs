@@ -41,7 +41,7 @@ pub(in crate::config) fn search_settings(node: Option<&Node>) -> Result<SearchSe
 pub(in crate::config) fn indexing_settings(
     node: Option<&Node>,
 ) -> Result<(IndexingSettings, Option<String>)> {
-    const KEYS: [&str; 11] = [
+    const KEYS: [&str; 12] = [
         "commit_timeout_secs",
         "docstore_blocksize",
         "docstore_compression_level",
@@ -51,6 +51,7 @@ pub(in crate::config) fn indexing_settings(
         "max_ngram_diff",
         "max_doc_terms",
         "max_doc_term_bytes",
+        "rare_words",
         "timestamp_field",
         "sort_field",
     ];
@@ -85,6 +86,7 @@ pub(in crate::config) fn indexing_settings(
         merge_policy: merge_policy(map.get("merge_policy"))?,
         resources: resources(map.get("resources"))?,
         term_limits: term_limits(&map)?,
+        rare_words: map.bool("rare_words", false)?,
     };
     Ok((settings, map.str("timestamp_field")?))
 }

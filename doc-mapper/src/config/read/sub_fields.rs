@@ -12,11 +12,13 @@ pub(super) fn check_sub_fields(
 ) -> Result<()> {
     let is_completion =
         |kind: &FieldKind| matches!(kind, FieldKind::Text(text) if text.completion.is_some());
-    let has_scalars =
-        !matches!(kind, FieldKind::GeoPoint(_) | FieldKind::Range(_)) && !is_completion(kind);
+    let has_scalars = !matches!(
+        kind,
+        FieldKind::GeoPoint(_) | FieldKind::Range(_) | FieldKind::Vector(_)
+    ) && !is_completion(kind);
     if !fields.is_empty() && !has_scalars {
         let message = format!(
-            "{what}: a completion, a range and a geo_point have no sub-fields: map a field of its own"
+            "{what}: a completion, a range, a vector and a geo_point have no sub-fields: map a field of its own"
         );
         return Err(map.error("sub_fields", message));
     }
@@ -28,6 +30,7 @@ pub(super) fn check_sub_fields(
                 | FieldKind::Concatenate(_)
                 | FieldKind::GeoPoint(_)
                 | FieldKind::Range(_)
+                | FieldKind::Vector(_)
         ) && !is_completion(&field.kind);
         let is_plain = !field.stored && !field.scanned && !field.name.contains('.');
         if !is_scalar || !is_plain {

@@ -57,7 +57,7 @@ fn a_wrong_value_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: a, type: txt",
         "",
-        r#"line 5: "type" in field mapping "a" must be one of text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, integer_range, long_range, float_range, double_range, date_range, ip_range, json, array<…> of these, object, nested, concatenate; got "txt""#,
+        r#"line 5: "type" in field mapping "a" must be one of text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, integer_range, long_range, float_range, double_range, date_range, ip_range, json, array<…> of these, dense_vector, object, nested, concatenate; got "txt""#,
     );
     check_fields(
         "name: a, type: text, tokenizer: klingon",
@@ -219,7 +219,7 @@ fn options_that_contradict_each_other_are_refused() {
     check_fields(
         "name: a, type: array<object>",
         "",
-        r#"line 5: "type" in field mapping "a" must be one of text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, integer_range, long_range, float_range, double_range, date_range, ip_range, json, array<…> of these, object, nested, concatenate; got "array<object>""#,
+        r#"line 5: "type" in field mapping "a" must be one of text, i64, u64, f64, bool, datetime, ip, bytes, geo_point, integer_range, long_range, float_range, double_range, date_range, ip_range, json, array<…> of these, dense_vector, object, nested, concatenate; got "array<object>""#,
     );
     check(
         "version: 0.8\nindex_id: abc\ndoc_mapping:\n  mode: strict\n  dynamic_mapping: {fast: true}\n",

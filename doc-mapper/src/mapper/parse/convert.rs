@@ -44,11 +44,12 @@ pub(super) fn coerced(kind: &FieldKind, scalar: Scalar<'_>) -> Option<Coerced> {
         (FieldKind::Text(_), scalar) => Some(Coerced::Text(scalar.text().into_owned())),
         (FieldKind::Bool, Scalar::Str("true")) => Some(Coerced::Bool(true)),
         (FieldKind::Bool, Scalar::Str("false" | "")) => Some(Coerced::Bool(false)),
-        // An `unsigned_long` has no fraction to cut off.
-        (FieldKind::I64(own), Scalar::F64(number)) if own.coerce => {
+        // As OpenSearch has it; Elasticsearch refuses a fraction in an `unsigned_long`.
+        (FieldKind::U64(_), Scalar::F64(number)) if number < 0.0 => None,
+        (FieldKind::I64(own) | FieldKind::U64(own), Scalar::F64(number)) if own.coerce => {
             Some(Coerced::Integer(number.trunc()))
         }
-        (FieldKind::I64(own), Scalar::Str(text)) if own.coerce => {
+        (FieldKind::I64(own) | FieldKind::U64(own), Scalar::Str(text)) if own.coerce => {
             let is_exact = text.parse::<i64>().is_ok() || text.parse::<u64>().is_ok();
             // A double has no more than 53 bits.
             if let Some((whole, fraction)) = text.split_once('.')

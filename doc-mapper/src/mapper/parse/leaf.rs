@@ -322,7 +322,13 @@ fn check_constant(
 
 /// Creates an error for a value, which names the type that the field expects.
 pub(in crate::mapper) fn refuse(leaf: &Leaf, reason: DocErrorReason, got: &str) -> DocError {
-    let expected = expected(leaf);
+    let mut expected = expected(leaf);
+    if let (FieldKind::Date(_), DocErrorReason::OutOfRange) = (&leaf.kind, reason) {
+        expected = format!(
+            "{expected} from 1677-09-21 to 2262-04-11, or as a bare number of `unix_timestamp` from 1972-04-13 to \
+             2242-03-16 (leave out a date that stands for none, or set ignore_malformed, which keeps it in the document only)"
+        );
+    }
     DocError::new(
         reason,
         leaf.path.as_str(),
@@ -350,6 +356,12 @@ pub(super) fn expected(leaf: &Leaf) -> String {
         FieldKind::Bytes(bytes) => format!("a {} string", bytes.input_format.as_str()),
         FieldKind::GeoPoint(_) => "a geo_point".to_string(),
         FieldKind::Range(range) => format!("a range ({})", range.of.type_name()),
+        FieldKind::Vector(vector) => format!(
+            "a vector of {} dimensions ({}, {})",
+            vector.dims,
+            vector.element_name(),
+            vector.similarity.name()
+        ),
         FieldKind::Json(_) | FieldKind::Object(_) => "an object".to_string(),
     }
 }

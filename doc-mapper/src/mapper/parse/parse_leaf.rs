@@ -31,6 +31,7 @@ impl<'de> DeserializeSeed<'de> for LeafSeed<'_, '_> {
                 self.keep_completion(deserializer)
             }
             FieldKind::Range(kind) => self.add_spans(kind, deserializer),
+            FieldKind::Vector(kind) => self.add_vector(*kind, deserializer),
             _ => deserializer.deserialize_any(self),
         }
     }

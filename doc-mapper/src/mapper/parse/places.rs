@@ -1,4 +1,5 @@
-//! Parser of values that are objects or lists to JSON and one value to a field: points in any notation, and ranges.
+//! Parser of values that are objects or lists to JSON and one value to a field: points in any notation, ranges, and
+//! vectors.
 
 use canter_geo::{Point, read_points};
 use serde::Deserialize as _;
@@ -8,7 +9,7 @@ use serde_json::Value;
 use super::leaf::expected;
 use super::parse_leaf::LeafSeed;
 use super::walk::MAX_DEPTH;
-use crate::config::{GeoPointKind, RangeKind};
+use crate::config::{GeoPointKind, RangeKind, VectorKind};
 use crate::documents::doc_error::{DocError, DocErrorReason, shorten};
 use crate::mapper::tree::Leaf;
 
@@ -88,6 +89,39 @@ impl LeafSeed<'_, '_> {
                 Ok(())
             }
             Err(problem) => Err(walk.fail(no_value(leaf, &value, &problem))),
+        }
+    }
+
+    /// Adds a vector. One that does not suit the field refuses the document, whatever else is ignored as malformed: a
+    /// search for the nearest would lack it in silence.
+    pub(super) fn add_vector<'de, D: Deserializer<'de>>(
+        self,
+        kind: VectorKind,
+        deserializer: D,
+    ) -> Result<(), D::Error> {
+        let LeafSeed { walk, leaf, .. } = self;
+        let stored = match kind.read(deserializer)? {
+            Ok(None) => return Ok(()),
+            Ok(Some(_)) if walk.vectors.contains(&leaf.field) => {
+                Err("the document has another vector for this field".to_owned())
+            }
+            Ok(Some(numbers)) => kind.store(&numbers),
+            Err(problem) => Err(problem),
+        };
+        match stored {
+            Ok(stored) => {
+                walk.vectors.push(leaf.field);
+                if leaf.indexed && !leaf.is_absent {
+                    walk.document.add_bytes(leaf.field, &stored);
+                }
+                walk.presence.extend(leaf.presence);
+                Ok(())
+            }
+            Err(problem) => {
+                let message = format!("expected {}: {problem}", expected(leaf));
+                let error = DocError::new(DocErrorReason::WrongType, leaf.path.as_str(), message);
+                Err(walk.fail(error))
+            }
         }
     }
 }

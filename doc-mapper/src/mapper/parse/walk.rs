@@ -21,6 +21,7 @@ use std::fmt;
 
 use canter_names::mend_json;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use tantivy::schema::Field;
 use tantivy::schema::document::Document;
 use tantivy::{DateTime, TantivyDocument};
 
@@ -64,6 +65,8 @@ pub(in crate::mapper) struct Walk<'m> {
     num_path_bytes: u64,
     /// Paths of the fields whose values were ignored as malformed.
     pub(in crate::mapper) ignored: Vec<&'m str>,
+    /// Fields of vectors that have one.
+    pub(super) vectors: Vec<Field>,
     /// Values of completions, whose entries are made once the document is known.
     pub(super) completions: Vec<(&'m Leaf, serde_json::Value)>,
     /// Error to return: serde's errors only carry text.
@@ -81,6 +84,7 @@ impl<'m> Walk<'m> {
             deepest: 0,
             num_path_bytes: 0,
             ignored: Vec::new(),
+            vectors: Vec::new(),
             completions: Vec::new(),
             error: None,
         }

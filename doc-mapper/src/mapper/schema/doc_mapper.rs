@@ -1,27 +1,31 @@
 //! Compilation of a config into a schema and a mapping tree.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use tantivy::IndexSettings;
-use tantivy::schema::{Field, FieldEntry, Schema};
+use tantivy::schema::{BytesOptions, Field, FieldEntry, Schema};
 use tantivy::store::Compressor;
 use tantivy::tokenizer::TokenizerManager;
 
+use super::DocstoreSettings;
 use super::concatenate::concatenate;
 use crate::config::{
-    ConfigError, CustomTokenizer, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode,
-    SearchSettings, ShownSource,
+    ConfigError, CustomTokenizer, FieldKind, FieldMapping, IndexConfig, Mode, SearchSettings,
+    ShownSource,
 };
 use crate::field_path::{escape_segment, join_path, split_path};
 use crate::mapper::DYNAMIC_FIELD;
 use crate::mapper::parse::presence::PathHasher;
+use crate::mapper::schema::field_aliases::field_aliases;
 use crate::mapper::schema::field_options::{
     as_mapping, bytes_options, code_options, date_options, ip_options, json_options,
     numeric_options, span_options, text_options,
 };
 use crate::mapper::schema::numbering::{Numbering, in_order_of_addition};
 use crate::mapper::schema::own_leaves::{
-    Constant, constants_of, document_size_leaf, has_verbatim, ignored_of, own_fields,
+    Constant, constants_of, document_size_leaf, has_verbatim, ignored_of, limits_of_values,
+    own_fields, timestamp_of,
 };
 use crate::mapper::terms::TermBounds;
 use crate::mapper::tree::{Child, Leaf, ObjectNode};
@@ -37,14 +41,8 @@ impl fmt::Debug for Analyzers {
     }
 }
 
-/// Settings of the doc store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DocstoreSettings {
-    /// Number of bytes of documents that are compressed together.
-    pub block_num_bytes: usize,
-    /// Compression level of zstd.
-    pub compression_level: i32,
-}
+/// Name of the field that no document has. No segment has a column of this name.
+const UNMAPPED: &str = "_unmapped";
 
 /// Compiled index config.
 #[derive(Debug)]
@@ -55,6 +53,11 @@ pub struct DocMapper {
     pub(in crate::mapper) mode: Mode,
     /// Field of unmapped values, in dynamic mode.
     pub(in crate::mapper) dynamic: Option<Leaf>,
+    /// Stands for a field that neither the mapping nor documents have, where queries may name one: of an index that was
+    /// made through Elasticsearch's API.
+    pub(in crate::mapper) nothing: Option<Leaf>,
+    /// Further names of whole fields, with their paths.
+    pub(in crate::mapper) field_aliases: BTreeMap<String, String>,
     pub(in crate::mapper) source: Option<Field>,
     pub(in crate::mapper) presence: Option<Field>,
     pub(in crate::mapper) document_size: Option<Leaf>,
@@ -143,6 +146,8 @@ impl DocMapper {
         });
         concatenate(&mut root, dynamic.as_mut(), &mapping.field_mappings);
         let has_dynamic = dynamic.is_some();
+        let may_name_nothing = mapping.elasticsearch_mapping.is_some() && !has_dynamic;
+        let nothing = may_name_nothing.then(|| compiler.nothing());
         let timestamp = timestamp_of(&root, mapping)?;
         let schema = numbering.finish()?;
         let limits_of_values = limits_of_values(&root, dynamic.as_ref());
@@ -156,6 +161,8 @@ impl DocMapper {
             root,
             mode: mapping.mode,
             dynamic,
+            nothing,
+            field_aliases: field_aliases(mapping.elasticsearch_mapping.as_deref()),
             source: own.source,
             presence: own.presence,
             document_size: own.document_size.map(document_size_leaf),
@@ -170,10 +177,7 @@ impl DocMapper {
             tag_fields: mapping.tag_fields.clone(),
             search_settings: config.search_settings.clone(),
             shown_source: mapping.shown_source.clone(),
-            docstore: DocstoreSettings {
-                block_num_bytes: config.indexing_settings.docstore_blocksize,
-                compression_level: config.indexing_settings.docstore_compression_level,
-            },
+            docstore: DocstoreSettings::of(&config.indexing_settings),
             analyzers: Analyzers(tokenizers::tokenizers_with(
                 &mapping.tokenizers,
                 &limits_of_values,
@@ -190,6 +194,15 @@ impl DocMapper {
             name.clone_into(&mut self.index_name);
         }
         self
+    }
+
+    /// Refuses queries that name a field that there is not, as Quickwit's API does.
+    #[must_use]
+    pub fn without_unmapped(self) -> Self {
+        Self {
+            nothing: None,
+            ..self
+        }
     }
 
     /// Returns the name of the index.
@@ -312,33 +325,6 @@ impl DocMapper {
     }
 }
 
-/// Returns the maximum lengths of whole values in the fields of a mapping, distinct.
-fn limits_of_values(root: &ObjectNode, dynamic: Option<&Leaf>) -> Vec<u32> {
-    let leaves = root.leaves().into_iter().chain(dynamic);
-    let limits = canter_sorting::set_of(leaves.filter_map(|leaf| leaf.ignore_above));
-    limits.into_iter().collect()
-}
-
-/// Returns the timestamp field.
-///
-/// # Errors
-/// The mapping names one that is not there.
-fn timestamp_of(
-    root: &ObjectNode,
-    mapping: &DocMapping,
-) -> Result<Option<(Field, String)>, ConfigError> {
-    let leaves = root.leaves().into_iter();
-    let timestamp = leaves
-        .filter(|leaf| leaf.is_timestamp && !leaf.is_absent)
-        .map(|leaf| (leaf.field, leaf.path.clone()))
-        .next();
-    if timestamp.is_none() && mapping.timestamp_field.is_some() {
-        let message = "the timestamp field is not a mapped field, or the segment has none";
-        return Err(ConfigError::new("doc_mapping.timestamp_field", message));
-    }
-    Ok(timestamp)
-}
-
 struct Compiler<'b, 's> {
     numbering: &'b mut Numbering<'s>,
     timestamp_path: Option<&'b str>,
@@ -403,6 +389,8 @@ impl Compiler<'_, '_> {
             }
             FieldKind::GeoPoint(_) => FieldEntry::new_u64(name, code_options(mapping)),
             FieldKind::Range(_) => FieldEntry::new_bytes(name, span_options(mapping)),
+            // The split has files of its own for them.
+            FieldKind::Vector(_) => FieldEntry::new_bytes(name, BytesOptions::default()),
             FieldKind::Ip => FieldEntry::new_ip_addr(name, ip_options(mapping)),
             FieldKind::Bytes(_) => FieldEntry::new_bytes(name, bytes_options(mapping)),
             FieldKind::Json(_) => FieldEntry::new_json(name, json_options(mapping)),
@@ -431,6 +419,11 @@ impl Compiler<'_, '_> {
         Some(leaf)
     }
 
+    fn nothing(&self) -> Leaf {
+        let unmapped = FieldMapping::default_dynamic();
+        self.numbered_leaf(UNMAPPED.to_owned(), &unmapped, None)
+    }
+
     fn numbered_leaf(&self, path: String, mapping: &FieldMapping, field: Option<Field>) -> Leaf {
         let name = path.as_str();
         let concatenated = match &mapping.kind {
@@ -447,7 +440,9 @@ impl Compiler<'_, '_> {
         // A column that lacks long values cannot tell whether there is one.
         let is_told_by_column =
             mapping.fast.is_some() && (mapping.ignore_above.is_none() || is_whole);
-        let has_presence = self.index_field_presence && mapping.indexed && !is_told_by_column;
+        let is_vector = matches!(mapping.kind, FieldKind::Vector(_));
+        let is_asked = mapping.indexed || is_vector;
+        let has_presence = self.index_field_presence && is_asked && !is_told_by_column;
         let mut leaf = Leaf {
             is_absent: field.is_none(),
             field: field.unwrap_or(Field::from_field_id(u32::MAX)),

@@ -4,7 +4,7 @@ use tantivy::schema::Field;
 
 use super::field_options::json_options;
 use super::numbering::OwnFields;
-use crate::config::{DocMapping, FieldKind, FieldMapping, Normalizer, NumericKind};
+use crate::config::{ConfigError, DocMapping, FieldKind, FieldMapping, Normalizer, NumericKind};
 use crate::mapper::tree::{Leaf, ObjectNode};
 use crate::mapper::{DOCUMENT_SIZE_FIELD, IGNORED_FIELD};
 use crate::tokenizers::Letters;
@@ -111,4 +111,31 @@ pub(super) fn has_verbatim(fields: &[FieldMapping]) -> bool {
         FieldKind::Object(fields) => mapping.is_nested() || has_verbatim(fields),
         _ => is_kept_verbatim(mapping),
     })
+}
+
+/// Returns the maximum lengths of whole values in the fields of a mapping, distinct.
+pub(super) fn limits_of_values(root: &ObjectNode, dynamic: Option<&Leaf>) -> Vec<u32> {
+    let leaves = root.leaves().into_iter().chain(dynamic);
+    let limits = canter_sorting::set_of(leaves.filter_map(|leaf| leaf.ignore_above));
+    limits.into_iter().collect()
+}
+
+/// Returns the timestamp field.
+///
+/// # Errors
+/// The mapping names one that is not there.
+pub(super) fn timestamp_of(
+    root: &ObjectNode,
+    mapping: &DocMapping,
+) -> Result<Option<(Field, String)>, ConfigError> {
+    let leaves = root.leaves().into_iter();
+    let timestamp = leaves
+        .filter(|leaf| leaf.is_timestamp && !leaf.is_absent)
+        .map(|leaf| (leaf.field, leaf.path.clone()))
+        .next();
+    if timestamp.is_none() && mapping.timestamp_field.is_some() {
+        let message = "the timestamp field is not a mapped field, or the segment has none";
+        return Err(ConfigError::new("doc_mapping.timestamp_field", message));
+    }
+    Ok(timestamp)
 }

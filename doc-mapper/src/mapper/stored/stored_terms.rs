@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use tantivy::schema::document::{CompactDocValue, ReferenceValue, ReferenceValueLeaf};
-use tantivy::schema::{Field, Value as _};
+use tantivy::schema::{Field, FieldType, Value as _};
 use tantivy::tokenizer::TextAnalyzer;
 use tantivy::{TantivyDocument, Term};
 
@@ -94,6 +94,26 @@ impl DocMapper {
             _ => Entries::new(),
         };
         StoredDoc { document, json }
+    }
+
+    /// Returns a text field of the schema whose terms have positions and whose texts documents store.
+    pub fn stored_text(&self, field: Field) -> Option<ScannedField> {
+        let mut fields = self.schema.fields();
+        let (_, entry) = fields.find(|(number, _)| *number == field)?;
+        let FieldType::Str(options) = entry.field_type() else {
+            return None;
+        };
+        let indexing = options.get_indexing_options()?;
+        if !indexing.index_option().has_positions() || !options.is_stored() {
+            return None;
+        }
+        Some(ScannedField {
+            field,
+            name: entry.name().to_owned(),
+            is_dynamic: false,
+            tokenizer: Some(indexing.tokenizer().to_owned()),
+            json: None,
+        })
     }
 
     /// Returns the tokenizer of a field.

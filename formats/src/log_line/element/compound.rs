@@ -45,8 +45,10 @@ pub(in crate::log_line) fn named_level(word: &[u8]) -> Option<(Range<usize>, Ran
     let sep = word.iter().rposition(|b| matches!(b, b':' | b'/' | b'.'))?;
     let (before, after) = (word.get(..sep)?, word.get(sep + 1..)?);
     let is_level = |word: &[u8]| level::sureness(word).is_some();
+    // `System.Exception` is the name of one.
+    let is_exception = word.get(sep) == Some(&b'.') && after == b"Exception";
     // `[:error]`, as Apache writes it of a module without a name.
-    if is_level(after) && (!before.is_empty() || word.first() == Some(&b':')) {
+    if is_level(after) && !is_exception && (!before.is_empty() || word.first() == Some(&b':')) {
         return Some((sep + 1..word.len(), 0..sep));
     }
     let sep = word.iter().position(|b| matches!(b, b':' | b'/'))?;

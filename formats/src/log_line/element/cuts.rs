@@ -31,6 +31,12 @@ pub(super) fn before_date(rest: &[u8], len: usize) -> Option<usize> {
 
 /// Where a word ends behind whose separator a date stands.
 fn begins_date(word: &[u8], sep: usize) -> Option<usize> {
+    // `7,"2024-05-01 10:00:00"`: the quote is of the time.
+    let quote = usize::from(word.get(sep + 1) == Some(&b'"'));
+    begins_day(word, sep + quote).map(|end| end - quote)
+}
+
+fn begins_day(word: &[u8], sep: usize) -> Option<usize> {
     let are_digits = |range: Range<usize>| {
         let digits = word.get(range);
         digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_digit))
@@ -92,8 +98,19 @@ pub(super) fn before_bracket(rest: &[u8], len: usize) -> Option<usize> {
     let word = rest.get(..len)?;
     let open = word.iter().position(|byte| *byte == b'[')?;
     let (level, inside) = word.split_at_checked(open)?;
-    let is_time = matches!(inside, [_, first, second, b'-' | b'/' | b':' | b'.', ..] if first.is_ascii_digit() && second.is_ascii_digit());
-    (is_time && level::sureness(level) == Some(Sureness::Sure)).then_some(open)
+    let num_digits = inside
+        .iter()
+        .skip(1)
+        .take_while(|byte| byte.is_ascii_digit());
+    let num_digits = num_digits.count();
+    let is_time = matches!(num_digits, 2 | 4)
+        && matches!(inside.get(num_digits + 1), Some(b'-' | b'/' | b':' | b'.'));
+    // `ERRO`, as logrus cuts levels.
+    let is_level = match level.len() {
+        4 => level.iter().all(u8::is_ascii_uppercase) && level::sureness(level).is_some(),
+        _ => level::sureness(level) == Some(Sureness::Sure),
+    };
+    (is_time && is_level).then_some(open)
 }
 
 /// Where `cpu3:12345)` of `cpu3:12345)ScsiDeviceIO:` ends, as ESXi's kernel begins a line, or `cpu3:12345 opID=8f9a3c21)`.

@@ -9,6 +9,7 @@ mod class;
 mod compound;
 mod cuts;
 mod part;
+mod whole;
 
 pub(super) use class::{
     Class, class, is_id, is_letter, is_level, is_mark, is_number, is_source, is_word,
@@ -19,3 +20,5 @@ pub(super) use compound::{
 };
 pub(super) use cuts::opens_before_date;
 pub(super) use part::{Element, after_space, element, quoted};
+pub(crate) use whole::goes_on;
+pub(super) use whole::{is_of_trace, is_preamble};

@@ -171,7 +171,18 @@ fn ended(text: &[u8], open: Option<u8>, inside: Range<usize>, end: usize) -> Ele
             }
         }
     }
-    let next = after_space(text, element.next);
+    let mut next = after_space(text, element.next);
+    // `libc    : text`, as logcat fills up its tags.
+    let is_padded = open.is_none()
+        && element.tail.is_none()
+        && next > element.next
+        && at(text, element.inside.start).is_some_and(|byte| byte.is_ascii_alphabetic())
+        && text.get(next..next + 2) == Some(b": ");
+    if is_padded {
+        element.tail = Some(b':');
+        element.next = next + 1;
+        next = after_space(text, element.next);
+    }
     let gap = text.get(element.next..next).unwrap_or_default();
     element.is_column = gap.len() >= 2 || gap.iter().any(|b| matches!(b, b'\t' | b'\n'));
     element.next = next;

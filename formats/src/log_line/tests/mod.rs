@@ -3,6 +3,7 @@
 
 mod docs;
 pub(in crate::log_line) mod families;
+mod first_files;
 mod learned;
 mod marked_words;
 mod no_logs;

@@ -20,10 +20,14 @@ pub(crate) enum TimeForm {
     /// `663212a0.1e2f3a4b`: seconds since 1970 in hexadecimal digits, and nanoseconds or microseconds, as OpenLDAP
     /// writes them; and TAI64N, as daemontools and runit do: `@40000000663212aa12345678`.
     HexEpoch,
-    /// `[    0.000000]`, `[    12.345]`, `[0.012s]`, `12.345: [GC`: seconds since the machine or the program was started.
+    /// `[    0.000000]`, `[    12.345]`, `[0.012s]`, `12.345: [GC`, `INFO[0012]`: seconds since the machine or the program
+    /// was started.
     Uptime,
     /// A time of day alone.
     Clock,
+    /// `{"ts":"2024-05-01T10:00:00Z","msg":"text"}`: an object between the lines of another layout, with a time among its
+    /// members.
+    Object,
     /// No time: `info: Microsoft.Hosting.Lifetime[14]`, as .NET's console begins a record, and other lines that begin with a
     /// level.
     Untimed,
@@ -51,6 +55,7 @@ impl TimeForm {
             TimeForm::Epoch,
             TimeForm::HexEpoch,
             TimeForm::Uptime,
+            TimeForm::Object,
             TimeForm::Clock,
             TimeForm::Untimed,
         ])
@@ -65,7 +70,10 @@ impl TimeForm {
             }
             TimeForm::HexEpoch => first.is_ascii_hexdigit() || first == b'@',
             TimeForm::Glog => matches!(first, b'I' | b'W' | b'E' | b'F'),
-            TimeForm::Uptime => first == b'[' || first.is_ascii_digit(),
+            TimeForm::Uptime => {
+                first == b'[' || first.is_ascii_digit() || first.is_ascii_uppercase()
+            }
+            TimeForm::Object => first == b'{',
             TimeForm::Untimed => first == b'[' || first.is_ascii_alphanumeric(),
             TimeForm::Dated(_) | TimeForm::Epoch | TimeForm::Clock => first.is_ascii_digit(),
         }
@@ -80,6 +88,7 @@ pub(crate) fn read(form: TimeForm, text: &[u8], place: usize) -> Option<(Reading
         TimeForm::Epoch => epoch(text, place)?,
         TimeForm::HexEpoch => hex_epoch(text, place)?,
         TimeForm::Uptime => return uptime(text, place),
+        TimeForm::Object => return super::object::read_object(text, place),
         TimeForm::Untimed => {
             let (found, end) = (Reading::Nothing, place);
             let is_it = is_of_dotnet(text, place)
@@ -273,8 +282,10 @@ fn stamp_of(seconds: u64, nanos: u64, num_digits: usize) -> Option<Stamp> {
 }
 
 fn uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {
-    if at(text, place)? != b'[' {
-        return bare_uptime(text, place);
+    match at(text, place)? {
+        b'[' => {}
+        b'A'..=b'Z' => return uptime_of_logrus(text, place),
+        _ => return bare_uptime(text, place),
     }
     let inside = text.get(place + 1..)?;
     let num_spaces = inside.iter().take_while(|byte| **byte == b' ').count();
@@ -300,6 +311,24 @@ fn bare_uptime(text: &[u8], place: usize) -> Option<(Reading, usize)> {
         && run(text, place + whole + 1) == 3
         && text.get(end..end + 3) == Some(b": [");
     is_it.then_some((Reading::Uptime { start: place, end }, end + 1))
+}
+
+/// Reads `INFO[0012] text`, as logrus begins a line (`https://github.com/sirupsen/logrus`): a level of four letters, and
+/// seconds since the start in at least four digits.
+fn uptime_of_logrus(text: &[u8], place: usize) -> Option<(Reading, usize)> {
+    const LEVELS: [&[u8]; 7] = [
+        b"TRAC", b"DEBU", b"INFO", b"WARN", b"ERRO", b"FATA", b"PANI",
+    ];
+    let level = text.get(place..place + 4)?;
+    (LEVELS.contains(&level) && at(text, place + 4) == Some(b'[')).then_some(())?;
+    let start = place + 5;
+    let len = run(text, start);
+    let is_seconds = len == 4 || ((5..=9).contains(&len) && at(text, start) != Some(b'0'));
+    let end = start + len;
+    let num_zeros = text.iter().skip(start).take_while(|byte| **byte == b'0');
+    let start = start + num_zeros.count().min(len.saturating_sub(1));
+    let is_it = is_seconds && text.get(end..end + 2) == Some(b"] ");
+    is_it.then_some((Reading::Uptime { start, end }, end + 1))
 }
 
 /// Minutes east of Greenwich of `+02:00`, `-0730`, `UTC`, `Z`; nothing for other names.

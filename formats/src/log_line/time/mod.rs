@@ -8,6 +8,7 @@ mod clock;
 mod date;
 mod digits;
 mod form;
+mod object;
 mod stamp;
 #[cfg(test)]
 mod tests;

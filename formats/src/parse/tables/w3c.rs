@@ -42,6 +42,46 @@ fn has_commas(names: &str) -> bool {
     names.contains(',') && !names.contains(char::is_whitespace)
 }
 
+/// Returns whether lines are in the format: names, and at least one record that has as many values, if there is any.
+pub(crate) fn is_readable(lines: &[String]) -> bool {
+    let Some(names_at) = lines.iter().position(|line| line.starts_with("#Fields:")) else {
+        return false;
+    };
+    let (mut num_names, mut is_commas) = (0, false);
+    let (mut num_records, mut num_read) = (0, 0);
+    for line in lines.get(names_at..).unwrap_or_default() {
+        if line.starts_with('#') {
+            if let Some(names) = names(line.as_bytes()) {
+                (num_names, is_commas) = (names.len(), is_table(line.as_bytes()));
+            }
+            continue;
+        }
+        num_records += 1;
+        num_read += usize::from(is_commas || values(line, num_names).is_some());
+    }
+    num_records == 0 || num_read > 0
+}
+
+/// Returns the values of a record, if it has so many. Blanks behind the last one are no value, and several between two of
+/// them are one if there are too many values else.
+fn values(text: &str, num: usize) -> Option<Vec<&str>> {
+    let delimiter = match text.contains('\t') {
+        true => '\t',
+        false => ' ',
+    };
+    let as_written = |text: &'_ str| text.split(delimiter).count() == num;
+    let trimmed = text.trim_end_matches([' ', '\t']);
+    match (as_written(text), as_written(trimmed)) {
+        (true, _) => Some(text.split(delimiter).collect()),
+        (false, true) => Some(trimmed.split(delimiter).collect()),
+        (false, false) if delimiter == ' ' => {
+            let values: Vec<&str> = text.split_ascii_whitespace().collect();
+            (values.len() == num).then_some(values)
+        }
+        (false, false) => None,
+    }
+}
+
 /// Returns the day in a line `#Date: 2024-05-01 10:00:00`.
 pub(crate) fn date(record: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(record.strip_prefix(b"#Date:")?).ok()?;
@@ -66,21 +106,16 @@ pub(crate) fn parse(
             "no line `#Fields: …` stands before the record",
         ));
     }
-    let delimiter = match text.contains('\t') {
-        true => '\t',
-        false => ' ',
-    };
-    let num_values = text.split(delimiter).count();
-    if num_values != columns.len() {
+    let Some(values) = values(text, columns.len()) else {
         return Err(Failure {
             reason: "wrong_number_of_values",
             message: format!(
-                "the record has {num_values} values where #Fields names {}",
+                "the record has {} values where #Fields names {}",
+                text.split_ascii_whitespace().count(),
                 columns.len()
             ),
         });
-    }
-    let values = text.split(delimiter);
+    };
     let pairs = columns
         .iter()
         .zip(values)

@@ -172,6 +172,13 @@ impl Column {
         matches!(self.index, ColumnIndex::Multivalued(_))
     }
 
+    /// Returns whether the field is a set of values in a document, as texts and addresses are in Elasticsearch, and this
+    /// column has them as often as they were written.
+    pub(crate) fn repeats_in_sets(&self) -> bool {
+        let is_set = matches!(self.column_type, ColumnType::Str | ColumnType::IpAddr);
+        is_set && self.is_multivalued()
+    }
+
     /// Returns the rows of the documents of a block. A document with several rows is repeated, in
     /// adjacent positions.
     pub(crate) fn rows<'a>(&'a self, block: Block<'a>, room: &'a mut RowRoom) -> Rows<'a> {
@@ -346,6 +353,45 @@ pub(crate) fn without_value(
             groups.push(group);
         }
     }
+}
+
+/// Removes rows with the code `none`, and those whose code their document has in the same bucket already.
+pub(crate) fn keep_once(
+    rows: Rows<'_>,
+    kept_docs: &mut Vec<u32>,
+    kept_groups: &mut Vec<u32>,
+    codes: &mut Vec<u64>,
+    none: Option<u64>,
+) {
+    kept_docs.clear();
+    kept_groups.clear();
+    let mut kept_codes = 0;
+    // Position of the first code of the current document in its parent bucket.
+    let mut begin = 0;
+    let mut last = None;
+    for (place, doc) in rows.docs.into_iter().enumerate() {
+        let group = rows.groups.at(place);
+        let Some(code) = codes.get(place).copied() else {
+            break;
+        };
+        if last != Some((doc, group)) {
+            last = Some((doc, group));
+            begin = kept_codes;
+        }
+        let is_known = codes
+            .get(begin..kept_codes)
+            .is_some_and(|known| known.contains(&code));
+        if is_known || none == Some(code) {
+            continue;
+        }
+        if let Some(slot) = codes.get_mut(kept_codes) {
+            *slot = code;
+        }
+        kept_codes += 1;
+        kept_docs.push(doc);
+        kept_groups.push(group);
+    }
+    codes.truncate(kept_codes);
 }
 
 /// Returns whether a column contains numbers.

@@ -25,10 +25,13 @@ pub(super) fn value_of(bucket: &Bucket<'_>, path: &BucketsPath, gaps: GapPolicy)
 fn raw(bucket: &Bucket<'_>, path: &BucketsPath) -> Option<f64> {
     let mut bucket = bucket;
     for step in &path.steps {
-        let Outcome::Bucket(inside) = find(&bucket.inside, step)? else {
-            return None;
+        bucket = match (find(&bucket.inside, &step.name)?, &step.key) {
+            (Outcome::Bucket(inside), None) => inside,
+            (Outcome::Buckets(list), Some(key)) => {
+                list.buckets.iter().find(|bucket| is_called(bucket, key))?
+            }
+            _ => return None,
         };
-        bucket = inside;
     }
     match &path.end {
         End::Count => Some(bucket.doc_count as f64),
@@ -41,6 +44,19 @@ fn raw(bucket: &Bucket<'_>, path: &BucketsPath) -> Option<f64> {
             Outcome::Metric(value) => Some(number(value, property)),
             _ => None,
         },
+    }
+}
+
+/// Returns whether a bucket has this key, as text.
+fn is_called(bucket: &Bucket<'_>, wanted: &str) -> bool {
+    let field = |wanted: &str| bucket.fields.iter().find(|(name, _)| *name == wanted);
+    if bucket.name.as_deref() == Some(wanted) {
+        return true;
+    }
+    match field("key_as_string").or_else(|| field("key")) {
+        Some((_, Value::String(text))) => text == wanted,
+        Some((_, key)) => serde_json::to_string(key).is_ok_and(|text| text == wanted),
+        None => false,
     }
 }
 

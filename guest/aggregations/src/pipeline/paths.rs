@@ -1,6 +1,6 @@
 //! `buckets_path`: resolves paths among the aggregations of a request.
 
-use super::types::{BucketsPath, End, Pipeline, PipelineOf};
+use super::types::{BucketStep, BucketsPath, End, Pipeline, PipelineOf};
 use crate::request::{Aggregation, Kind, Metric, MetricOf};
 use crate::{Error, Result};
 
@@ -56,6 +56,30 @@ pub(super) fn has_numbers_as_keys(kind: &Kind) -> bool {
     )
 }
 
+/// Returns the step into the only bucket of an aggregation.
+fn into(name: &str) -> BucketStep {
+    BucketStep {
+        name: name.to_owned(),
+        key: None,
+    }
+}
+
+/// Returns the aggregation and the bucket that `kinds['hat']` names.
+fn one_of_several<'a>(text: &str, scope: Scope<'a>) -> Option<(&'a Aggregation, BucketStep)> {
+    let (name, key) = text.strip_suffix(']')?.split_once('[')?;
+    let key = ['\'', '"']
+        .iter()
+        .find_map(|quote| key.strip_prefix(*quote)?.strip_suffix(*quote))?;
+    let found = scope.aggregation(name)?;
+    has_buckets(&found.kind).then(|| {
+        let step = BucketStep {
+            name: name.to_owned(),
+            key: Some(key.to_owned()),
+        };
+        (found, step)
+    })
+}
+
 impl Written<'_> {
     fn invalid(&self, what: &str) -> Error {
         Error::invalid(self.place, &format!("{:?}: {what}", self.text))
@@ -66,7 +90,7 @@ impl Written<'_> {
         let pipelines = scope.pipelines.iter().map(|found| found.name.as_str());
         let known: Vec<&str> = aggregations.chain(pipelines).collect();
         let hint = match name.contains('[') {
-            true => "; a bucket cannot be named by its key here: use a filter",
+            true => "; a bucket is named by its key in quotes, as in kinds['hat']>sales",
             false => "",
         };
         self.invalid(&format!(
@@ -125,12 +149,17 @@ impl Written<'_> {
     pub(super) fn of_bucket(&self, text: &str, scope: Scope<'_>) -> Result<BucketsPath> {
         let mut steps = Vec::new();
         let (mut scope, mut rest) = (scope, text.trim());
-        let to = |steps: Vec<String>, end: End| {
+        let to = |steps: Vec<BucketStep>, end: End| {
             let over = Vec::new();
             Ok(BucketsPath { over, steps, end })
         };
         while let Some((name, next)) = rest.split_once('>') {
             let (name, next) = (name.trim(), next.trim());
+            if let Some((found, step)) = one_of_several(name, scope) {
+                steps.push(step);
+                (scope, rest) = (Scope::inside(found), next);
+                continue;
+            }
             let Some(found) = scope.aggregation(name) else {
                 return Err(self.unknown(name, scope));
             };
@@ -143,8 +172,14 @@ impl Written<'_> {
                     _ => Err(self.several(name, "Object[]")),
                 };
             }
-            steps.push(name.to_owned());
+            steps.push(into(name));
             (scope, rest) = (Scope::inside(found), next);
+        }
+        if let Some(name) = rest.strip_suffix("._count")
+            && let Some((_, step)) = one_of_several(name, scope)
+        {
+            steps.push(step);
+            return to(steps, End::Count);
         }
         match rest {
             "_count" => return to(steps, End::Count),
@@ -154,7 +189,7 @@ impl Written<'_> {
         let (name, property) = self.last(rest, scope)?;
         if let Some(found) = scope.aggregation(name) {
             if has_one_bucket(&found.kind) && property == "_count" {
-                steps.push(name.to_owned());
+                steps.push(into(name));
                 return to(steps, End::Count);
             }
             if has_buckets(&found.kind) && property == "_bucket_count" {

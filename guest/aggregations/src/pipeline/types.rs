@@ -119,9 +119,18 @@ pub(crate) enum GapPolicy {
 pub(crate) struct BucketsPath {
     /// For a sibling pipeline: names on the way to the aggregation whose buckets are used.
     pub(crate) over: Vec<String>,
-    /// Names of the single-bucket aggregations on the way from each bucket.
-    pub(crate) steps: Vec<String>,
+    /// The way from each bucket, through single buckets.
+    pub(crate) steps: Vec<BucketStep>,
     pub(crate) end: End,
+}
+
+/// Step into a bucket inside of a bucket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BucketStep {
+    /// Name of the aggregation.
+    pub(crate) name: String,
+    /// Key of the bucket as text, if the aggregation has several.
+    pub(crate) key: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

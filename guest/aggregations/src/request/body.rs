@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::bounds::{MAX_LIST_LEN, MAX_NAME_BYTES};
+use crate::calendar::DateFormat;
 use crate::{Error, Result};
 
 /// JSON object in a request, with its location.
@@ -107,6 +108,36 @@ impl<'a> Body<'a> {
         match number_of(value) {
             Some(number) => Ok(Some(number)),
             None => Err(self.invalid(name, "this must be a number")),
+        }
+    }
+
+    /// Reads the body of an aggregation over all documents, which has no parameters but those of a sample.
+    pub(super) fn read_all(path: &str, kind: &str, value: &'a Value) -> Result<()> {
+        let known: &[&str] = match kind {
+            "random_sampler" => &["probability", "seed", "shard_seed"],
+            _ => &[],
+        };
+        let body = Self::read(path.to_owned(), value, known)?;
+        let share = body.number("probability")?;
+        match known.is_empty()
+            || share.is_some_and(|share| share == 1.0 || 0.0 < share && share <= 0.5)
+        {
+            true => Ok(()),
+            false => Err(body.invalid(
+                "probability",
+                "this must be a number above 0 and at most 0.5, or 1",
+            )),
+        }
+    }
+
+    /// Reads a date format.
+    pub(super) fn date_format(&self, name: &str) -> Result<Option<DateFormat>> {
+        match self.text(name)? {
+            None => Ok(None),
+            Some(format) => match DateFormat::parse(format) {
+                Ok(format) => Ok(Some(format)),
+                Err(problem) => Err(self.invalid(name, &problem)),
+            },
         }
     }
 

@@ -39,7 +39,8 @@ impl Takes {
             FieldKind::Object(_)
             | FieldKind::Concatenate(_)
             | FieldKind::Bytes(_)
-            | FieldKind::Range(_) => false,
+            | FieldKind::Range(_)
+            | FieldKind::Vector(_) => false,
             FieldKind::GeoPoint(_) => matches!(self, Self::Points | Self::Values),
             FieldKind::U64(_) | FieldKind::I64(_) | FieldKind::F64(_) => !matches!(
                 self,

@@ -337,9 +337,10 @@ impl Reader {
             "geohash_grid" => Kind::Grid(histograms::geohash_grid(&read(&histograms::GRID)?)?),
             "geotile_grid" => Kind::Grid(histograms::geotile_grid(&read(&histograms::GRID)?)?),
             "filter" => Kind::Filter(self.filter(path, value)?),
-            // Its documents are those of a search of its own, which matches all.
-            "global" if depth == 0 => {
-                read(&[])?;
+            // The documents of `global` are those of a search of its own, which matches all. All documents are the sample
+            // from which an answer is least wrong.
+            "global" | "random_sampler" if depth == 0 || kind != "global" => {
+                Body::read_all(path, kind, value)?;
                 Kind::Filter(self.filter(path, &serde_json::json!({"match_all": {}}))?)
             }
             "global" => return Err(invalid(path, NOT_AT_TOP)),

@@ -15,7 +15,7 @@ use crate::key::Key;
 use crate::numbers::Number;
 use crate::pipeline::has_one_bucket;
 
-pub(super) const TERMS: [&str; 13] = [
+pub(super) const TERMS: [&str; 14] = [
     "field",
     "collect_mode",
     "execution_hint",
@@ -29,6 +29,7 @@ pub(super) const TERMS: [&str; 13] = [
     "missing",
     "include",
     "exclude",
+    "format",
 ];
 pub(super) const MULTI_TERMS: [&str; 9] = [
     "terms",
@@ -62,6 +63,7 @@ pub(super) fn terms(body: &Body<'_>, inside: &[Aggregation], bounds: &Bounds) ->
         min_doc_count: sizes.min_doc_count,
         include: choice(body, "include")?,
         exclude: choice(body, "exclude")?,
+        format: body.date_format("format")?,
     })
 }
 

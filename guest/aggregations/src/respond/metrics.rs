@@ -175,9 +175,7 @@ impl<'a> Shown<'a> {
                 percents,
                 is_keyed,
                 hdr,
-            } => by_number(percents, *is_keyed, |percent| {
-                self.percentile(*percent, *hdr)
-            }),
+            } => self.percentiles(percents, *is_keyed, *hdr, dialect),
             MetricOf::PercentileRanks {
                 values,
                 is_keyed,
@@ -200,6 +198,54 @@ impl<'a> Shown<'a> {
                 _ => geo_centroid(None),
             },
         }
+    }
+
+    fn percentiles(
+        &self,
+        percents: &[f64],
+        is_keyed: bool,
+        hdr: Option<u8>,
+        dialect: Dialect,
+    ) -> Value {
+        let percentile = |percent: &f64| self.percentile(*percent, hdr);
+        match self.is_date && dialect == Dialect::Elasticsearch {
+            true => self.dates_by_number(percents, is_keyed, percentile, dialect.dates()),
+            false => by_number(percents, is_keyed, percentile),
+        }
+    }
+
+    /// Builds `values` with their texts as dates, by number or as a list.
+    fn dates_by_number(
+        &self,
+        numbers: &[f64],
+        is_keyed: bool,
+        value_of: impl Fn(&f64) -> Option<f64>,
+        usual: &DateFormat,
+    ) -> Value {
+        let found = numbers.iter().map(|number| {
+            let value = value_of(number).map_or(Value::Null, float);
+            let text = self.as_text(&value, usual).map_or(Value::Null, Value::from);
+            (*number, value, text)
+        });
+        let values: Value = match is_keyed {
+            true => {
+                let mut named = Map::new();
+                for (number, value, text) in found {
+                    named.insert(format!("{number:?}"), value);
+                    if !text.is_null() {
+                        named.insert(format!("{number:?}_as_string"), text);
+                    }
+                }
+                Value::Object(named)
+            }
+            false => found
+                .map(|(number, value, text)| match text.is_null() {
+                    true => json!({ "key": number, "value": value }),
+                    false => json!({ "key": number, "value": value, "value_as_string": text }),
+                })
+                .collect(),
+        };
+        json!({ "values": values })
     }
 
     pub(super) fn top_list(&self) -> Option<&'a TopList> {

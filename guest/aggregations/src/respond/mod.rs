@@ -22,13 +22,15 @@ pub use ranked::{Answer, BackgroundAsk, Backgrounds, HitValue, ShownHit, fill_hi
 use std::cell::{Cell, RefCell};
 
 use self::histogram::Around;
+use canter_doc_mapper::DocMapper;
+
 use crate::partial::{Node, Partial};
-use crate::request::{Aggregation, Aggregations, Kind, MetricOf, TopHits};
+use crate::request::{Aggregation, Aggregations, Kind, MetricOf, TopHits, in_formats, own_formats};
 use crate::{Error, Result, pipeline};
 
 impl Aggregations {
     /// Builds the answer as JSON. `None` is the result for no documents. `untyped` is the result of
-    /// [`Self::untyped_keys`].
+    /// [`Self::untyped_keys`], and `own_formats` that of [`Self::own_formats`] in a dialect that has them.
     ///
     /// # Errors
     /// The answer exceeds the limit of buckets.
@@ -37,8 +39,11 @@ impl Aggregations {
         partial: Option<&Partial>,
         untyped: &[String],
         dialect: Dialect,
+        own_formats: &[(String, String)],
         backgrounds: &Backgrounds,
     ) -> Result<Answer> {
+        let in_formats = (!own_formats.is_empty()).then(|| in_formats(&self.list, own_formats));
+        let list = in_formats.as_ref().unwrap_or(&self.list);
         let writer = Writer {
             dialect,
             untyped,
@@ -53,7 +58,7 @@ impl Aggregations {
             hits: RefCell::default(),
         };
         let nodes = partial.map(|partial| partial.nodes.as_slice());
-        let mut level = writer.level(&self.list, nodes, Some(0))?;
+        let mut level = writer.level(list, nodes, Some(0))?;
         pipeline::apply_top(&self.pipelines, &mut level);
         let mut json = String::new();
         outcome::write_level(&level, &mut json);
@@ -61,6 +66,13 @@ impl Aggregations {
             json,
             hits: writer.hits.into_inner(),
         })
+    }
+}
+
+impl Aggregations {
+    /// Returns the fields whose dates an answer writes in the format of their mapping, each with that format.
+    pub fn own_formats(&self, mapper: &DocMapper) -> Vec<(String, String)> {
+        own_formats(&self.list, mapper)
     }
 }
 

@@ -47,7 +47,9 @@ fn candidates(row: &Row<'_, '_>, order: &[TermsOrder], min_doc_count: u64) -> Ve
 
 impl Writer<'_> {
     pub(super) fn terms<'r>(&self, request: &Terms, row: &Row<'r, '_>) -> Result<Outcome<'r>> {
-        self.ordered(row, &request.order, request.size, request.min_doc_count)
+        let dates = request.format.as_ref().unwrap_or(self.dialect.dates());
+        let sizes = (request.size, request.min_doc_count);
+        self.ordered(row, &request.order, sizes, dates)
     }
 
     pub(super) fn multi_terms<'r>(
@@ -55,15 +57,16 @@ impl Writer<'_> {
         request: &MultiTerms,
         row: &Row<'r, '_>,
     ) -> Result<Outcome<'r>> {
-        self.ordered(row, &request.order, request.size, request.min_doc_count)
+        let sizes = (request.size, request.min_doc_count);
+        self.ordered(row, &request.order, sizes, self.dialect.dates())
     }
 
     fn ordered<'r>(
         &self,
         row: &Row<'r, '_>,
         order: &[TermsOrder],
-        size: usize,
-        min_doc_count: u64,
+        (size, min_doc_count): (usize, u64),
+        dates: &DateFormat,
     ) -> Result<Outcome<'r>> {
         let mut candidates = candidates(row, order, min_doc_count);
         let mut num_other = row.dropped().doc_count;
@@ -86,12 +89,12 @@ impl Writer<'_> {
                 row,
                 places: candidates.iter().map(|found| found.place).collect(),
                 num_other,
-                dates: self.dialect.dates(),
+                dates,
             }
             .write(&mut text);
             return Ok(Outcome::Written(text));
         }
-        let shown = |key: &Key| shown_key(key, self.dialect.dates());
+        let shown = |key: &Key| shown_key(key, dates);
         let mut buckets = Vec::with_capacity(candidates.len());
         for candidate in &candidates {
             let fields = row.key(candidate.place).map(shown).unwrap_or_default();
@@ -145,7 +148,7 @@ struct PlainTerms<'a> {
     /// Sum of the document counts of all others.
     num_other: u64,
     /// Format of date keys.
-    dates: &'static DateFormat,
+    dates: &'a DateFormat,
 }
 
 impl PlainTerms<'_> {

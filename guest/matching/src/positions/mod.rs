@@ -24,6 +24,7 @@ use crate::kernels;
 use crate::list::{Vints, read_vint};
 
 pub use write::repack_positions;
+pub(crate) use write::{pack_positions, put_vint};
 
 /// Number of positions in a full block.
 const BLOCK_LEN: usize = 128;

@@ -46,6 +46,22 @@ pub fn repack_positions(mut bytes: OwnedBytes, out: &mut Vec<u8>) -> io::Result<
     Ok(())
 }
 
+/// Appends the positions of a term, each as the difference from the one before in its document.
+pub(crate) fn pack_positions(numbers: &[u32], out: &mut Vec<u8>) {
+    let (full, rest) = numbers.as_chunks::<BLOCK_LEN>();
+    let (mut forms, mut blocks) = (Vec::new(), Vec::new());
+    for block in full {
+        forms.push(write_full(block, &mut blocks).to_byte());
+    }
+    let is_same = rest.len() > 1 && rest.iter().all(|number| rest.first() == Some(number));
+    put_vint(full.len() * 2 + usize::from(is_same), out);
+    out.extend(forms);
+    out.extend(blocks);
+    for number in rest.iter().take(if is_same { 1 } else { BLOCK_LEN }) {
+        put_vint(*number as usize, out);
+    }
+}
+
 /// Appends a full block in the shorter form, and returns that form.
 fn write_full(numbers: &[u32; BLOCK_LEN], out: &mut Vec<u8>) -> Form {
     let plain = Form {
@@ -126,7 +142,8 @@ impl Values {
     }
 }
 
-fn put_vint(mut number: usize, out: &mut Vec<u8>) {
+/// Appends a varint, whose last byte has the highest bit set.
+pub(crate) fn put_vint(mut number: usize, out: &mut Vec<u8>) {
     loop {
         let low = u8::try_from(number % 128).unwrap_or_default();
         number /= 128;
@@ -189,6 +206,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_is_packed_is_what_is_repacked(numbers in numbers()) {
+            let mut out = Vec::new();
+            pack_positions(&numbers, &mut out);
+            prop_assert_eq!(out, repacked(&numbers));
+        }
+
         #[test]
         fn what_is_repacked_reads_the_same(numbers in numbers(), step in 1usize..300) {
             let bytes = repacked(&numbers);

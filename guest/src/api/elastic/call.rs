@@ -8,8 +8,8 @@ use super::about::analyze::WantedWords;
 use super::about::caps::{WantedCaps, field_caps};
 use super::about::cluster;
 use super::about::explained::Form;
-use super::about::fields::{field_mappings, mapper_of, mappings};
-use super::about::indexes::{Found, caps_of, of_configs, present, settings_of, stats, validate};
+use super::about::fields::{Described, field_mappings, mapper_of, mappings};
+use super::about::indexes::{Found, caps_of, of_fields, present, settings_of, stats, validate};
 use super::about::table::Table;
 use super::composed::lookup::{Lookups, look_up};
 use super::composed::run::run_whole;
@@ -89,8 +89,8 @@ pub(crate) enum ElasticCall {
     Validate {
         indexes: AskedIndexes,
         question: Result<Box<Question>, SearchError>,
-        /// True if the answer says why.
-        explains: bool,
+        /// The text of the query, if the answer shows it, and why it is invalid.
+        explained_as: Option<String>,
     },
     /// Returns the fields of indexes; with patterns, the matching ones.
     Mapping { which: Which, field: Option<String> },
@@ -263,10 +263,34 @@ impl ElasticCall {
             Self::Validate {
                 indexes,
                 question,
-                explains,
-            } => validate(indexes, question, *explains, settings, exchange).await,
+                explained_as,
+            } => {
+                validate(
+                    indexes,
+                    question,
+                    explained_as.as_deref(),
+                    settings,
+                    exchange,
+                )
+                .await
+            }
             _ => Err(SearchError::internal("nothing is opened")),
         }
+    }
+
+    /// Describes an index by its config, and the fields that documents have besides.
+    fn described(&self, config: &Value, others: &[Described]) -> Result<Value, SearchError> {
+        Ok(match self {
+            Self::Mapping {
+                field: Some(field), ..
+            } => json!({"mappings": field_mappings(config, others, field)?}),
+            Self::Mapping { .. } => json!({"mappings": mappings(config, others)?}),
+            _ => json!({
+                "aliases": {},
+                "mappings": mappings(config, others)?,
+                "settings": {"index": {"number_of_shards": "1", "number_of_replicas": "0"}},
+            }),
+        })
     }
 
     async fn about_indexes(
@@ -314,21 +338,10 @@ impl ElasticCall {
                     )),
                 };
             }
-            Self::Mapping { field: None, .. } => {
-                of_configs(&found, &|config| Ok(json!({"mappings": mappings(config)?})))?
+            Self::Mapping { .. } | Self::Index(_) => {
+                let of = |config: &Value, others: &[Described]| self.described(config, others);
+                of_fields(found, settings, exchange, &of).await?
             }
-            Self::Mapping {
-                field: Some(field), ..
-            } => of_configs(&found, &|config| {
-                Ok(json!({"mappings": field_mappings(config, field)?}))
-            })?,
-            Self::Index(_) => of_configs(&found, &|config| {
-                Ok(json!({
-                    "aliases": {},
-                    "mappings": mappings(config)?,
-                    "settings": {"index": {"number_of_shards": "1", "number_of_replicas": "0"}},
-                }))
-            })?,
             Self::Settings { is_flat, .. } => {
                 let names = found.iter().map(|(name, _)| name);
                 let settings = names.map(|name| (name.clone(), settings_of(name, *is_flat)));

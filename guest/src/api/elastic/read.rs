@@ -7,6 +7,7 @@ use super::about::analyze::WantedWords;
 use super::about::caps::wanted_caps;
 use super::about::cluster;
 use super::about::explained::{Form as Rewrite, enumerating, explaining, shown_source};
+use super::about::indexes::explanation;
 use super::about::table::Table;
 use super::call::{ElasticCall, Which};
 use super::composed::lookup::Lookups;
@@ -54,7 +55,10 @@ pub(in crate::api) fn read_elastic(
                 "no handler found for uri [{}] and method [{}]",
                 request.path, request.method
             );
-            ElasticCall::Answered(elastic_response(400, &json!({"error": message})))
+            ElasticCall::Answered(elastic_response(
+                400,
+                &json!({"error": message, "status": 400}),
+            ))
         });
     };
     if !methods.contains(&request.method.as_str()) {
@@ -89,7 +93,7 @@ fn read(
         common,
     };
     let call = match *route {
-        Route::ClusterHealth => reader.cluster_health()?,
+        Route::ClusterHealth(names) => reader.cluster_health(names)?,
         Route::Fixed(fixed) => {
             reader.ignore(fixed.params);
             answered((fixed.text)())
@@ -253,20 +257,15 @@ impl Reader<'_> {
         Ok(ElasticCall::Index(self.which(names)?))
     }
 
-    fn cluster_health(&mut self) -> Result<ElasticCall, SearchError> {
-        // The health is always the best possible.
-        self.ignore(&[
-            "wait_for_active_shards",
-            "wait_for_events",
-            "wait_for_no_initializing_shards",
-            "wait_for_no_relocating_shards",
-            "wait_for_nodes",
-            "timeout",
-            "level",
-        ]);
-        let colours = ["green", "yellow", "red"];
-        self.params.choice("wait_for_status", &colours)?;
-        Ok(answered(cluster::health(self.settings.indexes.len())))
+    fn cluster_health(&mut self, names: Option<&str>) -> Result<ElasticCall, SearchError> {
+        let Self {
+            settings,
+            params,
+            common,
+            ..
+        } = self;
+        let answer = cluster::asked_health(names, params, common, settings)?;
+        Ok(ElasticCall::Answered(answer))
     }
 
     /// Parses a search; `None` if it has no index.
@@ -452,7 +451,7 @@ impl Reader<'_> {
         Ok(ElasticCall::Validate {
             indexes,
             question,
-            explains,
+            explained_as: explains.then(|| explanation(&query)),
         })
     }
 

@@ -7,7 +7,8 @@ use super::given::names::ALL;
 
 /// The target of a path.
 pub(super) enum Route<'p> {
-    ClusterHealth,
+    /// The health of indexes; of all if absent.
+    ClusterHealth(Option<&'p str>),
     /// An answer that is the same for all.
     Fixed(&'static Fixed),
     /// Settings of indexes.
@@ -60,7 +61,8 @@ pub(super) fn route_of<'p>(
         ["_cat", "count"] => (Route::CatCount(ALL), GET),
         ["_cat", "count", index] => (Route::CatCount(index), GET),
         [index, "_settings"] | [index, "_settings", _] => (Route::Settings(index), GET),
-        ["_cluster", "health"] | ["_cluster", "health", _] => (Route::ClusterHealth, GET),
+        ["_cluster", "health"] => (Route::ClusterHealth(None), GET),
+        ["_cluster", "health", names] => (Route::ClusterHealth(Some(names)), GET),
         ["_nodes"] | ["_nodes", "http" | "_all" | "_local"] | ["_nodes", "_all", "http"] => {
             (Route::Fixed(&cluster::NODES), GET)
         }
@@ -91,7 +93,7 @@ pub(super) fn route_of<'p>(
         ["_cat", "indices"] => (Route::CatIndices(ALL), GET),
         ["_cat", "indices", index] => (Route::CatIndices(index), GET),
         ["_cat", "health"] => (Route::CatHealth, GET),
-        ["_stats"] => (Route::Stats(ALL), GET),
+        ["_stats"] | ["_stats", _] => (Route::Stats(ALL), GET),
         ["_resolve", "index", index] => (Route::Resolve(index), GET),
         ["_mget"] => (Route::ManyDocuments(None), BOTH),
         [index, "_mget"] => (Route::ManyDocuments(Some(index)), BOTH),
@@ -106,7 +108,7 @@ pub(super) fn route_of<'p>(
         [index, "_mapping" | "_mappings", "field", field] => {
             (Route::Mapping(index, Some(field)), GET)
         }
-        [index, "_stats"] => (Route::Stats(index), GET),
+        [index, "_stats"] | [index, "_stats", _] => (Route::Stats(index), GET),
         // A single word at the root is an index only if an index has that name.
         [index] if is_known(index, names) => (Route::Index(index), GET),
         _ => return None,

@@ -44,11 +44,12 @@ pub(in crate::leaf) struct BestByKeys {
 const GROUPS: SortKeySpec = SortKeySpec::new(SortTarget::Doc, SortOrder::Ascending);
 
 /// Rounds a score to 12 significant bits. Its last bits depend on the order in which a scorer adds
-/// up its clauses, which differs between splits; hits must not change places for that.
-pub(in crate::leaf) fn rounded(score: Score) -> Score {
-    const DROPPED_BITS: u32 = 12;
-    let half = 1 << (DROPPED_BITS - 1);
-    Score::from_bits(score.to_bits().saturating_add(half) >> DROPPED_BITS << DROPPED_BITS)
+/// up its clauses, which differs between splits; hits must not change places for that. Those of the nearest
+/// vectors lie closer together: a precise score has 20 bits.
+pub(in crate::leaf) fn rounded(score: Score, is_precise: bool) -> Score {
+    let dropped_bits = if is_precise { 4 } else { 12 };
+    let half = 1 << (dropped_bits - 1);
+    Score::from_bits(score.to_bits().saturating_add(half) >> dropped_bits << dropped_bits)
 }
 
 impl BestByKeys {
@@ -77,7 +78,7 @@ impl BestByKeys {
         Self { split, ..self }
     }
 
-    /// Takes documents after all previous ones, with their scores.
+    /// Takes documents after all previous ones, with their scores, which are rounded.
     ///
     /// # Errors
     /// A dictionary that cannot be read.
@@ -95,7 +96,6 @@ impl BestByKeys {
     /// Takes one document.
     #[inline(always)]
     fn collect(&mut self, doc: DocId, score: Score) -> tantivy::Result<()> {
-        let score = rounded(score);
         let first = match self.keys.first() {
             Some((key, spec)) => key.rank(doc, score, spec),
             // The place alone decides.

@@ -12,7 +12,9 @@ use tantivy::columnar::{
 };
 use tantivy::{DocId, Score, SegmentReader};
 
-use crate::request::{DistanceKey, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue};
+use crate::request::{
+    DistanceKey, InPlace, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue,
+};
 
 /// Sorts like the hit it stands for, smallest first: by presence of a value, then by class of value, then by value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,7 +59,8 @@ impl Rank {
 pub(in crate::leaf) enum KeyReader {
     Score,
     /// The columns of a field: several for a path of a JSON field with values of several types.
-    Columns(Vec<SortColumn>),
+    /// The type is the mapped one, for splits without a column.
+    Columns(Vec<SortColumn>, Option<ColumnType>),
 }
 
 pub(in crate::leaf) struct SortColumn {
@@ -92,7 +95,7 @@ impl KeyReader {
         let name = match target {
             SortTarget::Score => return Ok(Self::Score),
             // No key: an order ends here, with the place.
-            SortTarget::Doc | SortTarget::SplitDoc => return Ok(Self::Columns(Vec::new())),
+            SortTarget::Doc | SortTarget::SplitDoc => return Ok(Self::Columns(Vec::new(), None)),
             SortTarget::Distance(distance) => return Self::distances(segment, mapper, distance),
             SortTarget::Field(name) => name,
         };
@@ -128,7 +131,13 @@ impl KeyReader {
                 source,
             });
         }
-        Ok(Self::Columns(columns))
+        let mapped = mapper.resolve(name).and_then(|field| match field.kind {
+            FieldKind::Date(_) => Some(ColumnType::DateTime),
+            FieldKind::F64(_) => Some(ColumnType::F64),
+            FieldKind::Bool => Some(ColumnType::Bool),
+            _ => None,
+        });
+        Ok(Self::Columns(columns, mapped))
     }
 
     /// Opens the column of points, if the split has one.
@@ -153,13 +162,13 @@ impl KeyReader {
                 }
             }
         }
-        Ok(Self::Columns(columns))
+        Ok(Self::Columns(columns, None))
     }
 
     /// Returns the column that has the value of every document, if a single one has.
     pub(in crate::leaf) fn full(&self) -> Option<&FullColumn> {
         match self {
-            Self::Columns(columns) => match columns.as_slice() {
+            Self::Columns(columns, _) => match columns.as_slice() {
                 [only] => only.full.as_ref(),
                 _ => None,
             },
@@ -172,7 +181,7 @@ impl KeyReader {
     pub(in crate::leaf) fn rank(&self, doc: DocId, score: Score, key: &SortKeySpec) -> Rank {
         match self {
             Self::Score => Rank::of_value(0, f64::from(score).to_u64(), key.order),
-            Self::Columns(columns) => rank_in(columns, doc, key),
+            Self::Columns(columns, mapped) => rank_in(columns, *mapped, doc, key),
         }
     }
 
@@ -183,12 +192,13 @@ impl KeyReader {
         score: Score,
         key: &SortKeySpec,
     ) -> tantivy::Result<SortValue> {
-        let columns = match self {
+        let (columns, mapped) = match self {
             Self::Score => return Ok(SortValue::Number(f64::from(score))),
-            Self::Columns(columns) => columns,
+            Self::Columns(columns, mapped) => (columns, *mapped),
         };
         match compared(columns, doc, key) {
             Some((column, value)) => column.value(doc, value, key),
+            None if key.in_place.is_some() => Ok(in_place(columns, mapped, key).1),
             None if key.is_distance() => Ok(SortValue::Number(f64::INFINITY)),
             None => Ok(SortValue::Missing),
         }
@@ -196,17 +206,72 @@ impl KeyReader {
 }
 
 #[inline(never)]
-fn rank_in(columns: &[SortColumn], doc: DocId, key: &SortKeySpec) -> Rank {
+fn rank_in(
+    columns: &[SortColumn],
+    mapped: Option<ColumnType>,
+    doc: DocId,
+    key: &SortKeySpec,
+) -> Rank {
     if let Some((column, value)) = compared(columns, doc, key) {
         return column.in_order(value, key);
     }
     if key.is_distance() {
         return Rank::of_value(0, f64::INFINITY.to_u64(), key.order);
     }
+    if key.in_place.is_some() {
+        return in_place(columns, mapped, key).0;
+    }
     match key.missing_first {
         true => Rank::MISSING_FIRST,
         false => Rank::MISSING_LAST,
     }
+}
+
+/// Returns the rank and the value of the number in place of a missing one: that of the column's type, so that ranks compare.
+/// In a split without the field, all documents have it.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "as in Elasticsearch, a number is taken as one of the field's type"
+)]
+fn in_place(
+    columns: &[SortColumn],
+    mapped: Option<ColumnType>,
+    key: &SortKeySpec,
+) -> (Rank, SortValue) {
+    const MILLISECOND_NS: i64 = 1_000_000;
+    let (integer, float) = match key.in_place {
+        Some(InPlace::Integer(integer)) => (integer, integer as f64),
+        Some(InPlace::Bits(bits)) => {
+            let float = f64::from_bits(bits);
+            (float as i64, float)
+        }
+        None => return (Rank::MISSING_LAST, SortValue::Missing),
+    };
+    let column_type = columns.first().map(|column| column.column_type);
+    let column_type = column_type.or(mapped);
+    let (code, value) = match column_type {
+        Some(ColumnType::U64) => {
+            let number = u64::try_from(integer).unwrap_or_default();
+            (number, SortValue::Integer(number.into()))
+        }
+        Some(ColumnType::F64) => (float.to_u64(), SortValue::Number(float)),
+        Some(ColumnType::DateTime) => {
+            let ns = integer.saturating_mul(MILLISECOND_NS);
+            (ns.to_u64(), SortValue::Date(ns))
+        }
+        Some(ColumnType::Bool) => (u64::from(integer != 0), SortValue::Bool(integer != 0)),
+        None if key.in_place != Some(InPlace::Integer(integer)) => {
+            (float.to_u64(), SortValue::Number(float))
+        }
+        _ => (integer.to_u64(), SortValue::Integer(integer.into())),
+    };
+    let class = match column_type {
+        Some(ColumnType::Bool) => class_of(ColumnType::Bool),
+        Some(ColumnType::DateTime) => class_of(ColumnType::DateTime),
+        _ => 0,
+    };
+    (Rank::of_value(class, code, key.order), value)
 }
 
 /// Returns the value of a document that the key compares, and its column.
@@ -227,6 +292,19 @@ fn compared<'c>(
                 false => valued.min_by_key(class),
             }
         }
+    }
+}
+
+/// Returns the class of a column's values. Those of different classes in one field are numbers, then booleans, dates, text,
+/// addresses, bytes. The order is that of [`SortValue`].
+fn class_of(column_type: ColumnType) -> u8 {
+    match column_type {
+        ColumnType::Bool => 1,
+        ColumnType::DateTime => 2,
+        ColumnType::Str => 3,
+        ColumnType::IpAddr => 4,
+        ColumnType::Bytes => 5,
+        _ => 0,
     }
 }
 
@@ -251,17 +329,8 @@ impl SortColumn {
         }
     }
 
-    /// Values of different classes in one field: numbers, then booleans, dates, text, addresses, bytes. The
-    /// order is that of [`SortValue`].
     fn class(&self) -> u8 {
-        match self.column_type {
-            ColumnType::Bool => 1,
-            ColumnType::DateTime => 2,
-            ColumnType::Str => 3,
-            ColumnType::IpAddr => 4,
-            ColumnType::Bytes => 5,
-            _ => 0,
-        }
+        class_of(self.column_type)
     }
 
     fn value(&self, doc: DocId, rank: u64, key: &SortKeySpec) -> tantivy::Result<SortValue> {

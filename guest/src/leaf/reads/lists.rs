@@ -35,8 +35,17 @@ pub(super) async fn load_term(
         return Ok(());
     };
     let mut wanted = Wanted::default();
-    wanted.add(&info, positions);
+    wanted.add(split, term.field(), &info, positions);
     wanted.load(split, term.field()).await
+}
+
+/// Loads the blocks of a dictionary that may have terms of a range.
+pub(super) async fn load_blocks(split: &OpenSplit, range: &TermRange) -> tantivy::Result<()> {
+    let inverted_index = split.segment().inverted_index(range.field)?;
+    let bounds = (value_of(&range.lower), value_of(&range.upper));
+    let blocks = inverted_index.terms().file_slice_for_range(bounds, None);
+    blocks.read_bytes_async().await?;
+    Ok(())
 }
 
 /// Loads the posting lists of a range of terms.
@@ -44,8 +53,7 @@ pub(super) async fn load_range(split: &OpenSplit, range: &TermRange) -> tantivy:
     let inverted_index = split.segment().inverted_index(range.field)?;
     let terms = inverted_index.terms();
     let (lower, upper) = (value_of(&range.lower), value_of(&range.upper));
-    let blocks = terms.file_slice_for_range((lower, upper), None);
-    blocks.read_bytes_async().await?;
+    load_blocks(split, range).await?;
     let found = match lower {
         Bound::Included(term) => terms.range().ge(term),
         Bound::Excluded(term) => terms.range().gt(term),
@@ -59,7 +67,7 @@ pub(super) async fn load_range(split: &OpenSplit, range: &TermRange) -> tantivy:
     let mut found = found.into_stream()?;
     let mut wanted = Wanted::default();
     while found.advance() {
-        wanted.add(found.value(), range.positions);
+        wanted.add(split, range.field, found.value(), range.positions);
     }
     drop(found);
     wanted.load(split, range.field).await
@@ -108,7 +116,7 @@ where
     // Going through the blocks skips the gaps that were read with them.
     let mut found = found.without_keys().into_stream()?;
     while let Some(info) = found.next_without_key() {
-        wanted.add(info, positions);
+        wanted.add(split, field, info, positions);
     }
     drop(found);
     wanted.load(split, field).await
@@ -122,7 +130,10 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn add(&mut self, info: &TermInfo, positions: bool) {
+    fn add(&mut self, split: &OpenSplit, field: Field, info: &TermInfo, positions: bool) {
+        if split.is_added(field, &info.postings_range) {
+            return;
+        }
         self.postings.add(&info.postings_range);
         if positions {
             self.positions.add(&info.positions_range);

@@ -9,12 +9,14 @@ use tantivy_fst::Automaton;
 
 use super::each_split::of_each_split;
 use super::lists::load_dictionary;
+use super::rare_words::{RareWordSearch, add_rare_words};
 use super::rerun::rerun_on_gaps;
+use super::scan::ScanBudget;
 use super::warmup::Shared;
 use crate::SearchError;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Interrupt};
 use crate::limits::Limits;
-use crate::query::{QueryNode, TermAutomaton, start_of_texts};
+use crate::query::{Needs, QueryNode, TermAutomaton, start_of_texts};
 use crate::split::{HeadSource, OpenSplit, SearchedIndex};
 
 /// Maximum number of terms of one split for one word; those behind them are left out.
@@ -43,10 +45,27 @@ pub(crate) async fn near_terms(
     limits: &Limits,
     exchange: &Exchange,
 ) -> Result<Vec<TermCounts>, SearchError> {
-    let lists = of_each_split(index, splits, exchange, |split| async move {
+    let budget = ScanBudget::of_rare_words(limits.max_docs_scanned);
+    let (interrupt, budget) = (&exchange.interrupt(), &budget);
+    let lists = of_each_split(index, splits, exchange, |mut split| async move {
+        let wanted = wanted
+            .iter()
+            .map(|wanted| OfSplit::new(&split, wanted, limits));
+        let wanted = wanted.collect::<Result<Vec<_>, _>>()?;
+        let mut needs = Needs::default();
+        wanted
+            .iter()
+            .flatten()
+            .for_each(|one| needs.add(one.needs.clone()));
+        let search = RareWordSearch {
+            budget,
+            interrupt,
+            warms_up: false,
+        };
+        add_rare_words(&mut split, &needs, &search).await?;
         let counts = wanted
             .iter()
-            .map(|wanted| of_split(&split, wanted, limits, exchange));
+            .map(|wanted| of_split(&split, wanted.as_ref(), interrupt));
         try_join_all(counts).await
     });
     let mut all: Vec<TermCounts> = wanted.iter().map(|_| TermCounts::new()).collect();
@@ -60,27 +79,46 @@ pub(crate) async fn near_terms(
     Ok(all)
 }
 
+/// What is looked for in one split.
+struct OfSplit {
+    /// Beginning of the terms of texts.
+    start: Vec<u8>,
+    needs: Needs,
+}
+
+impl OfSplit {
+    /// Returns `None` if the split lacks the field.
+    fn new(
+        split: &OpenSplit,
+        wanted: &WantedTerms,
+        limits: &Limits,
+    ) -> Result<Option<Self>, SearchError> {
+        let Some(resolved) = split.mapper.resolve(&wanted.field) else {
+            return Ok(None);
+        };
+        let start = start_of_texts(&resolved);
+        let needs = split.build(&wanted.query, &[], false, limits)?.needs;
+        Ok(Some(Self { start, needs }))
+    }
+}
+
 async fn of_split(
     split: &OpenSplit,
-    wanted: &WantedTerms,
-    limits: &Limits,
-    exchange: &Exchange,
+    wanted: Option<&OfSplit>,
+    interrupt: &Interrupt,
 ) -> Result<TermCounts, SearchError> {
-    let Some(resolved) = split.mapper.resolve(&wanted.field) else {
+    let Some(OfSplit { start, needs }) = wanted else {
         return Ok(TermCounts::new());
     };
-    let start = start_of_texts(&resolved);
-    let built = split.build(&wanted.query, &[], false, limits)?;
-    let interrupt = exchange.interrupt();
     let mut counts = TermCounts::new();
-    for (field, automaton, _) in &built.needs.automata {
+    for (field, automaton, _) in &needs.automata {
         let found = match automaton {
             TermAutomaton::Near(near) => {
                 let near = Shared(Arc::clone(near));
                 let loaded = load_dictionary(split, *field, &near).await;
                 loaded.map_err(|error| split.error(error))?;
-                rerun_on_gaps(split, &interrupt, || {
-                    Ok(terms_of(split, *field, &near, &start)?)
+                rerun_on_gaps(split, interrupt, || {
+                    Ok(terms_of(split, *field, &near, start)?)
                 })
                 .await?
             }

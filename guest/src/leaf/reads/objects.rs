@@ -49,7 +49,7 @@ impl Scanner<'_> {
         let docs = live.into_iter().flatten();
         let docs: Vec<DocId> = docs.filter(|doc| within.contains(*doc)).collect();
         self.verify_budget.spend(docs.len() as u64)?;
-        let mut reader = DocReader::open(self).await?;
+        let mut reader = DocReader::open(self.split).await?;
         for doc in &docs {
             self.interrupt.check()?;
             let document = reader.read(*doc, &docs).await?;

@@ -28,7 +28,7 @@ use crate::{ErrorKind, SearchError};
 pub(in crate::leaf) const SPLITS_AT_ONCE: usize = 8;
 
 /// Bytes of the doc store that one wave brings for each of these splits.
-const WAVE_BYTES: u64 = 2 << 20;
+pub(super) const WAVE_BYTES: u64 = 2 << 20;
 
 /// Number of documents that a leaf may still read.
 pub(in crate::leaf) struct ScanBudget {
@@ -57,6 +57,16 @@ impl ScanBudget {
             reason: "a nested clause or aggregation looks at the objects of each document that may match: \
                      narrow the time range, add a clause that fewer documents match, or raise the limit \
                      (max_docs_verified)",
+        }
+    }
+
+    /// Creates the budget for documents that may have rare words.
+    pub(in crate::leaf) fn of_rare_words(limit: u64) -> Self {
+        Self {
+            limit,
+            spent: AtomicU64::new(0),
+            reason: "the query has a pattern for words with digits, most of which only documents have as a whole: give \
+                     more of its beginning, narrow the time range, or raise the limit (max_docs_scanned)",
         }
     }
 
@@ -217,7 +227,7 @@ impl Scanner<'_> {
                 fields.len() - 1
             }));
         }
-        let mut reader = DocReader::open(self).await?;
+        let mut reader = DocReader::open(self.split).await?;
         for doc in docs {
             self.interrupt.check()?;
             let document = reader.read(*doc, docs).await?;
@@ -256,8 +266,7 @@ pub(super) struct DocReader<'a> {
 }
 
 impl<'a> DocReader<'a> {
-    pub(super) async fn open(scanner: &Scanner<'a>) -> Result<Self, SearchError> {
-        let split = scanner.split;
+    pub(super) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
         let kept = split.body.runs();
         Ok(Self {
             split,

@@ -8,7 +8,7 @@ use tantivy::columnar::ColumnType;
 use tantivy::{SegmentReader, TantivyError};
 use tantivy_fst::Automaton;
 
-use super::lists::{load_matching, load_range, load_term};
+use super::lists::{load_blocks, load_dictionary, load_matching, load_range, load_term};
 use crate::query::{Needs, TermAutomaton};
 use crate::split::OpenSplit;
 
@@ -63,6 +63,42 @@ pub(in crate::leaf) async fn warm_up(split: &OpenSplit, needs: &Needs) -> tantiv
                 .boxed(),
             );
         }
+    }
+    try_join_all(loads).await?;
+    Ok(())
+}
+
+/// Loads the parts of dictionaries that `needs` names, in one wave.
+///
+/// # Errors
+/// If a range cannot be had.
+pub(super) async fn warm_up_dictionaries(split: &OpenSplit, needs: &Needs) -> tantivy::Result<()> {
+    let mut loads: Vec<BoxFuture<'_, tantivy::Result<()>>> = Vec::new();
+    for term in needs.terms.keys() {
+        let load = async { split.terms.load(split.segment(), term).await.map(drop) };
+        loads.push(load.boxed());
+    }
+    for range in &needs.term_ranges {
+        loads.push(load_blocks(split, range).boxed());
+    }
+    for (field, automaton, _) in &needs.automata {
+        let load = async move {
+            match automaton {
+                TermAutomaton::Regex(regex) => {
+                    load_dictionary(split, *field, &Shared(Arc::clone(regex))).await
+                }
+                TermAutomaton::Near(near) => {
+                    load_dictionary(split, *field, &Shared(Arc::clone(near))).await
+                }
+                TermAutomaton::OneOf(terms) => {
+                    load_dictionary(split, *field, &Shared(Arc::clone(terms))).await
+                }
+                TermAutomaton::AtAnyPath(terms) => {
+                    load_dictionary(split, *field, &Shared(Arc::clone(terms))).await
+                }
+            }
+        };
+        loads.push(load.boxed());
     }
     try_join_all(loads).await?;
     Ok(())

@@ -394,14 +394,17 @@ impl SplitTask<'_> {
         if self.split.deleted.is_some() {
             scored.retain(|(doc, _)| self.split.is_live(*doc));
         }
+        for (_, score) in scored.iter_mut() {
+            *score = rounded(*score, self.built.is_precise);
+        }
         if let Some(least) = self.min_score {
-            scored.retain(|(_, score)| f64::from(rounded(*score)) >= least);
+            scored.retain(|(_, score)| f64::from(*score) >= least);
         }
         collectors.num_hits += scored.len() as u64;
         collectors.top_hits.collect_scored(scored)?;
         if collectors.aggregations.is_some() {
             let docs: Vec<DocId> = scored.iter().map(|(doc, _)| *doc).collect();
-            let scores = scored.iter().map(|(_, score)| f64::from(rounded(*score)));
+            let scores = scored.iter().map(|(_, score)| f64::from(*score));
             collectors.waiting_scores.extend(scores);
             collectors.aggregate(&docs)?;
         }

@@ -1,14 +1,14 @@
 //! State of a query under construction, and the names that its parts use.
 
 use canter_doc_mapper::{DocMapper, ResolvedField, ScannedField};
-use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query};
+use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query};
 
 use super::scores::Best;
 use crate::limits::Limits;
 use crate::query::grammar::too_many_clauses;
 use crate::query::needs::Needs;
 use crate::query::scan::{Clause, FieldClause, NestedClause, Scan, Wanted};
-use crate::query::tree::QueryNode;
+use crate::query::tree::{QueryNode, TextLeaf};
 use crate::{ErrorKind, SearchError};
 
 /// Result of building a part of a query.
@@ -20,6 +20,10 @@ pub(super) const MAX_PATTERNS: usize = 1_024;
 /// Builder of one query.
 pub(crate) struct Builder<'a> {
     pub(super) mapper: &'a DocMapper,
+    /// The id of the split; `None` for an index as a whole.
+    pub(super) split: Option<&'a str>,
+    /// True if scores are rounded less.
+    pub(super) is_precise: bool,
     /// The paths inside JSON fields in which the split has values; `None` if they are not known.
     pub(super) found_paths: Option<&'a [String]>,
     pub(super) search_fields: &'a [String],
@@ -141,6 +145,8 @@ impl<'a> Builder<'a> {
     ) -> Self {
         Self {
             mapper,
+            split: None,
+            is_precise: false,
             found_paths: None,
             search_fields,
             scoring,
@@ -181,7 +187,14 @@ impl<'a> Builder<'a> {
     /// all objects were one, without exclusions, and then decided on the objects of the documents found.
     pub(super) fn one_object(&mut self, node: &QueryNode, path: &str) -> Built {
         if !self.of_objects && !self.mapper.is_nested(path) {
-            return self.node(node);
+            let found = self.node(node)?;
+            // A document without the path has no object that anything could be true of.
+            return match found.is::<AllQuery>() {
+                true => self.node(&QueryNode::text(TextLeaf::Exists {
+                    field: path.to_owned(),
+                })),
+                false => Ok(found),
+            };
         }
         let clause = self.clause_on_objects(node, path)?;
         if self.of_objects {

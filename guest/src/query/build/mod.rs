@@ -18,7 +18,7 @@ pub(super) use value::{
 };
 pub(crate) use whole_values::{any_text, start_of_texts, text_in};
 
-pub(crate) use sets::TermAutomaton;
+pub(crate) use sets::{TermAutomaton, vectors_at};
 pub(crate) use words::{no_words, tokenizer_named, word_term, words_in};
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
@@ -28,20 +28,17 @@ use tantivy::query::{
     AllQuery, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, Query,
 };
 
-use self::builder::{Builder, any_of, has_nothing};
+use self::builder::{Builder, any_of};
 use self::literal::build_literal;
 use self::open::in_default_fields;
 use self::range::{build_exists, build_range, build_set};
-use self::scores::{BuiltFunction, Demoted, Functions, Modes};
+use self::scores::Demoted;
 use self::sets::{SliceOf, check_slices};
 use self::wildcard::build_regex;
 use super::columns::{PlaceTest, within};
 use super::needs::Needs;
 use super::scan::{Clause, NestedClause, Scan, Wanted};
-use super::tree::{
-    BoolNode, Function, FunctionKind, Given, ID, INDEX, Leaf, PatternKind, QueryNode, Role, Scored,
-    TextLeaf,
-};
+use super::tree::{BoolNode, Given, ID, INDEX, Leaf, PatternKind, QueryNode, Role, TextLeaf};
 use crate::SearchError;
 use crate::limits::Limits;
 
@@ -66,6 +63,8 @@ pub(crate) struct BuiltQuery {
     pub(crate) needs: Needs,
     /// Clauses for which documents must be scanned.
     pub(crate) scan: Scan,
+    /// True if scores lie so close together that they are rounded less.
+    pub(crate) is_precise: bool,
 }
 
 /// Builds the query for the doc mapping of an index.
@@ -79,10 +78,10 @@ pub(crate) fn build_query(
     scoring: bool,
     limits: &Limits,
 ) -> Result<BuiltQuery, SearchError> {
-    build_for_split(node, mapper, None, search_fields, scoring, limits)
+    build_for_split(node, mapper, None, None, search_fields, scoring, limits)
 }
 
-/// Builds the query for the doc mapping of one split. `found_paths` are the paths inside JSON fields in which its
+/// Builds the query for the doc mapping of one split, of this id. `found_paths` are the paths inside JSON fields in which its
 /// documents have values, if the query applies to fields that it does not name.
 ///
 /// # Errors
@@ -90,12 +89,14 @@ pub(crate) fn build_query(
 pub(crate) fn build_for_split(
     node: &QueryNode,
     mapper: &DocMapper,
+    split: Option<&str>,
     found_paths: Option<&[String]>,
     search_fields: &[String],
     scoring: bool,
     limits: &Limits,
 ) -> Result<BuiltQuery, SearchError> {
     let mut builder = Builder::new(mapper, search_fields, scoring, limits);
+    builder.split = split;
     builder.found_paths = found_paths;
     let query = builder.node(node)?;
     let shape = shape_of(query.as_ref());
@@ -104,6 +105,7 @@ pub(crate) fn build_for_split(
         shape,
         needs: builder.needs,
         scan: builder.scan,
+        is_precise: builder.is_precise,
     })
 }
 
@@ -156,7 +158,12 @@ impl Builder<'_> {
             }
             QueryNode::Constant(inner, score) => self.constant(inner, score.0),
             QueryNode::Nested(inner, path, ignores_unmapped) => {
+                let is_unmapped = self
+                    .mapper
+                    .resolve(path)
+                    .is_none_or(|field| field.is_dynamic);
                 match (self.is_object(path), ignores_unmapped) {
+                    (_, true) if is_unmapped && !self.of_objects => Ok(Box::new(EmptyQuery)),
                     (true, _) => self.one_object(inner, path),
                     (false, true) => Ok(Box::new(EmptyQuery)),
                     (false, false) => Err(SearchError::invalid(format!(
@@ -181,67 +188,6 @@ impl Builder<'_> {
                 Ok(Box::new(Demoted::new(positive, negative, factor.0)))
             }
         }
-    }
-
-    /// Builds a query whose scores functions change.
-    fn scored(&mut self, scored: &Scored) -> Result<Box<dyn Query>, SearchError> {
-        let query = self.node(&scored.node)?;
-        if !self.scoring {
-            // Only errors of the functions matter.
-            self.without_trace(|builder| builder.functions(&scored.functions))?;
-            return Ok(query);
-        }
-        let query: Box<dyn Query> = match query.is::<AllQuery>() {
-            // tantivy drops the scores of a match-all query.
-            true => Box::new(ConstScoreQuery::new(query, 1.0)),
-            false => query,
-        };
-        let functions = self.functions(&scored.functions)?;
-        let modes = Modes {
-            score: scored.score_mode,
-            boost: scored.boost_mode,
-            max_boost: f64::from(scored.max_boost.0),
-        };
-        Ok(Box::new(Functions::new(query, functions, modes)))
-    }
-
-    fn functions(&mut self, functions: &[Function]) -> Result<Vec<BuiltFunction>, SearchError> {
-        let mut built = Vec::with_capacity(functions.len());
-        for function in functions {
-            let filter = function.filter.as_ref();
-            let filter = filter.map(|filter| self.without_scores(|builder| builder.node(filter)));
-            let column = match function.kind.field() {
-                None => None,
-                Some(name) => {
-                    let field = self.resolve(name)?;
-                    if !field.is_fast() && !has_nothing(&field, self.mapper) {
-                        return Err(SearchError::invalid(format!(
-                            "the field {name:?} is not fast, so its values give no score: set fast: true in its mapping"
-                        )));
-                    }
-                    let has_points = matches!(field.kind, FieldKind::GeoPoint(_));
-                    if has_points != matches!(function.kind, FunctionKind::NearPlace { .. }) {
-                        let what = match has_points {
-                            true => {
-                                "has points: the origin must be one, and distances are lengths such as 2km"
-                            }
-                            false => "has no points: map it as geo_point",
-                        };
-                        return Err(SearchError::invalid(format!("the field {name:?} {what}")));
-                    }
-                    let column = field.fast_field_name();
-                    self.needs.fast_fields.insert(column.clone());
-                    Some(column)
-                }
-            };
-            built.push(BuiltFunction {
-                filter: filter.transpose()?,
-                weight: f64::from(function.weight.0),
-                kind: function.kind.clone(),
-                column,
-            });
-        }
-        Ok(built)
     }
 
     /// Returns whether a path is that of an object, mapped or possibly unmapped.
@@ -337,6 +283,9 @@ impl Builder<'_> {
 
     fn leaf(&mut self, leaf: &Leaf) -> Result<Box<dyn Query>, SearchError> {
         self.spend_clause()?;
+        if let Some(query) = self.any_value(leaf)? {
+            return Ok(query);
+        }
         match leaf.field() {
             Some(name) => self.or_whole_values(name, &mut |builder| builder.leaf_of(leaf)),
             None => self.leaf_of(leaf),
@@ -391,6 +340,9 @@ impl Builder<'_> {
             } => self.fuzzy(field, value, *fuzziness),
             // Its words are chosen before, unless a query is only checked.
             Leaf::Alike(alike) => self.alike_fields(alike),
+            Leaf::Nearest(nearest) => self.nearest(nearest),
+            Leaf::Fused(fused) => self.fused(fused),
+            Leaf::Found(found) => self.found(found),
             Leaf::Positional(wanted) => self.positional(wanted),
         }
     }

@@ -56,11 +56,15 @@ pub(super) fn scalar_term(field: &ResolvedField<'_>, text: &str) -> Result<Term,
         })),
         FieldKind::GeoPoint(_) => Err(NO_POINT.to_owned()),
         FieldKind::Range(_) => Err("its terms are ranges".to_owned()),
+        FieldKind::Vector(_) => Err(VECTORS.to_owned()),
         FieldKind::Object(_) | FieldKind::Concatenate(_) => {
             Err("it is an object: name a field inside it".to_owned())
         }
     }
 }
+
+/// Why a field of vectors has no values to compare with.
+pub(in crate::query) const VECTORS: &str = "it has vectors: look for the nearest with knn";
 
 /// Parses a literal of a type with `FromStr`.
 ///

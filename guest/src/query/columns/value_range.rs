@@ -55,6 +55,7 @@ pub(in crate::query) fn value_ranges(
             addresses(both(lower, upper, parse)?)
         }
         FieldKind::GeoPoint(_) => return Err(NO_POINT.to_owned()),
+        FieldKind::Vector(_) => return Err("it has vectors, which have no order".to_owned()),
         FieldKind::Range(_) => return Err("its values are ranges".to_owned()),
         FieldKind::Text(_) => Some(text(field, lower, upper)),
         FieldKind::Bytes(bytes) => {

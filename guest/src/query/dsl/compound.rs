@@ -7,7 +7,30 @@ use super::Reader;
 use super::params::{Params, wrong};
 use super::settings::min_should;
 use crate::SearchError;
-use crate::query::tree::{BoolNode, Factor, QueryNode, Role};
+use crate::query::tree::{BoolNode, Factor, Fused, Leaf, Nearest, QueryNode, Role};
+
+/// Maximum number of candidates, as in Elasticsearch.
+const MAX_CANDIDATES: u32 = 10_000;
+
+/// Maximum number of queries whose rankings become one.
+const MAX_FUSED: usize = 16;
+
+/// Checks the numbers of vectors that are wanted, and of those to consider.
+fn check_candidates(
+    path: &str,
+    k: Option<u32>,
+    num_candidates: Option<u32>,
+) -> Result<(), SearchError> {
+    let refused = |what: &str| Err(wrong(path, what));
+    match (k, num_candidates) {
+        (Some(0), _) => refused("[k] must be greater than 0"),
+        (_, Some(0)) => refused("[num_candidates] must be greater than 0"),
+        (_, Some(num)) if num > MAX_CANDIDATES => refused("[num_candidates] cannot exceed [10000]"),
+        (Some(k), _) if k > MAX_CANDIDATES => refused("[k] cannot exceed [10000]"),
+        (Some(k), Some(num)) if num < k => refused("[num_candidates] cannot be less than [k]"),
+        _ => Ok(()),
+    }
+}
 
 impl Reader<'_> {
     /// Parses `bool`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-bool-query>.
@@ -40,6 +63,108 @@ impl Reader<'_> {
             clauses,
         })
         .boosted(boost))
+    }
+
+    /// Parses `knn`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-knn-query>.
+    pub(super) fn knn(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let path = params.path.clone();
+        for (name, why) in [
+            (
+                "query_vector_builder",
+                "there are no models here: send a query_vector",
+            ),
+            ("inner_hits", "vectors are those of whole documents"),
+        ] {
+            if params.get(name).is_some() {
+                return Err(wrong(&path, format!("{name} is not supported: {why}")));
+            }
+        }
+        let field = params.text("field")?;
+        let field = field.ok_or_else(|| wrong(&path, "field is missing"))?;
+        check_name(&path, &field)?;
+        let vector = params.get("query_vector");
+        let vector = vector.ok_or_else(|| wrong(&path, "query_vector is missing"))?;
+        let (k, num_candidates) = (params.count("k")?, params.count("num_candidates")?);
+        check_candidates(&path, k, num_candidates)?;
+        let filter = self.filter_of_knn(&mut params)?;
+        let similarity = params.get("similarity").map(|given| {
+            let given = given.as_f64().filter(|given| given.is_finite());
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "similarities are 32 bits wide"
+            )]
+            let given = given.map(|given| Factor(given as f32));
+            given.ok_or_else(|| wrong(&format!("{path}.similarity"), "this must be a number"))
+        });
+        // More candidates are compared exactly than are wanted, in any case.
+        params.ignore(&["rescore_vector"]);
+        let boost = params.boost()?;
+        params.finish()?;
+        let nearest = Nearest {
+            field,
+            vector: vector.to_string(),
+            k,
+            num_candidates,
+            filter,
+            similarity: similarity.transpose()?,
+        };
+        Ok(QueryNode::Leaf(Leaf::Nearest(Box::new(nearest))).boosted(boost))
+    }
+
+    /// Parses `rrf`, to which retrievers come down: the rankings of several queries as one.
+    pub(super) fn rrf(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let path = params.path.clone();
+        let queries = params.get("queries");
+        let queries = queries.ok_or_else(|| wrong(&path, "queries is missing"))?;
+        let queries = self.one_or_many(&format!("{path}.queries"), queries)?;
+        if queries.iter().any(QueryNode::has_alike) {
+            return Err(wrong(&path, "more_like_this cannot be ranked with others"));
+        }
+        if !(2..=MAX_FUSED).contains(&queries.len()) {
+            let what = format!("this takes 2 to {MAX_FUSED} queries");
+            return Err(wrong(&path, what));
+        }
+        let constant = params.count("rank_constant")?.unwrap_or(60);
+        let window = params.count("rank_window_size")?.unwrap_or(10);
+        if constant == 0 || !(1..=MAX_CANDIDATES).contains(&window) {
+            return Err(wrong(
+                &path,
+                "[rank_constant] must be greater than 0, and [rank_window_size] between 1 and 10000",
+            ));
+        }
+        let boost = params.boost()?;
+        params.finish()?;
+        let fused = Fused {
+            queries,
+            window,
+            constant,
+        };
+        Ok(QueryNode::Leaf(Leaf::Fused(Box::new(fused))).boosted(boost))
+    }
+
+    /// Takes the filters of `knn`.
+    fn filter_of_knn(
+        &mut self,
+        params: &mut Params<'_>,
+    ) -> Result<Option<Box<QueryNode>>, SearchError> {
+        let mut filters = match params.get("filter") {
+            Some(filter) => self.one_or_many(&format!("{}.filter", params.path), filter)?,
+            None => Vec::new(),
+        };
+        if filters
+            .iter()
+            .any(|node| node.has_nearest() || node.has_alike())
+        {
+            return Err(wrong(
+                &params.path,
+                "a filter can be neither knn nor more_like_this",
+            ));
+        }
+        Ok(match filters.len() {
+            0 | 1 => filters.pop(),
+            _ => Some(QueryNode::all_of(filters)),
+        }
+        .map(Box::new))
     }
 
     fn one_or_many(&mut self, path: &str, value: &Value) -> Result<Vec<QueryNode>, SearchError> {

@@ -30,23 +30,22 @@ use crate::{ErrorKind, SearchError};
 
 /// All clauses, for the error about an unknown one.
 const CLAUSES: &str = "bool, boosting, combined_fields, constant_score, dis_max, distance_feature, exists, function_score, fuzzy, \
-                       geo_bounding_box, geo_distance, geo_polygon, ids, intervals, kql, match, match_all, match_bool_prefix, \
+                       geo_bounding_box, geo_distance, geo_polygon, ids, intervals, knn, kql, match, match_all, match_bool_prefix, \
                        match_none, match_phrase, match_phrase_prefix, more_like_this, multi_match, nested, prefix, query_string, \
-                       range, regexp, simple_query_string, span_containing, span_first, span_multi, \
+                       range, regexp, rrf, simple_query_string, span_containing, span_first, span_multi, \
                        span_near, span_not, span_or, span_term, span_within, term, terms, terms_set, wildcard";
 
 /// The only clause on spans whose name begins otherwise.
 const FIELD_MASKING_SPAN: &str = "field_masking_span";
 
 /// Elasticsearch's and OpenSearch's clauses that are refused, and why.
-const REFUSED: [(&str, &str); 22] = [
+const REFUSED: [(&str, &str); 21] = [
     ("geo_shape", ONLY_POINTS),
     ("has_child", NO_JOINS),
     ("has_parent", NO_JOINS),
-    ("hybrid", NO_VECTORS),
-    ("knn", NO_VECTORS),
-    ("neural", NO_VECTORS),
-    ("neural_sparse", NO_VECTORS),
+    ("hybrid", NO_MODELS),
+    ("neural", NO_MODELS),
+    ("neural_sparse", NO_MODELS),
     ("parent_id", NO_JOINS),
     (
         "percolate",
@@ -61,12 +60,12 @@ const REFUSED: [(&str, &str); 22] = [
     ("rule_query", NO_RULES),
     ("script", NO_SCRIPTS),
     ("script_score", NO_SCRIPTS),
-    ("semantic", NO_VECTORS),
+    ("semantic", NO_MODELS),
     ("shape", ONLY_POINTS),
-    ("sparse_vector", NO_VECTORS),
+    ("sparse_vector", NO_MODELS),
     ("template", "fill in the template before the query is sent"),
-    ("text_expansion", NO_VECTORS),
-    ("weighted_tokens", NO_VECTORS),
+    ("text_expansion", NO_MODELS),
+    ("weighted_tokens", NO_MODELS),
     ("xy_shape", ONLY_POINTS),
 ];
 
@@ -74,7 +73,7 @@ const NO_JOINS: &str =
     "documents have no parents: put what belongs together into one document, and ask with nested";
 const NO_RULES: &str = "there are no rules of queries here";
 const NO_SCRIPTS: &str = "scripts are not supported: use function_score, or compute the value when documents are written";
-const NO_VECTORS: &str = "there are no vectors and no models here";
+const NO_MODELS: &str = "there are no models here: look for the nearest vectors with knn";
 const ONLY_POINTS: &str =
     "there are points only: use geo_bounding_box, geo_distance or geo_polygon";
 
@@ -244,6 +243,8 @@ impl<'l> Reader<'l> {
             "wildcard" => Self::wildcard(params)?,
             "regexp" => Self::regexp(params)?,
             "fuzzy" => Self::fuzzy(params)?,
+            "knn" => self.knn(params)?,
+            "rrf" => self.rrf(params)?,
             "kql" => self.kql(params)?,
             "function_score" => self.function_score(params)?,
             "distance_feature" => self.distance_feature(params)?,

@@ -12,7 +12,7 @@ use super::params::{Params, wrong};
 use super::regexp::check_len;
 use super::settings::{edits, min_should, needs_all, rewrite, weighed};
 use crate::SearchError;
-use crate::query::grammar::{Dialect, KqlOptions, parse_kql, parse_words};
+use crate::query::grammar::{Dialect, KqlOptions, WordForm, parse_in_form, parse_kql};
 use crate::query::tree::{
     AUTO, BoolNode, Combine, Edits, Ends, Factor, Fuzziness, Given, InFields, Leaf, Match,
     QueryNode, Range, Role, SpanRelation, TextLeaf,
@@ -55,11 +55,13 @@ impl Reader<'_> {
         let min_should = min_should(&mut params)?;
         let others = params.factor("tie_breaker")?.unwrap_or(0.0);
         let kinds = [
-            ("best_fields", true),
-            ("most_fields", false),
-            ("phrase", true),
+            ("best_fields", (true, WordForm::Alone)),
+            ("most_fields", (false, WordForm::Alone)),
+            ("phrase", (true, WordForm::Phrase)),
         ];
-        let is_best = params.choice("type", &kinds)?.unwrap_or(true);
+        let (is_best, form) = params
+            .choice("type", &kinds)?
+            .unwrap_or((true, WordForm::Alone));
         let time_zone = params.text("time_zone")?;
         let prefix_len = params.count("fuzzy_prefix_length")?.unwrap_or(0);
         let scope = Scope {
@@ -93,7 +95,7 @@ impl Reader<'_> {
             true => escaped(&text),
             false => text,
         };
-        let node = parse_words(&scope.path, &text, role, Dialect::Lucene, self.limits)?;
+        let node = parse_in_form(&scope.path, &text, role, Dialect::Lucene, form, self.limits)?;
         let mut node = scope.node(node)?;
         if let (QueryNode::Bool(node), Some(_)) = (&mut node, &min_should)
             && node.clauses.iter().any(|(role, _)| *role == Role::Should)

@@ -6,7 +6,7 @@ use std::ops::Bound;
 use canter_aggregations::check_name;
 
 use super::Dialect;
-use super::parser::Parser;
+use super::parser::{Parser, WordForm};
 use crate::query::tree::{
     AUTO, Combine, Edits, Fuzziness, InFields, Leaf, Literal, Match, QueryNode, TextLeaf, Words,
 };
@@ -295,13 +295,48 @@ impl Parser<'_> {
             check_name("", &text).or_else(|_| check_name(&self.place_of(start), &text))?;
             return Ok(QueryNode::text(TextLeaf::Exists { field: text }));
         }
+        let is_plain = |text: &str| !text.contains(['*', '?', '\\']);
+        let is_phrase = self.form == WordForm::Phrase && is_plain(&text);
+        let mut phrase = text;
+        while is_phrase && let Some(word) = self.next_of_phrase(is_plain) {
+            phrase.push(' ');
+            phrase.push_str(&word);
+        }
         Ok(QueryNode::text(TextLeaf::Literal(Literal {
             field,
-            phrase: text,
-            is_quoted: false,
+            phrase,
+            is_quoted: is_phrase,
             slop: 0,
             is_prefix: false,
         })))
+    }
+
+    /// Reads one more word of a phrase without quotes. Reads nothing if something else follows, or an operator is next to
+    /// the word, as in Lucene.
+    fn next_of_phrase(&mut self, is_plain: impl Fn(&str) -> bool) -> Option<String> {
+        let start = self.cursor;
+        let word = self.plain_word().filter(|word| is_plain(word));
+        if word.is_none() {
+            self.cursor = start;
+        }
+        word
+    }
+
+    /// Reads a word that no operator is in front of or behind.
+    fn plain_word(&mut self) -> Option<String> {
+        self.cursor.skip_whitespace();
+        let begins = |c: char| !"+-!(\"[{<>/&|".contains(c);
+        self.cursor.peek().filter(|c| begins(*c))?;
+        if self.cursor.eat_word("NOT") || matches!(self.field_name(), Ok(Some(_)) | Err(_)) {
+            return None;
+        }
+        let Word { text, tilde } = self.word().ok()?;
+        let behind = self.cursor;
+        self.cursor.skip_whitespace();
+        let has_operator = ["AND", "OR"].iter().any(|name| self.cursor.eat_word(name));
+        let is_boosted = matches!(self.cursor.peek(), Some('^' | '&' | '|'));
+        self.cursor = behind;
+        (tilde.is_none() && !has_operator && !is_boosted).then_some(text)
     }
 
     /// Reads a word without quotes. It begins with a minus only if it is a number.

@@ -14,7 +14,9 @@ mod tests;
 
 pub(super) use cursor::Cursor;
 pub(crate) use kql::{KqlOptions, parse_kql};
-pub(super) use parser::{check_len, parse_words, too_many_clauses};
+#[cfg(test)]
+use parser::parse_words;
+pub(super) use parser::{WordForm, check_len, parse_in_form, too_many_clauses};
 pub(crate) use parser::{parse_query, parse_query_at};
 
 /// The language whose rules apply where the two differ.

@@ -39,6 +39,30 @@ pub(in crate::query) fn parse_words(
     dialect: Dialect,
     limits: &Limits,
 ) -> Result<QueryNode, SearchError> {
+    parse_in_form(path, query, role, dialect, WordForm::Alone, limits)
+}
+
+/// What words side by side are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::query) enum WordForm {
+    /// A clause each.
+    Alone,
+    /// A phrase, as far as no operator, wildcard or name of a field is among them.
+    Phrase,
+}
+
+/// Parses a query string as [`parse_words`], with words side by side in a form.
+///
+/// # Errors
+/// As [`parse_query_at`].
+pub(in crate::query) fn parse_in_form(
+    path: &str,
+    query: &str,
+    role: Role,
+    dialect: Dialect,
+    form: WordForm,
+    limits: &Limits,
+) -> Result<QueryNode, SearchError> {
     check_len(query.len(), limits).map_err(|error| error.at(path))?;
     if query.trim().is_empty() {
         let problem = "the query is empty: use * to match everything";
@@ -49,6 +73,7 @@ pub(in crate::query) fn parse_words(
         path,
         role,
         dialect,
+        form,
         limits,
         depth: 0,
         num_leaves: 0,
@@ -65,6 +90,7 @@ pub(super) struct Parser<'t> {
     /// The role of adjacent clauses without an operator.
     role: Role,
     pub(super) dialect: Dialect,
+    pub(super) form: WordForm,
     limits: &'t Limits,
     /// Number of open groups and pending negations.
     depth: usize,

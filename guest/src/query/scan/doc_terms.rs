@@ -48,7 +48,8 @@ impl DocTerms {
             .filter_map(|(term, _)| str::from_utf8(term).ok())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
+    /// Returns the terms with their positions.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
         let terms = self.terms.iter();
         terms.map(|(range, position)| {
             let term = self.bytes.get(range.clone()).unwrap_or_default();

@@ -133,40 +133,11 @@ impl QueryNode {
 
     /// Returns whether a part is such a condition.
     pub(crate) fn has_alike(&self) -> bool {
-        match self {
-            Self::Leaf(leaf) => matches!(leaf, Leaf::Alike(_)),
-            Self::All | Self::Nothing | Self::Fields(_) => false,
-            Self::Bool(node) => node.clauses.iter().any(|(_, node)| node.has_alike()),
-            Self::Boost(node, _) | Self::Constant(node, _) | Self::Nested(node, ..) => {
-                node.has_alike()
-            }
-            Self::Best(nodes, _) => nodes.iter().any(Self::has_alike),
-            Self::Scored(scored) => scored.nodes().any(Self::has_alike),
-            Self::Demoted(node, other, _) => node.has_alike() || other.has_alike(),
-        }
+        self.has_leaf(|leaf| matches!(leaf, Leaf::Alike(_)))
     }
 
     /// Adds the parts that are such conditions to `found`.
     pub(crate) fn find_alike<'n>(&'n mut self, found: &mut Vec<&'n mut Self>) {
-        if matches!(self, Self::Leaf(Leaf::Alike(_))) {
-            found.push(self);
-            return;
-        }
-        match self {
-            Self::All | Self::Nothing | Self::Leaf(_) | Self::Fields(_) => {}
-            Self::Bool(node) => {
-                let nodes = node.clauses.iter_mut();
-                nodes.for_each(|(_, node)| node.find_alike(found));
-            }
-            Self::Boost(node, _) | Self::Constant(node, _) | Self::Nested(node, ..) => {
-                node.find_alike(found);
-            }
-            Self::Best(nodes, _) => nodes.iter_mut().for_each(|node| node.find_alike(found)),
-            Self::Scored(scored) => scored.nodes_mut().for_each(|node| node.find_alike(found)),
-            Self::Demoted(node, other, _) => {
-                node.find_alike(found);
-                other.find_alike(found);
-            }
-        }
+        self.find_leaves(|leaf| matches!(leaf, Leaf::Alike(_)), found);
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::alike::Alike;
 use super::depth::one_deeper;
 use super::min_should::MinShould;
+use super::nearest::{FoundIn, Fused, Nearest};
 use super::positional::Positional;
 use super::text::TextLeaf;
 
@@ -60,6 +61,12 @@ pub(crate) enum Leaf {
     },
     /// Words that are typical of examples.
     Alike(Box<Alike>),
+    /// A vector that is among the nearest.
+    Nearest(Box<Nearest>),
+    /// Rankings of several queries.
+    Fused(Box<Fused>),
+    /// Documents that were found before.
+    Found(Vec<FoundIn>),
     /// Words at positions that have a relation.
     Positional(Box<Positional>),
 }
@@ -226,7 +233,12 @@ impl Leaf {
             | Self::Place { field, .. }
             | Self::Fuzzy { field, .. } => Some(field),
             Self::Positional(positional) => Some(&positional.field),
-            Self::Ids(_) | Self::Slice { .. } | Self::Alike(_) => None,
+            Self::Ids(_)
+            | Self::Slice { .. }
+            | Self::Alike(_)
+            | Self::Nearest(_)
+            | Self::Fused(_)
+            | Self::Found(_) => None,
             Self::Metadata(leaf) => leaf.field(),
         }
     }
@@ -262,6 +274,9 @@ impl Leaf {
     pub(crate) fn in_field(&self, name: &str) -> Self {
         let mut leaf = self.clone();
         if let Self::Text(TextLeaf::Exists { field })
+        | Self::Term { field, .. }
+        | Self::Terms { field, .. }
+        | Self::Fuzzy { field, .. }
         | Self::Pattern { field, .. }
         | Self::Range(Range { field, .. }) = &mut leaf
         {

@@ -7,6 +7,7 @@ mod depth;
 mod ends;
 mod leaf;
 mod min_should;
+mod nearest;
 mod node;
 mod positional;
 mod scored;
@@ -19,6 +20,7 @@ pub(super) use leaf::{
     End, Fuzziness, Given, ID, Leaf, Match, PatternKind, Range, SpanRelation, Words,
 };
 pub(super) use min_should::{MinShould, Share};
+pub(crate) use nearest::{FoundIn, Fused, Nearest};
 pub(super) use node::{BoolNode, Combine, InFields, Role};
 pub(crate) use node::{Factor, QueryNode};
 pub(super) use positional::{Places, Positional, PositionalKind, Relation, WordOrder};

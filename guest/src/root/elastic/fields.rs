@@ -253,7 +253,7 @@ fn add_places(
     let value = || serde_json::from_str(json).unwrap_or(Value::Null);
     let value: Value = match mapper.kind_of(path) {
         Some(FieldKind::GeoPoint(_)) => value(),
-        Some(FieldKind::Range(_)) => {
+        Some(FieldKind::Range(_) | FieldKind::Vector(_)) => {
             let list = match value() {
                 Value::Array(list) => list,
                 Value::Null => Vec::new(),

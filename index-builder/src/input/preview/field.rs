@@ -39,6 +39,19 @@ const MESSAGES: [&str; 22] = [
     "short_message",
 ];
 
+/// Names of the severity of a record, as the last part of a field's name.
+const LEVELS: [&str; 9] = [
+    "level",
+    "severity",
+    "loglevel",
+    "log_level",
+    "levelname",
+    "lvl",
+    "severity_text",
+    "severitytext",
+    "error_severity",
+];
+
 const MESSAGE: Kind = Kind::Words {
     is_message: true,
     is_repeated: false,
@@ -58,6 +71,10 @@ pub(super) struct Field {
     pub(super) num_timed: u64,
     /// True if all its texts are blank.
     pub(super) is_blank: bool,
+    /// True if values have several words, such as paths.
+    pub(super) is_parted: bool,
+    /// A text that looks like a time, where all do and none is read as one.
+    pub(super) unread_time: Option<String>,
     /// True if every document has it.
     pub(super) is_everywhere: bool,
     /// Paths of texts in it that are left to the dynamic mode.
@@ -92,6 +109,8 @@ pub(super) enum Kind {
     Level {
         is_tag: bool,
     },
+    /// The severity of a record in a program's own spelling, with small letters: found in any case.
+    Severity,
     /// The text before a line's message: its words have a field of their own.
     LineHead,
     /// The words around a line's message, whose order has no meaning.
@@ -154,6 +173,13 @@ pub(super) fn fields_of(shapes: &Shapes, parent: &[String], num_docs: u64) -> Ve
                 .num_values()
                 .saturating_sub(shape.num_blank.max(shape.times.num_never())),
             is_blank: shape.num_blank == shape.num_strings,
+            is_parted: shape.num_parted > 0,
+            unread_time: match kind {
+                Kind::Word { .. } | Kind::Words { .. } => {
+                    shape.times.unread(shape.num_strings).map(str::to_owned)
+                }
+                _ => None,
+            },
             is_everywhere: shape.num_docs == num_docs,
             path,
             kind,
@@ -291,9 +317,24 @@ fn kind_of(path: &[String], shape: &Shape, num_docs: u64) -> Kind {
         return kind_of_objects(path, shape);
     }
     match is_text {
-        true => kind_of_texts(shape, num_docs),
+        true => match kind_of_texts(shape, num_docs) {
+            Kind::Word { .. } if is_level(name) && has_small_letters(shape) => Kind::Severity,
+            kind => kind,
+        },
         false => Kind::Dynamic("values of several types"),
     }
+}
+
+/// Returns whether a few values are not all in capitals, as the levels that [`Kind::Level`] has are.
+fn has_small_letters(shape: &Shape) -> bool {
+    let mut values = shape.distinct.iter();
+    shape.distinct.len() <= 20 && values.any(|value| value.contains(char::is_lowercase))
+}
+
+/// Returns whether a field has a name of severities.
+fn is_level(name: &str) -> bool {
+    let last = name.rsplit('.').next().unwrap_or_default();
+    LEVELS.contains(&last.to_ascii_lowercase().as_str())
 }
 
 fn has_times(shape: &Shape) -> bool {
@@ -348,7 +389,7 @@ fn comment_of(shape: &Shape, kind: Kind, num_docs: u64) -> String {
     if let Kind::Dynamic(why) = kind {
         let _ = write!(comment, "; {why}");
     }
-    if let Kind::Word { .. } = kind {
+    if let Kind::Word { .. } | Kind::Severity = kind {
         let shown: Vec<String> = shape
             .distinct
             .iter()

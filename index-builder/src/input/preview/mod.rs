@@ -3,12 +3,14 @@
 mod excerpt;
 mod field;
 mod first_records;
+mod patterns;
 mod sample;
 mod shape;
 mod suggest;
 #[cfg(test)]
 mod tests;
 mod times;
+mod words;
 mod write;
 
 pub use first_records::{Preview, PreviewDoc, PreviewRecord, preview};

@@ -42,6 +42,8 @@ pub(super) struct Shape {
     pub(super) num_lists: u64,
     /// Number of lists of lists.
     pub(super) num_others: u64,
+    /// Number of strings of several words, whatever stands between them.
+    pub(super) num_parted: u64,
     pub(super) num_spaces: u64,
     pub(super) max_len: usize,
     pub(super) distinct: BTreeSet<String>,
@@ -91,6 +93,13 @@ impl Shapes {
     }
 }
 
+/// Returns whether a text has letters or digits on both sides of something else: a path, an address, a name with a dot.
+fn is_parted(text: &str) -> bool {
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let mut words = words.by_ref().filter(|word| !word.is_empty());
+    words.next().is_some_and(|first| first.len() < text.len())
+}
+
 impl Shape {
     /// Returns the number of values in all documents.
     pub(super) fn num_values(&self) -> u64 {
@@ -121,6 +130,7 @@ impl Shape {
                 self.num_blank += u64::from(is_blank(text));
                 self.times.add_text(text);
                 self.num_ips += u64::from(text.parse::<IpAddr>().is_ok());
+                self.num_parted += u64::from(is_parted(text));
                 self.num_spaces += memchr::memchr_iter(b' ', text.as_bytes()).count() as u64;
                 self.max_len = self.max_len.max(text.len());
                 if self.is_distinct_known() && text.len() <= 64 {

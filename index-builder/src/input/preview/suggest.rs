@@ -36,6 +36,10 @@ pub struct Suggestion {
     pub timestamp_field: Option<String>,
     /// The paths of the fields that are searched for words without a field.
     pub default_search_fields: Vec<String>,
+    /// The paths of the fields whose words such a search finds, concatenated ones each by its name.
+    pub searched_fields: Vec<String>,
+    /// The reason why the first record that is no document is none.
+    pub refused: Option<String>,
     /// Assumptions about incomplete times of the inputs, each sentence once.
     pub times: Vec<String>,
 }
@@ -49,6 +53,7 @@ pub struct Suggestion {
 pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64>) -> Suggestion {
     let mut shapes = Shapes::default();
     let (mut num_docs, mut num_refused) = (0_u64, 0_u64);
+    let mut refused: Option<String> = None;
     let records = samples.iter().flat_map(|sample| &sample.records);
     for doc in records.flat_map(|record| &record.docs) {
         match doc.json.as_object() {
@@ -56,7 +61,10 @@ pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64
                 num_docs += 1;
                 shapes.add(object);
             }
-            None => num_refused += 1,
+            None => {
+                num_refused += 1;
+                refused = refused.or_else(|| Some(doc.refused.as_ref()?.1.clone()));
+            }
         }
     }
     let mut fields = fields_of(&shapes, &[], num_docs);
@@ -76,6 +84,9 @@ pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64
             times.push(said.clone());
         }
     }
+    if timestamp.is_none() {
+        times.extend(unread_times(&fields, num_docs));
+    }
     let draft = Draft {
         comment: comment_of(samples, &formats, &times, (num_docs, num_refused)),
         index_id,
@@ -87,10 +98,26 @@ pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64
         yaml: draft.yaml(),
         num_docs,
         default_search_fields: draft.default_fields(),
+        searched_fields: draft.searched_fields(),
+        refused,
         timestamp_field: timestamp.as_deref().map(super::field::joined),
         formats,
         times,
     }
+}
+
+/// Returns a sentence on the first field whose values look like times that no format reads.
+fn unread_times(fields: &[Field], num_docs: u64) -> Option<String> {
+    let leaves = leaves(fields);
+    let field = leaves
+        .iter()
+        .find(|field| field.is_everywhere && num_docs > 0 && field.unread_time.is_some())?;
+    let text = field.unread_time.as_deref()?;
+    Some(format!(
+        "`{}` looks like a time ({text:?}) but how it is read is not certain: give the field the type datetime with \
+         `input_formats`, such as \"%d/%m/%Y %H:%M\", and name it in `timestamp_field`",
+        field.name()
+    ))
 }
 
 fn comment_of(

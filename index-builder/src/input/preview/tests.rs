@@ -500,3 +500,115 @@ fn types_times_and_tags_are_found() {
     );
     assert!(config.doc_mapping.field_mappings[6].needle);
 }
+
+#[test]
+fn dates_are_times_in_every_form_that_one_pattern_reads() {
+    for (name, dates) in [
+        (
+            "timestamp",
+            ["2024-05-01 09:00:02.123 UTC", "2024-05-02 09:00:02 UTC"],
+        ),
+        ("time", ["2024/05/01 09:00:02", "2024/05/02 09:00:02"]),
+        (
+            "time",
+            ["01/May/2024:11:00:02 +0200", "02/May/2024:11:00:02 +0200"],
+        ),
+        (
+            "time",
+            ["Wed May  1 09:00:02 2024", "Thu May  2 09:00:02 2024"],
+        ),
+        ("time", ["5/1/2024 9:00:02 AM", "5/13/2024 9:00:02 PM"]),
+        (
+            "time",
+            [
+                "2024-05-01 09:00:02.123456789 +0000 UTC",
+                "2024-05-02 09:00:02 +0000 UTC",
+            ],
+        ),
+        ("Order Date", ["5/13/2024", "5/1/2024"]),
+        ("Datum", ["21.05.2024 10:20", "01.05.2024 10:20"]),
+        ("date", ["25/12/2024 13:45", "01/02/2024 08:00"]),
+        ("when", ["May 22, 2024 10:21 AM", "May 1, 2024 10:21 PM"]),
+    ] {
+        let docs: Vec<Value> = (0..20)
+            .map(|n| json!({name: dates[n % 2], "msg": "some words"}))
+            .collect();
+        let (suggestion, config) = suggested(&docs);
+        let yaml = &suggestion.yaml;
+        assert_eq!(type_of(&config, name), "datetime", "{yaml}");
+        assert_eq!(suggestion.timestamp_field.as_deref(), Some(name), "{yaml}");
+        let mut config = config;
+        config
+            .doc_mapping
+            .field_mappings
+            .iter_mut()
+            .for_each(|field| field.ignore_malformed = false);
+        takes_all(&config, yaml, &docs);
+    }
+}
+
+#[test]
+fn a_column_that_looks_like_a_time_is_named_if_it_cannot_be_read_for_certain() {
+    for dates in [
+        ["01/02/2024 10:00", "03/04/2024 11:00"],
+        ["2024-05-01 11:00:02 CEST", "2024-05-02 11:00:02 CEST"],
+        ["/Date(1714557600000)/", "/Date(1714557601000)/"],
+    ] {
+        let docs: Vec<Value> = (0..20)
+            .map(|n| json!({"Created": dates[n % 2], "msg": "some words"}))
+            .collect();
+        let (suggestion, _) = suggested(&docs);
+        assert_eq!(suggestion.timestamp_field, None);
+        let said = suggestion.times.join(" ");
+        assert!(
+            said.contains("`Created` looks like a time") && said.contains(dates[0]),
+            "{said}"
+        );
+    }
+    let (suggestion, _) = suggested(&vec![
+        json!({"address": "10.0.0.1:8080", "v": "1.2.2024-rc"});
+        20
+    ]);
+    assert!(suggestion.times.is_empty(), "{:?}", suggestion.times);
+}
+
+#[test]
+fn words_within_whole_values_have_a_field() {
+    let docs: Vec<Value> = (0..50)
+        .map(|n| {
+            json!({
+                "message": format!("request {n} done"), "words": "one", "method": "GET",
+                "http": {"url": format!("https://example.com/cart/checkout{}?x=1", n % 7)},
+                "agent": "curl/8.1",
+            })
+        })
+        .collect();
+    let (suggestion, config) = suggested(&docs);
+    let yaml = &suggestion.yaml;
+    assert_eq!(type_of(&config, "words_"), "concatenate", "{yaml}");
+    assert_eq!(
+        suggestion.default_search_fields,
+        ["message", "words_", "words", "method"],
+        "{yaml}"
+    );
+    assert_eq!(
+        suggestion.searched_fields,
+        ["message", "http.url", "agent", "words", "method"],
+    );
+    takes_all(&config, yaml, &docs);
+}
+
+#[test]
+fn levels_with_small_letters_are_found_in_any_case() {
+    let levels = ["info", "WARN", "Error"];
+    let docs: Vec<Value> = (0..60)
+        .map(|n| json!({"level": levels[n % 3], "n": n}))
+        .collect();
+    let (suggestion, _) = suggested(&docs);
+    let yaml = &suggestion.yaml;
+    assert!(
+        yaml.contains("name: \"level\", type: text, tokenizer: lowercase, fast: true"),
+        "{yaml}"
+    );
+    assert_eq!(suggestion.default_search_fields, ["level"]);
+}

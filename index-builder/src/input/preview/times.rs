@@ -1,5 +1,6 @@
 //! Detection of times by all of a field's values; the field's name counts only where they leave it open.
 
+use super::patterns::Patterns;
 use canter_doc_mapper::DateInput;
 use serde_json::Number;
 
@@ -8,6 +9,8 @@ use serde_json::Number;
 pub(super) struct Times {
     /// Numbers of texts that each format of [`FORMS`] parses.
     num_texts: [u64; FORMS.len()],
+    /// Texts as dates of patterns.
+    patterns: Patterns,
     /// Number of texts that mean a missing time: `""`, `0001-01-01T00:00:00Z`, `9999-12-31`, `0000-00-00 00:00:00`.
     num_never: u64,
     /// Number of numbers, or texts of digits, that are plausible seconds or fractions of them.
@@ -49,10 +52,17 @@ impl Times {
             return;
         }
         if text.len() < MIN_TEXT_LEN {
-            return;
+            // `1/5/2024`.
+            return self.patterns.add(text);
         }
+        let mut is_read = false;
         for (num, form) in self.num_texts.iter_mut().zip(&FORMS) {
-            *num += u64::from(form.reads(text));
+            let reads = form.reads(text);
+            is_read |= reads;
+            *num += u64::from(reads);
+        }
+        if !is_read {
+            self.patterns.add(text);
         }
     }
 
@@ -90,8 +100,14 @@ impl Times {
             () if all(0) => Some("[rfc3339]"),
             () if all(1) => Some("[rfc3339, iso8601]"),
             () if all(2) => Some("[rfc2822]"),
-            () => None,
+            () => self.patterns.form_of(num_texts),
         }
+    }
+
+    /// Returns a text of `num_texts` that look like times, of which it is not known how they are read.
+    pub(super) fn unread(&self, num_texts: u64) -> Option<&str> {
+        self.patterns
+            .unread(num_texts.saturating_sub(self.num_never))
     }
 
     /// Returns the number of texts that mean a missing time.

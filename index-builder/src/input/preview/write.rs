@@ -1,6 +1,7 @@
 //! A suggested config as YAML.
 
 use super::field::{Field, Kind, leaves};
+use super::words;
 use canter_formats::HEAD_WORDS;
 use std::fmt::Write;
 
@@ -98,6 +99,7 @@ impl Draft<'_> {
         for field in mapped.into_iter().chain(shown) {
             self.write_field(&mut yaml, field, 4, &ordered);
         }
+        self.write_words(&mut yaml);
         let words: Vec<String> = self
             .default_fields()
             .iter()
@@ -123,6 +125,22 @@ impl Draft<'_> {
         yaml
     }
 
+    /// Writes the field that has the words of others.
+    fn write_words(&self, yaml: &mut String) {
+        let Some(all) = words::of(self.fields) else {
+            return;
+        };
+        let sources: Vec<String> = all.fields.iter().map(|name| quoted(name)).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            yaml,
+            "    - {{name: {}, type: concatenate, concatenate_fields: [{}], tokenizer: default, record: basic}}   \
+             # the words in their values",
+            quoted(&all.name),
+            sources.join(", ")
+        );
+    }
+
     /// Returns up to three fields with few values; certain levels come first.
     fn tags(&self) -> Vec<String> {
         let mut tags = leaves(self.fields);
@@ -143,6 +161,7 @@ impl Draft<'_> {
             Kind::Words { .. } => Some(1),
             Kind::Head | Kind::LineHead => Some(2),
             Kind::Level { .. }
+            | Kind::Severity
             | Kind::Word {
                 is_needle: false, ..
             } => Some(3),
@@ -150,8 +169,16 @@ impl Draft<'_> {
             _ => None,
         };
         let leaves = leaves(self.fields);
+        let words = words::of(self.fields);
         let mut ranked: Vec<(u32, String)> = Vec::new();
+        ranked.extend(words.iter().map(|all| (2, all.name.clone())));
         for field in &leaves {
+            if words
+                .as_ref()
+                .is_some_and(|all| all.fields.contains(&field.name()))
+            {
+                continue;
+            }
             let name = match field.kind {
                 Kind::LineHead => HEAD_WORDS.to_owned(),
                 _ => field.name(),
@@ -182,6 +209,16 @@ impl Draft<'_> {
             .filter(|name| is_default_field(name))
             .take(MAX_DEFAULT_FIELDS)
             .collect()
+    }
+
+    /// Returns the fields in which words are found without a field: those of the concatenation in its place.
+    pub(super) fn searched_fields(&self) -> Vec<String> {
+        let words = words::of(self.fields);
+        let shown = |name: String| match &words {
+            Some(all) if all.name == name => all.fields.clone(),
+            _ => vec![name],
+        };
+        self.default_fields().into_iter().flat_map(shown).collect()
     }
 
     /// Returns the texts whose words keep their positions, so that phrases are found: messages, and varied texts.
@@ -275,6 +312,7 @@ impl Draft<'_> {
             Kind::Word {
                 is_needle: true, ..
             } => ("text", "tokenizer: raw, fast: true, needle: true"),
+            Kind::Severity => ("text", "tokenizer: lowercase, fast: true"),
             Kind::Level { .. } | Kind::Word { .. } | Kind::Object | Kind::Dynamic(_) => {
                 ("text", "tokenizer: raw, fast: true")
             }
@@ -285,7 +323,7 @@ impl Draft<'_> {
 
 /// Returns whether a config may name a path as a default search field: no part of it is empty, and it is not a field of
 /// the index itself.
-fn is_default_field(name: &str) -> bool {
+pub(super) fn is_default_field(name: &str) -> bool {
     let segments = canter_doc_mapper::split_path(name);
     let is_own = |first: &String| {
         [

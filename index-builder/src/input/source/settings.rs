@@ -90,6 +90,7 @@ impl ReadSettings {
                 }
                 FieldKind::Json(_)
                 | FieldKind::Range(_)
+                | FieldKind::Vector(_)
                 | FieldKind::Object(_)
                 | FieldKind::Concatenate(_) => return None,
             };

@@ -158,6 +158,11 @@ impl OpenInput {
         })
     }
 
+    /// Returns the files of the split.
+    pub(super) fn files(&self) -> &SplitFiles {
+        &self.files
+    }
+
     pub(super) fn num_docs(&self) -> u32 {
         self.segment.max_doc()
     }
@@ -178,6 +183,11 @@ impl OpenInput {
     /// Returns the identities of the documents in order.
     pub(super) fn identities(&self) -> impl Iterator<Item = Result<DocIdentity, FormatError>> + '_ {
         self.identities.iter()
+    }
+
+    /// Reads a whole file that tantivy does not know; `None` if the split does not have it.
+    pub(super) fn file(&self, name: &str) -> std::io::Result<Option<OwnedBytes>> {
+        self.files.read(name)
     }
 
     /// Opens the stored documents.

@@ -7,7 +7,7 @@ use canter_doc_mapper::{DocMapper, IndexConfig};
 use super::door::guard;
 use super::input::{MergeInput, OpenInput};
 use super::order::{DocOrder, num_left};
-use super::segment::{write_documents, write_segment};
+use super::segment::{merge_vectors, write_documents, write_segment};
 use crate::BuildError;
 use crate::index::storage::IndexStore;
 use crate::packager::{PackagedSplit, SplitFacts, package_split};
@@ -26,7 +26,8 @@ pub struct MergeOptions {
 /// `config` is the config of the index and of the merged split; fields may have been appended to it
 /// since the splits were built. Documents keep their identities and are in the order of the index.
 /// The same inputs result in the same bytes, regardless of their order. In memory there are only
-/// the merged split and 50 bytes for each of its documents; the splits are read from local copies.
+/// the merged split, 50 bytes for each of its documents, and the vectors of the splits, which are else read from local
+/// copies.
 /// Blocks the thread.
 ///
 /// # Errors
@@ -96,12 +97,13 @@ fn write(
         BuildError::data(what).caused_by(error)
     })?;
     let documents = write_documents(&inputs, &order, mapper)?;
+    let vectors = merge_vectors(&inputs, &order, mapper)?;
     // The input sizes in splits are not validated, so their sum can overflow.
     let raw_num_bytes = inputs.iter().map(raw_num_bytes_left);
     let raw_num_bytes = raw_num_bytes.fold(0, u64::saturating_add);
     let facts = SplitFacts::new(raw_num_bytes, &order.into_identities())?;
     drop(inputs);
-    package_split(segment, documents, mapper, config, facts).map(Some)
+    package_split(segment, documents, &vectors, mapper, config, facts).map(Some)
 }
 
 /// Returns the number of input bytes of the remaining documents. A split only knows the number for

@@ -14,6 +14,8 @@
 //! tantivy has postings and positions in two files, both of which refer to the single file that is
 //! written here.
 
+mod rare_words;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Write};
@@ -30,6 +32,8 @@ use tantivy_sstable::Writer;
 use tantivy_sstable::value::ValueWriter;
 
 use super::lists::ListsWriter;
+use rare_words::FieldFiles;
+pub(super) use rare_words::{FieldWords, RareWords};
 
 /// Maximum number of blocks; a larger dictionary gets longer blocks. The index of 256 blocks takes
 /// about 2.5 KB, and a scan of a block of 40 KB takes about 100 microseconds.
@@ -98,20 +102,57 @@ struct Common {
     lists_end: usize,
 }
 
+/// Files of a segment's inverted index.
+struct SegmentLists {
+    terms: CompositeFile,
+    postings: CompositeFile,
+    positions: CompositeFile,
+}
+
+impl SegmentLists {
+    /// The segment itself cannot be opened if it was merged, because it has no doc store of
+    /// tantivy's.
+    fn open(segment: &Segment) -> tantivy::Result<Self> {
+        let open = |component| -> tantivy::Result<CompositeFile> {
+            Ok(CompositeFile::open(&segment.open_read(component)?)?)
+        };
+        Ok(Self {
+            terms: open(SegmentComponent::Terms)?,
+            postings: open(SegmentComponent::Postings)?,
+            positions: open(SegmentComponent::Positions)?,
+        })
+    }
+
+    fn of_field(&self, field: Field) -> Option<FieldFiles> {
+        let positions = self.positions.open_read(field);
+        Some(FieldFiles {
+            terms: self.terms.open_read(field)?,
+            postings: self.postings.open_read(field)?,
+            positions: positions.unwrap_or_else(FileSlice::empty),
+        })
+    }
+}
+
+/// Returns whether a dictionary is kept in the head as a whole.
+fn is_small(dictionary: &TermDictionary) -> bool {
+    blocks_len(dictionary) <= SMALL_DICTIONARY_NUM_BYTES
+}
+
+fn blocks_len(dictionary: &TermDictionary) -> usize {
+    let all: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Unbounded);
+    dictionary.file_slice_for_range(all, None).len()
+}
+
 /// Rewrites the segment's dictionaries in blocks that suit a search, and their lists block by
-/// block.
+/// block. Words that `rare` takes are in neither.
 ///
 /// # Errors
 /// The segment cannot be read.
-pub(super) fn made_anew(segment: &Segment) -> tantivy::Result<InvertedIndex> {
-    // The segment itself cannot be opened if it was merged, because it has no doc store of
-    // tantivy's.
-    let open = |component| -> tantivy::Result<CompositeFile> {
-        Ok(CompositeFile::open(&segment.open_read(component)?)?)
-    };
-    let terms = open(SegmentComponent::Terms)?;
-    let postings = open(SegmentComponent::Postings)?;
-    let positions = open(SegmentComponent::Positions)?;
+pub(super) fn made_anew(
+    segment: &Segment,
+    mut rare: Option<&mut RareWords<'_>>,
+) -> tantivy::Result<InvertedIndex> {
+    let files = SegmentLists::open(segment)?;
     let num_docs = segment.meta().max_doc();
     let directory = RamDirectory::create();
     let index = Index::create(
@@ -128,11 +169,17 @@ pub(super) fn made_anew(segment: &Segment) -> tantivy::Result<InvertedIndex> {
         if !entry.is_indexed() {
             continue;
         }
-        let (Some(terms), Some(postings)) = (terms.open_read(field), postings.open_read(field))
-        else {
+        let Some(files) = files.of_field(field) else {
             continue;
         };
-        let positions = positions.open_read(field).unwrap_or_else(FileSlice::empty);
+        let FieldFiles {
+            terms,
+            postings,
+            positions,
+        } = match &mut rare {
+            Some(rare) => rare.take(field, files)?,
+            None => files,
+        };
         let layout = Layout::of(&TermDictionary::open(terms.clone())?, num_docs)?;
         let terms_out = new_terms.for_field(field);
         let lists_out = new_lists.for_field(field);
@@ -178,8 +225,7 @@ struct Written {
 impl Layout {
     /// Returns `None` if the dictionary's blocks should stay as they are.
     fn of(dictionary: &TermDictionary, num_docs: u32) -> io::Result<Option<Self>> {
-        let all: (Bound<&[u8]>, Bound<&[u8]>) = (Bound::Unbounded, Bound::Unbounded);
-        let num_bytes = dictionary.file_slice_for_range(all, None).len();
+        let num_bytes = blocks_len(dictionary);
         if num_bytes <= SMALL_DICTIONARY_NUM_BYTES {
             return Ok(None);
         }

@@ -54,14 +54,14 @@ fn num_bytes_of_blocks(dictionary: &TermDictionary) -> usize {
 }
 
 /// Dictionary and lists of a field, in the form of tantivy's three files.
-struct FieldFiles {
+struct FilesOfField {
     dictionary: TermDictionary,
     terms: FileSlice,
     postings: FileSlice,
     positions: FileSlice,
 }
 
-impl FieldFiles {
+impl FilesOfField {
     fn of(files: [&CompositeFile; 3], field: Field) -> Self {
         let [terms, postings, positions] = files.map(|file| file.open_read(field).unwrap());
         Self {
@@ -92,14 +92,14 @@ impl FieldFiles {
 }
 
 /// Returns the files of tantivy and the rewritten ones.
-fn before_and_after(segment: &Segment) -> (Vec<FieldFiles>, Vec<FieldFiles>, InvertedIndex) {
+fn before_and_after(segment: &Segment) -> (Vec<FilesOfField>, Vec<FilesOfField>, InvertedIndex) {
     let open = |component| CompositeFile::open(&segment.open_read(component).unwrap()).unwrap();
     let before = [
         open(SegmentComponent::Terms),
         open(SegmentComponent::Postings),
         open(SegmentComponent::Positions),
     ];
-    let made = made_anew(segment).unwrap();
+    let made = made_anew(segment, None).unwrap();
     let terms = opened(&made.terms, &RamDirectory::create());
     let lists = opened(&made.lists, &RamDirectory::create());
     let fields = || {
@@ -113,11 +113,11 @@ fn before_and_after(segment: &Segment) -> (Vec<FieldFiles>, Vec<FieldFiles>, Inv
     (
         fields()
             .into_iter()
-            .map(|field| FieldFiles::of([old_terms, old_postings, old_positions], field))
+            .map(|field| FilesOfField::of([old_terms, old_postings, old_positions], field))
             .collect(),
         fields()
             .into_iter()
-            .map(|field| FieldFiles::of([&terms, &lists, &lists], field))
+            .map(|field| FilesOfField::of([&terms, &lists, &lists], field))
             .collect(),
         made,
     )
@@ -145,7 +145,7 @@ fn all_terms_have_the_same_lists_and_a_long_dictionary_a_shorter_index() {
             }
         }
         let index_len =
-            |files: &FieldFiles| files.terms.len() - num_bytes_of_blocks(&files.dictionary);
+            |files: &FilesOfField| files.terms.len() - num_bytes_of_blocks(&files.dictionary);
         let (long, short) = (index_len(before), index_len(after));
         match entry.name() {
             "id" => assert!(short * 3 < long * 2, "{short} and {long}"),

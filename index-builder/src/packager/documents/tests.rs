@@ -8,6 +8,7 @@ use super::*;
 const SETTINGS: DocstoreSettings = DocstoreSettings {
     block_num_bytes: 4_096,
     compression_level: 1,
+    has_rare_words: false,
 };
 
 /// Stores documents, and checks that all of them can be read back.

@@ -76,11 +76,11 @@ impl SortedDocs {
         self.next = 0;
     }
 
-    /// Passes on the documents at these ascending places.
+    /// Passes on the documents at these ascending places, each with its place.
     pub(in crate::pipeline) fn sample(
         &mut self,
         places: impl Iterator<Item = usize>,
-        mut take: impl FnMut(&EncodedDoc),
+        mut take: impl FnMut(usize, &EncodedDoc),
     ) -> Result<(), BuildError> {
         let mut wanted = places.peekable();
         let mut cursors = vec![Cursor::default(); self.runs.len()];
@@ -89,7 +89,10 @@ impl SortedDocs {
             let (run, cursor) = (self.runs.get(run_ord), cursors.get_mut(run_ord));
             let (run, cursor) = run.zip(cursor).ok_or_else(lost)?;
             if wanted.next_if_eq(&place).is_some() {
-                take(&cursor.read(run, &self.shape, &mut self.decompressor)?);
+                take(
+                    place,
+                    &cursor.read(run, &self.shape, &mut self.decompressor)?,
+                );
             }
             if wanted.peek().is_none() {
                 break;

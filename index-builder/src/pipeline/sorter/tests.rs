@@ -42,7 +42,7 @@ fn check(docs: &[(DocPlace, String)], portions: Portions) {
     let mut sampled = Vec::new();
     let mut stored = Vec::new();
     sorted
-        .sample(every_third(), |doc| {
+        .sample(every_third(), |_, doc| {
             stored.clear();
             doc.write_stored(&mut stored);
             sampled.push(stored.clone());

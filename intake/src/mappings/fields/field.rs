@@ -8,6 +8,7 @@ use super::copies;
 use super::dates::input_formats;
 use super::multi_fields::{multi_fields, sub_fields};
 use super::properties::Fields;
+use super::vectors::vector;
 use crate::mappings::error::{MappingError, Result};
 use crate::mappings::options::Options;
 
@@ -46,6 +47,7 @@ pub(in crate::mappings) fn leaf(
         "completion" => completion(fields, path, &mut options)?,
         "integer_range" | "long_range" | "float_range" | "double_range" | "date_range"
         | "ip_range" => span(path, kind, &mut options)?,
+        "dense_vector" => vector(&mut options)?,
         "binary" => {
             options.flag("doc_values", false)?;
             json!({"type": "array<bytes>", "stored": false, "indexed": false})
@@ -452,7 +454,7 @@ fn null_value(options: &mut Options, forms: &[Given]) -> Result<Option<Value>> {
     }
 }
 
-fn no_multi_fields(options: &mut Options) -> Result<()> {
+pub(super) fn no_multi_fields(options: &mut Options) -> Result<()> {
     let fields = options.take("fields");
     match fields.as_ref().and_then(Value::as_object) {
         Some(fields) if !fields.is_empty() => Err(options.wrong(

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::mappings::error::{MappingError, Result};
+use crate::mappings::fields::aliases;
 use crate::mappings::fields::copies::Copies;
 use crate::mappings::fields::dynamic::{Dynamic, Strings};
 use crate::mappings::fields::field::leaf;
@@ -63,6 +64,7 @@ impl Fields {
         let options = Options::of(definition, path, kind);
         match kind {
             "object" => self.object(name, path, options),
+            "alias" => aliases::read(path, options).map(|()| None),
             "nested" => self.nested(name, path, options).map(Some),
             // OpenSearch's name.
             "flattened" | "flat_object" => flattened(name, options).map(Some),

@@ -1,5 +1,7 @@
 //! Requests that search, with indexes in place of aliases; and answers that show the aliases of indexes.
 
+use std::collections::BTreeMap;
+
 use canter_index_builder::{Aliases, unix_time_ms};
 use canter_names::matches_pattern;
 use canter_runtime::session::HttpRequest;
@@ -43,7 +45,7 @@ impl<'p> Target<'p> {
         let (names_at, does, is_own_api) = match rest {
             ["api", "v1", "indexes", _, does] => (Some(3), *does, true),
             ["api", "v1", _, does] => (Some(2), *does, true),
-            ["api" | "health" | "ui", ..] => (None, "", true),
+            ["api", "v1", ..] | ["health", "livez" | "readyz"] | ["ui", ..] => (None, "", true),
             [does @ "_cat", "indices" | "count", _] | [does @ ("_resolve" | "_cluster"), _, _] => {
                 (Some(2), *does, false)
             }
@@ -187,12 +189,25 @@ fn filter_body(request: &mut HttpRequest, expanded: &Expanded) -> Result<(), Pro
             .unwrap_or_else(|| json!({"match_all": {}})),
     };
     search.insert("query".to_owned(), with_filters(own, &expanded.filters));
+    filter_global(&mut search, &expanded.filters);
     request.query = query.finish();
     request.body = Value::from(search).to_string().into_bytes();
     if request.method == "GET" {
         "POST".clone_into(&mut request.method);
     }
     Ok(())
+}
+
+/// Adds the filters of aliases to the documents that `global` aggregations cover, which are not those of the query.
+fn filter_global(search: &mut Map<String, Value>, filters: &BTreeMap<String, Vec<Value>>) {
+    let mut aggs = ["aggs", "aggregations"]
+        .into_iter()
+        .filter_map(|key| search.get(key)?.as_object())
+        .flatten();
+    if aggs.any(|(_, agg)| agg.get("global").is_some()) {
+        let everything = with_filters(json!({"match_all": {}}), filters);
+        search.insert("_global_query".to_owned(), everything);
+    }
 }
 
 /// Returns the lines of `_msearch` with indexes in place of aliases; `of_path` are the indexes of headers that name none.
@@ -247,6 +262,7 @@ fn searches(
                 .remove("query")
                 .unwrap_or_else(|| json!({"match_all": {}}));
             search.insert("query".to_owned(), with_filters(own, filters));
+            filter_global(&mut search, filters);
             out.extend_from_slice(Value::from(search).to_string().as_bytes());
         }
         out.push(b'\n');
@@ -311,8 +327,6 @@ pub(crate) fn with_aliases(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use canter_index_builder::Alias;
 
     use super::*;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::asked::{Asked, conflict, done};
 use super::items::Done;
-use crate::requests::{ChangeRequest, Params, Problem};
+use crate::requests::{ChangeRequest, Params, Problem, refused_document};
 
 /// Number of times that a document may be changed by others meanwhile.
 const MAX_ATTEMPTS: usize = 5;
@@ -270,10 +270,7 @@ fn check(lane: &Lane, asked: &Asked<'_>, id_field: &str) -> Result<(), Problem> 
     told.map_err(|refusal| Problem::refused(&refusal))?;
     match found {
         None => Ok(()),
-        Some(problem) => Err(Problem::invalid(
-            "document_parsing_exception",
-            problem.message,
-        )),
+        Some(problem) => Err(refused_document(problem)),
     }
 }
 

@@ -61,6 +61,19 @@ const FORM_BITS: u32 = 4;
 
 const UNKNOWN_FORM: &str = "a slot has no known form";
 
+/// Model of one kind of values.
+pub(super) trait Model {
+    /// Encodes the model.
+    fn write(&self, out: &mut Vec<u8>);
+
+    /// Returns the encoded length.
+    fn num_bytes(&self) -> usize {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes);
+        bytes.len()
+    }
+}
+
 /// Symbol of a model of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NumberSymbol {
@@ -254,8 +267,8 @@ fn read_list<T>(
     (0..num).map(|_| read(reader)).collect()
 }
 
-impl NumberModel {
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+impl Model for NumberModel {
+    fn write(&self, out: &mut Vec<u8>) {
         self.alphabet.write(out);
         for symbol in &self.symbols {
             match symbol {
@@ -267,7 +280,9 @@ impl NumberModel {
             }
         }
     }
+}
 
+impl NumberModel {
     fn read(reader: &mut Reader<'_>) -> Result<Self, FormatError> {
         let alphabet = Alphabet::read(reader, NUM_SYMBOLS_OF_NUMBERS)?;
         let num = alphabet.num_symbols() - NUM_SYMBOLS_OF_NUMBERS;
@@ -283,14 +298,16 @@ impl NumberModel {
     }
 }
 
-impl BytesModel {
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
+impl Model for BytesModel {
+    fn write(&self, out: &mut Vec<u8>) {
         self.alphabet.write(out);
         for nth in 0..self.num_strings() {
             put_bytes(out, self.string(nth).unwrap_or_default());
         }
     }
+}
 
+impl BytesModel {
     fn read(
         reader: &mut Reader<'_>,
         num_others: usize,

@@ -12,7 +12,7 @@ use super::models::{
 };
 use super::reader::{RowContext, damaged};
 use crate::FormatError;
-use crate::codec::{Reader, put_varint};
+use crate::codec::{Reader, put_varint, unzigzag};
 use crate::version::DOCUMENTS_NAME;
 
 /// Piece of a shape, read once for all rows.
@@ -99,6 +99,15 @@ impl Last {
     }
 }
 
+/// Adds to the length of a document, which must not become too long.
+fn count(len: &mut usize, num_bytes: usize, max_len: usize) -> Result<(), FormatError> {
+    *len = len.saturating_add(num_bytes);
+    match *len > max_len {
+        true => Err(damaged()),
+        false => Ok(()),
+    }
+}
+
 /// Decoder of a row.
 pub(super) struct Row<'r> {
     pub(super) context: &'r RowContext,
@@ -176,10 +185,7 @@ impl Row<'_> {
 
     /// Appends bytes to the document, which must not become too long.
     fn append(&mut self, bytes: &[u8]) -> Result<(), FormatError> {
-        self.len = self.len.saturating_add(bytes.len());
-        if self.len > self.max_len {
-            return Err(damaged());
-        }
+        count(&mut self.len, bytes.len(), self.max_len)?;
         match self.is_passed {
             true => Ok(()),
             false => extend(self.out, bytes).ok_or_else(damaged),
@@ -213,9 +219,8 @@ impl Row<'_> {
         let number = match numbers.relation {
             Relation::ToBase | Relation::Repeating => numbers.base.wrapping_add(number),
             Relation::ToLast => {
-                let difference = (number >> 1).cast_signed() ^ -((number & 1).cast_signed());
                 let last = self.last.number(numbers).unwrap_or(numbers.base);
-                last.wrapping_add_signed(difference)
+                last.wrapping_add_signed(unzigzag(number))
             }
         };
         self.last.set_number(numbers, number);
@@ -293,10 +298,7 @@ impl Row<'_> {
             IN_LETTERS => self.put_letters(letters),
             SAME_STRING => {
                 let string = self.last.string(slot).ok_or_else(damaged)?;
-                self.len = self.len.saturating_add(string.len());
-                if self.len > self.max_len {
-                    return Err(damaged());
-                }
+                count(&mut self.len, string.len(), self.max_len)?;
                 extend(self.out, string).ok_or_else(damaged)
             }
             symbol => {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::Xxh3DefaultBuilder;
 
+use super::super::column::{is_without_zeros, number_of};
 use super::super::slots::{Dissector, SlotValue};
 use super::super::templates::{Part, Templates};
 use super::coder::{Encoder, WORD_NUM_BYTES};
@@ -15,9 +16,6 @@ use super::models::{
 };
 use super::row::Last;
 use crate::codec::{put_varint, zigzag};
-
-/// Maximum number of digits that always fit into 64 bits.
-const MAX_EXACT_DIGITS: usize = 19;
 
 /// Writer of documents into rows.
 #[derive(Debug)]
@@ -232,18 +230,12 @@ pub(super) fn told(slot: &NumberSlot, last: Option<u64>, number: Option<u64>) ->
 /// Returns the number whose digits these are, with zeros before them up to a width, or none if it
 /// is 0.
 pub(super) fn decimal(bytes: &[u8], width: usize) -> Option<u64> {
-    let is_plain = bytes.len() == 1 || bytes.first() != Some(&b'0');
     // Digits beyond the width have no zeros before them.
     let has_width = match width {
-        0 => is_plain,
-        width => bytes.len() == width || bytes.len() > width && is_plain,
+        0 => is_without_zeros(bytes),
+        width => bytes.len() == width || bytes.len() > width && is_without_zeros(bytes),
     };
-    let is_number = (1..=MAX_EXACT_DIGITS).contains(&bytes.len());
-    if !has_width || !is_number || !bytes.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let digits = bytes.iter().map(|digit| u64::from(digit - b'0'));
-    Some(digits.fold(0, |number, digit| number * 10 + digit))
+    number_of(bytes).filter(|_| has_width)
 }
 
 /// Symbol of a number, and the bits that follow it.

@@ -32,7 +32,7 @@ const MAX_SYMBOL: u16 = 256;
 const MAX_GAP_WIDTH: u32 = 32;
 
 /// Returns the lowest bits of a word's hash.
-fn check_of(word: &[u8], width: u32) -> u64 {
+pub(super) fn check_of(word: &[u8], width: u32) -> u64 {
     checksum64(word) & mask(width)
 }
 
@@ -212,8 +212,8 @@ pub struct RareWord<'w> {
     pub is_whole: bool,
     /// Documents that contain the word, ascending.
     pub docs: &'w [u32],
-    check: u64,
-    check_width: u32,
+    pub(super) check: u64,
+    pub(super) check_width: u32,
 }
 
 impl RareWord<'_> {

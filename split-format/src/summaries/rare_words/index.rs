@@ -41,6 +41,11 @@ pub struct RareBlock {
 }
 
 impl RareBlock {
+    /// Returns the first stub of the block: no word of a block before is above it.
+    pub fn first(&self) -> &[u8] {
+        &self.first
+    }
+
     pub(super) fn new(bytes: Range<u64>, num_words: u64, first: &[u8]) -> Self {
         Self {
             bytes,
@@ -125,6 +130,11 @@ impl RareWordsIndex {
     /// Returns the number of documents of the split, below which all document ids are.
     pub fn num_docs(&self) -> u32 {
         self.layout.num_docs
+    }
+
+    /// Returns the numbers of the fields that have rare words, ascending.
+    pub fn fields(&self) -> impl Iterator<Item = u32> {
+        self.fields.iter().map(|(field, _)| *field)
     }
 
     /// Returns the number of bytes of all blocks.

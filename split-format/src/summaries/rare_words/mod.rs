@@ -21,10 +21,12 @@
 
 mod block;
 mod index;
+mod stubs;
 mod writer;
 
 pub use block::{RareWord, RareWords};
 pub use index::{RareBlock, RareWordsIndex};
+pub use stubs::RareStubs;
 pub use writer::{RareWordsWriter, WrittenRareWords, may_be_rare};
 
 #[cfg(test)]

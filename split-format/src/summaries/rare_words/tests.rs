@@ -244,6 +244,24 @@ proptest! {
     }
 
     #[test]
+    fn stubs_in_memory_find_what_blocks_find(corpus in corpora(), other in prop::collection::vec(any::<u8>(), 0..9)) {
+        let written = written(&corpus);
+        let index = RareWordsIndex::open(&written.index).unwrap();
+        let mut stubs = RareStubs::default();
+        for block in index.blocks_of(FIELD) {
+            let mut words = index.open_block(block, bytes_of(&written, block)).unwrap();
+            while let Some(word) = words.next().unwrap() {
+                stubs.push(&word).unwrap();
+            }
+        }
+        prop_assert_eq!(stubs.len(), corpus.len());
+        for word in corpus.keys().chain([&other]) {
+            let found = stubs.find(word).map_or(&[][..], |ord| stubs.docs(ord));
+            prop_assert_eq!(found, find(&written, word));
+        }
+    }
+
+    #[test]
     fn stubs_tell_words_apart_in_their_order(corpus in corpora()) {
         let stubs = stubs(&written(&corpus), (Bound::Unbounded, Bound::Unbounded));
         prop_assert_eq!(stubs.len(), corpus.len());

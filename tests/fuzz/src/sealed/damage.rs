@@ -64,7 +64,7 @@ impl Draw<'_> {
 }
 
 /// Parts of a split by name; those with more data to damage are listed repeatedly.
-const TARGETS: [&str; 26] = [
+const TARGETS: [&str; 33] = [
     "META",
     "FILE",
     "TIME",
@@ -87,6 +87,13 @@ const TARGETS: [&str; 26] = [
     "docs",
     "docindex",
     "filter",
+    "vecindex",
+    "vecindex",
+    "vectors",
+    "vectors",
+    "rare",
+    "rare",
+    "rareindex",
     "content",
     "longest block",
     "bounds",

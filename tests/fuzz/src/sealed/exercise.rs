@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::super::checks::{LIMITS, no_cache};
 use super::super::host::{Objects, answer_of, run, search as search_session};
 use super::damage::damaged;
-use super::origin::{index, read};
+use super::origin::{index, read, vector};
 use super::panics::{Panic, watched};
 
 /// Unwanted outcomes of an input.
@@ -87,9 +87,18 @@ fn searches() -> Vec<Value> {
         json!({ "query": "kept:quick OR id:0000*", "max_hits": 3 }),
         json!({ "query": "word:fox labels:l2", "max_hits": 2, "explain": true }),
         json!({ "query": "tag:y OR counts:5", "max_hits": 0, "list_documents": true }),
+        json!({ "query": "trail:t07919 OR trail:t00000 OR trail:\"t39595 t55433\"", "max_hits": 5, "sort_by": "_score" }),
+        dsl(json!({ "prefix": { "trail": "t1" } })),
+        dsl(json!({ "range": { "trail": { "gte": "t2", "lt": "t5" } } })),
+        dsl(json!({ "fuzzy": { "trail": "t0791" } })),
         dsl(json!({ "wildcard": { "word": "*et?" } })),
         dsl(json!({ "regexp": { "tag": "x.*|y" } })),
         dsl(json!({ "fuzzy": { "word": "alhpa" } })),
+        dsl(json!({ "knn": { "field": "few", "query_vector": [3, 2, 1], "k": 5 } })),
+        dsl(json!({ "knn": { "field": "many", "query_vector": vector(3), "k": 5 } })),
+        dsl(
+            json!({ "knn": { "field": "many", "query_vector": vector(7), "k": 9, "filter": { "term": { "tag": "x" } } } }),
+        ),
         dsl(
             json!({ "bool": { "must": [{ "exists": { "field": "extra" } }], "should": [{ "term": { "tag": "x" } },
                 { "match_phrase_prefix": { "word": "quick br" } }], "must_not": [{ "terms": { "labels": ["l0"] } }] } }),

@@ -16,6 +16,18 @@ use super::super::host::{Objects, answer_of, run, search};
 /// column several of 512.
 const NUM_DOCS: [usize; 3] = [560, 150, 40];
 
+/// Number of dimensions of vectors that are not read as a whole.
+pub(super) const MANY_DIMS: usize = 2_000;
+
+/// Returns a vector with numbers derived from that of a document.
+pub(super) fn vector(number: usize) -> Value {
+    let bytes = (0..MANY_DIMS).map(|place| {
+        let mixed = (number * 31 + place).wrapping_mul(0x9e37_79b9) >> 9;
+        format!("{:02x}", mixed % 255)
+    });
+    bytes.collect::<String>().into()
+}
+
 /// Returns the index config, under which merges of all splits are due.
 fn config() -> IndexConfig {
     let text = json!({
@@ -30,6 +42,7 @@ fn config() -> IndexConfig {
                 { "name": "at", "type": "datetime", "fast": true, "input_formats": ["rfc3339", "unix_timestamp"],
                   "fast_precision": "milliseconds" },
                 { "name": "word", "type": "text", "record": "position", "fieldnorms": true },
+                { "name": "trail", "type": "text", "record": "position" },
                 { "name": "low", "type": "text", "tokenizer": "lowercase", "fast": { "normalizer": "lowercase" } },
                 { "name": "tag", "type": "text", "tokenizer": "raw", "fast": true },
                 { "name": "id", "type": "text", "tokenizer": "raw", "needle": true },
@@ -45,16 +58,31 @@ fn config() -> IndexConfig {
                 { "name": "counts", "type": "array<i64>", "fast": true },
                 { "name": "extra", "type": "json", "tokenizer": "raw", "fast": true },
                 { "name": "kept", "type": "text", "strategy": "none" },
+                { "name": "few", "type": "dense_vector", "dims": 3, "similarity": "l2_norm" },
+                { "name": "many", "type": "dense_vector", "dims": MANY_DIMS, "element_type": "byte" },
             ],
         },
         "search_settings": { "default_search_fields": ["word"] },
         "indexing_settings": {
             "split_num_docs_target": 100_000,
+            "rare_words": true,
             "merge_policy": { "type": "stable_log", "min_level_num_docs": 10_000, "merge_factor": 2,
                               "max_merge_factor": 8 },
         },
     });
     IndexConfig::from_json(text.to_string().as_bytes()).expect("a config")
+}
+
+/// Returns ids of a few documents each, of which the first split has enough for a file of rare words.
+fn trail(number: usize) -> String {
+    let ids = [
+        number * 5,
+        number / 3 * 3 + 7_000,
+        number / 10 * 10 + 9_000,
+        number * 5 + 1,
+    ];
+    let ids = ids.map(|id| format!("t{:05}", id.wrapping_mul(7_919) % 99_991));
+    ids.join(" ")
 }
 
 /// Returns a document with values derived from its number, some of them missing.
@@ -70,6 +98,7 @@ fn document(number: usize) -> Value {
     let mut document = json!({
         "at": 1_714_557_600 + (number * 7 % 997) as i64,
         "word": format!("{} w{} w{}", words[mixed % words.len()], mixed % 211, number),
+        "trail": trail(number),
         "low": (["Upper", "lower", "MiXed"][mixed % 3]),
         "tag": (["x", "y", "xz", "other"][mixed % 4]),
         "id": format!("{:032x}", (number as u128).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)),
@@ -96,6 +125,8 @@ fn document(number: usize) -> Value {
             json!({ "a": number % 30, "s": words[number % 5], "f": mixed as f64 / 3.0, "t": true }),
         ),
         ("kept", json!(format!("kept {}", words[number % 5]))),
+        ("few", json!([number % 11, mixed % 13, 1])),
+        ("many", vector(number)),
     ];
     for (place, (name, value)) in more.into_iter().enumerate() {
         if !(number + place).is_multiple_of(4) {

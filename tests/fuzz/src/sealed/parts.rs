@@ -1,16 +1,17 @@
 //! Disassembly of a split, and reassembly with valid checksums.
 
 use canter_split_format::{
-    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocumentIndex, Head, ManifestFile, SplitEntry, checksum64,
-    object_id, split_object,
+    DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocumentIndex, Head, ManifestFile, RARE_WORDS_FILE,
+    SplitEntry, checksum64, object_id, split_object,
 };
 
 use super::super::host::Objects;
 
 /// Length of the prefix before a head's components.
 const PREFIX_LEN: usize = 28;
-/// Magic number and version of the frame.
+/// Magic number and version of the frame, of splits without rare words and of those with them.
 const FRAME: &[u8; 12] = b"CANTERSP\x01\0\0\0";
+const FRAME_WITH_RARE_WORDS: &[u8; 12] = b"CANTERSP\x02\0\0\0";
 /// Base-2 logarithm of the block length, for blocks of 4 KiB.
 const BLOCK_LEN_LOG2: u32 = 12;
 
@@ -174,7 +175,10 @@ impl Parts {
             components.extend((component.payload.len() as u64).to_le_bytes());
             components.extend_from_slice(&component.payload);
         }
-        let mut split = FRAME.to_vec();
+        let mut split = match self.file(RARE_WORDS_FILE) {
+            Some(_) => FRAME_WITH_RARE_WORDS.to_vec(),
+            None => FRAME.to_vec(),
+        };
         split.extend(((PREFIX_LEN + components.len()) as u64).to_le_bytes());
         split.extend(checksum64(&components).to_le_bytes());
         split.extend(components);

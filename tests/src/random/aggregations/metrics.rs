@@ -18,6 +18,18 @@ use crate::random::truth::table::Scalar;
 /// Maximum number of distinct values that are counted exactly.
 const EXACT_CARDINALITY: usize = 512;
 
+/// Returns values as Elasticsearch has them: of equal texts or addresses in a document, one.
+fn once(values: Vec<Scalar>) -> Vec<Scalar> {
+    let mut kept: Vec<Scalar> = Vec::with_capacity(values.len());
+    for value in values {
+        let is_of_set = matches!(value, Scalar::Text(_) | Scalar::Ip(_));
+        if !is_of_set || !kept.contains(&value) {
+            kept.push(value);
+        }
+    }
+    kept
+}
+
 impl Scan<'_> {
     /// Returns all numbers of the documents, including substitutes for missing ones.
     fn all_numbers(&self, body: &Value, docs: &[usize]) -> Vec<Scalar> {
@@ -41,7 +53,7 @@ impl Scan<'_> {
             let values = self.column(*doc, path);
             match values.is_empty() {
                 true => all.extend(given(&body["missing"])),
-                false => all.extend(values),
+                false => all.extend(once(values)),
             }
         }
         all
@@ -257,7 +269,7 @@ impl Scan<'_> {
         for doc in docs {
             let values = self.column(*doc, body["field"].as_str().unwrap_or_default());
             let before = texts.len();
-            texts.extend(values.into_iter().filter_map(|value| match value {
+            texts.extend(once(values).into_iter().filter_map(|value| match value {
                 Scalar::Text(text) => Some(text),
                 _ => None,
             }));

@@ -117,6 +117,9 @@ fn proper(rng: &mut ChaCha8Rng, kind: &Kind) -> Value {
         },
         Kind::UnsignedLong => match rng.random_range(0..10) {
             0 => json!(u64::MAX - rng.random_range(0..3)),
+            1 => json!(2.75),
+            2 => json!(-0.5),
+            3 => json!("18446744073709551614.5"),
             _ => json!(rng.random_range(0..20)),
         },
         kind if kind.is_integer() => match rng.random_range(0..20) {

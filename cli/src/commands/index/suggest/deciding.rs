@@ -45,7 +45,7 @@ pub(crate) fn decide(
     index_id: &str,
 ) -> Result<Decision> {
     let (suggestion, sources) = look_at(sources, options, index_id, NUM_SAMPLED)?;
-    if suggestion.num_docs == 0 {
+    if suggestion.num_docs == 0 && suggestion.refused.is_none() {
         return Err(WrongUse(
             "the inputs hold no documents from which an index could be made: name others, or a config with \
              --index-config or --preset"
@@ -74,17 +74,18 @@ impl Decision {
             num_docs,
             formats,
             timestamp_field,
-            default_search_fields,
+            searched_fields,
+            refused,
             times,
             ..
         } = &self.suggestion;
         let formats: Vec<&str> = formats.iter().map(|format| format.name()).collect();
-        let named = default_search_fields.iter().take(MAX_NAMED);
+        let named = searched_fields.iter().take(MAX_NAMED);
         let mut words = named
             .map(|name| clean_text(name))
             .collect::<Vec<_>>()
             .join(", ");
-        if default_search_fields.len() > MAX_NAMED {
+        if searched_fields.len() > MAX_NAMED {
             words.push_str(", …");
         }
         note(format_args!(
@@ -93,6 +94,13 @@ impl Decision {
             numbers::counted(*num_docs, "document"),
         ));
         note(format_args!("  format             {}", formats.join(", ")));
+        if let (0, Some(why)) = (num_docs, refused) {
+            note(format_args!(
+                "                     no sampled record is of it ({}): all that are not are kept as lines of text",
+                clean_text(why)
+            ));
+            words = "_raw".to_owned();
+        }
         note(format_args!(
             "  time field         {}",
             timestamp_field

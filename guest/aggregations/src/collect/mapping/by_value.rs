@@ -4,7 +4,7 @@ use canter_geo::{CellBounds, Grid};
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 
 use super::super::block::{Block, Docs, Groups};
-use super::super::field::{Column, Field, is_number, without_value};
+use super::super::field::{Column, Field, is_number, keep_once, without_value};
 use super::by_range::first_code;
 use super::{Each, Mapped, Mapping, Room};
 use crate::Result;
@@ -140,7 +140,7 @@ impl Mapping for ByValue {
                 each(place, mapped)?;
                 continue;
             }
-            keep_once(rows.docs, rows.groups, docs, groups, codes, is_partial);
+            keep_once(rows, docs, groups, codes, is_partial.then_some(NO_BUCKET));
             let mapped = Mapped {
                 docs: Docs::List(docs),
                 groups: Groups::Each(groups),
@@ -248,46 +248,6 @@ pub(in crate::collect) fn place_of(value: f64, interval: f64, offset: f64) -> i6
     )]
     let place = ((value - offset) / interval).floor() as i64;
     place
-}
-
-/// Removes values outside of all buckets, and repetitions of a document in one bucket.
-fn keep_once(
-    docs: Docs<'_>,
-    groups: Groups<'_>,
-    kept_docs: &mut Vec<u32>,
-    kept_groups: &mut Vec<u32>,
-    codes: &mut Vec<u64>,
-    has_none: bool,
-) {
-    kept_docs.clear();
-    kept_groups.clear();
-    let mut kept_codes = 0;
-    // Position of the first code of the current document in its parent bucket.
-    let mut begin = 0;
-    let mut last = None;
-    for (place, doc) in docs.into_iter().enumerate() {
-        let group = groups.at(place);
-        let Some(code) = codes.get(place).copied() else {
-            break;
-        };
-        if last != Some((doc, group)) {
-            last = Some((doc, group));
-            begin = kept_codes;
-        }
-        let is_known = codes
-            .get(begin..kept_codes)
-            .is_some_and(|known| known.contains(&code));
-        if is_known || has_none && code == NO_BUCKET {
-            continue;
-        }
-        if let Some(slot) = codes.get_mut(kept_codes) {
-            *slot = code;
-        }
-        kept_codes += 1;
-        kept_docs.push(doc);
-        kept_groups.push(group);
-    }
-    codes.truncate(kept_codes);
 }
 
 /// Returns whether values of this type belong to the buckets of a histogram.

@@ -21,7 +21,7 @@ use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 use crate::Result;
 use crate::collect::block::{Block, Docs, Groups};
 use crate::collect::budget::{Budget, Taken};
-use crate::collect::field::{Column, Field, RowRoom, Rows, without_value};
+use crate::collect::field::{Column, Field, RowRoom, Rows, keep_once, without_value};
 use crate::collect::{Collect, Places};
 use crate::key::Key;
 use crate::numbers::{ExtendedStats, Number, QuantileSketch, Stats};
@@ -123,6 +123,20 @@ impl<S: State> Collect for OfField<S> {
         } = self;
         grow(states, block.groups, taken, budget)?;
         for column in &field.columns {
+            if column.repeats_in_sets() {
+                let rows = column.rows(block, &mut room.rows);
+                column.codes(rows.rows, &mut room.codes)?;
+                keep_once(
+                    rows,
+                    &mut room.docs,
+                    &mut room.groups,
+                    &mut room.codes,
+                    None,
+                );
+                let groups = Groups::Each(&room.groups);
+                add_groups(states, column, groups, &room.codes, &mut room.numbers);
+                continue;
+            }
             let rows = column.rows_alone(block, &mut room.rows);
             if add_counts(column, rows, states, &mut room.counts)? {
                 continue;

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use super::grow;
 use crate::Result;
-use crate::collect::block::{Block, Groups};
+use crate::collect::block::{Block, Docs, Groups};
 use crate::collect::budget::{Budget, Taken};
-use crate::collect::field::{Field, RowRoom, without_value};
+use crate::collect::field::{Field, RowRoom, keep_once, without_value};
 use crate::collect::mapping::Mapped;
 use crate::collect::table::Table;
 use crate::collect::{Collect, Places};
@@ -55,9 +55,22 @@ impl Collect for Strings {
             let rows = column.rows(block, &mut self.rows);
             column.codes(rows.rows, &mut self.codes)?;
             column.values.to_raw(&mut self.codes);
+            let (docs, groups) = match column.repeats_in_sets() {
+                false => (rows.docs, rows.groups),
+                true => {
+                    keep_once(
+                        rows,
+                        &mut self.docs,
+                        &mut self.groups,
+                        &mut self.codes,
+                        None,
+                    );
+                    (Docs::List(&self.docs), Groups::Each(&self.groups))
+                }
+            };
             let mapped = Mapped {
-                docs: rows.docs,
-                groups: rows.groups,
+                docs,
+                groups,
                 codes: &self.codes,
             };
             self.table.ords(place, &mapped, &mut self.ords, budget)?;

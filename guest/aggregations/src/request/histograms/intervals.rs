@@ -178,13 +178,7 @@ pub(crate) fn zone(body: &Body<'_>) -> Result<Zone> {
 }
 
 pub(crate) fn format(body: &Body<'_>) -> Result<Option<DateFormat>> {
-    match body.text("format")? {
-        None => Ok(None),
-        Some(format) => match DateFormat::parse(format) {
-            Ok(format) => Ok(Some(format)),
-            Err(what) => Err(body.invalid("format", &what)),
-        },
-    }
+    body.date_format("format")
 }
 
 /// Reads a time: milliseconds since 1970, or a text in the format, by default that of queries.

@@ -8,10 +8,12 @@ use canter_geo::{self as geo, Point};
 use serde_json::Value;
 
 mod hits;
+mod own_formats;
 mod prefix;
 mod rate;
 
 pub(crate) use hits::{TopBy, TopHits, TopKey, TopMode};
+pub(crate) use own_formats::{in_formats, own_formats};
 pub(crate) use prefix::IpPrefix;
 pub(crate) use rate::{Rate, RateOf};
 
@@ -89,6 +91,8 @@ pub(crate) struct Terms {
     pub(crate) min_doc_count: u64,
     pub(crate) include: Option<Choice>,
     pub(crate) exclude: Option<Choice>,
+    /// Format of dates.
+    pub(crate) format: Option<DateFormat>,
 }
 
 /// Selection of values.

@@ -43,9 +43,15 @@ pub(in crate::api::elastic) fn add_mapping(fields: &mut [Described], config: &Va
         return;
     };
     for field in fields {
-        let Some(definition) = definition_as_put(&mapping, &field.path) else {
+        let Some(mut definition) = definition_as_put(&mapping, &field.path) else {
             continue;
         };
+        if definition.get("type") == Some(&"alias".into())
+            && let Some(path) = definition.get("path").and_then(Value::as_str)
+            && let Some(of_target) = definition_as_put(&mapping, path)
+        {
+            definition = of_target;
+        }
         let kind = definition.get("type").and_then(Value::as_str);
         let family = kind.and_then(|kind| FAMILIES.iter().find(|(own, _)| *own == kind));
         if let Some((_, family)) = family {

@@ -1,9 +1,15 @@
 //! Answers to the first requests of Elasticsearch's clients, about the cluster.
 
+use canter_names::{MayBeAbsent, listed_names};
 use canter_protocol::HttpResponse;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use crate::SearchError;
 use crate::api::elastic::errors::elastic_text;
+use crate::api::elastic::given::names::ALL;
+use crate::api::elastic::given::params::{Common, UrlParams};
+use crate::api::settings::ApiSettings;
+use crate::root::{put, to_json};
 
 /// The implemented version of the API, not of this program.
 const VERSION: &str = "8.17.0";
@@ -48,15 +54,70 @@ fn info() -> String {
     )
 }
 
-/// Returns the health of the cluster, which is always good.
-pub(in crate::api::elastic) fn health(num_indexes: usize) -> String {
-    format!(
-        "{{\"cluster_name\":\"{CLUSTER}\",\"status\":\"green\",\"timed_out\":false,\"number_of_nodes\":1,\
-         \"number_of_data_nodes\":1,\"active_primary_shards\":{num_indexes},\"active_shards\":{num_indexes},\
-         \"relocating_shards\":0,\"initializing_shards\":0,\"unassigned_shards\":0,\"delayed_unassigned_shards\":0,\
-         \"number_of_pending_tasks\":0,\"number_of_in_flight_fetch\":0,\"task_max_waiting_in_queue_millis\":0,\
-         \"active_shards_percent_as_number\":100.0}}"
-    )
+/// Answers a request for the health of indexes; of all, if `names` is absent.
+///
+/// # Errors
+/// If a parameter is invalid.
+pub(in crate::api::elastic) fn asked_health(
+    names: Option<&str>,
+    params: &mut UrlParams,
+    common: &Common,
+    settings: &ApiSettings,
+) -> Result<HttpResponse, SearchError> {
+    for without_effect in [
+        "wait_for_active_shards",
+        "wait_for_events",
+        "wait_for_no_initializing_shards",
+        "wait_for_no_relocating_shards",
+        "wait_for_nodes",
+        "timeout",
+    ] {
+        params.text(without_effect);
+    }
+    params.choice("wait_for_status", &["green", "yellow", "red"])?;
+    let level = params.choice("level", &["cluster", "indices", "shards"])?;
+    let may_be_absent = match common.ignores_unavailable {
+        true => MayBeAbsent::Everything,
+        false => MayBeAbsent::Patterns,
+    };
+    let listed = listed_names(names.unwrap_or(ALL), &settings.indexes, may_be_absent).ok();
+    let listed = listed.map(|listed| listed.into_iter().map(|listed| listed.name).collect());
+    let listed: Option<Vec<String>> = listed;
+    let (status, health) = health(listed.as_deref(), level);
+    Ok(elastic_text(status, to_json(&health, common.is_pretty)?))
+}
+
+/// Returns the health of indexes, which is always good, and its status. It is none if one of them does not exist: others
+/// would wait for that in vain. `level` is how much is told of each index.
+fn health(names: Option<&[String]>, level: Option<&str>) -> (u16, Value) {
+    let num_indexes = names.map_or(0, <[String]>::len);
+    let colour = if names.is_some() { "green" } else { "red" };
+    let mut health = json!({
+        "cluster_name": CLUSTER, "status": colour, "timed_out": names.is_none(), "number_of_nodes": 1,
+        "number_of_data_nodes": 1, "active_primary_shards": num_indexes, "active_shards": num_indexes,
+        "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0, "delayed_unassigned_shards": 0,
+        "number_of_pending_tasks": 0, "number_of_in_flight_fetch": 0, "task_max_waiting_in_queue_millis": 0,
+        "active_shards_percent_as_number": 100.0,
+    });
+    if let Some(level @ ("indices" | "shards")) = level {
+        let of_index = |name: &String| {
+            let mut health = json!({
+                "status": "green", "number_of_shards": 1, "number_of_replicas": 0, "active_primary_shards": 1,
+                "active_shards": 1, "relocating_shards": 0, "initializing_shards": 0, "unassigned_shards": 0,
+            });
+            if level == "shards" {
+                let shard = json!({
+                    "status": "green", "primary_active": true, "active_shards": 1, "relocating_shards": 0,
+                    "initializing_shards": 0, "unassigned_shards": 0,
+                });
+                put(&mut health, "shards", json!({ "0": shard }));
+            }
+            (name.clone(), health)
+        };
+        let indices: Map<String, Value> = names.into_iter().flatten().map(of_index).collect();
+        put(&mut health, "indices", indices.into());
+    }
+    (if names.is_some() { 200 } else { 408 }, health)
 }
 
 /// Returns an active license, without which shippers send nothing. It does not concern the license of Canter.

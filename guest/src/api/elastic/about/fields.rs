@@ -2,6 +2,7 @@
 
 use canter_names::matches_pattern;
 
+use canter_doc_mapper::config::VectorKind;
 use canter_doc_mapper::{DocMapper, FieldKind, IndexConfig, ResolvedField};
 use serde_json::{Map, Value, json};
 use tantivy::schema::DateTimePrecision;
@@ -21,6 +22,8 @@ pub(in crate::api::elastic) struct Described {
     pub(super) meta: Vec<(String, String)>,
     /// Maximum length of a whole value.
     pub(super) ignore_above: Option<u32>,
+    /// What its vectors are.
+    pub(super) vector: Option<VectorKind>,
 }
 
 impl Described {
@@ -32,6 +35,7 @@ impl Described {
             is_searchable: true,
             is_aggregatable: true,
             ignore_above: None,
+            vector: None,
             meta: Vec::new(),
         }
     }
@@ -43,7 +47,11 @@ impl Described {
         if names.peek().is_none() {
             return vec![Self::found(path, KEYWORD)];
         }
-        let whole_values: Vec<Self> = names.map(|(name, _)| Self::found(name, KEYWORD)).collect();
+        let whole_values = names.map(|(name, _)| Self {
+            ignore_above: mapper.whole_values(&name).and_then(|own| own.ignore_above),
+            ..Self::found(name, KEYWORD)
+        });
+        let whole_values: Vec<Self> = whole_values.collect();
         let text = Self {
             is_aggregatable: false,
             ..Self::found(path, TEXT)
@@ -98,6 +106,13 @@ pub(in crate::api::elastic) fn mapper_of(config: &Value) -> Result<DocMapper, Se
 pub(in crate::api::elastic) fn described_by(mapper: &DocMapper) -> Vec<Described> {
     let fields = mapper.fields();
     let mut described: Vec<Described> = fields.iter().map(|field| of(field, mapper)).collect();
+    described.extend(mapper.field_aliases().filter_map(|(name, target)| {
+        let field = mapper.resolve(target)?;
+        Some(Described {
+            path: name.to_owned(),
+            ..of(&field, mapper)
+        })
+    }));
     if mapper.id_field() == Some("_id") {
         // What a document says of itself is none of its contents.
         described.retain(|field| {
@@ -126,6 +141,10 @@ fn of(field: &ResolvedField<'_>, mapper: &DocMapper) -> Described {
         is_searchable: field.indexed || field.scanned || field.is_fast() || is_timestamp,
         is_aggregatable: field.is_fast() && !has_whole_values,
         ignore_above: field.ignore_above.filter(|_| kind == KEYWORD),
+        vector: match field.kind {
+            FieldKind::Vector(vector) => Some(*vector),
+            _ => None,
+        },
         meta: Vec::new(),
     }
 }
@@ -155,16 +174,31 @@ fn kind_of(field: &ResolvedField<'_>, mapper: &DocMapper) -> &'static str {
         FieldKind::Ip => "ip",
         FieldKind::GeoPoint(_) => "geo_point",
         FieldKind::Range(range) => range.of.type_name(),
+        FieldKind::Vector(_) => "dense_vector",
         FieldKind::Bytes(_) => "binary",
         FieldKind::Json(_) | FieldKind::Object(_) => "object",
         FieldKind::Concatenate(_) => "text",
     }
 }
 
+/// Orders fields that documents brought so that of several types of one, the one that takes all its values comes first.
+pub(in crate::api::elastic) fn widest_first(fields: &mut [Described]) {
+    let rank = |kind: &str| {
+        [TEXT, KEYWORD, "double"]
+            .iter()
+            .position(|own| *own == kind)
+    };
+    canter_sorting::sort_by_key(fields, |field| rank(field.kind).unwrap_or(usize::MAX));
+}
+
 /// Returns the value of `mappings`: fields below their objects.
-pub(in crate::api::elastic) fn mappings(config: &Value) -> Result<Value, SearchError> {
+/// `found` are those that documents have beside the mapping.
+pub(in crate::api::elastic) fn mappings(
+    config: &Value,
+    found: &[Described],
+) -> Result<Value, SearchError> {
     let mut properties = Map::new();
-    for field in described(config)? {
+    for field in described(config)?.iter().chain(found) {
         let mut below = &mut properties;
         let mut parts = field.path.split('.').peekable();
         while let Some(part) = parts.next() {
@@ -174,10 +208,15 @@ pub(in crate::api::elastic) fn mappings(config: &Value) -> Result<Value, SearchE
                 if !field.is_searchable {
                     own.insert("index".to_owned(), false.into());
                 }
+                if let Some(vector) = field.vector {
+                    own.insert("dims".to_owned(), vector.dims.into());
+                    own.insert("element_type".to_owned(), vector.element_name().into());
+                    own.insert("similarity".to_owned(), vector.similarity.name().into());
+                }
                 if let Some(ignore_above) = field.ignore_above {
                     own.insert("ignore_above".to_owned(), ignore_above.into());
                 }
-                below.insert(part.to_owned(), own.into());
+                below.entry(part).or_insert_with(|| own.into());
                 break;
             }
             let object = below
@@ -271,11 +310,12 @@ pub(super) fn definition_as_put(put: &Map<String, Value>, path: &str) -> Option<
 /// Returns the value of `mappings` for some fields, as `_mapping/field` has it.
 pub(in crate::api::elastic) fn field_mappings(
     config: &Value,
+    of_documents: &[Described],
     patterns: &str,
 ) -> Result<Value, SearchError> {
     let put = mapping_as_put(config);
     let mut found = Map::new();
-    for field in described(config)? {
+    for field in described(config)?.iter().chain(of_documents) {
         if patterns
             .split(',')
             .any(|pattern| matches_pattern(pattern, &field.path))
@@ -285,10 +325,8 @@ pub(in crate::api::elastic) fn field_mappings(
                 .as_ref()
                 .and_then(|put| definition_as_put(put, &field.path));
             let mapping = json!({name: as_put.unwrap_or_else(|| json!({"type": field.kind}))});
-            found.insert(
-                field.path.clone(),
-                json!({"full_name": field.path, "mapping": mapping}),
-            );
+            let described = || json!({"full_name": field.path, "mapping": mapping});
+            found.entry(&field.path).or_insert_with(described);
         }
     }
     Ok(found.into())

@@ -7,14 +7,14 @@ use serde_json::{Map, Value, json};
 
 use super::caps::{WantedCaps, add_mapping, add_objects};
 use super::dynamic::dynamic_fields;
-use super::fields::{Described, add_whole_values, described_by, mapper_of};
+use super::fields::{Described, add_whole_values, described_by, mapper_of, widest_first};
 use super::table::counts;
 use crate::api::elastic::errors::elastic_response;
 use crate::api::indexes::manifests;
 use crate::api::settings::ApiSettings;
 use crate::exchange::Exchange;
+use crate::limits::TimeFilter;
 use crate::plan::check_query;
-use crate::query::QueryNode;
 use crate::request::{AskedIndexes, ElasticHits, Question};
 use crate::root::put;
 use crate::search::{no_index, run_search};
@@ -23,15 +23,32 @@ use crate::{ErrorKind, SearchError};
 /// The name and the manifest of an index.
 pub(in crate::api::elastic) type Found = (String, ManifestFile);
 
-/// Returns an object that describes the config of each index.
-pub(in crate::api::elastic) fn of_configs(
-    found: &[Found],
-    of: &dyn Fn(&Value) -> Result<Value, SearchError>,
+/// Returns the description of an index with this config, whose documents have these fields besides.
+pub(in crate::api::elastic) type Describing<'a> =
+    dyn Fn(&Value, &[Described]) -> Result<Value, SearchError> + Sync + 'a;
+
+/// Returns an object that describes the fields of each index, by its config and what documents have besides.
+pub(in crate::api::elastic) async fn of_fields(
+    found: Vec<Found>,
+    settings: &ApiSettings,
+    exchange: &Exchange,
+    of: &Describing<'_>,
 ) -> Result<Value, SearchError> {
-    let entries = found.iter();
-    let entries = entries.map(|(name, file)| Ok((name.clone(), of(&file.manifest.index_config)?)));
-    let entries = entries.collect::<Result<Map<String, Value>, SearchError>>();
-    entries.map(Value::Object)
+    let mut entries = Map::new();
+    for (name, mut file) in found {
+        let mapper = mapper_of(&file.manifest.index_config)?;
+        let mut of_documents = Vec::new();
+        // The list of fields reveals documents that the caller may not see.
+        if settings.forced_filter.is_none() {
+            let of_index = exchange.of_index(&name);
+            let time = TimeFilter::default();
+            of_documents = dynamic_fields(&mut file, &mapper, time, &of_index).await?;
+            widest_first(&mut of_documents);
+        }
+        let described = of(&file.manifest.index_config, &of_documents)?;
+        entries.insert(name, described);
+    }
+    Ok(entries.into())
 }
 
 /// Returns the settings of an index in the form of Elasticsearch's.
@@ -130,12 +147,12 @@ pub(in crate::api::elastic) async fn present<'i>(
     }
 }
 
-/// Reports whether a query is valid for each of these indexes, and why it is not. A failure to find that out is an
-/// error.
+/// Reports whether a query is valid for each of these indexes, and why it is not; where it is, with the text that
+/// explains it, if one is wanted. A failure to find that out is an error.
 pub(in crate::api::elastic) async fn validate(
     indexes: &AskedIndexes,
     question: &Result<Box<Question>, SearchError>,
-    explains: bool,
+    explained_as: Option<&str>,
     settings: &ApiSettings,
     exchange: &Exchange,
 ) -> Result<HttpResponse, SearchError> {
@@ -149,15 +166,10 @@ pub(in crate::api::elastic) async fn validate(
             (Ok(_), Err(error)) => return Err(error),
         };
         match checked {
-            Ok(())
-                if explains
-                    && question
-                        .as_ref()
-                        .is_ok_and(|asked| asked.query == QueryNode::All) =>
-            {
-                explained.push(json!({"index": index, "valid": true, "explanation": "*:*"}));
-            }
-            Ok(()) => {}
+            Ok(()) => explained.extend(
+                explained_as
+                    .map(|text| json!({"index": index, "valid": true, "explanation": text})),
+            ),
             Err(problem) if matches!(problem.kind, ErrorKind::Invalid | ErrorKind::Limit) => {
                 why.push(json!({"index": index, "valid": false, "error": problem.message}));
             }
@@ -166,7 +178,7 @@ pub(in crate::api::elastic) async fn validate(
     }
     let shards = json!({"total": num, "successful": num, "failed": 0});
     let mut answer = json!({"_shards": shards, "valid": why.is_empty()});
-    if let (Err(problem), true) = (question, explains) {
+    if let (Err(problem), true) = (question, explained_as.is_some()) {
         put(&mut answer, "error", problem.message.as_str().into());
     }
     explained.extend(why);
@@ -174,6 +186,31 @@ pub(in crate::api::elastic) async fn validate(
         put(&mut answer, "explanations", explained.into());
     }
     Ok(elastic_response(200, &answer))
+}
+
+/// Returns a query as text: a condition on one value as a query string has it, anything else as it was sent.
+pub(in crate::api::elastic) fn explanation(query: &Value) -> String {
+    let only = |object: &Value| {
+        let mut entries = object.as_object()?.iter();
+        let first = entries.next().filter(|_| entries.next().is_none())?;
+        Some((first.0.clone(), first.1.clone()))
+    };
+    let short = || {
+        let (kind, clause) = only(query)?;
+        match (kind.as_str(), &clause) {
+            ("match_all", Value::Object(options)) if options.is_empty() => Some("*:*".to_owned()),
+            ("query_string", clause) => Some(only(clause)?.1.as_str()?.to_owned()),
+            ("term" | "match", clause) => match only(clause)? {
+                (field, Value::String(text)) => Some(format!("{field}:{text}")),
+                (field, value @ (Value::Number(_) | Value::Bool(_))) => {
+                    Some(format!("{field}:{value}"))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    };
+    short().unwrap_or_else(|| query.to_string())
 }
 
 /// Returns whether an index holds a hit. An index that lacks a field of the query holds none.

@@ -10,6 +10,7 @@
 mod answer;
 pub(super) mod boosts;
 pub(super) mod groups;
+pub(super) mod knn;
 pub(super) mod lookup;
 pub(super) mod rescore;
 pub(super) mod run;

@@ -7,6 +7,7 @@ use super::read::{Search, read_search};
 use crate::SearchError;
 use crate::api::elastic::composed::boosts::boosted;
 use crate::api::elastic::composed::groups::read_groups;
+use crate::api::elastic::composed::knn::with_knn;
 use crate::api::elastic::composed::rescore::read_rescores;
 use crate::api::elastic::composed::suggest::read_suggestions;
 use crate::api::elastic::composed::wanted::Composed;
@@ -38,6 +39,7 @@ pub(in crate::api::elastic) fn read_search_of(
             ));
         }
     };
+    with_knn(&mut body, params)?;
     // A wrong search is wrong without an index, too.
     let composed = read_composed(&mut body, params, common, settings)?;
     let shows_scores = params.flag("include_named_queries_score")? == Some(true);

@@ -98,7 +98,7 @@ pub(in crate::api::elastic) fn order_by_itself(question: &Question, score: Optio
     };
     Sort {
         keys,
-        formats: Vec::new(),
+        ..Sort::default()
     }
 }
 

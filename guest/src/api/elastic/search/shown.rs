@@ -345,6 +345,10 @@ fn written(key: &SortKeySpec) -> Result<Value, SearchError> {
         SortOrder::Descending => "desc",
     };
     how.insert("order".to_owned(), order.into());
+    if key.in_place.is_some() {
+        let what = "a value in place of a missing one is not supported here: write _first or _last";
+        return Err(wrong("sort", what));
+    }
     if key.missing_first {
         how.insert("missing".to_owned(), "_first".into());
     }

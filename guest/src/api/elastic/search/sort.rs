@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::SearchError;
 use crate::request::{
-    DateFormat, DistanceKey, MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget, SortValue,
+    DateFormat, DistanceKey, InPlace, MAX_SORT_KEYS, SortKeySpec, SortMode, SortOrder, SortTarget,
+    SortValue,
 };
 
 /// The order of hits, with the formats of dates.
@@ -16,6 +17,8 @@ use crate::request::{
 pub(in crate::api::elastic) struct Sort {
     pub(in crate::api::elastic) keys: Vec<SortKeySpec>,
     pub(in crate::api::elastic) formats: Vec<DateFormat>,
+    /// Fields without `unmapped_type`.
+    pub(in crate::api::elastic) mapped: Vec<String>,
 }
 
 /// Options of a key.
@@ -23,8 +26,10 @@ pub(in crate::api::elastic) struct Sort {
 struct How {
     order: Option<String>,
     missing_first: bool,
+    in_place: Option<InPlace>,
     mode: SortMode,
     format: DateFormat,
+    may_be_unmapped: bool,
 }
 
 /// Name of the key that compares distances.
@@ -150,6 +155,24 @@ fn is_below(name: &str, path: &str) -> Result<(), SearchError> {
     }
 }
 
+/// Reads the number that stands in place of a missing value.
+fn in_place(name: &str, value: &Value) -> Result<InPlace, SearchError> {
+    let number = match value {
+        Value::Number(number) => Some(number.clone()),
+        Value::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    let read = number.and_then(|number| match (number.as_i64(), number.as_f64()) {
+        (Some(integer), _) => Some(InPlace::Integer(integer)),
+        (None, float) => float.map(|float| InPlace::Bits(float.to_bits())),
+    });
+    read.ok_or_else(|| {
+        invalid(format!(
+            "{name}.missing must be _first, _last or a number, which is of a date its milliseconds"
+        ))
+    })
+}
+
 impl Sort {
     /// Parses the value of `sort`: a key or a list of keys.
     pub(in crate::api::elastic) fn of(json: &Value) -> Result<Self, SearchError> {
@@ -232,9 +255,7 @@ impl Sort {
                 ("order", Value::String(text)) => given.order = Some(text.clone()),
                 ("missing", Value::String(text)) if text == "_last" => given.missing_first = false,
                 ("missing", Value::String(text)) if text == "_first" => given.missing_first = true,
-                ("missing", _) => {
-                    return Err(invalid(format!("{name}.missing must be _first or _last")));
-                }
+                ("missing", value) => given.in_place = Some(in_place(name, value)?),
                 ("format", Value::String(text)) => {
                     given.format = match text.as_str() {
                         "epoch_nanos_int" => DateFormat::Nanoseconds,
@@ -253,8 +274,7 @@ impl Sort {
                         };
                     }
                 }
-                // Every field of the index is mapped or dynamic, so no substitute is needed.
-                ("unmapped_type", Value::String(_)) => {}
+                ("unmapped_type", Value::String(_)) => given.may_be_unmapped = true,
                 ("mode", Value::String(text)) => given.mode = mode_of(name, text)?,
                 // A column has the values of all objects.
                 ("nested", nested) => all_objects(name, nested)?,
@@ -276,6 +296,9 @@ impl Sort {
             "_doc" | "_shard_doc" => (SortTarget::Doc, SortOrder::Ascending),
             name => {
                 check_name("sort", name)?;
+                if !how.may_be_unmapped {
+                    self.mapped.push(name.to_owned());
+                }
                 (SortTarget::Field(name.to_owned()), SortOrder::Ascending)
             }
         };
@@ -294,6 +317,7 @@ impl Sort {
             target,
             order,
             missing_first: how.missing_first,
+            in_place: how.in_place,
             mode: how.mode,
         });
         self.formats.push(how.format);

@@ -35,6 +35,28 @@ impl Builder<'_> {
         names
     }
 
+    /// Builds a query for a condition on an object of any shape itself: on any of its values, as in the root of
+    /// Elasticsearch's `flattened`. Returns `None` if the leaf is about something else.
+    ///
+    /// # Errors
+    /// As [`Self::at_any_path`].
+    pub(in crate::query::build) fn any_value(
+        &mut self,
+        leaf: &Leaf,
+    ) -> Result<Option<Box<dyn Query>>, SearchError> {
+        let Some(name) = leaf.field().filter(|_| !self.of_objects) else {
+            return Ok(None);
+        };
+        let is_object = self.mapper.resolve(name).is_some_and(|field| {
+            let is_root = field.json_path.is_empty() && !field.is_dynamic;
+            is_root && field.indexed && matches!(field.kind, FieldKind::Json(_))
+        });
+        match is_object {
+            true => self.at_any_path(name, leaf),
+            false => Ok(None),
+        }
+    }
+
     /// Builds a query for a condition at any path of a JSON field, of which the empty name is the field of all unmapped
     /// values. Returns `None` if that cannot be told.
     ///
@@ -75,6 +97,17 @@ impl Builder<'_> {
                 let values = AtAnyPath::new(terms.filter_map(|term| value_of(&term)));
                 TermAutomaton::AtAnyPath(Arc::new(values))
             }
+            Some(Wanted::Exact(texts)) => {
+                let mut terms = Vec::new();
+                for text in texts {
+                    let mut term = json_base_term(&field, json);
+                    term.append_type_and_str(text);
+                    terms.push(term);
+                    terms.extend(json_value_term(&field, json, text));
+                }
+                let values = AtAnyPath::new(terms.iter().filter_map(value_of));
+                TermAutomaton::AtAnyPath(Arc::new(values))
+            }
             None => return Ok(None),
         };
         let automata = &mut self.needs.automata;
@@ -94,6 +127,8 @@ enum Wanted<'l> {
     Pattern(String),
     /// A text, and whether any of its words is enough.
     Text(&'l str, bool),
+    /// One of these values.
+    Exact(Vec<&'l str>),
 }
 
 fn wanted<'l>(
@@ -119,6 +154,15 @@ fn wanted<'l>(
             }
             Words::PhrasePrefix | Words::Prefix { .. } => None,
         },
+        Leaf::Term {
+            value,
+            case_insensitive: false,
+            ..
+        } => Some(Wanted::Exact(vec![&value.text])),
+        Leaf::Terms { values, .. } => {
+            let values = values.iter();
+            Some(Wanted::Exact(values.map(|value| &*value.text).collect()))
+        }
         Leaf::Pattern {
             kind: PatternKind::Wildcard,
             pattern,

@@ -172,12 +172,12 @@ impl Builder<'_> {
             // Whole values of a text with words are found by its words.
             let is_searched = field.indexed || field.scanned || field.is_fast();
             let path = field.path();
-            let is_about_itself =
-                has_own_ids && matches!(path.as_str(), "_version" | "_routing" | "_ignored");
+            let is_about_itself = has_own_ids
+                && matches!(path.as_str(), "_id" | "_version" | "_routing" | "_ignored");
             let is_text = field.view.is_none()
                 && !is_json(&field)
                 && !is_completion(&field)
-                && !matches!(field.kind, FieldKind::Range(_));
+                && !matches!(field.kind, FieldKind::Range(_) | FieldKind::Vector(_));
             if is_searched && is_text && !is_about_itself {
                 paths.push(path);
             }

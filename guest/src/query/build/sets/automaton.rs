@@ -149,6 +149,11 @@ impl SortedTerms {
         Self(canter_sorting::set_of(terms).into_iter().collect())
     }
 
+    /// Returns the terms in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(Vec::as_slice)
+    }
+
     fn has(&self, term: &[u8]) -> bool {
         self.0
             .binary_search_by(|own| own.as_slice().cmp(term))

@@ -2,9 +2,11 @@
 
 mod automaton;
 mod beginnings;
+mod found;
 mod slice;
 mod terms;
 
 pub(crate) use automaton::TermAutomaton;
 pub(super) use automaton::{AtAnyPath, AutomatonQuery, NearWord};
+pub(crate) use found::vectors_at;
 pub(super) use slice::{SliceOf, check_slices};

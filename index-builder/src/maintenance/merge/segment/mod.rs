@@ -4,7 +4,7 @@
 //! ```text
 //!   splits ──┬── fieldnorm ── term, idx, pos     which need the field norms
 //!            ├── fast
-//!            └── docs                            which tantivy does not know
+//!            └── docs, vectors                   which tantivy does not know
 //! ```
 //!
 //! tantivy's own merger stacks segments or sorts them by one column, which leaves documents of the
@@ -15,8 +15,11 @@
 mod columns;
 mod field_norms;
 mod postings;
+mod rare_words;
 mod stored;
+mod vectors;
 mod write;
 
 pub(super) use stored::write_documents;
+pub(super) use vectors::merge_vectors;
 pub(super) use write::write_segment;

@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
 
+use canter_doc_mapper::DocMapper;
 use canter_matching::{PositionList, Recorded, check_postings};
 use tantivy::directory::FileSlice;
 use tantivy::fieldnorm::FieldNormReaders;
@@ -19,13 +20,17 @@ use tantivy::{DocSet, HasLen as _, InvertedIndexReader, Segment, TERMINATED, Tan
 
 use super::super::input::OpenInput;
 use super::super::order::DocOrder;
+use super::rare_words::RareSegment;
 use crate::packager::{cut_short, slice_of};
 
 pub(super) fn write(
     segment: &Segment,
     inputs: &[OpenInput],
     order: &DocOrder,
+    mapper: &DocMapper,
 ) -> tantivy::Result<()> {
+    let rare = inputs.iter().map(|input| RareSegment::of(input, mapper));
+    let rare = rare.collect::<std::io::Result<Vec<_>>>()?;
     let norms = FieldNormReaders::open(segment.open_read(SegmentComponent::FieldNorms)?)?;
     let mut serializer = InvertedIndexSerializer::open(segment)?;
     for (field, entry) in segment.schema().fields() {
@@ -37,7 +42,7 @@ pub(super) fn write(
             frequencies: Frequencies::of(entry.field_type(), record),
             record,
             order,
-            splits: splits_of(inputs, field)?,
+            splits: splits_of(inputs, &rare, field)?,
         };
         let has_deletes = inputs.iter().any(|input| input.deleted.is_some());
         of_field.write(&mut serializer, &norms, has_deletes)?;
@@ -57,15 +62,30 @@ struct SplitField {
     max_doc: u32,
 }
 
-fn splits_of(inputs: &[OpenInput], field: Field) -> tantivy::Result<Vec<SplitField>> {
+fn splits_of(
+    inputs: &[OpenInput],
+    rare: &[Option<RareSegment>],
+    field: Field,
+) -> tantivy::Result<Vec<SplitField>> {
     let mut splits = Vec::new();
-    for (segment_ord, input) in inputs.iter().enumerate() {
-        if let Some(field) = input.fields.of_target(field) {
+    for (segment_ord, (input, rare)) in inputs.iter().zip(rare).enumerate() {
+        let Some(field) = input.fields.of_target(field) else {
+            continue;
+        };
+        let max_doc = input.num_docs();
+        splits.push(SplitField {
+            segment_ord,
+            index: input.segment.inverted_index(field)?,
+            lists: input.lists(field),
+            max_doc,
+        });
+        if let Some(rare) = rare {
+            // No word is in both.
             splits.push(SplitField {
                 segment_ord,
-                index: input.segment.inverted_index(field)?,
-                lists: input.lists(field),
-                max_doc: input.num_docs(),
+                index: rare.segment.inverted_index(field)?,
+                lists: rare.lists(field),
+                max_doc,
             });
         }
     }

@@ -20,7 +20,7 @@ pub(in crate::maintenance::merge) fn write_segment(
     let index = Index::create(directory.clone(), schema, settings)?;
     let segment = index.new_segment();
     field_norms::write(&segment, inputs, order)?;
-    postings::write(&segment, inputs, order)?;
+    postings::write(&segment, inputs, order, mapper)?;
     columns::write(&segment, inputs, order)?;
     write_meta(&index, &segment, order.num_docs())?;
     Ok(directory)

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::super::alphabet::{Alphabet, COST_OF_BIT};
-use super::super::models::{BYTE, BytesModel, END};
+use super::super::models::{BYTE, BytesModel, END, NUM_SYMBOLS_OF_LETTERS};
 use super::super::writer::LetterCodes;
 use super::sharing::{Budget, Observations};
 
@@ -156,7 +156,7 @@ fn join(text: &mut Vec<u16>, joined: &[Option<(u16, u16)>]) {
 /// Returns a model of the symbols that are used, each with its count.
 fn model_of(mut symbols: Vec<(u64, Vec<u8>)>, num_ends: u64, num_bytes: u64) -> BytesModel {
     symbols.sort();
-    let mut counts = vec![0; 2];
+    let mut counts = vec![0; NUM_SYMBOLS_OF_LETTERS];
     for (symbol, count) in [(END, num_ends), (BYTE, num_bytes)] {
         if let Some(of_symbol) = counts.get_mut(symbol) {
             *of_symbol = count;
@@ -195,7 +195,10 @@ impl Observations for LetterObservations {
         let mut num_rare_bytes = counts.get(BYTE).copied().unwrap_or(0);
         let mut symbols = Vec::new();
         for nth in 0..all.num_strings() {
-            let count = counts.get(nth + 2).copied().unwrap_or(0);
+            let count = counts
+                .get(nth + NUM_SYMBOLS_OF_LETTERS)
+                .copied()
+                .unwrap_or(0);
             let string = all.string(nth).unwrap_or_default();
             // Another byte costs its bits and the symbol that says so.
             let saved = count * u64::from(u8::BITS) * COST_OF_BIT;
@@ -229,11 +232,5 @@ impl Observations for LetterObservations {
             });
         }
         cost * step as u64
-    }
-
-    fn num_bytes(model: &BytesModel) -> usize {
-        let mut bytes = Vec::new();
-        model.write(&mut bytes);
-        bytes.len()
     }
 }

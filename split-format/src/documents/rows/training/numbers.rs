@@ -179,10 +179,4 @@ impl Observations for NumberObservations {
             + self.num_others * cost(Told::NoNumber)
             + self.num_same * cost(Told::Same)
     }
-
-    fn num_bytes(model: &NumberModel) -> usize {
-        let mut bytes = Vec::new();
-        model.write(&mut bytes);
-        bytes.len()
-    }
 }

@@ -1,5 +1,6 @@
 //! Models that several slots share.
 
+use super::super::models::Model;
 use super::{COST_OF_BIT, HEAD_BYTE_PRICE};
 
 /// What models may take, and what they must save.
@@ -42,7 +43,7 @@ impl Budget {
 
 /// What a slot was seen to have.
 pub(super) trait Observations: Default {
-    type Model;
+    type Model: Model;
     /// What a writer knows of a model.
     type Codes;
 
@@ -55,7 +56,6 @@ pub(super) trait Observations: Default {
     fn codes(model: &Self::Model) -> Self::Codes;
     /// Returns what the observations cost with a model.
     fn cost(&self, model: &Self::Model, codes: &Self::Codes) -> u64;
-    fn num_bytes(model: &Self::Model) -> usize;
 }
 
 /// Minimum length of a model.
@@ -96,7 +96,7 @@ pub(super) fn shared<O: Observations>(
             let own = slot.learnt(budget);
             let codes = O::codes(&own);
             let saved = cost.saturating_sub(slot.cost(&own, &codes));
-            let num_bytes = O::num_bytes(&own);
+            let num_bytes = own.num_bytes();
             if budget.is_worth(saved, num_bytes) && budget.take(num_bytes) {
                 *chosen = models.len();
                 models.push((own, codes));

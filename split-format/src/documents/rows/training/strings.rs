@@ -116,10 +116,4 @@ impl Observations for StringObservations {
         let strings = strings.map(|(string, count)| count * cost(string));
         strings.sum::<u64>() + self.num_same * model.alphabet.cost(SAME_STRING)
     }
-
-    fn num_bytes(model: &BytesModel) -> usize {
-        let mut bytes = Vec::new();
-        model.write(&mut bytes);
-        bytes.len()
-    }
 }

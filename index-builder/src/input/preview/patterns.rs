@@ -1,0 +1,229 @@
+//! Dates as people and programs write them, beside the standards: which pattern reads all values of a field.
+
+use canter_doc_mapper::DateInput;
+use std::sync::LazyLock;
+
+/// A pattern, and the `input_formats` of a field of such dates.
+struct Pattern {
+    input: DateInput,
+    formats: &'static str,
+}
+
+macro_rules! patterns {
+    ($($pattern:literal),+ $(,)?) => {
+        [$(($pattern, concat!("[\"", $pattern, "\", rfc3339]"))),+]
+    };
+}
+
+/// Patterns, likelier ones first.
+const PATTERNS: [(&str, &str); 25] = patterns![
+    // Postgres, Go's `time.Time`.
+    "%Y-%m-%d %H:%M:%S%.f UTC",
+    "%Y-%m-%d %H:%M:%S%.f %z UTC",
+    "%Y/%m/%d %H:%M:%S%.f",
+    "%Y/%m/%d %H:%M",
+    "%Y/%m/%d",
+    // Access logs, `ctime`, `date`.
+    "%d/%b/%Y:%H:%M:%S %z",
+    "%a %b %e %H:%M:%S %Y",
+    "%a %b %e %H:%M:%S UTC %Y",
+    "%d-%b-%Y %H:%M:%S",
+    // Spreadsheets: the United States.
+    "%m/%d/%Y %I:%M:%S %p",
+    "%m/%d/%Y %I:%M %p",
+    "%m/%d/%Y %H:%M:%S",
+    "%m/%d/%Y %H:%M",
+    "%m/%d/%Y",
+    "%b %e, %Y %I:%M:%S %p",
+    "%b %e, %Y %I:%M %p",
+    "%B %e, %Y",
+    // Great Britain and France.
+    "%d/%m/%Y %H:%M:%S",
+    "%d/%m/%Y %H:%M",
+    "%d/%m/%Y",
+    // Germany.
+    "%d.%m.%Y %H:%M:%S%.f",
+    "%d.%m.%Y, %H:%M:%S",
+    "%d.%m.%Y %H:%M",
+    "%d.%m.%Y",
+    "%d %b %Y %H:%M:%S",
+];
+
+static READERS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
+    let pattern = |(pattern, formats): (&str, &'static str)| {
+        let input = DateInput::parse(pattern).ok()?;
+        Some(Pattern { input, formats })
+    };
+    PATTERNS.into_iter().filter_map(pattern).collect()
+});
+
+/// Lengths of dates as texts.
+const LENGTHS: std::ops::RangeInclusive<usize> = 8..=40;
+
+/// Statistics of a field's values as dates of patterns.
+#[derive(Debug, Default)]
+pub(super) struct Patterns {
+    /// Numbers of values that each pattern reads.
+    nums: Vec<u64>,
+    /// Number of values that look like dates.
+    num_alike: u64,
+    first: Option<String>,
+}
+
+impl Patterns {
+    pub(super) fn add(&mut self, text: &str) {
+        if !is_like_date(text) {
+            return;
+        }
+        self.num_alike += 1;
+        self.first.get_or_insert_with(|| text.to_owned());
+        self.nums.resize(READERS.len(), 0);
+        for (num, pattern) in self.nums.iter_mut().zip(READERS.iter()) {
+            *num += u64::from(pattern.input.reads(text));
+        }
+    }
+
+    /// Returns the formats that read all of `num_texts`; nothing if days and months could be taken for each other.
+    pub(super) fn form_of(&self, num_texts: u64) -> Option<&'static str> {
+        let all = self.nums.iter().zip(READERS.iter());
+        let mut all = all.filter(|(num, _)| num_texts > 0 && **num == num_texts);
+        let (_, first) = all.next()?;
+        let is_of_days = |pattern: &Pattern| pattern.formats.contains("%d/%m");
+        let is_ambiguous = all.any(|(_, other)| is_of_days(other)) && !is_of_days(first);
+        (!is_ambiguous).then_some(first.formats)
+    }
+
+    /// Returns the first text if nearly all of `num_texts` look like dates, and no pattern reads them, or two do.
+    pub(super) fn unread(&self, num_texts: u64) -> Option<&str> {
+        let is_it = num_texts > 0
+            && self.num_alike * 10 >= num_texts * 9
+            && self.form_of(num_texts).is_none();
+        self.first.as_deref().filter(|_| is_it)
+    }
+}
+
+/// Returns whether a text may be a date: a year and other numbers, with what stands between them, and a word or two at
+/// most.
+fn is_like_date(text: &str) -> bool {
+    if !LENGTHS.contains(&text.len()) || !text.is_ascii() {
+        return false;
+    }
+    // `/Date(1714557600000)/`, as .NET wrote JSON.
+    if text.starts_with("/Date(") && text.ends_with(")/") {
+        return true;
+    }
+    let numbers = text.split(|c: char| !c.is_ascii_digit());
+    let numbers: Vec<&str> = numbers.filter(|number| !number.is_empty()).collect();
+    let is_year =
+        |number: &&str| number.len() == 4 && (number.starts_with("19") || number.starts_with("20"));
+    let num_letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
+    let num_of = |byte: u8| text.bytes().filter(|other| *other == byte).count();
+    let is_minute = |part: &str| {
+        let digits = part.bytes().take_while(u8::is_ascii_digit).count();
+        digits == 2
+    };
+    let has_clock = (1..=3).contains(&num_of(b':'))
+        && numbers.len() >= 4
+        && text.split(':').skip(1).all(is_minute);
+    let has_separators = [b'/', b'.', b'-'].into_iter().any(|byte| num_of(byte) == 2);
+    let is_day = numbers.len() == 3 && (has_separators && num_letters == 0);
+    let is_named_day = numbers.len() == 2 && (3..=9).contains(&num_letters) && text.contains(", ");
+    let has_marks = text.bytes().any(|byte| b"_=@#&?!%".contains(&byte));
+    let is_it = has_clock || is_day || is_named_day;
+    is_it && numbers.iter().any(is_year) && num_letters <= 12 && !has_marks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(texts: &[&str]) -> Option<&'static str> {
+        let mut patterns = Patterns::default();
+        for text in texts {
+            patterns.add(text);
+        }
+        patterns.form_of(texts.len() as u64)
+    }
+
+    #[test]
+    fn every_pattern_works() {
+        for (pattern, _) in PATTERNS {
+            assert!(DateInput::parse(pattern).is_ok(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn one_pattern_reads_all_values() {
+        for (texts, pattern) in [
+            (
+                &["2024-05-01 09:00:02.123 UTC", "2024-05-01 09:00:02 UTC"][..],
+                "%Y-%m-%d %H:%M:%S%.f UTC",
+            ),
+            (
+                &["2024-05-01 09:00:02.123456789 +0000 UTC"],
+                "%Y-%m-%d %H:%M:%S%.f %z UTC",
+            ),
+            (&["2024/05/01 09:00:02"], "%Y/%m/%d %H:%M:%S%.f"),
+            (&["01/May/2024:11:00:02 +0200"], "%d/%b/%Y:%H:%M:%S %z"),
+            (
+                &["Wed May  1 09:00:02 2024", "Fri May 10 09:00:02 2024"],
+                "%a %b %e %H:%M:%S %Y",
+            ),
+            (
+                &["7/11/2024 9:00:02 AM", "7/13/2024 9:00:02 PM"],
+                "%m/%d/%Y %I:%M:%S %p",
+            ),
+            (&["1/13/2024", "1/2/2024"], "%m/%d/%Y"),
+            (&["25/12/2024 13:45", "01/02/2024 08:00"], "%d/%m/%Y %H:%M"),
+            (&["21.09.2024 10:20"], "%d.%m.%Y %H:%M"),
+            (
+                &["May 22, 2024 10:21 AM", "May 1, 2024 10:21 PM"],
+                "%b %e, %Y %I:%M %p",
+            ),
+        ] {
+            let formats = format!("[\"{pattern}\", rfc3339]");
+            assert_eq!(form(texts), Some(formats.as_str()), "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_guessed() {
+        // Nothing says which is the day.
+        assert_eq!(form(&["01/02/2024", "03/04/2024"]), None);
+        assert_eq!(form(&["13/02/2024", "02/13/2024"]), None);
+        for text in [
+            "1.2.3",
+            "10.0.0.1",
+            "v1.2.2024-rc1@abc",
+            "2024",
+            "0049-30-1234",
+            "a/b/2024",
+        ] {
+            assert_eq!(form(&[text]), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_date_is_named() {
+        let unread = |text: &str| {
+            let mut patterns = Patterns::default();
+            patterns.add(text);
+            patterns.unread(1).is_some()
+        };
+        for text in [
+            "2024-05-01 11:00:02 CEST",
+            "/Date(1714557600000)/",
+            "01/02/2024",
+        ] {
+            assert!(unread(text), "{text}");
+        }
+        for text in [
+            "10.0.0.1",
+            "1.2.3",
+            "some text of 2024: 10:00",
+            "2024-05-01 a=b 1:2:3",
+        ] {
+            assert!(!unread(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Requests of tools: from a method and a path to what is asked for.
+
+use axum::http::Method;
+use percent_encoding::percent_decode_str;
+
+/// What a tool asks for. Names of indexes are lists that may have patterns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// A list of which there is nothing.
+    Nothing,
+    /// One of a list of which there is nothing.
+    Missing(String),
+    IlmStatus,
+    IlmExplain(String),
+    /// The state of the cluster: these parts, of these indexes.
+    ClusterState(String, String),
+    ClusterStats,
+    NodesStats,
+    Tasks,
+    PendingTasks,
+    Xpack,
+    /// The version of this program, as in Quickwit's API.
+    Version,
+    WhoAsks,
+    SearchShards(String),
+    Segments(String),
+    /// Something that is done without being asked for.
+    DoneAnyway(String),
+    Open(String),
+    /// The list of tables.
+    Tables,
+    Table(String, String),
+    /// Something that would not be done, with the reason.
+    Refused(&'static str),
+}
+
+/// All indexes.
+const ALL: &str = "_all";
+
+const NO_POLICIES: &str = "[_ilm/policy] is not supported: nothing would carry a policy out. The [lifecycle] of a template, or \
+                           [retention] of an index config, deletes old documents";
+const NO_PIPELINES: &str = "[_ingest/pipeline] is not supported: documents are indexed as they are sent. Transform them before \
+                            they are sent, or with the transforms of an ingest";
+const NO_SCRIPTS: &str = "[_scripts] is not supported: nothing runs scripts";
+const NO_CLOSING: &str = "[_close] is not supported: an index stays open, and costs nothing but its objects while nothing \
+                          searches it. Delete it if it is not needed";
+const NO_BLOCKS: &str =
+    "[_block] is not supported: take the right to write from the tokens of an index instead";
+const NO_SINGLE_SEGMENTS: &str = "[_cat/segments] is not supported: segments are not listed one by one; [_stats] has their number";
+
+impl Asked {
+    /// Returns what a request asks for; `None` if it is no request of this kind.
+    pub(super) fn of(method: &Method, path: &str) -> Option<Self> {
+        if path == "/api/v1/version" && method == Method::GET {
+            return Some(Self::Version);
+        }
+        let path = path.strip_prefix("/api/v1/_elastic").unwrap_or(path);
+        let segments = path.split('/').filter(|part| !part.is_empty());
+        let segments: Vec<String> = segments
+            .map(|part| percent_decode_str(part).decode_utf8_lossy().into_owned())
+            .collect();
+        let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+        match method.as_str() {
+            "GET" | "HEAD" => Self::shown(&segments).or_else(|| Self::of_indexes(&segments)),
+            "POST" => Self::done(&segments).or_else(|| Self::refused(&segments)),
+            "PUT" => Self::refused(&segments),
+            _ => None,
+        }
+    }
+
+    /// Returns what a request to show something asks for.
+    fn shown(segments: &[&str]) -> Option<Self> {
+        Some(match *segments {
+            ["_ingest", "pipeline"] | ["_ilm" | "_slm", "policy"] | ["_snapshot"] => Self::Nothing,
+            ["_remote", "info"] => Self::Nothing,
+            ["_ingest", "pipeline", id] => Self::Missing(format!("pipeline [{id}] is missing")),
+            ["_ilm", "policy", id] => Self::Missing(format!("Lifecycle policy not found: {id}")),
+            ["_tasks", id] => Self::Missing(format!(
+                "task [{id}] isn't running and hasn't stored its results"
+            )),
+            ["_ilm", "status"] => Self::IlmStatus,
+            ["_cluster", "state"] => Self::ClusterState(ALL.to_owned(), ALL.to_owned()),
+            ["_cluster", "state", parts] => Self::ClusterState(parts.to_owned(), ALL.to_owned()),
+            ["_cluster", "state", parts, names] => {
+                Self::ClusterState(parts.to_owned(), names.to_owned())
+            }
+            ["_cluster", "stats"] | ["_cluster", "stats", "nodes", _] => Self::ClusterStats,
+            ["_cluster", "pending_tasks"] => Self::PendingTasks,
+            ["_nodes", "stats", ..] | ["_nodes", _, "stats", ..] => Self::NodesStats,
+            ["_tasks"] => Self::Tasks,
+            ["_xpack"] => Self::Xpack,
+            ["_security", "_authenticate"] => Self::WhoAsks,
+            ["_cat"] => Self::Tables,
+            ["_cat", "segments", ..] => Self::Refused(NO_SINGLE_SEGMENTS),
+            ["_cat", table] => Self::Table(table.to_owned(), ALL.to_owned()),
+            ["_cat", table, names] => Self::Table(table.to_owned(), names.to_owned()),
+            _ => return None,
+        })
+        .filter(|asked| !matches!(asked, Self::Table(table, _) if is_elsewhere(table)))
+    }
+
+    /// Returns what a request to show something of indexes asks for.
+    fn of_indexes(segments: &[&str]) -> Option<Self> {
+        let (names, what) = indexes_in(segments)?;
+        Some(match what {
+            ["_ilm", "explain"] => Self::IlmExplain(names),
+            ["_search_shards"] => Self::SearchShards(names),
+            ["_segments"] => Self::Segments(names),
+            _ => return None,
+        })
+    }
+
+    fn done(segments: &[&str]) -> Option<Self> {
+        let (names, what) = indexes_in(segments)?;
+        Some(match what {
+            ["_search_shards"] => Self::SearchShards(names),
+            ["_forcemerge"] | ["_cache", "clear"] => Self::DoneAnyway(names),
+            ["_open"] => Self::Open(names),
+            ["_close"] => Self::Refused(NO_CLOSING),
+            _ => return None,
+        })
+    }
+
+    fn refused(segments: &[&str]) -> Option<Self> {
+        Some(Self::Refused(match segments {
+            ["_ilm", "policy", _] => NO_POLICIES,
+            ["_ingest", "pipeline", _] => NO_PIPELINES,
+            ["_scripts", ..] => NO_SCRIPTS,
+            [_, "_block", _] => NO_BLOCKS,
+            _ => return None,
+        }))
+    }
+}
+
+/// Returns whether something else answers with a table.
+fn is_elsewhere(table: &str) -> bool {
+    matches!(table, "indices" | "count" | "health" | "aliases")
+}
+
+/// Returns the names of indexes before a word, all if there are none, and that word with what follows.
+fn indexes_in<'s>(segments: &'s [&'s str]) -> Option<(String, &'s [&'s str])> {
+    match segments {
+        [first, ..] if first.starts_with('_') && *first != ALL => Some((ALL.to_owned(), segments)),
+        [names, what @ ..] => Some(((*names).to_owned(), what)),
+        [] => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_of_tools_are_told_from_those_of_the_guest() {
+        let all = || ALL.to_owned();
+        let check = |method: Method, path: &str, expected: Option<Asked>| {
+            assert_eq!(Asked::of(&method, path), expected, "{method} {path}");
+        };
+        check(Method::GET, "/_ingest/pipeline", Some(Asked::Nothing));
+        check(Method::GET, "/api/v1/_elastic/_tasks", Some(Asked::Tasks));
+        let table = Asked::Table("shards".to_owned(), "lo*".to_owned());
+        check(Method::GET, "/_cat/shards/lo*", Some(table));
+        check(Method::GET, "/_segments", Some(Asked::Segments(all())));
+        let done = Asked::DoneAnyway("logs".to_owned());
+        check(Method::POST, "/logs/_forcemerge", Some(done));
+        check(
+            Method::POST,
+            "/logs/_close",
+            Some(Asked::Refused(NO_CLOSING)),
+        );
+        check(
+            Method::PUT,
+            "/_ilm/policy/days",
+            Some(Asked::Refused(NO_POLICIES)),
+        );
+        for path in [
+            "/",
+            "/_search",
+            "/logs/_search",
+            "/_cat/indices",
+            "/_cat/count/logs",
+            "/_cluster/health",
+            "/logs",
+            "/_nodes/http",
+        ] {
+            check(Method::GET, path, None);
+        }
+        check(Method::POST, "/logs/_bulk", None);
+        check(Method::PUT, "/logs/_doc/1", None);
+    }
+}
