@@ -188,13 +188,14 @@ impl<'a> Builder<'a> {
     pub(super) fn one_object(&mut self, node: &QueryNode, path: &str) -> Built {
         if !self.of_objects && !self.mapper.is_nested(path) {
             let found = self.node(node)?;
-            // A document without the path has no object that anything could be true of.
-            return match found.is::<AllQuery>() {
-                true => self.node(&QueryNode::text(TextLeaf::Exists {
-                    field: path.to_owned(),
-                })),
-                false => Ok(found),
-            };
+            if !found.is::<AllQuery>() {
+                return Ok(found);
+            }
+            // A document without the path has no object that anything could be true of, where that can be told.
+            let exists = QueryNode::text(TextLeaf::Exists {
+                field: path.to_owned(),
+            });
+            return Ok(self.node(&exists).unwrap_or(found));
         }
         let clause = self.clause_on_objects(node, path)?;
         if self.of_objects {
