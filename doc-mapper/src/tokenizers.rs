@@ -1,10 +1,8 @@
 //! Tokenizers by name, the same in builder and guest, so that each finds the other's terms.
 
-use std::ops::Range;
-
 use tantivy::tokenizer::{
     AsciiFoldingFilter, LowerCaser, RawTokenizer, RemoveLongFilter, SimpleTokenizer, TextAnalyzer,
-    Token, TokenizerManager, WhitespaceTokenizer,
+    TokenizerManager, WhitespaceTokenizer,
 };
 
 mod chinese;
@@ -12,8 +10,10 @@ mod column_text;
 mod custom;
 mod definition;
 mod english;
+mod filters;
 mod gap;
 mod letters;
+mod level;
 mod source_code;
 mod standard;
 mod value_length;
@@ -23,11 +23,16 @@ use column_text::Shorten;
 pub use column_text::{MAX_COLUMN_TEXT_BYTES, column_text};
 pub use custom::Letters;
 pub(crate) use custom::check_pattern;
-pub(crate) use definition::FILTERS;
-pub use definition::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
+use custom::filtered;
+pub(crate) use definition::{CHAR_KINDS, FILTERS, NORMALIZERS, STEMS, STOP_WORDS};
+pub use definition::{
+    CharKind, CustomTokenizer, Grams, Normalizer, Stem, TokenizerCut, TokenizerFilter,
+};
 use english::EnglishStemmer;
+use filters::Step;
 use gap::Apart;
 use letters::{LetterTokenizer, WithoutStopWords};
+use level::Levels;
 use source_code::SourceCodeTokenizer;
 use standard::StandardTokenizer;
 use value_length::AtMost;
@@ -37,6 +42,7 @@ pub(crate) use value_length::is_too_long;
 ///
 /// - `raw`: the whole value is one token.
 /// - `lowercase`, `raw_lowercase`: the whole value, lowercased, is one token.
+/// - `raw_ascii_folding`, `raw_folded`: the whole value is one token, with letters folded to ASCII; the latter lowercases, too.
 /// - `default`: splits at white space and punctuation, and lowercases.
 /// - `en_stem`: as `default`, and reduces English words to their stems.
 /// - `whitespace`: splits at white space, and does not lowercase.
@@ -44,12 +50,14 @@ pub(crate) use value_length::is_too_long;
 /// - `standard`: splits between the words of Unicode, and lowercases: `foo_bar` and `10.1.2.3` are words.
 /// - `letters`, `letters_stop`: splits at everything but letters, and lowercases; the latter drops frequent
 ///   English words.
+/// - `level`: the whole value is one token: the word for a level of logs, however it is written.
+/// - `english`: as `standard`, without `'s` and frequent words, and reduces words to Porter's stems: Elasticsearch's analyzer.
 /// - `source_code_default`: as `default`, splits identifiers into their words, and folds letters to ASCII.
 ///
-/// `whitespace` drops tokens of more than 65,526 bytes, `raw`, `lowercase` and `raw_lowercase` those of
+/// `whitespace` drops tokens of more than 65,526 bytes, those of whole values tokens of
 /// more than 32,766, the others those of more than 255. No dictionary contains such tokens, and queries
 /// for them find nothing.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 15] = [
     "raw",
     "lowercase",
     "raw_lowercase",
@@ -61,10 +69,17 @@ pub const NAMES: [&str; 11] = [
     "standard",
     "letters",
     "letters_stop",
+    LEVEL,
+    "english",
+    "raw_ascii_folding",
+    "raw_folded",
 ];
 
 /// Built-in tokenizer that folds letters in addition to lowercasing them.
 const SOURCE_CODE: &str = "source_code_default";
+
+/// Built-in tokenizer of levels of logs.
+const LEVEL: &str = "level";
 
 /// Maximum length of a token in bytes. Users never type longer ones, which would fill the term
 /// dictionary.
@@ -82,8 +97,14 @@ fn remove_long() -> RemoveLongFilter {
     RemoveLongFilter::limit(MAX_TOKEN_BYTES + 1)
 }
 
-/// Built-in tokenizers that keep a value whole, and whether they lowercase it.
-const WHOLE: [(&str, bool); 3] = [("raw", false), ("lowercase", true), ("raw_lowercase", true)];
+/// Built-in tokenizers that keep a value whole, and what they do to its letters.
+const WHOLE: [(&str, Normalizer); 5] = [
+    ("raw", Normalizer::Raw),
+    ("lowercase", Normalizer::Lowercase),
+    ("raw_lowercase", Normalizer::Lowercase),
+    ("raw_ascii_folding", Normalizer::AsciiFolding),
+    ("raw_folded", Normalizer::Folded),
+];
 
 /// Returns whether a tokenizer makes one term of a value.
 pub fn is_whole(tokenizer: &str) -> bool {
@@ -92,14 +113,12 @@ pub fn is_whole(tokenizer: &str) -> bool {
 
 /// Returns a tokenizer that keeps values of at most `limit` UTF-16 code units whole, and drops longer
 /// ones.
-fn whole(lowercases: bool, limit: u32) -> TextAnalyzer {
+fn whole(normalizer: Normalizer, limit: u32) -> TextAnalyzer {
     let terms = TextAnalyzer::builder(RawTokenizer::default())
         .filter(AtMost(limit))
-        .filter(RemoveLongFilter::limit(MAX_VALUE_BYTES + 1));
-    match lowercases {
-        true => terms.filter(LowerCaser).build(),
-        false => terms.build(),
-    }
+        .filter(RemoveLongFilter::limit(MAX_VALUE_BYTES + 1))
+        .dynamic();
+    filtered(terms, normalizer.filters()).build()
 }
 
 /// Returns the name under which a split has a tokenizer whose values have a maximum length.
@@ -113,8 +132,8 @@ pub(crate) fn limited(tokenizer: &str, limit: Option<u32>) -> String {
 /// Returns the built-in tokenizers.
 pub fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::new();
-    for (name, lowercases) in WHOLE {
-        manager.register(name, whole(lowercases, u32::MAX));
+    for (name, normalizer) in WHOLE {
+        manager.register(name, whole(normalizer, u32::MAX));
     }
     let default = || {
         TextAnalyzer::builder(SimpleTokenizer::default())
@@ -143,6 +162,16 @@ pub fn tokenizers() -> TokenizerManager {
         .filter(LowerCaser)
         .filter(Apart);
     manager.register("standard", standard.build());
+    let english = TextAnalyzer::builder(StandardTokenizer::default()).dynamic();
+    let possessives = [
+        TokenizerFilter::Stem(Stem::Possessive),
+        TokenizerFilter::LowerCaser,
+    ];
+    let english = filtered(english, &possessives)
+        .filter_dynamic(WithoutStopWords)
+        .filter_dynamic(Step(TokenizerFilter::Stem(Stem::Porter)))
+        .filter_dynamic(Apart);
+    manager.register("english", english.build());
     let letters = || {
         TextAnalyzer::builder(LetterTokenizer::default())
             .filter(remove_long())
@@ -151,6 +180,8 @@ pub fn tokenizers() -> TokenizerManager {
     };
     manager.register("letters", letters().build());
     manager.register("letters_stop", letters().filter(WithoutStopWords).build());
+    let level = TextAnalyzer::builder(RawTokenizer::default()).filter(remove_long());
+    manager.register(LEVEL, level.filter(Levels).build());
     manager
 }
 
@@ -159,9 +190,9 @@ pub fn tokenizers() -> TokenizerManager {
 pub fn tokenizers_with(custom: &[CustomTokenizer], limits: &[u32]) -> TokenizerManager {
     let manager = tokenizers();
     for limit in limits {
-        for (name, lowercases) in WHOLE {
+        for (name, normalizer) in WHOLE {
             let limited = limited(name, Some(*limit));
-            manager.register(&limited, whole(lowercases, *limit));
+            manager.register(&limited, whole(normalizer, *limit));
         }
     }
     for tokenizer in custom {
@@ -179,12 +210,26 @@ pub(crate) fn letters(name: &str, custom: &[CustomTokenizer]) -> Letters {
         None if name == SOURCE_CODE => {
             Letters::of_filters(&[TokenizerFilter::LowerCaser, TokenizerFilter::AsciiFolding])
         }
-        None if lowercases(name) => Letters::lowercase(),
-        None => Letters::default(),
+        None if name == LEVEL => Letters::levels(),
+        None => match WHOLE.iter().find(|(whole, _)| *whole == name) {
+            Some((_, normalizer)) => normalizer.letters(),
+            None if lowercases(name) => Letters::lowercase(),
+            None => Letters::default(),
+        },
     }
 }
 
-/// Returns the normalizers of text in fast fields: `raw` and `lowercase`, without a maximum length and
+/// Returns the names of the tokenizers that make several terms of a word, at its place.
+pub(crate) fn with_alternatives(custom: &[CustomTokenizer]) -> Vec<String> {
+    let has_grams = |tokenizer: &&CustomTokenizer| {
+        let mut filters = tokenizer.filters.iter();
+        filters.any(|filter| matches!(filter, TokenizerFilter::Grams(_)))
+    };
+    let found = custom.iter().filter(has_grams);
+    found.map(|tokenizer| tokenizer.name.clone()).collect()
+}
+
+/// Returns the normalizers of text in fast fields, without a maximum length and
 /// with each of `limits`. Those without one drop nothing; a value longer than
 /// [`MAX_COLUMN_TEXT_BYTES`] is truncated.
 pub fn fast_field_tokenizers(limits: &[u32]) -> TokenizerManager {
@@ -193,10 +238,11 @@ pub fn fast_field_tokenizers(limits: &[u32]) -> TokenizerManager {
         let values = || {
             TextAnalyzer::builder(RawTokenizer::default()).filter(AtMost(limit.unwrap_or(u32::MAX)))
         };
-        let raw = values().filter(Shorten);
-        manager.register(&of_column(Normalizer::Raw, limit), raw.build());
-        let lowercase = values().filter(LowerCaser).filter(Shorten);
-        manager.register(&of_column(Normalizer::Lowercase, limit), lowercase.build());
+        for (_, normalizer) in NORMALIZERS {
+            let values = filtered(values().dynamic(), normalizer.filters());
+            let column = values.filter_dynamic(Shorten).build();
+            manager.register(&of_column(normalizer, limit), column);
+        }
     }
     manager
 }
@@ -206,7 +252,7 @@ pub fn fast_field_tokenizers(limits: &[u32]) -> TokenizerManager {
 pub(crate) fn of_column(normalizer: Normalizer, limit: Option<u32>) -> String {
     let name = match normalizer {
         Normalizer::Raw => "whole",
-        Normalizer::Lowercase => "lowercase",
+        other => other.name(),
     };
     match limit {
         Some(limit) => format!("{name}:{limit}"),
@@ -217,15 +263,7 @@ pub(crate) fn of_column(normalizer: Normalizer, limit: Option<u32>) -> String {
 /// Returns whether terms of this built-in tokenizer are lowercase, so that wildcards and prefixes
 /// must be too.
 pub fn lowercases(tokenizer: &str) -> bool {
-    !matches!(tokenizer, "raw" | "whitespace")
-}
-
-/// Replaces a token by the next one: the bytes of this range of `text`.
-fn set_next(token: &mut Token, text: &str, range: Range<usize>) {
-    token.position = token.position.wrapping_add(1);
-    (token.offset_from, token.offset_to) = (range.start, range.end);
-    token.text.clear();
-    token.text.push_str(text.get(range).unwrap_or_default());
+    !matches!(tokenizer, "raw" | "whitespace" | "raw_ascii_folding")
 }
 
 #[cfg(test)]
@@ -265,6 +303,14 @@ mod tests {
         check("standard", "Foo_Bar: 10.1.2.3", &["foo_bar", "10.1.2.3"]);
         check("letters", "The Foo2Bar", &["the", "foo", "bar"]);
         check("letters_stop", "The Foo2Bar", &["foo", "bar"]);
+        check("level", "Warning", &["warn"]);
+        check("raw_ascii_folding", "Café Bar", &["Cafe Bar"]);
+        check("raw_folded", "Café Bar", &["cafe bar"]);
+        check(
+            "english",
+            "The Running's importantly generously of Dogs’ O'Neil's",
+            &["run", "importantli", "gener", "dog", "o'neil"],
+        );
         check(
             "chinese_compatible",
             "Hello world, 你好世界, x1你bonjour",
@@ -290,6 +336,9 @@ mod tests {
     fn letters_of_source_code_are_folded_in_patterns_too() {
         assert_eq!(letters("source_code_default", &[]).apply("CAFÉ*"), "cafe*");
         assert_eq!(letters("chinese_compatible", &[]).apply("CAFÉ*"), "café*");
+        assert_eq!(letters("level", &[]).apply("Warning"), "warn");
+        assert_eq!(letters("level", &[]).apply("Ü"), "ü");
+        assert_eq!(letters("level", &[]).apply("3"), "3");
     }
 
     #[test]
@@ -298,7 +347,7 @@ mod tests {
         for name in NAMES {
             let expect = match name {
                 // In two pieces.
-                "standard" => 2,
+                "standard" | "english" => 2,
                 name => usize::from(name == "whitespace" || is_whole(name)),
             };
             assert_eq!(tokens(name, &long).len(), expect, "{name}");
@@ -328,7 +377,7 @@ mod tests {
 
     #[test]
     fn every_normalizer_is_registered() {
-        for normalizer in [Normalizer::Raw, Normalizer::Lowercase] {
+        for (_, normalizer) in NORMALIZERS {
             for limit in [None, Some(256)] {
                 let name = of_column(normalizer, limit);
                 assert!(fast_field_tokenizers(&[256]).get(&name).is_some());

@@ -52,9 +52,9 @@ pub use split::{
     WrittenSplit, head_len_of, pack, read_key_digest, write_key_digest, write_keys, write_split,
 };
 pub use summaries::{
-    BlockPlace, CoOccurrence, FieldRollup, FilterBlock, FilterGroup, FilterPlace, FilterScope,
-    FiltersRef, Needle, RareBlock, RareStubs, RareWord, RareWords, RareWordsIndex, RareWordsWriter,
-    Rollup, SplitFilter, TermPlace, TimeIndex, WrittenRareWords, may_be_rare,
+    BlockPlace, ByteClasses, CoOccurrence, FieldRollup, FilterBlock, FilterGroup, FilterPlace,
+    FilterScope, FiltersRef, Needle, RareBlock, RareStubs, RareWord, RareWords, RareWordsIndex,
+    RareWordsWriter, Rollup, SplitFilter, TermPlace, TimeIndex, WrittenRareWords, may_be_rare,
 };
 pub use vectors::{
     VectorCluster, VectorClusterParts, VectorField, VectorFieldParts, VectorIndex, VectorShape,

@@ -351,15 +351,11 @@ fn what_went_wrong_is_told_without_saying_where() {
         let len = std::fs::metadata(split).unwrap().len();
         std::fs::write(split, vec![7; usize::try_from(len).unwrap()]).unwrap();
     }
-    let room = json!({"match": {"body": "room"}});
+    // What a head counts is no read.
+    let room = json!({"query": {"match_phrase": {"body": "in room"}}});
     let attempts = [
-        attempt(Method::POST, "/logs/_search", &json!({"query": room})),
-        // What a head counts is no read.
-        attempt(
-            Method::POST,
-            "/logs/_count",
-            &json!({"query": {"match_phrase": {"body": "in room"}}}),
-        ),
+        attempt(Method::POST, "/logs/_search", &room),
+        attempt(Method::POST, "/logs/_count", &room),
         attempt(
             Method::POST,
             "/api/v1/logs/search",

@@ -436,7 +436,7 @@ fn wrong_arguments_are_refused_by_name_and_wrong_requests_say_what_to_do() {
         (
             "aggregate",
             json!({"index": "logs", "query": "*", "aggs": {"a": {"tems": {}}}}),
-            "no kind of aggregation",
+            "is not supported",
         ),
         (
             "describe_fields",

@@ -1,14 +1,12 @@
 //! Field mapping: the type of a field, its options with all defaults filled in, and its form in JSON.
 
-use std::collections::BTreeMap;
-
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use tantivy::schema::{DateTimePrecision, IndexRecordOption};
 
 use crate::datetime::{DateInput, DateOutput};
-use crate::documents::completion::Completion;
 use crate::documents::number::NumericKind;
+use crate::documents::text::TextKind;
 use crate::documents::vector::VectorKind;
 use crate::tokenizers::Normalizer;
 
@@ -106,37 +104,6 @@ pub enum FieldKind {
     Object(Vec<FieldMapping>),
     /// `concatenate`: text from the values of other fields, which is never stored.
     Concatenate(ConcatenateKind),
-}
-
-/// Options of `text`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TextKind {
-    /// Name of a tokenizer in [`crate::tokenizers`].
-    pub tokenizer: String,
-    /// Contents of the postings.
-    pub record: IndexRecordOption,
-    /// True if field norms are stored, for BM25.
-    pub fieldnorms: bool,
-    /// Further ways of indexing the text, sorted by name.
-    pub variants: Vec<TextVariant>,
-    /// Names after the dot under which the whole values of the fast field are found, such as `keyword`,
-    /// sorted. They take no space of their own.
-    pub whole_values: Vec<String>,
-    /// Set if the field keeps inputs with weights, which a suggester completes: its terms are entries.
-    pub completion: Option<Box<Completion>>,
-}
-
-/// Further way of indexing a text, such as `message.raw` for `message`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TextVariant {
-    /// Name after the dot.
-    pub name: String,
-    /// Name of a tokenizer in [`crate::tokenizers`] or in the config.
-    pub tokenizer: String,
-    /// Contents of the postings.
-    pub record: IndexRecordOption,
-    /// True if field norms are stored, for BM25.
-    pub fieldnorms: bool,
 }
 
 /// Options of `concatenate`.
@@ -430,33 +397,6 @@ impl FieldMapping {
             }
             _ => Ok(()),
         }
-    }
-}
-
-impl TextKind {
-    fn serialize_options<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        map.serialize_entry("tokenizer", &self.tokenizer)?;
-        map.serialize_entry("record", &self.record)?;
-        map.serialize_entry("fieldnorms", &self.fieldnorms)?;
-        if let Some(completion) = &self.completion {
-            map.serialize_entry("completion", completion)?;
-        }
-        if self.variants.is_empty() && self.whole_values.is_empty() {
-            return Ok(());
-        }
-        let variants = self.variants.iter().map(|variant| {
-            let options = serde_json::json!({
-                "tokenizer": variant.tokenizer,
-                "record": variant.record,
-                "fieldnorms": variant.fieldnorms,
-            });
-            (variant.name.clone(), options)
-        });
-        let whole_values = self.whole_values.iter();
-        let whole_values =
-            whole_values.map(|name| (name.clone(), serde_json::json!({"column": true})));
-        let variants: BTreeMap<String, serde_json::Value> = variants.chain(whole_values).collect();
-        map.serialize_entry("fields", &variants)
     }
 }
 

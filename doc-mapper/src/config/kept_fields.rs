@@ -66,6 +66,7 @@ fn text(name: &str, is_words: bool) -> FieldMapping {
         counted_by: None,
         kind: FieldKind::Text(TextKind {
             tokenizer: tokenizer.to_string(),
+            search_tokenizer: None,
             record,
             fieldnorms: false,
             variants: Vec::new(),

@@ -22,7 +22,7 @@ mod validate_text;
 pub use error::ConfigError;
 pub use field::{
     BytesFormat, BytesKind, ConcatenateKind, DateKind, FieldKind, FieldMapping, GeoPointKind,
-    JsonKind, NullValue, RangeKind, RangeOf, TextKind, TextVariant,
+    JsonKind, NullValue, RangeKind, RangeOf,
 };
 pub use index::{DocMapping, IndexConfig, Mode, SearchSettings, ShownSource};
 pub use read::read_field::check_field_name;
@@ -32,8 +32,11 @@ pub use settings::{
 };
 
 pub use crate::documents::number::{NumericKind, Width};
+pub use crate::documents::text::{TextKind, TextVariant};
 pub use crate::documents::vector::VectorKind;
-pub use crate::tokenizers::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
+pub use crate::tokenizers::{
+    CharKind, CustomTokenizer, Grams, Normalizer, Stem, TokenizerCut, TokenizerFilter,
+};
 
 #[cfg(test)]
 mod tests;

@@ -213,7 +213,7 @@ impl Default for IndexingSettings {
                 heap_size: 2_000_000_000,
             },
             term_limits: TermLimits::default(),
-            rare_words: false,
+            rare_words: true,
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::read::node::Result;
 use crate::config::{
     ConfigError, DocMapping, FieldKind, FieldMapping, IndexConfig, Mode, TokenizerCut,
+    TokenizerFilter,
 };
 use crate::field_path::split_path;
 use crate::mapper::{DYNAMIC_FIELD, RESERVED_NAMES};
@@ -48,15 +49,26 @@ pub(in crate::config) fn written_config(config: &IndexConfig) -> Result<()> {
 fn grams(config: &IndexConfig) -> Result<()> {
     let max = config.indexing_settings.term_limits.max_ngram_diff;
     for (i, tokenizer) in config.doc_mapping.tokenizers.iter().enumerate() {
-        let TokenizerCut::Ngram {
-            min_gram,
-            max_gram,
-            prefix_only: false,
-        } = &tokenizer.cut
-        else {
-            continue;
+        let of_cut = match &tokenizer.cut {
+            TokenizerCut::Ngram {
+                min_gram,
+                max_gram,
+                prefix_only: false,
+            } => Some((min_gram, max_gram)),
+            TokenizerCut::Grams { grams, .. } if !grams.prefix_only => {
+                Some((&grams.min_gram, &grams.max_gram))
+            }
+            _ => None,
         };
-        let diff = max_gram.saturating_sub(*min_gram) as u64;
+        let of_filters = tokenizer.filters.iter().filter_map(|filter| match filter {
+            TokenizerFilter::Grams(grams) if !grams.prefix_only => {
+                Some((&grams.min_gram, &grams.max_gram))
+            }
+            _ => None,
+        });
+        let diffs = of_cut.into_iter().chain(of_filters);
+        let diff = diffs.map(|(min_gram, max_gram)| max_gram.saturating_sub(*min_gram) as u64);
+        let diff = diff.max().unwrap_or_default();
         if diff > max {
             let message = format!(
                 "tokenizer {:?} makes {} grams of each character: \"max_gram\" may be \"min_gram\" and {max} more; bring \

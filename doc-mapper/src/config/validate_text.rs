@@ -134,10 +134,16 @@ fn tokenizer_of(mapping: &DocMapping, field: &FieldMapping, at: &str, what: &str
         }
     };
     check(format!("{at}.tokenizer"), what, &own.tokenizer)?;
+    if let Some(of_queries) = &own.search_tokenizer {
+        check(format!("{at}.search_tokenizer"), what, of_queries)?;
+    }
     for variant in &own.variants {
         let place = format!("{at}.fields.{}.tokenizer", variant.name);
         let what = format!("{:?} of {what}", variant.name);
-        check(place, &what, &variant.tokenizer)?;
+        check(place.clone(), &what, &variant.tokenizer)?;
+        if let Some(of_queries) = &variant.search_tokenizer {
+            check(place, &what, of_queries)?;
+        }
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ mod rfc3339;
 
 pub use format::DateOutput;
 pub use parse::{DateInput, DateParseError, parse_datetime_literal};
-pub(crate) use parse::{Number, parse_millis, parse_number, parse_str};
+pub(crate) use parse::{parse_millis, parse_number, parse_str};
 pub(crate) use partial::completed;
 pub use rfc3339::{infer_date, infer_day, infer_rfc3339, parse_seconds};
 

@@ -24,8 +24,7 @@ pub enum DateInput {
     /// ISO 8601, including `20240501T100000Z`, dates without time, and times without offset, which
     /// are in UTC.
     Iso8601,
-    /// Seconds, milliseconds, microseconds or nanoseconds, distinguished by magnitude. A number
-    /// with a fraction is in seconds.
+    /// Seconds, milliseconds, microseconds or nanoseconds, distinguished by magnitude. They may have a fraction.
     UnixTimestamp,
     /// Seconds since 1970, which may have a fraction. As Elasticsearch's `epoch_second`.
     UnixSecs,
@@ -90,6 +89,11 @@ impl DateInput {
     /// Returns whether a number is read as its text, in a unit that the format says.
     pub fn has_unit(&self) -> bool {
         matches!(self, DateInput::UnixSecs | DateInput::UnixMillis)
+    }
+
+    /// Returns whether a number of a document may be a date.
+    pub(crate) fn reads_numbers(&self) -> bool {
+        self.has_unit() || matches!(self, DateInput::UnixTimestamp | DateInput::DateOptionalTime)
     }
 
     /// Returns the name in a config, or the pattern.
@@ -277,73 +281,88 @@ fn parse_iso8601(text: &str) -> Result<i128, DateParseError> {
     Ok(civil_nanos(datetime.map_err(|_| DateParseError::Format)?))
 }
 
-/// Parses a number in a document, if `unix_timestamp` is an accepted format.
-pub(crate) fn parse_number(
-    number: Number,
-    formats: &[DateInput],
-) -> Result<DateTime, DateParseError> {
+/// Parses a number in a document, which is written as the text of its digits: a double has too few of them.
+pub(crate) fn parse_number(text: &str, formats: &[DateInput]) -> Result<DateTime, DateParseError> {
+    let plain = without_exponent(text);
+    let text = plain.as_deref().unwrap_or(text);
     if !formats.contains(&DateInput::UnixTimestamp) {
-        let text = match number {
-            Number::Int(number) => number.to_string(),
-            Number::Float(number) => number.to_string(),
-        };
-        let mut by_digits = formats.iter();
-        return match by_digits.any(|own| own.has_unit() || *own == DateInput::DateOptionalTime) {
-            true => parse_str(&text, formats),
+        return match formats.iter().any(DateInput::reads_numbers) {
+            true => parse_str(text, formats),
             false => Err(DateParseError::Format),
         };
     }
-    let nanos = match number {
-        Number::Int(n) => by_magnitude(n),
-        Number::Float(n) if n.fract() == 0.0 && n.abs() < 9e18 => by_magnitude(n as i64),
-        // Today's dates as doubles have little more than microsecond precision, so they are rounded
-        // to that.
-        Number::Float(n) if (MIN_SECS as f64..=MAX_SECS as f64).contains(&n) => {
-            Some((n * 1e6).round() as i64 * 1_000)
-        }
-        Number::Float(_) => None,
-    };
-    nanos
+    // Any number has the form of a Unix time.
+    parse_decimal(text)
         .map(DateTime::from_timestamp_nanos)
-        .ok_or(DateParseError::Range)
+        .map_err(|_| DateParseError::Range)
 }
 
-/// JSON number, before its unit is known.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Number {
-    Int(i64),
-    Float(f64),
+/// Writes a JSON number with an exponent, such as `1.6468614e9`, without one; `None` for other texts.
+fn without_exponent(text: &str) -> Option<String> {
+    /// Numbers with larger exponents are no times, or whole zeros.
+    const MAX_EXPONENT: usize = 40;
+    let (number, exponent) = text.split_once(['e', 'E'])?;
+    let exponent: isize = exponent.parse().ok()?;
+    let (sign, number) = match number.strip_prefix('-') {
+        Some(number) => ("-", number),
+        None => ("", number),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let num_zeros = exponent.unsigned_abs();
+    let is_number = (whole.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit());
+    (num_zeros <= MAX_EXPONENT && is_number).then_some(())?;
+    let zeros = "0".repeat(num_zeros);
+    let digits = match exponent >= 0 {
+        true => format!("{whole}{fraction}{zeros}"),
+        false => format!("{zeros}{whole}{fraction}"),
+    };
+    let point = match exponent >= 0 {
+        true => whole.len() + num_zeros,
+        false => whole.len(),
+    };
+    let (whole, fraction) = digits.split_at_checked(point)?;
+    let (whole, fraction) = (
+        whole.trim_start_matches('0'),
+        fraction.trim_end_matches('0'),
+    );
+    let whole = if whole.is_empty() { "0" } else { whole };
+    Some(match fraction {
+        "" => format!("{sign}{whole}"),
+        _ => format!("{sign}{whole}.{fraction}"),
+    })
 }
 
 fn by_magnitude(n: i64) -> Option<i64> {
-    let nanos_per_unit = [1_000_000_000, 1_000_000, 1_000, 1];
-    let units_per_sec = [1, 1_000, 1_000_000, 1_000_000_000];
-    let (nanos, _) = nanos_per_unit
-        .into_iter()
-        .zip(units_per_sec)
-        .find(|(_, per_sec)| (MIN_SECS * per_sec..=MAX_SECS * per_sec).contains(&n))?;
-    n.checked_mul(nanos)
+    n.checked_mul(nanos_per_unit(n)?)
 }
 
-/// Parses a decimal such as `1337602154.25` exactly, unlike a double.
+/// Returns the nanoseconds in the unit of a Unix time, which its magnitude tells.
+fn nanos_per_unit(n: i64) -> Option<i64> {
+    let nanos_per_unit = [1_000_000_000, 1_000_000, 1_000, 1];
+    let units_per_sec = [1, 1_000, 1_000_000, 1_000_000_000];
+    nanos_per_unit
+        .into_iter()
+        .zip(units_per_sec)
+        .find(|(_, per_sec)| (MIN_SECS * per_sec..=MAX_SECS * per_sec).contains(&n))
+        .map(|(nanos, _)| nanos)
+}
+
+/// Parses a decimal such as `1337602154.25` exactly, unlike a double. Parts of a nanosecond are cut off.
 fn parse_decimal(text: &str) -> Result<i64, DateParseError> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let whole: i64 = whole.parse().map_err(|_| DateParseError::Format)?;
     if !fraction.bytes().all(|b| b.is_ascii_digit()) {
         return Err(DateParseError::Format);
     }
-    if fraction.is_empty() {
-        return by_magnitude(whole).ok_or(DateParseError::Range);
-    }
-    if !(MIN_SECS..=MAX_SECS).contains(&whole) {
-        return Err(DateParseError::Range);
-    }
-    let digits = fraction
-        .bytes()
-        .map(|b| i64::from(b - b'0'))
-        .chain(std::iter::repeat(0));
-    let nanos = digits.take(9).fold(0, |nanos, digit| nanos * 10 + digit);
-    Ok(whole * 1_000_000_000 + nanos)
+    let nanos_per_unit = nanos_per_unit(whole).ok_or(DateParseError::Range)?;
+    let digits = fraction.bytes().map(|b| i64::from(b - b'0'));
+    let (nanos, _) = digits.fold((0, nanos_per_unit), |(nanos, unit), digit| {
+        (nanos + digit * (unit / 10), unit / 10)
+    });
+    let whole = whole.checked_mul(nanos_per_unit);
+    whole
+        .and_then(|whole| whole.checked_add(nanos))
+        .ok_or(DateParseError::Range)
 }
 
 /// Parses a date in a query as Quickwit does: RFC 3339, RFC 2822, ISO 8601 with or without a time

@@ -172,22 +172,73 @@ fn what_is_no_date_is_told_from_what_is_out_of_range() {
 #[test]
 fn numbers_are_told_apart_by_magnitude() {
     let formats = [DateInput::UnixTimestamp];
-    let check = |number: Number, expect: Result<i64, DateParseError>| {
+    let check = |number: &str, expect: Result<i64, DateParseError>| {
         let got = parse_number(number, &formats).map(tantivy::DateTime::into_timestamp_nanos);
-        assert_eq!(got, expect, "{number:?}");
+        assert_eq!(got, expect, "{number}");
     };
-    check(Number::Int(SECS), Ok(NANOS));
-    check(Number::Int(SECS * 1_000), Ok(NANOS));
-    check(Number::Int(SECS * 1_000_000), Ok(NANOS));
-    check(Number::Int(NANOS), Ok(NANOS));
-    check(Number::Float(1_337_602_154.25), Ok(NANOS + 250_000_000));
-    check(Number::Float(1_337_602_154.123), Ok(NANOS + 123_000_000));
-    check(Number::Float(1.337602154e12), Ok(NANOS));
-    for n in [0, 1, -1, 72_057_594, i64::MIN, i64::MAX] {
-        check(Number::Int(n), Err(DateParseError::Range));
+    check("1337602154", Ok(NANOS));
+    check("1337602154000", Ok(NANOS));
+    check("1337602154000000", Ok(NANOS));
+    check("1337602154000000000", Ok(NANOS));
+    check("1337602154.25", Ok(NANOS + 250_000_000));
+    check("1337602154.123456789123", Ok(NANOS + 123_456_789));
+    check("1337602154123.5", Ok(NANOS + 123_500_000));
+    check("1337602154000001.5", Ok(NANOS + 1_500));
+    check("1337602154000000001.5", Ok(NANOS + 1));
+    check("1.337602154e12", Ok(NANOS));
+    check("1.3376021545E+9", Ok(NANOS + 500_000_000));
+    check("13376021545e-1", Ok(NANOS + 500_000_000));
+    for number in [
+        "0",
+        "1",
+        "-1",
+        "72057594",
+        "9223372036854775807",
+        "0.5",
+        "-1.5",
+        "1e300",
+        "1e-300",
+        "NaN",
+        "inf",
+    ] {
+        check(number, Err(DateParseError::Range));
     }
-    for n in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.5, -1.5, 1e300] {
-        check(Number::Float(n), Err(DateParseError::Range));
+}
+
+proptest::proptest! {
+    /// Any number of decimals, in any unit, against integers of 128 bits.
+    #[test]
+    fn fractions_of_unix_times_are_exact(
+        seconds in 1_000_000_000_i64..4_102_444_800,
+        unit in 0_u32..4,
+        fraction in "[0-9]{0,20}",
+        exponent in -9_i32..10,
+    ) {
+        let digits = format!("{seconds}{fraction}");
+        // The point stands behind the digits of whole units.
+        let num_whole = 10 + 3 * unit as usize;
+        let all = format!("{digits:0<width$}", width = num_whole.max(digits.len()));
+        let (whole, part) = all.split_at(num_whole);
+        let text = match part {
+            "" => whole.to_owned(),
+            part => format!("{whole}.{part}"),
+        };
+        let nine: String = fraction.chars().chain("000000000".chars()).take(9).collect();
+        let expect = i128::from(seconds) * 1_000_000_000 + nine.parse::<i128>().unwrap();
+        let expect = Ok(i64::try_from(expect).unwrap());
+        let read = |got: Result<tantivy::DateTime, DateParseError>| {
+            got.map(tantivy::DateTime::into_timestamp_nanos)
+        };
+        let formats = [DateInput::Rfc3339, DateInput::UnixTimestamp];
+        proptest::prop_assert_eq!(read(parse_number(&text, &formats)), expect, "{}", &text);
+        proptest::prop_assert_eq!(read(parse_str(&text, &formats)), expect, "{}", &text);
+        // The same number with an exponent.
+        let moved = num_whole as i32 - exponent;
+        if moved > 0 && (moved as usize) < all.len() {
+            let (whole, part) = all.split_at(moved as usize);
+            let text = format!("{whole}.{part}e{exponent}");
+            proptest::prop_assert_eq!(read(parse_number(&text, &formats)), expect, "{}", &text);
+        }
     }
 }
 

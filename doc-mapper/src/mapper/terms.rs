@@ -14,7 +14,7 @@ use tantivy::schema::document::{ReferenceValue, ReferenceValueLeaf};
 use tantivy::schema::{Field, FieldType, Schema, Value};
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 
-use crate::config::{CustomTokenizer, TermLimits, TokenizerCut};
+use crate::config::{CustomTokenizer, TermLimits, TokenizerCut, TokenizerFilter};
 use crate::documents::doc_error::{DocError, DocErrorReason};
 use crate::documents::encoded::{DocShape, EncodedValue, values_of};
 
@@ -59,22 +59,40 @@ struct Growth {
 
 impl Growth {
     fn of(tokenizer: &str, custom: &[CustomTokenizer]) -> Growth {
-        let cut = custom.iter().find(|custom| custom.name == tokenizer);
-        match cut.map(|custom| &custom.cut) {
-            // Each character is in as many grams of a length as that length in characters.
+        let own = custom.iter().find(|custom| custom.name == tokenizer);
+        let cut = match own.map(|custom| &custom.cut) {
             Some(TokenizerCut::Ngram {
                 min_gram, max_gram, ..
-            }) => Growth {
-                terms: (max_gram.saturating_sub(*min_gram) as u64).saturating_add(1),
-                bytes: (*min_gram as u64..=*max_gram as u64)
-                    .sum::<u64>()
-                    .saturating_mul(LETTER_GROWTH),
-            },
+            }) => Self::of_grams(*min_gram, *max_gram),
+            Some(TokenizerCut::Grams { grams, .. }) => {
+                Self::of_grams(grams.min_gram, grams.max_gram)
+            }
             // Tokens of all others do not overlap.
-            _ => Growth {
-                terms: 1,
-                bytes: LETTER_GROWTH,
-            },
+            _ => Growth { terms: 1, bytes: 1 },
+        };
+        let filters = own.map_or(&[][..], |own| &own.filters).iter();
+        let all = filters.fold(cut, |so_far, filter| match filter {
+            TokenizerFilter::Grams(grams) => {
+                let own = Self::of_grams(grams.min_gram, grams.max_gram);
+                // The token itself may be kept beside its grams.
+                Growth {
+                    terms: so_far.terms.saturating_mul(own.terms.saturating_add(1)),
+                    bytes: so_far.bytes.saturating_mul(own.bytes.saturating_add(1)),
+                }
+            }
+            _ => so_far,
+        });
+        Growth {
+            terms: all.terms,
+            bytes: all.bytes.saturating_mul(LETTER_GROWTH),
+        }
+    }
+
+    /// Each character is in as many grams of a length as that length in characters.
+    fn of_grams(min_gram: usize, max_gram: usize) -> Growth {
+        Growth {
+            terms: (max_gram.saturating_sub(min_gram) as u64).saturating_add(1),
+            bytes: (min_gram as u64..=max_gram as u64).sum::<u64>(),
         }
     }
 }

@@ -230,6 +230,35 @@ fn dates_go_in_and_out_by_their_formats() {
 }
 
 #[test]
+fn digits_of_unix_times_are_those_of_the_document() {
+    let shown = |kind: &str, json: &str| {
+        let mapper = one_field(json!({
+            "name": "f", "type": kind, "input_formats": ["rfc3339", "unix_timestamp"],
+            "output_format": "unix_timestamp_nanos",
+        }));
+        let parsed = mapper.parse_doc(format!("{{\"f\": {json} }}").as_bytes());
+        mapper.doc_to_json(&parsed.unwrap().document)["f"].clone()
+    };
+    // The nearest double of the first two is the same.
+    for (json, expect) in [
+        ("1646861401.5241024", 1_646_861_401_524_102_400_i64),
+        ("1646861401.524102449", 1_646_861_401_524_102_449),
+        ("1.646861401524102449e9", 1_646_861_401_524_102_449),
+        ("\"1646861401.524102449\"", 1_646_861_401_524_102_449),
+        ("1646861401524.102449", 1_646_861_401_524_102_449),
+        ("1646861401", 1_646_861_401_000_000_000),
+    ] {
+        assert_eq!(shown("datetime", json), json!(expect), "{json}");
+        let list = format!("[ {json}, {json}]");
+        assert_eq!(
+            shown("array<datetime>", &list),
+            json!([expect, expect]),
+            "{json}"
+        );
+    }
+}
+
+#[test]
 fn arrays_need_an_array_type() {
     check(
         json!({ "type": "array<text>" }),

@@ -32,6 +32,8 @@ pub struct NamedColumn<'n> {
 pub(super) struct Views {
     raw: (FieldKind, Letters),
     lowercase: (FieldKind, Letters),
+    ascii_folding: (FieldKind, Letters),
+    folded: (FieldKind, Letters),
 }
 
 impl Default for Views {
@@ -39,6 +41,7 @@ impl Default for Views {
         let of = |tokenizer: &str| {
             let kind = FieldKind::Text(TextKind {
                 tokenizer: tokenizer.to_owned(),
+                search_tokenizer: None,
                 record: IndexRecordOption::Basic,
                 fieldnorms: false,
                 variants: Vec::new(),
@@ -50,6 +53,8 @@ impl Default for Views {
         Self {
             raw: of("raw"),
             lowercase: of("lowercase"),
+            ascii_folding: of("raw_ascii_folding"),
+            folded: of("raw_folded"),
         }
     }
 }
@@ -59,6 +64,8 @@ impl Views {
         match normalizer {
             Normalizer::Raw => &self.raw,
             Normalizer::Lowercase => &self.lowercase,
+            Normalizer::AsciiFolding => &self.ascii_folding,
+            Normalizer::Folded => &self.folded,
         }
     }
 }

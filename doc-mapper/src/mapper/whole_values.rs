@@ -199,7 +199,7 @@ impl DocMapper {
         let limit = field.ignore_above;
         let is_too_long = limit.is_some_and(|limit| tokenizers::is_too_long(&text, limit));
         (!is_too_long).then(|| match field.fast {
-            Some(Normalizer::Lowercase) => text.chars().flat_map(char::to_lowercase).collect(),
+            Some(normalizer) if normalizer != Normalizer::Raw => normalizer.letters().apply(&text),
             _ if field.indexed || field.scanned => field.letters.apply(&text),
             _ => text,
         })

@@ -6,7 +6,7 @@ use std::str::CharIndices;
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-use super::set_next;
+use super::letters::set_next;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {

@@ -3,12 +3,17 @@
 use regex::RegexBuilder;
 use tantivy::tokenizer::{
     AsciiFoldingFilter, LowerCaser, NgramTokenizer, RawTokenizer, RegexTokenizer, RemoveLongFilter,
-    SimpleTokenizer, TextAnalyzer, TextAnalyzerBuilder, TokenStream as _,
+    SimpleTokenizer, TextAnalyzer, TextAnalyzerBuilder, Token, TokenStream as _,
+    WhitespaceTokenizer,
 };
 
-use super::definition::{CustomTokenizer, TokenizerCut, TokenizerFilter};
+use super::definition::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
+use super::filters::{CharsTokenizer, Step};
 use super::gap::Apart;
+use super::letters::LetterTokenizer;
+use super::level::level_of;
 use super::source_code::SourceCodeTokenizer;
+use super::standard::StandardTokenizer;
 use super::{MAX_WHITESPACE_TOKEN_BYTES, remove_long};
 use crate::classes::check_classes;
 
@@ -51,6 +56,20 @@ pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Option<TextAnalyzer> {
         TokenizerCut::Regex { pattern } => {
             TextAnalyzer::builder(RegexTokenizer::new(pattern).ok()?).dynamic()
         }
+        TokenizerCut::Whitespace => TextAnalyzer::builder(WhitespaceTokenizer::default()).dynamic(),
+        TokenizerCut::Whole => TextAnalyzer::builder(RawTokenizer::default()).dynamic(),
+        TokenizerCut::Standard => TextAnalyzer::builder(StandardTokenizer::default()).dynamic(),
+        TokenizerCut::Letters => TextAnalyzer::builder(LetterTokenizer::default()).dynamic(),
+        TokenizerCut::Grams { grams, token_chars } => {
+            let runs = CharsTokenizer {
+                kinds: token_chars.clone(),
+                token: Token::default(),
+            };
+            let grams = TokenizerFilter::Grams(grams.clone());
+            TextAnalyzer::builder(runs)
+                .dynamic()
+                .filter_dynamic(Step(grams))
+        }
     };
     let filtered = filtered(cut, &tokenizer.filters);
     // Drops tokens that no dictionary can contain.
@@ -63,50 +82,91 @@ pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Option<TextAnalyzer> {
     )
 }
 
-fn filtered(cut: TextAnalyzerBuilder, filters: &[TokenizerFilter]) -> TextAnalyzerBuilder {
+pub(super) fn filtered(
+    cut: TextAnalyzerBuilder,
+    filters: &[TokenizerFilter],
+) -> TextAnalyzerBuilder {
     filters.iter().fold(cut, |cut, filter| match filter {
         TokenizerFilter::RemoveLong => cut.filter_dynamic(remove_long()),
         TokenizerFilter::LowerCaser => cut.filter_dynamic(LowerCaser),
         TokenizerFilter::AsciiFolding => cut.filter_dynamic(AsciiFoldingFilter),
+        other => cut.filter_dynamic(Step(other.clone())),
     })
 }
 
 /// Effect of a tokenizer on the letters of its tokens. It also applies to patterns, prefixes and
 /// bounds of ranges, which are not split.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Letters(Vec<TokenizerFilter>);
+pub struct Letters {
+    filters: Vec<TokenizerFilter>,
+    /// True if values are levels of logs.
+    are_levels: bool,
+}
+
+impl Normalizer {
+    /// Returns its effect on letters.
+    pub fn letters(self) -> Letters {
+        Letters::of_filters(self.filters())
+    }
+}
 
 impl Letters {
     /// Creates the effect of these filters.
     pub(super) fn of_filters(filters: &[TokenizerFilter]) -> Letters {
-        let filters = filters.iter().copied();
-        Letters(
-            filters
-                .filter(|filter| *filter != TokenizerFilter::RemoveLong)
-                .collect(),
-        )
+        let changes_letters = |filter: &&TokenizerFilter| {
+            matches!(
+                filter,
+                TokenizerFilter::LowerCaser | TokenizerFilter::AsciiFolding
+            )
+        };
+        Letters {
+            filters: filters.iter().filter(changes_letters).cloned().collect(),
+            are_levels: false,
+        }
+    }
+
+    /// Creates the effect of the tokenizer of levels.
+    pub(super) fn levels() -> Letters {
+        Letters {
+            are_levels: true,
+            ..Letters::lowercase()
+        }
     }
 
     /// Creates the effect of a lowercasing built-in tokenizer.
     pub(super) fn lowercase() -> Letters {
-        Letters(vec![TokenizerFilter::LowerCaser])
+        Letters::of_filters(&[TokenizerFilter::LowerCaser])
     }
 
     /// Returns whether capitals become lowercase.
     pub fn lowercases(&self) -> bool {
-        self.0.contains(&TokenizerFilter::LowerCaser)
+        self.filters.contains(&TokenizerFilter::LowerCaser)
     }
 
     /// Converts a text to the letters of terms, character by character as in tantivy.
     /// `str::to_lowercase` would treat a final sigma differently.
     pub fn apply(&self, text: &str) -> String {
-        self.0
+        // A single character is one of a pattern.
+        if self.are_levels
+            && text.len() > 1
+            && let Some(level) = level_of(text)
+        {
+            return level.to_lowercase();
+        }
+        self.filters
             .iter()
             .fold(text.to_owned(), |text, filter| match filter {
-                TokenizerFilter::RemoveLong => text,
                 TokenizerFilter::LowerCaser => text.chars().flat_map(char::to_lowercase).collect(),
                 TokenizerFilter::AsciiFolding => folded(&text),
+                _ => text,
             })
+    }
+}
+
+impl CustomTokenizer {
+    /// Creates the tokenizer; `None` for an invalid one, which reading a config never accepts.
+    pub fn analyzer(&self) -> Option<TextAnalyzer> {
+        analyzer(self)
     }
 }
 

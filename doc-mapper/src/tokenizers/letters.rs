@@ -2,11 +2,12 @@
 //! `stop` analyzers.
 
 use std::iter::Peekable;
+use std::ops::Range;
 use std::str::CharIndices;
 
 use tantivy::tokenizer::{Token, TokenFilter, TokenStream, Tokenizer};
 
-use super::set_next;
+use super::definition::STOP_WORDS;
 
 #[derive(Clone, Default)]
 pub(super) struct LetterTokenizer(Token);
@@ -51,13 +52,6 @@ impl TokenStream for Letters<'_> {
         self.token
     }
 }
-
-/// Words that Lucene leaves out of English text, sorted.
-const STOP_WORDS: [&str; 33] = [
-    "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
-    "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
-    "they", "this", "to", "was", "will", "with",
-];
 
 /// Filter that drops frequent English words, which must be lowercase. The others keep their positions.
 #[derive(Clone, Copy)]
@@ -104,6 +98,14 @@ impl<T: TokenStream> TokenStream for StoppedTokens<T> {
     fn token_mut(&mut self) -> &mut Token {
         self.0.token_mut()
     }
+}
+
+/// Replaces a token by the next one: the bytes of this range of `text`.
+pub(in crate::tokenizers) fn set_next(token: &mut Token, text: &str, range: Range<usize>) {
+    token.position = token.position.wrapping_add(1);
+    (token.offset_from, token.offset_to) = (range.start, range.end);
+    token.text.clear();
+    token.text.push_str(text.get(range).unwrap_or_default());
 }
 
 #[cfg(test)]

@@ -1,5 +1,12 @@
-//! The array `features` of GeoJSON's `{"type": "FeatureCollection", …, "features": [ … ], …}`, which may stand anywhere
-//! among the members (`https://www.rfc-editor.org/rfc/rfc7946#section-3.3`). Brackets outside strings are counted.
+//! The list of records in an object that stands around it: `features` of GeoJSON's `{"type": "FeatureCollection", …,
+//! "features": [ … ], …}` (`https://www.rfc-editor.org/rfc/rfc7946#section-3.3`), `hits.hits` of Elasticsearch's answers,
+//! and `data`, `items`, `value` and their kin in the answers of other programs. It may stand anywhere among the members.
+//! Brackets outside strings are counted.
+
+use serde::de::IgnoredAny;
+
+/// Maximum number of bytes before a list that goes on beyond the sample.
+const MAX_AROUND: usize = 4096;
 
 /// Meaning of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,19 +25,42 @@ pub(super) struct Members {
     in_string: bool,
     is_escaped: bool,
     /// The beginning of the last string, and its length.
-    word: [u8; NAME.len()],
+    word: [u8; MAX_NAME],
     len: usize,
     /// True if the array's name and a colon were last.
     is_named: bool,
+    /// Name of the list in the member around this place.
+    inner: Option<&'static [u8]>,
 }
 
-const NAME: [u8; 8] = *b"features";
+const MAX_NAME: usize = 9;
+/// Members with a list in them: of Elasticsearch's answers, of HTTP archives, and of Solr's answers.
+const AROUND: [(&[u8], &[u8]); 3] = [
+    (b"hits", b"hits"),
+    (b"log", b"entries"),
+    (b"response", b"docs"),
+];
+/// Names of lists in an object around them.
+const NAMES: [&[u8]; 12] = [
+    b"features",
+    b"value",
+    b"items",
+    b"data",
+    b"results",
+    b"result",
+    b"events",
+    b"logEvents",
+    b"entries",
+    b"logs",
+    b"messages",
+    b"rows",
+];
 
 impl Members {
-    /// Returns a place behind the array.
-    pub(super) fn after_array() -> Members {
+    /// Returns the place behind the array that was opened here.
+    pub(super) fn after_array(self) -> Members {
         Members {
-            depth: 1,
+            depth: self.depth,
             ..Members::default()
         }
     }
@@ -47,7 +77,16 @@ impl Members {
         match byte {
             b'"' => (self.in_string, self.len, self.is_named) = (true, 0, false),
             b':' => {
-                self.is_named = self.depth == 1 && self.len == NAME.len() && self.word == NAME;
+                let word = self.word.get(..self.len).unwrap_or_default();
+                self.is_named = match self.depth {
+                    1 => NAMES.contains(&word),
+                    2 => self.inner == Some(word),
+                    _ => false,
+                };
+                if self.depth == 1 {
+                    let found = AROUND.iter().find(|(around, _)| *around == word);
+                    self.inner = found.map(|(_, list)| *list);
+                }
             }
             b'[' if self.is_named => return Found::Array,
             b'{' | b'[' => {
@@ -74,7 +113,7 @@ impl Members {
         match byte {
             b'\\' => {
                 self.is_escaped = true;
-                self.len = NAME.len() + 1;
+                self.len = MAX_NAME + 1;
             }
             b'"' => self.in_string = false,
             byte => {
@@ -87,13 +126,46 @@ impl Members {
     }
 }
 
-/// Returns whether a text begins with a collection, up to the beginning of its array.
+/// Returns whether a text, which begins with an object, has a list of records in it: one that is marked as such, or most
+/// of the only object.
 pub(crate) fn is_collection(text: &[u8]) -> bool {
-    if memchr::memmem::find(text, b"\"FeatureCollection\"").is_none() {
-        return false;
-    }
     let mut members = Members::default();
     let found = text.iter().map(|byte| members.step(*byte));
-    let mut found = found.skip_while(|found| *found == Found::Nothing);
-    found.next() == Some(Found::Array)
+    let Some(place) = found
+        .take_while(|found| *found != Found::End)
+        .position(|found| found == Found::Array)
+    else {
+        return false;
+    };
+    let (around, list) = text.split_at_checked(place).unwrap_or((text, &[]));
+    if memchr::memmem::find(text, b"\"FeatureCollection\"").is_some() {
+        return true;
+    }
+    let first = list.get(1..).unwrap_or_default().trim_ascii_start();
+    if first.first() != Some(&b'{') {
+        return false;
+    }
+    let is_of_hits = around.trim_ascii_end().ends_with(b":")
+        && memchr::memmem::find(first.get(..200).unwrap_or(first), b"\"_index\"").is_some();
+    let mut objects = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    let is_valid = match objects.next() {
+        Some(Ok(_)) => true,
+        // It goes on beyond the sample.
+        Some(Err(error)) if error.is_eof() => return is_of_hits || around.len() < MAX_AROUND,
+        _ => false,
+    };
+    let (object, after) = text
+        .split_at_checked(objects.byte_offset())
+        .unwrap_or((text, &[]));
+    let mut elements = serde_json::Deserializer::from_slice(list).into_iter::<Vec<IgnoredAny>>();
+    let num_elements = match elements.next() {
+        Some(Ok(elements)) => elements.len(),
+        _ => 0,
+    };
+    let list_len = elements.byte_offset();
+    is_valid
+        && (is_of_hits
+            || (after.trim_ascii().is_empty()
+                && num_elements > 1
+                && list_len * 5 >= object.len() * 4))
 }

@@ -1,5 +1,6 @@
 //! Detection of the ends of records. A cutter gets the stream piece by piece and stores none of its bytes.
 
+mod counted;
 mod features;
 mod quoted;
 #[cfg(test)]
@@ -8,6 +9,8 @@ mod values;
 
 use crate::recognition::dialect::Dialect;
 use crate::recognition::format::Format;
+use counted::Counted;
+pub(crate) use counted::is_counted;
 pub(crate) use features::is_collection;
 use quoted::Quoted;
 use values::{Shape, Values};
@@ -31,19 +34,20 @@ pub struct Cutter(Kind);
 #[derive(Clone, Debug)]
 enum Kind {
     Lines,
+    Counted(Counted),
     Quoted(Quoted),
     Values(Values),
 }
 
 impl Cutter {
     /// Creates the cutter of a format. `dialect` is that of tables, or their delimiter: their records have line breaks
-    /// in quotes.
+    /// in quotes; and of syslog, whose records may stand behind their lengths.
     #[must_use]
     pub fn new(format: Format, dialect: impl Into<Dialect>) -> Cutter {
+        let dialect = dialect.into();
         Cutter(match format {
-            Format::Csv | Format::Tsv | Format::PostgresCsv => {
-                Kind::Quoted(Quoted::new(dialect.into()))
-            }
+            Format::Syslog if dialect.counts_octets => Kind::Counted(Counted::default()),
+            Format::Csv | Format::Tsv | Format::PostgresCsv => Kind::Quoted(Quoted::new(dialect)),
             Format::Json => Kind::Values(Values::new(Shape::Bare)),
             Format::JsonArray => Kind::Values(Values::new(Shape::Array)),
             Format::CloudTrail => Kind::Values(Values::new(Shape::Within(&["Records", "records"]))),
@@ -69,6 +73,7 @@ impl Cutter {
                 Some(at) => Cut::End(at + 1),
                 None => Cut::More,
             },
+            Kind::Counted(counted) => counted.cut(bytes),
             Kind::Quoted(quoted) => quoted.cut(bytes),
             Kind::Values(values) => values.cut(bytes),
         }
@@ -85,6 +90,7 @@ impl Cutter {
     pub fn begin_again(&mut self) {
         match &mut self.0 {
             Kind::Lines => {}
+            Kind::Counted(counted) => counted.begin_again(),
             Kind::Quoted(quoted) => quoted.begin_again(),
             Kind::Values(values) => values.begin_again(),
         }

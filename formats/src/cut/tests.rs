@@ -87,6 +87,15 @@ fn features_of_a_collection_are_records_wherever_they_stand() {
          {\"a\": [1]},\n{\"b\": {\"features\": []}}\n], \"metadata\": {\"features\": [3], \"x\": \"]}\"}}\n",
         &["{\"a\": [1]}", "{\"b\": {\"features\": []}}"],
     );
+    json(
+        "{\"took\":3,\"hits\":{\"total\":{\"hits\":2},\"hits\":[{\"_id\":\"1\"},{\"_id\":\"2\"}],\"x\":1},\"aggs\":{\"hits\":[3]}}\n\
+         {\"data\":[{\"hits\":{\"hits\":[4]}}]}",
+        &[
+            "{\"_id\":\"1\"}",
+            "{\"_id\":\"2\"}",
+            "{\"hits\":{\"hits\":[4]}}",
+        ],
+    );
     // Two collections, and an object that is none.
     json(
         "{\"features\":[{\"a\":1}]}\n{\"b\":\"x\"}{\"features\":[2]}",
@@ -105,4 +114,49 @@ fn a_collection_is_recognised() {
         Format::Ndjson
     );
     assert_eq!(of(&collection.replace("Collection", "")), Format::Ndjson);
+}
+
+#[test]
+fn lists_in_an_answer_are_recognised_if_they_are_most_of_it() {
+    let of = |text: &str| crate::recognise(text.as_bytes(), true).format;
+    let element = r#"{"id":"ch_1","created":1684749512,"amount":100}"#;
+    let elements = [element; 6].join(",");
+    for name in ["data", "value", "items", "logEvents", "results"] {
+        let answer = format!("{{\"object\":\"list\",\"{name}\":[{elements}],\"more\":false}}");
+        assert_eq!(of(&answer), Format::JsonArray, "{name}");
+        assert_eq!(
+            of(&answer.replace(':', ": ").replace(',', ",\n ")),
+            Format::JsonArray,
+            "{name}"
+        );
+        // Lines of which each is a record.
+        assert_eq!(
+            of(&format!("{answer}\n{answer}\n")),
+            Format::Ndjson,
+            "{name}"
+        );
+        // One element, another name, and a small part.
+        let one = format!("{{\"{name}\":[{element}]}}");
+        assert_eq!(of(&one), Format::Ndjson, "{name}");
+        assert_eq!(of(&answer.replace(name, "lines")), Format::Ndjson, "{name}");
+        let long = answer.replace("false", &format!("\"{}\"", "x".repeat(200)));
+        assert_eq!(of(&long), Format::Ndjson, "{name}");
+    }
+    for (around, list) in [("log", "entries"), ("response", "docs")] {
+        let answer = format!("{{\"v\":1,\"{around}\":{{\"n\":6,\"{list}\":[{elements}]}}}}");
+        assert_eq!(of(&answer), Format::JsonArray, "{around}");
+        assert_eq!(
+            of(&answer.replace(around, "other")),
+            Format::Ndjson,
+            "{around}"
+        );
+    }
+    let hits = r#"{"took":1,"hits":{"total":1,"hits":[{"_index":"a","_id":"1","_source":{"message":"x"}}]}}"#;
+    assert_eq!(of(hits), Format::JsonArray);
+    assert_eq!(of(&format!("{hits}\n{hits}\n")), Format::JsonArray);
+    let many = format!("{{\"data\":[{}", vec![element; 2_000].join(","));
+    assert_eq!(
+        crate::recognise(many.as_bytes(), false).format,
+        Format::JsonArray
+    );
 }

@@ -12,7 +12,7 @@ use super::features::{Found, Members};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     Bare,
-    /// `[ … ]`, and GeoJSON's features.
+    /// `[ … ]`, and the lists of records in an object.
     Array,
     /// `{"name": [ … ]}`, with one of these names.
     Within(&'static [&'static str]),
@@ -28,7 +28,7 @@ enum State {
     AfterArray,
     /// In a possible `{"name": [`.
     Opening { name: usize, place: usize },
-    /// In an object that may have an array of features.
+    /// In an object that may have a list of records.
     Seeking(Members),
     /// Behind that array.
     AfterFeatures(Members),
@@ -52,8 +52,8 @@ struct Inside {
 pub(super) struct Values {
     shape: Shape,
     state: State,
-    /// True within an array of features.
-    has_features: bool,
+    /// Within a list of records: the object around it.
+    around: Option<Members>,
 }
 
 fn is_white(byte: u8) -> bool {
@@ -66,7 +66,7 @@ impl Values {
         Values {
             shape,
             state: State::Outside,
-            has_features: false,
+            around: None,
         }
     }
 
@@ -97,14 +97,13 @@ impl Values {
             let rest = bytes.get(place..).unwrap_or_default();
             let next = match (self.state, byte) {
                 _ if is_white(byte) => continue,
-                (State::Between, b']') if self.has_features => {
-                    self.has_features = false;
-                    self.state = State::AfterFeatures(Members::after_array());
-                    return Cut::Drop(place + 1);
-                }
-                (State::Between, b']') => match self.shape {
-                    Shape::Within(_) => State::AfterArray,
-                    Shape::Bare | Shape::Array => State::Outside,
+                (State::Between, b']') => match (self.around.take(), self.shape) {
+                    (Some(around), _) => {
+                        self.state = State::AfterFeatures(around.after_array());
+                        return Cut::Drop(place + 1);
+                    }
+                    (None, Shape::Within(_)) => State::AfterArray,
+                    (None, Shape::Bare | Shape::Array) => State::Outside,
                 },
                 (State::AfterArray, b'}') => State::Outside,
                 (State::Outside | State::Between, b',') => continue,
@@ -150,13 +149,13 @@ impl Values {
         self.in_junk(in_array, bytes)
     }
 
-    /// Looks for an array of features. An object without one is an ordinary value.
+    /// Looks for a list of records. An object without one is an ordinary value.
     fn seek(&mut self, mut members: Members, bytes: &[u8]) -> Cut {
         for (place, byte) in bytes.iter().enumerate() {
             match members.step(*byte) {
                 Found::Nothing => {}
                 Found::Array => {
-                    (self.state, self.has_features) = (State::Between, true);
+                    (self.state, self.around) = (State::Between, Some(members));
                     return Cut::Drop(place + 1);
                 }
                 Found::End => return self.end(false, place + 1),
@@ -166,7 +165,7 @@ impl Values {
         Cut::More
     }
 
-    /// Passes the members behind an array of features.
+    /// Passes the members behind a list of records.
     fn after_features(&mut self, mut members: Members, bytes: &[u8]) -> Cut {
         let end = bytes
             .iter()

@@ -2,6 +2,7 @@
 
 mod container;
 mod hints;
+mod objects;
 mod source;
 
 pub(crate) use hints::Column;

@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use super::container::Container;
 use super::hints::{Column, Hints, named};
+use super::objects::Objects;
 use crate::cut::without_nuls;
 use crate::failure::{Failure, Sink};
 use crate::json::{Members, Object};
 use crate::log_line::{self, LineLayout};
+use crate::parse::tables::csv::Table;
+use crate::parse::tables::rows::Rows;
 use crate::parse::{self, tables::zeek};
 use crate::recognition::dialect::{Dialect, named_delimiter};
 use crate::recognition::format::Format;
-use crate::recognition::recognise::{Recognised, recognise, sample_lines};
+use crate::recognition::recognise::{Recognised, recognise, records, sample_lines};
 
 /// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +35,10 @@ pub struct Layout {
     /// Zeek's description of its values.
     zeek: Option<Arc<zeek::Header>>,
     learned: Learned,
+    /// Kind of its records, if they are JSON.
+    objects: Objects,
+    /// What the rows of a table tell.
+    rows: Arc<Rows>,
     /// True if the W3C's names and values are separated by commas.
     is_table: bool,
     /// The day that the W3C's last line `#Date:` names.
@@ -58,7 +65,16 @@ impl Layout {
         let mut layout = Layout::new(recognised.format, recognised.dialect, hints);
         let lines = match recognised.format {
             Format::Log | Format::Container => sample_lines(beginning, is_whole),
-            _ => return layout,
+            Format::Csv | Format::Tsv => {
+                layout.learn_rows(beginning, is_whole);
+                return layout;
+            }
+            format => {
+                if format.is_json() {
+                    layout.objects = Objects::of(beginning);
+                }
+                return layout;
+            }
         };
         layout.learned = match recognised.format {
             Format::Container => {
@@ -73,6 +89,22 @@ impl Layout {
             }
         };
         layout
+    }
+
+    /// Learns from the first rows of a table.
+    fn learn_rows(&mut self, beginning: &[u8], is_whole: bool) {
+        let records = records(beginning, is_whole, self.dialect);
+        let mut table = self.clone();
+        let mut rows: Vec<&[u8]> = Vec::with_capacity(records.len());
+        for record in records {
+            let names_values =
+                table.may_be_directive(record) && table.take_directive(record) == Directive::Taken;
+            if !names_values {
+                rows.push(record);
+            }
+        }
+        let names: Vec<String> = table.columns.iter().map(|own| own.name.clone()).collect();
+        self.rows = Arc::new(Rows::learn(&rows, &names, self.dialect));
     }
 
     /// Returns the layout of a source of which nothing was read yet.
@@ -90,6 +122,8 @@ impl Layout {
             hints,
             zeek: None,
             learned: Learned::Nothing,
+            objects: Objects::Documents,
+            rows: Arc::default(),
             is_table: false,
             day: None,
         }
@@ -189,6 +223,7 @@ impl Layout {
                     return Directive::Taken;
                 }
             },
+            Format::Syslog if parse::syslog::is_remark(record) => return Directive::Taken,
             _ => return Directive::Record,
         };
         if names.is_empty() {
@@ -215,10 +250,14 @@ impl Layout {
                 return None;
             }
         }
-        Some(match has_names {
-            true => Vec::new(),
-            false => parse::tables::csv::names(record, dialect),
-        })
+        if has_names {
+            return Some(Vec::new());
+        }
+        let names = parse::tables::csv::all_names(record, dialect);
+        match dialect.num_names_behind_others {
+            Some(num_names) if usize::from(num_names) != names.len() => None,
+            _ => Some(names),
+        }
     }
 
     /// Returns whether [`Layout::take_directive`] may apply to a record.
@@ -232,6 +271,7 @@ impl Layout {
                 self.columns.is_empty() || (self.dialect.has_comments && record.starts_with(b"#"))
             }
             Format::W3c | Format::Zeek => record.starts_with(b"#"),
+            Format::Syslog => parse::syslog::is_remark(record),
             _ => false,
         }
     }
@@ -241,9 +281,13 @@ impl Layout {
     #[inline]
     pub fn parse(&self, record: &[u8], scratch: &mut Vec<u8>, sink: &mut Sink<'_>) {
         let record = without_nuls(record);
-        match self.format.is_json() {
-            true => sink(Ok(record)),
-            false => self.parse_other(record, scratch, sink),
+        if !self.format.is_json() {
+            return self.parse_other(record, scratch, sink);
+        }
+        scratch.clear();
+        match self.objects != Objects::Documents && self.objects.write(record, scratch) {
+            true => sink(Ok(scratch.as_slice())),
+            false => sink(Ok(record)),
         }
     }
 
@@ -272,15 +316,23 @@ impl Layout {
         sink(parsed.map(|()| scratch.as_slice()));
     }
 
+    fn table(&self) -> Table<'_> {
+        Table {
+            columns: &self.columns,
+            rows: &self.rows,
+            reference: self.hints.reference(),
+        }
+    }
+
     fn parse_text(&self, text: &str, out: &mut Vec<u8>) -> Result<(), Failure> {
         match self.format {
             Format::Csv | Format::Tsv => {
-                parse::tables::csv::parse(text, &self.columns, self.dialect, out)
+                parse::tables::csv::parse(text, self.table(), self.dialect, out)
             }
             Format::AccessLog => parse::access_log::parse(text, out),
             Format::Alb => parse::alb::parse(text, out),
             Format::W3c if self.is_table => {
-                parse::tables::csv::parse(text, &self.columns, self.dialect, out)
+                parse::tables::csv::parse(text, self.table(), self.dialect, out)
             }
             Format::W3c => parse::tables::w3c::parse(text, &self.columns, self.day.as_deref(), out),
             Format::CloudFrontJson => parse::tables::w3c::parse_json(text, &self.hints, out),

@@ -6,9 +6,8 @@ use std::ops::Range;
 use super::element::{after_space, element};
 use super::known::{Known, lambda};
 use super::parse::{ESCAPE, without_colours};
-use super::step::{Field, Found, Step, take};
-use super::time::{Reading, TimeForm, read};
-use super::votes::unknown;
+use super::step::{Field, Found, Shape, Step, take, unknown};
+use super::time::{Reading, TimeForm, read, with_fraction};
 use crate::layout::Hints;
 
 /// How the lines of a source are read.
@@ -187,11 +186,21 @@ impl Variant {
             _ => after_time(record, end),
         };
         let is_invocation = lambda::is_invocation(record, place);
+        let rest = record.get(place..).unwrap_or_default();
+        let line_end = memchr::memchr(b'\n', rest).map(|len| place + len);
         for step in self.after.iter().filter(|_| !is_invocation) {
+            // A head ends with its line, but for a level.
+            if line_end.is_some_and(|end| place > end) && step.shape != Shape::Level {
+                break;
+            }
             if let Some(next) = take(*step, record, place, &mut found) {
                 place = next;
             }
         }
+        let reading = match self.form {
+            TimeForm::Epoch => with_fraction(reading, record.get(end..place).unwrap_or_default()),
+            _ => reading,
+        };
         Some(Head {
             reading,
             time,

@@ -55,43 +55,10 @@ pub(super) fn sureness(word: &[u8]) -> Option<Sureness> {
 
 /// A level as documents have it: in capitals, and one word for what is written in several ways.
 pub(super) fn normal(word: &str) -> Cow<'static, str> {
-    let mut lower = [0_u8; LONGEST];
-    if let Some(lower) = lower.get_mut(..word.len()) {
-        for (to, from) in lower.iter_mut().zip(word.bytes()) {
-            *to = from.to_ascii_lowercase();
-        }
-        let known = match &*lower {
-            b"trace" | b"trc" | b"trce" | b"trac" | b"verbose" | b"vrb" | b"finest" => "TRACE",
-            b"debug" | b"debu" | b"ddebug" | b"subdebug" | b"dbg" | b"dbug" | b"fine"
-            | b"finer" | b"config" | b"debug1" | b"debug2" | b"debug3" | b"debug4" | b"debug5" => {
-                "DEBUG"
-            }
-            b"info"
-            | b"inf"
-            | b"information"
-            | b"informational"
-            | b"infos"
-            | b"informacion"
-            | b"informaci\xc3\xb3n"
-            | b"informaci\xc3\x93n"
-            | b"informazioni" => "INFO",
-            b"notice" | b"noti" | b"note" | b"default" => "NOTICE",
-            b"warn" | b"warning" | b"wrn" | b"warnung" | b"avertissement" | b"advertencia"
-            | b"aviso" | b"avviso" => "WARN",
-            b"error" | b"erro" | b"err" | b"fail" | b"severe" | b"exception" | b"parse error"
-            | b"fehler" | b"schwerwiegend" | b"erreur" | b"grave" | b"errore" => "ERROR",
-            b"critical" | b"crit" | b"fault" | b"kritisch" => "CRITICAL",
-            b"alert" => "ALERT",
-            b"emergency" | b"emerg" => "EMERGENCY",
-            b"panic" | b"pani" | b"pnc" | b"dpanic" => "PANIC",
-            b"fatal" | b"fata" | b"ftl" | b"fatal error" => "FATAL",
-            _ => "",
-        };
-        if !known.is_empty() {
-            return Cow::Borrowed(known);
-        }
+    match canter_names::normal_level(word) {
+        Some(known) => Cow::Borrowed(known),
+        None => Cow::Owned(word.to_uppercase()),
     }
-    Cow::Owned(word.to_uppercase())
 }
 
 /// Whether a word, such as what stands for a host, is a level.
@@ -303,6 +270,11 @@ pub(super) const OF_SYSLOG: [&str; 8] = [
     "INFO",
     "DEBUG",
 ];
+
+/// Returns the level of a severity of syslog's.
+pub(crate) fn of_syslog(severity: usize) -> Option<&'static str> {
+    OF_SYSLOG.get(severity).copied()
+}
 
 /// Returns the severity in the code of a message of Cisco's, `%FACILITY-SEVERITY-MNEMONIC:`
 /// (`https://www.cisco.com/c/en/us/td/docs/ios/system/messages/guide/consol_smg.html`).

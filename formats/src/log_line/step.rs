@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::element::{
-    Element, element, is_letter, is_level, is_mark, is_number, is_source, is_word, level_and_id,
-    logcat_parts, named_level, quoted, thread_and_name, topic_level,
+    Class, Element, class, element, is_letter, is_level, is_mark, is_number, is_source, is_word,
+    level_and_id, logcat_parts, named_level, quoted, thread_and_name, topic_level,
 };
 use super::level;
 
@@ -122,6 +122,27 @@ impl Found {
         let (start, end) = (*self.places.get(field as usize)?)?;
         Some(start..end)
     }
+}
+
+/// Parts of which nothing is known.
+pub(super) fn unknown(num: usize) -> Vec<Step> {
+    let step = Step {
+        shape: Shape::Any,
+        meaning: Meaning::Nothing,
+    };
+    vec![step; num]
+}
+
+/// Returns whether a level stands at a place.
+pub(super) fn is_level_at(text: &[u8], place: usize) -> bool {
+    element(text, place).is_some_and(|found| class(text, &found) == Some(Class::Level))
+}
+
+/// Returns the place behind the elements that steps take.
+pub(super) fn end_of(steps: &[Step], text: &[u8], place: usize) -> usize {
+    steps.iter().fold(place, |place, step| {
+        take(*step, text, place, &mut Found::default()).unwrap_or(place)
+    })
 }
 
 /// Takes an element if it is of the step's shape. Notes what it says, and gives back where the next one begins.

@@ -10,7 +10,9 @@ use super::element::{
 };
 use super::known::lambda;
 use super::naming::{self, Values};
-use super::step::{Found, Meaning, Shape, Step, is_level_tag, php_level, take, verbosity};
+use super::step::{
+    Found, Meaning, Shape, Step, end_of, is_level_at, is_level_tag, php_level, take, verbosity,
+};
 
 /// More parts have no head.
 const MAX_STEPS: usize = 12;
@@ -62,20 +64,72 @@ pub(super) fn steps(records: &[(&[u8], usize)], has_level: bool) -> Vec<Step> {
         .iter()
         .map(|part| (part.shape, part.class, &part.values))
         .collect();
-    let num_kept = num_kept(&voted, &naming::meanings(&named));
-    // Once more: what is of messages names nothing.
-    let meanings = naming::meanings(named.get(..num_kept).unwrap_or_default());
-    let parts = voted.iter().zip(meanings).take(num_kept);
-    let mut steps: Vec<Step> = parts
-        .map(|(part, meaning)| Step {
-            shape: part.shape,
-            meaning,
-        })
-        .collect();
-    while !steps.is_empty() && take_all(&steps, records) {
-        steps.pop();
+    let mut num_kept = num_kept(&voted, &naming::meanings(&named));
+    loop {
+        // Once more: what is of messages names nothing.
+        let meanings = naming::meanings(named.get(..num_kept).unwrap_or_default());
+        let parts = voted.iter().zip(meanings).take(num_kept);
+        let steps: Vec<Step> = parts
+            .map(|(part, meaning)| Step {
+                shape: part.shape,
+                meaning,
+            })
+            .collect();
+        if steps.is_empty() {
+            return steps;
+        }
+        let num_fewer = match take_most(&steps, records) {
+            true => num_before_words(&steps).or_else(|| first_told(&steps, records.len())),
+            false => None,
+        };
+        num_kept = match num_fewer {
+            Some(num_fewer) => num_fewer,
+            None if take_all(&steps, records) => num_without_last(&steps),
+            None => return steps,
+        };
     }
-    steps
+}
+
+/// Returns the number of steps without the last one and the words before it, which nothing follows then.
+fn num_without_last(steps: &[Step]) -> usize {
+    let (_, before) = steps.split_last().unzip();
+    let before: &[Step] = before.unwrap_or_default();
+    let words = before.iter().rev().take_while(|step| is_bare_word(step));
+    before.len() - words.count()
+}
+
+fn is_bare_word(step: &Step) -> bool {
+    step.shape == Shape::Word && step.meaning == Meaning::Nothing
+}
+
+/// Returns the number of steps before the words that the last step stands behind: `… server [-] served 7 status: 200`.
+fn num_before_words(steps: &[Step]) -> Option<usize> {
+    let (last, before) = steps.split_last()?;
+    let words = before.iter().rev().take_while(|step| is_bare_word(step));
+    let num_words = words.count();
+    let has_level = before.iter().any(|step| step.shape == Shape::Level);
+    let is_near = match last.shape {
+        Shape::Tag | Shape::Number | Shape::Word | Shape::Mark => true,
+        shape => shape == Shape::Level && has_level,
+    };
+    (is_near && num_words > 0).then_some(before.len() - num_words)
+}
+
+/// Returns the place of the first step over words that nothing is known of. Messages of few records may all be short.
+fn first_told(steps: &[Step], num_records: usize) -> Option<usize> {
+    let is_word = |step: &Step| matches!(step.shape, Shape::Word | Shape::Number);
+    let is_told = |step: &Step| step.meaning == Meaning::Nothing && is_word(step);
+    steps.iter().position(is_told).filter(|_| num_records >= 8)
+}
+
+/// Returns whether steps leave no more than a word or an object of most records: what they take is what is told.
+fn take_most(steps: &[Step], records: &[(&[u8], usize)]) -> bool {
+    let is_most = |(text, place): &&(&[u8], usize)| {
+        let rest = text.get(end_of(steps, text, *place)..).unwrap_or_default();
+        let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        line.starts_with(b"{") || !line.trim_ascii().contains(&b' ')
+    };
+    records.iter().filter(is_most).count() * 10 > records.len() * 4
 }
 
 /// The steps behind Samba's debug level, if it is what follows the time in its bracket.
@@ -98,13 +152,7 @@ fn behind_verbosity(records: &[(&[u8], usize)]) -> Option<Vec<Step>> {
 
 /// Whether steps leave nothing of most records, so that they are no head.
 fn take_all(steps: &[Step], records: &[(&[u8], usize)]) -> bool {
-    let is_all = |(text, place): &&(&[u8], usize)| {
-        let mut place = *place;
-        for step in steps {
-            place = take(*step, text, place, &mut Found::default()).unwrap_or(place);
-        }
-        place >= text.len()
-    };
+    let is_all = |(text, place): &&(&[u8], usize)| end_of(steps, text, *place) >= text.len();
     records.iter().filter(is_all).count() * 2 > records.len()
 }
 
@@ -161,7 +209,12 @@ fn vote(records: &[(&[u8], usize)], voted: &[Voted], has_level: bool) -> Option<
     let mut counts: BTreeMap<Class, usize> = BTreeMap::new();
     let (mut elements, mut num, mut num_php) = (Vec::new(), 0, 0);
     for (text, place) in records {
-        if *place >= text.len() || lambda::is_invocation(text, *place) {
+        // A head ends with its line, but for a level.
+        let is_behind = memchr::memchr(b'\n', text).is_some_and(|end| end < *place);
+        if *place >= text.len()
+            || (is_behind && !is_level_at(text, *place))
+            || lambda::is_invocation(text, *place)
+        {
             continue;
         }
         num += 1;
@@ -443,13 +496,4 @@ pub(super) fn before(records: &[&[u8]], num_before: usize) -> Vec<Step> {
             },
         })
         .collect()
-}
-
-/// Parts of which nothing is known.
-pub(super) fn unknown(num: usize) -> Vec<Step> {
-    let step = Step {
-        shape: Shape::Any,
-        meaning: Meaning::Nothing,
-    };
-    vec![step; num]
 }

@@ -5,7 +5,8 @@
 //! <34>1 2003-10-11T22:14:15.003Z mymachine.example.com su - ID47 [a@1 k="v"] 'su root' failed
 //! <34>Oct 11 22:14:15 mymachine su[230]: 'su root' failed
 //! ```
-//! `https://www.rfc-editor.org/rfc/rfc5424`, `https://www.rfc-editor.org/rfc/rfc3164`
+//! `https://www.rfc-editor.org/rfc/rfc5424`, `https://www.rfc-editor.org/rfc/rfc3164`; in a stream, each may stand behind
+//! its length: `https://www.rfc-editor.org/rfc/rfc6587#section-3.4.1`
 
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -31,10 +32,15 @@ pub(crate) fn is_line(line: &str) -> bool {
     parse(line, &Reference::default(), &mut Vec::new()).is_ok()
 }
 
+/// Returns whether a line is one of `journalctl` between others: `-- Boot 4f1c… --`, `-- Logs begin at … --`.
+pub(crate) fn is_remark(line: &[u8]) -> bool {
+    line.starts_with(b"-- ") && line.trim_ascii_end().ends_with(b" --")
+}
+
 /// Returns whether a line is recognisably syslog: it has a priority, or a host and a tag after its time. A time
 /// followed by anything else is common to all programs.
 pub(crate) fn has_tag(line: &str) -> bool {
-    if line.starts_with('<') {
+    if without_length(line).starts_with('<') {
         return true;
     }
     let Some((_, rest)) = old_header(line, &Reference::default()) else {
@@ -72,7 +78,7 @@ pub(crate) fn parse(
     out: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     let mut object = Object::begin(out);
-    let (priority, rest) = priority(text)?;
+    let (priority, rest) = priority(without_length(text))?;
     if let Some(priority) = priority {
         add_priority(&mut object, priority);
     }
@@ -95,6 +101,16 @@ pub(super) fn add_priority(object: &mut Object<'_>, priority: u8) {
     object.string(facility, name(&FACILITIES, priority >> 3));
     object.string(severity, name(&SEVERITIES, priority & 7));
     object.json(number, &(priority & 7).to_string());
+}
+
+/// Returns a record without the length that stands before it in a stream: `61 <13>1 …` (RFC 6587).
+fn without_length(text: &str) -> &str {
+    let num_digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = text
+        .get(num_digits..)
+        .and_then(|rest| rest.strip_prefix(' '));
+    let rest = rest.filter(|rest| (1..8).contains(&num_digits) && rest.starts_with('<'));
+    rest.unwrap_or(text)
 }
 
 fn priority(text: &str) -> Result<(Option<u8>, &str), Failure> {
@@ -136,11 +152,8 @@ fn rfc5424(text: &str, object: &mut Object<'_>) -> Result<(), Failure> {
     let message = match rest.strip_prefix('-') {
         Some(message) => message,
         None if rest.starts_with('[') => structured_data(rest, object)?,
-        None => {
-            return Err(Failure::format(
-                "expected structured data in brackets (or -) after the header",
-            ));
-        }
+        // Heroku's drains leave it out: `https://devcenter.heroku.com/articles/log-drains`.
+        None => rest,
     };
     let message = message.strip_prefix(' ').unwrap_or(message);
     let message = message.strip_prefix('\u{feff}').unwrap_or(message);

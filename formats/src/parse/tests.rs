@@ -113,13 +113,20 @@ fn syslog_of_the_rfcs_is_read() {
         "Feb 29 00:00:00 h no tag here",
         json!({"timestamp": "2024-02-29T00:00:00Z", "hostname": "h", "message": "no tag here"}),
     );
+    check(
+        Format::Syslog,
+        "<40>1 2003-10-11T22:14:15Z host heroku web.3 - State changed",
+        json!({
+            "facility": "syslog", "severity": "emerg", "severity_number": 0, "timestamp": "2003-10-11T22:14:15Z",
+            "hostname": "host", "app_name": "heroku", "proc_id": "web.3", "message": "State changed",
+        }),
+    );
     check_wrong(
         Format::Syslog,
         &[
             "hello",
             "<999>1 2003-10-11T22:14:15Z h a - - - x",
             "<34>1 yesterday h a - - - x",
-            "<34>1 2003-10-11T22:14:15Z h a - - x",
             "<34>1 2003-10-11T22:14:15Z h a - - [x y=z] m",
             "<34>Oxt 11 22:14:15 h su: x",
             "Oct 32 22:14:15 h su: x",
@@ -679,4 +686,56 @@ fn daemons_name_the_level_in_files_of_syslog() {
         level("<34>May  1 10:00:01 host sshd[7]: error: PAM: failure"),
         Value::Null
     );
+}
+
+#[test]
+fn records_of_syslog_may_stand_behind_their_lengths() {
+    let record = |n: usize, message: &str| {
+        let record = format!("<11>1 2023-05-01T10:00:0{n}.123Z host app 12 - - {message}");
+        (format!("{} {record}", record.len()), record)
+    };
+    let messages = ["one", "two\n lines", "three <13>1 x", "with a line feed\n"];
+    let records: Vec<_> = (0..40).map(|n| record(n % 10, messages[n % 4])).collect();
+    for between in ["", "\n", "\r\n"] {
+        let text: String = records
+            .iter()
+            .map(|(text, _)| format!("{text}{between}"))
+            .collect();
+        let recognised = recognise(text.as_bytes(), true);
+        assert_eq!(recognised.format, Format::Syslog, "{between:?}");
+        for piece_len in [1, 7, 100, usize::MAX] {
+            let docs = read(text.as_bytes(), recognised, &year_2024(), piece_len);
+            assert_eq!(docs.len(), records.len(), "{between:?} {piece_len}");
+            for (n, doc) in docs.iter().enumerate() {
+                let doc = doc.as_ref().unwrap();
+                assert_eq!(doc["hostname"], "host");
+                assert_eq!(doc["severity"], "err");
+                assert_eq!(doc["message"], messages[n % 4].trim_end(), "{doc}");
+            }
+        }
+    }
+    // Counts that are not those of the lines.
+    let text: String = (0..9)
+        .map(|n| format!("99 {}\n", record(n, "one").1))
+        .collect();
+    let docs = read_text(Format::Syslog, &text);
+    assert_eq!(recognise(text.as_bytes(), true).format, Format::Syslog);
+    assert_eq!(docs.len(), 9, "{docs:?}");
+    assert_eq!(docs[8].as_ref().unwrap()["message"], "one");
+}
+
+#[test]
+fn remarks_of_the_journal_are_no_records() {
+    let line = |n: usize| format!("May 01 10:00:0{n} web01 systemd[1]: Started {n}\n");
+    let text = format!(
+        "-- Logs begin at Mon 2024-04-01 00:00:00 UTC. --\n{}-- Boot 4f1c --\n{}",
+        line(1),
+        line(2)
+    );
+    let docs = read_text(Format::Syslog, &text);
+    let messages: Vec<_> = docs
+        .iter()
+        .map(|doc| doc.as_ref().unwrap()["message"].clone())
+        .collect();
+    assert_eq!(messages, ["Started 1", "Started 2"]);
 }

@@ -1,6 +1,7 @@
-//! Notation of a table: the delimiter between its values, the escaping of quotes, and lines that are not rows.
+//! Notation of a table: the delimiter between its values, the escaping of quotes, and lines that are not rows; and that
+//! of syslog's records.
 
-/// Notation of a table.
+/// Notation of a table, or of syslog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dialect {
     /// The byte between values.
@@ -12,6 +13,12 @@ pub struct Dialect {
     pub has_comments: bool,
     /// Number of names, if they are in a line that begins with `#`.
     pub num_commented_names: Option<u16>,
+    /// True if each row has a value more than there are names, as in what Windows' Event Viewer saves.
+    pub has_unnamed_last: bool,
+    /// Number of names, if lines of other numbers of values stand before them.
+    pub num_names_behind_others: Option<u16>,
+    /// True if each record of syslog stands behind its length, as RFC 6587 has it.
+    pub counts_octets: bool,
 }
 
 /// Possible delimiters, in the order in which they are tried.
@@ -26,6 +33,9 @@ impl Dialect {
             has_backslashes: false,
             has_comments: false,
             num_commented_names: None,
+            has_unnamed_last: false,
+            num_names_behind_others: None,
+            counts_octets: false,
         }
     }
 

@@ -112,7 +112,10 @@ impl Format {
                  number of lines",
                 "an object",
             ),
-            Format::JsonArray => ("arrays of objects, and `features` of GeoJSON", "an element"),
+            Format::JsonArray => (
+                "arrays of objects, also [within an answer](encodings.md#json): `hits.hits`, `data`, `features`",
+                "an element",
+            ),
             Format::CloudTrail => ("`{\"Records\": [ … ]}`", "an element"),
             Format::OtlpJson => (
                 "`{\"resourceLogs\": [ … ]}`, as the OpenTelemetry Collector writes it",

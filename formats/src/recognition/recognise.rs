@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::error::Category;
 
 use crate::container;
-use crate::cut::{is_collection, without_nuls};
+use crate::cut::{is_collection, is_counted, without_nuls};
 use crate::json::read_json;
 use crate::layout::Hints;
 use crate::log_line;
@@ -51,6 +51,13 @@ impl Recognised {
                     Recognised::table(delimiter, beginning, is_whole)
                 })
             }
+            Format::Syslog => Recognised {
+                format,
+                dialect: Dialect {
+                    counts_octets: is_counted(beginning),
+                    ..Dialect::new(b',')
+                },
+            },
             _ => Recognised::of(format),
         }
         .with_format(format)
@@ -123,6 +130,61 @@ fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Option<Recognis
     })
 }
 
+/// Returns a table whose rows have a value that no name stands for, or whose names stand behind other lines, as those
+/// of Windows' Event Viewer and its DHCP server have them.
+fn odd_table(beginning: &[u8], is_whole: bool) -> Option<Recognised> {
+    /// Fewer are found in any text.
+    const MIN_NAMES: usize = 4;
+    const MIN_ROWS: usize = 3;
+    DELIMITERS.iter().find_map(|delimiter| {
+        let dialect = Dialect::of(*delimiter, beginning);
+        let records = records(beginning, is_whole, dialect);
+        let nums: Vec<usize> = records
+            .iter()
+            .map(|record| parse::tables::csv::names(record, dialect).len())
+            .collect();
+        let are_all = |nums: &[usize], num: usize| {
+            nums.len() >= MIN_ROWS && nums.iter().all(|own| *own == num)
+        };
+        let of = |dialect| {
+            let format = format_of(*delimiter);
+            Some(Recognised { format, dialect })
+        };
+        for (place, num) in nums.iter().enumerate() {
+            let (before, from) = records.split_at_checked(place)?;
+            let rows = nums.get(place + 1..).unwrap_or_default();
+            if *num < MIN_NAMES || !are_names(from.first()?, dialect) {
+                continue;
+            }
+            if place == 0 && are_all(rows, num + 1) {
+                return of(Dialect {
+                    has_unnamed_last: true,
+                    ..dialect
+                });
+            }
+            let is_apart = nums.iter().take(place).all(|other| other != num);
+            if !before.is_empty() && is_apart && are_all(rows, *num) {
+                let num_names_behind_others = u16::try_from(*num).ok();
+                return of(Dialect {
+                    num_names_behind_others,
+                    ..dialect
+                });
+            }
+        }
+        None
+    })
+}
+
+/// Returns whether the values of a record are different names.
+fn are_names(record: &[u8], dialect: Dialect) -> bool {
+    let mut names = parse::tables::csv::names(record, dialect);
+    let are_names = names.iter().all(|name| is_name(name.trim_end_matches('.')));
+    let num_names = names.len();
+    names.sort();
+    names.dedup();
+    are_names && names.len() == num_names
+}
+
 /// Recognises a stream by its beginning; `is_whole` is true if that is all.
 #[must_use]
 pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
@@ -135,6 +197,9 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
         }
         Some(b'[') if is_array(trimmed) => return of(Format::JsonArray),
         _ => {}
+    }
+    if is_counted(beginning) {
+        return Recognised::forced(Format::Syslog, beginning, is_whole);
     }
     let lines = lines(beginning, is_whole);
     let most = |is_of: &dyn Fn(&str) -> bool| {
@@ -172,7 +237,8 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     if num_of_postgres > 0 && num_of_postgres * 5 > first.len() * 4 {
         return of(Format::PostgresCsv);
     }
-    if let Some(recognised) = table(beginning, is_whole, &DELIMITERS) {
+    let found = table(beginning, is_whole, &DELIMITERS);
+    if let Some(recognised) = found.or_else(|| odd_table(beginning, is_whole)) {
         return recognised;
     }
     if most(&|line| is_logfmt(line, &hints)) {
@@ -345,7 +411,7 @@ fn is_json_object(line: &str) -> bool {
 }
 
 /// Returns the first records of a table, without one that is cut off at the end.
-fn records(beginning: &[u8], is_whole: bool, dialect: Dialect) -> Vec<&[u8]> {
+pub(crate) fn records(beginning: &[u8], is_whole: bool, dialect: Dialect) -> Vec<&[u8]> {
     let mut cutter = Cutter::new(Format::Csv, dialect);
     let mut rest = beginning;
     let mut records = Vec::new();

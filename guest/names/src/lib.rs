@@ -1,10 +1,11 @@
 //! Rules that guest and hosts share: name patterns with `*` (for indexes, fields and parts of an
-//! answer), the API that a path belongs to with the format of its errors, and the parser for the
-//! JSON of requests.
+//! answer), the API that a path belongs to with the format of its errors, the parser for the JSON of
+//! requests, and the words for levels of logs.
 
 mod api;
 mod filter_path;
 mod json;
+mod level;
 mod list;
 mod mend;
 mod pattern;
@@ -12,6 +13,7 @@ mod pattern;
 pub use api::Api;
 pub use filter_path::FilterPath;
 pub use json::{JsonError, read_json};
+pub use level::normal_level;
 pub use list::{Listed, MayBeAbsent, listed_names};
 pub use mend::mend_json;
 pub use pattern::{matches_any, matches_pattern};

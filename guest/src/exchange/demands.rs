@@ -41,7 +41,7 @@ struct State {
     num_kept_bytes: usize,
 }
 
-/// Maximum number of bytes of heads that a session keeps.
+/// Maximum number of bytes of heads and documents that a session keeps.
 const MAX_KEPT_BYTES: usize = 16 << 20;
 
 #[derive(Default)]
@@ -207,6 +207,16 @@ impl Exchange {
                 state.num_kept_bytes = num_bytes;
             }
         }
+    }
+
+    /// Reserves room for bytes that the session keeps. Returns whether there was any.
+    pub(crate) fn has_room(&self, num_bytes: usize) -> bool {
+        let mut state = self.lock();
+        let kept = state.num_kept_bytes.saturating_add(num_bytes);
+        if kept <= MAX_KEPT_BYTES {
+            state.num_kept_bytes = kept;
+        }
+        kept <= MAX_KEPT_BYTES
     }
 
     /// Asks the host's cache. A failure counts as a miss.

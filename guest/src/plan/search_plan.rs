@@ -289,7 +289,10 @@ pub(crate) async fn plan_search(
     let aggregations = question.aggregations.as_ref();
     let untyped_keys = aggregations.map(|asked| asked.parsed().untyped_keys(&mapper));
     let unsigned_keys = aggregations.map(|asked| asked.parsed().unsigned_keys(&mapper));
-    let own_formats = aggregations.map(|asked| asked.parsed().own_formats(&mapper));
+    // Quickwit writes all dates alike.
+    let own_formats = aggregations
+        .filter(|_| question.elastic.is_some())
+        .map(|asked| asked.parsed().own_formats(&mapper));
     let mut plan = SearchPlan {
         splits: Vec::new(),
         num_splits: file.num_splits(),

@@ -15,8 +15,8 @@ mod tree;
 
 pub(crate) use build::{
     BuiltQuery, QueryShape, TermAutomaton, any_text, build_for_split, build_nested, build_query,
-    is_metadata, no_words, start_of_texts, text_in, tokenizer_named, vectors_at, word_term,
-    words_in,
+    is_metadata, named_in, no_words, start_of_texts, text_in, tokenizer_named, vectors_at,
+    word_term, words_in,
 };
 pub(crate) use dsl::{NAME, edits_of, lucene_expression, parse_dsl, parse_named};
 pub(crate) use grammar::{KqlOptions, parse_kql, parse_query, parse_query_at};

@@ -8,7 +8,7 @@ use super::aggregations::AskedAggregations;
 use super::counting::Counting;
 use super::elastic::ElasticHits;
 use super::scroll::{Scroll, ScrollPage};
-use super::sort::{SortKeySpec, SortTarget, SortValue};
+use super::sort::{SortKeySpec, SortOrder, SortTarget, SortValue};
 use super::{DEFAULT_MAX_HITS, MAX_FIELDS, PinnedManifest};
 use crate::limits::{Limits, TimeFilter};
 use crate::query::QueryNode;
@@ -102,6 +102,28 @@ impl Question {
             index_name: None,
             limits,
             form,
+        }
+    }
+
+    /// Returns a question of the same callers, splits and times for the best hits of another query by its score, and for
+    /// nothing else.
+    pub(crate) fn by_score(&self, query: QueryNode, max_hits: u64) -> Self {
+        Self {
+            query,
+            aggregations: None,
+            max_hits,
+            start_offset: 0,
+            sort: vec![SortKeySpec::new(SortTarget::Score, SortOrder::Descending)],
+            search_after: Vec::new(),
+            scroll: None,
+            collapse: None,
+            min_score: None,
+            snippet_fields: Vec::new(),
+            named: Vec::new(),
+            elastic: None,
+            explain: false,
+            list_documents: false,
+            ..self.clone()
         }
     }
 

@@ -41,10 +41,7 @@ impl RootSearch<'_> {
             partial,
             untyped_keys,
             dialect,
-            match dialect {
-                Dialect::Elasticsearch => &self.facts.own_formats,
-                Dialect::Quickwit => &[],
-            },
+            &self.facts.own_formats,
             backgrounds,
         )?))
     }

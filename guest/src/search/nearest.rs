@@ -14,9 +14,7 @@ use crate::exchange::Exchange;
 use crate::leaf::{HitOrder, NearestIn, find_nearest, search_leaf};
 use crate::plan::SearchPlan;
 use crate::query::{Factor, FoundIn, Fused, Nearest, QueryNode, vectors_at};
-use crate::request::{
-    AskedAggregations, AskedIndexes, Question, SortKeySpec, SortOrder, SortTarget,
-};
+use crate::request::{AskedAggregations, AskedIndexes, Question};
 use crate::root::Merged;
 
 /// Maximum number of conditions on vectors in a search: each reads clusters of its own.
@@ -121,23 +119,7 @@ impl Context<'_> {
 
     /// Returns the best documents of a query, best first: index, split and document.
     async fn ranked(&self, query: &QueryNode, window: u32) -> Result<Vec<Ranked>, SearchError> {
-        let question = Question {
-            query: query.clone(),
-            aggregations: None,
-            max_hits: window.into(),
-            start_offset: 0,
-            sort: vec![SortKeySpec::new(SortTarget::Score, SortOrder::Descending)],
-            search_after: Vec::new(),
-            scroll: None,
-            collapse: None,
-            min_score: None,
-            snippet_fields: Vec::new(),
-            named: Vec::new(),
-            elastic: None,
-            explain: false,
-            list_documents: false,
-            ..self.question.clone()
-        };
+        let question = self.question.by_score(query.clone(), window.into());
         let (plan, resolved) = plan_only(&question, self.indexes, self.exchange).await?;
         let leaf = plan.leaf(&question, &resolved);
         let order = HitOrder::of(&question, plan.mixes_times, None);

@@ -40,6 +40,8 @@ struct State {
     unpacked: BTreeMap<(u32, u64, u64), OwnedBytes>,
     /// Reads under way: request id, what it covers, and their class.
     pending: Vec<(u64, Wanted, ByteClass)>,
+    /// Blocks of documents that are read again for hits, which nothing releases: the end of each by its start.
+    lasting: BTreeMap<u64, u64>,
     /// Damaged reads that were repeated, by their first byte.
     reread: BTreeSet<u64>,
     /// The first thing that went wrong: the split is lost for this session.
@@ -176,10 +178,34 @@ impl SplitBody {
 
     /// Releases the resident blocks; a later read fetches them again.
     pub(crate) fn release(&self) {
+        self.release_but(&BTreeSet::new());
+    }
+
+    /// Keeps a resident block of documents until the session ends, as long as it has room: hits show what was read to find them,
+    /// and a host takes a range that is asked for again for one that came damaged.
+    pub(crate) fn keep_documents(&self, range: Range<u64>) {
+        let block_len = self.checksums.block_len();
         let mut state = self.lock();
-        state.runs.clear();
-        state.documents.clear();
-        state.unpacked.clear();
+        if has_part(&state.lasting, &range) {
+            return;
+        }
+        let num_bytes = match state.documents.get(&range.start) {
+            Some(bytes) => bytes.len(),
+            None => {
+                let is_here = |(first, run): &(&u64, &OwnedBytes)| {
+                    overlap(&bytes_of_run(**first, run, block_len), &range)
+                };
+                state
+                    .runs
+                    .iter()
+                    .filter(is_here)
+                    .map(|(_, run)| run.len())
+                    .sum()
+            }
+        };
+        if num_bytes > 0 && self.exchange.has_room(num_bytes) {
+            state.lasting.insert(range.start, range.end);
+        }
     }
 
     /// Returns the resident runs of blocks, by their first block.
@@ -187,12 +213,23 @@ impl SplitBody {
         canter_sorting::set_of(self.lock().runs.keys().copied())
     }
 
-    /// Releases all blocks except those of these runs.
+    /// Releases all blocks except those of these runs, and of documents that are kept.
     pub(crate) fn release_but(&self, kept: &BTreeSet<u64>) {
+        let block_len = self.checksums.block_len();
         let mut state = self.lock();
-        state.runs.retain(|first, _| kept.contains(first));
-        state.documents.clear();
-        state.unpacked.clear();
+        let State {
+            runs,
+            documents,
+            lasting,
+            unpacked,
+            ..
+        } = &mut *state;
+        runs.retain(|first, run| {
+            let bytes = bytes_of_run(*first, run, block_len);
+            kept.contains(first) || has_part(lasting, &bytes)
+        });
+        documents.retain(|start, _| lasting.contains_key(start));
+        unpacked.clear();
     }
 
     /// Returns the first failure of this split, if any.
@@ -418,6 +455,22 @@ enum Trouble {
     Damaged(SearchError),
     /// The bytes did not arrive.
     Lost(SearchError),
+}
+
+/// Returns the range of the body that a run of blocks has.
+fn bytes_of_run(first_block: u64, run: &OwnedBytes, block_len: u64) -> Range<u64> {
+    let start = first_block * block_len;
+    start..start + run.len() as u64
+}
+
+/// Returns whether one of several disjoint ranges has bytes of another.
+fn has_part(ranges: &BTreeMap<u64, u64>, of: &Range<u64>) -> bool {
+    let last = ranges.range(..of.end).next_back();
+    last.is_some_and(|(_, end)| *end > of.start)
+}
+
+fn overlap(one: &Range<u64>, other: &Range<u64>) -> bool {
+    one.start < other.end && other.start < one.end
 }
 
 /// Returns the parts of a block range that no read under way covers.

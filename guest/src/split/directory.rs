@@ -1,5 +1,6 @@
-//! The files of a split, for tantivy: hot ranges and resident blocks answer at once, an
+//! The files of a split. For tantivy: hot ranges and resident blocks answer at once, an
 //! asynchronous read brings what is missing, a synchronous one that misses is a warmup gap.
+//! For readers of this project: [`BodyFile`].
 
 use std::fmt;
 use std::io;
@@ -14,10 +15,81 @@ use tantivy::HasLen;
 use tantivy::directory::{FileHandle, OwnedBytes};
 
 use super::body::SplitBody;
+use crate::SearchError;
 use crate::query::{POSITIONS, POSTINGS};
 
 /// The id of every packaged segment, as it appears in file names.
 pub(super) const SEGMENT_PREFIX: &str = "00000000000000000000000000000000.";
+
+/// Position of a file that tantivy does not know.
+pub(super) struct BodyFile {
+    ord: u32,
+    /// Range of the body.
+    bytes: Range<u64>,
+}
+
+impl BodyFile {
+    /// Returns `None` if the split does not have it.
+    pub(super) fn find(files: &FileTable, name: &str) -> Option<Self> {
+        let (ord, file) = files.find(name)?;
+        Some(Self {
+            ord,
+            bytes: file.offset..file.offset + file.len,
+        })
+    }
+
+    pub(super) fn len(&self) -> u64 {
+        self.bytes.end - self.bytes.start
+    }
+
+    /// Returns the beginning of the file that the head contains, whatever its length.
+    pub(super) fn hot_start(&self, body: &SplitBody) -> Option<OwnedBytes> {
+        body.hot_start(self.ord)
+    }
+
+    /// Returns where a range of the file stands in the body, unless it reaches beyond the file.
+    pub(super) fn in_body(&self, range: &Range<u64>) -> Option<Range<u64>> {
+        let start = self.bytes.start.checked_add(range.start)?;
+        let end = self.bytes.start.checked_add(range.end)?;
+        (start <= end && end <= self.bytes.end).then_some(start..end)
+    }
+
+    /// Returns the bytes of a range of the file, if the head contains them or they were loaded.
+    pub(super) fn bytes_here(&self, body: &SplitBody, range: &Range<u64>) -> Option<OwnedBytes> {
+        let hot = body.hot(self.ord, range);
+        hot.or_else(|| body.resident(&self.in_body(range)?))
+    }
+
+    /// Returns the bytes of a range of the file that was loaded.
+    ///
+    /// # Errors
+    /// If it was not.
+    pub(super) fn loaded(
+        &self,
+        body: &SplitBody,
+        range: &Range<u64>,
+    ) -> Result<OwnedBytes, SearchError> {
+        let bytes = self.bytes_here(body, range);
+        bytes.ok_or_else(|| SearchError::internal("loaded bytes are not resident"))
+    }
+
+    /// Returns the whole file: without a request if the head contains it.
+    ///
+    /// # Errors
+    /// If it cannot be fetched.
+    pub(super) async fn whole(
+        &self,
+        body: &SplitBody,
+        class: ByteClass,
+    ) -> Result<OwnedBytes, SearchError> {
+        let range = 0..self.len();
+        if let Some(bytes) = body.hot(self.ord, &range) {
+            return Ok(bytes);
+        }
+        body.load(self.bytes.clone(), class).await?;
+        self.loaded(body, &range)
+    }
+}
 
 /// The files of one split.
 #[derive(Clone)]

@@ -9,31 +9,26 @@ use canter_split_format::{
     FileTable, FormatError, TOO_OLD,
 };
 use tantivy::TantivyDocument;
+use tantivy::directory::OwnedBytes;
 
-use super::body::SplitBody;
+use super::directory::BodyFile;
 use super::open::OpenSplit;
 use crate::SearchError;
 
-/// Position of a split's stored documents: bytes of the body.
+/// Position of a split's stored documents.
 pub(crate) struct DocumentFiles {
-    index_ord: u32,
-    index: Range<u64>,
-    blocks: Range<u64>,
+    index: BodyFile,
+    blocks: BodyFile,
 }
 
 impl DocumentFiles {
     /// # Errors
     /// If the split has none, or in an unknown format.
     pub(super) fn of(files: &FileTable) -> Result<Self, String> {
-        let found = files.find(DOCUMENT_INDEX_FILE);
-        let (Some((index_ord, index)), Some((_, blocks))) = (found, files.find(DOCUMENTS_FILE))
-        else {
-            return Err(TOO_OLD.to_owned());
-        };
+        let find = |name| BodyFile::find(files, name).ok_or_else(|| TOO_OLD.to_owned());
         Ok(Self {
-            index_ord,
-            index: index.offset..index.offset + index.len,
-            blocks: blocks.offset..blocks.offset + blocks.len,
+            index: find(DOCUMENT_INDEX_FILE)?,
+            blocks: find(DOCUMENTS_FILE)?,
         })
     }
 }
@@ -54,22 +49,10 @@ impl<'a> Documents<'a> {
     /// If it cannot be fetched.
     pub(crate) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
         let files = &split.document_files;
-        let len = files.index.end - files.index.start;
-        let bytes = match split.body.hot(files.index_ord, &(0..len)) {
-            Some(bytes) => bytes,
-            None => {
-                split
-                    .body
-                    .load(files.index.clone(), ByteClass::DocStore)
-                    .await?;
-                resident(&split.body, &files.index)?
-            }
-        };
+        let bytes = files.index.whole(&split.body, ByteClass::DocStore).await?;
         let named = |error: FormatError| split.error(error);
         let index = DocumentIndex::open(&bytes).map_err(named)?;
-        if index.num_docs() != split.metadata.num_docs
-            || index.num_bytes() != files.blocks.end - files.blocks.start
-        {
+        if index.num_docs() != split.metadata.num_docs || index.num_bytes() != files.blocks.len() {
             return Err(split.error("it says of other documents where they stand than it has"));
         }
         Ok(Self {
@@ -90,7 +73,7 @@ impl<'a> Documents<'a> {
     /// # Errors
     /// If there is no such document.
     pub(crate) fn range_of(&self, doc: u32) -> Result<Range<u64>, SearchError> {
-        Ok(self.in_body(&self.block_of(doc)?))
+        self.in_body(&self.block_of(doc)?)
     }
 
     /// Loads the block of a document alone; readers of many documents load [`Documents::range_of`] each.
@@ -99,7 +82,7 @@ impl<'a> Documents<'a> {
     /// If there is no such document, or it cannot be fetched.
     pub(crate) async fn load(&self, doc: u32) -> Result<(), SearchError> {
         let block = self.block_of(doc)?;
-        let (body, range) = (&self.split.body, self.in_body(&block));
+        let (body, range) = (&self.split.body, self.in_body(&block)?);
         match block.check.is_own() {
             true => body.load_documents(range, block.check).await,
             false => body.load(range, ByteClass::DocStore).await,
@@ -111,9 +94,15 @@ impl<'a> Documents<'a> {
         block.ok_or_else(|| self.split.error(format!("it has no document {doc}")))
     }
 
-    fn in_body(&self, block: &DocBlock) -> Range<u64> {
-        let start = self.split.document_files.blocks.start;
-        start + block.bytes.start..start + block.bytes.end
+    fn in_body(&self, block: &DocBlock) -> Result<Range<u64>, SearchError> {
+        let in_body = self.split.document_files.blocks.in_body(&block.bytes);
+        in_body.ok_or_else(|| self.split.error("documents lie outside of their file"))
+    }
+
+    /// Returns the bytes of a block if they are here.
+    fn bytes_of(&self, block: &DocBlock) -> Option<OwnedBytes> {
+        let blocks = &self.split.document_files.blocks;
+        blocks.bytes_here(&self.split.body, &block.bytes)
     }
 
     /// Returns whether a document can be read now.
@@ -123,7 +112,7 @@ impl<'a> Documents<'a> {
             || self
                 .index
                 .block_of(doc)
-                .is_some_and(|block| self.split.body.resident(&self.in_body(&block)).is_some())
+                .is_some_and(|block| self.bytes_of(&block).is_some())
     }
 
     /// Reads a document whose bytes are resident.
@@ -146,7 +135,8 @@ impl<'a> Documents<'a> {
     fn open_block(&mut self, doc: u32) -> Result<(), SearchError> {
         let split = self.split;
         let block = self.block_of(doc)?;
-        let bytes = resident(&split.body, &self.in_body(&block))?;
+        let blocks = &split.document_files.blocks;
+        let bytes = blocks.loaded(&split.body, &block.bytes)?;
         let decoder = match self.decoder.take() {
             Some(decoder) => Ok(decoder),
             None => BlockDecoder::new(&self.index),
@@ -158,12 +148,4 @@ impl<'a> Documents<'a> {
         self.block = Some((block, documents));
         Ok(())
     }
-}
-
-fn resident(
-    body: &SplitBody,
-    range: &Range<u64>,
-) -> Result<tantivy::directory::OwnedBytes, SearchError> {
-    body.resident(range)
-        .ok_or_else(|| SearchError::internal("loaded bytes are not resident"))
 }

@@ -3,42 +3,11 @@
 use std::ops::Range;
 
 use canter_protocol::ByteClass;
-use canter_split_format::{
-    DocIdentity, FileTable, IDENTITIES_FILE, Identities, IdentityDirectory, TOO_OLD,
-};
+use canter_split_format::{DocIdentity, Identities, IdentityDirectory};
 use tantivy::directory::OwnedBytes;
 
 use super::open::OpenSplit;
 use crate::SearchError;
-
-/// Position of a split's document identities.
-pub(super) struct IdentityFile {
-    file_ord: u32,
-    /// Range of the body.
-    in_body: Range<u64>,
-}
-
-impl IdentityFile {
-    /// # Errors
-    /// If the split has none.
-    pub(super) fn of(files: &FileTable) -> Result<Self, String> {
-        let found = files.find(IDENTITIES_FILE);
-        let (file_ord, file) = found.ok_or_else(|| TOO_OLD.to_owned())?;
-        Ok(Self {
-            file_ord,
-            in_body: file.offset..file.offset + file.len,
-        })
-    }
-
-    fn to_body(&self, range: &Range<u64>) -> Range<u64> {
-        let start = self.in_body.start;
-        start + range.start..start + range.end
-    }
-
-    fn len(&self) -> u64 {
-        self.in_body.end - self.in_body.start
-    }
-}
 
 /// Reads the identities of a split's documents.
 pub(crate) struct DocIdentities<'a> {
@@ -54,7 +23,7 @@ impl<'a> DocIdentities<'a> {
     pub(crate) async fn open(split: &'a OpenSplit) -> Result<Self, SearchError> {
         let file = &split.identities;
         // The head of another writer may contain less of the beginning than is needed.
-        let hot = split.body.hot_start(file.file_ord);
+        let hot = file.hot_start(&split.body);
         let directory = match hot.and_then(|bytes| IdentityDirectory::open(&bytes).ok()) {
             Some(directory) => directory,
             None => {
@@ -71,7 +40,7 @@ impl<'a> DocIdentities<'a> {
         let ranges = self.directory.ranges_of(doc).into_iter().flatten();
         ranges
             .filter(|range| self.read(range).is_none())
-            .map(|range| self.split.identities.to_body(&range))
+            .filter_map(|range| self.split.identities.in_body(&range))
     }
 
     /// Loads the ranges that identify these documents.
@@ -100,9 +69,7 @@ impl<'a> DocIdentities<'a> {
     }
 
     fn read(&self, range: &Range<u64>) -> Option<OwnedBytes> {
-        let file = &self.split.identities;
-        let hot = self.split.body.hot(file.file_ord, range);
-        hot.or_else(|| self.split.body.resident(&file.to_body(range)))
+        self.split.identities.bytes_here(&self.split.body, range)
     }
 }
 
@@ -135,12 +102,6 @@ pub(crate) async fn find_docs(
 }
 
 async fn read_whole(split: &OpenSplit) -> Result<OwnedBytes, SearchError> {
-    let file = &split.identities;
-    if let Some(bytes) = split.body.hot(file.file_ord, &(0..file.len())) {
-        return Ok(bytes);
-    }
-    let whole = file.in_body.clone();
-    split.body.load(whole.clone(), ByteClass::FastField).await?;
-    let bytes = split.body.resident(&whole);
-    bytes.ok_or_else(|| SearchError::internal("loaded bytes are not resident"))
+    let class = ByteClass::FastField;
+    split.identities.whole(&split.body, class).await
 }

@@ -9,8 +9,8 @@ use canter_doc_mapper::{DocMapper, IndexConfig, ReadOnlyDirectory, SegmentFiles}
 use canter_matching::{Matcher, check_columns, check_fields};
 use canter_protocol::{ByteClass, FetchErrorKind};
 use canter_split_format::{
-    CoOccurrence, DeletedDocs, Head, IdentityRange, PackedHead, Rollup, SplitEntry, SplitMetadata,
-    TOO_OLD, TimeIndex, split_object,
+    CoOccurrence, DeletedDocs, Head, IDENTITIES_FILE, IdentityRange, PackedHead, Rollup,
+    SplitEntry, SplitMetadata, TOO_OLD, TimeIndex, split_object,
 };
 use futures_util::future::join;
 use tantivy::directory::{Directory as _, ManagedDirectory, OwnedBytes};
@@ -19,9 +19,8 @@ use tantivy::schema::Schema;
 use tantivy::{Index, ReloadPolicy, Searcher, SegmentReader};
 
 use super::body::SplitBody;
-use super::directory::SplitFiles;
+use super::directory::{BodyFile, SplitFiles};
 use super::documents::DocumentFiles;
-use super::identities::IdentityFile;
 use super::rare_words::RareWordFiles;
 use super::vectors::VectorFiles;
 use crate::SearchError;
@@ -64,7 +63,7 @@ pub(crate) struct OpenSplit {
     pub(super) rare_word_files: Option<RareWordFiles>,
     /// Lengths of the lists of fields to which words were added, without those of the words.
     pub(super) added_lists: BTreeMap<u32, usize>,
-    pub(super) identities: IdentityFile,
+    pub(super) identities: BodyFile,
     identity_range: IdentityRange,
     /// The paths inside JSON fields in which documents have values, if queries apply to fields that they do not name.
     pub(crate) found_paths: Option<Vec<String>>,
@@ -309,7 +308,8 @@ fn from_head(
         head.hotcache,
         exchange.clone(),
     ));
-    let identities = IdentityFile::of(&head.files)?;
+    let identities = BodyFile::find(&head.files, IDENTITIES_FILE);
+    let identities = identities.ok_or_else(|| TOO_OLD.to_owned())?;
     let identity_range = head.metadata.identities.ok_or_else(|| TOO_OLD.to_owned())?;
     let document_files = DocumentFiles::of(&head.files)?;
     let vector_files = VectorFiles::of(&head.files);

@@ -14,7 +14,7 @@ use tantivy::directory::error::OpenReadError;
 use tantivy::directory::{FileHandle, OwnedBytes};
 use tantivy::schema::Field;
 
-use super::directory::{SEGMENT_PREFIX, SplitFiles};
+use super::directory::{BodyFile, SEGMENT_PREFIX, SplitFiles};
 use super::open::{OpenSplit, searcher_of};
 use crate::SearchError;
 use crate::query::{POSITIONS, POSTINGS, TermInfos};
@@ -22,24 +22,18 @@ use crate::query::{POSITIONS, POSTINGS, TermInfos};
 /// tantivy's name for a segment's dictionaries.
 const TERMS: &str = "term";
 
-/// Position of a split's rare words: bytes of the body.
+/// Position of a split's rare words.
 pub(super) struct RareWordFiles {
-    index_ord: u32,
-    index: Range<u64>,
-    blocks_ord: u32,
-    blocks: Range<u64>,
+    index: BodyFile,
+    blocks: BodyFile,
 }
 
 impl RareWordFiles {
     /// Returns `None` of a split all of whose words are in its dictionaries.
     pub(super) fn of(files: &FileTable) -> Option<Self> {
-        let (index_ord, index) = files.find(RARE_WORDS_INDEX_FILE)?;
-        let (blocks_ord, blocks) = files.find(RARE_WORDS_FILE)?;
         Some(Self {
-            index_ord,
-            index: index.offset..index.offset + index.len,
-            blocks_ord,
-            blocks: blocks.offset..blocks.offset + blocks.len,
+            index: BodyFile::find(files, RARE_WORDS_INDEX_FILE)?,
+            blocks: BodyFile::find(files, RARE_WORDS_FILE)?,
         })
     }
 }
@@ -74,18 +68,9 @@ impl OpenSplit {
         let Some(files) = &self.rare_word_files else {
             return Ok(None);
         };
-        let len = files.index.end - files.index.start;
-        let bytes = match self.body.hot(files.index_ord, &(0..len)) {
-            Some(bytes) => bytes,
-            None => {
-                let class = ByteClass::Dictionary;
-                self.body.load(files.index.clone(), class).await?;
-                self.resident(&files.index)?
-            }
-        };
+        let bytes = files.index.whole(&self.body, ByteClass::Dictionary).await?;
         let index = RareWordsIndex::open(&bytes).map_err(|error| self.error(error))?;
-        let blocks_len = files.blocks.end - files.blocks.start;
-        if index.num_docs() != self.metadata.num_docs || index.blocks_len() != blocks_len {
+        if index.num_docs() != self.metadata.num_docs || index.blocks_len() != files.blocks.len() {
             return Err(self.error("its rare words are of other documents than it has"));
         }
         Ok(Some(index))
@@ -99,14 +84,15 @@ impl OpenSplit {
         let Some(files) = &self.rare_word_files else {
             return Ok(());
         };
-        let is_cold = |block: &Range<u64>| self.body.hot(files.blocks_ord, block).is_none();
-        let start = files.blocks.start;
+        let is_cold = |block: &Range<u64>| files.blocks.bytes_here(&self.body, block).is_none();
         let cold = blocks.into_iter().filter(is_cold);
         let cold = cold.map(|block| {
-            let in_body = start + block.start..start + block.end;
-            (in_body, ByteClass::Dictionary)
+            let in_body = files.blocks.in_body(&block);
+            let in_body = in_body.ok_or_else(|| self.error("rare words lie outside of their file"));
+            Ok((in_body?, ByteClass::Dictionary))
         });
-        self.body.load_all(cold.collect()).await
+        let cold = cold.collect::<Result<Vec<_>, SearchError>>()?;
+        self.body.load_all(cold).await
     }
 
     /// Returns a block of rare words that was loaded.
@@ -116,16 +102,7 @@ impl OpenSplit {
     pub(crate) fn rare_words_block(&self, block: &Range<u64>) -> Result<OwnedBytes, SearchError> {
         let missing = || SearchError::internal("a block of rare words is not resident");
         let files = self.rare_word_files.as_ref().ok_or_else(missing)?;
-        if let Some(bytes) = self.body.hot(files.blocks_ord, block) {
-            return Ok(bytes);
-        }
-        let start = files.blocks.start;
-        self.resident(&(start + block.start..start + block.end))
-    }
-
-    fn resident(&self, range: &Range<u64>) -> Result<OwnedBytes, SearchError> {
-        let bytes = self.body.resident(range);
-        bytes.ok_or_else(|| SearchError::internal("loaded bytes are not resident"))
+        files.blocks.loaded(&self.body, block)
     }
 
     /// Returns files with words added to the dictionaries and lists, by the number of the field.

@@ -6,25 +6,25 @@ use canter_protocol::ByteClass;
 use canter_split_format::{FileTable, VECTOR_INDEX_FILE, VECTORS_FILE, VectorField, VectorIndex};
 use tantivy::directory::OwnedBytes;
 
+use super::directory::BodyFile;
 use super::open::OpenSplit;
 use crate::SearchError;
 
-/// Position of a split's vectors: bytes of the body.
+/// Damage of a split whose index names vectors that it does not have.
+const OUTSIDE: &str = "a vector lies outside of its file";
+
+/// Position of a split's vectors.
 pub(super) struct VectorFiles {
-    index_ord: u32,
-    index: Range<u64>,
-    vectors: Range<u64>,
+    index: BodyFile,
+    vectors: BodyFile,
 }
 
 impl VectorFiles {
     /// Returns `None` if the split has none.
     pub(super) fn of(files: &FileTable) -> Option<Self> {
-        let (index_ord, index) = files.find(VECTOR_INDEX_FILE)?;
-        let (_, vectors) = files.find(VECTORS_FILE)?;
         Some(Self {
-            index_ord,
-            index: index.offset..index.offset + index.len,
-            vectors: vectors.offset..vectors.offset + vectors.len,
+            index: BodyFile::find(files, VECTOR_INDEX_FILE)?,
+            vectors: BodyFile::find(files, VECTORS_FILE)?,
         })
     }
 }
@@ -38,16 +38,8 @@ pub(crate) async fn vector_index(split: &OpenSplit) -> Result<Option<VectorIndex
     let Some(files) = &split.vector_files else {
         return Ok(None);
     };
-    let len = files.index.end - files.index.start;
-    let bytes = match split.body.hot(files.index_ord, &(0..len)) {
-        Some(bytes) => bytes,
-        None => {
-            let class = ByteClass::FastField;
-            split.body.load(files.index.clone(), class).await?;
-            resident(split, &files.index)?
-        }
-    };
-    let index = VectorIndex::open(&bytes, files.vectors.end - files.vectors.start);
+    let bytes = files.index.whole(&split.body, ByteClass::FastField).await?;
+    let index = VectorIndex::open(&bytes, files.vectors.len());
     let index = index.map_err(|error| split.error(error))?;
     match index.num_docs() == split.metadata.num_docs {
         true => Ok(Some(index)),
@@ -77,7 +69,9 @@ pub(crate) fn vector_bytes(
     split: &OpenSplit,
     range: &Range<u64>,
 ) -> Result<OwnedBytes, SearchError> {
-    resident(split, &in_body(split, range)?)
+    let files = split.vector_files.as_ref();
+    let files = files.ok_or_else(|| split.error(OUTSIDE))?;
+    files.vectors.loaded(&split.body, range)
 }
 
 /// Returns the vectors of a field by its name, if the split has any.
@@ -93,15 +87,6 @@ pub(crate) fn vectors_of<'a>(
 
 fn in_body(split: &OpenSplit, range: &Range<u64>) -> Result<Range<u64>, SearchError> {
     let files = split.vector_files.as_ref();
-    let in_body = files.and_then(|files| {
-        let start = files.vectors.start.checked_add(range.start)?;
-        let end = files.vectors.start.checked_add(range.end)?;
-        (start <= end && end <= files.vectors.end).then_some(start..end)
-    });
-    in_body.ok_or_else(|| split.error("a vector lies outside of its file"))
-}
-
-fn resident(split: &OpenSplit, range: &Range<u64>) -> Result<OwnedBytes, SearchError> {
-    let bytes = split.body.resident(range);
-    bytes.ok_or_else(|| SearchError::internal("loaded bytes are not resident"))
+    let in_body = files.and_then(|files| files.vectors.in_body(range));
+    in_body.ok_or_else(|| split.error(OUTSIDE))
 }

@@ -9,7 +9,7 @@ use tantivy::Index;
 use tantivy::directory::{Directory, RamDirectory};
 use tantivy::index::{Segment, SegmentComponent};
 
-const TOKENIZERS: [&str; 14] = [
+const TOKENIZERS: [&str; 19] = [
     "raw",
     "lowercase",
     "raw_lowercase",
@@ -21,9 +21,14 @@ const TOKENIZERS: [&str; 14] = [
     "standard",
     "letters",
     "letters_stop",
+    "level",
     "grams",
     "digits",
     "identifiers",
+    "english",
+    "raw_folded",
+    "autocomplete",
+    "parts",
 ];
 const RECORDS: [&str; 3] = ["basic", "freq", "position"];
 const OTHERS: [&str; 7] = ["u64", "i64", "f64", "bool", "datetime", "ip", "bytes"];
@@ -40,6 +45,10 @@ doc_mapping:
     - {name: grams, type: ngram, min_gram: 1, max_gram: 2, filters: [lower_caser]}
     - {name: digits, type: regex, pattern: '[0-9]+|[a-z]+'}
     - {name: identifiers, type: source_code, filters: [remove_long]}
+    - name: autocomplete
+      type: standard
+      filters: [lowercase, {type: stop}, {type: edge_ngram, min_gram: 2, max_gram: 3, preserve_original: true}]
+    - {name: parts, type: grams, min_gram: 1, max_gram: 2, token_chars: [letter, digit], filters: [asciifolding, unique]}
   field_mappings:
 "
     .to_owned();

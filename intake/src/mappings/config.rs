@@ -9,6 +9,7 @@ use super::merge::{expanded, merge_into};
 use super::options::{Options, object};
 use super::settings::{self, Settings};
 use crate::mappings::fields::aliases;
+use crate::mappings::fields::analysis::Analysis;
 use crate::mappings::fields::copies::{self, Copies};
 use crate::mappings::fields::dynamic::{Dynamic, strings_of};
 
@@ -97,15 +98,10 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
     if let Some(Value::Object(properties)) = mapping.get_mut("properties") {
         name_similarity(properties, &settings::similarities(&all_settings));
     }
-    let mut read = Mapping::read(&mapping, is_data_stream)?;
-    read.fields.extend([
-        // Clients may choose ids and routings; versions of an id are counted, and those of all ids numbered.
-        json!({"name": "_id", "type": "text", "tokenizer": "raw", "stored": false}),
-        json!({"name": "_version", "type": "u64", "indexed": false, "stored": false, "fast": true}),
-        json!({"name": "_seq_no", "type": "u64", "indexed": false, "stored": false, "fast": true}),
-        json!({"name": "_ignored", "type": "array<text>", "tokenizer": "raw", "fast": true}),
-        json!({"name": "_routing", "type": "text", "indexed": false, "stored": false, "fast": true}),
-    ]);
+    let analysis = Analysis::of_settings(&all_settings)?;
+    let tokenizers = analysis.tokenizers.clone();
+    let mut read = Mapping::read(&mapping, is_data_stream, analysis)?;
+    read.fields.extend(own_fields());
     let mut doc_mapping = json!({
         "id_field": "_id",
         "mode": read.dynamic.mode(),
@@ -128,6 +124,9 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
     if let Some(dynamic_mapping) = read.dynamic_mapping {
         doc_mapping["dynamic_mapping"] = dynamic_mapping;
     }
+    if !tokenizers.is_empty() {
+        doc_mapping["tokenizers"] = tokenizers.into();
+    }
     if let Some(timestamp) = read.timestamp {
         doc_mapping["timestamp_field"] = timestamp.into();
     }
@@ -138,12 +137,28 @@ pub fn index_config(name: &str, parts: &[IndexParts], is_data_stream: bool) -> R
         "doc_mapping": doc_mapping,
         "search_settings": {"default_search_fields": default_fields},
     });
+    if let Some(diff) = settings::number(&all_settings, "max_ngram_diff")? {
+        // That of a config is greater than Elasticsearch's.
+        config["indexing_settings"] = json!({"max_ngram_diff": diff.clamp(4, 99)});
+    }
     set_limits(&mut config, &all_settings, &as_put)?;
     if let Some(period) = retention(lifecycle)? {
         config["retention"] = json!({"period": period});
     }
     IndexConfig::from_json(config.to_string().as_bytes())
         .map_err(|error| MappingError::mapper(format!("this makes no index: {error}")))
+}
+
+/// Returns the fields of every index. Clients may choose ids and routings; versions of an id are counted, and those of all ids
+/// numbered.
+fn own_fields() -> [Value; 5] {
+    [
+        json!({"name": "_id", "type": "text", "tokenizer": "raw", "stored": false}),
+        json!({"name": "_version", "type": "u64", "indexed": false, "stored": false, "fast": true}),
+        json!({"name": "_seq_no", "type": "u64", "indexed": false, "stored": false, "fast": true}),
+        json!({"name": "_ignored", "type": "array<text>", "tokenizer": "raw", "fast": true}),
+        json!({"name": "_routing", "type": "text", "indexed": false, "stored": false, "fast": true}),
+    ]
 }
 
 /// Adds the limits of searches that settings give.
@@ -296,7 +311,11 @@ pub(super) struct Mapping {
 }
 
 impl Mapping {
-    fn read(mapping: &Map<String, Value>, is_data_stream: bool) -> Result<Self> {
+    fn read(
+        mapping: &Map<String, Value>,
+        is_data_stream: bool,
+        analysis: Analysis,
+    ) -> Result<Self> {
         let properties = match mapping.get("properties") {
             None | Some(Value::Null) => Map::new(),
             Some(properties) => object(properties, "[properties]")?.clone(),
@@ -309,13 +328,14 @@ impl Mapping {
         let timestamp = timestamp_field(&properties, mapping.get("_meta"))?;
         let mut mapping = mapping.clone();
         mapping.insert("properties".to_owned(), properties.into());
-        Self::read_with(&mapping, timestamp)
+        Self::read_with(&mapping, timestamp, analysis)
     }
 
     /// Reads a mapping of an index whose timestamp field is known.
     pub(super) fn read_with(
         mapping: &Map<String, Value>,
         timestamp: Option<String>,
+        analysis: Analysis,
     ) -> Result<Self> {
         let mut options = Options::of(mapping, "_doc", "mapping");
         // A root mapping has no type, so `type` is unknown as well.
@@ -334,7 +354,7 @@ impl Mapping {
         root_options(&mut options)?;
         options.finish()?;
         let dynamic_mapping = match dynamic {
-            Dynamic::Indexed => Some(strings_of(templates.as_ref())?.dynamic_mapping()),
+            Dynamic::Indexed => Some(strings_of(templates.as_ref())?.dynamic_mapping(&analysis)),
             // These options concern unmapped fields, which are not indexed then.
             Dynamic::Kept | Dynamic::Refused => None,
         };
@@ -343,9 +363,10 @@ impl Mapping {
             timestamp,
             words: Vec::new(),
             copies: Copies::new(),
+            analysis,
         };
         let mut mapped = fields.read(&properties, "")?;
-        for path in copies::apply(&mut mapped, &fields.copies)? {
+        for path in copies::apply(&mut mapped, &fields.copies, &fields.analysis)? {
             if !fields.words.contains(&path) {
                 fields.words.push(path);
             }

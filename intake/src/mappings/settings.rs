@@ -50,8 +50,10 @@ const TAKEN: [&str; 37] = [
 ];
 
 /// Prefixes of settings of the same kind.
-const TAKEN_BELOW: [&str; 12] = [
+const TAKEN_BELOW: [&str; 13] = [
     "allocation.",
+    // Read by `fields/analysis`.
+    "analysis.",
     "indexing.slowlog.",
     "lifecycle.",
     "merge.",
@@ -143,11 +145,6 @@ pub(super) fn default_fields(settings: &Settings) -> Result<Option<Vec<String>>>
             }
         } else if let Some(option) = similarity_option(name) {
             check_similarity(name, option, value)?;
-        } else if name.starts_with("analysis.") {
-            return Err(MappingError::illegal(format!(
-                "the setting [index.{name}] is not supported: fields have the analyzers standard, keyword, whitespace and \
-                 english; other tokenizers are made with an index config"
-            )));
         } else if !is_taken(name) {
             return Err(MappingError::illegal(format!(
                 "unknown setting [index.{name}]: it is not supported here"
@@ -166,7 +163,7 @@ pub(super) fn default_fields(settings: &Settings) -> Result<Option<Vec<String>>>
 }
 
 /// Returns a setting that is a whole number, if it is given.
-pub(super) fn number(settings: &Settings, name: &str) -> Result<Option<u32>> {
+pub(in crate::mappings) fn number(settings: &Settings, name: &str) -> Result<Option<u32>> {
     let Some(value) = settings.get(name) else {
         return Ok(None);
     };

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::config::{Mapping, default_search_fields, set_limits, set_shown};
 use super::error::{MappingError, Result};
 use super::fields::aliases;
+use super::fields::analysis::Analysis;
 use super::merge::merge_into;
 use super::options::object;
 use super::settings::{self, Settings};
@@ -32,7 +33,7 @@ pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig
     whole.entry("dynamic").or_insert_with(|| mode.into());
     let timestamp = config.doc_mapping.timestamp_field.clone();
     let has_templates = whole.contains_key("dynamic_templates");
-    let read = Mapping::read_with(&whole, timestamp)?;
+    let read = Mapping::read_with(&whole, timestamp, Analysis::of_config(config))?;
     let mut asked = serde_json::to_value(config).map_err(|error| wrong(&error.to_string()))?;
     let doc_mapping = &mut asked["doc_mapping"];
     doc_mapping["mode"] = read.dynamic.mode().into();
@@ -90,8 +91,9 @@ pub fn with_mapping(config: &IndexConfig, mapping: &Value) -> Result<IndexConfig
 pub fn with_settings(config: &IndexConfig, given: &Value) -> Result<IndexConfig> {
     let mut all_settings = Settings::new();
     settings::add(&mut all_settings, given.get("settings").unwrap_or(given))?;
-    for name in ["number_of_shards", "mapping.ignore_malformed", "codec"] {
-        if all_settings.contains_key(name) {
+    for name in all_settings.keys() {
+        let is_fixed = ["number_of_shards", "mapping.ignore_malformed", "codec"];
+        if is_fixed.contains(&name.as_str()) || name.starts_with("analysis.") {
             return Err(MappingError::illegal(format!(
                 "Can't update non dynamic settings [[index.{name}]] for open indices"
             )));
@@ -156,8 +158,8 @@ fn inner(field: &mut Value) -> Option<&mut Vec<Value>> {
     field.get_mut("field_mappings")?.as_array_mut()
 }
 
-/// Keeps what an index has of a mapping that earlier versions read in another way: dates whose numbers have any unit, and
-/// numbers of any width.
+/// Keeps what an index has of a mapping that earlier versions read in another way: dates whose numbers have any unit,
+/// numbers of any width, and words of `english`.
 fn keep_as_first_read(before: &Value, field: &mut Value) {
     let as_before = |formats: &Value| {
         let mut read: Vec<String> = Vec::new();
@@ -181,6 +183,10 @@ fn keep_as_first_read(before: &Value, field: &mut Value) {
     }
     if before["type"] == "array<datetime>" && before["fast"] == false {
         field["fast"] = false.into();
+    }
+    // Earlier versions had another stemmer.
+    if before["tokenizer"] == "en_stem" && field["tokenizer"] == "english" {
+        field["tokenizer"] = "en_stem".into();
     }
     for option in ["width", "scaling_factor"] {
         if let (Some(field), None) = (field.as_object_mut(), before.get(option)) {

@@ -28,7 +28,7 @@ use crate::http::{
 };
 use crate::indexes::{resolved, with_aliases};
 use crate::managing::{self, Asking};
-use crate::requests::ChangeRequest;
+use crate::requests::{ChangeRequest, Written, written};
 use crate::routes::{Change, CrossSite, Matched, document, matching};
 use crate::settings::CompatibleWith;
 use crate::writing::{self, Write};
@@ -151,6 +151,11 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
         path: parts.uri.path().to_owned(),
         query: parts.uri.query().unwrap_or_default().to_owned(),
         body: body.bytes,
+    };
+    let request = match written(request) {
+        Ok(Written::Request(request)) => request,
+        Ok(Written::Answer(answer)) => return api.answer(StatusCode::OK, &answer, false),
+        Err(problem) => return api.refusal_of(problem.status, problem.kind, &problem.reason),
     };
     searched(&app, api, (&parts, request), (&caller, &aliases)).await
 }

@@ -4,8 +4,10 @@ mod json;
 mod params;
 mod problem;
 mod request;
+mod templates;
 
 pub(crate) use json::{check_values, json_of};
 pub(crate) use params::Params;
 pub(crate) use problem::{Problem, refused_document, status_of};
 pub(crate) use request::{ChangeRequest, fail, respond};
+pub(crate) use templates::{Written, written};

@@ -15,8 +15,8 @@ pub use filter::{
     BlockPlace, FilterBlock, FilterGroup, FilterPlace, FilterScope, FiltersRef, Needle, SplitFilter,
 };
 pub use rare_words::{
-    RareBlock, RareStubs, RareWord, RareWords, RareWordsIndex, RareWordsWriter, WrittenRareWords,
-    may_be_rare,
+    ByteClasses, RareBlock, RareStubs, RareWord, RareWords, RareWordsIndex, RareWordsWriter,
+    WrittenRareWords, may_be_rare,
 };
 pub use rollup::{FieldRollup, Rollup};
 pub use time_index::TimeIndex;

@@ -25,6 +25,18 @@ pub(crate) fn call(
     query: &str,
     body: &Value,
 ) -> (u16, Value) {
+    call_within(searcher, method, path, query, body, &Limits::default())
+}
+
+/// Does the same within limits.
+pub(crate) fn call_within(
+    searcher: &Searcher,
+    method: &str,
+    path: &str,
+    query: &str,
+    body: &Value,
+    limits: &Limits,
+) -> (u16, Value) {
     let request = HttpRequest {
         method: method.to_owned(),
         path: path.to_owned(),
@@ -38,7 +50,7 @@ pub(crate) fn call(
         .enable_all()
         .build()
         .unwrap();
-    let answer = runtime.block_on(searcher.http(request, &Caller::default(), &Limits::default()));
+    let answer = runtime.block_on(searcher.http(request, &Caller::default(), limits));
     let body = serde_json::from_slice(&answer.response.body).unwrap();
     (answer.response.status, body)
 }

@@ -214,3 +214,30 @@ fn many_terms_are_one_clause_and_many_alternatives_are_allowed() {
     let reason = answer["error"].to_string();
     assert!(reason.contains("65537 values, more than 65536"), "{reason}");
 }
+
+#[test]
+fn words_without_operators_are_all_in_one_of_the_named_fields() {
+    let searcher = searcher(&config("dynamic", ""));
+    let query = |text: &str, fields: Value| json!({"query_string": {"query": text, "fields": fields, "default_operator": "and"}});
+    let both = json!(["text", "level"]);
+    for (text, fields, expect) in [
+        ("disk full", both.clone(), vec![0]),
+        ("full error", both.clone(), vec![]),
+        // Operators tell clauses apart, each of which may be in any field.
+        ("full AND error", both.clone(), vec![0]),
+        ("full +error", both.clone(), vec![0]),
+        ("full (error)", both.clone(), vec![0]),
+        ("full level:error", both.clone(), vec![0]),
+        ("full disk error", both.clone(), vec![]),
+        ("full disk AND error", both.clone(), vec![0]),
+        ("full err*", both.clone(), vec![0]),
+        ("full error^2", both, vec![0]),
+        ("full error", json!(["text"]), vec![]),
+        ("full error", json!(["te*", "level"]), vec![]),
+        ("full error", json!([]), vec![0]),
+    ] {
+        assert_eq!(found(&searcher, &query(text, fields)), expect, "{text}");
+    }
+    let any = json!({"query_string": {"query": "full error", "fields": ["text", "level"]}});
+    assert_eq!(found(&searcher, &any), [0, 3]);
+}

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use canter_runtime::Searcher;
+use canter_runtime::{Limits, Searcher};
 use canter_split_format::{Head, RARE_WORDS_FILE, RareWordsIndex};
 use canter_tests::TestIndex;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -11,7 +11,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-use super::calls::{call, named};
+use super::calls::{call, call_within, named};
 
 const CONFIG: &str = "
 version: 0.9
@@ -395,4 +395,36 @@ fn rare_words_are_shown_in_passages() {
             );
         }
     }
+}
+
+/// A pattern that may begin with anything would have to look into every document that has a rare word.
+#[test]
+fn letters_that_no_identifier_has_cost_no_document() {
+    let lines: Vec<String> = (0..4_000_u64)
+        .map(|n| {
+            let id = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let what = if n % 4 == 0 { "readtimeout" } else { "done" };
+            json!({"time": 1_700_000_000 + n, "n": n, "body": format!("request {id} {what}")})
+                .to_string()
+        })
+        .collect();
+    let index = TestIndex::build(&config(true), &lines, 10_000).unwrap();
+    assert!(num_rare_words(&index)[0] >= 3_900);
+    let searcher = named(&index, "rare");
+    let mut limits = Limits::default();
+    limits.guest.insert("max_docs_scanned".to_owned(), 0.into());
+    let count = |query: Value| {
+        let body = json!({"query": query, "size": 0, "track_total_hits": true});
+        let (_, answer) = call_within(&searcher, "POST", "/rare/_search", "", &body, &limits);
+        (
+            answer["hits"]["total"]["value"].as_u64(),
+            answer.to_string(),
+        )
+    };
+    let (found, answer) = count(json!({"wildcard": {"body": "*timeout*"}}));
+    assert_eq!(found, Some(1_000), "{answer}");
+    let (found, answer) = count(json!({"regexp": {"body": ".*done"}}));
+    assert_eq!(found, Some(3_000), "{answer}");
+    let (_, answer) = count(json!({"wildcard": {"body": "*12345*"}}));
+    assert!(answer.contains("max_docs_scanned"), "{answer}");
 }

@@ -75,7 +75,7 @@ fn times_in_every_form_become_the_timestamp_of_a_suggestion() {
     );
     check("ts", &|n| json!({"ts": (START_S + n).to_string()}));
     check(
-        "instant.epochSecond",
+        "timestamp",
         &|n| json!({"instant": {"epochSecond": START_S + n, "nanoOfSecond": 123_000_000}, "level": "INFO"}),
     );
     check(

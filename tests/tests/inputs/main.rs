@@ -5,6 +5,7 @@
 mod access_logs;
 mod formats;
 mod json_times;
+mod levels;
 mod log_lines;
 mod pipelines;
 mod quickwit_settings;

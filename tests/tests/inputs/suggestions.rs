@@ -287,7 +287,7 @@ fn records_without_a_usable_time_have_that_of_their_neighbours() {
 }
 
 /// Sends a request as Elasticsearch's clients do.
-fn ask(index: &TestIndex, body: &Value) -> Value {
+pub(crate) fn ask(index: &TestIndex, body: &Value) -> Value {
     let searcher = Searcher::builder()
         .engine(Arc::new(NativeEngine::new()))
         .index_from("suggested", Arc::new(index.fetcher()), "suggested")

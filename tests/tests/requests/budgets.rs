@@ -35,13 +35,13 @@ fn a_budget_buys_the_newest_splits_and_names_the_others() {
         let splits = index.manifest().unwrap().manifest.splits;
         splits.into_iter().rev().map(|split| split.id).collect()
     };
-    let request = json!({"query": "body:block", "max_hits": 0});
+    let request = json!({"query": "tenant_id:[3 TO 40]", "max_hits": 0});
     for engine in engines() {
         let searcher = index.searcher(engine, 5, 1).unwrap();
         let whole = run(&searcher, &request).unwrap();
         assert_eq!(whole.json["skipped_splits"], json!([]), "{}", whole.json);
         assert_eq!(whole.json["budget_exhausted"], Value::Null);
-        // The manifest, then one request for the dictionary of each split.
+        // The manifest, then one request for the column of each split.
         for max_requests in 1..=7_usize {
             let mut request = request.clone();
             request["budget"] = json!({"max_requests": max_requests});

@@ -4,9 +4,10 @@ use serde::{Deserialize, Deserializer};
 
 use super::document;
 use super::node::Node;
+use super::tokenizer::custom_tokenizer;
 #[cfg(feature = "yaml")]
 use super::yaml;
-use crate::config::{ConfigError, IndexConfig, kept_fields, validate};
+use crate::config::{ConfigError, CustomTokenizer, IndexConfig, kept_fields, validate};
 
 impl IndexConfig {
     pub(in crate::config) fn from_node(node: &Node) -> Result<IndexConfig, ConfigError> {
@@ -54,6 +55,16 @@ impl IndexConfig {
             error.line = error.line.or(Some(node.line_of(&error.key_path)));
             error
         })
+    }
+}
+
+impl CustomTokenizer {
+    /// Reads a tokenizer in the form that it has in a config.
+    ///
+    /// # Errors
+    /// A key or value is not allowed.
+    pub fn from_json(definition: &serde_json::Value) -> Result<Self, ConfigError> {
+        custom_tokenizer(&Node::from_json(definition), "")
     }
 }
 

@@ -14,6 +14,7 @@ use crate::config::{
 };
 use crate::datetime::{DateInput, DateOutput};
 use crate::mapper::RESERVED_NAMES;
+use crate::tokenizers::NORMALIZERS;
 
 /// Maximum nesting of objects in a config. Documents may nest deeper inside `json` fields.
 const MAX_OBJECT_DEPTH: usize = 32;
@@ -154,6 +155,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "indexed",
             "strategy",
             "tokenizer",
+            "search_tokenizer",
             "record",
             "fieldnorms",
             "fields",
@@ -188,6 +190,7 @@ fn keys_of(type_name: &str) -> Option<&'static [&'static str]> {
             "concatenate_fields",
             "include_dynamic_fields",
             "tokenizer",
+            "search_tokenizer",
             "record",
             "fieldnorms",
         ],
@@ -344,24 +347,20 @@ pub(in crate::config) fn fast(map: &MapReader<'_>) -> Result<Option<Normalizer>>
         || map
             .str("type")?
             .is_none_or(|t| t.contains("text") || t.contains("json"));
-    let normalizers = [
-        ("raw", Normalizer::Raw),
-        ("lowercase", Normalizer::Lowercase),
-    ];
     let at = map.at("fast");
     match &node.value {
         NodeValue::Bool(on) => Ok(on.then_some(Normalizer::Raw)),
         NodeValue::Map(_) if is_text => {
             let options = MapReader::new(node, &at, "fast", &["normalizer"])?;
             options
-                .choice("normalizer", &normalizers, Normalizer::Raw)
+                .choice("normalizer", &NORMALIZERS, Normalizer::Raw)
                 .map(Some)
         }
         NodeValue::Seq(items) if is_text => match items.as_slice() {
             [item] => {
                 let options = MapReader::new(item, &format!("{at}[0]"), "fast", &["tokenizer"])?;
                 options
-                    .choice("tokenizer", &normalizers, Normalizer::Raw)
+                    .choice("tokenizer", &NORMALIZERS, Normalizer::Raw)
                     .map(Some)
             }
             _ => Err(map.error("fast", "\"fast\" may hold one tokenizer, not several")),

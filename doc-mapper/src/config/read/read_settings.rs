@@ -86,7 +86,7 @@ pub(in crate::config) fn indexing_settings(
         merge_policy: merge_policy(map.get("merge_policy"))?,
         resources: resources(map.get("resources"))?,
         term_limits: term_limits(&map)?,
-        rare_words: map.bool("rare_words", false)?,
+        rare_words: map.bool("rare_words", true)?,
     };
     Ok((settings, map.str("timestamp_field")?))
 }

@@ -205,6 +205,7 @@ pub(in crate::config) fn text_options(
         variants.push(TextVariant {
             name: strategy.name().to_owned(),
             tokenizer: strategy.tokenizer().to_owned(),
+            search_tokenizer: None,
             record: strategy.record(),
             fieldnorms: false,
         });
@@ -228,8 +229,13 @@ pub(in crate::config) fn text_options(
         let message = format!("{what} is indexed in more than {MAX_WAYS} ways");
         return Err(map.error("fields", message));
     }
+    let search_tokenizer = map.str("search_tokenizer")?;
+    if search_tokenizer.is_some() && !search.indexed {
+        return Err(only_if_indexed(map, "search_tokenizer", what));
+    }
     Ok(TextKind {
         tokenizer,
+        search_tokenizer,
         record,
         fieldnorms,
         variants,
@@ -274,7 +280,7 @@ fn named_variants(map: &MapReader<'_>, what: &str) -> Result<(Vec<TextVariant>, 
         };
         let options: &[&str] = match is_column {
             true => &["column"],
-            false => &["tokenizer", "record", "fieldnorms"],
+            false => &["tokenizer", "search_tokenizer", "record", "fieldnorms"],
         };
         let options = MapReader::new(&entry.value, &at, &inner, options)?;
         if variants.iter().any(|other| other.name == entry.key) || whole_values.contains(&entry.key)
@@ -293,6 +299,7 @@ fn named_variants(map: &MapReader<'_>, what: &str) -> Result<(Vec<TextVariant>, 
         variants.push(TextVariant {
             name: entry.key.clone(),
             tokenizer: options.required_str("tokenizer", &inner)?,
+            search_tokenizer: options.str("search_tokenizer")?,
             record: options.choice("record", &RECORDS, IndexRecordOption::Basic)?,
             fieldnorms: options.bool("fieldnorms", false)?,
         });
@@ -310,6 +317,7 @@ pub(in crate::config) fn concatenate(map: &MapReader<'_>) -> Result<ConcatenateK
             tokenizer: map
                 .str("tokenizer")?
                 .unwrap_or_else(|| "default".to_owned()),
+            search_tokenizer: map.str("search_tokenizer")?,
             record: map.choice("record", &RECORDS, IndexRecordOption::Basic)?,
             fieldnorms: map.bool("fieldnorms", false)?,
             variants: Vec::new(),

@@ -22,7 +22,7 @@ fn an_unknown_key_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: body, type: text, tokeniser: raw",
         "",
-        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, strategy, tokenizer, record, fieldnorms, fields, completion, fast, ignore_above, null_value, constant, needle, sub_fields, aliases"#,
+        r#"line 5: unknown key "tokeniser" in field mapping "body"; allowed: name, type, description, stored, indexed, strategy, tokenizer, search_tokenizer, record, fieldnorms, fields, completion, fast, ignore_above, null_value, constant, needle, sub_fields, aliases"#,
     );
     check_fields(
         "name: n, type: u64, tokenizer: raw",
@@ -62,7 +62,7 @@ fn a_wrong_value_is_named_with_its_line_and_what_is_allowed() {
     check_fields(
         "name: a, type: text, tokenizer: klingon",
         "",
-        r#"line 5: "tokenizer" in field mapping "a" must be one of raw, lowercase, raw_lowercase, default, en_stem, whitespace, chinese_compatible, source_code_default, standard, letters, letters_stop; got "klingon""#,
+        r#"line 5: "tokenizer" in field mapping "a" must be one of raw, lowercase, raw_lowercase, default, en_stem, whitespace, chinese_compatible, source_code_default, standard, letters, letters_stop, level, english, raw_ascii_folding, raw_folded; got "klingon""#,
     );
     check_fields(
         "name: a, type: text, stored: yes",

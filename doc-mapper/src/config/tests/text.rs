@@ -139,7 +139,7 @@ fn tokenizers_that_cannot_be_are_refused() {
     };
     check(
         json!({ "name": "x", "type": "chinese" }),
-        r#""type" in tokenizer "x" must be one of simple, source_code, ngram, regex; got "chinese""#,
+        r#""type" in tokenizer "x" must be one of simple, source_code, ngram, regex, whitespace, keyword, standard, letter, grams; got "chinese""#,
     );
     check(
         json!({ "name": "x", "type": "ngram", "min_gram": 2 }),
@@ -171,7 +171,7 @@ fn tokenizers_that_cannot_be_are_refused() {
     );
     check(
         json!({ "name": "x", "type": "simple", "filters": ["stem"] }),
-        r#"a filter in tokenizer "x" must be one of remove_long, lower_caser, ascii_folding; got "stem""#,
+        r#"a filter in tokenizer "x" must be one of remove_long, lower_caser, ascii_folding, lowercase, asciifolding, trim, unique, porter_stem, snowball, or one with options (stop, length, stemmer, ngram, edge_ngram); got the string "stem""#,
     );
     check(
         json!({ "name": "raw", "type": "simple" }),
@@ -188,7 +188,8 @@ fn tokenizers_that_cannot_be_are_refused() {
     assert_eq!(
         refused.unwrap_err().message,
         "\"tokenizer\" in field mapping \"a\" must be one of raw, lowercase, raw_lowercase, default, en_stem, \
-         whitespace, chinese_compatible, source_code_default, standard, letters, letters_stop; got \"grams\""
+         whitespace, chinese_compatible, source_code_default, standard, letters, letters_stop, level, english, \
+         raw_ascii_folding, raw_folded; got \"grams\""
     );
 }
 
@@ -332,7 +333,7 @@ fn concatenations_that_cannot_be_are_refused() {
     check(
         json!({ "fast": true }),
         "unknown key \"fast\" in field mapping \"all\"; allowed: name, type, description, concatenate_fields, \
-         include_dynamic_fields, tokenizer, record, fieldnorms",
+         include_dynamic_fields, tokenizer, search_tokenizer, record, fieldnorms",
     );
 }
 
@@ -347,4 +348,88 @@ fn variants_and_concatenations_are_default_search_fields() {
         "search_settings": { "default_search_fields": ["a.fulltext", "all", "n"] },
     });
     IndexConfig::from_json(config.to_string().as_bytes()).unwrap();
+}
+
+#[test]
+fn tokenizers_have_the_parts_of_elasticsearch_s_analyzers() {
+    let given = json!({
+        "tokenizers": [
+            { "name": "autocomplete", "type": "standard",
+              "filters": ["lowercase", "asciifolding", { "type": "edge_ngram", "min_gram": 1, "max_gram": 20 }] },
+            { "name": "words", "type": "letter", "filters": [
+                "lower_caser", { "type": "stop", "stopwords": ["b", "A", "b"], "ignore_case": true },
+                { "type": "length", "max": 9 }, { "type": "stemmer", "language": "porter2" }, "unique", "trim" ] },
+            { "name": "stopped", "type": "whitespace", "filters": [{ "type": "stop" }, "porter_stem"] },
+            { "name": "parts", "type": "grams", "min_gram": 2, "max_gram": 3, "token_chars": ["letter", "digit"] },
+            { "name": "whole", "type": "keyword", "filters": [{ "type": "ngram", "min_gram": 2, "max_gram": 2 }] },
+        ],
+        "field_mappings": [
+            { "name": "a", "type": "text", "tokenizer": "autocomplete", "search_tokenizer": "standard",
+              "fields": { "b": { "tokenizer": "parts", "search_tokenizer": "raw" } } },
+        ],
+    });
+    let config = read(given);
+    let [_, words, stopped, ..] = &config.doc_mapping.tokenizers[..] else {
+        panic!("they are five");
+    };
+    assert_eq!(
+        words.filters[1],
+        TokenizerFilter::Stop {
+            words: vec!["a".to_owned(), "b".to_owned()],
+            ignores_case: true
+        }
+    );
+    let TokenizerFilter::Stop { words, .. } = &stopped.filters[0] else {
+        panic!("{:?}", stopped.filters);
+    };
+    assert_eq!(words.len(), 33);
+    let canonical = config.to_canonical_json().unwrap();
+    assert_eq!(IndexConfig::from_json(&canonical).unwrap(), config);
+}
+
+#[test]
+fn parts_of_tokenizers_are_checked() {
+    let check = |tokenizer: serde_json::Value, expect: &str| {
+        let config = json!({ "version": "0.8", "index_id": "abc", "doc_mapping": { "tokenizers": [tokenizer] } });
+        let error = IndexConfig::from_json(config.to_string().as_bytes()).unwrap_err();
+        assert!(error.message.contains(expect), "{}", error.message);
+    };
+    let filter =
+        |filter: serde_json::Value| json!({ "name": "x", "type": "standard", "filters": [filter] });
+    check(filter(json!("shingle")), "\"shingle\"");
+    check(filter(json!({ "type": "shingle" })), "\"shingle\"");
+    check(filter(json!({ "type": "stop", "words": [] })), "\"words\"");
+    check(
+        filter(json!({ "type": "edge_ngram", "min_gram": 3, "max_gram": 2 })),
+        "min_gram",
+    );
+    check(
+        filter(json!({ "type": "stemmer", "language": "german" })),
+        "porter2",
+    );
+    check(
+        filter(json!({ "type": "ngram", "min_gram": 1, "max_gram": 20 })),
+        "max_ngram_diff",
+    );
+    check(filter(json!(5)), "the number 5");
+    check(
+        json!({ "name": "x", "type": "grams", "min_gram": 1, "max_gram": 1, "token_chars": ["vowel"] }),
+        "vowel",
+    );
+    check(
+        json!({ "name": "x", "type": "grams", "min_gram": 1, "max_gram": 9 }),
+        "max_ngram_diff",
+    );
+    check(
+        json!({ "name": "x", "type": "standard", "pattern": "a" }),
+        "\"pattern\"",
+    );
+    check(json!({ "name": "english", "type": "standard" }), "built in");
+    let field = json!({ "version": "0.8", "index_id": "abc", "doc_mapping": {
+        "field_mappings": [{ "name": "a", "type": "text", "search_tokenizer": "nosuch" }] } });
+    let error = IndexConfig::from_json(field.to_string().as_bytes()).unwrap_err();
+    assert_eq!(
+        error.key_path,
+        "doc_mapping.field_mappings[0].search_tokenizer"
+    );
 }

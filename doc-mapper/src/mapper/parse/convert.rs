@@ -8,7 +8,7 @@ use tantivy::DateTime;
 
 use super::leaf::{Result, Scalar};
 use crate::config::{BytesFormat, FieldKind, NullValue, NumericKind};
-use crate::datetime::{self, DateInput, DateParseError, Number};
+use crate::datetime::{self, DateInput, DateParseError};
 use crate::documents::doc_error::DocErrorReason;
 use crate::mapper::tree::Leaf;
 
@@ -95,7 +95,7 @@ pub(super) fn to_i64(scalar: Scalar<'_>, own: &NumericKind) -> Result<i64> {
     let number = match scalar {
         Scalar::I64(n) => Ok(n),
         Scalar::U64(_) => Err(DocErrorReason::OutOfRange),
-        Scalar::F64(n) => whole(n, own.coerce).map(|n| n as i64),
+        Scalar::F64(n) | Scalar::Decimal(_, n) => whole(n, own.coerce).map(|n| n as i64),
         Scalar::Str(text) if own.coerce => text.parse().map_err(int_error),
         _ => Err(DocErrorReason::WrongType),
     }?;
@@ -109,7 +109,7 @@ pub(super) fn to_u64(scalar: Scalar<'_>, coerce: bool) -> Result<u64> {
     match scalar {
         Scalar::I64(n) => u64::try_from(n).map_err(|_| DocErrorReason::OutOfRange),
         Scalar::U64(n) => Ok(n),
-        Scalar::F64(n) => {
+        Scalar::F64(n) | Scalar::Decimal(_, n) => {
             let n = whole(n, coerce)?;
             if n < 0.0 {
                 Err(DocErrorReason::OutOfRange)
@@ -155,7 +155,7 @@ pub(super) fn to_f64(scalar: Scalar<'_>, own: &NumericKind) -> Result<f64> {
     let n = match scalar {
         Scalar::I64(n) => n as f64,
         Scalar::U64(n) => n as f64,
-        Scalar::F64(n) => n,
+        Scalar::F64(n) | Scalar::Decimal(_, n) => n,
         Scalar::Str(text) if own.coerce => text.parse().map_err(|_| DocErrorReason::WrongType)?,
         _ => return Err(DocErrorReason::WrongType),
     };
@@ -173,8 +173,9 @@ pub(super) fn to_date(
 ) -> std::result::Result<DateTime, DateParseError> {
     match scalar {
         Scalar::Str(text) => datetime::parse_str(text, formats),
-        Scalar::I64(n) => datetime::parse_number(Number::Int(n), formats),
-        Scalar::F64(n) => datetime::parse_number(Number::Float(n), formats),
+        Scalar::I64(n) => datetime::parse_number(&n.to_string(), formats),
+        Scalar::F64(n) => datetime::parse_number(&n.to_string(), formats),
+        Scalar::Decimal(text, _) => datetime::parse_number(text, formats),
         Scalar::U64(_) => Err(DateParseError::Range),
         Scalar::Bool(_) => Err(DateParseError::Format),
     }

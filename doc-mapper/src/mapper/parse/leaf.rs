@@ -23,6 +23,8 @@ pub(in crate::mapper) enum Scalar<'a> {
     I64(i64),
     U64(u64),
     F64(f64),
+    /// Number of a date as it is written, and its nearest double.
+    Decimal(&'a str, f64),
     Str(&'a str),
 }
 
@@ -34,7 +36,7 @@ impl Scalar<'_> {
             Scalar::Bool(b) => Cow::Borrowed(if *b { "true" } else { "false" }),
             Scalar::I64(n) => Cow::Owned(n.to_string()),
             Scalar::U64(n) => Cow::Owned(n.to_string()),
-            Scalar::F64(n) => Cow::Owned(positive_zero(*n).to_string()),
+            Scalar::F64(n) | Scalar::Decimal(_, n) => Cow::Owned(positive_zero(*n).to_string()),
         }
     }
 
@@ -43,7 +45,7 @@ impl Scalar<'_> {
             Scalar::Bool(b) => b.into(),
             Scalar::I64(n) => n.into(),
             Scalar::U64(n) => n.into(),
-            Scalar::F64(n) => n.into(),
+            Scalar::F64(n) | Scalar::Decimal(_, n) => n.into(),
             Scalar::Str(text) => text.into(),
         }
     }
@@ -53,7 +55,7 @@ impl Scalar<'_> {
             Scalar::Bool(b) => format!("the boolean {b}"),
             Scalar::I64(n) => format!("the number {n}"),
             Scalar::U64(n) => format!("the number {n}"),
-            Scalar::F64(n) => format!("the number {n}"),
+            Scalar::F64(n) | Scalar::Decimal(_, n) => format!("the number {n}"),
             Scalar::Str(text) => format!("the string {:?}", shorten(text)),
         }
     }

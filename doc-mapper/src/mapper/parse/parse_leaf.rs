@@ -3,10 +3,13 @@
 
 use std::fmt;
 
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::walk::Walk;
 use crate::config::FieldKind;
+use crate::datetime::DateInput;
 use crate::documents::doc_error::DocErrorReason;
 use crate::mapper::parse::convert::in_place_of_null;
 use crate::mapper::parse::leaf::{Scalar, refuse};
@@ -32,6 +35,7 @@ impl<'de> DeserializeSeed<'de> for LeafSeed<'_, '_> {
             }
             FieldKind::Range(kind) => self.add_spans(kind, deserializer),
             FieldKind::Vector(kind) => self.add_vector(*kind, deserializer),
+            FieldKind::Date(_) if reads_numbers(self.leaf) => self.add_date(deserializer),
             _ => deserializer.deserialize_any(self),
         }
     }
@@ -44,6 +48,30 @@ impl LeafSeed<'_, '_> {
         add_to(walk, leaf, scalar)?;
         let mut subs = leaf.subs.iter();
         subs.try_for_each(|(_, own)| add_to(walk, own, scalar))
+    }
+
+    /// Adds a date, whose number is read with all of its digits.
+    fn add_date<'de, D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        let json = <&RawValue>::deserialize(deserializer)?.get();
+        let is_decimal = is_number(json) && json.contains(['.', 'e', 'E']);
+        match json.parse() {
+            Ok(number) if is_decimal => self.add_decimal(json, number),
+            _ => serde_json::Deserializer::from_str(json)
+                .deserialize_any(self)
+                .map_err(D::Error::custom),
+        }
+    }
+
+    fn add_decimal<E: Error>(self, json: &str, number: f64) -> Result<(), E> {
+        let LeafSeed { walk, leaf, .. } = self;
+        add_to(walk, leaf, Scalar::Decimal(json, number))?;
+        leaf.subs.iter().try_for_each(|(_, own)| {
+            let scalar = match own.kind {
+                FieldKind::Date(_) => Scalar::Decimal(json, number),
+                _ => Scalar::F64(number),
+            };
+            add_to(walk, own, scalar)
+        })
     }
 
     /// Adds the values in place of `null`: each field has its own, or none.
@@ -76,6 +104,18 @@ impl LeafSeed<'_, '_> {
         };
         Err(self.walk.fail(refuse(self.leaf, reason, got)))
     }
+}
+
+/// Returns whether a field has dates that may be numbers.
+fn reads_numbers(leaf: &Leaf) -> bool {
+    match &leaf.kind {
+        FieldKind::Date(date) => date.input_formats.iter().any(DateInput::reads_numbers),
+        _ => false,
+    }
+}
+
+fn is_number(json: &str) -> bool {
+    json.starts_with(|c: char| c == '-' || c.is_ascii_digit())
 }
 
 /// Adds a value to a field, which may ignore a malformed one.
@@ -171,7 +211,16 @@ impl<'de> DeserializeSeed<'de> for ElementSeed<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
+        if !reads_numbers(self.0.leaf) {
+            return deserializer.deserialize_any(self);
+        }
+        let json = <&RawValue>::deserialize(deserializer)?.get();
+        let mut value = serde_json::Deserializer::from_str(json);
+        let added = match is_number(json) {
+            true => self.0.add_date(&mut value),
+            false => value.deserialize_any(self),
+        };
+        added.map_err(D::Error::custom)
     }
 }
 

@@ -86,6 +86,8 @@ pub struct DocMapper {
     limits_of_values: Vec<u32>,
     pub(in crate::mapper) views: Views,
     pub(in crate::mapper) analyzers: Analyzers,
+    /// Tokenizers that make several terms of a word.
+    with_alternatives: Vec<String>,
     pub(in crate::mapper) term_bounds: TermBounds,
 }
 
@@ -182,6 +184,7 @@ impl DocMapper {
                 &mapping.tokenizers,
                 &limits_of_values,
             )),
+            with_alternatives: tokenizers::with_alternatives(&mapping.tokenizers),
             limits_of_values,
             views: Views::default(),
         })
@@ -233,6 +236,11 @@ impl DocMapper {
     /// Returns the tokenizers of text and JSON fields.
     pub fn tokenizers(&self) -> TokenizerManager {
         self.analyzers.0.clone()
+    }
+
+    /// Returns whether a tokenizer makes several terms of a word, at its place: a query with it looks for any of them.
+    pub fn has_alternatives(&self, tokenizer: &str) -> bool {
+        self.with_alternatives.iter().any(|name| name == tokenizer)
     }
 
     /// Returns the normalizers of text in fast fields.

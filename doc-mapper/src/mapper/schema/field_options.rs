@@ -28,6 +28,7 @@ pub(in crate::mapper) fn as_mapping(mapping: &FieldMapping, variant: &TextVarian
         counted_by: None,
         kind: FieldKind::Text(TextKind {
             tokenizer: variant.tokenizer.clone(),
+            search_tokenizer: variant.search_tokenizer.clone(),
             record: variant.record,
             fieldnorms: variant.fieldnorms,
             variants: Vec::new(),

@@ -36,13 +36,58 @@ const LEEF_HEADER: [&str; 5] = [
 const TIMES: [&str; 4] = ["rt", "devTime", "end", "start"];
 
 /// Returns whether a line is an event.
-pub(crate) fn begins(line: &[u8]) -> bool {
-    let is_version =
-        |rest: &[u8]| rest.first().is_some_and(u8::is_ascii_digit) && rest.contains(&b'|');
-    let rest = line
-        .strip_prefix(b"CEF:")
-        .or_else(|| line.strip_prefix(b"LEEF:"));
-    rest.is_some_and(is_version)
+pub(super) fn begins(line: &[u8]) -> bool {
+    place(line).is_some()
+}
+
+/// Returns where an event begins in a line: at its beginning, or behind a header of syslog.
+fn place(line: &[u8]) -> Option<usize> {
+    /// Only a time, a host and a tag stand before it.
+    const MAX_BEFORE: usize = 160;
+    let is_event = |place: &usize| {
+        let text = line.get(*place..).unwrap_or_default();
+        let rest = text
+            .strip_prefix(b"CEF:")
+            .or_else(|| text.strip_prefix(b"LEEF:"));
+        rest.is_some_and(|rest| {
+            rest.first().is_some_and(u8::is_ascii_digit) && rest.contains(&b'|')
+        })
+    };
+    let before = line.get(..line.len().min(MAX_BEFORE)).unwrap_or_default();
+    let behind_spaces = memchr::memchr_iter(b' ', before).map(|space| space + 1);
+    std::iter::once(0).chain(behind_spaces).find(is_event)
+}
+
+/// Divides a record into a header of syslog, which may be empty, and an event.
+fn divided(record: &str) -> Option<(&str, Event<'_>)> {
+    let (header, event) = record.split_at_checked(place(record.as_bytes())?)?;
+    Some((header, Event::of(event)?))
+}
+
+/// Returns the time that a header of syslog begins with, and the rest.
+fn time_of_header(header: &str) -> Option<(Reading, &str)> {
+    let header = match header.strip_prefix('<') {
+        Some(rest) => rest.split_once('>')?.1,
+        None => header,
+    };
+    let header = header.strip_prefix("1 ").unwrap_or(header);
+    let forms = [
+        DateForm::NameDayYear,
+        DateForm::NameDay,
+        DateForm::YearMonthDay(b'-'),
+    ];
+    forms.into_iter().find_map(|form| {
+        let (reading, end) = read(TimeForm::Dated(form), header.as_bytes(), 0)?;
+        Some((reading, header.get(end..)?))
+    })
+}
+
+/// Returns the time of a record: that of the event, or else of the header.
+pub(super) fn reading(record: &str) -> Option<Reading> {
+    let (header, event) = divided(record)?;
+    event
+        .reading()
+        .or_else(|| time_of_header(header).map(|(reading, _)| reading))
 }
 
 /// An event, its escapes resolved.
@@ -138,7 +183,12 @@ impl<'t> Event<'t> {
 
 /// Adds the fields of a record that is an event, and its message. Returns the text before the message.
 pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t str> {
-    Event::of(record)?.add(members);
+    let (header, event) = divided(record)?;
+    let host = time_of_header(header).and_then(|(_, rest)| rest.split_whitespace().next());
+    if let Some(host) = host {
+        members.string("hostname", host);
+    }
+    event.add(members);
     members.string("message", record);
     Some("")
 }

@@ -81,7 +81,7 @@ impl Known {
     /// Returns the time of a record.
     pub(in crate::log_line) fn reading(self, record: &str) -> Option<Reading> {
         match self {
-            Known::Event => event::Event::of(record)?.reading(),
+            Known::Event => event::reading(record),
             Known::Cmtrace => cmtrace::reading(record),
             Known::Chromium => chromium::reading(record),
             Known::Db2 => db2::reading(record),

@@ -91,6 +91,27 @@ const CMTRACE: &str = "<![LOG[Starting the download]LOG]!><time=\"10:00:00.123-1
      <![LOG[Policy evaluation took\nlonger than ]LOG]! expected]LOG]!><time=\"10:00:02.789+300\" date=\"05-01-2024\" component=\"Policy\" context=\"c\" type=\"3\" thread=\"43\" file=\"b.cpp:7\">\n";
 
 #[test]
+fn events_may_stand_behind_headers_of_syslog_and_alone_in_one_file() {
+    let docs = docs(
+        "CEF:0|Trend Micro|Deep Security Agent|10.2|400|Eicar|6|dvchost=h rt=May 03 2019 10:15:00\n\
+         Sep 29 2023 08:26:10 fw01 CEF:0|Security|threatmanager|1.0|100|worm stopped|10|src=10.0.0.1\n\
+         <13>1 2023-09-29T08:26:11Z fw02 CEF:1|Check\\|Point|VPN-1|R80|200|detected|3|src=10.0.0.1\n",
+    );
+    check(
+        &docs[0],
+        json!({"timestamp": "2019-05-03T10:15:00Z", "level": "WARN", "name": "Eicar"}),
+    );
+    check(
+        &docs[1],
+        json!({"timestamp": "2023-09-29T08:26:10Z", "hostname": "fw01", "name": "worm stopped", "src": "10.0.0.1"}),
+    );
+    check(
+        &docs[2],
+        json!({"timestamp": "2023-09-29T08:26:11Z", "hostname": "fw02", "device_vendor": "Check|Point"}),
+    );
+}
+
+#[test]
 fn records_of_configuration_manager_may_have_several_lines() {
     let docs = docs(CMTRACE);
     assert_eq!(docs.len(), 2);

@@ -406,3 +406,98 @@ fn levels_are_found_behind_pairs_and_marks() {
         ],
     );
 }
+
+#[test]
+fn an_epoch_in_seconds_has_the_fraction_of_the_other_time() {
+    let line = |n: usize| {
+        format!(
+            "- {} 2005.06.03 R02-M1-N0 2005-06-03-15.42.{:02}.36377{n} R02-M1-N0 RAS KERNEL INFO cache of node {n} was corrected",
+            1_117_838_520 + n,
+            n
+        )
+    };
+    let docs = docs(&lines(10, line), Format::Log);
+    for (n, doc) in docs.iter().enumerate() {
+        assert_eq!(
+            doc["timestamp"],
+            format!("2005-06-03T22:42:{n:02}.36377{n}Z")
+        );
+        assert_eq!(doc["message"], format!("cache of node {n} was corrected"));
+    }
+    // The second is another, and the message says a time.
+    let other = |n: usize| line(n).replace("15.42", "15.41") + &format!(" at 22:42:{n:02}.123");
+    let docs = self::docs(&lines(10, other), Format::Log);
+    assert_eq!(docs[3]["timestamp"], "2005-06-03T22:42:03Z");
+}
+
+#[test]
+fn what_is_told_is_no_head_though_all_lines_say_it() {
+    let line = |n: usize| {
+        format!(
+            "2017-05-16 00:{n:02}:00.008 25746 INFO nova.osapi_compute.wsgi.server [-] served{n} status: 200"
+        )
+    };
+    for doc in docs(&lines(30, line), Format::Log) {
+        assert_eq!(doc["logger"], "nova.osapi_compute.wsgi.server", "{doc}");
+        let message = doc["message"].as_str().unwrap();
+        assert!(
+            message.ends_with("status: 200") && message.contains("served"),
+            "{doc}"
+        );
+    }
+    let line = |n: usize| match n % 3 {
+        0 => format!("2023-05-01 10:{n:02}:01.12 Server      zebra{n} started"),
+        1 => format!(
+            "2023-05-01 10:{n:02}:01.12 spid7s      Error: 18456, Severity: 14, State: 8. zebra{n} started"
+        ),
+        _ => format!("2023-05-01 10:{n:02}:01.12 Logon       zebra{n} started"),
+    };
+    for (n, doc) in docs(&lines(40, line), Format::Log).iter().enumerate() {
+        let message = doc["message"].as_str().unwrap();
+        assert!(message.ends_with(&format!("zebra{n} started")), "{doc}");
+        assert_eq!(message.starts_with("Error: 18456"), n % 3 == 1, "{doc}");
+    }
+}
+
+#[test]
+fn messages_that_resemble_each_other_stay_whole() {
+    for (line, message) in [
+        (
+            "[{s}] unbound[12{n}:0] info: resolving ex{n}.org. A IN",
+            "resolving ex{n}.org. A IN",
+        ),
+        (
+            "2024/05/01 10:00:{m}.123\tINFO\thttp.log.access\thandled request {n}\t{\"status\": 200}",
+            "handled request {n}\t{\"status\": 200}",
+        ),
+        (
+            "2024-05-01 10:00:{m},123 p=12{n} u=root n=ansible | TASK [install {n}] ***",
+            "p=12{n} u=root n=ansible | TASK [install {n}] ***",
+        ),
+    ] {
+        let of = |text: &str, n: usize| {
+            let text = text.replace("{n}", &n.to_string());
+            text.replace("{m}", &format!("{n:02}"))
+                .replace("{s}", &(1_714_557_607 + n).to_string())
+        };
+        for (n, doc) in docs(&lines(12, |n| of(line, n)), Format::Log)
+            .iter()
+            .enumerate()
+        {
+            assert_eq!(doc["message"], of(message, n), "{doc}");
+        }
+    }
+    let report = |n: usize| {
+        format!(
+            "=INFO REPORT==== 1-May-2024::10:{n:02}:07.123456 ===\n    application: x{n}\n    exited: stopped"
+        )
+    };
+    for (n, doc) in docs(&lines(12, report), Format::Log).iter().enumerate() {
+        assert_eq!(
+            doc["message"],
+            format!("application: x{n}\n    exited: stopped"),
+            "{doc}"
+        );
+        assert_eq!(doc["level"], "INFO");
+    }
+}

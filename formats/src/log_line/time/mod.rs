@@ -7,6 +7,7 @@ mod calendar;
 mod clock;
 mod date;
 mod digits;
+mod finer;
 mod form;
 mod object;
 mod stamp;
@@ -16,6 +17,7 @@ mod zone;
 
 pub use calendar::MonthDay;
 pub(crate) use date::DateForm;
+pub(crate) use finer::with_fraction;
 pub(crate) use form::{Reading, TimeForm, days_of, read};
 pub(crate) use stamp::{Reference, Stamp};
 pub use zone::Zone;

@@ -7,9 +7,11 @@
 use std::borrow::Cow;
 
 use super::super::add_untyped;
+use super::rows::Rows;
 use crate::failure::Failure;
 use crate::json::Object;
 use crate::layout::Column;
+use crate::log_line::time::Reference;
 use crate::recognition::dialect::Dialect;
 
 /// Returns the names on the first line. A `#` that makes it a comment is not part of them.
@@ -23,6 +25,20 @@ pub(crate) fn names(record: &[u8], dialect: Dialect) -> Vec<String> {
     values.map(|value| value.text.trim().to_string()).collect()
 }
 
+/// Returns the names of all values, of which the last may have none.
+pub(crate) fn all_names(record: &[u8], dialect: Dialect) -> Vec<String> {
+    let mut names = names(record, dialect);
+    if dialect.has_unnamed_last {
+        let is_taken = names.iter().any(|name| name == "message");
+        names.push(if is_taken {
+            String::new()
+        } else {
+            "message".to_owned()
+        });
+    }
+    names
+}
+
 /// Returns whether a line that begins with `#` is a comment: its number of values differs from that of rows.
 pub(crate) fn is_comment(record: &[u8], dialect: Dialect, num_columns: usize) -> bool {
     let text = String::from_utf8_lossy(record);
@@ -31,14 +47,22 @@ pub(crate) fn is_comment(record: &[u8], dialect: Dialect, num_columns: usize) ->
         && (num_columns == 0 || Values::new(&text, dialect).count() != num_columns)
 }
 
+/// The columns of a table, and what their rows tell.
+#[derive(Clone, Copy)]
+pub(crate) struct Table<'t> {
+    pub(crate) columns: &'t [Column],
+    pub(crate) rows: &'t Rows,
+    pub(crate) reference: Reference<'t>,
+}
+
 pub(crate) fn parse(
     text: &str,
-    columns: &[Column],
+    table: Table<'_>,
     dialect: Dialect,
     out: &mut Vec<u8>,
 ) -> Result<(), Failure> {
     let start = out.len();
-    let parsed = parse_as(text, columns, dialect, out);
+    let parsed = parse_as(text, table, dialect, out);
     // The first of them may be far after the beginning.
     if parsed.is_err() && !dialect.has_backslashes && text.contains("\\\"") {
         let escaped = Dialect {
@@ -46,7 +70,7 @@ pub(crate) fn parse(
             ..dialect
         };
         let (mut other, failed) = (Vec::new(), out.split_off(start));
-        if parse_as(text, columns, escaped, &mut other).is_ok() {
+        if parse_as(text, table, escaped, &mut other).is_ok() {
             out.extend_from_slice(&other);
             return Ok(());
         }
@@ -57,23 +81,34 @@ pub(crate) fn parse(
 
 fn parse_as(
     text: &str,
-    columns: &[Column],
+    table: Table<'_>,
     dialect: Dialect,
     out: &mut Vec<u8>,
 ) -> Result<(), Failure> {
+    let Table { columns, rows, .. } = table;
     let mut values = Values::new(text, dialect);
     let mut object = Object::begin(out);
-    for column in columns {
+    let (mut day, mut clock) = (None, None);
+    for (place, column) in columns.iter().enumerate() {
         let Some(value) = values.next() else {
             return Err(wrong_number(text, columns, dialect));
         };
+        let text = rows.with_point(place, value.text);
         add_untyped(
             &mut object,
             &column.name,
-            &value.text,
+            &text,
             column.kind,
             value.is_quoted,
         );
+        match rows.day {
+            Some(both) if both.day == place => day = Some(text),
+            Some(both) if both.clock == place => clock = Some(text),
+            _ => {}
+        }
+    }
+    if let (Some(both), Some(day), Some(clock)) = (rows.day, day, clock) {
+        both.add(&day, &clock, &table.reference, &mut object);
     }
     object.end();
     match values.next() {

@@ -1,5 +1,6 @@
 //! Columns of one field in one split, and the rows of each document.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use canter_doc_mapper::DocMapper;
@@ -355,6 +356,9 @@ pub(crate) fn without_value(
     }
 }
 
+/// Number of values of a document up to which a further one is compared with each.
+const MAX_COMPARED: usize = 32;
+
 /// Removes rows with the code `none`, and those whose code their document has in the same bucket already.
 pub(crate) fn keep_once(
     rows: Rows<'_>,
@@ -369,6 +373,7 @@ pub(crate) fn keep_once(
     // Position of the first code of the current document in its parent bucket.
     let mut begin = 0;
     let mut last = None;
+    let mut many = BTreeSet::new();
     for (place, doc) in rows.docs.into_iter().enumerate() {
         let group = rows.groups.at(place);
         let Some(code) = codes.get(place).copied() else {
@@ -377,10 +382,18 @@ pub(crate) fn keep_once(
         if last != Some((doc, group)) {
             last = Some((doc, group));
             begin = kept_codes;
+            many.clear();
         }
-        let is_known = codes
-            .get(begin..kept_codes)
-            .is_some_and(|known| known.contains(&code));
+        let known = codes.get(begin..kept_codes).unwrap_or_default();
+        // A few are compared sooner than they are looked up.
+        let is_known = if known.len() < MAX_COMPARED {
+            known.contains(&code)
+        } else {
+            if many.is_empty() {
+                many.extend(known.iter().copied());
+            }
+            !many.insert(code)
+        };
         if is_known || none == Some(code) {
             continue;
         }
@@ -400,4 +413,44 @@ pub(crate) fn is_number(column_type: ColumnType) -> bool {
         column_type,
         ColumnType::U64 | ColumnType::I64 | ColumnType::F64
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Lists of any length: up to a few values are compared, more are looked up.
+        #[test]
+        fn a_value_of_a_document_is_kept_once_in_each_bucket(
+            lists in prop::collection::vec((0_u32..3, prop::collection::vec(0_u64..90, 0..200)), 0..8),
+            none in prop::option::of(0_u64..90),
+        ) {
+            let (mut docs, mut groups, mut codes) = (Vec::new(), Vec::new(), Vec::new());
+            let mut expected = Vec::new();
+            for (doc, (group, values)) in (0_u32..).zip(&lists) {
+                let mut seen = BTreeSet::new();
+                for &code in values {
+                    docs.push(doc);
+                    groups.push(*group);
+                    codes.push(code);
+                    if none != Some(code) && seen.insert(code) {
+                        expected.push((doc, *group, code));
+                    }
+                }
+            }
+            let rows = Rows {
+                docs: Docs::List(&docs),
+                groups: Groups::Each(&groups),
+                rows: Docs::List(&docs),
+            };
+            let (mut kept_docs, mut kept_groups) = (Vec::new(), Vec::new());
+            keep_once(rows, &mut kept_docs, &mut kept_groups, &mut codes, none);
+            let kept = kept_docs.into_iter().zip(kept_groups).zip(codes);
+            let kept: Vec<_> = kept.map(|((doc, group), code)| (doc, group, code)).collect();
+            prop_assert_eq!(kept, expected);
+        }
+    }
 }

@@ -15,7 +15,7 @@ mod quantiles;
 
 pub(crate) use moments::{ExtendedStats, Spread, Stats};
 pub(crate) use number::Number;
-pub(crate) use quantiles::{HdrHistogram, QuantileSketch};
+pub(crate) use quantiles::{BOXPLOT, HdrHistogram, QuantileSketch};
 pub(crate) use strings::StringStats;
 pub(crate) use sum::ExactSum;
 pub(crate) use weighted::WeightedAverage;

@@ -30,6 +30,9 @@ use self::buckets::{Buckets, bucket_of, edges_of, merge_sorted, middle_of};
 /// Maximum number of distinct values in exact form.
 const MAX_EXACT: usize = 128;
 
+/// Names of the numbers of a box plot.
+pub(crate) const BOXPLOT: [&str; 7] = ["min", "max", "q1", "q2", "q3", "lower", "upper"];
+
 /// Number of entries in the cache in front of exact values; a power of two.
 const CACHED: usize = 128;
 
@@ -338,6 +341,29 @@ impl QuantileSketch {
                 Some((below as f64 + within as f64 * part) / total * 100.0)
             }
         }
+    }
+
+    /// Returns the numbers of [`BOXPLOT`]; `None` without values. The whiskers are the values that are farthest out, but no
+    /// farther from the box than 1.5 times its length. Apart from minimum and maximum, each number has the error of
+    /// [`Self::quantile`].
+    pub(crate) fn boxplot(&self) -> Option<[f64; 7]> {
+        const REACH: f64 = 1.5;
+        let points = self.points();
+        let [q1, q2, q3] = [0.25, 0.5, 0.75].map(|q| points.quantile(q));
+        let (q1, q2, q3) = (q1?, q2?, q3?);
+        let reach = REACH * (q3 - q1);
+        // In buckets, the ends are those of the values.
+        let mut values = points
+            .pairs
+            .iter()
+            .map(|pair| pair.0)
+            .chain([points.min, points.max])
+            .filter(|value| (q1 - reach..=q3 + reach).contains(value));
+        let first = values.next()?;
+        let ends = values.fold((first, first), |(lower, upper), value| {
+            (lower.min(value), upper.max(value))
+        });
+        Some([points.min, points.max, q1, q2, q3, ends.0, ends.1])
     }
 
     /// Returns the median of the distances from the median; `None` without values.

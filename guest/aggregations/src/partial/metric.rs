@@ -72,6 +72,7 @@ impl Metrics {
             | MetricOf::PercentileRanks { hdr: Some(_), .. } => Self::Hdr(Vec::new()),
             MetricOf::Percentiles { .. }
             | MetricOf::PercentileRanks { .. }
+            | MetricOf::Boxplot
             | MetricOf::MedianAbsoluteDeviation => Self::Quantiles(Vec::new()),
             MetricOf::Cardinality => Self::Cardinalities(Vec::new()),
             MetricOf::TopHits(_) | MetricOf::TopMetrics(_) => Self::TopLists(Vec::new()),

@@ -1,6 +1,7 @@
 //! `buckets_path`: resolves paths among the aggregations of a request.
 
 use super::types::{BucketStep, BucketsPath, End, Pipeline, PipelineOf};
+use crate::numbers::BOXPLOT;
 use crate::request::{Aggregation, Kind, Metric, MetricOf};
 use crate::{Error, Result};
 
@@ -311,6 +312,7 @@ fn of_metric(metric: &Metric) -> Vec<String> {
         MetricOf::StringStats { .. } => {
             owned(&["count", "min_length", "max_length", "avg_length", "entropy"])
         }
+        MetricOf::Boxplot => owned(&BOXPLOT),
         MetricOf::TopHits(_)
         | MetricOf::TopMetrics(_)
         | MetricOf::GeoBounds { .. }

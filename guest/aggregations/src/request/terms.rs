@@ -12,7 +12,7 @@ use super::types::{
 use crate::Result;
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
-use crate::numbers::Number;
+use crate::numbers::{BOXPLOT, Number};
 use crate::pipeline::has_one_bucket;
 
 pub(super) const TERMS: [&str; 14] = [
@@ -374,6 +374,7 @@ fn is_ordered_by(kind: &Kind, property: &str) -> bool {
             .is_ok_and(|percent| (0.0..=100.0).contains(&percent)),
         MetricOf::PercentileRanks { .. } => property.parse::<f64>().is_ok_and(f64::is_finite),
         MetricOf::StringStats { .. } => TEXTS.contains(&property),
+        MetricOf::Boxplot => BOXPLOT.contains(&property),
         MetricOf::TopHits(_)
         | MetricOf::TopMetrics(_)
         | MetricOf::Rate(_)

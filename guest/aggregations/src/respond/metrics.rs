@@ -9,7 +9,7 @@ use super::ranked::top_hits;
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::numbers::{
-    ExtendedStats, HdrHistogram, Number, QuantileSketch, Spread, Stats, StringStats,
+    BOXPLOT, ExtendedStats, HdrHistogram, Number, QuantileSketch, Spread, Stats, StringStats,
 };
 use crate::partial::{self, Metrics, PlaceSum, TopList};
 use crate::request::{Metric, MetricOf, TopHits};
@@ -120,7 +120,7 @@ impl<'a> Shown<'a> {
             MetricOf::PercentileRanks { hdr, .. } => {
                 return self.rank(property.parse().ok()?, *hdr);
             }
-            MetricOf::StringStats { .. } => self.shown(property),
+            MetricOf::StringStats { .. } | MetricOf::Boxplot => self.shown(property),
             _ => self.shown("value"),
         };
         value.as_f64()
@@ -162,6 +162,7 @@ impl<'a> Shown<'a> {
                     .and_then(QuantileSketch::median_absolute_deviation);
                 json!({ "value": value.map_or(Value::Null, float) })
             }
+            MetricOf::Boxplot => self.boxplot(),
             MetricOf::Cardinality => {
                 let value = match self.states {
                     Some((Metrics::Cardinalities(list), place)) => {
@@ -198,6 +199,16 @@ impl<'a> Shown<'a> {
                 _ => geo_centroid(None),
             },
         }
+    }
+
+    fn boxplot(&self) -> Value {
+        let numbers = self.sketch().and_then(QuantileSketch::boxplot);
+        let shown = BOXPLOT.iter().enumerate().map(|(at, name)| {
+            let number = numbers.as_ref().and_then(|numbers| numbers.get(at));
+            let number = number.map_or(Value::Null, |number| float(*number));
+            ((*name).to_owned(), number)
+        });
+        Value::Object(shown.collect())
     }
 
     fn percentiles(

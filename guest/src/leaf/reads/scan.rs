@@ -287,6 +287,13 @@ impl<'a> DocReader<'a> {
         self.documents.read(doc)
     }
 
+    /// Keeps a document that was read, for it may be a hit.
+    pub(super) fn keep(&self, doc: DocId) -> Result<(), SearchError> {
+        let range = self.documents.range_of(doc)?;
+        self.split.body.keep_documents(range);
+        Ok(())
+    }
+
     /// Fetches the next wave: the block of a document, and those of the documents after it.
     async fn bring(&self, doc: DocId, docs: &[DocId]) -> Result<(), SearchError> {
         let body = &self.split.body;

@@ -7,12 +7,13 @@ use tantivy::Term;
 use tantivy::query::{BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 
-use super::builder::{Builder, any_of, has_nothing, not_indexed};
+use super::builder::{Builder, all_of, any_of, has_nothing, not_indexed};
 use super::open::in_default_fields;
 use super::range::{build_equal, build_second, is_timestamp, range_of};
 use super::value::{json_base_term, json_value_term, prefix_end, scalar_term, text_of, tokenize};
 use super::whole_values::whole_value;
 use super::wildcard::{BareWord, build_prefix, build_wildcard};
+use super::words::of_grams;
 use crate::SearchError;
 use crate::query::matching::{PhraseOf, PhrasePrefix};
 use crate::query::needs::TermRange;
@@ -46,16 +47,14 @@ fn one_field(
         true => BareWord::Text(literal.phrase.clone()),
         false => BareWord::of(&literal.phrase),
     };
+    let is_value = literal.slop == 0 && !literal.is_prefix;
     let period = match &word {
-        BareWord::Text(text) if literal.slop == 0 && !literal.is_prefix => {
-            builder.in_period(name, field, text)?
-        }
+        BareWord::Text(text) if is_value => builder.in_period(name, field, text)?,
         _ => None,
     };
-    let period = match period {
-        Some(period) if matches!(field.kind, FieldKind::Date(_)) => return Ok(period),
-        period => period,
-    };
+    if matches!(field.kind, FieldKind::Date(_)) && period.is_some() {
+        return Ok(any_of(Vec::from_iter(period)));
+    }
     if matches!(field.kind, FieldKind::Ip) && literal.phrase.contains('/') {
         return builder.in_network(name, field, &literal.phrase);
     }
@@ -79,17 +78,19 @@ fn one_field(
         }
         (FieldKind::Text(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Text(text), BareWord::Text(phrase)) => {
-            let terms = tokenize(builder.mapper, &text.tokenizer, phrase, &|token| {
+            let terms = tokenize(builder.mapper, text.of_queries(), phrase, &|token| {
                 Term::from_field_text(field.field, token)
             })?;
-            words(builder, name, field, literal, terms, text.record)
+            match builder.mapper.has_alternatives(text.of_queries()) {
+                true => of_alternatives(builder, name, field, terms, literal.is_quoted),
+                false => words(builder, name, field, literal, terms, text.record),
+            }
         }
         (FieldKind::Json(_), BareWord::Pattern(pattern)) => build_wildcard(builder, field, pattern),
         (FieldKind::Json(json), BareWord::Text(phrase)) => {
             let mut queries = Vec::from_iter(period);
-            if let Some(term) = json_value_term(field, json, phrase) {
-                queries.push(find_term(builder, field, term));
-            }
+            let value = json_value_term(field, json, phrase);
+            queries.extend(value.map(|term| find_term(builder, field, term)));
             let terms = tokenize(builder.mapper, &json.tokenizer, phrase, &|token| {
                 let mut term = json_base_term(field, json);
                 term.append_type_and_str(token);
@@ -101,6 +102,44 @@ fn one_field(
             Ok(any_of(queries))
         }
         _ => build_scalar(builder, name, field, &literal.phrase),
+    }
+}
+
+/// Joins the queries of terms at one place: any of them is enough.
+pub(super) fn any_at_each(places: &[usize], queries: Vec<Box<dyn Query>>) -> Vec<Box<dyn Query>> {
+    let mut joined = Vec::new();
+    let mut at_place = Vec::new();
+    let mut queries = places.iter().zip(queries).peekable();
+    while let Some((place, query)) = queries.next() {
+        at_place.push(query);
+        if queries.peek().is_none_or(|(next, _)| *next != place) {
+            joined.push(any_of(std::mem::take(&mut at_place)));
+        }
+    }
+    joined
+}
+
+/// Builds a query for words of a tokenizer that makes several terms of each.
+///
+/// # Errors
+/// A phrase has several words.
+pub(super) fn of_alternatives(
+    builder: &mut Builder<'_>,
+    name: &str,
+    field: &ResolvedField<'_>,
+    terms: Vec<(usize, Term)>,
+    is_phrase: bool,
+) -> Result<Box<dyn Query>, SearchError> {
+    let places: Vec<usize> = terms.iter().map(|(place, _)| *place).collect();
+    let mut queries = Vec::with_capacity(terms.len());
+    for (_, term) in terms {
+        builder.spend_clause()?;
+        queries.push(find_term(builder, field, term));
+    }
+    let words = any_at_each(&places, queries);
+    match is_phrase && words.len() > 1 {
+        true => Err(of_grams(name)),
+        false => Ok(all_of(words)),
     }
 }
 

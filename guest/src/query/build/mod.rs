@@ -19,7 +19,7 @@ pub(super) use value::{
 pub(crate) use whole_values::{any_text, start_of_texts, text_in};
 
 pub(crate) use sets::{TermAutomaton, vectors_at};
-pub(crate) use words::{no_words, tokenizer_named, word_term, words_in};
+pub(crate) use words::{named_in, no_words, tokenizer_named, word_term, words_in};
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use canter_names::matches_pattern;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::net::{IpAddr, Ipv6Addr};
 use std::ops::{Bound, RangeInclusive};
 
-use canter_doc_mapper::config::{JsonKind, Normalizer, Width};
+use canter_doc_mapper::config::{JsonKind, Width};
 use canter_doc_mapper::{FieldKind, ResolvedField, tokenizers};
 use tantivy::DateTime;
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
@@ -217,14 +217,7 @@ fn addresses((lower, upper): Bounds<IpAddr>) -> Option<ValueRange> {
 /// tokenizer's transformations of letters for terms.
 fn text(field: &ResolvedField<'_>, lower: Bound<&str>, upper: Bound<&str>) -> ValueRange {
     let normalised = |text: &str| match field.fast {
-        Some(normalizer) => {
-            let text = match normalizer {
-                // Character by character, as tantivy does: unlike `str::to_lowercase`, which handles a final sigma.
-                Normalizer::Lowercase => text.chars().flat_map(char::to_lowercase).collect(),
-                Normalizer::Raw => text.to_owned(),
-            };
-            tokenizers::column_text(&text).to_owned()
-        }
+        Some(normalizer) => tokenizers::column_text(&normalizer.letters().apply(text)).to_owned(),
         None => field.letters.apply(text),
     };
     ValueRange::Text(lower.map(normalised), upper.map(normalised))

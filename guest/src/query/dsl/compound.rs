@@ -1,5 +1,7 @@
 //! Clauses that contain other clauses.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use canter_aggregations::check_name;
 use serde_json::Value;
 
@@ -215,6 +217,19 @@ impl Reader<'_> {
         let boost = params.boost()?;
         params.finish()?;
         Ok(QueryNode::Constant(Box::new(filter), Factor(boost)))
+    }
+
+    /// Parses `wrapper`: a query as JSON, in Base64. See
+    /// <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-wrapper-query>.
+    pub(super) fn wrapper(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
+        let path = format!("{}.query", params.path);
+        let text = params.needed("query")?.text;
+        params.finish()?;
+        let json = BASE64_STANDARD.decode(text);
+        let json = json.map_err(|_| wrong(&path, "this must be JSON in Base64"))?;
+        let query = canter_names::read_json(&json);
+        let query = query.map_err(|error| wrong(&path, error.of("the query")))?;
+        self.clause(&path, &query)
     }
 
     /// Parses `dis_max`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-dis-max-query>.

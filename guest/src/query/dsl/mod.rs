@@ -33,7 +33,8 @@ const CLAUSES: &str = "bool, boosting, combined_fields, constant_score, dis_max,
                        geo_bounding_box, geo_distance, geo_polygon, ids, intervals, knn, kql, match, match_all, match_bool_prefix, \
                        match_none, match_phrase, match_phrase_prefix, more_like_this, multi_match, nested, prefix, query_string, \
                        range, regexp, rrf, simple_query_string, span_containing, span_first, span_multi, \
-                       span_near, span_not, span_or, span_term, span_within, term, terms, terms_set, wildcard";
+                       span_near, span_not, span_or, span_term, span_within, term, terms, terms_set, wildcard, \
+                       wrapper";
 
 /// The only clause on spans whose name begins otherwise.
 const FIELD_MASKING_SPAN: &str = "field_masking_span";
@@ -249,6 +250,7 @@ impl<'l> Reader<'l> {
             "function_score" => self.function_score(params)?,
             "distance_feature" => self.distance_feature(params)?,
             "terms_set" => self.terms_set(params)?,
+            "wrapper" => self.wrapper(params)?,
             "combined_fields" => Self::combined_fields(params)?,
             "geo_bounding_box" => places::bounding_box(params)?,
             "geo_distance" => places::distance(params)?,

@@ -54,14 +54,7 @@ impl Reader<'_> {
         };
         let min_should = min_should(&mut params)?;
         let others = params.factor("tie_breaker")?.unwrap_or(0.0);
-        let kinds = [
-            ("best_fields", (true, WordForm::Alone)),
-            ("most_fields", (false, WordForm::Alone)),
-            ("phrase", (true, WordForm::Phrase)),
-        ];
-        let (is_best, form) = params
-            .choice("type", &kinds)?
-            .unwrap_or((true, WordForm::Alone));
+        let (is_best, form) = form_of(&mut params, role, &names)?;
         let time_zone = params.text("time_zone")?;
         let prefix_len = params.count("fuzzy_prefix_length")?.unwrap_or(0);
         let scope = Scope {
@@ -127,6 +120,29 @@ impl Reader<'_> {
         let node = parse_kql(&path, &text, &options, self.limits)?;
         Ok(node.boosted(boost))
     }
+}
+
+/// Reads `type`: whether the best field counts, and what words side by side are. As in Elasticsearch, one of several fields
+/// has all words where all must match. Without names, each word may be in any field, as in Quickwit, whose plugin for Grafana
+/// asks so.
+fn form_of(
+    params: &mut Params<'_>,
+    role: Role,
+    names: &[String],
+) -> Result<(bool, WordForm), SearchError> {
+    let kinds = [
+        ("best_fields", (true, WordForm::Alone)),
+        ("most_fields", (false, WordForm::Alone)),
+        ("phrase", (true, WordForm::Phrase)),
+    ];
+    let asked = params.choice("type", &kinds)?;
+    let (is_best, form) = asked.unwrap_or((true, WordForm::Alone));
+    let are_several = names.len() > 1 || names.iter().any(|name| name.contains('*'));
+    let form = match (form, role) {
+        (WordForm::Alone, Role::Must) if are_several => WordForm::Together,
+        (form, _) => form,
+    };
+    Ok((is_best, form))
 }
 
 /// Takes the names of fields.

@@ -319,3 +319,51 @@ fn now_is_resolved_and_rounded_by_the_end_it_is() {
     };
     assert_eq!(range.lower.unwrap().from_now_ns, None);
 }
+
+#[test]
+fn a_wrapped_query_is_the_one_within() {
+    use base64::prelude::{BASE64_STANDARD, Engine as _};
+    let wrapped = |json: &str| json!({"wrapper": {"query": BASE64_STANDARD.encode(json)}});
+    let inner = json!({"bool": {"must": [{"match": {"a": "x"}}], "filter": {"match": {"b": "y"}}}});
+    let tree = |query: &Value| shown(&parse(query).unwrap());
+    assert_eq!(tree(&wrapped(&inner.to_string())), tree(&inner));
+    for (query, what) in [
+        (wrapped("{"), "the query"),
+        (wrapped("[]"), "object"),
+        (wrapped("{\"nosuch\": {}}"), "nosuch"),
+        (json!({"wrapper": {"query": "{}"}}), "Base64"),
+        (json!({"wrapper": {}}), "query is missing"),
+    ] {
+        let error = parse(&query).unwrap_err();
+        assert!(error.message.contains(what), "{query}: {}", error.message);
+        assert!(
+            error.message.contains("query.wrapper"),
+            "{query}: {}",
+            error.message
+        );
+    }
+    let mut deep = json!({"match_all": {}});
+    for _ in 0..5 {
+        deep = wrapped(&deep.to_string());
+    }
+    let limits = Limits {
+        max_query_depth: 5,
+        ..Limits::default()
+    };
+    let error = parse_dsl(deep.as_object().unwrap(), Some(NOW_MS), &limits).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Limit);
+}
+
+#[test]
+fn words_side_by_side_stay_together_where_all_must_match_in_several_fields() {
+    let query = |text: &str, fields: Value, operator: &str| {
+        let query = json!({"query_string": {"query": text, "fields": fields, "default_operator": operator}});
+        shown(&parse(&query).unwrap())
+    };
+    let both = || json!(["a", "b"]);
+    assert_eq!(query("x y z", both(), "and"), "x y z");
+    assert_eq!(query("x y AND z", both(), "and").matches('+').count(), 4);
+    assert_eq!(query("x y a:z", both(), "and").matches('+').count(), 2);
+    assert_eq!(query("x y", json!(["a"]), "and").matches('+').count(), 2);
+    assert!(!query("x y", both(), "or").contains("x y"));
+}

@@ -297,10 +297,17 @@ impl Parser<'_> {
         }
         let is_plain = |text: &str| !text.contains(['*', '?', '\\']);
         let is_phrase = self.form == WordForm::Phrase && is_plain(&text);
+        let is_together = self.form == WordForm::Together && field.is_none() && is_plain(&text);
+        let len = text.len();
         let mut phrase = text;
-        while is_phrase && let Some(word) = self.next_of_phrase(is_plain) {
+        while (is_phrase || is_together)
+            && let Some(word) = self.next_of_phrase(is_plain)
+        {
             phrase.push(' ');
             phrase.push_str(&word);
+        }
+        if is_together && phrase.len() > len {
+            return Ok(in_fields(all_words(phrase)));
         }
         Ok(QueryNode::text(TextLeaf::Literal(Literal {
             field,
@@ -439,24 +446,37 @@ fn edits_of(text: &str) -> Option<Edits> {
 fn near(field: Option<String>, word: &str, edits: Edits) -> QueryNode {
     let near = Match {
         field,
-        text: word.to_owned(),
-        analyzer: None,
-        words: Words::All,
         fuzziness: Some(Fuzziness {
             edits,
             prefix_len: 0,
             has_transpositions: true,
         }),
-        is_all_without_words: false,
-        is_lenient: false,
+        ..all_words(word.to_owned())
     };
     match near.field {
         Some(_) => QueryNode::Leaf(Leaf::Match(near)),
-        None => QueryNode::Fields(InFields {
-            fields: Vec::new(),
-            combine: Combine::Sum,
-            leaf: Leaf::Match(near),
-            is_lenient: false,
-        }),
+        None => in_fields(near),
     }
+}
+
+/// Returns a text of which all words are looked for.
+fn all_words(text: String) -> Match {
+    Match {
+        field: None,
+        text,
+        analyzer: None,
+        words: Words::All,
+        fuzziness: None,
+        is_all_without_words: false,
+        is_lenient: false,
+    }
+}
+
+fn in_fields(text: Match) -> QueryNode {
+    QueryNode::Fields(InFields {
+        fields: Vec::new(),
+        combine: Combine::Sum,
+        leaf: Leaf::Match(text),
+        is_lenient: false,
+    })
 }

@@ -49,6 +49,8 @@ pub(in crate::query) enum WordForm {
     Alone,
     /// A phrase, as far as no operator, wildcard or name of a field is among them.
     Phrase,
+    /// One text of which a field has all words, as far as a phrase would reach.
+    Together,
 }
 
 /// Parses a query string as [`parse_words`], with words side by side in a form.

@@ -4,6 +4,7 @@ use super::shape::{Shape, Shapes};
 use super::times::is_id;
 use canter_doc_mapper::config::check_field_name;
 use canter_doc_mapper::escape_segment;
+use canter_names::normal_level;
 use std::fmt::Write;
 
 /// Maximum number of mapped fields of an object: with more, its keys are data, and it is left to the dynamic mode.
@@ -73,6 +74,8 @@ pub(super) struct Field {
     pub(super) is_blank: bool,
     /// True if values have several words, such as paths.
     pub(super) is_parted: bool,
+    /// True if each value stands in a full text of its document, too, as a path does in a request line.
+    pub(super) is_quoted: bool,
     /// A text that looks like a time, where all do and none is read as one.
     pub(super) unread_time: Option<String>,
     /// True if every document has it.
@@ -109,7 +112,7 @@ pub(super) enum Kind {
     Level {
         is_tag: bool,
     },
-    /// The severity of a record in a program's own spelling, with small letters: found in any case.
+    /// The severity of a record in a program's own spelling, or a number of its own: found in any spelling.
     Severity,
     /// The text before a line's message: its words have a field of their own.
     LineHead,
@@ -154,6 +157,9 @@ pub(super) fn fields_of(shapes: &Shapes, parent: &[String], num_docs: u64) -> Ve
     let field = |(name, shape): (&str, &Shape)| {
         let path = [parent, &[name.to_string()]].concat();
         let (mut kind, mut inside) = (kind_of(&path, shape, num_docs), Vec::new());
+        if is_numbered_level(name, shape, shapes) {
+            kind = Kind::Severity;
+        }
         if kind == Kind::Object {
             inside = fields_of(&shape.inside, &path, num_docs);
             let is_dynamic = |field: &Field| matches!(field.kind, Kind::Dynamic(_));
@@ -172,8 +178,9 @@ pub(super) fn fields_of(shapes: &Shapes, parent: &[String], num_docs: u64) -> Ve
             num_timed: shape
                 .num_values()
                 .saturating_sub(shape.num_blank.max(shape.times.num_never())),
-            is_blank: shape.num_blank == shape.num_strings,
+            is_blank: shape.num_blank == shape.num_values(),
             is_parted: shape.num_parted > 0,
+            is_quoted: false,
             unread_time: match kind {
                 Kind::Word { .. } | Kind::Words { .. } => {
                     shape.times.unread(shape.num_strings).map(str::to_owned)
@@ -318,17 +325,30 @@ fn kind_of(path: &[String], shape: &Shape, num_docs: u64) -> Kind {
     }
     match is_text {
         true => match kind_of_texts(shape, num_docs) {
-            Kind::Word { .. } if is_level(name) && has_small_letters(shape) => Kind::Severity,
+            Kind::Word { .. } if is_level(name) && has_other_levels(shape) => Kind::Severity,
             kind => kind,
         },
         false => Kind::Dynamic("values of several types"),
     }
 }
 
-/// Returns whether a few values are not all in capitals, as the levels that [`Kind::Level`] has are.
-fn has_small_letters(shape: &Shape) -> bool {
-    let mut values = shape.distinct.iter();
-    shape.distinct.len() <= 20 && values.any(|value| value.contains(char::is_lowercase))
+/// Returns whether a few values are not all written as the levels that [`Kind::Level`] has.
+fn has_other_levels(shape: &Shape) -> bool {
+    let is_other = |value: &String| {
+        value.contains(char::is_lowercase)
+            || normal_level(value).is_some_and(|level| level != value)
+            || value.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    shape.distinct.len() <= 20 && shape.distinct.iter().any(is_other)
+}
+
+/// Returns whether numbers are levels: those of bunyan and pino, or those of syslog in GELF.
+fn is_numbered_level(name: &str, shape: &Shape, beside: &Shapes) -> bool {
+    let num_levels = match beside.has("short_message") {
+        true => shape.num_severities,
+        false => shape.num_tens,
+    };
+    num_levels > 0 && num_levels == shape.num_values() && shape.num_lists == 0 && is_level(name)
 }
 
 /// Returns whether a field has a name of severities.

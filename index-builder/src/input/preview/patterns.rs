@@ -16,10 +16,12 @@ macro_rules! patterns {
 }
 
 /// Patterns, likelier ones first.
-const PATTERNS: [(&str, &str); 25] = patterns![
+const PATTERNS: [(&str, &str); 35] = patterns![
     // Postgres, Go's `time.Time`.
     "%Y-%m-%d %H:%M:%S%.f UTC",
     "%Y-%m-%d %H:%M:%S%.f %z UTC",
+    // Snowflake's, Ruby's.
+    "%Y-%m-%d %H:%M:%S%.f %z",
     "%Y/%m/%d %H:%M:%S%.f",
     "%Y/%m/%d %H:%M",
     "%Y/%m/%d",
@@ -27,6 +29,14 @@ const PATTERNS: [(&str, &str); 25] = patterns![
     "%d/%b/%Y:%H:%M:%S %z",
     "%a %b %e %H:%M:%S %Y",
     "%a %b %e %H:%M:%S UTC %Y",
+    // X, Ruby.
+    "%a %b %d %H:%M:%S %z %Y",
+    // Jira.
+    "%d/%b/%y %I:%M %p",
+    "%d/%b/%Y %H:%M:%S",
+    // Oracle.
+    "%d-%b-%y %I.%M.%S%.f %p",
+    "%d-%b-%Y",
     "%d-%b-%Y %H:%M:%S",
     // Spreadsheets: the United States.
     "%m/%d/%Y %I:%M:%S %p",
@@ -34,6 +44,9 @@ const PATTERNS: [(&str, &str); 25] = patterns![
     "%m/%d/%Y %H:%M:%S",
     "%m/%d/%Y %H:%M",
     "%m/%d/%Y",
+    // JavaScript's `toLocaleString`.
+    "%m/%d/%Y, %I:%M:%S %p",
+    "%m/%d/%Y, %H:%M:%S",
     "%b %e, %Y %I:%M:%S %p",
     "%b %e, %Y %I:%M %p",
     "%B %e, %Y",
@@ -41,6 +54,8 @@ const PATTERNS: [(&str, &str); 25] = patterns![
     "%d/%m/%Y %H:%M:%S",
     "%d/%m/%Y %H:%M",
     "%d/%m/%Y",
+    "%d/%m/%Y, %H:%M:%S",
+    "%d/%m/%Y, %H:%M",
     // Germany.
     "%d.%m.%Y %H:%M:%S%.f",
     "%d.%m.%Y, %H:%M:%S",
@@ -56,6 +71,10 @@ static READERS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     };
     PATTERNS.into_iter().filter_map(pattern).collect()
 });
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
 
 /// Lengths of dates as texts.
 const LENGTHS: std::ops::RangeInclusive<usize> = 8..=40;
@@ -130,7 +149,12 @@ fn is_like_date(text: &str) -> bool {
     let is_named_day = numbers.len() == 2 && (3..=9).contains(&num_letters) && text.contains(", ");
     let has_marks = text.bytes().any(|byte| b"_=@#&?!%".contains(&byte));
     let is_it = has_clock || is_day || is_named_day;
-    is_it && numbers.iter().any(is_year) && num_letters <= 12 && !has_marks
+    // `01/May/24 10:00 AM`, `01-MAY-24 10.00.00.123 AM`.
+    let lower = text.to_ascii_lowercase();
+    let has_month = MONTHS.iter().any(|month| lower.contains(month));
+    let has_short_year = has_month && has_separators && numbers.len() >= 4 && text.contains(' ');
+    let has_year = (is_it && numbers.iter().any(is_year)) || has_short_year;
+    has_year && num_letters <= 12 && !has_marks
 }
 
 #[cfg(test)]
@@ -174,6 +198,21 @@ mod tests {
                 "%m/%d/%Y %I:%M:%S %p",
             ),
             (&["1/13/2024", "1/2/2024"], "%m/%d/%Y"),
+            (
+                &["Wed May 01 09:00:02 +0000 2024"],
+                "%a %b %d %H:%M:%S %z %Y",
+            ),
+            (
+                &["01/May/24 09:00 AM", "13/May/24 1:00 PM"],
+                "%d/%b/%y %I:%M %p",
+            ),
+            (
+                &["2024-05-01 09:00:02.123 +0200"],
+                "%Y-%m-%d %H:%M:%S%.f %z",
+            ),
+            (&["01-MAY-24 09.00.02.123456 AM"], "%d-%b-%y %I.%M.%S%.f %p"),
+            (&["5/13/2024, 9:00:02 AM"], "%m/%d/%Y, %I:%M:%S %p"),
+            (&["13/05/2024, 09:00:02"], "%d/%m/%Y, %H:%M:%S"),
             (&["25/12/2024 13:45", "01/02/2024 08:00"], "%d/%m/%Y %H:%M"),
             (&["21.09.2024 10:20"], "%d.%m.%Y %H:%M"),
             (

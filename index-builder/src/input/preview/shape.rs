@@ -28,6 +28,9 @@ pub(super) struct Shape {
     pub(super) num_large: u64,
     /// Number of integers that a floating-point type would round.
     pub(super) num_inexact: u64,
+    /// Numbers of integers that are levels of bunyan and pino, and of syslog.
+    pub(super) num_tens: u64,
+    pub(super) num_severities: u64,
     pub(super) num_fractions: u64,
     pub(super) num_booleans: u64,
     pub(super) num_objects: u64,
@@ -86,6 +89,10 @@ impl Shapes {
         self.by_name
             .get(name)
             .map_or(0, |shape| shape.distinct.len())
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -152,6 +159,8 @@ impl Shape {
                 self.num_integers += 1;
                 self.num_large += u64::from(signed.is_none());
                 self.num_inexact += u64::from(value > MAX_EXACT);
+                self.num_tens += u64::from(matches!(value, 10 | 20 | 30 | 40 | 50 | 60));
+                self.num_severities += u64::from(value < 8);
             }
             (None, Some(value)) => {
                 self.num_integers += 1;

@@ -3,6 +3,7 @@
 use super::field::{Field, fields_of, kind_in_lines, leaves};
 use super::first_records::Preview;
 use super::shape::Shapes;
+use super::words;
 use super::write::{Amount, Draft};
 use canter_formats::Format;
 use std::fmt::Write;
@@ -74,6 +75,10 @@ pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64
             field.kind = kind_in_lines(field, &shapes);
         }
     }
+    let records = samples.iter().flat_map(|sample| &sample.records);
+    let docs = records.flat_map(|record| &record.docs);
+    let docs: Vec<_> = docs.filter_map(|doc| doc.json.as_object()).collect();
+    words::mark_quoted(&mut fields, &docs);
     let timestamp = timestamp_field(&fields, num_docs);
     let (mut formats, mut times) = (Vec::new(), Vec::new());
     for sample in samples {

@@ -599,16 +599,78 @@ fn words_within_whole_values_have_a_field() {
 }
 
 #[test]
-fn levels_with_small_letters_are_found_in_any_case() {
-    let levels = ["info", "WARN", "Error"];
+fn levels_are_found_in_any_spelling() {
+    let check = |levels: [Value; 3], more: Value| {
+        let doc = |n: usize| {
+            let mut doc = json!({"level": levels[n % 3], "n": n});
+            doc.as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            doc
+        };
+        let docs: Vec<Value> = (0..60).map(doc).collect();
+        let (suggestion, config) = suggested(&docs);
+        let yaml = &suggestion.yaml;
+        takes_all(&config, yaml, &docs);
+        let is_it = yaml.contains("name: \"level\", type: text, tokenizer: level, fast: true");
+        assert!(
+            !is_it
+                || suggestion
+                    .default_search_fields
+                    .contains(&"level".to_owned())
+        );
+        is_it
+    };
+    let gelf = json!({"short_message": "a b c d"});
+    for (levels, more, expect) in [
+        (
+            [json!("info"), json!("WARN"), json!("Error")],
+            json!({}),
+            true,
+        ),
+        (
+            [json!("INFO"), json!("WARNING"), json!("ERR")],
+            json!({}),
+            true,
+        ),
+        ([json!(30), json!(40), json!(50)], json!({}), true),
+        ([json!("30"), json!("40"), json!("50")], json!({}), true),
+        ([json!(6), json!(4), json!(3)], gelf, true),
+        // Those of a game.
+        ([json!(6), json!(4), json!(3)], json!({}), false),
+        ([json!(30), json!(40), json!(55)], json!({}), false),
+        // These are tags.
+        (
+            [json!("INFO"), json!("WARN"), json!("ERROR")],
+            json!({}),
+            false,
+        ),
+    ] {
+        let shown = json!(levels).to_string();
+        assert_eq!(check(levels, more), expect, "{shown}");
+    }
+}
+
+/// The words of a path stand in the request line already.
+#[test]
+fn words_that_a_text_has_are_not_indexed_again() {
     let docs: Vec<Value> = (0..60)
-        .map(|n| json!({"level": levels[n % 3], "n": n}))
+        .map(|n| {
+            let path = format!("/images/{}/logo{n}.gif", n % 7);
+            let referrer = format!("site{}.example.org", n % 3);
+            json!({"request": format!("GET {path} HTTP/1.1 after {n} ms"), "http": {"path": path},
+                "host": referrer, "odd": format!("ages/{}/lo", n % 7)})
+        })
         .collect();
-    let (suggestion, _) = suggested(&docs);
-    let yaml = &suggestion.yaml;
-    assert!(
-        yaml.contains("name: \"level\", type: text, tokenizer: lowercase, fast: true"),
-        "{yaml}"
-    );
-    assert_eq!(suggestion.default_search_fields, ["level"]);
+    let (suggestion, config) = suggested(&docs);
+    takes_all(&config, &suggestion.yaml, &docs);
+    let words = config.doc_mapping.field_mappings.iter();
+    let words = words.filter(|field| field.name == "words");
+    let sources: Vec<_> = words.map(|field| field.type_id()).collect();
+    assert_eq!(sources, ["concatenate"], "{}", suggestion.yaml);
+    let all = r#"concatenate_fields: ["host", "odd"]"#;
+    assert!(suggestion.yaml.contains(all), "{}", suggestion.yaml);
+    let defaults = &suggestion.default_search_fields;
+    assert!(defaults.contains(&"request".to_owned()), "{defaults:?}");
+    assert!(!defaults.contains(&"http.path".to_owned()), "{defaults:?}");
 }

@@ -46,7 +46,10 @@ impl Times {
                 .bytes()
                 .all(|byte| byte.is_ascii_digit() || byte == b'.')
         {
-            if let Ok(number) = text.parse::<f64>() {
+            // With a zero in front it is the address of a card, or an id.
+            if let Ok(number) = text.parse::<f64>()
+                && !text.starts_with('0')
+            {
                 self.add(number);
             }
             return;
@@ -262,6 +265,16 @@ mod tests {
         ] {
             assert_eq!(what_name_says(name), expect, "{name}");
         }
+    }
+
+    #[test]
+    fn digits_with_a_zero_in_front_are_no_time() {
+        let are_unix = |prefix: &str| {
+            let mut times = Times::default();
+            (0..5).for_each(|n| times.add_text(&format!("{prefix}11223344{n}5")));
+            times.are_unix(5, "MAC Address")
+        };
+        assert!(are_unix("") && !are_unix("00"));
     }
 
     #[test]

@@ -154,7 +154,8 @@ impl Draft<'_> {
     /// finds it. Without texts, any fields with values.
     pub(super) fn default_fields(&self) -> Vec<String> {
         let rank = |field: &Field| match field.kind {
-            _ if field.is_blank => None,
+            // A text has its words.
+            _ if field.is_blank || field.is_quoted => None,
             Kind::Words {
                 is_message: true, ..
             } => Some(0),
@@ -312,7 +313,7 @@ impl Draft<'_> {
             Kind::Word {
                 is_needle: true, ..
             } => ("text", "tokenizer: raw, fast: true, needle: true"),
-            Kind::Severity => ("text", "tokenizer: lowercase, fast: true"),
+            Kind::Severity => ("text", "tokenizer: level, fast: true"),
             Kind::Level { .. } | Kind::Word { .. } | Kind::Object | Kind::Dynamic(_) => {
                 ("text", "tokenizer: raw, fast: true")
             }

@@ -3,7 +3,7 @@
 use canter_geo::{Distance, Unit, letters_of};
 use serde_json::{Map, Value, json};
 
-use super::field::analyzer;
+use super::analysis::{Analysis, Cut, analyzer};
 use super::multi_fields::multi_fields;
 use super::properties::Fields;
 use crate::mappings::error::{MappingError, Result};
@@ -18,7 +18,7 @@ pub(in crate::mappings) fn completion(
     path: &str,
     options: &mut Options,
 ) -> Result<Value> {
-    let mut own = entries(path, options)?;
+    let mut own = entries(path, options, &so_far.analysis)?;
     let mut names = Vec::new();
     let mut others = Map::new();
     if let Some(fields) = options.take("fields") {
@@ -30,7 +30,7 @@ pub(in crate::mappings) fn completion(
                 continue;
             }
             let mut inner = Options::of(definition, &path, "completion");
-            let is_same = entries(&path, &mut inner)? == own;
+            let is_same = entries(&path, &mut inner, &so_far.analysis)? == own;
             inner.finish()?;
             if !is_same {
                 return Err(MappingError::mapper(format!(
@@ -62,19 +62,27 @@ pub(in crate::mappings) fn completion(
 }
 
 /// Reads the options on which entries depend.
-fn entries(path: &str, options: &mut Options) -> Result<Value> {
+fn entries(path: &str, options: &mut Options, analysis: &Analysis) -> Result<Value> {
     // Its default is another than that of texts.
     let analyzer = match options.has("analyzer") {
-        true => analyzer(options)?,
-        false => "letters",
+        true => analyzer(options, analysis)?,
+        false => Cut {
+            tokenizer: "letters".to_owned(),
+            of_queries: None,
+        },
     };
+    if analyzer.of_queries.is_some() {
+        let problem = "can only be that of [analyzer]: what is typed is cut as the inputs are";
+        return Err(options.wrong("search_analyzer", problem));
+    }
     options.only(
         "preserve_position_increments",
         true,
         "words that are left out leave no gap here",
     )?;
     let preserves_separators = options.flag("preserve_separators", true)?;
-    let mut own = json!({"analyzer": analyzer, "preserve_separators": preserves_separators});
+    let mut own =
+        json!({"analyzer": analyzer.tokenizer, "preserve_separators": preserves_separators});
     if let Some(length) = options.number("max_input_length")? {
         own["max_input_length"] = length.into();
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::analysis::Analysis;
 use super::dynamic::Strings;
 use crate::mappings::error::{MappingError, Result};
 use crate::mappings::options::Options;
@@ -39,7 +40,11 @@ pub(in crate::mappings) fn take(
 }
 
 /// Makes the fields that receive copies out of those that are mapped, or adds them.
-pub(in crate::mappings) fn apply(fields: &mut Vec<Value>, copies: &Copies) -> Result<Vec<String>> {
+pub(in crate::mappings) fn apply(
+    fields: &mut Vec<Value>,
+    copies: &Copies,
+    analysis: &Analysis,
+) -> Result<Vec<String>> {
     let mut words = Vec::new();
     for (target, sources) in copies {
         for source in sources {
@@ -67,7 +72,7 @@ pub(in crate::mappings) fn apply(fields: &mut Vec<Value>, copies: &Copies) -> Re
                 let strings = Strings::Words;
                 let made = json!({
                     "name": target, "type": "concatenate", "concatenate_fields": sources,
-                    "tokenizer": strings.tokenizer(), "record": strings.record(), "fieldnorms": true,
+                    "tokenizer": strings.tokenizer(analysis), "record": strings.record(), "fieldnorms": true,
                 });
                 fields.push(made.clone());
                 made
@@ -115,10 +120,14 @@ fn of_mapped(field: &Value, target: &str, sources: &[String]) -> Result<Value> {
             "is not indexed, so that copies could not be found",
         ));
     }
-    Ok(json!({
+    let mut made = json!({
         "name": field["name"], "type": "concatenate", "concatenate_fields": sources,
         "tokenizer": field["tokenizer"], "record": field["record"], "fieldnorms": field["fieldnorms"],
-    }))
+    });
+    if let Some(of_queries) = field.get("search_tokenizer") {
+        made["search_tokenizer"] = of_queries.clone();
+    }
+    Ok(made)
 }
 
 fn check_source(fields: &mut [Value], source: &str, target: &str) -> Result<()> {

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::mappings::error::{MappingError, Result};
+use crate::mappings::fields::analysis::Analysis;
 use crate::mappings::options::{Options, object};
 
 /// Value of `dynamic`.
@@ -54,10 +55,10 @@ pub(in crate::mappings) enum Strings {
 }
 
 impl Strings {
-    pub(in crate::mappings) fn tokenizer(self) -> &'static str {
+    pub(in crate::mappings) fn tokenizer(self, analysis: &Analysis) -> String {
         match self {
-            Self::Words => "standard",
-            Self::Whole => "raw",
+            Self::Words => analysis.of_texts(),
+            Self::Whole => "raw".to_owned(),
         }
     }
 
@@ -69,9 +70,10 @@ impl Strings {
     }
 
     /// Returns the `dynamic_mapping` of an index config.
-    pub(in crate::mappings) fn dynamic_mapping(self) -> Value {
+    pub(in crate::mappings) fn dynamic_mapping(self, analysis: &Analysis) -> Value {
         let mut mapping = json!({
-            "stored": false, "fast": true, "tokenizer": self.tokenizer(), "record": self.record(), "expand_dots": true,
+            "stored": false, "fast": true, "tokenizer": self.tokenizer(analysis), "record": self.record(),
+            "expand_dots": true,
         });
         if self == Self::Words {
             // As Elasticsearch's `keyword` of a text that no mapping names.

@@ -3,6 +3,7 @@
 use canter_geo::read_point;
 use serde_json::{Value, json};
 
+use super::analysis::{analyzer, normalizer};
 use super::completion::completion;
 use super::copies;
 use super::dates::input_formats;
@@ -65,7 +66,7 @@ pub(in crate::mappings) fn leaf(
 
 fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> Result<Value> {
     let is_indexed = options.flag("index", true)?;
-    let tokenizer = analyzer(options)?;
+    let cut = analyzer(options, &fields.analysis)?;
     let has_norms = options.flag("norms", kind == "text")?;
     let record = record(options, "position")?;
     let is_aggregated = options.flag("fielddata", false)?;
@@ -77,7 +78,7 @@ fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> R
         "term_vector",
     ]);
     similarity(options)?;
-    let others = multi_fields(options, path, is_indexed && tokenizer != "raw", fields)?;
+    let others = multi_fields(options, path, is_indexed && cut.tokenizer != "raw", fields)?;
     let mut field = json!({"type": "array<text>", "stored": true, "indexed": is_indexed});
     if let Some(column) = others.column {
         field["fast"] = json!({"normalizer": column.normalizer});
@@ -88,7 +89,10 @@ fn text(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -> R
         field["fast"] = true.into();
     }
     if is_indexed {
-        field["tokenizer"] = tokenizer.into();
+        field["tokenizer"] = cut.tokenizer.into();
+        if let Some(of_queries) = cut.of_queries {
+            field["search_tokenizer"] = of_queries.into();
+        }
         field["record"] = record.into();
         field["fieldnorms"] = has_norms.into();
         fields.words.push(path.to_owned());
@@ -107,7 +111,7 @@ fn keyword(fields: &mut Fields, path: &str, kind: &str, options: &mut Options) -
     };
     let is_indexed = options.flag("index", true)?;
     let is_fast = options.flag("doc_values", true)?;
-    let (tokenizer, normalizer) = normalizer(options)?;
+    let (tokenizer, normalizer) = normalizer(options, &fields.analysis)?;
     let has_norms = options.flag("norms", false)?;
     let record = record(options, "basic")?;
     let ignore_above = options.number("ignore_above")?;
@@ -247,14 +251,14 @@ fn typed_ahead(fields: &mut Fields, path: &str, options: &mut Options) -> Result
 
 /// Reads the number of words of a text.
 fn token_count(fields: &mut Fields, path: &str, options: &mut Options) -> Result<Value> {
-    let tokenizer = analyzer(options)?;
+    let cut = analyzer(options, &fields.analysis)?;
     options.only(
         "enable_position_increments",
         true,
         "there are no gaps between words",
     )?;
     let mut field = plain(fields, path, "array<i64>", options)?;
-    field["counted_by"] = tokenizer.into();
+    field["counted_by"] = cut.tokenizer.into();
     Ok(field)
 }
 
@@ -339,48 +343,6 @@ fn date(
         field["indexed"] = true.into();
     }
     Ok(field)
-}
-
-/// Returns the tokenizer for an analyzer.
-pub(in crate::mappings) fn analyzer(options: &mut Options) -> Result<&'static str> {
-    let name = options.text("analyzer")?;
-    for of_queries in ["search_analyzer", "search_quote_analyzer"] {
-        if let Some(other) = options.text(of_queries)?
-            && Some(&other) != name.as_ref()
-        {
-            let problem = "can only be that of [analyzer]: a query is cut as documents are";
-            return Err(options.wrong(of_queries, problem));
-        }
-    }
-    match name.as_deref() {
-        None | Some("standard" | "default") => Ok("standard"),
-        Some("simple") => Ok("letters"),
-        Some("stop") => Ok("letters_stop"),
-        Some("keyword") => Ok("raw"),
-        Some("whitespace") => Ok("whitespace"),
-        Some("english") => Ok("en_stem"),
-        Some(other) => Err(options.wrong(
-            "analyzer",
-            &format!(
-                "is [{other}], which is not configured here: there are standard, simple, stop, keyword, whitespace and english; \
-                 other tokenizers are made with an index config"
-            ),
-        )),
-    }
-}
-
-/// Returns the tokenizer and the normalizer of the column for a keyword's `normalizer`.
-pub(in crate::mappings) fn normalizer(
-    options: &mut Options,
-) -> Result<(&'static str, &'static str)> {
-    match options.text("normalizer")?.as_deref() {
-        None => Ok(("raw", "raw")),
-        Some("lowercase") => Ok(("lowercase", "lowercase")),
-        Some(other) => Err(options.wrong(
-            "normalizer",
-            &format!("is [{other}], which is not configured here: there is lowercase"),
-        )),
-    }
 }
 
 /// Returns the contents of the postings.

@@ -1,6 +1,7 @@
 //! Fields of a mapping, and dynamic templates, as fields of an index config.
 
 pub(super) mod aliases;
+pub(super) mod analysis;
 pub(super) mod completion;
 pub(super) mod copies;
 pub(super) mod dates;

@@ -5,7 +5,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::mappings::error::{MappingError, Result};
-use crate::mappings::fields::field::{analyzer, leaf, normalizer, record, similarity};
+use crate::mappings::fields::analysis::{Analysis, analyzer, normalizer};
+use crate::mappings::fields::field::{leaf, record, similarity};
 use crate::mappings::fields::properties::Fields;
 use crate::mappings::options::{Options, object};
 
@@ -104,11 +105,11 @@ pub(in crate::mappings) fn multi_fields(
                 if !definition.contains_key("null_value")
                     && (cuts || !definition.contains_key("ignore_above")) =>
             {
-                found.keyword(&mut own, cuts)?
+                found.keyword(&mut own, cuts, &fields_so_far.analysis)?
             }
             "text" | "match_only_text" => {
                 own.only("index", true, "another way of indexing is for queries")?;
-                let tokenizer = analyzer(&mut own)?;
+                let cut = analyzer(&mut own, &fields_so_far.analysis)?;
                 let has_norms = own.flag("norms", kind == "text")?;
                 own.only("fielddata", false, "sort and aggregate by the field itself")?;
                 own.ignore(&[
@@ -117,7 +118,13 @@ pub(in crate::mappings) fn multi_fields(
                     "position_increment_gap",
                     "term_vector",
                 ]);
-                json!({"tokenizer": tokenizer, "record": record(&mut own, "position")?, "fieldnorms": has_norms})
+                let record = record(&mut own, "position")?;
+                let mut way =
+                    json!({"tokenizer": cut.tokenizer, "record": record, "fieldnorms": has_norms});
+                if let Some(of_queries) = cut.of_queries {
+                    way["search_tokenizer"] = of_queries.into();
+                }
+                way
             }
             _ => {
                 found
@@ -135,8 +142,8 @@ pub(in crate::mappings) fn multi_fields(
 
 impl MultiFields {
     /// Reads a keyword. Queries find whole values in the column, so that they need no terms.
-    fn keyword(&mut self, own: &mut Options, cuts: bool) -> Result<Value> {
-        let (tokenizer, normalizer) = normalizer(own)?;
+    fn keyword(&mut self, own: &mut Options, cuts: bool, analysis: &Analysis) -> Result<Value> {
+        let (tokenizer, normalizer) = normalizer(own, analysis)?;
         let ignore_above = own.number("ignore_above")?;
         let has_column = own.flag("doc_values", true)?;
         let is_indexed = own.flag("index", true)?;

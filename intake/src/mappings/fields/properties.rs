@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::mappings::error::{MappingError, Result};
 use crate::mappings::fields::aliases;
+use crate::mappings::fields::analysis::Analysis;
 use crate::mappings::fields::copies::Copies;
 use crate::mappings::fields::dynamic::{Dynamic, Strings};
 use crate::mappings::fields::field::leaf;
@@ -20,6 +21,8 @@ pub(in crate::mappings) struct Fields {
     pub(in crate::mappings) words: Vec<String>,
     /// Fields whose values others receive.
     pub(in crate::mappings) copies: Copies,
+    /// Analyzers that fields may name.
+    pub(in crate::mappings) analysis: Analysis,
 }
 
 /// Types of shapes, for which there are no queries.
@@ -95,7 +98,7 @@ impl Fields {
             return match own {
                 // It is treated as one more unmapped object.
                 Dynamic::Indexed if self.dynamic == Dynamic::Indexed => Ok(None),
-                Dynamic::Indexed => Ok(Some(any_object(name, Strings::Words))),
+                Dynamic::Indexed => Ok(Some(any_object(name, Strings::Words, &self.analysis))),
                 Dynamic::Kept => Ok(Some(kept_only(name))),
                 Dynamic::Refused => Err(MappingError::mapper(format!(
                     "the object [{path}] has no [properties] and takes no others ([dynamic: strict]): leave it out"
@@ -131,7 +134,7 @@ impl Fields {
         let fields = self.read(&properties, path)?;
         self.words.truncate(num_words);
         Ok(match fields.is_empty() {
-            true => any_object(name, Strings::Whole),
+            true => any_object(name, Strings::Whole, &self.analysis),
             false => json!({"name": name, "type": "nested", "field_mappings": fields}),
         })
     }
@@ -159,10 +162,10 @@ fn flattened(name: &str, mut options: Options) -> Result<Value> {
 }
 
 /// Returns the mapping of an object of any shape.
-fn any_object(name: &str, strings: Strings) -> Value {
+fn any_object(name: &str, strings: Strings, analysis: &Analysis) -> Value {
     json!({
         "name": name, "type": "array<json>", "stored": false, "fast": true,
-        "tokenizer": strings.tokenizer(), "record": strings.record(),
+        "tokenizer": strings.tokenizer(analysis), "record": strings.record(),
     })
 }
 

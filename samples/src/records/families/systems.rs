@@ -197,7 +197,7 @@ pub(super) const SYSTEMS: &[Family] = &[
     family!(
         "bluegene",
         "usenix.org CFDR, BGL",
-        "- {s} {Y}.{m}.{d} R02-M1-N0-C:J12-U11 {Y}-{m}-{d}-{H}.{M}.{S}.363779 R02-M1-N0-C:J12-U11 RAS KERNEL {L} {msg}",
+        "- {s} {Y}.{m}.{d} R02-M1-N0-C:J12-U11 {Y}-{m}-{d}-{H}.{M}.{S}.{us} R02-M1-N0-C:J12-U11 RAS KERNEL {L} {msg}",
         &[("INFO", "INFO"), ("FATAL", "FATAL"), ("ERROR", "ERROR")],
         "logger" = "KERNEL"
     ),

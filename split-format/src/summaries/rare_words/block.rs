@@ -19,6 +19,7 @@
 //! `gap_width` bits; if these are all ones, the document itself follows. A unary number `n`, at least 1,
 //! is `n - 1` zeros and a one.
 
+use super::classes::ByteClasses;
 use crate::FormatError;
 use crate::codec::bits::{BitWriter, bits_from};
 use crate::codec::{Reader, Writer};
@@ -85,6 +86,10 @@ pub(super) struct BlockWriter {
     entries: Vec<Entry>,
     /// Bytes of the first stub.
     first: Vec<u8>,
+    /// Bytes of the words.
+    pub(super) words: ByteClasses,
+    /// Bytes that the stubs leave out.
+    pub(super) rests: ByteClasses,
 }
 
 impl BlockWriter {
@@ -107,6 +112,9 @@ impl BlockWriter {
         if self.entries.is_empty() {
             self.first = word.get(..all).unwrap_or(word).to_vec();
         }
+        let rest = word.get(all..).unwrap_or_default();
+        self.words = self.words.with(ByteClasses::of(word));
+        self.rests = self.rests.with(ByteClasses::of(rest));
         let symbols = word.iter().map(|byte| u16::from(*byte) + 1).chain([END]);
         let added = symbols.take(all).skip(kept);
         self.entries.push(Entry {
@@ -118,7 +126,7 @@ impl BlockWriter {
     }
 
     /// Returns the bytes of the block.
-    pub(super) fn into_bytes(self, layout: Layout) -> Vec<u8> {
+    pub(super) fn to_bytes(&self, layout: Layout) -> Vec<u8> {
         let added = self.entries.iter().flat_map(|entry| &entry.added);
         let mut alphabet: Vec<u16> = added.copied().collect();
         alphabet.sort_unstable();

@@ -5,20 +5,24 @@
 //!   varint32 num_docs · varint32 check_width (at most 32)
 //!   count(4) num_fields × {                      fields ascending
 //!     varint32 field                             number of the field in the schema
-//!     count(2) num_blocks                        at least 1
+//!     count(4) num_blocks                        at least 1
 //!     ceil(num_blocks / 64) × {                  64 blocks, the last time what is left
 //!       numbers  words of each block             none of them 0
 //!       numbers  bytes of each block
 //!     }
-//!     num_blocks × { varint same · bytes rest }  the first stub of each: bytes that it shares with the one
-//!   }                                            before it, and the others
+//!     num_blocks × {
+//!       u8 words · u8 rests                      classes of bytes: of its words, and of what its stubs leave out
+//!       varint same · bytes rest                 its first stub: bytes that it shares with the one before it,
+//!     }                                          and the others
+//!   }
 //! ```
 //!
 //! The blocks of all fields follow each other in this order, with nothing between them.
 
 use std::ops::{Bound, Range};
 
-use super::block::{Layout, RareWords};
+use super::block::{BlockWriter, Layout, RareWords};
+use super::classes::ByteClasses;
 use crate::FormatError;
 use crate::codec::groups::{read_groups, write_groups};
 use crate::codec::{Reader, Writer};
@@ -37,6 +41,10 @@ pub struct RareBlock {
     pub bytes: Range<u64>,
     /// Number of words in the block, at least 1.
     pub num_words: u64,
+    /// Bytes that its words may have.
+    pub words: ByteClasses,
+    /// Bytes that may follow its stubs.
+    pub rests: ByteClasses,
     first: Vec<u8>,
 }
 
@@ -46,11 +54,13 @@ impl RareBlock {
         &self.first
     }
 
-    pub(super) fn new(bytes: Range<u64>, num_words: u64, first: &[u8]) -> Self {
+    pub(super) fn new(bytes: Range<u64>, block: &BlockWriter) -> Self {
         Self {
             bytes,
-            num_words,
-            first: first.to_vec(),
+            num_words: block.num_words(),
+            words: block.words,
+            rests: block.rests,
+            first: block.first().to_vec(),
         }
     }
 }
@@ -118,6 +128,7 @@ impl RareWordsIndex {
             write_groups(&mut out, [&words, &lens]);
             let mut last: &[u8] = &[];
             for block in blocks {
+                out.raw(&[block.words.bits(), block.rests.bits()]);
                 let same = num_same(last, &block.first);
                 out.varint(same as u64);
                 out.bytes(block.first.get(same..).unwrap_or_default());
@@ -216,7 +227,7 @@ fn read_blocks(
     end: &mut u64,
     stubs_len: &mut usize,
 ) -> Result<Vec<RareBlock>, FormatError> {
-    let num_blocks = reader.count(2)?;
+    let num_blocks = reader.count(4)?;
     if num_blocks == 0 {
         return Err(reader.error("a field without blocks"));
     }
@@ -229,6 +240,10 @@ fn read_blocks(
             .ok_or_else(|| reader.error("its blocks are longer than 64 bits can say"))?;
         if num_words == 0 {
             return Err(reader.error("a block without words"));
+        }
+        let [words, rests] = reader.array()?.map(ByteClasses::from_bits);
+        if !words.has_all(rests) {
+            return Err(reader.error("words end in other bytes than they have"));
         }
         let last = blocks.last().map_or(&[][..], |block| &block.first);
         let same = reader.varint()?;
@@ -246,6 +261,8 @@ fn read_blocks(
         blocks.push(RareBlock {
             bytes: start..*end,
             num_words,
+            words,
+            rests,
             first,
         });
     }

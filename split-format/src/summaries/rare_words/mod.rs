@@ -16,15 +16,19 @@
 //! blocks, and an automaton walks over stubs like over terms. A table by hash would serve single words
 //! only.
 //!
+//! What stubs leave out is known by its classes of bytes, block by block: where only digits follow, no word ends in `timeout`.
+//!
 //! Documents that are found here are **candidates**: only the stored document says whether it contains
 //! the word.
 
 mod block;
+mod classes;
 mod index;
 mod stubs;
 mod writer;
 
 pub use block::{RareWord, RareWords};
+pub use classes::ByteClasses;
 pub use index::{RareBlock, RareWordsIndex};
 pub use stubs::RareStubs;
 pub use writer::{RareWordsWriter, WrittenRareWords, may_be_rare};

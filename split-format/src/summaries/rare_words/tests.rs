@@ -157,9 +157,9 @@ fn bytes_are_those_of_the_specification() {
     let written = writer.finish();
     assert_eq!(
         written.index,
-        hex("01000000 05 08 01 03 01 0200 0c00 00 026237")
+        hex("01000000 05 08 01 03 01 0200 0c00 0300 00 026237")
     );
-    // Symbols are 0, 1, 7 and b; stubs are `b7` with its end, and `b71`; checks are aa and 01.
+    // Words have digits and one of `a` to `f`, and stubs leave out nothing. Symbols are 0, 1, 7 and b; stubs are `b7` with its end, and `b71`; checks are aa and 01.
     assert_eq!(written.blocks, hex("02 04 0032062b 02 5c54eb028c"));
 }
 

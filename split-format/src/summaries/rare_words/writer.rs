@@ -158,12 +158,11 @@ impl RareWordsWriter {
         if block.num_words() == 0 {
             return;
         }
-        let (num_words, first) = (block.num_words(), block.first().to_vec());
         let start = self.blocks.len() as u64;
-        self.blocks.extend(block.into_bytes(self.index.layout));
+        self.blocks.extend(block.to_bytes(self.index.layout));
         let bytes = start..self.blocks.len() as u64;
         if let Some((_, blocks)) = self.index.fields.last_mut() {
-            blocks.push(RareBlock::new(bytes, num_words, &first));
+            blocks.push(RareBlock::new(bytes, &block));
         }
     }
 }

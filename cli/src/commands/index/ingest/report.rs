@@ -81,6 +81,9 @@ fn lines_of_set_aside(report: &IngestReport) -> Vec<String> {
     lines
 }
 
+/// Minimum size of an input that its splits are compared with.
+const MIN_COMPARED_BYTES: u64 = 256 << 10;
+
 /// Returns the speed, and the sizes of the input and of its splits.
 fn lines_of_sizes(report: &IngestReport, elapsed: Duration) -> Vec<String> {
     let num_docs = report.num_ingested_docs + report.num_known_docs;
@@ -91,14 +94,18 @@ fn lines_of_sizes(report: &IngestReport, elapsed: Duration) -> Vec<String> {
         numbers::rate(num_docs, elapsed, "documents"),
     );
     let input = numbers::bytes(report.num_raw_bytes);
-    let share = numbers::share(report.num_split_bytes, report.num_raw_bytes);
+    // Of a small input, most of a split is what every split has.
+    let share = match report.num_raw_bytes {
+        ..MIN_COMPARED_BYTES => None,
+        num_bytes => numbers::share(report.num_split_bytes, num_bytes),
+    };
+    let share = share.map_or_else(String::new, |share| format!(": {share} of its size"));
     let sizes = match report.splits.len() as u64 {
         0 => format!("{input} of input became no split"),
         num_splits => format!(
-            "{input} of input became {} in {}: {} of its size",
+            "{input} of input became {} in {}{share}",
             numbers::bytes(report.num_split_bytes),
             numbers::counted(num_splits, "split"),
-            share.unwrap_or_default(),
         ),
     };
     let mut lines = vec![speed, sizes];

@@ -86,7 +86,7 @@ impl Decision {
             .collect::<Vec<_>>()
             .join(", ");
         if searched_fields.len() > MAX_NAMED {
-            words.push_str(", …");
+            words.push_str(&format!(" and {} more", searched_fields.len() - MAX_NAMED));
         }
         note(format_args!(
             "new index `{}` at {uri}, as {} of the input suggest:",

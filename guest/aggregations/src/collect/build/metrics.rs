@@ -42,6 +42,7 @@ impl Builder<'_> {
             } => Box::new(Hdr::new(numbers()?, missing, *digits)),
             MetricOf::Percentiles { .. }
             | MetricOf::PercentileRanks { .. }
+            | MetricOf::Boxplot
             | MetricOf::MedianAbsoluteDeviation => {
                 Box::new(OfField::<QuantileSketch>::new(numbers()?, missing))
             }

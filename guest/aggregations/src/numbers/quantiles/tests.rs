@@ -82,6 +82,15 @@ proptest! {
         let mut distances: Vec<f64> = sorted.iter().map(|value| (value - median).abs()).collect();
         distances.sort_by(f64::total_cmp);
         prop_assert!(close(sketch.median_absolute_deviation().unwrap(), interpolated(&distances, 0.5)));
+        let [min, max, q1, q2, q3, lower, upper] = sketch.boxplot().unwrap();
+        prop_assert_eq!((min, max), (sorted[0], sorted[sorted.len() - 1]));
+        for (quartile, q) in [(q1, 0.25), (q2, 0.5), (q3, 0.75)] {
+            prop_assert!(close(quartile, interpolated(&sorted, q)));
+        }
+        let reach = 1.5 * (q3 - q1);
+        let is_near = |value: &f64| (q1 - reach..=q3 + reach).contains(value);
+        prop_assert_eq!(Some(lower), sorted.iter().copied().find(is_near));
+        prop_assert_eq!(Some(upper), sorted.iter().copied().rfind(is_near));
     }
 
     #[test]
@@ -202,7 +211,7 @@ proptest! {
                 let mut twice = sketch.clone();
                 twice.merge(&sketch);
                 twice.extend(&values);
-                let _ = (twice.quantile(0.3), twice.rank(1.0), twice.median_absolute_deviation());
+                let _ = (twice.quantile(0.3), twice.rank(1.0), twice.median_absolute_deviation(), twice.boxplot());
                 let again: QuantileSketch = postcard::from_bytes(&bytes(&sketch)).unwrap();
                 prop_assert_eq!(bytes(&again), bytes(&sketch));
             }

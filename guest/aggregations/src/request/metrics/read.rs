@@ -14,7 +14,7 @@ use crate::{Result, pipeline};
 const KINDS: &str = "terms, multi_terms, rare_terms, significant_terms, significant_text, histogram, date_histogram, auto_date_histogram, range, date_range, \
      ip_range, ip_prefix, geo_distance, geohash_grid, geotile_grid, filter, filters, adjacency_matrix, missing, nested, reverse_nested, \
      composite, avg, sum, min, max, value_count, stats, \
-     extended_stats, weighted_avg, median_absolute_deviation, percentiles, percentile_ranks, cardinality, \
+     extended_stats, weighted_avg, median_absolute_deviation, boxplot, percentiles, percentile_ranks, cardinality, \
      top_hits, top_metrics, rate, string_stats, geo_bounds, geo_centroid";
 
 const DEFAULT_PERCENTS: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
@@ -64,6 +64,11 @@ pub(crate) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
             compression(&body)?;
             of_numbers(&body, MetricOf::MedianAbsoluteDeviation)
         }
+        "boxplot" => {
+            let body = read(&["field", "missing", "compression", "execution_hint"])?;
+            compression(&body)?;
+            of_numbers(&body, MetricOf::Boxplot)
+        }
         "percentiles" => percentiles(&read(&[
             "field", "missing", "percents", "keyed", "tdigest", "hdr",
         ])?),
@@ -85,7 +90,7 @@ pub(crate) fn metric(path: &str, kind: &str, value: &Value) -> Result<Metric> {
         _ => Err(invalid(
             path,
             &format!(
-                "{kind:?} is no kind of aggregation; there are {KINDS}, {}",
+                "the aggregation {kind:?} is not supported; there are {KINDS}, {}",
                 pipeline::KINDS.join(", ")
             ),
         )),

@@ -473,6 +473,8 @@ pub(crate) enum MetricOf {
         hdr: Option<u8>,
     },
     MedianAbsoluteDeviation,
+    /// `boxplot-aggregation`.
+    Boxplot,
     Cardinality,
     TopHits(TopHits),
     /// `top-metrics`: the fields are the metrics.

@@ -2,14 +2,15 @@
 //!
 //! See <https://www.elastic.co/docs/api/doc/elasticsearch/operation/operation-indices-analyze>.
 
+use canter_doc_mapper::config::CustomTokenizer;
 use canter_doc_mapper::tokenizers::tokenizers;
 use canter_doc_mapper::{DocMapper, FieldKind};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tantivy::tokenizer::TextAnalyzer;
 
 use crate::SearchError;
 use crate::api::elastic::given::body::{Body, wrong};
-use crate::query::tokenizer_named;
+use crate::query::{named_in, tokenizer_named};
 
 /// Number of positions between two texts, as between the values of a list.
 const GAP: usize = 100;
@@ -23,6 +24,10 @@ pub(crate) struct WantedWords {
     /// The field whose analyzer counts.
     field: Option<String>,
     analyzer: Option<String>,
+    normalizer: Option<String>,
+    /// Parts that make an analyzer.
+    tokenizer: Option<Value>,
+    filters: Vec<Value>,
     texts: Vec<String>,
 }
 
@@ -30,17 +35,15 @@ impl WantedWords {
     /// Parses the body of a request.
     ///
     /// # Errors
-    /// If there is no text, or it asks for parts of an analyzer.
+    /// If there is no text, or it asks for what is not supported.
     pub(in crate::api::elastic) fn read(mut body: Body) -> Result<Self, SearchError> {
         let mut name = |key: &str| match body.take(key) {
             None => Ok(None),
             Some(Value::String(name)) => Ok(Some(name)),
-            Some(_) => Err(wrong(
-                key,
-                "this must be a name; analyzers are not put together here",
-            )),
+            Some(_) => Err(wrong(key, "this must be a name")),
         };
-        let (field, analyzer, tokenizer) = (name("field")?, name("analyzer")?, name("tokenizer")?);
+        let (field, analyzer) = (name("field")?, name("analyzer")?);
+        let normalizer = name("normalizer")?;
         let texts = match body.take("text") {
             Some(Value::String(text)) => vec![text],
             Some(Value::Array(texts)) => texts
@@ -52,14 +55,26 @@ impl WantedWords {
                 .collect::<Result<_, _>>()?,
             _ => return Err(wrong("text", "this must be a text or a list of texts")),
         };
+        let tokenizer = body.take("tokenizer");
+        let filters = match body.take("filter") {
+            None => Vec::new(),
+            Some(Value::Array(filters)) => filters,
+            Some(one) => vec![one],
+        };
         let nothing = [json!([]), json!(false)];
-        for key in ["filter", "char_filter", "normalizer", "explain"] {
-            body.only(key, &nothing, "analyzers are not put together here")?;
-        }
+        body.only(
+            "char_filter",
+            &nothing,
+            "texts are not changed before they are cut here",
+        )?;
+        body.only("explain", &nothing, "the words are shown after all filters")?;
         body.finish()?;
         Ok(Self {
             field,
-            analyzer: analyzer.or(tokenizer),
+            analyzer,
+            normalizer,
+            tokenizer,
+            filters,
             texts,
         })
     }
@@ -72,24 +87,105 @@ impl WantedWords {
         &self,
         mapper: Option<&DocMapper>,
     ) -> Result<Value, SearchError> {
-        let name = match (&self.analyzer, &self.field, mapper) {
-            (Some(analyzer), ..) => analyzer.as_str(),
-            (None, Some(field), Some(mapper)) => tokenizer_of(mapper, field)?,
-            (None, Some(_), None) => {
-                return Err(wrong(
-                    "field",
-                    "this is for the analyzer of an index's field",
-                ));
-            }
-            (None, None, _) => "standard",
+        let mut analyzer = match &self.analyzer {
+            None if self.tokenizer.is_some() || !self.filters.is_empty() => self.of_parts()?,
+            _ => self.named(mapper)?,
         };
-        let own = tokenizer_named(name);
-        let manager = mapper.map_or_else(tokenizers, DocMapper::tokenizers);
-        let mut analyzer = manager.get(own).ok_or_else(|| {
-            SearchError::invalid(format!("failed to find global analyzer [{name}]"))
-        })?;
         tokens(&mut analyzer, &self.texts)
     }
+
+    /// Returns the analyzer of a field, or that of a name.
+    fn named(&self, mapper: Option<&DocMapper>) -> Result<TextAnalyzer, SearchError> {
+        let name = match (&self.analyzer, &self.normalizer, &self.field) {
+            (Some(analyzer), ..) => analyzer.clone(),
+            (None, Some(normalizer), _) if normalizer == "lowercase" => "raw_lowercase".to_owned(),
+            (None, Some(normalizer), _) => format!("normalizer.{normalizer}"),
+            (None, None, Some(field)) => match mapper {
+                Some(mapper) => tokenizer_of(mapper, field)?.to_owned(),
+                None => {
+                    return Err(wrong(
+                        "field",
+                        "this is for the analyzer of an index's field",
+                    ));
+                }
+            },
+            (None, None, None) => "standard".to_owned(),
+        };
+        let found = match mapper {
+            Some(mapper) => named_in(mapper, &name).ok().map(|(_, found)| found),
+            None => tokenizers().get(tokenizer_named(&name)),
+        };
+        found
+            .ok_or_else(|| SearchError::invalid(format!("failed to find global analyzer [{name}]")))
+    }
+
+    /// Returns an analyzer that is made of parts, which have the forms that they have in the config of an index.
+    fn of_parts(&self) -> Result<TextAnalyzer, SearchError> {
+        let keyword = json!("keyword");
+        let mut whole = part("tokenizer", self.tokenizer.as_ref().unwrap_or(&keyword))?;
+        let mut filters: Vec<Value> = Vec::new();
+        for filter in &self.filters {
+            let mut filter = part("filter", filter)?;
+            // One without options is a name.
+            let is_name = filter.len() == 1 && !has_options(&filter);
+            filters.push(match filter.remove("type") {
+                Some(name) if is_name => name,
+                kind => {
+                    filter.extend(kind.map(|kind| ("type".to_owned(), kind)));
+                    Value::Object(filter)
+                }
+            });
+        }
+        let kind = whole
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let more = match kind {
+            "ngram" | "edge_ngram" => {
+                json!({"prefix_only": kind.starts_with("edge"), "type": "grams"})
+            }
+            "lowercase" => {
+                filters.insert(0, "lowercase".into());
+                json!({"type": "letter"})
+            }
+            _ => json!({}),
+        };
+        whole.extend(more.as_object().cloned().unwrap_or_default());
+        whole.extend([
+            ("name".to_owned(), "_analyze".into()),
+            ("filters".to_owned(), filters.into()),
+        ]);
+        let whole = Value::Object(whole);
+        let made = CustomTokenizer::from_json(&whole);
+        let made = made.map_err(|error| SearchError::invalid(error.to_string()))?;
+        let analyzer = made.analyzer();
+        analyzer.ok_or_else(|| SearchError::invalid("there is no such analyzer"))
+    }
+}
+
+/// Returns a part of an analyzer with its `type`, and the lengths of grams that are not given.
+///
+/// # Errors
+/// It is neither a name nor an object.
+fn part(key: &str, given: &Value) -> Result<Map<String, Value>, SearchError> {
+    let mut part = match given {
+        Value::String(name) => Map::from_iter([("type".to_owned(), name.as_str().into())]),
+        Value::Object(options) => options.clone(),
+        _ => return Err(wrong(key, "this is a name, or an object with its type")),
+    };
+    let kind = part.get("type").and_then(Value::as_str);
+    if matches!(kind, Some("ngram" | "edge_ngram")) {
+        for (key, default) in [("min_gram", 1), ("max_gram", 2)] {
+            part.entry(key).or_insert_with(|| default.into());
+        }
+    }
+    Ok(part)
+}
+
+/// Returns whether a filter without options has defaults.
+fn has_options(filter: &Map<String, Value>) -> bool {
+    let kind = filter.get("type").and_then(Value::as_str);
+    matches!(kind, Some("stop" | "stemmer" | "length"))
 }
 
 fn tokenizer_of<'m>(mapper: &'m DocMapper, field: &str) -> Result<&'m str, SearchError> {

@@ -6,9 +6,7 @@ use super::answer::{Answer, Hit};
 use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::query::QueryNode;
-use crate::request::{
-    AskedIndexes, Counting, ElasticHits, Question, SortKeySpec, SortOrder, SortTarget, SourceFilter,
-};
+use crate::request::{AskedIndexes, Counting, ElasticHits, Question, SourceFilter};
 use crate::search::run_search;
 
 /// Scores by index and id.
@@ -30,20 +28,10 @@ pub(super) async fn scores_of(
     }
     let places: Vec<_> = hits.iter().map(Hit::place).collect();
     let ids = QueryNode::by_id(places.iter().map(|(_, id)| id.clone()));
+    // Two indexes may have documents with the same id.
+    let query = query.clone().and_filter(ids);
     let question = Question {
-        query: query.clone().and_filter(ids),
-        aggregations: None,
-        // Two indexes may have documents with the same id.
-        max_hits: of.limits.max_hits,
-        start_offset: 0,
-        sort: vec![SortKeySpec::new(SortTarget::Score, SortOrder::Descending)],
-        search_after: Vec::new(),
-        scroll: None,
-        collapse: None,
-        min_score: None,
         track_total_hits: Counting::UpTo(0),
-        snippet_fields: Vec::new(),
-        named: Vec::new(),
         elastic: Some(ElasticHits {
             source: SourceFilter {
                 is_off: true,
@@ -51,7 +39,7 @@ pub(super) async fn scores_of(
             },
             ..ElasticHits::default()
         }),
-        ..of.clone()
+        ..of.by_score(query, of.limits.max_hits)
     };
     let answer = run_search(question, indexes.clone(), exchange.clone()).await?;
     let answer = Answer::parse(&answer)?;

@@ -37,7 +37,9 @@ impl Sought {
         }
     }
 
-    fn take(&mut self, doc: u32, terms: &DocTerms) {
+    /// Adds the words of a document that are looked for. Returns whether there are any.
+    fn take(&mut self, doc: u32, terms: &DocTerms) -> bool {
+        let mut has_any = false;
         for (word, position) in terms.iter() {
             let stub = may_be_rare(word).then(|| self.stubs.find(word)).flatten();
             let stub = stub.filter(|stub| {
@@ -46,6 +48,7 @@ impl Sought {
             let Some(stub) = stub else {
                 continue;
             };
+            has_any = true;
             let docs = self.found.entry((stub, word.to_vec())).or_default();
             match docs.last_mut() {
                 Some(last) if last.doc == doc => last.positions.push(position),
@@ -55,6 +58,7 @@ impl Sought {
                 }),
             }
         }
+        has_any
     }
 
     /// Returns the words that all documents of a stub have, by stub.
@@ -117,9 +121,14 @@ pub(super) async fn find_words(
         interrupt.check()?;
         let document = reader.read(*doc, docs).await?;
         let document = mapper.stored_doc(&document, false);
+        let mut may_be_hit = false;
         for (sought, terms) in sought.iter_mut().zip(&mut terms) {
             terms.read(mapper, &sought.field, &document);
-            sought.take(*doc, terms);
+            may_be_hit |= sought.take(*doc, terms);
+        }
+        // Documents that come next may release it.
+        if may_be_hit {
+            reader.keep(*doc)?;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use canter_matching::{AddedDoc, AddedWord};
-use canter_split_format::RareWordsIndex;
+use canter_split_format::{ByteClasses, RareWordsIndex};
 use futures_util::future::{join, try_join, try_join_all};
 use tantivy::Term;
 use tantivy::schema::Field;
@@ -12,6 +12,7 @@ use super::super::rerun::rerun_on_gaps;
 use super::super::scan::ScanBudget;
 use super::super::warmup::{warm_up, warm_up_dictionaries};
 use super::documents::{Sought, docs_of, find_words, load_few};
+use super::reach::Rests;
 use super::wanted::{Need, WantedWords};
 use crate::SearchError;
 use crate::exchange::Interrupt;
@@ -130,6 +131,7 @@ async fn stubs_of(
         let scanned = scanned
             .ok_or_else(|| split.error("it has rare words of a field that stores no texts"))?;
         let mut sought = Sought::new(scanned);
+        let mut rests = Rests::new(ByteClasses::default());
         for block in places
             .iter()
             .filter_map(|place| index.blocks_of(*field).get(*place))
@@ -137,13 +139,14 @@ async fn stubs_of(
             interrupt.check()?;
             let bytes = split.rare_words_block(&block.bytes)?;
             let words = index.open_block(block, &bytes);
+            rests.turn_to(block.rests);
             let mut words = words.map_err(|error| split.error(error))?;
             while let Some(word) = words.next().map_err(|error| split.error(error))? {
                 let meant_terms = wanted.terms.range(word.stub.to_vec()..);
                 let mut begun = meant_terms.take_while(|term| term.starts_with(word.stub));
                 let need = match begun.any(|term| word.may_be(term)) {
                     true => Need::Word,
-                    false => wanted.need_of(word.stub, word.is_whole),
+                    false => wanted.need_of(word.stub, word.is_whole, &mut rests),
                 };
                 let place = sought.stubs.len();
                 match need {
@@ -181,12 +184,14 @@ fn drop_known(split: &OpenSplit, field: u32, wanted: &WantedWords, sought: &mut 
         documents,
         ..
     } = sought;
+    // Of a stub alone, it is not known how it goes on.
+    let mut rests = Rests::new(ByteClasses::ALL);
     words.retain(|place| {
         if absent.contains(place) {
             return true;
         }
         let stub = stubs.stub(*place).unwrap_or_default();
-        let need = wanted.need_of(stub, stubs.is_whole(*place));
+        let need = wanted.need_of(stub, stubs.is_whole(*place), &mut rests);
         if need == Need::Documents {
             documents.insert(*place);
         }

@@ -6,10 +6,12 @@
 //!          (with the dictionary)                      (with the postings)
 //! ```
 //!
-//! A stub all of whose words a pattern accepts needs no document, if nothing asks for positions: its documents are known.
+//! A stub all of whose words a pattern accepts needs no document, if nothing asks for positions: its documents are known. Nor does
+//! one none of whose words it can accept, because of the bytes that follow.
 
 mod documents;
 mod find;
+mod reach;
 mod verdict;
 mod wanted;
 

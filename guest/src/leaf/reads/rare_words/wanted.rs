@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-use canter_split_format::{RareWordsIndex, may_be_rare};
+use canter_split_format::{ByteClasses, RareWordsIndex, may_be_rare};
 use tantivy::Term;
 
+use super::reach::Rests;
 use super::verdict::{Verdict, may_accept_between};
 use crate::query::{Needs, TermAutomaton};
 
@@ -95,24 +96,36 @@ impl WantedWords {
                 places.extend(terms.iter().filter_map(place_of));
                 continue;
             }
+            let mut may_have: BTreeMap<ByteClasses, bool> = BTreeMap::new();
+            let mut may_have = |words: ByteClasses| {
+                let known = may_have.entry(words);
+                *known.or_insert_with(|| Rests::new(words).may_follow(0, automaton, b""))
+            };
             let ends = blocks.iter().skip(1).map(|block| Some(block.first()));
             let ends = ends.chain([None]);
             let meant = (0..).zip(blocks.iter().zip(ends));
             let meant = meant
-                .filter(|(_, (block, end))| may_accept_between(automaton, block.first(), *end));
+                .filter(|(_, (block, end))| may_accept_between(automaton, block.first(), *end))
+                .filter(|(_, (block, _))| may_have(block.words));
             places.extend(meant.map(|(place, _)| place));
         }
         places
     }
 
-    /// Returns what patterns and ranges need of the word of a stub.
-    pub(super) fn need_of(&self, stub: &[u8], is_whole: bool) -> Need {
+    /// Returns what patterns and ranges need of the word of a stub, of which `rests` says how it may go on.
+    pub(super) fn need_of(&self, stub: &[u8], is_whole: bool, rests: &mut Rests) -> Need {
         let ranges = self.ranges.iter().map(|(lower, upper, positions)| {
             let range = (slice_of(lower), slice_of(upper));
             (Verdict::of_range(range, stub, is_whole), *positions)
         });
-        let automata = self.automata.iter().map(|(automaton, positions)| {
+        let automata = self.automata.iter().enumerate();
+        let automata = automata.map(|(place, (automaton, positions))| {
             let verdict = Verdict::of_automaton(automaton, stub, is_whole);
+            let is_open = verdict == Verdict::Open;
+            let verdict = match is_open && !rests.may_follow(place, automaton, stub) {
+                true => Verdict::None,
+                false => verdict,
+            };
             (verdict, *positions)
         });
         let mut need = Need::Nothing;

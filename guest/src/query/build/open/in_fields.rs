@@ -114,8 +114,8 @@ impl Builder<'_> {
         use canter_doc_mapper::FieldKind;
         let field = self.mapper.resolve(name)?;
         let tokenizer = match field.kind {
-            FieldKind::Text(text) => &text.tokenizer,
-            FieldKind::Json(json) => &json.tokenizer,
+            FieldKind::Text(text) => text.of_queries(),
+            FieldKind::Json(json) => json.tokenizer.as_str(),
             _ => return None,
         };
         let mut analyzer = self.mapper.tokenizers().get(tokenizer)?;

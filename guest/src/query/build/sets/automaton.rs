@@ -43,6 +43,17 @@ pub(crate) enum NearState {
     Dead,
 }
 
+impl NearState {
+    /// Returns a number that no other state has.
+    pub(crate) fn key(self) -> u64 {
+        match self {
+            Self::Start(at) => 2 * at as u64,
+            Self::Rest(state) => 2 * u64::from(state) + 1,
+            Self::Dead => u64::MAX,
+        }
+    }
+}
+
 impl fmt::Debug for TermAutomaton {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

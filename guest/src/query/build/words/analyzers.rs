@@ -10,11 +10,14 @@ const ANALYZERS: [(&str, &str); 7] = [
     ("standard", "standard"),
     ("keyword", "raw"),
     ("whitespace", "whitespace"),
-    ("english", "en_stem"),
+    ("english", "english"),
     ("simple", "letters"),
     ("stop", "letters_stop"),
     ("lowercase", "letters"),
 ];
+
+/// Prefix of analyzers of an index with the name of one that is built in.
+const OWN: &str = "analyzer.";
 
 /// Returns the name of the tokenizer that an analyzer of this name is here.
 pub(crate) fn tokenizer_named(name: &str) -> &str {
@@ -26,14 +29,15 @@ pub(crate) fn tokenizer_named(name: &str) -> &str {
 ///
 /// # Errors
 /// There is no such analyzer.
-pub(super) fn chosen<'n>(
+pub(super) fn chosen(
     mapper: &DocMapper,
-    named: Option<&'n str>,
-    own: &'n str,
-) -> Result<&'n str, SearchError> {
+    named: Option<&str>,
+    own: &str,
+) -> Result<String, SearchError> {
     match named {
-        None => Ok(own),
-        Some(named) => analyzer(mapper, named).map(|_| tokenizer_named(named)),
+        // Indexes of earlier versions have another stemmer.
+        None | Some("english") if named.is_none() || own == "en_stem" => Ok(own.to_owned()),
+        named => named_in(mapper, named.unwrap_or_default()).map(|(name, _)| name),
     }
 }
 
@@ -42,6 +46,29 @@ pub(super) fn chosen<'n>(
 /// # Errors
 /// There is none.
 pub(super) fn analyzer(mapper: &DocMapper, name: &str) -> Result<TextAnalyzer, SearchError> {
-    let found = mapper.tokenizers().get(tokenizer_named(name));
+    named_in(mapper, name).map(|(_, analyzer)| analyzer)
+}
+
+/// Returns the analyzer of this name, and the name of its tokenizer: the index's own goes first.
+///
+/// # Errors
+/// There is none.
+pub(crate) fn named_in(
+    mapper: &DocMapper,
+    name: &str,
+) -> Result<(String, TextAnalyzer), SearchError> {
+    let manager = mapper.tokenizers();
+    let names = [format!("{OWN}{name}"), tokenizer_named(name).to_owned()];
+    let found = names
+        .into_iter()
+        .find_map(|name| manager.get(&name).map(|found| (name, found)));
     found.ok_or_else(|| SearchError::invalid(format!("analyzer [{name}] not found")))
+}
+
+/// Returns the error about words at positions that are cut into grams.
+pub(in crate::query::build) fn of_grams(name: &str) -> SearchError {
+    SearchError::invalid(format!(
+        "the field {name:?} cuts the words of queries into grams, which have no order: give it a search_analyzer without \
+         grams, such as standard"
+    ))
 }

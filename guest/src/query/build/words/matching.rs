@@ -7,7 +7,7 @@ use tantivy::query::{AllQuery, BooleanQuery, EmptyQuery, Occur, Query};
 use super::analyzers::chosen;
 use crate::SearchError;
 use crate::query::build::builder::{Builder, all_of, any_of, has_nothing};
-use crate::query::build::literal::{find_term, words};
+use crate::query::build::literal::{any_at_each, find_term, of_alternatives, words};
 use crate::query::build::value::{json_base_term, json_value_term, text_of, tokenize};
 use crate::query::build::wildcard::build_prefix;
 use crate::query::tree::{Given, Literal, Match, MinShould, Words};
@@ -29,8 +29,8 @@ impl Builder<'_> {
         };
         let is_searched = field.indexed || field.scanned;
         let (own, record) = match field.kind {
-            FieldKind::Text(text) if is_searched => (&text.tokenizer, text.record),
-            FieldKind::Json(json) if is_searched => (&json.tokenizer, json.record),
+            FieldKind::Text(text) if is_searched => (text.of_queries(), text.record),
+            FieldKind::Json(json) if is_searched => (json.tokenizer.as_str(), json.record),
             _ if wanted.fuzziness.is_some() => {
                 return match wanted.is_lenient {
                     true => Ok(Box::new(EmptyQuery)),
@@ -52,19 +52,16 @@ impl Builder<'_> {
             }
         };
         let tokenizer = chosen(self.mapper, wanted.analyzer.as_deref(), own)?;
-        let terms = tokenize(
-            self.mapper,
-            tokenizer,
-            &wanted.text,
-            &|token| match field.kind {
-                FieldKind::Json(json) => {
-                    let mut term = json_base_term(&field, json);
-                    term.append_type_and_str(token);
-                    term
-                }
-                _ => Term::from_field_text(field.field, token),
-            },
-        )?;
+        let has_alternatives = self.mapper.has_alternatives(&tokenizer);
+        let term = |token: &str| match field.kind {
+            FieldKind::Json(json) => {
+                let mut term = json_base_term(&field, json);
+                term.append_type_and_str(token);
+                term
+            }
+            _ => Term::from_field_text(field.field, token),
+        };
+        let terms = tokenize(self.mapper, &tokenizer, &wanted.text, &term)?;
         let mut queries = self.json_values(&field, wanted)?;
         if terms.is_empty() && queries.is_empty() {
             return Ok(match wanted.is_all_without_words {
@@ -74,10 +71,13 @@ impl Builder<'_> {
         }
         if !terms.is_empty() {
             queries.push(match &wanted.words {
+                Words::Phrase { .. } | Words::PhrasePrefix if has_alternatives => {
+                    of_alternatives(self, name, &field, terms, true)?
+                }
                 Words::Phrase { .. } | Words::PhrasePrefix => {
                     words(self, name, &field, &phrase_of(wanted), terms, record)?
                 }
-                of_words => self.words_of(&field, terms, of_words, wanted)?,
+                of_words => self.words_of(&field, terms, of_words, wanted, has_alternatives)?,
             });
         }
         Ok(any_of(queries))
@@ -128,9 +128,11 @@ impl Builder<'_> {
         terms: Vec<(usize, Term)>,
         of_words: &Words,
         wanted: &Match,
+        has_alternatives: bool,
     ) -> Result<Box<dyn Query>, SearchError> {
         let last = terms.len().saturating_sub(1);
         let mut queries = Vec::with_capacity(terms.len());
+        let places: Vec<usize> = terms.iter().map(|(place, _)| *place).collect();
         for (place, (_, term)) in terms.into_iter().enumerate() {
             self.spend_clause()?;
             let goes_on = matches!(of_words, Words::Prefix { .. }) && place == last;
@@ -142,6 +144,9 @@ impl Builder<'_> {
                 }
                 (false, None) => find_term(self, field, term),
             });
+        }
+        if has_alternatives {
+            queries = any_at_each(&places, queries);
         }
         let (needs_all, min_should) = match of_words {
             Words::All => (true, None),

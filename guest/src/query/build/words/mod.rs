@@ -6,6 +6,7 @@ mod matching;
 mod positional;
 
 pub(crate) use alike::{no_words, word_term, words_in};
-pub(crate) use analyzers::tokenizer_named;
+pub(super) use analyzers::of_grams;
+pub(crate) use analyzers::{named_in, tokenizer_named};
 pub(super) use matching::so_many_of;
 pub(super) use positional::text_term;

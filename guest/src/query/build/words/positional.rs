@@ -8,7 +8,7 @@ use tantivy::Term;
 use tantivy::query::{EmptyQuery, Query};
 use tantivy::schema::IndexRecordOption;
 
-use super::analyzers::{analyzer, chosen};
+use super::analyzers::{analyzer, chosen, of_grams};
 use crate::SearchError;
 use crate::query::build::builder::{Builder, has_nothing, not_indexed};
 use crate::query::build::sets::TermAutomaton;
@@ -201,7 +201,10 @@ impl Builder<'_> {
         let own = self.with_positions(name, &field)?;
         let tokenizer = chosen(self.mapper, named, own)?;
         let make = |token: &str| text_term(&field, token);
-        let terms = tokenize(self.mapper, tokenizer, text, &make)?;
+        let terms = tokenize(self.mapper, &tokenizer, text, &make)?;
+        if terms.len() > 1 && self.mapper.has_alternatives(&tokenizer) {
+            return Err(of_grams(name));
+        }
         let mut words: Vec<Source> = Vec::with_capacity(terms.len());
         let mut last = None;
         for (position, term) in terms {
@@ -254,8 +257,8 @@ impl Builder<'_> {
         field: &ResolvedField<'f>,
     ) -> Result<&'f str, SearchError> {
         let (tokenizer, record) = match field.kind {
-            FieldKind::Text(text) => (&text.tokenizer, text.record),
-            FieldKind::Json(json) => (&json.tokenizer, json.record),
+            FieldKind::Text(text) => (text.of_queries(), text.record),
+            FieldKind::Json(json) => (json.tokenizer.as_str(), json.record),
             _ => {
                 return Err(SearchError::invalid(format!(
                     "the field {name:?} is no text, so it has no words at positions"

@@ -1,0 +1,6 @@
+//! Search templates: requests whose bodies are written from a template and parameters, before the guest reads them.
+
+mod mustache;
+mod rewritten;
+
+pub(crate) use rewritten::{Written, written};
