@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Sources of the guest, relative to this package. A test compares the list with the guest's
 /// dependencies among the packages of this workspace.
-const SOURCES: [&str; 28] = [
+const SOURCES: [&str; 30] = [
     "Cargo.toml",
     "src",
     "aggregations/Cargo.toml",
@@ -26,6 +26,8 @@ const SOURCES: [&str; 28] = [
     "names/src",
     "nearest/Cargo.toml",
     "nearest/src",
+    "patterns/Cargo.toml",
+    "patterns/src",
     "sorting/Cargo.toml",
     "sorting/src",
     "vectors/Cargo.toml",

@@ -12,8 +12,8 @@ mod definition;
 mod english;
 mod filters;
 mod gap;
-mod letters;
 mod level;
+mod runs;
 mod source_code;
 mod standard;
 mod value_length;
@@ -21,18 +21,18 @@ mod value_length;
 use chinese::ChineseTokenizer;
 use column_text::Shorten;
 pub use column_text::{MAX_COLUMN_TEXT_BYTES, column_text};
-pub use custom::Letters;
 pub(crate) use custom::check_pattern;
 use custom::filtered;
+pub use custom::{Extent, Letters};
 pub(crate) use definition::{CHAR_KINDS, FILTERS, NORMALIZERS, STEMS, STOP_WORDS};
 pub use definition::{
     CharKind, CustomTokenizer, Grams, Normalizer, Stem, TokenizerCut, TokenizerFilter,
 };
 use english::EnglishStemmer;
-use filters::Step;
+use filters::{Step, WithoutStopWords};
 use gap::Apart;
-use letters::{LetterTokenizer, WithoutStopWords};
 use level::Levels;
+use runs::RunTokenizer;
 use source_code::SourceCodeTokenizer;
 use standard::StandardTokenizer;
 use value_length::AtMost;
@@ -173,7 +173,7 @@ pub fn tokenizers() -> TokenizerManager {
         .filter_dynamic(Apart);
     manager.register("english", english.build());
     let letters = || {
-        TextAnalyzer::builder(LetterTokenizer::default())
+        TextAnalyzer::builder(RunTokenizer::letters())
             .filter(remove_long())
             .filter(LowerCaser)
             .filter(Apart)
@@ -334,11 +334,21 @@ mod tests {
 
     #[test]
     fn letters_of_source_code_are_folded_in_patterns_too() {
-        assert_eq!(letters("source_code_default", &[]).apply("CAFÉ*"), "cafe*");
-        assert_eq!(letters("chinese_compatible", &[]).apply("CAFÉ*"), "café*");
-        assert_eq!(letters("level", &[]).apply("Warning"), "warn");
-        assert_eq!(letters("level", &[]).apply("Ü"), "ü");
-        assert_eq!(letters("level", &[]).apply("3"), "3");
+        assert_eq!(
+            letters("source_code_default", &[]).apply("CAFÉ*", Extent::Part),
+            "cafe*"
+        );
+        assert_eq!(
+            letters("chinese_compatible", &[]).apply("CAFÉ*", Extent::Part),
+            "café*"
+        );
+        assert_eq!(
+            letters("level", &[]).apply("Warning", Extent::Whole),
+            "warn"
+        );
+        assert_eq!(letters("level", &[]).apply("Ü", Extent::Whole), "ü");
+        assert_eq!(letters("level", &[]).apply("3", Extent::Whole), "error");
+        assert_eq!(letters("level", &[]).apply("3", Extent::Part), "3");
     }
 
     #[test]

@@ -89,13 +89,13 @@ fn answers_do_not_depend_on_how_many_splits_are_open_at_once() {
     }
 }
 
-/// The ratio of memory to splits is the same in both cases: 20 MiB, half of which the guest itself
+/// The ratio of memory to splits is the same in both cases: 21 MiB, half of which the guest itself
 /// needs, for 300 splits, and 128 MiB for 3,000.
 #[test]
 fn a_search_over_many_splits_keeps_to_its_memory() {
     let (memory, resident) = match *NUM_SPLITS >= 1_000 {
         true => (128 << 20, None),
-        false => (20 << 20, Some(6 << 20)),
+        false => (21 << 20, Some(6 << 20)),
     };
     for request in requests() {
         let expect = search(&native(), &request, Some(1 << 40), 1 << 30).unwrap();

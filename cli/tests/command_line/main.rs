@@ -16,6 +16,7 @@ mod mcp;
 mod mcp_limits;
 mod nowhere;
 mod one_command;
+mod patterns;
 mod serve;
 mod serve_aliases;
 mod serve_analyzers;

@@ -34,6 +34,7 @@ pub(super) struct Views {
     lowercase: (FieldKind, Letters),
     ascii_folding: (FieldKind, Letters),
     folded: (FieldKind, Letters),
+    pattern: (FieldKind, Letters),
 }
 
 impl Default for Views {
@@ -55,6 +56,8 @@ impl Default for Views {
             lowercase: of("lowercase"),
             ascii_folding: of("raw_ascii_folding"),
             folded: of("raw_folded"),
+            // Patterns are looked up as they are.
+            pattern: of("raw"),
         }
     }
 }
@@ -66,6 +69,7 @@ impl Views {
             Normalizer::Lowercase => &self.lowercase,
             Normalizer::AsciiFolding => &self.ascii_folding,
             Normalizer::Folded => &self.folded,
+            Normalizer::Pattern => &self.pattern,
         }
     }
 }

@@ -18,7 +18,7 @@ use super::tree::Leaf;
 use super::views::{NamedColumn, View};
 use crate::config::{FieldKind, Normalizer};
 use crate::field_path::{join_path, split_path};
-use crate::tokenizers;
+use crate::tokenizers::{self, Extent};
 
 /// Name of the whole values of every text, unless a field has it.
 const KEYWORD: &str = "keyword";
@@ -199,8 +199,10 @@ impl DocMapper {
         let limit = field.ignore_above;
         let is_too_long = limit.is_some_and(|limit| tokenizers::is_too_long(&text, limit));
         (!is_too_long).then(|| match field.fast {
-            Some(normalizer) if normalizer != Normalizer::Raw => normalizer.letters().apply(&text),
-            _ if field.indexed || field.scanned => field.letters.apply(&text),
+            Some(normalizer) if normalizer != Normalizer::Raw => {
+                normalizer.letters().apply(&text, Extent::Whole)
+            }
+            _ if field.indexed || field.scanned => field.letters.apply(&text, Extent::Whole),
             _ => text,
         })
     }

@@ -3,15 +3,14 @@
 use regex::RegexBuilder;
 use tantivy::tokenizer::{
     AsciiFoldingFilter, LowerCaser, NgramTokenizer, RawTokenizer, RegexTokenizer, RemoveLongFilter,
-    SimpleTokenizer, TextAnalyzer, TextAnalyzerBuilder, Token, TokenStream as _,
-    WhitespaceTokenizer,
+    SimpleTokenizer, TextAnalyzer, TextAnalyzerBuilder, TokenStream as _, WhitespaceTokenizer,
 };
 
 use super::definition::{CustomTokenizer, Normalizer, TokenizerCut, TokenizerFilter};
-use super::filters::{CharsTokenizer, Step};
+use super::filters::Step;
 use super::gap::Apart;
-use super::letters::LetterTokenizer;
 use super::level::level_of;
+use super::runs::RunTokenizer;
 use super::source_code::SourceCodeTokenizer;
 use super::standard::StandardTokenizer;
 use super::{MAX_WHITESPACE_TOKEN_BYTES, remove_long};
@@ -59,12 +58,9 @@ pub(super) fn analyzer(tokenizer: &CustomTokenizer) -> Option<TextAnalyzer> {
         TokenizerCut::Whitespace => TextAnalyzer::builder(WhitespaceTokenizer::default()).dynamic(),
         TokenizerCut::Whole => TextAnalyzer::builder(RawTokenizer::default()).dynamic(),
         TokenizerCut::Standard => TextAnalyzer::builder(StandardTokenizer::default()).dynamic(),
-        TokenizerCut::Letters => TextAnalyzer::builder(LetterTokenizer::default()).dynamic(),
+        TokenizerCut::Letters => TextAnalyzer::builder(RunTokenizer::letters()).dynamic(),
         TokenizerCut::Grams { grams, token_chars } => {
-            let runs = CharsTokenizer {
-                kinds: token_chars.clone(),
-                token: Token::default(),
-            };
+            let runs = RunTokenizer::new(token_chars.clone());
             let grams = TokenizerFilter::Grams(grams.clone());
             TextAnalyzer::builder(runs)
                 .dynamic()
@@ -101,6 +97,15 @@ pub struct Letters {
     filters: Vec<TokenizerFilter>,
     /// True if values are levels of logs.
     are_levels: bool,
+}
+
+/// How much of a value a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// A prefix, or a part of a pattern.
+    Part,
 }
 
 impl Normalizer {
@@ -145,10 +150,9 @@ impl Letters {
 
     /// Converts a text to the letters of terms, character by character as in tantivy.
     /// `str::to_lowercase` would treat a final sigma differently.
-    pub fn apply(&self, text: &str) -> String {
-        // A single character is one of a pattern.
+    pub fn apply(&self, text: &str, extent: Extent) -> String {
         if self.are_levels
-            && text.len() > 1
+            && extent == Extent::Whole
             && let Some(level) = level_of(text)
         {
             return level.to_lowercase();

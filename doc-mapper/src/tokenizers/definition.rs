@@ -13,7 +13,7 @@ pub(crate) const STOP_WORDS: [&str; 33] = [
 ];
 
 /// Filters without options, by name. Of several names the first is written.
-pub(crate) const FILTERS: [(&str, TokenizerFilter); 9] = [
+pub(crate) const FILTERS: [(&str, TokenizerFilter); 10] = [
     ("remove_long", TokenizerFilter::RemoveLong),
     ("lower_caser", TokenizerFilter::LowerCaser),
     ("ascii_folding", TokenizerFilter::AsciiFolding),
@@ -22,6 +22,7 @@ pub(crate) const FILTERS: [(&str, TokenizerFilter); 9] = [
     ("asciifolding", TokenizerFilter::AsciiFolding),
     ("trim", TokenizerFilter::Trim),
     ("unique", TokenizerFilter::Unique),
+    ("log_pattern", TokenizerFilter::Pattern),
     ("porter_stem", TokenizerFilter::Stem(Stem::Porter)),
     ("snowball", TokenizerFilter::Stem(Stem::English)),
 ];
@@ -228,6 +229,8 @@ pub enum TokenizerFilter {
     },
     /// `ngram` and `edge_ngram`: grams of each token, at its position.
     Grams(Grams),
+    /// `log_pattern`: a message becomes the pattern of its statement.
+    Pattern,
 }
 
 /// Conversion of text for a fast field.
@@ -241,14 +244,17 @@ pub enum Normalizer {
     AsciiFolding,
     /// Lowercased, and folded to ASCII.
     Folded,
+    /// The pattern of a log message: its values are left out.
+    Pattern,
 }
 
 /// Normalizers, by name.
-pub(crate) const NORMALIZERS: [(&str, Normalizer); 4] = [
+pub(crate) const NORMALIZERS: [(&str, Normalizer); 5] = [
     ("raw", Normalizer::Raw),
     ("lowercase", Normalizer::Lowercase),
     ("ascii_folding", Normalizer::AsciiFolding),
     ("folded", Normalizer::Folded),
+    ("pattern", Normalizer::Pattern),
 ];
 
 impl Normalizer {
@@ -266,6 +272,7 @@ impl Normalizer {
             Normalizer::Lowercase => &[TokenizerFilter::LowerCaser],
             Normalizer::AsciiFolding => &[TokenizerFilter::AsciiFolding],
             Normalizer::Folded => &[TokenizerFilter::LowerCaser, TokenizerFilter::AsciiFolding],
+            Normalizer::Pattern => &[TokenizerFilter::Pattern],
         }
     }
 }

@@ -6,7 +6,7 @@ use std::str::CharIndices;
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-use super::letters::set_next;
+use super::runs::set_next;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {

@@ -7,7 +7,7 @@ use std::iter::Peekable;
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 use unicode_segmentation::{UWordBoundIndices, UnicodeSegmentation as _};
 
-use super::letters::set_next;
+use super::runs::set_next;
 
 /// Maximum number of characters of a word: a longer one is cut into several.
 const MAX_CHARS: usize = 255;

@@ -14,7 +14,8 @@ use crate::parse::tables::rows::Rows;
 use crate::parse::{self, tables::zeek};
 use crate::recognition::dialect::{Dialect, named_delimiter};
 use crate::recognition::format::Format;
-use crate::recognition::recognise::{Recognised, recognise, records, sample_lines};
+use crate::recognition::recognise::{Recognised, recognise, sample_lines};
+use crate::recognition::tables::records;
 
 /// Kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

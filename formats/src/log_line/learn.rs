@@ -357,9 +357,14 @@ fn variant(place: Place, lines: &[&[u8]], first_word: Option<Vec<u8>>) -> Varian
         let is_level = |step: &Step| step.meaning == Meaning::Level;
         let has_level = variant.form == TimeForm::Glog || variant.before.iter().any(is_level);
         variant.after = votes::steps(&behind, has_level);
-        // The milliseconds of `0 [main] INFO app - text`, not a process.
-        if let (TimeForm::Untimed, Some(first)) = (variant.form, variant.after.first_mut())
-            && first.shape == Shape::Number
+        // The milliseconds of `0 [main] INFO app - text` and `I (1234) wifi: text`, not a process.
+        let are_ms = |step: &&mut Step| match step.shape {
+            Shape::Number => true,
+            Shape::Group => step.meaning == Meaning::ProcessId,
+            _ => false,
+        };
+        if variant.form == TimeForm::Untimed
+            && let Some(first) = variant.after.iter_mut().take(2).find(are_ms)
         {
             first.meaning = Meaning::Nothing;
         }
@@ -369,11 +374,10 @@ fn variant(place: Place, lines: &[&[u8]], first_word: Option<Vec<u8>>) -> Varian
         let signs = signs.filter(|step| step.meaning == Meaning::Sign && !are_of_redis);
         signs.for_each(|step| step.meaning = Meaning::Nothing);
     }
-    let has_logger = |text: &&[u8]| {
-        let line = text.split(|byte| *byte == b'\n').next();
-        line.is_some_and(|line| logger_at_end(line).is_some())
-    };
-    let num_loggers = texts.iter().filter(|text| has_logger(text)).count();
+    let num_loggers = texts
+        .iter()
+        .filter(|text| names_logger_at_end(&variant, text));
+    let num_loggers = num_loggers.count();
     let names = |step: &Step| step.meaning == Meaning::Logger;
     variant.has_logger_at_end =
         num_loggers * 10 >= texts.len() * 8 && !variant.after.iter().any(names);
@@ -391,6 +395,16 @@ fn variant(place: Place, lines: &[&[u8]], first_word: Option<Vec<u8>>) -> Varian
     variant.has_level_in_pairs = num_levels * 2 > texts.len() && !has_level;
     variant.may_tell_level = !has_level;
     variant
+}
+
+/// Whether the first line of a record ends with the name of a logger, behind more than a word: `CMD (run.sh)` tells what runs.
+fn names_logger_at_end(variant: &Variant, text: &[u8]) -> bool {
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    logger_at_end(line).is_some_and(|name| {
+        let head = variant.head(text);
+        let told = head.and_then(|head| line.get(head.end..name.start - 1));
+        told.is_some_and(|told| told.trim_ascii().contains(&b' '))
+    })
 }
 
 /// Whether a day stands in a line: it may begin a record of another kind.

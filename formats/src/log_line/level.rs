@@ -23,12 +23,13 @@ pub(super) fn sureness(word: &[u8]) -> Option<Sureness> {
     match &*lower {
         b"trace" | b"debug" | b"info" | b"information" | b"notice" | b"warn" | b"warning"
         | b"error" | b"severe" | b"fatal" | b"critical" | b"verbose" => Some(Sureness::Sure),
+        // Abbreviations that are no words.
         b"trc" | b"dbg" | b"inf" | b"wrn" | b"err" | b"ftl" | b"pnc" | b"vrb" | b"trce"
-        | b"dbug" | b"crit" | b"emerg" | b"emergency" | b"alert" | b"panic" | b"dpanic"
-        | b"informational" | b"fine" | b"finer" | b"finest" | b"config" | b"system" | b"note"
-        | b"log" | b"fail" | b"default" | b"fault" | b"detail" | b"hint" | b"statement"
-        | b"context" | b"ddebug" | b"subdebug" | b"all" | b"audit" | b"success" | b"failure"
-        | b"exception" => Some(Sureness::Dressed),
+        | b"dbug" | b"crit" | b"emerg" => Some(Sureness::Sure),
+        b"emergency" | b"alert" | b"panic" | b"dpanic" | b"informational" | b"fine" | b"finer"
+        | b"finest" | b"config" | b"system" | b"note" | b"log" | b"fail" | b"default"
+        | b"fault" | b"detail" | b"hint" | b"statement" | b"context" | b"ddebug" | b"subdebug"
+        | b"all" | b"audit" | b"success" | b"failure" | b"exception" => Some(Sureness::Dressed),
         // Cut to four letters, as Go's loggers do.
         b"erro" | b"debu" | b"fata" | b"pani" | b"trac" | b"noti" => Some(Sureness::Dressed),
         // As Java's logging says them in other languages.
@@ -169,6 +170,20 @@ fn begins_with(rest: &[u8]) -> bool {
             end.and_then(|end| inside.get(..end))
                 .is_some_and(|word| is_sure(word) || is_capital(word))
         }
+        // `I (1234) wifi: text`, as ESP-IDF writes it.
+        Some((letter, [b' ', b'(', inside @ ..])) => {
+            let num_digits = inside.iter().take_while(|byte| byte.is_ascii_digit());
+            let num_digits = num_digits.count();
+            let behind = inside.get(num_digits..).unwrap_or_default();
+            let has_tag = || memchr::memmem::find(behind, b": ").is_some();
+            of_letter(*letter).is_some() && num_digits > 0 && behind.starts_with(b") ") && has_tag()
+        }
+        // `info: text`, as winston writes it.
+        Some((b'a'..=b'z', _)) => {
+            let len = rest.iter().take_while(|byte| byte.is_ascii_lowercase());
+            let (word, behind) = rest.split_at_checked(len.count()).unwrap_or_default();
+            behind.starts_with(b": ") && is_sure(word)
+        }
         Some((b'A'..=b'Z', _)) => {
             let len = rest
                 .iter()
@@ -278,7 +293,7 @@ pub(crate) fn of_syslog(severity: usize) -> Option<&'static str> {
 
 /// Returns the severity in the code of a message of Cisco's, `%FACILITY-SEVERITY-MNEMONIC:`
 /// (`https://www.cisco.com/c/en/us/td/docs/ios/system/messages/guide/consol_smg.html`).
-fn in_code(message: &str) -> Option<&'static str> {
+pub(crate) fn in_code(message: &str) -> Option<&'static str> {
     /// Only the name of a host may stand before it.
     const MAX_BEFORE: usize = 64;
     let place = message
@@ -287,6 +302,9 @@ fn in_code(message: &str) -> Option<&'static str> {
         .position(|byte| byte == b'%')?;
     let code = message.get(place + 1..)?;
     let code = code.get(..code.find(|c: char| c.is_whitespace() || c == ':')?)?;
+    if let Some(code) = code.strip_prefix('%') {
+        return in_code_of_huawei(code);
+    }
     let is_name = |part: &str| {
         !part.is_empty()
             && part
@@ -301,6 +319,16 @@ fn in_code(message: &str) -> Option<&'static str> {
     })?;
     parts.next()?;
     OF_SYSLOG.get(severity).copied()
+}
+
+/// Returns the severity in the code of a message of Huawei's or H3C's, `01IFNET/4/LINK_STATE(l)[7]`.
+fn in_code_of_huawei(code: &str) -> Option<&'static str> {
+    let mut parts = code.splitn(3, '/');
+    let module = parts.next()?;
+    let severity: usize = parts.next()?.parse().ok()?;
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let is_it = module.bytes().all(is_name) && parts.next()?.starts_with(char::is_uppercase);
+    is_it.then(|| OF_SYSLOG.get(severity).copied())?
 }
 
 /// Where the level of `level=info msg="text"` stands, and of `{"level":"info","msg":"text"}`.

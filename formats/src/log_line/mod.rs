@@ -29,5 +29,7 @@ pub use known::HEAD_WORDS;
 pub(crate) use known::{begins_journal, event};
 pub(crate) use layout::LineLayout;
 pub(crate) use learn::learn_from;
-pub(crate) use level::{at_start as level_at_start, is_level, of_syslog as level_of_syslog};
+pub(crate) use level::{
+    at_start as level_at_start, in_code as level_in_code, is_level, of_syslog as level_of_syslog,
+};
 pub(crate) use parse::without_colours;

@@ -10,7 +10,7 @@ pub(super) struct Values(pub(super) Vec<Vec<u8>>);
 
 impl Values {
     /// Whether so many of a hundred are of a kind.
-    fn are(&self, percent: usize, is_it: impl Fn(&[u8]) -> bool) -> bool {
+    pub(super) fn are(&self, percent: usize, is_it: impl Fn(&[u8]) -> bool) -> bool {
         let num = self.0.iter().filter(|value| is_it(value)).count();
         num > 0 && num * 100 >= self.0.len() * percent
     }

@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use super::element::{
-    Class, Element, class, element, is_letter, is_level, is_mark, is_number, is_source, is_word,
-    level_and_id, logcat_parts, named_level, quoted, thread_and_name, topic_level,
+    Class, Element, class, element, is_letter, is_letter_in_brackets, is_level, is_mark, is_number,
+    is_source, is_word, level_and_id, logcat_parts, named_level, quoted, thread_and_name,
+    topic_level,
 };
 use super::level;
 
@@ -178,7 +179,8 @@ fn fits(shape: Shape, text: &[u8], element: &Element) -> bool {
         Shape::Word => is_bare && is_word(word),
         Shape::User => is_bare && is_word(word) && !is_level_tag(word, element),
         Shape::Level => is_level(word, element),
-        Shape::Letter => is_bare && is_letter(word),
+        Shape::Letter if is_bare => is_letter(word),
+        Shape::Letter => is_letter_in_brackets(word, element),
         Shape::Mark => is_bare && is_mark(word),
         Shape::Number => is_bare && is_number(word),
         Shape::Tag => is_bare && element.tail == Some(b':'),

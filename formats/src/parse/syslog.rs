@@ -14,8 +14,8 @@ use std::net::IpAddr;
 use crate::failure::Failure;
 use crate::json::Object;
 use crate::log_line::event::Event;
-use crate::log_line::level_at_start;
 use crate::log_line::time::{DateForm, Reading, Reference, TimeForm, read};
+use crate::log_line::{level_at_start, level_in_code};
 use crate::time;
 
 const FACILITIES: [&str; 24] = [
@@ -321,8 +321,9 @@ fn rfc3164(
         _ => rest,
     };
     let message = message.strip_prefix(' ').unwrap_or(message);
-    // A file has no priorities, and daemons write `error: text`.
-    if let Some(level) = level_at_start(message).filter(|_| !has_priority) {
+    // A file has no priorities, daemons write `error: text`, and devices `%LINK-3-UPDOWN: text`.
+    let told = || level_at_start(message).or_else(|| level_in_code(message).map(Cow::Borrowed));
+    if let Some(level) = (!has_priority).then(told).flatten() {
         object.string("level", &level);
     }
     if !message.is_empty() {

@@ -214,6 +214,47 @@ fn tables_of_any_dialect_are_read() {
 }
 
 #[test]
+fn columns_may_be_named_with_units() {
+    assert_eq!(
+        recognised("Zeit;Gerät;Wert (°C)\n2024-05-01 10:00:00;Fühler 0;20,5\n2024-05-01 10:00:01;Fühler 1;21,5\n"),
+        [0, 1].map(|n| Ok(json!({
+            "Zeit": format!("2024-05-01 10:00:0{n}"), "Gerät": format!("Fühler {n}"), "Wert (°C)": 20.5 + f64::from(n),
+        })))
+    );
+    assert_eq!(
+        recognised("Дата;Сумма, руб.\n2024-05-01;7\n2024-05-02;8\n"),
+        [1, 2].map(|n| Ok(json!({"Дата": format!("2024-05-0{n}"), "Сумма, руб.": n + 6})))
+    );
+    assert_eq!(
+        recognised("v [km/h],in €\n1,2\n3,4\n"),
+        [
+            Ok(json!({"v [km/h]": 1, "in €": 2})),
+            Ok(json!({"v [km/h]": 3, "in €": 4}))
+        ]
+    );
+}
+
+#[test]
+fn names_of_few_columns_may_stand_behind_other_lines() {
+    let text = "Report: Usage\nMade: 2024-05-02\n\nDay,Requests\n2024-05-01,7\n2024-05-02,8\n2024-05-03,9\n";
+    assert_eq!(
+        recognised(text),
+        [1, 2, 3].map(|n| Ok(json!({"Day": format!("2024-05-0{n}"), "Requests": n + 6})))
+    );
+    // Prose has commas, too, and so have addresses with their numbers.
+    for text in [
+        "A day.\nFirst, second\nIt came, and went\nThey saw, and left\nWe ate, and slept\n",
+        "To whom it may concern\nDear Ann, Bob\nyesterday, we met\nat 7, High Street\nby noon, we left\n",
+    ] {
+        assert_eq!(
+            recognise(text.as_bytes(), true).format,
+            Format::Plain,
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn a_delimiter_that_is_named_counts() {
     for (delimiter, text) in [
         (b':', "id:name\n1:a,b\n"),

@@ -4,3 +4,4 @@ pub(super) mod dialect;
 pub(super) mod format;
 pub mod presets;
 pub(super) mod recognise;
+pub(super) mod tables;

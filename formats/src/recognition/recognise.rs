@@ -14,11 +14,11 @@ use crate::log_line;
 use crate::parse;
 use crate::recognition::dialect::{DELIMITERS, Dialect, named_delimiter};
 use crate::recognition::format::Format;
-use crate::{Cut, Cutter};
+use crate::recognition::tables::{format_of, odd_table, records, table};
 
 /// Number of bytes of a stream that are examined.
 pub const BEGINNING_LEN: usize = 64 * 1024;
-const MAX_LINES: usize = 50;
+pub(super) const MAX_LINES: usize = 50;
 /// Maximum number of lines that are examined where lines may continue others.
 const MAX_SAMPLE_LINES: usize = 400;
 
@@ -91,98 +91,6 @@ fn most_frequent(beginning: &[u8]) -> u8 {
         (num(*delimiter), *delimiter == b',')
     });
     most.unwrap_or(b',')
-}
-
-fn format_of(delimiter: u8) -> Format {
-    match delimiter {
-        b'\t' => Format::Tsv,
-        _ => Format::Csv,
-    }
-}
-
-/// Returns a table with the first of these delimiters that yields one for a stream with this beginning.
-fn table(beginning: &[u8], is_whole: bool, delimiters: &[u8]) -> Option<Recognised> {
-    delimiters.iter().find_map(|delimiter| {
-        let dialect = Dialect::of(*delimiter, beginning);
-        let records = records(beginning, is_whole, dialect);
-        let (commented, rows): (Vec<&[u8]>, Vec<&[u8]>) = records
-            .iter()
-            .partition(|record| dialect.has_comments && record.starts_with(b"#"));
-        let recognised = |num_commented_names| Recognised {
-            format: format_of(*delimiter),
-            dialect: Dialect {
-                num_commented_names,
-                ..dialect
-            },
-        };
-        if is_table(&rows, is_whole, dialect) {
-            return Some(recognised(None));
-        }
-        // `#id,name`.
-        let names = commented.into_iter().rev().find(|line| {
-            let num_names = parse::tables::csv::names(line, dialect).len();
-            let first = rows.first();
-            first.is_some_and(|row| parse::tables::csv::names(row, dialect).len() == num_names)
-        })?;
-        let num_names = u16::try_from(parse::tables::csv::names(names, dialect).len()).ok()?;
-        let with_names = [&[names], rows.as_slice()].concat();
-        is_table(&with_names, is_whole, dialect).then(|| recognised(Some(num_names)))
-    })
-}
-
-/// Returns a table whose rows have a value that no name stands for, or whose names stand behind other lines, as those
-/// of Windows' Event Viewer and its DHCP server have them.
-fn odd_table(beginning: &[u8], is_whole: bool) -> Option<Recognised> {
-    /// Fewer are found in any text.
-    const MIN_NAMES: usize = 4;
-    const MIN_ROWS: usize = 3;
-    DELIMITERS.iter().find_map(|delimiter| {
-        let dialect = Dialect::of(*delimiter, beginning);
-        let records = records(beginning, is_whole, dialect);
-        let nums: Vec<usize> = records
-            .iter()
-            .map(|record| parse::tables::csv::names(record, dialect).len())
-            .collect();
-        let are_all = |nums: &[usize], num: usize| {
-            nums.len() >= MIN_ROWS && nums.iter().all(|own| *own == num)
-        };
-        let of = |dialect| {
-            let format = format_of(*delimiter);
-            Some(Recognised { format, dialect })
-        };
-        for (place, num) in nums.iter().enumerate() {
-            let (before, from) = records.split_at_checked(place)?;
-            let rows = nums.get(place + 1..).unwrap_or_default();
-            if *num < MIN_NAMES || !are_names(from.first()?, dialect) {
-                continue;
-            }
-            if place == 0 && are_all(rows, num + 1) {
-                return of(Dialect {
-                    has_unnamed_last: true,
-                    ..dialect
-                });
-            }
-            let is_apart = nums.iter().take(place).all(|other| other != num);
-            if !before.is_empty() && is_apart && are_all(rows, *num) {
-                let num_names_behind_others = u16::try_from(*num).ok();
-                return of(Dialect {
-                    num_names_behind_others,
-                    ..dialect
-                });
-            }
-        }
-        None
-    })
-}
-
-/// Returns whether the values of a record are different names.
-fn are_names(record: &[u8], dialect: Dialect) -> bool {
-    let mut names = parse::tables::csv::names(record, dialect);
-    let are_names = names.iter().all(|name| is_name(name.trim_end_matches('.')));
-    let num_names = names.len();
-    names.sort();
-    names.dedup();
-    are_names && names.len() == num_names
 }
 
 /// Recognises a stream by its beginning; `is_whole` is true if that is all.
@@ -410,66 +318,8 @@ fn is_json_object(line: &str) -> bool {
         && read_json::<Value>(line.as_bytes()).is_ok_and(|value| value.is_object())
 }
 
-/// Returns the first records of a table, without one that is cut off at the end.
-pub(crate) fn records(beginning: &[u8], is_whole: bool, dialect: Dialect) -> Vec<&[u8]> {
-    let mut cutter = Cutter::new(Format::Csv, dialect);
-    let mut rest = beginning;
-    let mut records = Vec::new();
-    while !rest.is_empty() && records.len() < MAX_LINES {
-        let len = match cutter.cut(rest) {
-            Cut::End(len) => len,
-            _ if is_whole => rest.len(),
-            _ => break,
-        };
-        let Some((record, after)) = rest.split_at_checked(len) else {
-            break;
-        };
-        if !record.trim_ascii().is_empty() {
-            let record = record.strip_suffix(b"\n").unwrap_or(record);
-            records.push(record.strip_suffix(b"\r").unwrap_or(record));
-        }
-        rest = after;
-    }
-    records
-}
-
 fn is_postgres(record: &[u8]) -> bool {
     std::str::from_utf8(record).is_ok_and(parse::postgres::is_record)
-}
-
-/// Returns whether the first record contains names, and the others have the same number of values.
-fn is_table(records: &[&[u8]], is_whole: bool, dialect: Dialect) -> bool {
-    let Some((header, others)) = records.split_first() else {
-        return false;
-    };
-    let names = parse::tables::csv::names(header, dialect);
-    let mut sorted = names.clone();
-    sorted.sort();
-    sorted.dedup();
-    let num_alike = others
-        .iter()
-        .filter(|record| parse::tables::csv::names(record, dialect).len() == names.len())
-        .count();
-    names.len() >= 2
-        && sorted.len() == names.len()
-        && names.iter().all(|name| is_name(name))
-        // A file that is being written may only have the names.
-        && (!others.is_empty() || !is_whole)
-        && (num_alike * 10 >= others.len() * 9 || (num_alike >= 2 && num_alike + 1 >= others.len()))
-}
-
-/// Returns whether a text may be a column's name: not a sentence, a number, or a date.
-fn is_name(name: &str) -> bool {
-    let starts_well = name
-        .chars()
-        .next()
-        .is_some_and(|c| c.is_alphabetic() || matches!(c, '_' | '@' | '#' | '$'));
-    let is_well = |c: char| c.is_alphanumeric() || " _-./@()#%$+".contains(c);
-    starts_well
-        && !name.ends_with('.')
-        && name.chars().count() <= 64
-        && name.chars().all(is_well)
-        && name.split(' ').count() <= 4
 }
 
 /// Requires at least two pairs, and pairs before anything else.

@@ -197,26 +197,17 @@ impl Exchange {
     pub(crate) fn keep(&self, object: &str, offset: u64, bytes: &OwnedBytes, always: bool) {
         let key = (format!("{}{object}", self.prefix), offset);
         let mut state = self.lock();
-        let num_bytes = state.num_kept_bytes.saturating_add(bytes.len());
-        if !always && num_bytes > MAX_KEPT_BYTES {
-            return;
-        }
-        if let Some(kept) = &mut state.kept {
+        if state.kept.is_some()
+            && (always || state.has_room(bytes.len()))
+            && let Some(kept) = &mut state.kept
+        {
             kept.insert(key, bytes.clone());
-            if !always {
-                state.num_kept_bytes = num_bytes;
-            }
         }
     }
 
     /// Reserves room for bytes that the session keeps. Returns whether there was any.
     pub(crate) fn has_room(&self, num_bytes: usize) -> bool {
-        let mut state = self.lock();
-        let kept = state.num_kept_bytes.saturating_add(num_bytes);
-        if kept <= MAX_KEPT_BYTES {
-            state.num_kept_bytes = kept;
-        }
-        kept <= MAX_KEPT_BYTES
+        self.lock().has_room(num_bytes)
     }
 
     /// Asks the host's cache. A failure counts as a miss.
@@ -292,6 +283,16 @@ impl Exchange {
 }
 
 impl State {
+    /// Reserves room for bytes that the session keeps. Returns whether there was any.
+    fn has_room(&mut self, num_bytes: usize) -> bool {
+        let kept = self.num_kept_bytes.saturating_add(num_bytes);
+        let has_room = kept <= MAX_KEPT_BYTES;
+        if has_room {
+            self.num_kept_bytes = kept;
+        }
+        has_room
+    }
+
     fn fresh_slot(&mut self) -> u64 {
         let id = self.next_id;
         self.next_id += 1;

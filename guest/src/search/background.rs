@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use canter_aggregations::{BackgroundAsk, Backgrounds, ListOf, Partial};
+use canter_aggregations::{BackgroundAsk, Backgrounds, Partial};
 use canter_doc_mapper::{DocMapper, IndexConfig};
 
 use super::planning::plan_only;
@@ -38,7 +38,7 @@ pub(super) async fn backgrounds(
     let mappers: Vec<DocMapper> = mappers.collect();
     let is_word = |field: &str| {
         let lists = asked.parsed().lists().iter();
-        let mut lists = lists.filter(|list| list.path == field && list.of != ListOf::Objects);
+        let mut lists = lists.filter(|list| list.path == field && list.of.are_words());
         lists.any(|list| mappers.iter().any(|mapper| list.is_read(mapper)))
     };
     for ask in asked.parsed().backgrounds(partial, &is_word) {

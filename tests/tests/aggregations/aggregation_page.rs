@@ -19,7 +19,7 @@ const PAGES: [&str; 5] = [
 const TYPES: &str = "guest/aggregations/src/request/types/mod.rs";
 
 /// Variants of `Kind` that stand for several kinds with separate names, or have another name.
-const GROUPS: [&str; 4] = ["metric", "grid", "significant", "adjacency"];
+const GROUPS: [&str; 5] = ["metric", "grid", "significant", "categories", "adjacency"];
 
 const CONFIG: &str = "
 version: 0.8

@@ -7,6 +7,7 @@ mod answers;
 mod api;
 mod buckets;
 mod calls;
+mod categories;
 mod clauses;
 mod completions;
 mod composed;

@@ -89,6 +89,7 @@ fn imports_go_down_only() {
         &[
             "canter-geo",
             "canter-names",
+            "canter-patterns",
             "canter-sorting",
             "canter-vectors",
         ],

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::args::SearchArgs;
 use super::output::{Shown, json_of, table_of, write_json, write_text};
 use super::run::{OpenIndex, request_of};
-use super::{explain, missing};
+use super::{explain, missing, patterns};
 use crate::args::Format;
 use crate::exit::note;
 use crate::render::{Chart, Screen, cost_line};
@@ -21,9 +21,10 @@ pub(crate) fn run(args: &SearchArgs, screen: &Screen) -> Result<()> {
         None => args.inputs.index()?,
     };
     let index = OpenIndex::open(args, &uri)?;
-    let done = match args.explain.is_asked_for() {
-        true => explain::run(&index, args, screen),
-        false => answer(&index, args, screen),
+    let done = match &args.patterns {
+        _ if args.explain.is_asked_for() => explain::run(&index, args, screen),
+        Some(field) => patterns::run(&index, args, field, screen),
+        None => answer(&index, args, screen),
     };
     // After the answer, so that it does not wait for the cache. Even after a failure, the next search benefits.
     index.settle();

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use canter_doc_mapper::parse_seconds;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -25,6 +26,7 @@ Examples:
   canter search --input access.log.gz 'status:404'
   canter search --input './logs/**/*.gz' 'timeout' --start-timestamp 2026-11-01
   canter search --index ./logs --query 'severity_text:ERROR' --sort-by timestamp --max-hits 5
+  canter search --index ./logs 'level:ERROR' --patterns --new-since 2026-11-02
   canter search --index ./notes --knn 'meaning:@vector.json' --k 10
   canter search --index s3://bucket/logs --query '*' --max-hits 0 --format json \\
     --aggs '{\"days\":{\"date_histogram\":{\"field\":\"timestamp\",\"fixed_interval\":\"1d\"}}}'
@@ -78,6 +80,22 @@ pub(crate) struct SearchArgs {
     /// Elasticsearch aggregations as JSON, or @FILE that contains the JSON.
     #[arg(long, value_name = "JSON|@FILE", value_parser = parse_aggs)]
     pub(super) aggs: Option<Value>,
+
+    /// Show the patterns of the texts in FIELD in place of hits: what programs wrote, without the values, most
+    /// documents first [default: the field that queries search by default].
+    #[arg(
+        long,
+        value_name = "FIELD",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "",
+        conflicts_with_all = ["aggs", "explain"]
+    )]
+    pub(super) patterns: Option<String>,
+
+    /// Mark the patterns that no document before TIME has: seconds since 1970, or a date.
+    #[arg(long, value_name = "TIME", requires = "patterns", value_parser = parse_seconds)]
+    pub(super) new_since: Option<i64>,
 
     /// Maximum number of hits to return.
     #[arg(long, value_name = "N", default_value_t = 20)]

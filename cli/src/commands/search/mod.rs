@@ -6,6 +6,7 @@ mod explain;
 mod inputs;
 mod missing;
 mod output;
+mod patterns;
 mod run;
 
 pub(crate) use answer::run;

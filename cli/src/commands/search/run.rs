@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use canter_runtime::cache::CacheStats;
 use canter_runtime::fetch::OpenOptions;
-use canter_runtime::{Caller, Explanation, Limits, Metrics, RangeCache, SearchText, Searcher};
+use canter_runtime::session::HttpRequest;
+use canter_runtime::{
+    Caller, Engine, Explanation, Limits, Metrics, RangeCache, SearchText, Searcher,
+};
 use serde_json::{Map, Value};
 use tokio::runtime::Runtime;
 
@@ -19,6 +22,7 @@ use crate::simulate::Simulation;
 /// An index that is open for searching, and the limits of a search.
 pub(super) struct OpenIndex {
     uri: String,
+    engine: Arc<dyn Engine>,
     searcher: Searcher,
     cache: Option<Arc<dyn RangeCache>>,
     limits: Limits,
@@ -31,9 +35,10 @@ impl OpenIndex {
     /// Starts the engine and opens the store and the cache. Reads nothing of the index yet.
     pub(super) fn open(args: &SearchArgs, uri: &str) -> Result<Self> {
         let metrics = Arc::new(Metrics::new());
+        let engine = args.searcher.start_engine(InstanceCaps::default())?;
         let mut builder = Searcher::builder()
             .metrics(Arc::clone(&metrics))
-            .engine(args.searcher.start_engine(InstanceCaps::default())?)
+            .engine(Arc::clone(&engine))
             .uri(uri, &OpenOptions::default())
             .map_err(about_index(uri))?;
         let simulation = args.simulate.start(uri)?;
@@ -47,6 +52,7 @@ impl OpenIndex {
             .apply(builder, caching.manifest(), cache.as_ref());
         Ok(Self {
             uri: uri.to_owned(),
+            engine,
             searcher: builder.build()?,
             cache,
             limits: args.searcher.limits.of_search(),
@@ -66,6 +72,29 @@ impl OpenIndex {
             }
         };
         answer.map_err(about_index(&self.uri))
+    }
+
+    /// Returns the config of the index. Only the API gives it, where an index has a name.
+    pub(super) fn config(&self) -> Result<Value> {
+        let searcher = Searcher::builder()
+            .engine(Arc::clone(&self.engine))
+            .index("index", &self.uri, &OpenOptions::default())
+            .map_err(about_index(&self.uri))?
+            .build()?;
+        let request = HttpRequest {
+            method: "GET".to_owned(),
+            path: "/api/v1/indexes/index".to_owned(),
+            query: String::new(),
+            body: Vec::new(),
+        };
+        let caller = Caller::default();
+        let answer = searcher.http(request, &caller, &self.limits);
+        let answer = self.runtime.block_on(answer);
+        let answer: Value = serde_json::from_slice(&answer.response.body)?;
+        match &answer["index_config"] {
+            Value::Null => bail!("{}: {}", self.uri, answer["message"]),
+            config => Ok(config.clone()),
+        }
     }
 
     pub(super) fn explain(&self, request: &Value) -> Result<(Explanation, Attempts)> {

@@ -171,7 +171,7 @@ fn tokenizers_that_cannot_be_are_refused() {
     );
     check(
         json!({ "name": "x", "type": "simple", "filters": ["stem"] }),
-        r#"a filter in tokenizer "x" must be one of remove_long, lower_caser, ascii_folding, lowercase, asciifolding, trim, unique, porter_stem, snowball, or one with options (stop, length, stemmer, ngram, edge_ngram); got the string "stem""#,
+        r#"a filter in tokenizer "x" must be one of remove_long, lower_caser, ascii_folding, lowercase, asciifolding, trim, unique, log_pattern, porter_stem, snowball, or one with options (stop, length, stemmer, ngram, edge_ngram); got the string "stem""#,
     );
     check(
         json!({ "name": "raw", "type": "simple" }),

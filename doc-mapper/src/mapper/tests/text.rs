@@ -4,6 +4,7 @@ use serde_json::json;
 use tantivy::Index;
 
 use super::*;
+use crate::tokenizers::Extent;
 
 /// Returns the terms of a text field in an index of these documents.
 fn terms(mapper: &DocMapper, docs: &[Value], path: &str) -> Vec<String> {
@@ -93,7 +94,13 @@ fn letters_of_patterns_go_through_the_filters() {
             { "name": "d", "type": "text", "tokenizer": "raw" },
         ],
     }));
-    let letters = |path: &str| mapper.resolve(path).unwrap().letters.apply("Éß");
+    let letters = |path: &str| {
+        mapper
+            .resolve(path)
+            .unwrap()
+            .letters
+            .apply("Éß", Extent::Whole)
+    };
     assert_eq!(["a", "b", "c", "d"].map(letters), ["ess", "Éß", "éß", "Éß"]);
 }
 

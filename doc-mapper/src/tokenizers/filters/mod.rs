@@ -1,9 +1,9 @@
 //! Filters of tokens that a config names, and the grams that a tokenizer cuts. Those that change letters are in
 //! `custom.rs`, since they apply to patterns, too.
 
-mod chars;
 mod porter;
 mod step;
+mod stop_words;
 
-pub(super) use chars::CharsTokenizer;
 pub(super) use step::Step;
+pub(super) use stop_words::WithoutStopWords;

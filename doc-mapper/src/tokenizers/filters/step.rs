@@ -151,6 +151,7 @@ fn is_kept(filter: &TokenizerFilter, token: &mut Token, seen: &mut BTreeSet<Stri
             let len = text.encode_utf16().count();
             return (*min..=*max).contains(&len);
         }
+        TokenizerFilter::Pattern => *text = canter_patterns::pattern_of(text),
         TokenizerFilter::Unique => return seen.insert(text.clone()),
         // `custom.rs` has filters of their own for these.
         TokenizerFilter::RemoveLong

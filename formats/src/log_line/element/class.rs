@@ -1,6 +1,6 @@
 //! What parts look like.
 
-use super::compound::{level_and_id, logcat_parts, named_level, topic_level};
+use super::compound::{is_of_facility, level_and_id, logcat_parts, named_level, topic_level};
 use super::part::Element;
 use crate::log_line::level::{self, Sureness};
 
@@ -38,7 +38,9 @@ pub(in crate::log_line) fn class(text: &[u8], element: &Element) -> Option<Class
     let word = text.get(element.inside.clone())?;
     if element.open.is_some() {
         return Some(match () {
+            () if is_told(word) => return None,
             () if is_level(word, element) => Class::Level,
+            () if is_letter_in_brackets(word, element) => Class::Letter,
             () if is_source(word) => Class::Source,
             () => Class::Group,
         });
@@ -66,6 +68,21 @@ pub(in crate::log_line) fn class(text: &[u8], element: &Element) -> Option<Class
         }
         () => name_class(word, element),
     })
+}
+
+/// Whether what stands in brackets is told: a text in quotes, as TiDB writes it, or an address of Oracle's,
+/// `(ADDRESS=(PROTOCOL=tcp)(HOST=10.0.0.1))`.
+fn is_told(word: &[u8]) -> bool {
+    let has_pairs = || memchr::memmem::find(word, b"=(").is_some();
+    let is_pair = || word.ends_with(b")") && memchr::memchr(b'=', word).is_some();
+    word.first() == Some(&b'"') || has_pairs() || is_pair()
+}
+
+/// Whether a letter in brackets stands for a level, as in `[W][sensor:094]:` of ESPHome and `(W) 2024-05-01T10:00:00` of
+/// qBittorrent.
+pub(in crate::log_line) fn is_letter_in_brackets(word: &[u8], element: &Element) -> bool {
+    matches!(word, [letter] if level::of_letter(*letter).is_some())
+        && matches!(element.open, Some(b'[' | b'('))
 }
 
 fn name_class(word: &[u8], element: &Element) -> Class {
@@ -119,7 +136,8 @@ pub(in crate::log_line) fn is_level(word: &[u8], element: &Element) -> bool {
     let is_marked = level_and_id(word).is_some()
         || level::of_priority(word).is_some()
         || logcat_parts(word).is_some()
-        || topic_level(word).is_some();
+        || topic_level(word).is_some()
+        || is_of_facility(word);
     if is_marked {
         return true;
     }

@@ -86,6 +86,33 @@ pub(in crate::log_line) fn topic_level(word: &[u8]) -> Option<(Range<usize>, Ran
     Some((found?, 0..comma))
 }
 
+/// Whether a word is a facility of syslog and a level, as OpenWrt writes them: `daemon.info`.
+pub(in crate::log_line) fn is_of_facility(word: &[u8]) -> bool {
+    const FACILITIES: [&[u8]; 12] = [
+        b"kern",
+        b"user",
+        b"mail",
+        b"daemon",
+        b"auth",
+        b"syslog",
+        b"lpr",
+        b"news",
+        b"uucp",
+        b"cron",
+        b"authpriv",
+        b"ftp",
+    ];
+    let Some(dot) = memchr::memchr(b'.', word) else {
+        return false;
+    };
+    let (facility, level) = word.split_at_checked(dot).unwrap_or_default();
+    let is_local = || matches!(facility, [b'l', b'o', b'c', b'a', b'l', b'0'..=b'7']);
+    let is_level = level
+        .get(1..)
+        .is_some_and(|level| level::sureness(level).is_some());
+    is_level && (FACILITIES.contains(&facility) || is_local())
+}
+
 /// `13[IKE]`, as strongSwan writes a thread and what it does: where both stand.
 pub(in crate::log_line) fn thread_and_name(word: &[u8]) -> Option<(Range<usize>, Range<usize>)> {
     let open = memchr::memchr(b'[', word).filter(|open| *open > 0)?;

@@ -22,11 +22,26 @@ const LONGEST_BEFORE: usize = 48;
 /// and `00:0002:00012:` of `00:0002:00012:2024/05/01`.
 pub(super) fn before_date(rest: &[u8], len: usize) -> Option<usize> {
     let word = rest.get(..len)?;
+    if let Some(end) = before_epoch(word) {
+        return Some(end);
+    }
     let seps = word.iter().take(LONGEST_BEFORE).enumerate();
     let mut seps = seps.filter(|(_, byte)| matches!(byte, b':' | b','));
     let first = seps.next()?.0;
     begins_date(word, first)
         .or_else(|| seps.find_map(|(sep, byte)| begins_date(word, sep).filter(|_| *byte == b':')))
+}
+
+/// Where `CreateTime:` of `CreateTime:1714557600123` ends, as Kafka's console writes the times of records.
+fn before_epoch(word: &[u8]) -> Option<usize> {
+    const LEN_OF_MILLIS: usize = 13;
+    let sep = word.len().checked_sub(LEN_OF_MILLIS + 1)?;
+    let (name, millis) = word.split_at_checked(sep)?;
+    let is_it = millis.first() == Some(&b':')
+        && millis.iter().skip(1).all(u8::is_ascii_digit)
+        && !name.is_empty()
+        && name.iter().all(u8::is_ascii_alphabetic);
+    is_it.then_some(sep + 1)
 }
 
 /// Where a word ends behind whose separator a date stands.

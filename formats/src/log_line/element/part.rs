@@ -8,6 +8,7 @@ use super::cuts::{
     before_bracket, before_date, behind_bracket, level_and_name, opens_before_date, opens_letter,
     processor,
 };
+use crate::log_line::level;
 
 /// One part, and where the next one begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -203,10 +204,23 @@ fn cut_tail(text: &[u8], element: &mut Element) {
     if !before.iter().any(u8::is_ascii_alphanumeric) {
         return;
     }
+    let is_level =
+        |word: &[u8]| word.iter().all(u8::is_ascii_uppercase) && level::sureness(word).is_some();
+    // `*INFO*`, as Sling writes it.
+    if let [b'*', level @ .., b'*'] = word
+        && is_level(level)
+    {
+        element.tail = Some(*last);
+        element.inside.start += 1;
+        element.inside.end -= 1;
+        return;
+    }
     let is_tail = match *last {
         b':' | b',' | b';' => true,
         b']' => !before.contains(&b'['),
         b')' => !before.contains(&b'('),
+        // `INFO>`, as Log4perl's users write it.
+        b'>' => is_level(before),
         _ => false,
     };
     if is_tail {

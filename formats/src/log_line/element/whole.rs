@@ -2,7 +2,7 @@
 
 /// Whether a line goes on with the one before, by its looks.
 pub(crate) fn goes_on(line: &[u8]) -> bool {
-    const BEGINNINGS: [&[u8]; 18] = [
+    const BEGINNINGS: [&[u8]; 23] = [
         b"at ",
         b"Caused by",
         b"Suppressed",
@@ -21,6 +21,11 @@ pub(crate) fn goes_on(line: &[u8]) -> bool {
         b"During handling",
         b"The above exception",
         b"stack backtrace",
+        b"Stack trace:",
+        b"created by ",
+        b"[signal ",
+        b"note: run with",
+        b"Node.js v",
     ];
     let Some(first) = line.first() else {
         return true;
@@ -28,7 +33,21 @@ pub(crate) fn goes_on(line: &[u8]) -> bool {
     if first.is_ascii_whitespace() || BEGINNINGS.iter().any(|text| line.starts_with(text)) {
         return true;
     }
-    names_exception(line)
+    names_exception(line) || is_frame(line)
+}
+
+/// Whether a line is a frame of Ruby's, which no space stands before: ``/app/a.rb:12:in `run'``.
+fn is_frame(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"from ").unwrap_or(line);
+    let Some(end) = memchr::memmem::find(line, b":in ") else {
+        return false;
+    };
+    let place = line.get(..end).unwrap_or_default();
+    let num_digits = place.iter().rev().take_while(|byte| byte.is_ascii_digit());
+    let num_digits = num_digits.count();
+    let path = place.get(..place.len() - num_digits).unwrap_or_default();
+    let quotes = matches!(line.get(end + 4), Some(b'`' | b'\''));
+    num_digits > 0 && quotes && path.ends_with(b":") && !path.contains(&b' ')
 }
 
 /// Whether a line begins with the name of an exception: `java.lang.IllegalStateException: text`.
@@ -53,7 +72,9 @@ pub(in crate::log_line) fn is_of_trace(line: &[u8]) -> bool {
         b"... ",
     ];
     let text = line.trim_ascii_start();
-    BEGINNINGS.iter().any(|start| text.starts_with(start)) || names_exception(text)
+    BEGINNINGS.iter().any(|start| text.starts_with(start))
+        || names_exception(text)
+        || is_frame(text)
 }
 
 /// The lines with which MySQL and MariaDB begin the logs of queries, whose times and texts of several lines follow.

@@ -6,6 +6,7 @@ pub(in crate::log_line) mod families;
 mod first_files;
 mod learned;
 mod marked_words;
+mod newcomers;
 mod no_logs;
 mod properties;
 mod strangers;

@@ -140,6 +140,11 @@ pub(super) fn read(form: DateForm, text: &[u8], place: usize) -> Option<(Date, u
         | DateForm::YearNameDay
         | DateForm::NameDay => with_name(form, text, place),
         DateForm::MonthDay(sep) => {
+            // `5/13`, as games write it; a point may be that of a fraction.
+            if sep == b'/' {
+                let (month, day, end) = pair(text, place, sep)?;
+                return Some((Date::new(None, month, day)?, end));
+            }
             let month = two(text, place)?;
             let day = two(text, separated(text, place + 2, sep)?)?;
             Some((Date::new(None, month, day)?, place + 5))
@@ -323,11 +328,21 @@ fn of_week(year: u16, day: u16) -> Option<(u16, u8, u8)> {
     Some((year, month, day))
 }
 
-/// Names of the months in English, German, French, Spanish, Italian, Portuguese and Dutch. A name is also known by its first
-/// three letters, and by those that are added here.
+/// Names of the months in English, German, French, Spanish, Italian, Portuguese, Dutch, Swedish, and Polish and Russian as
+/// they stand behind days. A name is also known by its first three letters, and by those that are added here.
 const MONTHS: [&[&str]; 12] = [
     &[
-        "january", "januar", "jänner", "janvier", "janv", "enero", "gennaio", "janeiro", "januari",
+        "january",
+        "januar",
+        "jänner",
+        "janvier",
+        "janv",
+        "enero",
+        "gennaio",
+        "janeiro",
+        "januari",
+        "stycznia",
+        "января",
     ],
     &[
         "february",
@@ -338,17 +353,48 @@ const MONTHS: [&[&str]; 12] = [
         "febrero",
         "febbraio",
         "februari",
+        "lutego",
+        "февраля",
     ],
     &[
-        "march", "märz", "mrz", "mars", "marzo", "março", "maart", "mrt",
+        "march",
+        "märz",
+        "mrz",
+        "mars",
+        "marzo",
+        "março",
+        "maart",
+        "mrt",
+        "marca",
+        "марта",
     ],
-    &["april", "avril", "avr", "abril", "aprile"],
-    &["may", "mai", "mayo", "maggio", "maio", "mei"],
-    &["june", "juni", "juin", "junio", "giugno", "junho"],
     &[
-        "july", "juli", "juillet", "juil", "julio", "luglio", "julho",
+        "april",
+        "avril",
+        "avr",
+        "abril",
+        "aprile",
+        "kwietnia",
+        "апреля",
     ],
-    &["august", "août", "agosto", "augustus"],
+    &[
+        "may", "mai", "mayo", "maggio", "maio", "mei", "maj", "maja", "мая",
+    ],
+    &[
+        "june", "juni", "juin", "junio", "giugno", "junho", "czerwca", "июня",
+    ],
+    &[
+        "july", "juli", "juillet", "juil", "julio", "luglio", "julho", "lipca", "июля",
+    ],
+    &[
+        "august",
+        "août",
+        "agosto",
+        "augustus",
+        "augusti",
+        "sierpnia",
+        "августа",
+    ],
     &[
         "september",
         "sept",
@@ -356,11 +402,27 @@ const MONTHS: [&[&str]; 12] = [
         "septiembre",
         "settembre",
         "setembro",
+        "września",
+        "сентября",
     ],
     &[
-        "october", "oktober", "octobre", "octubre", "ottobre", "outubro",
+        "october",
+        "oktober",
+        "octobre",
+        "octubre",
+        "ottobre",
+        "outubro",
+        "października",
+        "октября",
     ],
-    &["november", "novembre", "noviembre", "novembro"],
+    &[
+        "november",
+        "novembre",
+        "noviembre",
+        "novembro",
+        "listopada",
+        "ноября",
+    ],
     &[
         "december",
         "dezember",
@@ -368,6 +430,8 @@ const MONTHS: [&[&str]; 12] = [
         "diciembre",
         "dicembre",
         "dezembro",
+        "grudnia",
+        "декабря",
     ],
 ];
 
@@ -376,7 +440,7 @@ fn month_name(text: &[u8], place: usize) -> Option<(u8, usize)> {
     let word = text.get(place..)?;
     let is_letter = |byte: &&u8| byte.is_ascii_alphabetic() || **byte >= 0x80;
     let len = word.iter().take_while(is_letter).count();
-    let word = word.get(..len).filter(|_| (3..=10).contains(&len))?;
+    let word = word.get(..len).filter(|_| (3..=16).contains(&len))?;
     let is_it = |name: &&str| {
         let short = name
             .char_indices()

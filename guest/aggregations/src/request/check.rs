@@ -1,19 +1,15 @@
-//! Validation of aggregations against the doc mapping, before any split is opened; and what they read.
+//! Validation of aggregations against the doc mapping, before any split is opened.
 
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, infer_rfc3339};
-use canter_split_format::TimeIndex;
 
 use crate::calendar::{DateFormat, Zone};
-use crate::collect::is_known;
 use crate::key::Key;
 use crate::numbers::Number;
 use crate::request::{
-    Aggregation, Aggregations, AutoDateHistogram, Choice, Composite, CompositeBy, CompositeSource,
-    DateHistogram, Histogram, Kind, ListOf, Metric, MetricOf, Range, RangeOf, RareTerms, RateOf,
-    ReverseNested, Significant, Source, Terms, TopBy, address, exact_number,
+    Aggregation, Aggregations, Choice, Composite, CompositeBy, CompositeSource, Kind, ListOf,
+    Metric, MetricOf, RangeOf, RateOf, Source, TopBy, address, exact_number,
 };
 use crate::respond::choice_text;
-use crate::rollup::FromHead;
 use crate::{Error, Result};
 
 /// Types of values that an aggregation accepts.
@@ -155,12 +151,12 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
         }
         Kind::Significant(terms) => {
             let field = &terms.source.field;
-            let is_text = |field: ResolvedField<'_>| matches!(field.kind, FieldKind::Text(_));
-            if !mapper.resolve(field).is_some_and(is_text) {
+            if !is_text(mapper, field) {
                 of(&terms.source, Takes::Terms)?;
             }
             check_choices(mapper, aggregation, field, [&terms.include, &terms.exclude])?;
         }
+        Kind::Categories(categories) => check_messages(mapper, aggregation, &categories.field)?,
         Kind::MultiTerms(terms) => {
             for source in &terms.sources {
                 of(source, Takes::Terms)?;
@@ -206,6 +202,21 @@ fn check(mapper: &DocMapper, aggregation: &Aggregation) -> Result<()> {
 }
 
 /// Checks the fields of an aggregation without buckets.
+/// Checks that a field has texts, which are read from documents where it has no column.
+fn check_messages(mapper: &DocMapper, aggregation: &Aggregation, field: &str) -> Result<()> {
+    let is_json = matches!(mapper.kind_of(field), Some(FieldKind::Json(_)));
+    match is_json || is_text(mapper, field) {
+        true => Ok(()),
+        false => check_field(mapper, aggregation, field, Takes::Texts),
+    }
+}
+
+/// Returns whether a field is a mapped text, with or without a column.
+fn is_text(mapper: &DocMapper, field: &str) -> bool {
+    let is_text = |field: ResolvedField<'_>| matches!(field.kind, FieldKind::Text(_));
+    mapper.resolve(field).is_some_and(is_text)
+}
+
 fn check_metric(mapper: &DocMapper, aggregation: &Aggregation, metric: &Metric) -> Result<()> {
     let of = |source: &Source, takes| check_source(mapper, aggregation, source, takes);
     let named = |field: &str, takes| check_field(mapper, aggregation, field, takes);
@@ -394,101 +405,6 @@ fn nanoseconds(ms: Number) -> Option<i64> {
                 reason = "it was checked to be within the range"
             )]
             (ns.abs() < 9.2e18).then_some(ns as i64)
-        }
-    }
-}
-
-impl Aggregations {
-    /// Returns whether documents must come with their scores.
-    pub fn needs_scores(&self) -> bool {
-        let mut left: Vec<&Aggregation> = self.list.iter().collect();
-        while let Some(aggregation) = left.pop() {
-            if let Kind::Metric(metric) = &aggregation.kind
-                && let MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) = &metric.what
-                && hits.sort.iter().any(|key| key.by == TopBy::Score)
-            {
-                return true;
-            }
-            left.extend(&aggregation.inside);
-        }
-        false
-    }
-
-    /// Returns the names of all fields whose columns are read in one split. `times` is the field by
-    /// which its documents are sorted, with its time index. Results from the head need no column.
-    pub fn fields(&self, times: Option<(&str, &TimeIndex)>, from_head: &FromHead) -> Vec<&str> {
-        let mut fields = Vec::new();
-        for (place, aggregation) in self.list.iter().enumerate() {
-            if from_head.reads_columns(place) {
-                aggregation.add_fields(times, &mut fields);
-            }
-        }
-        fields
-    }
-}
-
-impl Aggregation {
-    fn add_fields<'a>(&'a self, times: Option<(&str, &TimeIndex)>, fields: &mut Vec<&'a str>) {
-        match &self.kind {
-            Kind::DateHistogram(histogram)
-                if times.is_some_and(|(field, index)| {
-                    histogram.source.field == field && is_known(histogram, index)
-                }) => {}
-            Kind::Terms(Terms { source, .. })
-            | Kind::RareTerms(RareTerms { source, .. })
-            | Kind::Significant(Significant { source, .. })
-            | Kind::Histogram(Histogram { source, .. })
-            | Kind::DateHistogram(DateHistogram { source, .. })
-            | Kind::AutoDateHistogram(AutoDateHistogram { source, .. })
-            | Kind::Range(Range { source, .. }) => fields.push(&source.field),
-            Kind::IpPrefix(prefix) => fields.push(&prefix.field),
-            Kind::Grid(grid) => fields.push(&grid.field),
-            Kind::MultiTerms(terms) => {
-                fields.extend(terms.sources.iter().map(|source| source.field.as_str()));
-            }
-            Kind::Missing(missing) => fields.push(&missing.field),
-            Kind::Composite(composite) => {
-                fields.extend(composite.sources.iter().map(|source| source.field.as_str()));
-            }
-            // Columns inside are those of objects, which are made when documents are read.
-            Kind::Nested(_) => {
-                self.add_fields_of_documents(times, fields);
-                return;
-            }
-            Kind::Filter(_) | Kind::Filters(_) | Kind::Adjacency(_) | Kind::ReverseNested(_) => {}
-            Kind::Metric(metric) => match &metric.what {
-                MetricOf::TopHits(hits) | MetricOf::TopMetrics(hits) => {
-                    fields.extend(hits.sort.iter().filter_map(|key| match &key.by {
-                        TopBy::Field(field) => Some(field.as_str()),
-                        TopBy::Score => None,
-                    }));
-                    fields.extend(hits.fields.iter().map(String::as_str));
-                }
-                MetricOf::WeightedAvg { weight } => {
-                    fields.extend([metric.source.field.as_str(), &weight.field]);
-                }
-                MetricOf::Rate(rate) if rate.of == RateOf::Documents => {}
-                _ => fields.push(&metric.source.field),
-            },
-        }
-        self.inside
-            .iter()
-            .for_each(|aggregation| aggregation.add_fields(times, fields));
-    }
-}
-
-impl Aggregation {
-    /// Adds the fields of aggregations that return from objects to documents.
-    fn add_fields_of_documents<'a>(
-        &'a self,
-        times: Option<(&str, &TimeIndex)>,
-        fields: &mut Vec<&'a str>,
-    ) {
-        for inside in &self.inside {
-            match &inside.kind {
-                Kind::ReverseNested(ReverseNested { to: None }) => inside.add_fields(times, fields),
-                _ => inside.add_fields_of_documents(times, fields),
-            }
         }
     }
 }

@@ -198,46 +198,6 @@ impl Reader {
         })
     }
 
-    /// Returns the number of a list.
-    fn slot_of(&mut self, list: ObjectList) -> usize {
-        let known = self.lists.iter().position(|known| *known == list);
-        known.unwrap_or_else(|| {
-            self.lists.push(list);
-            self.lists.len() - 1
-        })
-    }
-
-    fn significant(
-        &mut self,
-        kind: &str,
-        body: &Body<'_>,
-        inside: &[Aggregation],
-    ) -> Result<Significant> {
-        let of = match kind {
-            "significant_text" => ListOf::Words,
-            _ => ListOf::WordsWithoutColumn,
-        };
-        if self.list.is_some() {
-            return Err(invalid(
-                &body.path,
-                "this is not supported inside of a nested aggregation",
-            ));
-        }
-        if of == ListOf::Words && !inside.is_empty() {
-            return Err(nothing_inside(&format!("{}.aggs", body.path), kind));
-        }
-        let significant = terms::significant(body, &self.bounds)?;
-        let list = ObjectList {
-            path: significant.source.field.clone(),
-            outer: None,
-            of,
-        };
-        Ok(Significant {
-            words: Some(self.slot_of(list)),
-            ..significant
-        })
-    }
-
     /// Returns the list whose objects are the documents inside of an aggregation.
     fn list_inside(&mut self, path: &str, kind: &str, value: &Value) -> Result<Option<usize>> {
         match kind {
@@ -314,9 +274,8 @@ impl Reader {
                 let body = read(&terms::MULTI_TERMS)?;
                 Kind::MultiTerms(terms::multi_terms(&body, inside, bounds)?)
             }
-            "significant_terms" | "significant_text" => {
-                let body = read(&terms::SIGNIFICANT)?;
-                Kind::Significant(self.significant(kind, &body, inside)?)
+            "significant_terms" | "significant_text" | "categorize_text" => {
+                self.of_texts(path, kind, value, inside)?
             }
             "rare_terms" => Kind::RareTerms(terms::rare_terms(&read(&terms::RARE_TERMS)?)?),
             "histogram" => Kind::Histogram(histograms::histogram(

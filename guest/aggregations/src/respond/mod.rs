@@ -144,6 +144,7 @@ impl Writer<'_> {
             Kind::MultiTerms(terms) => self.multi_terms(terms, &row),
             Kind::RareTerms(terms) => self.rare_terms(terms, &row),
             Kind::Significant(terms) => self.significant(terms, &row),
+            Kind::Categories(categories) => self.categories(categories, &row),
             Kind::Histogram(histogram) => self.histogram(histogram, &row),
             Kind::DateHistogram(histogram) => self.date_histogram(histogram, &row),
             Kind::AutoDateHistogram(histogram) => self.auto_date_histogram(histogram, &row),

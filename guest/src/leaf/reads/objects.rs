@@ -5,6 +5,7 @@
 //! ```
 
 use canter_aggregations::{ListOf, ObjectList, Objects, ObjectsWriter, WORDS};
+use canter_doc_mapper::tokenizers::Normalizer;
 use canter_doc_mapper::{DocMapper, ScannedField};
 use tantivy::schema::{Field, Schema, TextOptions};
 use tantivy::{DocId, TantivyDocument};
@@ -70,6 +71,7 @@ fn open_lists<'a>(
     limits: &Limits,
 ) -> Result<Vec<List<'a>>, SearchError> {
     let all = asked.parsed().lists();
+    let tokenizers = mapper.fast_field_tokenizers();
     let lists = all.iter().enumerate().map(|(slot, list)| {
         let outer = list.outer.and_then(|outer| all.get(outer));
         let inner = outer.and_then(|outer| list.path.strip_prefix(outer.path.as_str()));
@@ -88,12 +90,12 @@ fn open_lists<'a>(
         };
         let schema = match list.of {
             ListOf::Objects => mapper.schema().clone(),
-            ListOf::Words | ListOf::WordsWithoutColumn => schema_of_words(),
+            ListOf::Words | ListOf::WordsWithoutColumn | ListOf::Patterns => schema_of_words(),
         };
         let writer = ObjectsWriter::new(
             list,
             schema,
-            &mapper.fast_field_tokenizers(),
+            &tokenizers,
             filters.len(),
             limits.max_aggregation_bytes,
         )?;
@@ -106,7 +108,10 @@ fn open_lists<'a>(
             writer,
             filters,
             words: words.map(|field| {
-                let terms = DocTerms::new(mapper, &field);
+                let terms = match list.of {
+                    ListOf::Patterns => DocTerms::of(tokenizers.get(Normalizer::Pattern.name())),
+                    _ => DocTerms::new(mapper, &field),
+                };
                 (field, terms)
             }),
         })

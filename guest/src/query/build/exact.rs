@@ -8,6 +8,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use canter_aggregations::resolve_date;
+use canter_doc_mapper::tokenizers::Extent;
 use canter_doc_mapper::{DateInput, FieldKind, ResolvedField};
 use tantivy::query::{ConstScoreQuery, EmptyQuery, Query};
 use tantivy::schema::DateTimePrecision;
@@ -47,7 +48,7 @@ impl Builder<'_> {
         }
         match field.kind {
             FieldKind::Text(text) if field.indexed || field.scanned => {
-                let term = self.as_in_terms(&field, &text.tokenizer, &value.text);
+                let term = self.as_in_terms(&field, &text.tokenizer, &value.text, Extent::Whole);
                 let term = Term::from_field_text(field.field, &term);
                 Ok(find_term(self, &field, term))
             }
@@ -59,7 +60,8 @@ impl Builder<'_> {
                     queries.push(find_term(self, &field, term));
                 }
                 let mut term = json_base_term(&field, json);
-                term.append_type_and_str(&self.as_in_terms(&field, &json.tokenizer, &value.text));
+                let text = self.as_in_terms(&field, &json.tokenizer, &value.text, Extent::Whole);
+                term.append_type_and_str(&text);
                 queries.push(find_term(self, &field, term));
                 Ok(any_of(queries))
             }
@@ -198,12 +200,12 @@ impl Builder<'_> {
                 any_character(&pattern)?
             }
             PatternKind::Prefix => {
-                let start = self.as_in_terms(&field, &tokenizer, pattern);
+                let start = self.as_in_terms(&field, &tokenizer, pattern, Extent::Part);
                 literal_expression(&start) + ANY_TEXT
             }
             PatternKind::Wildcard => Pattern::of_lucene(pattern).expression(field.letters),
             PatternKind::Term => {
-                let term = self.as_in_terms(&field, &tokenizer, pattern);
+                let term = self.as_in_terms(&field, &tokenizer, pattern, Extent::Whole);
                 Pattern::literal(&term).plain()
             }
         };
@@ -226,7 +228,7 @@ impl Builder<'_> {
             return Ok(Box::new(EmptyQuery));
         }
         let tokenizer = self.words_field(name, &field)?.to_owned();
-        let word = self.as_in_terms(&field, &tokenizer, value);
+        let word = self.as_in_terms(&field, &tokenizer, value, Extent::Whole);
         self.near_word(&field, &word, fuzziness)
     }
 
@@ -305,7 +307,7 @@ impl Builder<'_> {
             let first = part.chars().next().filter(|_| is_escaped);
             let (operator, rest) = part.split_at(first.map_or(0, char::len_utf8));
             written.push_str(operator);
-            written.push_str(&self.as_in_terms(field, tokenizer, rest));
+            written.push_str(&self.as_in_terms(field, tokenizer, rest, Extent::Part));
             // A backslash behind a backslash is a character.
             is_escaped = rest.ends_with('\\');
         }
@@ -318,6 +320,7 @@ impl Builder<'_> {
         field: &ResolvedField<'_>,
         tokenizer: &str,
         text: &str,
+        extent: Extent,
     ) -> String {
         let mut num_words = 0;
         if let Some(mut analyzer) = self.mapper.tokenizers().get(tokenizer) {
@@ -326,7 +329,7 @@ impl Builder<'_> {
                 .process(&mut |_| num_words += 1);
         }
         match num_words == 1 {
-            true => field.letters.apply(text),
+            true => field.letters.apply(text, extent),
             false => text.to_owned(),
         }
     }

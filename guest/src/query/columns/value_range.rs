@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::ops::{Bound, RangeInclusive};
 
 use canter_doc_mapper::config::{JsonKind, Width};
-use canter_doc_mapper::{FieldKind, ResolvedField, tokenizers};
+use canter_doc_mapper::tokenizers::{Extent, column_text};
+use canter_doc_mapper::{FieldKind, ResolvedField};
 use tantivy::DateTime;
 use tantivy::columnar::{ColumnType, MonotonicallyMappableToU64};
 use tantivy::schema::{DateTimePrecision, IntoIpv6Addr};
@@ -217,8 +218,10 @@ fn addresses((lower, upper): Bounds<IpAddr>) -> Option<ValueRange> {
 /// tokenizer's transformations of letters for terms.
 fn text(field: &ResolvedField<'_>, lower: Bound<&str>, upper: Bound<&str>) -> ValueRange {
     let normalised = |text: &str| match field.fast {
-        Some(normalizer) => tokenizers::column_text(&normalizer.letters().apply(text)).to_owned(),
-        None => field.letters.apply(text),
+        Some(normalizer) => {
+            column_text(&normalizer.letters().apply(text, Extent::Whole)).to_owned()
+        }
+        None => field.letters.apply(text, Extent::Whole),
     };
     ValueRange::Text(lower.map(normalised), upper.map(normalised))
 }

@@ -16,8 +16,13 @@ pub(crate) struct DocTerms {
 impl DocTerms {
     /// Creates an empty list.
     pub(crate) fn new(mapper: &DocMapper, field: &ScannedField) -> Self {
+        Self::of(mapper.analyzer_of(field))
+    }
+
+    /// Creates an empty list of what an analyzer makes of texts.
+    pub(crate) fn of(analyzer: Option<TextAnalyzer>) -> Self {
         Self {
-            analyzer: mapper.analyzer_of(field),
+            analyzer,
             bytes: Vec::new(),
             terms: Vec::new(),
             has_value: false,

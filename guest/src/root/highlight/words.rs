@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use canter_doc_mapper::tokenizers::{Letters, is_whole};
+use canter_doc_mapper::tokenizers::{Extent, Letters, is_whole};
 use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
 use tantivy::tokenizer::TextAnalyzer;
 
@@ -88,7 +88,7 @@ impl Words {
             let is_indexed = self
                 .ignore_above
                 .is_none_or(|most| text.chars().count() <= most as usize);
-            let value = self.letters.apply(text);
+            let value = self.letters.apply(text, Extent::Whole);
             let is_found = is_indexed && self.is_wanted(&value);
             let found = Match {
                 range: 0..text.len(),

@@ -41,13 +41,14 @@ const MESSAGES: [&str; 22] = [
 ];
 
 /// Names of the severity of a record, as the last part of a field's name.
-const LEVELS: [&str; 9] = [
+const LEVELS: [&str; 10] = [
     "level",
     "severity",
     "loglevel",
     "log_level",
     "levelname",
     "lvl",
+    "pri",
     "severity_text",
     "severitytext",
     "error_severity",

@@ -16,7 +16,7 @@ macro_rules! patterns {
 }
 
 /// Patterns, likelier ones first.
-const PATTERNS: [(&str, &str); 35] = patterns![
+const PATTERNS: [(&str, &str); 42] = patterns![
     // Postgres, Go's `time.Time`.
     "%Y-%m-%d %H:%M:%S%.f UTC",
     "%Y-%m-%d %H:%M:%S%.f %z UTC",
@@ -48,6 +48,9 @@ const PATTERNS: [(&str, &str); 35] = patterns![
     "%m/%d/%Y, %I:%M:%S %p",
     "%m/%d/%Y, %H:%M:%S",
     "%b %e, %Y %I:%M:%S %p",
+    // JavaScript's, Strava's.
+    "%b %e, %Y, %I:%M:%S %p",
+    "%b %e, %Y, %I:%M %p",
     "%b %e, %Y %I:%M %p",
     "%B %e, %Y",
     // Great Britain and France.
@@ -60,7 +63,12 @@ const PATTERNS: [(&str, &str); 35] = patterns![
     "%d.%m.%Y %H:%M:%S%.f",
     "%d.%m.%Y, %H:%M:%S",
     "%d.%m.%Y %H:%M",
+    "%d.%m.%Y, %H:%M",
     "%d.%m.%Y",
+    "%d.%m.%y %H:%M:%S",
+    "%d.%m.%y, %H:%M",
+    "%d.%m.%y %H:%M",
+    "%d.%m.%y",
     "%d %b %Y %H:%M:%S",
 ];
 
@@ -153,7 +161,12 @@ fn is_like_date(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let has_month = MONTHS.iter().any(|month| lower.contains(month));
     let has_short_year = has_month && has_separators && numbers.len() >= 4 && text.contains(' ');
-    let has_year = (is_it && numbers.iter().any(is_year)) || has_short_year;
+    // `01.05.24`, `01.05.24, 10:00`; numbers of versions have single digits, too.
+    let day = text.split([' ', ',']).next().unwrap_or_default();
+    let is_pair = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_german = day.split('.').count() == 3 && day.split('.').all(is_pair) && num_letters == 0;
+    let is_german = is_german && (numbers.len() == 3 || has_clock);
+    let has_year = (is_it && numbers.iter().any(is_year)) || has_short_year || is_german;
     has_year && num_letters <= 12 && !has_marks
 }
 
@@ -219,6 +232,14 @@ mod tests {
                 &["May 22, 2024 10:21 AM", "May 1, 2024 10:21 PM"],
                 "%b %e, %Y %I:%M %p",
             ),
+            (
+                &["May 22, 2024, 10:21 AM", "May 1, 2024, 10:21 PM"],
+                "%b %e, %Y, %I:%M %p",
+            ),
+            (&["May 1, 2024, 1:00:07 PM"], "%b %e, %Y, %I:%M:%S %p"),
+            (&["13.05.24", "01.06.24"], "%d.%m.%y"),
+            (&["13.05.24, 10:00"], "%d.%m.%y, %H:%M"),
+            (&["13.05.2024, 10:00"], "%d.%m.%Y, %H:%M"),
         ] {
             let formats = format!("[\"{pattern}\", rfc3339]");
             assert_eq!(form(texts), Some(formats.as_str()), "{texts:?}");
@@ -236,6 +257,9 @@ mod tests {
             "v1.2.2024-rc1@abc",
             "2024",
             "0049-30-1234",
+            "1.22.10",
+            "10.11.12.13",
+            "10.31.12",
             "a/b/2024",
         ] {
             assert_eq!(form(&[text]), None, "{text}");

@@ -87,6 +87,7 @@ impl Builder<'_> {
         Ok(match &aggregation.kind {
             Kind::Terms(terms) => self.terms(terms, inside)?,
             Kind::Significant(terms) => self.significant(terms, inside)?,
+            Kind::Categories(categories) => self.categories(categories, inside()?)?,
             Kind::RareTerms(terms) => self.rare_terms(terms, inside()?)?,
             Kind::MultiTerms(terms) => self.multi_terms(terms, inside()?)?,
             Kind::Histogram(histogram) => keyed(self.by_interval(path, histogram)?, inside()?),

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use tantivy::columnar::ColumnType;
 
 use super::choice::key_filter;
-use super::{Builder, Columns};
+use super::{Builder, Columns, Objects};
 use crate::Result;
 use crate::collect::Collect;
 use crate::collect::field::{Field, Numbers};
-use crate::collect::keyed::{Counted, Keyed, TermChoice, Through};
+use crate::collect::keyed::{Counted, Keyed, TermChoice, Through, Way};
 use crate::collect::mapping::{ByValue, ToCode};
 use crate::collect::tuples::Tuples;
-use crate::request::{MultiTerms, RareTerms, Significant, Terms, WORDS};
+use crate::request::{Categories, MultiTerms, RareTerms, Significant, Source, Terms, WORDS};
 
 /// Collectors of what is inside.
 type Inside = Vec<Box<dyn Collect>>;
@@ -84,15 +84,51 @@ impl Builder<'_> {
         let Some(words) = words.filter(|words| words.list.is_read(self.split.mapper)) else {
             return self.counted(self.by_value(&terms.source)?, choice, inside()?);
         };
-        let columns = Columns::Objects(words);
-        let is_text = |column_type| column_type == ColumnType::Str;
-        let mapper = self.split.mapper;
-        let field = Field::open(columns, mapper, WORDS, Numbers::AsTheyAre, is_text)?;
-        let mapping = ByValue::new(field, ToCode::Value, None);
-        let keyed = Keyed::new(mapping, Vec::new(), true, choice);
+        let keyed = Keyed::new(self.words_of(words)?, Vec::new(), true, choice);
         Ok(Box::new(Through::new(
             Arc::clone(&words.places),
+            Way::In,
             Box::new(keyed),
         )))
+    }
+
+    pub(super) fn categories(
+        &self,
+        categories: &Categories,
+        inside: Inside,
+    ) -> Result<Box<dyn Collect>> {
+        let choice = TermChoice::default();
+        let read = self.documents.objects.get(categories.list);
+        let Some(read) = read.filter(|read| read.list.is_read(self.split.mapper)) else {
+            let source = Source {
+                field: categories.column.clone(),
+                missing: None,
+            };
+            return self.counted(self.by_value(&source)?, choice, inside);
+        };
+        let around = |inside: Box<dyn Collect>| -> Box<dyn Collect> {
+            Box::new(Through::new(Arc::clone(&read.places), Way::Out, inside))
+        };
+        let inside = inside.into_iter().map(around).collect();
+        let keyed = Keyed::new(self.words_of(read)?, inside, true, choice);
+        Ok(Box::new(Through::new(
+            Arc::clone(&read.places),
+            Way::In,
+            Box::new(keyed),
+        )))
+    }
+
+    /// Opens the words, or patterns, that were read from documents.
+    fn words_of(&self, read: &Objects) -> Result<ByValue> {
+        let is_text = |column_type| column_type == ColumnType::Str;
+        let columns = Columns::Objects(read);
+        let field = Field::open(
+            columns,
+            self.split.mapper,
+            WORDS,
+            Numbers::AsTheyAre,
+            is_text,
+        )?;
+        Ok(ByValue::new(field, ToCode::Value, None))
     }
 }

@@ -4,7 +4,7 @@ mod counted;
 mod through;
 
 pub(in crate::collect) use counted::Counted;
-pub(in crate::collect) use through::Through;
+pub(in crate::collect) use through::{Through, Way};
 
 use crate::Result;
 use crate::collect::block::{Block, Docs};

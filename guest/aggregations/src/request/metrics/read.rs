@@ -11,7 +11,7 @@ use super::rate::{RATE, rate};
 use super::top::{TOP_HITS, top_hits, top_metrics};
 use crate::{Result, pipeline};
 
-const KINDS: &str = "terms, multi_terms, rare_terms, significant_terms, significant_text, histogram, date_histogram, auto_date_histogram, range, date_range, \
+const KINDS: &str = "terms, multi_terms, rare_terms, significant_terms, significant_text, categorize_text, histogram, date_histogram, auto_date_histogram, range, date_range, \
      ip_range, ip_prefix, geo_distance, geohash_grid, geotile_grid, filter, filters, adjacency_matrix, missing, nested, reverse_nested, \
      composite, avg, sum, min, max, value_count, stats, \
      extended_stats, weighted_avg, median_absolute_deviation, boxplot, percentiles, percentile_ranks, cardinality, \

@@ -2,17 +2,20 @@
 //!
 //! Names and defaults are Elasticsearch's. Types name pages below `https://www.elastic.co/docs/reference/aggregations/`.
 
-use canter_doc_mapper::tokenizers::is_whole;
-use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField};
 use canter_geo::{self as geo, Point};
 use serde_json::Value;
 
+mod categories;
 mod hits;
+mod lists;
 mod own_formats;
 mod prefix;
 mod rate;
+mod reads;
 
+pub(crate) use categories::{Categories, column_of_patterns};
 pub(crate) use hits::{TopBy, TopHits, TopKey, TopMode};
+pub use lists::{ListOf, ObjectList, WORDS};
 pub(crate) use own_formats::{in_formats, own_formats};
 pub(crate) use prefix::IpPrefix;
 pub(crate) use rate::{Rate, RateOf};
@@ -40,6 +43,7 @@ pub(crate) enum Kind {
     MultiTerms(MultiTerms),
     RareTerms(RareTerms),
     Significant(Significant),
+    Categories(Categories),
     Histogram(Histogram),
     DateHistogram(DateHistogram),
     AutoDateHistogram(AutoDateHistogram),
@@ -362,47 +366,6 @@ pub(crate) struct ReverseNested {
     /// Number of the list of objects to which it returns; `None` for documents.
     pub(crate) to: Option<usize>,
 }
-
-/// Objects in lists that take the place of documents in an aggregation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectList {
-    /// Path of the objects in documents.
-    pub path: String,
-    /// Number of the list of objects around these; `None` for documents.
-    pub outer: Option<usize>,
-    /// What the objects are.
-    pub of: ListOf,
-}
-
-/// What takes the place of documents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListOf {
-    /// Objects at the path.
-    Objects,
-    /// The words of each document in the field at the path.
-    Words,
-    /// The same, if the field has no column.
-    WordsWithoutColumn,
-}
-
-impl ObjectList {
-    /// Returns whether documents must be read for the list.
-    pub fn is_read(&self, mapper: &DocMapper) -> bool {
-        // The column of a text has whole texts.
-        let is_of_words = |field: &ResolvedField<'_>| match field.kind {
-            FieldKind::Text(text) => field.view.is_none() && !is_whole(&text.tokenizer),
-            _ => false,
-        };
-        let has_column = || {
-            let field = mapper.resolve(&self.path);
-            field.is_none_or(|field| field.is_fast() && !is_of_words(&field))
-        };
-        self.of != ListOf::WordsWithoutColumn || !has_column()
-    }
-}
-
-/// Name of the column with the words of documents.
-pub const WORDS: &str = "_words";
 
 /// `search-aggregations-bucket-composite-aggregation`.
 #[derive(Clone, Debug)]

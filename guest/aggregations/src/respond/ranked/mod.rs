@@ -1,5 +1,6 @@
 //! What is shown in the order of a score: documents, and terms that are compared.
 
+mod categories;
 mod fields;
 mod hits;
 mod significant;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use canter_split_format::ByteClasses;
 use tantivy_fst::Automaton;
 
+use super::verdict::{Verdict, verdict};
 use crate::query::TermAutomaton;
 
 /// Maximum number of states that are walked: a larger automaton may accept.
@@ -15,14 +16,14 @@ const MAX_STATES: usize = 10_000;
 pub(super) struct Rests {
     bytes: ByteClasses,
     /// For each pattern, whether states lead to an accepted word.
-    known: Vec<BTreeMap<u64, bool>>,
+    known: BTreeMap<usize, BTreeMap<u64, bool>>,
 }
 
 impl Rests {
     pub(super) fn new(bytes: ByteClasses) -> Self {
         Self {
             bytes,
-            known: Vec::new(),
+            known: BTreeMap::new(),
         }
     }
 
@@ -33,45 +34,48 @@ impl Rests {
         }
     }
 
-    /// Returns whether the pattern at this place of the query may accept a word that begins so.
-    pub(super) fn may_follow(
+    /// Returns what the pattern at this place of the query says about the word of a stub.
+    pub(super) fn verdict(
         &mut self,
         place: usize,
         automaton: &TermAutomaton,
-        begin: &[u8],
-    ) -> bool {
-        if self.known.len() <= place {
-            self.known.resize_with(place + 1, BTreeMap::new);
-        }
-        let Some(known) = self.known.get_mut(place) else {
-            return true;
-        };
+        stub: &[u8],
+        is_whole: bool,
+    ) -> Verdict {
+        let known = self.known.entry(place).or_default();
+        let bytes = self.bytes;
         match automaton {
             TermAutomaton::Regex(regex) => {
                 let key = |state: &Option<usize>| state.map_or(0, |state| state as u64 + 1);
-                leads_on(regex.as_ref(), begin, key, self.bytes, known)
+                let (verdict, state) = verdict(regex.as_ref(), stub, is_whole);
+                verdict.unless_open(|| leads_on(regex.as_ref(), state, key, bytes, known))
             }
             TermAutomaton::Near(near) => {
-                leads_on(near.as_ref(), begin, |state| state.key(), self.bytes, known)
+                let (verdict, state) = verdict(near.as_ref(), stub, is_whole);
+                verdict.unless_open(|| {
+                    leads_on(near.as_ref(), state, |state| state.key(), bytes, known)
+                })
             }
             // Their words are looked up one by one.
-            TermAutomaton::OneOf(_) | TermAutomaton::AtAnyPath(_) => true,
+            TermAutomaton::OneOf(terms) => verdict(terms.as_ref(), stub, is_whole).0,
+            TermAutomaton::AtAnyPath(terms) => verdict(terms.as_ref(), stub, is_whole).0,
         }
+    }
+
+    /// Returns whether the pattern may accept any word of these bytes.
+    pub(super) fn may_accept(bytes: ByteClasses, automaton: &TermAutomaton) -> bool {
+        Self::new(bytes).verdict(0, automaton, b"", false) != Verdict::None
     }
 }
 
-/// Returns whether an automaton accepts `begin`, or may after more of these bytes. `key` tells states apart.
+/// Returns whether an automaton accepts in this state, or may after more of these bytes. `key` tells states apart.
 fn leads_on<A: Automaton>(
     automaton: &A,
-    begin: &[u8],
+    state: A::State,
     key: impl Fn(&A::State) -> u64,
     bytes: ByteClasses,
     known: &mut BTreeMap<u64, bool>,
 ) -> bool {
-    let mut state = automaton.start();
-    for byte in begin {
-        state = automaton.accept(&state, *byte);
-    }
     let start = key(&state);
     if let Some(leads) = known.get(&start) {
         return *leads;
@@ -114,33 +118,38 @@ mod tests {
         TermAutomaton::Regex(Arc::new(Regex::new(pattern).unwrap()))
     }
 
-    fn may_follow(automaton: &TermAutomaton, begin: &str, bytes: &[u8]) -> bool {
-        Rests::new(ByteClasses::of(bytes)).may_follow(0, automaton, begin.as_bytes())
+    /// Returns the verdict about words that begin with this stub and go on with these bytes.
+    fn verdict(automaton: &TermAutomaton, stub: &str, bytes: &[u8]) -> Verdict {
+        Rests::new(ByteClasses::of(bytes)).verdict(0, automaton, stub.as_bytes(), false)
     }
 
     #[test]
     fn words_of_digits_have_no_letters() {
         let timeout = regex(".*timeout.*");
-        assert!(!may_follow(&timeout, "10737", b"0123456789"));
-        assert!(!may_follow(&timeout, "", b"0123456789abcdef"));
-        assert!(may_follow(&timeout, "7timeo", b"ut"));
-        assert!(may_follow(&timeout, "7timeout", b""));
-        assert!(!may_follow(&timeout, "7timeou", b"1"));
-        assert!(may_follow(&regex(".*123"), "9", b"4"));
+        assert_eq!(verdict(&timeout, "10737", b"0123456789"), Verdict::None);
+        assert_eq!(verdict(&timeout, "", b"0123456789abcdef"), Verdict::None);
+        assert_eq!(verdict(&timeout, "7timeo", b"ut"), Verdict::Open);
+        assert_ne!(verdict(&timeout, "7timeout", b""), Verdict::None);
+        assert_eq!(verdict(&timeout, "7timeou", b"1"), Verdict::None);
+        assert_eq!(verdict(&regex(".*123"), "9", b"4"), Verdict::Open);
     }
 
     proptest! {
         #[test]
-        fn a_word_that_is_accepted_may_follow(
+        fn a_verdict_is_that_of_all_words_that_begin_so(
             words in prop::collection::vec(("[am1]{0,3}", "[am1é]{0,4}"), 1..8),
             pattern in "[am1.é]{0,3}(\\.\\*)?[am1]{0,3}",
         ) {
             let automaton = regex(&pattern);
             let rests: String = words.iter().map(|(_, rest)| rest.as_str()).collect();
             let mut known = Rests::new(ByteClasses::of(rests.as_bytes()));
-            for (begin, rest) in &words {
-                let is_accepted = automaton.takes(format!("{begin}{rest}").as_bytes());
-                prop_assert!(known.may_follow(0, &automaton, begin.as_bytes()) || !is_accepted);
+            for (stub, rest) in &words {
+                let verdict = known.verdict(0, &automaton, stub.as_bytes(), false);
+                let is_accepted = automaton.takes(format!("{stub}{rest}").as_bytes());
+                prop_assert!(verdict != Verdict::None || !is_accepted);
+                prop_assert!(verdict != Verdict::All || is_accepted);
+                let whole = known.verdict(0, &automaton, stub.as_bytes(), true);
+                prop_assert_eq!(whole == Verdict::All, automaton.takes(stub.as_bytes()));
             }
         }
     }

@@ -99,7 +99,7 @@ impl WantedWords {
             let mut may_have: BTreeMap<ByteClasses, bool> = BTreeMap::new();
             let mut may_have = |words: ByteClasses| {
                 let known = may_have.entry(words);
-                *known.or_insert_with(|| Rests::new(words).may_follow(0, automaton, b""))
+                *known.or_insert_with(|| Rests::may_accept(words, automaton))
             };
             let ends = blocks.iter().skip(1).map(|block| Some(block.first()));
             let ends = ends.chain([None]);
@@ -120,13 +120,7 @@ impl WantedWords {
         });
         let automata = self.automata.iter().enumerate();
         let automata = automata.map(|(place, (automaton, positions))| {
-            let verdict = Verdict::of_automaton(automaton, stub, is_whole);
-            let is_open = verdict == Verdict::Open;
-            let verdict = match is_open && !rests.may_follow(place, automaton, stub) {
-                true => Verdict::None,
-                false => verdict,
-            };
-            (verdict, *positions)
+            (rests.verdict(place, automaton, stub, is_whole), *positions)
         });
         let mut need = Need::Nothing;
         for (verdict, positions) in ranges.chain(automata) {

@@ -1,6 +1,6 @@
 //! Wildcards (`wor*`, `w?rd`) and regular expressions (`/wor.*/`), both automata over a dictionary.
 
-use canter_doc_mapper::tokenizers::Letters;
+use canter_doc_mapper::tokenizers::{Extent, Letters};
 use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField, check_classes};
 use tantivy::query::{EmptyQuery, Query};
 
@@ -123,7 +123,7 @@ impl Pattern {
                 Part::AnyCharacter => expression.push_str("(.|\n)"),
                 Part::Literal('Σ') if lowercases => expression.push_str("(σ|ς)"),
                 Part::Literal(character) => {
-                    let text = letters.apply(character.encode_utf8(&mut [0; 4]));
+                    let text = letters.apply(character.encode_utf8(&mut [0; 4]), Extent::Part);
                     for character in text.chars() {
                         push_escaped(&mut expression, character);
                     }

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use canter_doc_mapper::tokenizers::Extent;
 use canter_doc_mapper::{FieldKind, ResolvedField, ScannedField};
 use tantivy::Term;
 use tantivy::query::{EmptyQuery, Query};
@@ -139,7 +140,7 @@ impl Builder<'_> {
             Places::Term { field, value } => {
                 self.in_field(field.as_deref(), places, parts, |builder, name, field| {
                     let tokenizer = builder.words_field(name, field)?.to_owned();
-                    let value = builder.as_in_terms(field, &tokenizer, value);
+                    let value = builder.as_in_terms(field, &tokenizer, value, Extent::Whole);
                     Ok(LeafTerms::Term(text_term(field, &value)))
                 })
             }
@@ -291,15 +292,17 @@ impl Builder<'_> {
             PatternKind::Wildcard => match form.analyzer {
                 None => Pattern::of_lucene(pattern).expression(field.letters),
                 Some(_) => {
-                    let pattern = self.in_form(name, field, pattern, form)?;
+                    let pattern = self.in_form(name, field, pattern, form, Extent::Part)?;
                     Pattern::of_lucene(&pattern).plain()
                 }
             },
             PatternKind::Prefix => {
-                let start = self.in_form(name, field, pattern, form)?;
+                let start = self.in_form(name, field, pattern, form, Extent::Part)?;
                 literal_expression(&start) + ANY_TEXT
             }
-            PatternKind::Term => literal_expression(&self.in_form(name, field, pattern, form)?),
+            PatternKind::Term => {
+                literal_expression(&self.in_form(name, field, pattern, form, Extent::Whole)?)
+            }
         })
     }
 
@@ -311,7 +314,7 @@ impl Builder<'_> {
         fuzziness: Fuzziness,
         form: &Form<'_>,
     ) -> Result<LeafTerms, SearchError> {
-        let word = self.in_form(name, field, value, form)?;
+        let word = self.in_form(name, field, value, form, Extent::Whole)?;
         if fuzziness.edits.of_word(&word) == 0 {
             return Ok(LeafTerms::Term(text_term(field, &word)));
         }
@@ -326,13 +329,14 @@ impl Builder<'_> {
         field: &ResolvedField<'_>,
         text: &str,
         form: &Form<'_>,
+        extent: Extent,
     ) -> Result<String, SearchError> {
         if !form.is_normalized {
             let tokenizer = self.words_field(name, field)?;
-            return Ok(self.as_in_terms(field, tokenizer, text));
+            return Ok(self.as_in_terms(field, tokenizer, text, extent));
         }
         let Some(named) = form.analyzer else {
-            return Ok(field.letters.apply(text));
+            return Ok(field.letters.apply(text, extent));
         };
         let mut lowercases = false;
         let mut analyzer = analyzer(self.mapper, named)?;

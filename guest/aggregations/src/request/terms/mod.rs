@@ -1,21 +1,23 @@
 //! `terms`, `multi_terms`, `rare_terms` and `significant_terms`: one bucket for each value.
 
+mod listed;
+
 use canter_doc_mapper::check_classes;
 use serde_json::Value;
 
-use super::body::{Body, number_of};
-use super::bounds::{Bounds, MAX_KEY_FIELDS, MAX_PATTERN_BYTES, MAX_RARE_DOC_COUNT};
-use super::types::{
-    Aggregation, Choice, Comparison, Heuristic, Kind, MetricOf, MultiTerms, OrderBy, RareTerms,
-    Significant, Source, Terms, TermsOrder,
-};
 use crate::Result;
 use crate::calendar::{DateFormat, Zone};
 use crate::key::Key;
 use crate::numbers::{BOXPLOT, Number};
 use crate::pipeline::has_one_bucket;
+use crate::request::body::{Body, number_of};
+use crate::request::bounds::{Bounds, MAX_KEY_FIELDS, MAX_PATTERN_BYTES, MAX_RARE_DOC_COUNT};
+use crate::request::types::{
+    Aggregation, Choice, Comparison, Heuristic, Kind, MetricOf, MultiTerms, OrderBy, RareTerms,
+    Significant, Source, Terms, TermsOrder,
+};
 
-pub(super) const TERMS: [&str; 14] = [
+pub(in crate::request) const TERMS: [&str; 14] = [
     "field",
     "collect_mode",
     "execution_hint",
@@ -31,7 +33,7 @@ pub(super) const TERMS: [&str; 14] = [
     "exclude",
     "format",
 ];
-pub(super) const MULTI_TERMS: [&str; 9] = [
+pub(in crate::request) const MULTI_TERMS: [&str; 9] = [
     "terms",
     "collect_mode",
     "size",
@@ -42,7 +44,7 @@ pub(super) const MULTI_TERMS: [&str; 9] = [
     "min_doc_count",
     "order",
 ];
-pub(super) const RARE_TERMS: [&str; 6] = [
+pub(in crate::request) const RARE_TERMS: [&str; 6] = [
     "field",
     "max_doc_count",
     "missing",
@@ -54,7 +56,11 @@ pub(super) const RARE_TERMS: [&str; 6] = [
 /// Default number of buckets.
 const DEFAULT_SIZE: usize = 10;
 
-pub(super) fn terms(body: &Body<'_>, inside: &[Aggregation], bounds: &Bounds) -> Result<Terms> {
+pub(in crate::request) fn terms(
+    body: &Body<'_>,
+    inside: &[Aggregation],
+    bounds: &Bounds,
+) -> Result<Terms> {
     let sizes = Sizes::read(body, bounds)?;
     Ok(Terms {
         source: source(body)?,
@@ -67,7 +73,7 @@ pub(super) fn terms(body: &Body<'_>, inside: &[Aggregation], bounds: &Bounds) ->
     })
 }
 
-pub(super) fn multi_terms(
+pub(in crate::request) fn multi_terms(
     body: &Body<'_>,
     inside: &[Aggregation],
     bounds: &Bounds,
@@ -94,7 +100,7 @@ pub(super) fn multi_terms(
     })
 }
 
-pub(super) fn rare_terms(body: &Body<'_>) -> Result<RareTerms> {
+pub(in crate::request) fn rare_terms(body: &Body<'_>) -> Result<RareTerms> {
     let max_doc_count = body.count("max_doc_count", 1, MAX_RARE_DOC_COUNT)?;
     // Counts are exact.
     body.number("precision")?;
@@ -107,7 +113,7 @@ pub(super) fn rare_terms(body: &Body<'_>) -> Result<RareTerms> {
 }
 
 /// Reads a field, and a text or number that replaces missing values.
-pub(super) fn source(body: &Body<'_>) -> Result<Source> {
+pub(in crate::request) fn source(body: &Body<'_>) -> Result<Source> {
     let is_date = body.text("value_type")? == Some("date");
     let time_of = |text: &str| DateFormat::usual().read(text, &Zone::utc(), false).ok();
     let missing = match body.get("missing") {
@@ -129,7 +135,7 @@ pub(super) fn source(body: &Body<'_>) -> Result<Source> {
 }
 
 /// Reads a field, and a number that replaces missing values.
-pub(super) fn number_source(body: &Body<'_>) -> Result<Source> {
+pub(in crate::request) fn number_source(body: &Body<'_>) -> Result<Source> {
     body.number("missing")?;
     let missing = body.get("missing").and_then(|value| match value {
         Value::String(_) => number_of(value).map(Number::from),
@@ -155,7 +161,7 @@ pub(crate) fn exact_number(value: &Value) -> Option<Number> {
 }
 
 /// Reads `include` or `exclude`.
-pub(super) fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
+pub(in crate::request) fn choice(body: &Body<'_>, name: &str) -> Result<Option<Choice>> {
     match body.get(name) {
         None => Ok(None),
         Some(Value::String(pattern)) if pattern.len() > MAX_PATTERN_BYTES => {
@@ -383,7 +389,7 @@ fn is_ordered_by(kind: &Kind, property: &str) -> bool {
     }
 }
 
-pub(super) const SIGNIFICANT: [&str; 17] = [
+const SIGNIFICANT: [&str; 17] = [
     "field",
     "size",
     "shard_size",
@@ -406,7 +412,7 @@ pub(super) const SIGNIFICANT: [&str; 17] = [
 /// Default number of documents that a significant term has.
 const MIN_SIGNIFICANT: u64 = 3;
 
-pub(super) fn significant(body: &Body<'_>, bounds: &Bounds) -> Result<Significant> {
+fn significant(body: &Body<'_>, bounds: &Bounds) -> Result<Significant> {
     let most = u64::from(bounds.max_buckets);
     // Counts have the same accuracy whatever these say.
     body.count("shard_size", 1, most)?;

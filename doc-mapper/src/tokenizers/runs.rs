@@ -1,21 +1,36 @@
-//! Runs of characters of some kinds, from which a tokenizer cuts grams: Elasticsearch's `token_chars`.
+//! Runs of characters of some kinds: letters as tokens of Elasticsearch's `simple` analyzer, and what a tokenizer cuts
+//! grams from, its `token_chars`.
 
 use std::iter::Peekable;
+use std::ops::Range;
 use std::str::CharIndices;
 
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
-use crate::tokenizers::definition::CharKind;
-use crate::tokenizers::letters::set_next;
+use super::definition::CharKind;
 
 /// Tokenizer that yields runs of characters of some kinds. Without a kind, the whole text is one.
 #[derive(Clone)]
-pub(in crate::tokenizers) struct CharsTokenizer {
-    pub(in crate::tokenizers) kinds: Vec<CharKind>,
-    pub(in crate::tokenizers) token: Token,
+pub(super) struct RunTokenizer {
+    kinds: Vec<CharKind>,
+    token: Token,
 }
 
-impl Tokenizer for CharsTokenizer {
+impl RunTokenizer {
+    pub(super) fn new(kinds: Vec<CharKind>) -> Self {
+        Self {
+            kinds,
+            token: Token::default(),
+        }
+    }
+
+    /// Creates the tokenizer whose tokens are runs of letters.
+    pub(super) fn letters() -> Self {
+        Self::new(vec![CharKind::Letter])
+    }
+}
+
+impl Tokenizer for RunTokenizer {
     type TokenStream<'a> = Runs<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Runs<'a> {
@@ -29,7 +44,7 @@ impl Tokenizer for CharsTokenizer {
     }
 }
 
-pub(in crate::tokenizers) struct Runs<'a> {
+pub(super) struct Runs<'a> {
     text: &'a str,
     kinds: &'a [CharKind],
     chars: Peekable<CharIndices<'a>>,
@@ -58,4 +73,12 @@ impl TokenStream for Runs<'_> {
     fn token_mut(&mut self) -> &mut Token {
         self.token
     }
+}
+
+/// Replaces a token by the next one: the bytes of this range of `text`.
+pub(super) fn set_next(token: &mut Token, text: &str, range: Range<usize>) {
+    token.position = token.position.wrapping_add(1);
+    (token.offset_from, token.offset_to) = (range.start, range.end);
+    token.text.clear();
+    token.text.push_str(text.get(range).unwrap_or_default());
 }

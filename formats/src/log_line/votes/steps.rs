@@ -5,28 +5,16 @@
 
 use std::collections::BTreeMap;
 
-use super::element::{
-    Class, Element, after_space, class, element, is_name_and_process, quoted, thread_and_name,
-};
-use super::known::lambda;
-use super::naming::{self, Values};
-use super::step::{
-    Found, Meaning, Shape, Step, end_of, is_level_at, is_level_tag, php_level, take, verbosity,
+use super::decide::{Before, Weight, decide};
+use crate::log_line::element::{Class, Element, class, element};
+use crate::log_line::known::lambda;
+use crate::log_line::naming::{self, Values};
+use crate::log_line::step::{
+    Found, Meaning, Shape, Step, end_of, is_level_at, php_level, take, verbosity,
 };
 
 /// More parts have no head.
 const MAX_STEPS: usize = 12;
-
-/// How sure it is that a part belongs to the head.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Weight {
-    /// It belongs there, with all before it.
-    Head,
-    /// It does if it is no more than two words behind what does.
-    Near,
-    /// Only what follows can say.
-    Word,
-}
 
 /// A part that most records have.
 struct Voted {
@@ -40,7 +28,7 @@ struct Voted {
 }
 
 /// The steps that most records have from these places on; `has_level` is true if their level stands before them.
-pub(super) fn steps(records: &[(&[u8], usize)], has_level: bool) -> Vec<Step> {
+pub(in crate::log_line) fn steps(records: &[(&[u8], usize)], has_level: bool) -> Vec<Step> {
     if let Some(steps) = behind_verbosity(records) {
         return steps;
     }
@@ -159,9 +147,13 @@ fn take_all(steps: &[Step], records: &[(&[u8], usize)]) -> bool {
 /// How many of the parts are of the head.
 fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
     let (mut num_kept, mut num_words, mut num_bare) = (0, 0, 0);
+    let mut has_pairs = false;
     for (place, (part, meaning)) in voted.iter().zip(meanings).enumerate() {
         let is_unknown = part.shape == Shape::Group && *meaning == Meaning::Nothing;
+        has_pairs |= part.shape == Shape::Word && part.values.are(60, is_pair);
         let is_kept = match part.weight {
+            // `H=mail.example.com [10.0.0.1]:25`: behind a pair, only a level is of the head.
+            _ if has_pairs && !matches!(part.shape, Shape::Level | Shape::Letter) => false,
             // `client @0x7f 10.0.0.1#5 (example.com): query: example.com IN A`: words, and a group and a letter among them.
             Weight::Head if matches!(part.shape, Shape::Group | Shape::Letter) && num_bare >= 3 => {
                 false
@@ -183,6 +175,13 @@ fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
         }
     }
     num_kept
+}
+
+/// Returns whether a word is a key and its value: `H=mail.example.com`.
+fn is_pair(word: &[u8]) -> bool {
+    let sign = memchr::memchr(b'=', word).filter(|sign| *sign > 0 && sign + 1 < word.len());
+    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.-".contains(byte);
+    sign.is_some_and(|sign| word.iter().take(sign).all(is_key))
 }
 
 /// Whether a part behind words ends a sentence: a word before a gap, a second one with a colon, or the last word of
@@ -270,230 +269,4 @@ fn vote(records: &[(&[u8], usize)], voted: &[Voted], has_level: bool) -> Option<
         is_barred: num_barred * 2 > elements.len(),
         values: Values(values.collect()),
     })
-}
-
-type Elements<'r> = [(&'r [u8], Element, Class)];
-
-/// What stands before a part.
-#[derive(Clone, Copy)]
-struct Before {
-    has_level: bool,
-    /// True if the part is the first one.
-    is_empty: bool,
-    has_word: bool,
-    /// Number of records most of which must have a second level.
-    num_needed: usize,
-}
-
-fn decide(
-    counts: &BTreeMap<Class, usize>,
-    num: usize,
-    elements: &Elements<'_>,
-    before: Before,
-) -> Option<(Shape, Weight, Class)> {
-    let count = |class: Class| counts.get(&class).copied().unwrap_or(0);
-    let is = |part: usize, percent: usize| part * 100 >= num * percent;
-    // A second one is a word of what is told, unless all have it.
-    let is_level = match before.has_level {
-        true => count(Class::Level) * 100 >= before.num_needed * 95,
-        false => is(count(Class::Level), 50),
-    };
-    if is_level {
-        return Some((Shape::Level, Weight::Head, Class::Level));
-    }
-    if is(count(Class::Letter), 90) {
-        return Some((Shape::Letter, Weight::Head, Class::Letter));
-    }
-    if is(count(Class::Mark), 90) {
-        // An arrow stands between what is told: `10.0.0.1.40000 > 10.0.0.2.80:`.
-        let is_arrow = |(text, e, _): &&(&[u8], Element, Class)| {
-            let word = text.get(e.inside.clone()).unwrap_or_default();
-            word.contains(&b'>') && word.iter().all(|byte| b"<=->".contains(byte))
-        };
-        let is_told = !before.is_empty && is(elements.iter().filter(is_arrow).count(), 50);
-        let weight = if is_told { Weight::Word } else { Weight::Near };
-        return Some((Shape::Mark, weight, Class::Mark));
-    }
-    if is(count(Class::Source), 70) {
-        return Some((Shape::Source, Weight::Near, Class::Source));
-    }
-    let groups = elements.iter().filter(|(_, e, _)| e.open.is_some()).count();
-    // A second level that only some have is no group of the others.
-    let is_second = |class: Class| before.has_level && class == Class::Level;
-    let named = elements
-        .iter()
-        .filter(|(_, e, class)| e.open.is_some() && !is_second(*class));
-    if is(named.count(), 80) {
-        return Some((Shape::Group, Weight::Head, Class::Group));
-    }
-    if is(count(Class::Tag), 80) {
-        return decide_tag(num, elements);
-    }
-    if is(count(Class::Number), 90) {
-        let is_dressed = |(text, e, class): &&(&[u8], Element, Class)| {
-            let word = text.get(e.inside.clone()).unwrap_or_default();
-            *class == Class::Number && (e.is_column || e.tail.is_some() || word.contains(&b'#'))
-        };
-        let is_told = is(elements.iter().filter(has_pairs).count(), 60);
-        let weight = match is(elements.iter().filter(is_dressed).count(), 90) && !is_told {
-            true => Weight::Near,
-            false => Weight::Word,
-        };
-        return Some((Shape::Number, weight, Class::Number));
-    }
-    let words = elements.len() - groups - count(Class::Mark);
-    if !is(words, 90) {
-        return None;
-    }
-    Some(decide_word_or_user(counts, num, elements, before))
-}
-
-/// Whether pairs follow a part: `started      port=8080` is what is told, and its pairs.
-fn has_pairs((text, element, _): &&(&[u8], Element, Class)) -> bool {
-    let rest = text.get(element.next..).unwrap_or_default();
-    let len = rest
-        .iter()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_');
-    let len = len.count();
-    len > 0 && rest.get(len) == Some(&b'=')
-}
-
-/// Decides how sure it is that words with a colon are names; nothing if they are keys of what is told.
-fn decide_tag(num: usize, elements: &Elements<'_>) -> Option<(Shape, Weight, Class)> {
-    let is = |part: usize, percent: usize| part * 100 >= num * percent;
-    let has_process = |(text, e, _): &&(&[u8], Element, Class)| {
-        let word = text.get(e.inside.clone()).unwrap_or_default();
-        e.tail == Some(b':') && word.last() == Some(&b']')
-    };
-    // `clientid: c1, line: 12`: pairs of what is told.
-    let has_pairs = |(text, e, _): &&(&[u8], Element, Class)| {
-        let line = text.get(e.next..).unwrap_or_default();
-        let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        let mut others = memchr::memmem::find_iter(line, b", ");
-        others.any(|comma| {
-            let key = line.get(comma + 2..).unwrap_or_default();
-            let is_key = |byte: &&u8| byte.is_ascii_lowercase() || **byte == b'_';
-            let len = key.iter().take_while(is_key).count();
-            len > 0 && key.get(len..len + 2) == Some(b": ")
-        })
-    };
-    let is_message = |(text, e, _): &&(&[u8], Element, Class)| {
-        matches!(text.get(e.inside.clone()), Some(b"msg" | b"message"))
-    };
-    let num_pairs = elements
-        .iter()
-        .filter(|e| has_pairs(e) || is_message(e))
-        .count();
-    let weight = match is(elements.iter().filter(has_process).count(), 80) {
-        true => Weight::Head,
-        false if is(num_pairs, 60) => return None,
-        false => Weight::Near,
-    };
-    Some((Shape::Tag, weight, Class::Tag))
-}
-
-/// Decides as [`decide_word`]; a word in whose place some records have their level may be absent.
-fn decide_word_or_user(
-    counts: &BTreeMap<Class, usize>,
-    num: usize,
-    elements: &Elements<'_>,
-    before: Before,
-) -> (Shape, Weight, Class) {
-    let (shape, weight, class) = decide_word(counts, num, elements);
-    let is_tag = |(text, e, _): &&(&[u8], Element, Class)| {
-        is_level_tag(text.get(e.inside.clone()).unwrap_or_default(), e)
-    };
-    let has_tags = elements.iter().filter(is_tag).count() * 20 >= num;
-    let may_be_absent = class == Class::Word && has_tags && !before.has_level && !before.has_word;
-    (
-        if may_be_absent { Shape::User } else { shape },
-        weight,
-        class,
-    )
-}
-
-/// Decides which kind of word a part is that is one in most records.
-fn decide_word(
-    counts: &BTreeMap<Class, usize>,
-    num: usize,
-    elements: &Elements<'_>,
-) -> (Shape, Weight, Class) {
-    let count = |class: Class| counts.get(&class).copied().unwrap_or(0);
-    let is = |part: usize, percent: usize| part * 100 >= num * percent;
-    let are = |is_it: &dyn Fn(&[u8], &Element) -> bool| {
-        let num = elements.iter().filter(|(text, e, _)| {
-            let word = text.get(e.inside.clone()).unwrap_or_default();
-            e.open.is_none() && is_it(word, e)
-        });
-        is(num.count(), 80)
-    };
-    // `hostd[1234] text`, `13[IKE] text`.
-    if are(&|word, _| is_name_and_process(word) || thread_and_name(word).is_some()) {
-        return (Shape::Word, Weight::Head, Class::Tag);
-    }
-    let columns = elements.iter().filter(|(_, e, _)| e.is_column).count();
-    let columns = match is(elements.iter().filter(has_pairs).count(), 60) {
-        true => 0,
-        false => columns,
-    };
-    for (class, num) in [
-        (Class::Dotted, count(Class::Dotted)),
-        (Class::Id, count(Class::Id)),
-        (Class::Column, columns),
-    ] {
-        if is(num, 70) {
-            return (Shape::Word, Weight::Near, class);
-        }
-    }
-    // `[ns_server:info,2024-05-01T10:00:00.123Z,ns_1@127.0.0.1:<0.11.0>:janitor:run:12]text`: the end of the bracket of the time.
-    if are(&|_, element| element.tail == Some(b']')) {
-        return (Shape::Word, Weight::Head, Class::Word);
-    }
-    (Shape::Word, Weight::Word, Class::Word)
-}
-
-/// The steps over the parts before the time: whatever they are, so many of them.
-pub(super) fn before(records: &[&[u8]], num_before: usize) -> Vec<Step> {
-    let mut rest: Vec<(&[u8], usize)> = records
-        .iter()
-        .map(|text| (*text, after_space(text, 0)))
-        .collect();
-    let mut voted: Vec<(Class, Values)> = Vec::new();
-    for _ in 0..num_before {
-        let mut counts: BTreeMap<Class, usize> = BTreeMap::new();
-        let mut values = Vec::new();
-        for (text, place) in &mut rest {
-            let Some(element) = element(text, *place).or_else(|| quoted(text, *place)) else {
-                continue;
-            };
-            if let Some(class) = class(text, &element) {
-                *counts.entry(class).or_default() += 1;
-            }
-            values.push(
-                text.get(element.inside.clone())
-                    .unwrap_or_default()
-                    .to_vec(),
-            );
-            *place = element.next;
-        }
-        let most = counts.into_iter().max_by_key(|(_, num)| *num);
-        let class = most.map_or(Class::Word, |(class, _)| class);
-        voted.push((class, Values(values)));
-    }
-    let parts: Vec<(Shape, Class, &Values)> = voted
-        .iter()
-        .map(|(class, values)| (Shape::Any, *class, values))
-        .collect();
-    let meanings = naming::meanings(&parts).into_iter().zip(&voted);
-    meanings
-        .map(|(meaning, (class, _))| Step {
-            shape: Shape::Any,
-            meaning: match (class, meaning) {
-                (Class::Word | Class::Figure | Class::Column, Meaning::Logger) => Meaning::Nothing,
-                // Of a line, not of a process.
-                (Class::Number, _) | (_, Meaning::Sign) => Meaning::Nothing,
-                (_, meaning) => meaning,
-            },
-        })
-        .collect()
 }

@@ -1,0 +1,8 @@
+//! Which parts follow the time in most of a sample's records, and which stand before it.
+
+mod before;
+mod decide;
+mod steps;
+
+pub(super) use before::before;
+pub(super) use steps::steps;
