@@ -11,7 +11,6 @@ CALLS = {
     "snapshots": lambda client: client.snapshot.create_repository(name="all", repository={"type": "fs", "settings": {}}),
     "users": lambda client: client.security.get_user(),
     "the routing of a cluster": lambda client: client.cluster.reroute(),
-    "templates of searches": lambda client: client.search_template(source='{"query": {"match_all": {}}}'),
 }
 
 

@@ -158,10 +158,11 @@ impl Builder<'_> {
             }
             QueryNode::Constant(inner, score) => self.constant(inner, score.0),
             QueryNode::Nested(inner, path, ignores_unmapped) => {
-                let is_unmapped = self
-                    .mapper
-                    .resolve(path)
-                    .is_none_or(|field| field.is_dynamic);
+                let is_unmapped = match self.mapper.resolve(path) {
+                    Some(field) => field.is_dynamic,
+                    // An object is no field, and has some.
+                    None => self.mapper.resolve_all(path).is_empty(),
+                };
                 match (self.is_object(path), ignores_unmapped) {
                     (_, true) if is_unmapped && !self.of_objects => Ok(Box::new(EmptyQuery)),
                     (true, _) => self.one_object(inner, path),
