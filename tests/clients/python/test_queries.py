@@ -327,7 +327,6 @@ COMPOUND = {
             "nested": {
                 "path": "ctx",
                 "score_mode": "max",
-                "ignore_unmapped": True,
                 "query": {"bool": {"must": [{"term": {"ctx.user": "u3"}}, {"range": {"ctx.attempt": {"gte": 2}}}]}},
             }
         },
