@@ -523,3 +523,38 @@ fn hits_are_sorted_by_the_values_of_all_their_objects() {
 fn elastic(searcher: &Searcher, body: &Value) -> Value {
     call(searcher, "POST", "/nested/_search", "", body).1
 }
+
+/// An object whose fields are mapped is no path that is missing, although it is no field itself.
+#[test]
+fn a_mapped_object_is_looked_into_by_who_ignores_what_is_not_mapped() {
+    let config = "
+version: 0.9
+index_id: nested
+doc_mapping:
+  mode: lenient
+  field_mappings:
+    - {name: n, type: u64, fast: true}
+    - name: ctx
+      type: object
+      field_mappings:
+        - {name: user, type: text, tokenizer: raw, fast: true}
+";
+    let lines = ["a", "b"].map(|user| json!({"n": 1, "ctx": {"user": user}}).to_string());
+    let index = TestIndex::build(config, &lines, 1).unwrap();
+    let count = |path: &str, ignores: bool| {
+        let query = json!({"term": {"ctx.user": "a"}});
+        let nested = json!({"path": path, "query": query, "ignore_unmapped": ignores});
+        let body = json!({"query": {"nested": nested}});
+        call(
+            &named(&index, "nested"),
+            "POST",
+            "/nested/_count",
+            "",
+            &body,
+        )
+    };
+    assert_eq!(count("ctx", true).1["count"], 1);
+    assert_eq!(count("ctx", false).1["count"], 1);
+    assert_eq!(count("nope", true).1["count"], 0);
+    assert_eq!(count("nope", false).0, 400);
+}
