@@ -29,7 +29,7 @@ pub use definition::{
     CharKind, CustomTokenizer, Grams, Normalizer, Stem, TokenizerCut, TokenizerFilter,
 };
 use english::EnglishStemmer;
-use filters::{Step, WithoutStopWords};
+use filters::Step;
 use gap::Apart;
 use level::Levels;
 use runs::RunTokenizer;
@@ -168,7 +168,7 @@ pub fn tokenizers() -> TokenizerManager {
         TokenizerFilter::LowerCaser,
     ];
     let english = filtered(english, &possessives)
-        .filter_dynamic(WithoutStopWords)
+        .filter_dynamic(Step::stop_words())
         .filter_dynamic(Step(TokenizerFilter::Stem(Stem::Porter)))
         .filter_dynamic(Apart);
     manager.register("english", english.build());
@@ -179,7 +179,7 @@ pub fn tokenizers() -> TokenizerManager {
             .filter(Apart)
     };
     manager.register("letters", letters().build());
-    manager.register("letters_stop", letters().filter(WithoutStopWords).build());
+    manager.register("letters_stop", letters().filter(Step::stop_words()).build());
     let level = TextAnalyzer::builder(RawTokenizer::default()).filter(remove_long());
     manager.register(LEVEL, level.filter(Levels).build());
     manager

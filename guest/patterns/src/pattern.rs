@@ -198,7 +198,16 @@ fn parts_of(word: &str) -> (&str, &str, &str) {
     (before, core, after)
 }
 
+/// Returns whether a word is one of these, which are sorted and lowercase.
 fn is_one_of(words: &[&str], word: &str) -> bool {
+    if word.is_ascii() {
+        // Without a copy: each word of each message is looked up.
+        let lower = |word: &str, other: &str| {
+            let bytes = word.bytes().map(|byte| byte.to_ascii_lowercase());
+            other.bytes().cmp(bytes)
+        };
+        return words.binary_search_by(|other| lower(word, other)).is_ok();
+    }
     words.binary_search(&word.to_lowercase().as_str()).is_ok()
 }
 
@@ -326,6 +335,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn words_are_looked_up_in_any_case(word in "[A-Za-z%]{0,4}|\\PC{0,4}|(?i)(seconds|kib|user|from|may)") {
+            for words in [&UNITS[..], &DATES, &NO_NAMES] {
+                let lower = word.to_lowercase();
+                prop_assert_eq!(is_one_of(words, &word), words.contains(&lower.as_str()));
+            }
+        }
+
         #[test]
         fn the_words_of_a_pattern_are_in_its_text_in_that_order(text in "[a-c1 =,:(user)]{0,40}") {
             let pattern = pattern_of(&text);

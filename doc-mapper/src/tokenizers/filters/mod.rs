@@ -3,7 +3,5 @@
 
 mod porter;
 mod step;
-mod stop_words;
 
 pub(super) use step::Step;
-pub(super) use stop_words::WithoutStopWords;

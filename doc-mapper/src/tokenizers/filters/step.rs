@@ -7,12 +7,23 @@ use frostem::Algorithm;
 use tantivy::tokenizer::{Token, TokenFilter, TokenStream, Tokenizer};
 
 use super::porter;
-use crate::tokenizers::definition::{Grams, Stem, TokenizerFilter};
+use crate::tokenizers::definition::{Grams, STOP_WORDS, Stem, TokenizerFilter};
 
 /// One filter of a config. A single type keeps the component small: filters of its own would each be compiled for every
 /// tokenizer.
 #[derive(Clone)]
 pub(in crate::tokenizers) struct Step(pub(in crate::tokenizers) TokenizerFilter);
+
+impl Step {
+    /// Creates the filter that drops frequent English words, which must be lowercase, as Elasticsearch's `stop` and
+    /// `english` analyzers do.
+    pub(in crate::tokenizers) fn stop_words() -> Self {
+        Self(TokenizerFilter::Stop {
+            words: STOP_WORDS.map(str::to_owned).to_vec(),
+            ignores_case: false,
+        })
+    }
+}
 
 impl TokenFilter for Step {
     type Tokenizer<T: Tokenizer> = SteppedTokenizer<T>;
@@ -167,6 +178,19 @@ mod tests {
     use tantivy::tokenizer::{TextAnalyzer, WhitespaceTokenizer};
 
     use super::*;
+    use crate::tokenizers::runs::RunTokenizer;
+
+    #[test]
+    fn frequent_words_are_sorted_and_leave_their_places() {
+        assert!(STOP_WORDS.is_sorted());
+        let mut tokenizer = Step::stop_words().transform(RunTokenizer::letters());
+        let mut tokens = Vec::new();
+        tokenizer
+            .token_stream("the disk_is2full of logs")
+            .process(&mut |token| tokens.push((token.position, token.text.clone())));
+        let expect = [(1, "disk"), (3, "full"), (5, "logs")];
+        assert_eq!(tokens, expect.map(|(at, word)| (at, word.to_owned())));
+    }
 
     fn check(filter: TokenizerFilter, text: &str, expect: &[(usize, &str)]) {
         let mut analyzer = TextAnalyzer::builder(WhitespaceTokenizer::default())

@@ -8,7 +8,6 @@ use super::keys::{Dates, milliseconds};
 use super::outcome::{BucketList, Outcome};
 use crate::Result;
 use crate::key::Key;
-use crate::partial::{Buckets, Node, fold};
 use crate::request::{AutoDateHistogram, start_through};
 
 /// Interval of a row, and the starts of its buckets.
@@ -32,26 +31,14 @@ impl Writer<'_> {
             parts,
         } = chosen(request, row);
         self.add_buckets(row.aggregation, starts.len())?;
-        let mut map: Vec<Option<u32>> = Vec::new();
-        let mut counts = vec![0u64; starts.len()];
+        let mut map: Vec<Option<u32>> = vec![None; row.places().end];
         for (place, part) in parts {
-            map.resize(map.len().max(place.saturating_add(1)), None);
-            if let (Some(slot), Some(count)) = (map.get_mut(place), counts.get_mut(part as usize)) {
+            if let Some(slot) = map.get_mut(place) {
                 *slot = Some(part);
-                *count = count.saturating_add(row.count(place));
             }
         }
-        let num_buckets = u32::try_from(starts.len()).unwrap_or(u32::MAX);
-        let node = Node::Buckets(Buckets {
-            keys: starts.iter().map(|start_ns| Key::Date(*start_ns)).collect(),
-            offsets: vec![0, num_buckets],
-            ids: (0..num_buckets).collect(),
-            counts,
-            dropped: Vec::new(),
-            inside: row
-                .inside()
-                .map_or_else(Vec::new, |inside| fold(inside, &map, starts.len())),
-        });
+        let keys = starts.iter().map(|start_ns| Key::Date(*start_ns)).collect();
+        let node = row.folded(keys, &map);
         let folded = Row::new(row.aggregation, Some(&node), Some(0));
         let dates = Dates {
             format: request.format.as_ref().unwrap_or(self.dialect.dates()),

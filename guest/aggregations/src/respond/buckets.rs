@@ -12,7 +12,7 @@ use super::{Dialect, Writer};
 use crate::Result;
 use crate::calendar::Span;
 use crate::key::Key;
-use crate::partial::{Buckets, Dropped, Node};
+use crate::partial::{Buckets, Dropped, Node, fold};
 use crate::request::{Adjacency, Aggregation, Filters, Kind, OneRange, Range, RangeOf};
 
 /// Buckets of one aggregation in one parent bucket.
@@ -60,6 +60,26 @@ impl<'r, 'p> Row<'r, 'p> {
     /// Returns the sub-aggregations of the buckets.
     pub(super) fn inside(&self) -> Option<&'p [Node]> {
         self.buckets.map(|buckets| buckets.inside.as_slice())
+    }
+
+    /// Merges buckets into new ones with these keys, ascending: `map` gives the index of each bucket's new one, if any.
+    pub(super) fn folded(&self, keys: Vec<Key>, map: &[Option<u32>]) -> Node {
+        let mut counts = vec![0u64; keys.len()];
+        for (place, into) in map.iter().enumerate() {
+            if let Some(count) = into.and_then(|into| counts.get_mut(into as usize)) {
+                *count = count.saturating_add(self.count(place));
+            }
+        }
+        let num_buckets = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+        let inside = self.inside().unwrap_or_default();
+        Node::Buckets(Buckets {
+            inside: fold(inside, map, keys.len()),
+            keys,
+            offsets: vec![0, num_buckets],
+            ids: (0..num_buckets).collect(),
+            counts,
+            dropped: Vec::new(),
+        })
     }
 
     /// Returns the bucket of a range or filter of the request, if it contains any document.

@@ -14,7 +14,6 @@ use super::super::buckets::Row;
 use super::super::outcome::{BucketList, Outcome};
 use crate::Result;
 use crate::key::Key;
-use crate::partial::{Buckets, Node, fold};
 use crate::request::Categories;
 
 /// Maximum number of patterns that are compared with each other. Those of fewest documents stay as they are.
@@ -54,17 +53,8 @@ impl Writer<'_> {
                 }
             }
         }
-        let num_buckets = u32::try_from(all.len()).unwrap_or(u32::MAX);
-        let node = Node::Buckets(Buckets {
-            keys: (0..num_buckets).map(Key::Place).collect(),
-            offsets: vec![0, num_buckets],
-            ids: (0..num_buckets).collect(),
-            counts: all.iter().map(|(_, category)| category.count).collect(),
-            dropped: Vec::new(),
-            inside: row
-                .inside()
-                .map_or_else(Vec::new, |inside| fold(inside, &map, all.len())),
-        });
+        let keys = (0..).map(Key::Place).take(all.len()).collect();
+        let node = row.folded(keys, &map);
         let folded = Row::new(row.aggregation, Some(&node), Some(0));
         let mut buckets = Vec::with_capacity(all.len());
         for (place, (key, category)) in all.into_iter().enumerate() {
