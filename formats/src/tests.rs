@@ -147,6 +147,10 @@ fn beginnings_are_told_apart() {
     check("{\"a\":1}{\"a\":2}", Format::Json);
     check("{\"a\":1} {\"a\":2}", Format::Json);
     check("{\n  \"a\": 1\n}\n", Format::Json);
+    check("{\"a\":1}\n{\n  \"a\": 1\n}\n", Format::Json);
+    check("{\"a\": 1}\n{\n", Format::Ndjson);
+    check("{\"a\":1}\0{\"a\":2}\0", Format::Json);
+    check("\u{1e}{\"a\":1}\n\u{1e}{\"a\":2}\n", Format::Json);
     check("[{\"a\":1},\n{\"a\":2}]", Format::JsonArray);
     check("[]", Format::JsonArray);
     check("[2024-05-01 10:00:00] a line\n", Format::Log);

@@ -92,9 +92,36 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
+fn documents_make_a_missing_index_unless_the_server_is_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = server(folder.path(), &[]);
+    let answer = put(
+        &first,
+        "/fresh/_doc/1?refresh=true",
+        &json!({"text": "made"}),
+    );
+    assert_eq!(answer.status, 201, "{}", answer.text);
+    assert_eq!(
+        bulk(
+            &first,
+            "/_bulk",
+            "more",
+            &[json!({"n": 1}), json!({"n": 2})]
+        ),
+        [201, 201]
+    );
+    assert_eq!((count(&first, "fresh"), count(&first, "more")), (1, 2));
+    drop(first);
+    let told = server(folder.path(), &["--auto-create-index", "none"]);
+    assert_eq!(bulk(&told, "/_bulk", "other", &[json!({"n": 1})]), [404]);
+    assert_eq!(status(&told, "HEAD", "/other"), 404);
+    assert_eq!(bulk(&told, "/_bulk", "more", &[json!({"n": 3})]), [201]);
+}
+
+#[test]
 fn an_index_is_made_filled_found_and_deleted() {
     let folder = tempfile::tempdir().unwrap();
-    let server = server(folder.path(), &[]);
+    let server = server(folder.path(), &["--auto-create-index", "none"]);
     assert_eq!(status(&server, "HEAD", "/logs"), 404);
     let body = json!({"settings": {"index": {"number_of_shards": 3}}, "mappings": mappings(), "aliases": {}});
     let made = put(&server, "/logs?timeout=30s&master_timeout=30s", &body);
@@ -440,7 +467,7 @@ fn a_document_makes_the_index_that_a_template_describes() {
 #[test]
 fn of_two_servers_one_makes_an_index_and_both_serve_it() {
     let folder = tempfile::tempdir().unwrap();
-    let (one, other) = (server(folder.path(), &[]), server(folder.path(), &[]));
+    let [one, other] = [(); 2].map(|()| server(folder.path(), &["--auto-create-index", "none"]));
     for round in 0..8 {
         let path = format!("/race-{round}");
         let statuses: Vec<u16> = std::thread::scope(|scope| {

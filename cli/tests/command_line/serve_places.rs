@@ -81,7 +81,8 @@ impl Bench {
         let all = all.display().to_string();
         let args = ["--index", &fixed, "--indexes-in", &all];
         let more = ["--writable", "--commit-interval", "20ms", "--no-upkeep"];
-        let server = Server::of(path, &[&args[..], &more].concat());
+        let makes = ["--auto-create-index", "none"];
+        let server = Server::of(path, &[&args[..], &more, &makes].concat());
         let bench = Self { folder, server };
         assert_eq!(put(&bench.server, "/logs", &Value::Null).status, 200);
         for index in ["fixed", "logs"] {

@@ -25,6 +25,57 @@ fn total(answer: &Value) -> u64 {
 }
 
 #[test]
+fn templates_are_stored_and_searched_by_their_ids() {
+    let (_folder, server) = start();
+    let source = json!({"query": {"term": {"n": "{{n}}"}}});
+    let script = json!({"script": {"lang": "mustache", "source": source}});
+    let by_id = json!({"id": "by-n", "params": {"n": 2}});
+    let answer = send(&server, "POST", "/logs/_search/template", &by_id);
+    assert_eq!(answer.status, 404, "{}", answer.text);
+    let answer = send(&server, "PUT", "/_scripts/by-n", &script);
+    assert_eq!(
+        (answer.status, answer.json()),
+        (200, json!({"acknowledged": true}))
+    );
+    let answer = send(&server, "GET", "/_scripts/by-n", &Value::Null).json();
+    assert_eq!(
+        answer,
+        json!({"_id": "by-n", "found": true, "script": script["script"]})
+    );
+    let answer = send(&server, "POST", "/logs/_search/template", &by_id);
+    assert_eq!(total(&answer.json()), 1, "{}", answer.text);
+    let answer = send(
+        &server,
+        "POST",
+        "/_render/template/by-n",
+        &json!({"params": {"n": 7}}),
+    );
+    let expect = json!({"template_output": {"query": {"term": {"n": "7"}}}});
+    assert_eq!(answer.json(), expect);
+    let painless = json!({"script": {"lang": "painless", "source": "1"}});
+    let answer = send(&server, "PUT", "/_scripts/other", &painless);
+    assert_eq!(answer.status, 400);
+    assert!(
+        answer.text.contains("nothing runs scripts"),
+        "{}",
+        answer.text
+    );
+    assert_eq!(
+        send(&server, "DELETE", "/_scripts/by-n", &Value::Null).status,
+        200
+    );
+    let answer = send(&server, "GET", "/_scripts/by-n", &Value::Null);
+    assert_eq!(
+        (answer.status, answer.json()["found"].clone()),
+        (404, json!(false))
+    );
+    assert_eq!(
+        send(&server, "POST", "/logs/_search/template", &by_id).status,
+        404
+    );
+}
+
+#[test]
 fn templates_are_searched_rendered_and_sent_together() {
     let (_folder, server) = start();
     let source = "{\"query\": {\"bool\": {\"filter\": [{\"terms\": {\"level.keyword\": {{#toJson}}levels{{/toJson}} }} \
@@ -86,7 +137,6 @@ fn templates_that_write_no_search_are_refused() {
             json!({"source": "{\"query\": {{x}} }", "params": {"x": "{"}}),
             "template writes",
         ),
-        (json!({"id": "stored"}), "[stored]"),
         (json!({"params": {}}), "source"),
         (json!({"source": {"nosuch": 1}}), "nosuch"),
     ] {

@@ -219,7 +219,6 @@ fn what_would_not_be_done_is_refused_by_name_and_every_error_has_its_status() {
         ("PUT", "/_ilm/policy/days", 400, "[_ilm/policy]"),
         ("PUT", "/_ingest/pipeline/p", 400, "[_ingest/pipeline]"),
         ("POST", "/logs/_close", 400, "[_close]"),
-        ("PUT", "/_scripts/s", 400, "[_scripts]"),
         ("GET", "/_cat/segments", 400, "[_cat/segments]"),
         ("GET", "/_cat/nonsense", 400, "[_cat/nonsense]"),
         ("GET", "/_ilm/policy/days", 404, "days"),

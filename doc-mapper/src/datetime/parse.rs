@@ -93,7 +93,11 @@ impl DateInput {
 
     /// Returns whether a number of a document may be a date.
     pub(crate) fn reads_numbers(&self) -> bool {
-        self.has_unit() || matches!(self, DateInput::UnixTimestamp | DateInput::DateOptionalTime)
+        // `20240501` and `20240501100007` are written without quotes, too.
+        let is_of_digits = |pattern: &str| pattern.starts_with("%Y%m%d");
+        self.has_unit()
+            || matches!(self, DateInput::UnixTimestamp | DateInput::DateOptionalTime)
+            || matches!(self, DateInput::Strptime(pattern) if is_of_digits(pattern))
     }
 
     /// Returns the name in a config, or the pattern.

@@ -57,6 +57,10 @@ const VIEWS = {
     at: chart({ metric: count, buckets: [levels], kind: "table" }),
     open: (page) => page.waitForSelector(".data"),
   },
+  patterns: {
+    at: "index=logs&view=patterns&new=1y",
+    open: (page) => page.waitForSelector(".patterns tbody tr"),
+  },
   requests: { at: `${QUERY}&view=cost`, open: (page) => page.waitForSelector("#timeline") },
   keys: { at: "index=logs", open: (page) => page.keyboard.press("?") },
   saved: { at: "index=logs", open: (page) => page.click("#saved") },

@@ -33,7 +33,7 @@ pub(super) struct Members {
     inner: Option<&'static [u8]>,
 }
 
-const MAX_NAME: usize = 9;
+const MAX_NAME: usize = 14;
 /// Members with a list in them: of Elasticsearch's answers, of HTTP archives, and of Solr's answers.
 const AROUND: [(&[u8], &[u8]); 3] = [
     (b"hits", b"hits"),
@@ -41,7 +41,7 @@ const AROUND: [(&[u8], &[u8]); 3] = [
     (b"response", b"docs"),
 ];
 /// Names of lists in an object around them.
-const NAMES: [&[u8]; 12] = [
+const NAMES: [&[u8]; 17] = [
     b"features",
     b"value",
     b"items",
@@ -54,6 +54,12 @@ const NAMES: [&[u8]; 12] = [
     b"logs",
     b"messages",
     b"rows",
+    b"locations",
+    b"transactions",
+    b"alerts",
+    b"issues",
+    // Android Studio's.
+    b"logcatMessages",
 ];
 
 impl Members {

@@ -57,8 +57,8 @@ pub(super) struct Values {
 }
 
 fn is_white(byte: u8) -> bool {
-    // Includes the separator of RFC 7464.
-    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x1e)
+    // Includes the separator of RFC 7464, and the one of GELF over TCP.
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x1e | 0)
 }
 
 impl Values {

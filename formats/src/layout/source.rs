@@ -111,14 +111,20 @@ impl Layout {
     /// Returns the layout of a source of which nothing was read yet.
     #[must_use]
     pub fn new(format: Format, dialect: impl Into<Dialect>, hints: Arc<Hints>) -> Layout {
+        let dialect = dialect.into();
         let columns = hints
             .columns
             .as_deref()
             .filter(|_| matches!(format, Format::Csv | Format::Tsv | Format::VpcFlow));
-        let columns = columns.map(|names| named(names.to_vec(), &hints));
+        let unnamed = || {
+            let num = dialect.num_unnamed.map(usize::from)?;
+            Some(vec![String::new(); num])
+        };
+        let columns = columns.map(<[String]>::to_vec).or_else(unnamed);
+        let columns = columns.map(|names| named(names, &hints));
         Layout {
             format,
-            dialect: dialect.into(),
+            dialect,
             columns: columns.unwrap_or_default(),
             hints,
             zeek: None,
@@ -225,6 +231,10 @@ impl Layout {
                 }
             },
             Format::Syslog if parse::syslog::is_remark(record) => return Directive::Taken,
+            Format::Log if self.lines().is_some_and(|lines| lines.is_remark(record)) => {
+                return Directive::Taken;
+            }
+            Format::Ndjson if self.objects.is_action(record) => return Directive::Taken,
             _ => return Directive::Record,
         };
         if names.is_empty() {
@@ -273,6 +283,8 @@ impl Layout {
             }
             Format::W3c | Format::Zeek => record.starts_with(b"#"),
             Format::Syslog => parse::syslog::is_remark(record),
+            Format::Log => self.lines().is_some_and(|lines| lines.is_remark(record)),
+            Format::Ndjson => self.objects.is_action(record),
             _ => false,
         }
     }

@@ -74,6 +74,11 @@ impl LineLayout {
         }
     }
 
+    /// Whether a record tells of others, and is no document.
+    pub(crate) fn is_remark(&self, record: &[u8]) -> bool {
+        self.known.is_some_and(|known| known.is_remark(record))
+    }
+
     /// Whether nothing was learned.
     pub(crate) fn is_empty(&self) -> bool {
         self.variants.is_empty() && self.known.is_none()
@@ -227,7 +232,13 @@ pub(super) fn time_at(form: TimeForm, line: &[u8], place: usize) -> Option<(Read
 /// Passes a bracket or quote, and the signs of Cisco's and WebLogic's that stand before a time: `*May  1`, `####<May 1`.
 pub(super) fn opened(line: &[u8], place: usize) -> usize {
     const MOST_SIGNS: usize = 4;
+    /// Says that what follows is written from left to right: WhatsApp's exports have it before some lines.
+    const LEFT_TO_RIGHT: &[u8] = "\u{200e}".as_bytes();
     let rest = line.get(place..).unwrap_or_default();
+    let (place, rest) = match rest.strip_prefix(LEFT_TO_RIGHT) {
+        Some(behind) => (place + LEFT_TO_RIGHT.len(), behind),
+        None => (place, rest),
+    };
     let is_sign = |byte: &&u8| matches!(byte, b'#' | b'*' | b'.');
     let num_signs = rest.iter().take(MOST_SIGNS).take_while(is_sign).count();
     let opens = matches!(

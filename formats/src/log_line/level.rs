@@ -68,7 +68,7 @@ pub(crate) fn is_level(word: &str) -> bool {
 }
 
 /// What a letter stands for: in glog, logcat, MongoDB, Ruby's logger.
-pub(super) fn of_letter(letter: u8) -> Option<&'static str> {
+pub(crate) fn of_letter(letter: u8) -> Option<&'static str> {
     Some(match letter {
         b'V' | b'T' => "TRACE",
         b'D' => "DEBUG",

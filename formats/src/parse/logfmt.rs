@@ -119,11 +119,34 @@ pub(crate) struct Pair<'t> {
 pub(crate) struct Pairs<'t> {
     line: &'t str,
     rest: &'t str,
+    /// What stands between the pairs, if it is no white space.
+    separator: Option<u8>,
 }
 
 impl<'t> Pairs<'t> {
     pub(crate) fn new(line: &'t str) -> Pairs<'t> {
-        Pairs { line, rest: line }
+        Pairs {
+            line,
+            rest: line,
+            separator: separator(line),
+        }
+    }
+
+    /// Returns the next pair of those with a separator between them.
+    fn separated(&mut self, separator: u8) -> Option<Pair<'t>> {
+        let end = memchr::memchr(separator, self.rest.as_bytes());
+        let (pair, rest) = self.rest.split_at_checked(end.unwrap_or(self.rest.len()))?;
+        self.rest = rest.get(1..).unwrap_or_default();
+        let (key, value) = pair.split_once('=')?;
+        let value = value.trim();
+        let inside = value
+            .strip_prefix('"')
+            .and_then(|value| value.strip_suffix('"'));
+        let value = (Cow::Borrowed(inside.unwrap_or(value)), inside.is_some());
+        Some(Pair {
+            key: key.trim(),
+            value: Some(value),
+        })
     }
 
     fn failure(&mut self, what: &str) -> Failure {
@@ -140,6 +163,9 @@ impl<'t> Iterator for Pairs<'t> {
         self.rest = self.rest.trim_start_matches([' ', '\t']);
         if self.rest.is_empty() {
             return None;
+        }
+        if let Some(separator) = self.separator {
+            return self.separated(separator).map(Ok);
         }
         let is_end = |c: char| matches!(c, ' ' | '\t' | '=' | '"');
         let end = self.rest.find(is_end).unwrap_or(self.rest.len());
@@ -175,6 +201,29 @@ impl<'t> Iterator for Pairs<'t> {
         let value = Some((value, true));
         Some(Ok(Pair { key, value }))
     }
+}
+
+/// Returns what stands between the pairs of a line, if it is `|` or `;` and nothing but pairs stands there:
+/// `time=1714557607|hostname=gw1|action=Accept`, as Check Point's exporter writes it.
+fn separator(line: &str) -> Option<u8> {
+    const MIN_PAIRS: usize = 3;
+    let is_pair = |part: &str| {
+        let is_of_key = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);
+        let pair = part.split_once('=').map(|(key, _)| key.trim());
+        // Digits are the tags of FIX.
+        pair.is_some_and(|key| {
+            key.starts_with(|c: char| c.is_ascii_alphabetic()) && key.chars().all(is_of_key)
+        })
+    };
+    [b'|', b';'].into_iter().find(|separator| {
+        let parts = || {
+            let line = line.trim_end().trim_end_matches(char::from(*separator));
+            line.split(char::from(*separator))
+        };
+        memchr::memchr(*separator, line.as_bytes()).is_some()
+            && parts().count() >= MIN_PAIRS
+            && parts().all(is_pair)
+    })
 }
 
 /// Returns the text up to an apostrophe that ends the pair, and the rest: `msg='op=login res=success'`.

@@ -142,6 +142,21 @@ fn logfmt_has_quotes_escapes_and_keys_alone() {
         r#"a=1 b="x \"y\"\n\u00e9" c= d e="" f=007 g="1" h=a=b"#,
         json!({"a": 1, "b": "x \"y\"\né", "d": true, "e": "", "f": "007", "g": "1", "h": "a=b"}),
     );
+    check(
+        Format::Logfmt,
+        "time=1714557607|rule_name=a b|severity=Low|n=5|",
+        json!({"time": 1_714_557_607, "rule_name": "a b", "severity": "Low", "n": 5}),
+    );
+    check(
+        Format::Logfmt,
+        "a=1; b=\"x y\"; c=a|b",
+        json!({"a": 1, "b": "x y", "c": "a|b"}),
+    );
+    check(
+        Format::Logfmt,
+        "a=1|x b=2|3 c=4;5",
+        json!({"a": "1|x", "b": "2|3", "c": "4;5"}),
+    );
     check_wrong(Format::Logfmt, &["hello", "=1", "a=\"open", "a\"b=1"]);
 }
 

@@ -17,6 +17,8 @@ pub struct Dialect {
     pub has_unnamed_last: bool,
     /// Number of names, if lines of other numbers of values stand before them.
     pub num_names_behind_others: Option<u16>,
+    /// Number of values in a row, if no line names them.
+    pub num_unnamed: Option<u16>,
     /// True if each record of syslog stands behind its length, as RFC 6587 has it.
     pub counts_octets: bool,
 }
@@ -35,6 +37,7 @@ impl Dialect {
             num_commented_names: None,
             has_unnamed_last: false,
             num_names_behind_others: None,
+            num_unnamed: None,
             counts_octets: false,
         }
     }

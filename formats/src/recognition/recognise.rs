@@ -14,7 +14,7 @@ use crate::log_line;
 use crate::parse;
 use crate::recognition::dialect::{DELIMITERS, Dialect, named_delimiter};
 use crate::recognition::format::Format;
-use crate::recognition::tables::{format_of, odd_table, records, table};
+use crate::recognition::tables::{format_of, nameless_table, odd_table, records, table};
 
 /// Number of bytes of a stream that are examined.
 pub const BEGINNING_LEN: usize = 64 * 1024;
@@ -104,6 +104,8 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
             return of(of_objects(trimmed));
         }
         Some(b'[') if is_array(trimmed) => return of(Format::JsonArray),
+        // RFC 7464: each object behind a separator.
+        Some(0x1e) if is_behind_separator(trimmed) => return of(Format::Json),
         _ => {}
     }
     if is_counted(beginning) {
@@ -152,10 +154,10 @@ pub fn recognise(beginning: &[u8], is_whole: bool) -> Recognised {
     if most(&|line| is_logfmt(line, &hints)) {
         return of(Format::Logfmt);
     }
-    match log_line::learn_from(&sample_lines(beginning, is_whole)) {
-        Some(_) => of(Format::Log),
-        None => of(Format::Plain),
+    if log_line::learn_from(&sample_lines(beginning, is_whole)).is_some() {
+        return of(Format::Log);
     }
+    nameless_table(beginning, is_whole).unwrap_or_else(|| of(Format::Plain))
 }
 
 /// Returns the format that single lines determine: headers, and JSON objects.
@@ -189,8 +191,11 @@ fn of_single_lines(lines: &[String]) -> Option<Format> {
 /// Returns whether the first line is an object, and most others are lines with a time.
 fn begins_lines_with_times(beginning: &[u8], is_whole: bool) -> bool {
     let lines = lines(beginning, is_whole);
+    let behind = memchr::memchr(b'\n', beginning.trim_ascii_start());
+    let behind = behind.and_then(|end| beginning.trim_ascii_start().get(end..));
     lines.len() > 1
         && lines.first().is_some_and(|line| is_json_object(line))
+        && !behind.is_some_and(goes_on_over_lines)
         && of_mixed(beginning, is_whole) == Format::Log
 }
 
@@ -265,6 +270,7 @@ fn of_objects(text: &[u8]) -> Format {
             let has_more = follows
                 .first()
                 .is_some_and(|byte| matches!(byte, b'{' | b','));
+            let has_more = has_more || is_behind_nuls(follows) || goes_on_over_lines(after);
             match has_more || used.contains(&b'\n') {
                 true => Format::Json,
                 false if is_cloudfront(&value) => Format::CloudFrontJson,
@@ -282,6 +288,38 @@ fn of_objects(text: &[u8]) -> Format {
         }
         _ => Format::Ndjson,
     }
+}
+
+fn is_behind_separator(text: &[u8]) -> bool {
+    let object = text
+        .iter()
+        .find(|byte| !matches!(byte, 0x1e | b' ' | b'\n'));
+    object == Some(&b'{')
+}
+
+/// Returns whether another object follows behind a NUL, as GELF over TCP has it
+/// (`https://go2docs.graylog.org/current/getting_in_log_data/gelf.html`).
+fn is_behind_nuls(text: &[u8]) -> bool {
+    let num_nuls = text.iter().take_while(|byte| **byte == 0).count();
+    num_nuls > 0 && text.get(num_nuls) == Some(&b'{')
+}
+
+/// Returns whether an object over several lines follows one on a line of its own, as in Apple's reports of crashes.
+fn goes_on_over_lines(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let Some((line, others)) = memchr::memchr(b'\n', text).map(|end| text.split_at(end)) else {
+        return false;
+    };
+    let is_object = |line: &[u8]| is_json_object(&String::from_utf8_lossy(line));
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<Value>();
+    let is_valid = match values.next() {
+        Some(Err(error)) => error.classify() == Category::Eof,
+        first => first.is_some(),
+    };
+    let mut lines = others.split(|byte| *byte == b'\n');
+    // A brace alone is an object that was not written to its end.
+    let names_value = others.trim_ascii_start().starts_with(b"\"");
+    text.starts_with(b"{") && names_value && is_valid && !is_object(line) && !lines.any(is_object)
 }
 
 /// Returns whether it begins with `{"name": [`.

@@ -92,6 +92,38 @@ pub(super) fn odd_table(beginning: &[u8], is_whole: bool) -> Option<Recognised> 
     })
 }
 
+/// Returns a table that no line names the values of: the first row has a number, or a time, where the others have one.
+/// Some of its values are in quotes, or those between tabs, or it would be found in any text with commas.
+pub(super) fn nameless_table(beginning: &[u8], is_whole: bool) -> Option<Recognised> {
+    const MIN_VALUES: usize = 4;
+    const MIN_ROWS: usize = 3;
+    DELIMITERS.iter().find_map(|delimiter| {
+        let dialect = Dialect::of(*delimiter, beginning);
+        let records = records(beginning, is_whole, dialect);
+        let num = parse::tables::csv::names(records.first()?, dialect).len();
+        let is_alike = |record: &&[u8]| parse::tables::csv::names(record, dialect).len() == num;
+        let quote = [b'"', *delimiter];
+        let has_quotes = || {
+            let has = |record: &&&[u8]| {
+                record.starts_with(b"\"") || memchr::memmem::find(record, &quote).is_some()
+            };
+            records.iter().filter(has).count() * 2 > records.len()
+        };
+        let is_it = num >= MIN_VALUES
+            && records.len() >= MIN_ROWS
+            && records.iter().all(is_alike)
+            && (*delimiter == b'\t' || has_quotes())
+            && have_figures(&records, dialect);
+        is_it.then_some(Recognised {
+            format: format_of(*delimiter),
+            dialect: Dialect {
+                num_unnamed: u16::try_from(num).ok(),
+                ..dialect
+            },
+        })
+    })
+}
+
 /// Returns whether records have a figure or a day in one place.
 fn have_figures(records: &[&[u8]], dialect: Dialect) -> bool {
     let rows = records

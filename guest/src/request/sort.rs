@@ -6,6 +6,7 @@ use std::net::IpAddr;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use canter_aggregations::resolve_date;
 use canter_geo::{Metric, Point, Unit};
 use serde::{Deserialize, Serialize};
 
@@ -219,8 +220,15 @@ impl SortValue {
     /// Converts a value from a request to the kind of `value`, as it was before it became JSON.
     pub(crate) fn as_kind_of(&self, value: &Self) -> Cow<'_, Self> {
         let kind = match (self, value) {
-            // An untyped field, whose dates are shown in nanoseconds.
-            (Self::Integer(ns), Self::Date(_)) => i64::try_from(*ns).ok().map(Self::Date),
+            // An untyped field, whose dates are shown in milliseconds, or as texts if they are more precise.
+            (Self::Integer(ms), Self::Date(_)) => {
+                let ns = ms.saturating_mul(1_000_000);
+                i64::try_from(ns).ok().map(Self::Date)
+            }
+            (Self::Text(text), Self::Date(_)) => {
+                let ns = resolve_date(text, None, None, 0, false);
+                ns.ok().map(Self::Date)
+            }
             (Self::Text(text), Self::Address(_)) => {
                 text.parse().ok().map(|address| match address {
                     IpAddr::V4(address) => Self::Address(address.to_ipv6_mapped().to_bits()),

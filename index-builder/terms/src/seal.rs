@@ -12,6 +12,7 @@ use tantivy::postings::FieldSerializer;
 use crate::field::{FieldTerms, Kind};
 use crate::fixed::Fixed;
 use crate::json::{JsonTerms, PATH_LEN};
+use crate::words::Words;
 
 /// Number of occurrences that a pass distributes if the log has less than four times as many; otherwise a quarter of them.
 const MIN_PASS: u64 = 1 << 20;
@@ -81,12 +82,34 @@ fn sorted_terms(field: &FieldTerms) -> Vec<u32> {
                 |term| &words.key(term)[PATH_LEN..],
             )
         }
-        _ => sorted_by(
-            words.len(),
-            |term| first_bytes(words.key(term)),
-            |term| words.key(term),
-        ),
+        _ => {
+            // IPv4 addresses, for example, have twelve bytes in common.
+            let common = common_prefix_len(words);
+            sorted_by(
+                words.len(),
+                |term| first_bytes(&words.key(term)[common..]),
+                |term| words.key(term),
+            )
+        }
     }
+}
+
+/// Returns the number of bytes with which all keys begin.
+fn common_prefix_len(words: &Words) -> usize {
+    let num_terms = u32::try_from(words.len()).unwrap_or(u32::MAX);
+    let mut keys = (0..num_terms).map(|term| words.key(term));
+    let mut common = keys.next().unwrap_or_default();
+    for key in keys {
+        let len = common
+            .iter()
+            .zip(key)
+            .take_while(|(one, other)| one == other);
+        common = &common[..len.count()];
+        if common.is_empty() {
+            break;
+        }
+    }
+    common.len()
 }
 
 /// Sorts terms by a short part of their keys, and by the rest where that is not enough.

@@ -11,7 +11,7 @@ use super::settings::{self, Settings};
 use crate::mappings::fields::aliases;
 use crate::mappings::fields::analysis::Analysis;
 use crate::mappings::fields::copies::{self, Copies};
-use crate::mappings::fields::dynamic::{Dynamic, strings_of};
+use crate::mappings::fields::dynamic::{Dynamic, map_whole_objects, strings_of};
 
 /// Default name of the timestamp field.
 const TIMESTAMP: &str = "@timestamp";
@@ -346,10 +346,11 @@ impl Mapping {
         }
         let dynamic = Dynamic::take(&mut options)?.unwrap_or(Dynamic::Indexed);
         let templates = options.take("dynamic_templates");
-        let properties = match options.take("properties") {
+        let mut properties = match options.take("properties") {
             None | Some(Value::Null) => Map::new(),
             Some(properties) => object(&properties, "[properties]")?.clone(),
         };
+        let templates = map_whole_objects(templates, &mut properties)?;
         options.take("_meta");
         root_options(&mut options)?;
         options.finish()?;

@@ -9,7 +9,7 @@ use super::error::{MappingError, Result};
 use super::options::flag_of;
 
 /// Settings of Elasticsearch's nodes, memory, files and limits, which change no answer.
-const TAKEN: [&str; 37] = [
+const TAKEN: [&str; 44] = [
     "analyze.max_token_count",
     "auto_expand_replicas",
     "codec",
@@ -19,12 +19,15 @@ const TAKEN: [&str; 37] = [
     "gc_deletes",
     "hidden",
     "highlight.max_analyzed_offset",
+    "knn",
+    "load_fixed_bitset_filters_eagerly",
     "mapping.depth.limit",
     "mapping.dimension_fields.limit",
     "mapping.field_name_length.limit",
     "mapping.nested_fields.limit",
     "mapping.nested_objects.limit",
     "mapping.source.mode",
+    "mapping.total_fields.ignore_dynamic_beyond_limit",
     "mapping.total_fields.limit",
     "max_docvalue_fields_search",
     "max_inner_result_window",
@@ -42,21 +45,28 @@ const TAKEN: [&str; 37] = [
     "number_of_shards",
     "priority",
     "provided_name",
+    "queries.cache.enabled",
     "refresh_interval",
+    "replication.type",
+    "requests.cache.enable",
     "routing_partition_size",
     "shard.check_on_startup",
     "uuid",
     "warmer.enabled",
+    "write.wait_for_active_shards",
 ];
 
 /// Prefixes of settings of the same kind.
-const TAKEN_BELOW: [&str; 13] = [
+const TAKEN_BELOW: [&str; 16] = [
     "allocation.",
     // Read by `fields/analysis`.
     "analysis.",
     "indexing.slowlog.",
+    "knn.",
     "lifecycle.",
     "merge.",
+    "opendistro.index_state_management.",
+    "plugins.index_state_management.",
     "routing.",
     "search.idle.",
     "search.slowlog.",
@@ -68,7 +78,7 @@ const TAKEN_BELOW: [&str; 13] = [
 ];
 
 /// Settings that support only the listed values.
-const FIXED: [(&str, &[&str]); 13] = [
+const FIXED: [(&str, &[&str]); 12] = [
     ("blocks.metadata", &["false"]),
     ("blocks.read", &["false"]),
     ("blocks.read_only", &["false"]),
@@ -78,10 +88,6 @@ const FIXED: [(&str, &[&str]); 13] = [
     ("final_pipeline", &["_none"]),
     ("mapping.coerce", &["true"]),
     ("mapping.ignore_malformed", &["false", "true"]),
-    (
-        "mapping.total_fields.ignore_dynamic_beyond_limit",
-        &["false"],
-    ),
     ("mode", &["standard", "logsdb"]),
     ("query_string.lenient", &["false"]),
     ("version.created", &[]),

@@ -23,6 +23,8 @@ pub enum TemplateKind {
     Component,
     /// `_template`: the legacy form.
     Legacy,
+    /// `_scripts`: the template of a search.
+    Search,
 }
 
 /// All templates, in their original form.
@@ -157,7 +159,7 @@ impl<'t> TemplateSet<'t> {
     }
 }
 
-/// Checks that an index can be created from this template.
+/// Checks that an index can be created from this template, or that it is one of a search.
 ///
 /// # Errors
 /// The template is invalid.
@@ -169,6 +171,7 @@ pub fn check_template(
 ) -> Result<()> {
     check_name(name)?;
     match kind {
+        TemplateKind::Search => check_search(body),
         TemplateKind::Component => {
             let parts = read_component(name, body)?;
             // Composition cannot repair an invalid part. The timestamp field may be in another
@@ -191,6 +194,23 @@ pub fn check_template(
             let templated = others.templated(&template)?;
             templated.index_config("template", None).map(drop)
         }
+    }
+}
+
+/// Checks a stored script: there are only templates of searches.
+fn check_search(body: &Value) -> Result<()> {
+    let script = &body["script"];
+    let source = &script["source"];
+    if script["lang"] != "mustache" {
+        return Err(MappingError::illegal(
+            "[_scripts] takes search templates, with the [lang] [mustache]: nothing runs scripts",
+        ));
+    }
+    match source.is_string() || source.is_object() {
+        true => Ok(()),
+        false => Err(MappingError::parse(
+            "[script] lacks a [source], which is a text or an object",
+        )),
     }
 }
 

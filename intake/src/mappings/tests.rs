@@ -105,6 +105,12 @@ fn each_type_becomes_one_of_ours_that_takes_lists() {
         (json!({"type": "binary"}), "array<bytes>", false),
         (json!({"type": "flattened"}), "array<json>", true),
         (
+            json!({"type": "knn_vector", "dimension": 3, "method": {
+                "name": "hnsw", "space_type": "cosinesimil", "engine": "lucene", "parameters": {"m": 16}}}),
+            "dense_vector",
+            false,
+        ),
+        (
             json!({"type": "nested", "properties": {"a": {"type": "keyword"}, "b": {"type": "text"}}}),
             "nested",
             false,
@@ -153,6 +159,14 @@ fn what_would_not_mean_the_same_is_refused_by_name() {
         (
             json!({"properties": {"o": {"type": "nested", "properties": {"f": {"type": "dense_vector", "dims": 8}}}}}),
             "nested object",
+        ),
+        (
+            json!({"properties": {"f": {"type": "knn_vector", "dimension": 2, "space_type": "l1"}}}),
+            "[space_type] of field [f] is one of",
+        ),
+        (
+            json!({"properties": {"f": {"type": "knn_vector", "dimension": 8, "data_type": "binary"}}}),
+            "[data_type] of field [f] is one of",
         ),
         (
             json!({"properties": {"f": {"type": "alias", "path": "g"}}}),

@@ -28,7 +28,7 @@ use crate::http::{
 };
 use crate::indexes::{resolved, with_aliases};
 use crate::managing::{self, Asking};
-use crate::requests::{ChangeRequest, Written, written};
+use crate::requests::{ChangeRequest, Problem, Stored, Written, may_be_stored, written};
 use crate::routes::{Change, CrossSite, Matched, document, matching};
 use crate::settings::CompatibleWith;
 use crate::writing::{self, Write};
@@ -152,12 +152,27 @@ async fn search(State(app): State<Arc<App>>, request: Request) -> Response {
         query: parts.uri.query().unwrap_or_default().to_owned(),
         body: body.bytes,
     };
-    let request = match written(request) {
+    let stored = match stored(&app, &request).await {
+        Ok(stored) => stored,
+        Err(problem) => return api.refusal_of(problem.status, problem.kind, &problem.reason),
+    };
+    let request = match written(request, &stored) {
         Ok(Written::Request(request)) => request,
         Ok(Written::Answer(answer)) => return api.answer(StatusCode::OK, &answer, false),
         Err(problem) => return api.refusal_of(problem.status, problem.kind, &problem.reason),
     };
     searched(&app, api, (&parts, request), (&caller, &aliases)).await
+}
+
+/// Returns the stored templates of searches, if a request may name one.
+async fn stored(app: &App, request: &HttpRequest) -> Result<Stored, Problem> {
+    match &app.root {
+        Some(root) if may_be_stored(request) => {
+            let templates = root.work(|root| root.catalog.templates().map_err(Problem::from));
+            Ok(templates.await?.searches)
+        }
+        _ => Ok(Stored::new()),
+    }
 }
 
 /// Lets the guest answer a request, with indexes in place of aliases.

@@ -97,6 +97,9 @@ pub(super) async fn show(
         .work(|root| root.catalog.templates().map_err(Problem::from))
         .await?;
     let all = of_kind(&templates, kind);
+    if kind == TemplateKind::Search {
+        return Ok(shown_search(all, names.unwrap_or_default()));
+    }
     let patterns: Vec<String> = names.unwrap_or("*").split(',').map(str::to_owned).collect();
     let is_missing = |pattern: &&String| !pattern.contains('*') && !all.contains_key(*pattern);
     if let Some(missing) = patterns.iter().find(is_missing) {
@@ -119,12 +122,23 @@ pub(super) async fn show(
             let list = found.map(|(name, body)| json!({"name": name, "component_template": body}));
             json!({"component_templates": list.collect::<Vec<_>>()})
         }
-        TemplateKind::Legacy => {
+        TemplateKind::Legacy | TemplateKind::Search => {
             let by_name = found.map(|(name, body)| (name.clone(), body.clone()));
             by_name.collect::<Map<String, Value>>().into()
         }
     };
     Ok((StatusCode::OK, answer))
+}
+
+/// Returns the answer to `GET /_scripts/<id>`.
+fn shown_search(all: &BTreeMap<String, Value>, id: &str) -> (StatusCode, Value) {
+    match all.get(id) {
+        Some(body) => {
+            let answer = json!({"_id": id, "found": true, "script": body["script"]});
+            (StatusCode::OK, answer)
+        }
+        None => (StatusCode::NOT_FOUND, json!({"_id": id, "found": false})),
+    }
 }
 
 /// Handles `DELETE /_index_template/<names>` and the like.
@@ -178,6 +192,7 @@ fn of_kind(templates: &Templates, kind: TemplateKind) -> &BTreeMap<String, Value
         TemplateKind::Index => &templates.index,
         TemplateKind::Component => &templates.component,
         TemplateKind::Legacy => &templates.legacy,
+        TemplateKind::Search => &templates.searches,
     }
 }
 
@@ -186,6 +201,7 @@ fn of_kind_mut(templates: &mut Templates, kind: TemplateKind) -> &mut BTreeMap<S
         TemplateKind::Index => &mut templates.index,
         TemplateKind::Component => &mut templates.component,
         TemplateKind::Legacy => &mut templates.legacy,
+        TemplateKind::Search => &mut templates.searches,
     }
 }
 
@@ -195,5 +211,6 @@ fn called(kind: TemplateKind) -> &'static str {
         TemplateKind::Index => "index template",
         TemplateKind::Component => "component template",
         TemplateKind::Legacy => "template",
+        TemplateKind::Search => "stored script",
     }
 }

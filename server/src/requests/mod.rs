@@ -10,4 +10,4 @@ pub(crate) use json::{check_values, json_of};
 pub(crate) use params::Params;
 pub(crate) use problem::{Problem, refused_document, status_of};
 pub(crate) use request::{ChangeRequest, fail, respond};
-pub(crate) use templates::{Written, written};
+pub(crate) use templates::{Stored, Written, may_be_stored, written};

@@ -49,6 +49,8 @@ const COMPONENT: &str =
 const LEGACY: &str = "{\"index_patterns\":[\"old-*\"],\"order\":1,\"mappings\":{\"properties\":{\
                       \"message\":{\"type\":\"text\"}}}}";
 
+const SEARCH: &str = "{\"script\":{\"lang\":\"mustache\",\"source\":{\"query\":{\"term\":{\"level\":\"{{level}}\"}}}}}";
+
 const CONFIG: &str =
     "{\"version\":\"0.9\",\"index_id\":\"example\",\"doc_mapping\":{\"mode\":\"dynamic\"}}";
 
@@ -197,6 +199,27 @@ pub(super) const ROWS: &[ChangeRoute] = &[
             body: Some((JSON, LEGACY)),
         }),
         ..INDEXES
+    },
+    ChangeRoute {
+        verbs: PUT_OR_POST,
+        paths: &["/_scripts/{name}"],
+        does: Does::Indexes(|names| put_template(TemplateKind::Search, names)),
+        doc: Some(Doc {
+            about: "With --indexes-in: put a template of searches.",
+            params: &[NEW, ANSWER],
+            body: Some((JSON, SEARCH)),
+        }),
+        ..INDEXES
+    },
+    ChangeRoute {
+        paths: &["/_scripts/{name}"],
+        does: Does::Indexes(|names| templates(TemplateKind::Search, names)),
+        ..SHOWS_TEMPLATES
+    },
+    ChangeRoute {
+        paths: &["/_scripts/{name}"],
+        does: Does::Indexes(|names| delete_templates(TemplateKind::Search, names)),
+        ..REMOVES_TEMPLATES
     },
     ChangeRoute {
         paths: &["/_index_template", "/_index_template/{name}"],

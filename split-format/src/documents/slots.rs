@@ -12,7 +12,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use xxhash_rust::xxh3::Xxh3DefaultBuilder;
+use foldhash::fast::FixedState;
 
 use super::templates::{Part, Piece, Templates};
 use super::variables::{MAX_TEXT_NUM_BYTES, variables};
@@ -88,7 +88,7 @@ pub(super) enum SlotValue<'d> {
     Bytes(&'d [u8]),
 }
 
-type Places = HashMap<Vec<u8>, usize, Xxh3DefaultBuilder>;
+type Places = HashMap<Vec<u8>, usize, FixedState>;
 
 /// Divides documents into the values of slots, for writers.
 #[derive(Debug)]

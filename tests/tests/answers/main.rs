@@ -9,6 +9,7 @@ mod buckets;
 mod calls;
 mod categories;
 mod clauses;
+mod client_made;
 mod completions;
 mod composed;
 mod counting;

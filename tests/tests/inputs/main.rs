@@ -9,5 +9,6 @@ mod levels;
 mod log_lines;
 mod pipelines;
 mod quickwit_settings;
+mod strangers;
 mod suggestions;
 mod transforms;

@@ -3,6 +3,9 @@
 use canter_server::RootSettings;
 use clap::Args;
 
+/// Value of `--auto-create-index` that allows no name.
+const NO_NAME: &str = "none";
+
 /// Options of `canter serve`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Indexes that come and go")]
@@ -12,11 +15,12 @@ pub(crate) struct ManagingArgs {
     #[arg(long, value_name = "URI")]
     pub(super) indexes_in: Option<String>,
 
-    /// Name for which incoming documents create an index without a template; `*` stands for any text. May be given
-    /// several times [default: only templates create indexes].
+    /// Name for which incoming documents create an index without a template; `*` stands for any text, and `none` leaves
+    /// creating indexes to templates. May be given several times.
     #[arg(
         long = "auto-create-index",
         value_name = "PATTERN",
+        default_value = "*",
         requires = "indexes_in"
     )]
     auto_create: Vec<String>,
@@ -30,9 +34,10 @@ pub(crate) struct ManagingArgs {
 impl ManagingArgs {
     /// Returns the settings of the root of indexes, if there is one.
     pub(super) fn settings(&self) -> Option<RootSettings> {
+        let patterns = self.auto_create.iter();
         Some(RootSettings {
             uri: self.indexes_in.clone()?,
-            auto_create: self.auto_create.clone(),
+            auto_create: patterns.filter(|name| *name != NO_NAME).cloned().collect(),
             max_indexes: self.max_indexes as usize,
         })
     }

@@ -6,9 +6,10 @@
 /**
  * `type` is the doc mapping's, or `unknown` of a field that was only seen in hits. A field that is fast can be
  * counted, sorted by and aggregated; `isWords` is text that was cut into words, whose passages can be marked.
- * `format` is how dates stand in hits.
+ * `format` is how dates stand in hits. `hasPositions` is text whose phrases can be searched; `patternsOf` is the field whose
+ * patterns a column has.
  * @typedef {{ name: string, type: string, isFast: boolean, isIndexed: boolean, isWords: boolean,
- *   format?: string | undefined }} Field
+ *   format?: string | undefined, hasPositions?: boolean | undefined, patternsOf?: string | undefined }} Field
  */
 
 /**
@@ -53,17 +54,44 @@ function flatten(mappings, prefix) {
     const name = prefix + String(mapping.name).replaceAll(".", "\\.");
     if (mapping.type === "object") return flatten(mapping.field_mappings ?? [], `${name}.`);
     const type = String(mapping.type).replace(/^array<(.*)>$/, "$1");
+    const isWords = type === "text" && mapping.tokenizer !== "raw";
     return [
       {
         name,
         type,
         isFast: mapping.fast !== false && mapping.fast !== undefined,
         isIndexed: mapping.indexed !== false,
-        isWords: type === "text" && mapping.tokenizer !== "raw",
+        isWords,
         format: mapping.output_format,
+        ...(isWords && mapping.record === "position" ? { hasPositions: true } : {}),
       },
+      ...columnsOfPatterns(mapping.sub_fields ?? [], name),
     ];
   });
+}
+
+/**
+ * The columns of patterns among the other views of a field's values.
+ * @param {any[]} views
+ * @param {string} name
+ * @returns {Field[]}
+ */
+function columnsOfPatterns(views, name) {
+  return views
+    .filter((view) => view.fast?.normalizer === "pattern")
+    .map((view) => ({
+      name: `${name}.${String(view.name).replaceAll(".", "\\.")}`,
+      type: "text",
+      isFast: true,
+      isIndexed: false,
+      isWords: false,
+      patternsOf: name,
+    }));
+}
+
+/** The field with the patterns of another. @param {readonly Field[]} fields @param {string} name */
+export function patternField(fields, name) {
+  return fields.find(({ patternsOf }) => patternsOf === name);
 }
 
 /**
@@ -153,7 +181,7 @@ export function guessLevelField(fields) {
 }
 
 /** The field with the text of an event. @param {readonly Field[]} fields */
-function guessMessageField(fields) {
+export function guessMessageField(fields) {
   const words = fields.filter((field) => field.isWords);
   return (words.find((field) => MESSAGES.test(field.name)) ?? words[0])?.name;
 }

@@ -2,8 +2,8 @@
  * What the page asks for, as bodies of the search API.
  */
 
-import { joined } from "../state/query-text.js";
-import { readRange, stepFor } from "../state/time.js";
+import { escapedName, joined } from "../state/query-text.js";
+import { momentText, readLength, readRange, stepFor } from "../state/time.js";
 import { guessLevelField } from "./index-info.js";
 
 /** @import { Language, State } from "../state/url.js" */
@@ -127,6 +127,52 @@ function histogramOf({ bounds, step, breakdown }, info, zone) {
         : { extended_bounds: { min: bounds.startMs, max: bounds.endMs - 1 } }),
     },
     ...levels,
+  };
+}
+
+/** Most patterns that are shown, and most bars over time of each. */
+const MAX_PATTERNS = 100;
+const MAX_PATTERN_BARS = 40;
+
+/** How wide the bars of a pattern are. @param {{ startMs: number, endMs: number }} bounds */
+export function patternStep({ startMs, endMs }) {
+  return stepFor((endMs - startMs) / 1000, MAX_PATTERN_BARS);
+}
+
+/**
+ * The patterns of a field's messages, how they spread over time, and how many documents of each are older than what
+ * counts as new.
+ * @param {Asked} asked
+ * @param {IndexInfo} info
+ * @param {{ field: string, newSince: string, zone: string }} options
+ */
+export function patternsBody(asked, { timestampField }, { field, newSince, zone }) {
+  const { bounds } = asked;
+  const newMs = readLength(newSince);
+  const inside =
+    bounds === null || timestampField === null
+      ? {}
+      : {
+          when: {
+            date_histogram: {
+              field: timestampField,
+              ...patternStep(bounds).param,
+              ...(zone === "UTC" ? {} : { time_zone: zone }),
+              min_doc_count: 1,
+            },
+          },
+          ...(newMs === undefined
+            ? {}
+            : {
+                before: {
+                  filter: `${escapedName(timestampField)}:<"${momentText(bounds.endMs - newMs)}"`,
+                },
+              }),
+        };
+  return {
+    ...filterBody(asked),
+    max_hits: 0,
+    aggs: { patterns: { categorize_text: { field, size: MAX_PATTERNS }, aggs: inside } },
   };
 }
 

@@ -1,5 +1,5 @@
 /*
- * What is below the histogram: the documents, a chart, or the requests of the search. Tabs by the ARIA pattern:
+ * What is below the histogram: the documents, their patterns, a chart, or the requests of the search. Tabs by the ARIA pattern:
  * one stop of the Tab key, arrow keys move.
  */
 
@@ -8,14 +8,16 @@ import { html } from "../ui/dom.js";
 import { icon } from "../ui/icons.js";
 import { createBuilder } from "../chart/builder.js";
 import { createCost } from "../results/cost.js";
+import { createPatterns } from "../results/patterns.js";
 import { createTable } from "../results/table.js";
 
 /** @import { Session } from "../state/session.js" */
 /** @import { View } from "../state/url.js" */
 
-/** @type {readonly [View, string, "table" | "chart" | "coins"][]} */
+/** @type {readonly [View, string, "table" | "lines" | "chart" | "coins"][]} */
 export const VIEWS = [
   ["documents", "Documents", "table"],
+  ["patterns", "Patterns", "lines"],
   ["chart", "Chart", "chart"],
   ["cost", "Requests", "coins"],
 ];
@@ -24,6 +26,7 @@ export const VIEWS = [
 export function createTabs(session) {
   const panels = {
     documents: createTable(session),
+    patterns: createPatterns(session),
     chart: createBuilder(session),
     cost: createCost(session),
   };

@@ -62,6 +62,13 @@ export function readRange(from, to, anchors) {
   return range;
 }
 
+/** Milliseconds, of `15m`; nothing if it is no length. @param {string} length */
+export function readLength(length) {
+  const [, count, unit = ""] = /^(\d{1,4})(\w)$/.exec(length) ?? [];
+  const unitMs = UNITS[unit]?.[0];
+  return unitMs === undefined ? undefined : Number(count) * unitMs;
+}
+
 /** `15 minutes`, of `15m` @param {string} length */
 export function lengthName(length) {
   const [, count = "", unit = ""] = /^(\d+)(\w)$/.exec(length) ?? [];

@@ -6,17 +6,22 @@
 /** @import { ChartSpec } from "../chart/spec.js" */
 
 import { readChart } from "../chart/spec.js";
+import { readLength } from "./time.js";
 
-/** @typedef {"documents" | "chart" | "cost"} View */
+/** @typedef {"documents" | "patterns" | "chart" | "cost"} View */
+
+/** @type {readonly View[]} */
+const VIEWS = ["documents", "patterns", "chart", "cost"];
 
 /** The language of the query. @typedef {"canter" | "kql"} Language */
 
 /**
  * Empty texts are what was not chosen: the first index, all time, guessed columns, the newest first, a guessed
- * field to break the histogram down by (`-` is none).
+ * field to break the histogram down by (`-` is none), a guessed field of messages, no pattern marked as new.
  * @typedef {{
  *   index: string, query: string, language: Language, filters: Filter[], from: string, to: string, columns: string[],
  *   sort: string, breakdown: string, view: View, numHits: number, doc: number | null, chart: ChartSpec | null,
+ *   patternsOf: string, newSince: string,
  * }} State
  */
 
@@ -40,6 +45,8 @@ export function emptyState() {
     numHits: PAGE_OF_HITS,
     doc: null,
     chart: null,
+    patternsOf: "",
+    newSince: "",
   };
 }
 
@@ -65,10 +72,12 @@ export function readState(search) {
       .filter((name) => name !== ""),
     sort: text("sort"),
     breakdown: text("by"),
-    view: view === "chart" || view === "cost" ? view : "documents",
+    view: VIEWS.find((one) => one === view) ?? "documents",
     numHits: numHits > 0 ? Math.min(numHits, MAX_HITS) : PAGE_OF_HITS,
     doc: doc > 0 ? doc - 1 : null,
     chart: readChart(text("chart")),
+    patternsOf: text("patterns"),
+    newSince: readLength(text("new")) === undefined ? "" : text("new"),
   };
 }
 
@@ -97,6 +106,8 @@ export function writeState(state) {
   if (state.numHits !== PAGE_OF_HITS) set("hits", String(state.numHits));
   if (state.doc !== null) set("doc", String(state.doc + 1));
   if (state.chart !== null) set("chart", JSON.stringify(state.chart));
+  set("patterns", state.patternsOf);
+  set("new", state.newSince);
   const text = parameters.toString();
   return text === "" ? "" : `?${text}`;
 }

@@ -107,7 +107,12 @@ fn braced(text: &[u8], place: usize) -> Option<Element> {
         && inside
             .iter()
             .all(|byte| byte.is_ascii_alphanumeric() || *byte == b' ');
-    let is_it = is_source(inside) || is_id(inside) || is_number || is_count;
+    // `{my-query-7} <Information>`, as ClickHouse writes what its clients call a query.
+    let is_query = text.get(end + 1..end + 3) == Some(b" <")
+        && inside
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.:".contains(byte));
+    let is_it = is_source(inside) || is_id(inside) || is_number || is_count || is_query;
     is_it.then(|| ended(text, Some(b'{'), place + 1..end, end + 1))
 }
 

@@ -77,12 +77,14 @@ pub(in crate::log_line) fn is_of_trace(line: &[u8]) -> bool {
         || is_frame(text)
 }
 
-/// The lines with which MySQL and MariaDB begin the logs of queries, whose times and texts of several lines follow.
-const PREAMBLES: [&[u8]; 4] = [
+/// The lines with which MySQL and MariaDB begin the logs of queries, whose times and texts of several lines follow; and the
+/// one with which Android names a buffer.
+const PREAMBLES: [&[u8]; 5] = [
     b"Tcp port: ",
     b"TCP Port: ",
     b"Time                 Id Command    Argument",
     b"Time\t\t    Id Command\tArgument",
+    b"--------- beginning of ",
 ];
 
 /// Whether a line is of the preamble of a log of queries.

@@ -12,7 +12,7 @@
 
 use std::borrow::Cow;
 
-use super::names::Names;
+use super::blocks::Names;
 use crate::json::Members;
 use crate::log_line::time::{DateForm, Reading, Reference, TimeForm, read};
 

@@ -11,7 +11,7 @@
 
 use std::borrow::Cow;
 
-use super::names::Names;
+use super::blocks::Names;
 use crate::json::Members;
 use crate::log_line::level::OF_SYSLOG;
 use crate::log_line::time::{Reading, TimeForm, read};

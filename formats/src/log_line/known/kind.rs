@@ -1,6 +1,7 @@
 //! The known layouts: which one lines have, and reading a record by it.
 
-use super::{chromium, cmtrace, db2, event, journal, modsecurity, windows_event};
+use super::blocks::{Block, modsecurity};
+use super::{chromium, cmtrace, db2, event, journal, windows_event};
 use crate::json::Members;
 use crate::log_line::time::Reading;
 
@@ -33,10 +34,12 @@ pub(crate) enum Known {
     ModSecurity,
     /// Events of Windows: `<Event xmlns=…`.
     WindowsEvent,
+    /// Records with other marks around them.
+    Block(Block),
 }
 
 impl Known {
-    const ALL: [Known; 7] = [
+    const LINES: [Known; 7] = [
         Known::Event,
         Known::Cmtrace,
         Known::Chromium,
@@ -52,17 +55,18 @@ impl Known {
         let first = lines
             .iter()
             .find(|line| !windows_event::is_prologue(line))?;
-        Known::ALL.into_iter().find(|known| {
+        let known = Known::LINES.into_iter().find(|known| {
             let num = lines.iter().filter(|line| known.begins(line)).count();
             let needed_percent = match known {
                 Known::Event => 80,
                 // Their texts have several lines.
                 Known::Cmtrace | Known::Chromium => 20,
                 // So do these, and their marks are long.
-                Known::Db2 | Known::Journal | Known::ModSecurity | Known::WindowsEvent => 1,
+                _ => 1,
             };
             known.begins(first) && num * 100 >= lines.len() * needed_percent
-        })
+        });
+        known.or_else(|| Block::of(lines).map(Known::Block))
     }
 
     /// Returns whether a line begins a record.
@@ -75,7 +79,13 @@ impl Known {
             Known::Journal => journal::begins(line),
             Known::ModSecurity => modsecurity::begins(line),
             Known::WindowsEvent => windows_event::begins(line),
+            Known::Block(block) => block.begins(line),
         }
+    }
+
+    /// Returns whether a record tells of others, and is no document.
+    pub(in crate::log_line) fn is_remark(self, record: &[u8]) -> bool {
+        matches!(self, Known::Block(block) if block.is_remark(record))
     }
 
     /// Returns the time of a record.
@@ -88,6 +98,7 @@ impl Known {
             Known::Journal => journal::reading(record),
             Known::ModSecurity => modsecurity::reading(record),
             Known::WindowsEvent => windows_event::reading(record),
+            Known::Block(block) => block.reading(record),
         }
     }
 
@@ -105,6 +116,7 @@ impl Known {
             Known::Db2 => db2::add(record, wants_words, members),
             Known::ModSecurity => modsecurity::add(record, members),
             Known::WindowsEvent => windows_event::add(record, members),
+            Known::Block(block) => block.add(record, members),
             Known::Journal => {
                 journal::add(record, members);
                 return Around {

@@ -1,6 +1,7 @@
 //! Layouts that are known by their marks, rather than by what a sample's lines have in common: their times stand where no
 //! time of a line is looked for, or are no times by themselves.
 
+mod blocks;
 mod chromium;
 mod cmtrace;
 mod db2;
@@ -8,8 +9,6 @@ pub(crate) mod event;
 mod journal;
 mod kind;
 pub(super) mod lambda;
-mod modsecurity;
-mod names;
 #[cfg(test)]
 mod tests;
 mod windows_event;

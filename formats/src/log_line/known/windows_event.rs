@@ -7,10 +7,16 @@
 //! ```
 //!
 //! The message is the event as it is written. This is no XML parser: it looks for the elements that the schema names.
+//! Events of the Network Policy Server have an element for each value instead
+//! (`https://learn.microsoft.com/en-us/windows-server/networking/technologies/nps/nps-accounting-configure`):
+//!
+//! ```text
+//! <Event><Timestamp data_type="4">05/01/2024 10:00:07.123</Timestamp><Computer-Name data_type="1">NPS1</Computer-Name>…
+//! ```
 
 use std::borrow::Cow;
 
-use super::names::Names;
+use super::blocks::Names;
 use crate::json::Members;
 use crate::log_line::time::{DateForm, Reading, TimeForm, read};
 
@@ -108,7 +114,38 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain.replace("&amp;", "&"))
 }
 
+/// Returns whether an element says the type of its value, as those of the Network Policy Server do.
+fn is_typed(element: &Element<'_>) -> bool {
+    attribute(element.attributes, "data_type").is_some()
+}
+
+/// Adds the values of elements that say their types, but the time.
+fn add_typed(record: &str, names: &mut Names, members: &mut dyn Members) {
+    let mut rest = record;
+    while let Some((_, after)) = rest.split_once('<') {
+        rest = after;
+        let Some((tag, behind)) = after.split_once('>') else {
+            return;
+        };
+        let name_len = tag.find(' ').unwrap_or(tag.len());
+        let (name, attributes) = tag.split_at_checked(name_len).unwrap_or_default();
+        let value = behind.split('<').next().unwrap_or_default().trim();
+        let kind = attribute(attributes, "data_type").filter(|_| !value.is_empty());
+        let field = name.to_ascii_lowercase().replace('-', "_");
+        match kind {
+            None => {}
+            Some(_) if name == "Timestamp" => {}
+            Some("0") => members.number(&names.free(&field), value),
+            Some(_) => members.string(&names.free(&field), &unescaped(value)),
+        }
+    }
+}
+
 pub(super) fn reading(record: &str) -> Option<Reading> {
+    if let Some(time) = element(record, "Timestamp").filter(|time| is_typed(time)) {
+        let form = TimeForm::Dated(DateForm::MonthDayYear(b'/'));
+        return Some(read(form, time.text.as_bytes(), 0)?.0);
+    }
     let created = element(record, "TimeCreated")?;
     let time = attribute(created.attributes, "SystemTime")?;
     let form = TimeForm::Dated(DateForm::YearMonthDay(b'-'));
@@ -143,6 +180,9 @@ pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t 
             members.string(field, &unescaped(value));
             names.take(field);
         }
+    }
+    if element(record, "Timestamp").is_some_and(|time| is_typed(&time)) {
+        add_typed(record, &mut names, members);
     }
     let mut rest = element(record, "EventData").map_or("", |data| data.rest);
     while let Some(data) = element(rest, "Data") {

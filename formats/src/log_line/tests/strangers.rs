@@ -298,3 +298,34 @@ fn processes_and_threads_are_those_that_are_written() {
         &[json!({"process_id": null, "code": "BEA-090905", "level": "INFO"})],
     );
 }
+
+#[test]
+fn levels_stand_behind_ids_and_columns() {
+    // ClickHouse: an id of a query that its client chose, or none.
+    check(
+        "2024.05.01 10:00:07.123456 [ 100 ] {my-query.7} <Information> executeQuery: Read 7 rows\n\
+         2024.05.01 10:00:08.123456 [ 101 ] {} <Error> executeQuery: Code: 60\n",
+        &[
+            json!({"level": "INFO", "process_id": "100"}),
+            json!({"level": "ERROR", "process_id": "101"}),
+        ],
+    );
+    // Android Studio: columns of tags and packages.
+    check(
+        "2024-05-01 10:00:07.123  1000-2000 MyTag                   com.example.app                      I  clicked here\n\
+         2024-05-01 10:00:08.123  1000-2001 Other                   com.example.app                      E  failed again\n",
+        &[
+            json!({"level": "INFO", "message": "clicked here"}),
+            json!({"level": "ERROR", "message": "failed again"}),
+        ],
+    );
+    // WhatsApp: a mark of direction before some lines.
+    check(
+        "[13/05/2024, 10:00:07] Bob: hello\n\u{200e}[14/05/2024, 10:00:08] Ann: <attached>\n[15/05/2024, 10:00:09] Bob: bye\n",
+        &[
+            json!({"timestamp": "2024-05-13T10:00:07Z"}),
+            json!({"timestamp": "2024-05-14T10:00:08Z"}),
+            json!({"timestamp": "2024-05-15T10:00:09Z"}),
+        ],
+    );
+}

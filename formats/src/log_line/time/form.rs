@@ -135,7 +135,8 @@ fn dated(form: DateForm, text: &[u8], place: usize) -> Option<(Stamp, usize)> {
 /// Passes what stands between a day and a time of day.
 fn gap(form: DateForm, text: &[u8], place: usize) -> Option<usize> {
     let one = match at(text, place)? {
-        b'T' | b't' | b'_' | b'-' | b';' | b'|' | b'\t' => place + 1,
+        // `2024-05-01.10:00:07` of ZFS.
+        b'T' | b't' | b'_' | b'-' | b';' | b'|' | b'\t' | b'.' => place + 1,
         b':' => place + 1 + usize::from(at(text, place + 1) == Some(b':')),
         b',' if at(text, place + 1) == Some(b' ') => place + 2,
         b' ' => match text.get(place + 1..place + 4) {

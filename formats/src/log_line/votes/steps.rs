@@ -155,7 +155,11 @@ fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
             // `H=mail.example.com [10.0.0.1]:25`: behind a pair, only a level is of the head.
             _ if has_pairs && !matches!(part.shape, Shape::Level | Shape::Letter) => false,
             // `client @0x7f 10.0.0.1#5 (example.com): query: example.com IN A`: words, and a group and a letter among them.
-            Weight::Head if matches!(part.shape, Shape::Group | Shape::Letter) && num_bare >= 3 => {
+            Weight::Head
+                if matches!(part.shape, Shape::Group | Shape::Letter)
+                    && num_bare >= 3
+                    && !is_behind_column(voted, place) =>
+            {
                 false
             }
             Weight::Head => !is_unknown,
@@ -175,6 +179,16 @@ fn num_kept(voted: &[Voted], meanings: &[Meaning]) -> usize {
         }
     }
     num_kept
+}
+
+/// Returns whether what stands before a letter ends as columns do: `1000-2000 Tag      com.example.app      I  text`, as
+/// Android Studio shows its log.
+fn is_behind_column(voted: &[Voted], place: usize) -> bool {
+    let before = place.checked_sub(1).and_then(|before| voted.get(before));
+    let is_letter = voted
+        .get(place)
+        .is_some_and(|part| part.shape == Shape::Letter);
+    is_letter && before.is_some_and(|before| before.class == Class::Column)
 }
 
 /// Returns whether a word is a key and its value: `H=mail.example.com`.

@@ -2,7 +2,7 @@
 //! them is parsed with backslashes before quotes, if it has any.
 //!
 //! A value is text in a field that the index maps as text; elsewhere it is a number or a boolean if it
-//! looks like one and has no quotes. An empty value is missing; `""` is an empty string.
+//! looks like one and has no quotes; or a number in quotes, if all values of the first rows have them. An empty value is missing; `""` is an empty string.
 
 use std::borrow::Cow;
 
@@ -99,7 +99,7 @@ fn parse_as(
             &column.name,
             &text,
             column.kind,
-            value.is_quoted,
+            value.is_quoted && !(rows.quotes_all && is_plain_number(&text)),
         );
         match rows.day {
             Some(both) if both.day == place => day = Some(text),
@@ -116,6 +116,17 @@ fn parse_as(
         None => Ok(()),
         Some(_) => Err(wrong_number(text, columns, dialect)),
     }
+}
+
+/// Returns whether a text is a number, rather than digits with zeros in front, or so many that they are an id.
+fn is_plain_number(text: &str) -> bool {
+    const MAX_LEN: usize = 15;
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let (whole, decimals) = digits.split_once('.').unwrap_or((digits, "0"));
+    let are_digits =
+        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_id = whole.len() > 1 && whole.starts_with('0');
+    text.len() <= MAX_LEN && are_digits(whole) && are_digits(decimals) && !is_id
 }
 
 fn unclosed_quote() -> Failure {

@@ -14,6 +14,8 @@ pub(crate) struct Rows {
     pub(crate) day: Option<DayAndClock>,
     /// Whether the numbers of a column have commas before their decimals.
     has_comma: Vec<bool>,
+    /// Whether all values are in quotes, which say nothing of their types then.
+    pub(crate) quotes_all: bool,
 }
 
 /// Columns that are a time together.
@@ -30,6 +32,7 @@ const TIMESTAMP: &str = "timestamp";
 impl Rows {
     /// Learns from the first rows of a table with these names.
     pub(crate) fn learn(rows: &[&[u8]], names: &[String], dialect: Dialect) -> Rows {
+        let quotes_all = quotes_all(rows, dialect);
         let rows: Vec<Vec<String>> = rows
             .iter()
             .map(|row| values(row, dialect))
@@ -51,6 +54,7 @@ impl Rows {
         });
         Rows {
             day: day.filter(|_| !has_time),
+            quotes_all,
             has_comma: match dialect.delimiter {
                 b',' => Vec::new(),
                 _ => (0..names.len())
@@ -94,6 +98,15 @@ fn values(row: &[u8], dialect: Dialect) -> Vec<String> {
     let text = String::from_utf8_lossy(row);
     let values = Values::new(&text, dialect);
     values.map(|value| value.text.into_owned()).collect()
+}
+
+/// Returns whether all values of rows, of which there is one, are in quotes.
+fn quotes_all(rows: &[&[u8]], dialect: Dialect) -> bool {
+    let are_quoted = |row: &&[u8]| {
+        let text = String::from_utf8_lossy(row);
+        Values::new(&text, dialect).all(|value| value.is_quoted)
+    };
+    !rows.is_empty() && rows.iter().all(are_quoted)
 }
 
 fn read_both(form: DateForm, day: &str, clock: &str) -> Option<Reading> {
@@ -255,6 +268,13 @@ mod tests {
         );
         let dhcp = form_of(&["ID;Date;Time;Description", "10;05/01/23;10:00:01;x"]);
         assert_eq!(dhcp, Some((1, DateForm::MonthDayShortYear(b'/'))));
+    }
+
+    #[test]
+    fn quotes_around_every_value_say_nothing() {
+        assert!(learn(&["a;b", "\"1\";\"x\"", "\"\";\"2\""], b';').quotes_all);
+        assert!(!learn(&["a;b", "\"1\";\"x\"", "\"\";2"], b';').quotes_all);
+        assert!(!learn(&["\"a\";\"b\""], b';').quotes_all);
     }
 
     #[test]

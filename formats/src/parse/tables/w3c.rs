@@ -76,10 +76,28 @@ fn values(text: &str, num: usize) -> Option<Vec<&str>> {
         (false, true) => Some(trimmed.split(delimiter).collect()),
         (false, false) if delimiter == ' ' => {
             let values: Vec<&str> = text.split_ascii_whitespace().collect();
-            (values.len() == num).then_some(values)
+            match values.len() == num {
+                true => Some(values),
+                false => quoted_values(text).filter(|values| values.len() == num),
+            }
         }
         (false, false) => None,
     }
+}
+
+/// Returns values of which some are in quotes, with spaces within them.
+fn quoted_values(text: &str) -> Option<Vec<&str>> {
+    let mut values = Vec::new();
+    let mut rest = text.trim_ascii();
+    while !rest.is_empty() {
+        let (value, after) = match rest.strip_prefix('"') {
+            Some(inside) => inside.split_once('"')?,
+            None => rest.split_once(' ').unwrap_or((rest, "")),
+        };
+        values.push(value);
+        rest = after.trim_ascii_start();
+    }
+    Some(values)
 }
 
 /// Returns the day in a line `#Date: 2024-05-01 10:00:00`.
@@ -181,5 +199,28 @@ fn spaced(value: &str) -> Cow<'_, str> {
     match value.contains('%') {
         true => Cow::Owned(value.replace("%25", "%").replace("%20", " ")),
         false => Cow::Borrowed(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_may_have_spaces_in_quotes() {
+        let text = "2024-05-01 10:00:01 10.0.0.1 \"Mozilla/5.0 (X11)\" \"\" 200";
+        let expected = [
+            "2024-05-01",
+            "10:00:01",
+            "10.0.0.1",
+            "Mozilla/5.0 (X11)",
+            "",
+            "200",
+        ];
+        assert_eq!(values(text, 6).as_deref(), Some(&expected[..]));
+        assert_eq!(values("a \"b c", 2), None);
+        assert_eq!(values("a \"b\"", 2).as_deref(), Some(&["a", "\"b\""][..]));
+        let lines = ["#Fields: a b c".to_owned(), "1 \"x y\" 2".to_owned()];
+        assert!(is_readable(&lines));
     }
 }

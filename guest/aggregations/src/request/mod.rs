@@ -298,6 +298,7 @@ impl Reader {
             "filter" => Kind::Filter(self.filter(path, value)?),
             // The documents of `global` are those of a search of its own, which matches all. All documents are the sample
             // from which an answer is least wrong.
+            "sampler" => Kind::Filter(self.sample(&read(&["shard_size"])?)?),
             "global" | "random_sampler" if depth == 0 || kind != "global" => {
                 Body::read_all(path, kind, value)?;
                 Kind::Filter(self.filter(path, &serde_json::json!({"match_all": {}}))?)
@@ -327,6 +328,16 @@ impl Reader {
         })
     }
 
+    /// Reads a sample: the first documents of each split.
+    fn sample(&mut self, body: &Body<'_>) -> Result<Filter> {
+        let most = body.count("shard_size", 1, u32::MAX.into())?;
+        let all = self.filter(&body.path, &serde_json::json!({"match_all": {}}))?;
+        Ok(Filter {
+            most: u32::try_from(most.unwrap_or(100)).ok(),
+            ..all
+        })
+    }
+
     /// Reads a query, in any supported form.
     fn filter(&mut self, path: &str, value: &Value) -> Result<Filter> {
         if !value.is_string() && !value.is_object() {
@@ -340,7 +351,7 @@ impl Reader {
             query: value.clone(),
             of_list: self.list,
         });
-        Ok(Filter { slot })
+        Ok(Filter { slot, most: None })
     }
 
     fn adjacency(&mut self, body: &Body<'_>) -> Result<Adjacency> {

@@ -25,6 +25,9 @@ pub(super) const VALIDATION: &str = "Validation Failed: ";
 /// Beginning of the message about a number that no integer of Elasticsearch's holds.
 const OUT_OF_RANGE: &str = "Numeric value (";
 
+/// Beginning of the message about hits beyond the last page.
+const WINDOW: &str = "Result window is too large";
+
 /// Returns a response with a JSON body.
 pub(super) fn elastic_response(status: u16, body: &Value) -> HttpResponse {
     elastic_text(status, body.to_string())
@@ -74,8 +77,12 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
         put(&mut cause, "index_uuid", "_na_".into());
         put(&mut cause, "index", index.into());
     }
-    let mut whole = match (kind, stage) {
-        ("query_shard_exception" | "too_many_buckets_exception", Stage::Searching) => json!({
+    let is_of_shards = match kind {
+        "query_shard_exception" | "too_many_buckets_exception" => stage == Stage::Searching,
+        _ => error.message.starts_with(WINDOW),
+    };
+    let mut whole = match is_of_shards {
+        true => json!({
             "type": "search_phase_execution_exception",
             "reason": "all shards failed",
             "phase": "query",
@@ -83,7 +90,7 @@ pub(super) fn error_body(error: &SearchError, stage: Stage, is_late: bool) -> (u
             "failed_shards": [{"shard": 0, "reason": cause}],
             "caused_by": cause,
         }),
-        _ => cause.clone(),
+        false => cause.clone(),
     };
     put(&mut whole, "root_cause", json!([cause]));
     (status, json!({"error": whole, "status": status}))

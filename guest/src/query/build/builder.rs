@@ -1,6 +1,6 @@
 //! State of a query under construction, and the names that its parts use.
 
-use canter_doc_mapper::{DocMapper, ResolvedField, ScannedField};
+use canter_doc_mapper::{DocMapper, FieldKind, ResolvedField, ScannedField};
 use tantivy::query::{AllQuery, BooleanQuery, ConstScoreQuery, EmptyQuery, Occur, Query};
 
 use super::scores::Best;
@@ -265,7 +265,10 @@ fn resolve<'a>(mapper: &'a DocMapper, name: &str) -> Result<ResolvedField<'a>, S
 pub(super) fn has_nothing(field: &ResolvedField<'_>, mapper: &DocMapper) -> bool {
     let is_searched = field.indexed || field.scanned || field.is_fast();
     let is_hidden = field.is_dynamic && !is_searched;
-    field.is_absent || (is_hidden && mapper.is_of_segment())
+    // Elasticsearch has no fields below an object with `enabled: false`.
+    let is_kept = !is_searched && matches!(field.kind, FieldKind::Json(_));
+    let is_kept = is_kept && mapper.id_field() == Some("_id");
+    field.is_absent || is_kept || (is_hidden && mapper.is_of_segment())
 }
 
 pub(super) fn no_such_field(name: &str) -> SearchError {

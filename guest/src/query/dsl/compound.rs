@@ -70,6 +70,24 @@ impl Reader<'_> {
     /// Parses `knn`, see <https://www.elastic.co/docs/reference/query-languages/query-dsl/query-dsl-knn-query>.
     pub(super) fn knn(&mut self, mut params: Params<'_>) -> Result<QueryNode, SearchError> {
         let path = params.path.clone();
+        if params.get("field").is_none() && params.get("query_vector").is_none() {
+            // OpenSearch's form.
+            let (field, given) = params.only_other()?;
+            return self.nearest(Params::of(&path, given)?, field.clone(), "vector");
+        }
+        let field = params.text("field")?;
+        let field = field.ok_or_else(|| wrong(&path, "field is missing"))?;
+        self.nearest(params, field, "query_vector")
+    }
+
+    /// Parses the rest of `knn`, with its vector under a name.
+    fn nearest(
+        &mut self,
+        mut params: Params<'_>,
+        field: String,
+        vector: &'static str,
+    ) -> Result<QueryNode, SearchError> {
+        let path = params.path.clone();
         for (name, why) in [
             (
                 "query_vector_builder",
@@ -81,11 +99,9 @@ impl Reader<'_> {
                 return Err(wrong(&path, format!("{name} is not supported: {why}")));
             }
         }
-        let field = params.text("field")?;
-        let field = field.ok_or_else(|| wrong(&path, "field is missing"))?;
         check_name(&path, &field)?;
-        let vector = params.get("query_vector");
-        let vector = vector.ok_or_else(|| wrong(&path, "query_vector is missing"))?;
+        let given = params.get(vector);
+        let vector = given.ok_or_else(|| wrong(&path, format!("{vector} is missing")))?;
         let (k, num_candidates) = (params.count("k")?, params.count("num_candidates")?);
         check_candidates(&path, k, num_candidates)?;
         let filter = self.filter_of_knn(&mut params)?;
@@ -99,7 +115,7 @@ impl Reader<'_> {
             given.ok_or_else(|| wrong(&format!("{path}.similarity"), "this must be a number"))
         });
         // More candidates are compared exactly than are wanted, in any case.
-        params.ignore(&["rescore_vector"]);
+        params.ignore(&["rescore_vector", "rescore", "method_parameters"]);
         let boost = params.boost()?;
         params.finish()?;
         let nearest = Nearest {

@@ -20,7 +20,7 @@ use canter_doc_mapper::{DocMapper, FieldKind};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tantivy::TantivyDocument;
-use tantivy::schema::{DateTimePrecision, Value as _};
+use tantivy::schema::Value as _;
 
 use self::inner_hits::{OwnParts, inner_hits, shown_object};
 use self::own_id::OwnId;
@@ -310,14 +310,13 @@ fn object_of<'d>((path, nth): &NestedPlace, found: &'d Document<'_>) -> (Value, 
 /// nanoseconds as for its `date_nanos` if the field is more precise. It is lossless, so the next page begins where this
 /// one ends.
 fn usual(mapper: &DocMapper, name: &str) -> DateFormat {
-    let precision = mapper.resolve(name).map(|field| match field.kind {
-        FieldKind::Date(date) => date.precision,
+    match mapper.resolve(name).map(|field| field.kind) {
+        Some(FieldKind::Date(date)) if !shows_milliseconds(date.precision) => {
+            DateFormat::Nanoseconds
+        }
+        Some(FieldKind::Date(_)) => DateFormat::Milliseconds,
         // In JSON dates are kept as they are.
-        _ => DateTimePrecision::Nanoseconds,
-    });
-    match precision.is_some_and(shows_milliseconds) {
-        true => DateFormat::Milliseconds,
-        false => DateFormat::Nanoseconds,
+        _ => DateFormat::Usual,
     }
 }
 
@@ -356,6 +355,7 @@ fn number(number: f64) -> Value {
 /// Formats a sort value so that a request for the next hits can send it back.
 fn shown(value: &SortValue, format: &DateFormat) -> Result<Value, SearchError> {
     const MILLISECOND_NS: i64 = 1_000_000;
+    const FINEST: &str = "strict_date_optional_time_nanos";
     Ok(match value {
         SortValue::Integer(integer) => match (i64::try_from(*integer), u64::try_from(*integer)) {
             (Ok(integer), _) => integer.into(),
@@ -365,6 +365,9 @@ fn shown(value: &SortValue, format: &DateFormat) -> Result<Value, SearchError> {
         SortValue::Number(float) => number(*float),
         SortValue::Bool(flag) => (*flag).into(),
         SortValue::Date(ns) => match format {
+            DateFormat::Usual if ns % MILLISECOND_NS != 0 => format_date(*ns, FINEST)
+                .map_err(SearchError::invalid)?
+                .into(),
             DateFormat::Usual | DateFormat::Milliseconds => ns.div_euclid(MILLISECOND_NS).into(),
             DateFormat::Nanoseconds => (*ns).into(),
             DateFormat::Named(format) => format_date(*ns, format)

@@ -21,6 +21,9 @@ pub struct Templates {
     pub component: BTreeMap<String, Value>,
     /// Templates in the legacy form.
     pub legacy: BTreeMap<String, Value>,
+    /// Templates of searches.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub searches: BTreeMap<String, Value>,
 }
 
 impl Default for Templates {
@@ -30,6 +33,7 @@ impl Default for Templates {
             index: BTreeMap::new(),
             component: BTreeMap::new(),
             legacy: BTreeMap::new(),
+            searches: BTreeMap::new(),
         }
     }
 }

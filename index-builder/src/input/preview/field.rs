@@ -1,7 +1,7 @@
 //! Purpose of a field, derived from its values and its name.
 
 use super::shape::{Shape, Shapes};
-use super::times::is_id;
+use super::times::{is_id, is_version};
 use canter_doc_mapper::config::check_field_name;
 use canter_doc_mapper::escape_segment;
 use canter_names::normal_level;
@@ -11,6 +11,8 @@ use std::fmt::Write;
 const MAX_INSIDE: usize = 30;
 /// Maximum number of mapped fields; more are left to the dynamic mode.
 const MAX_MAPPED: usize = 500;
+/// Maximum number of objects that a time is within.
+const MAX_DEPTH: usize = 4;
 /// Number of dynamic fields that are still examined for words.
 const MAX_DYNAMIC_WORDS: usize = 100;
 
@@ -278,6 +280,16 @@ pub(super) fn is_message(path: &[String]) -> bool {
     }
 }
 
+/// Returns the name that says what a value is: that around the type of a number, as MongoDB exports it, `{"$date":
+/// {"$numberLong": "1714557607123"}}`.
+fn name_of_value(path: &[String]) -> &str {
+    match path {
+        [.., around, name] if name == "$numberLong" => around,
+        [.., name] => name,
+        [] => "",
+    }
+}
+
 fn kind_of(path: &[String], shape: &Shape, num_docs: u64) -> Kind {
     let name = path.last().map_or("", String::as_str);
     if check_field_name(name, path.len() == 1).is_err() {
@@ -292,13 +304,17 @@ fn kind_of(path: &[String], shape: &Shape, num_docs: u64) -> Kind {
     if is_message && is_scalar && num_strings * 2 > shape.num_values() && !has_times(shape) {
         return MESSAGE;
     }
-    if is_text && let Some(forms) = shape.times.forms_of(num_strings) {
+    if is_text
+        && !is_version(name)
+        && let Some(forms) = shape.times.forms_of(num_strings)
+    {
         return Kind::Date(forms);
     }
-    if shape
-        .times
-        .are_unix(shape.num_values() - shape.num_blank, name)
-    {
+    let num_given = shape.num_values() - shape.num_blank;
+    if let Some(forms) = shape.times.compact_forms(num_given, name) {
+        return Kind::Date(forms);
+    }
+    if shape.times.are_unix(num_given, name_of_value(path)) {
         return Kind::UnixTime;
     }
     if all(shape.num_integers) {
@@ -322,7 +338,7 @@ fn kind_of(path: &[String], shape: &Shape, num_docs: u64) -> Kind {
         return Kind::Ip;
     }
     if shape.num_objects > 0 && shape.num_objects == shape.num_values() {
-        return kind_of_objects(path, shape);
+        return kind_of_objects(path, shape, num_docs);
     }
     match is_text {
         true => match kind_of_texts(shape, num_docs) {
@@ -362,7 +378,7 @@ fn has_times(shape: &Shape) -> bool {
     shape.times.forms_of(shape.num_strings).is_some()
 }
 
-fn kind_of_objects(path: &[String], shape: &Shape) -> Kind {
+fn kind_of_objects(path: &[String], shape: &Shape, num_docs: u64) -> Kind {
     let num_inside = shape.inside.len();
     let is_regular = shape
         .inside
@@ -371,9 +387,22 @@ fn kind_of_objects(path: &[String], shape: &Shape) -> Kind {
     match () {
         () if shape.num_lists > 0 => Kind::Dynamic("a list of objects"),
         () if num_inside == 0 => Kind::Dynamic("an object that is always empty"),
-        () if path.len() == 1 && num_inside <= MAX_INSIDE && is_regular => Kind::Object,
+        () if num_inside > MAX_INSIDE || !is_regular => Kind::Dynamic("an object"),
+        () if path.len() == 1 => Kind::Object,
+        () if path.len() <= MAX_DEPTH && has_time(path, shape, num_docs) => Kind::Object,
         () => Kind::Dynamic("an object"),
     }
+}
+
+/// Returns whether objects contain a time.
+fn has_time(path: &[String], shape: &Shape, num_docs: u64) -> bool {
+    shape.inside.iter().any(|(name, inside)| {
+        let path = [path, &[name.to_string()]].concat();
+        match inside.num_scalars() == inside.num_values() {
+            true => kind_of(&path, inside, num_docs).is_time(),
+            false => path.len() <= MAX_DEPTH && has_time(&path, inside, num_docs),
+        }
+    })
 }
 
 fn kind_of_texts(shape: &Shape, num_docs: u64) -> Kind {

@@ -16,7 +16,7 @@ macro_rules! patterns {
 }
 
 /// Patterns, likelier ones first.
-const PATTERNS: [(&str, &str); 42] = patterns![
+const PATTERNS: [(&str, &str); 50] = patterns![
     // Postgres, Go's `time.Time`.
     "%Y-%m-%d %H:%M:%S%.f UTC",
     "%Y-%m-%d %H:%M:%S%.f %z UTC",
@@ -37,6 +37,10 @@ const PATTERNS: [(&str, &str); 42] = patterns![
     // Oracle.
     "%d-%b-%y %I.%M.%S%.f %p",
     "%d-%b-%Y",
+    "%d-%b-%y",
+    "%d/%b/%Y",
+    "%d %b %Y",
+    "%a %b %d %Y %H:%M:%S GMT%z",
     "%d-%b-%Y %H:%M:%S",
     // Spreadsheets: the United States.
     "%m/%d/%Y %I:%M:%S %p",
@@ -44,6 +48,8 @@ const PATTERNS: [(&str, &str); 42] = patterns![
     "%m/%d/%Y %H:%M:%S",
     "%m/%d/%Y %H:%M",
     "%m/%d/%Y",
+    "%m/%d/%y %H:%M:%S",
+    "%m/%d/%y %H:%M",
     // JavaScript's `toLocaleString`.
     "%m/%d/%Y, %I:%M:%S %p",
     "%m/%d/%Y, %H:%M:%S",
@@ -59,6 +65,8 @@ const PATTERNS: [(&str, &str); 42] = patterns![
     "%d/%m/%Y",
     "%d/%m/%Y, %H:%M:%S",
     "%d/%m/%Y, %H:%M",
+    "%d/%m/%y %H:%M:%S",
+    "%d/%m/%y %H:%M",
     // Germany.
     "%d.%m.%Y %H:%M:%S%.f",
     "%d.%m.%Y, %H:%M:%S",
@@ -129,6 +137,22 @@ impl Patterns {
     }
 }
 
+/// Returns whether a text is a day with its month's name and nothing else: `01-May-2024`, `1 May 2024`, `01-MAY-24`.
+fn is_day_of_month(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(['-', '/', ' ']).collect();
+    let [day, month, year] = parts.as_slice() else {
+        return false;
+    };
+    let are_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    MONTHS.contains(&month.to_ascii_lowercase().as_str())
+        && are_digits(day)
+        && are_digits(year)
+        && match year.len() {
+            4 => matches!(day.len(), 1 | 2),
+            len => len == 2 && day.len() == 2,
+        }
+}
+
 /// Returns whether a text may be a date: a year and other numbers, with what stands between them, and a word or two at
 /// most.
 fn is_like_date(text: &str) -> bool {
@@ -156,7 +180,7 @@ fn is_like_date(text: &str) -> bool {
     let is_day = numbers.len() == 3 && (has_separators && num_letters == 0);
     let is_named_day = numbers.len() == 2 && (3..=9).contains(&num_letters) && text.contains(", ");
     let has_marks = text.bytes().any(|byte| b"_=@#&?!%".contains(&byte));
-    let is_it = has_clock || is_day || is_named_day;
+    let is_it = has_clock || is_day || is_named_day || is_day_of_month(text);
     // `01/May/24 10:00 AM`, `01-MAY-24 10.00.00.123 AM`.
     let lower = text.to_ascii_lowercase();
     let has_month = MONTHS.iter().any(|month| lower.contains(month));
@@ -165,8 +189,16 @@ fn is_like_date(text: &str) -> bool {
     let day = text.split([' ', ',']).next().unwrap_or_default();
     let is_pair = |part: &str| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_german = day.split('.').count() == 3 && day.split('.').all(is_pair) && num_letters == 0;
-    let is_german = is_german && (numbers.len() == 3 || has_clock);
-    let has_year = (is_it && numbers.iter().any(is_year)) || has_short_year || is_german;
+    // Alone, `22.04.01` may be a version: years are those of the last ones only.
+    let is_recent = || day.rsplit('.').next().is_some_and(|year| year >= "13");
+    let is_german = is_german && ((numbers.len() == 3 && is_recent()) || has_clock);
+    // `05/13/24 10:00`.
+    let is_short = day.split('/').count() == 3 && day.split('/').all(is_pair) && has_clock;
+    let has_year = (is_it && numbers.iter().any(is_year))
+        || is_short
+        || has_short_year
+        || is_german
+        || is_day_of_month(text);
     has_year && num_letters <= 12 && !has_marks
 }
 
@@ -238,8 +270,14 @@ mod tests {
             ),
             (&["May 1, 2024, 1:00:07 PM"], "%b %e, %Y, %I:%M:%S %p"),
             (&["13.05.24", "01.06.24"], "%d.%m.%y"),
+            (&["13.05.2024", "01.06.2024"], "%d.%m.%Y"),
+            (&["13-May-2024", "1-Jun-2024"], "%d-%b-%Y"),
+            (&["13-MAY-24"], "%d-%b-%y"),
+            (&["13 May 2024"], "%d %b %Y"),
             (&["13.05.24, 10:00"], "%d.%m.%y, %H:%M"),
             (&["13.05.2024, 10:00"], "%d.%m.%Y, %H:%M"),
+            (&["05/13/24 10:00:07"], "%m/%d/%y %H:%M:%S"),
+            (&["13/05/24 10:00"], "%d/%m/%y %H:%M"),
         ] {
             let formats = format!("[\"{pattern}\", rfc3339]");
             assert_eq!(form(texts), Some(formats.as_str()), "{texts:?}");
@@ -250,6 +288,7 @@ mod tests {
     fn nothing_is_guessed() {
         // Nothing says which is the day.
         assert_eq!(form(&["01/02/2024", "03/04/2024"]), None);
+        assert_eq!(form(&["05/01/24 10:00:07"]), None);
         assert_eq!(form(&["13/02/2024", "02/13/2024"]), None);
         for text in [
             "1.2.3",
@@ -260,6 +299,8 @@ mod tests {
             "1.22.10",
             "10.11.12.13",
             "10.31.12",
+            "22.04.01",
+            "1-may-x",
             "a/b/2024",
         ] {
             assert_eq!(form(&[text]), None, "{text}");

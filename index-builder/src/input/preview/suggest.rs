@@ -163,6 +163,8 @@ fn comment_of(
 fn timestamp_field(fields: &[Field], num_docs: u64) -> Option<Vec<String>> {
     let place = |field: &Field| {
         let name = field.path.last().map_or("", String::as_str);
+        // Far inside, a name tells of what it is within.
+        (field.path.len() <= 2).then_some(())?;
         TIME_NAMES.iter().position(|known| *known == name)
     };
     let leaves = leaves(fields);

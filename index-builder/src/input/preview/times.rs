@@ -13,8 +13,12 @@ pub(super) struct Times {
     patterns: Patterns,
     /// Number of texts that mean a missing time: `""`, `0001-01-01T00:00:00Z`, `9999-12-31`, `0000-00-00 00:00:00`.
     num_never: u64,
+    /// Numbers of values that are days and times of digits alone, as each of [`COMPACT`] reads them.
+    num_compact: [u64; COMPACT.len()],
     /// Number of numbers, or texts of digits, that are plausible seconds or fractions of them.
     num_unix: u64,
+    /// Number of those that would be seconds of the years before 2001: most numbers of nine digits are something else.
+    num_early: u64,
     /// Number of these with a fraction of a second.
     num_fractions: u64,
     /// Numbers of neighbours that are in order, and of those that differ by one, as running numbers do.
@@ -29,10 +33,17 @@ pub(super) struct Times {
 
 /// The formats in which a text may be a time, likelier ones first.
 const FORMS: [DateInput; 3] = [DateInput::Rfc3339, DateInput::Iso8601, DateInput::Rfc2822];
+/// Days and times of digits alone: their lengths, and what reads them. Their names have to say that they are times.
+const COMPACT: [(usize, &str); 2] = [
+    (8, "[\"%Y%m%d\", rfc3339]"),
+    (14, "[\"%Y%m%d%H%M%S\", rfc3339]"),
+];
 /// Minimum length of a date as text.
 const MIN_TEXT_LEN: usize = 10;
-/// 2001 to 2038: numbers outside are not times of records.
+/// 2001 to 2038: numbers outside are not times of records, unless their field's name says so.
 const SECONDS: std::ops::Range<f64> = 978_307_200.0..2_147_483_648.0;
+/// From 1990: logs of that time are published as samples.
+const EARLY_SECONDS: std::ops::Range<f64> = 631_152_000.0..978_307_200.0;
 const YEAR_S: f64 = 366.0 * 86_400.0;
 
 impl Times {
@@ -46,11 +57,15 @@ impl Times {
                 .bytes()
                 .all(|byte| byte.is_ascii_digit() || byte == b'.')
         {
-            // With a zero in front it is the address of a card, or an id.
-            if let Ok(number) = text.parse::<f64>()
-                && !text.starts_with('0')
-            {
-                self.add(number);
+            match text.parse::<f64>() {
+                // With a zero in front it is the address of a card, or an id.
+                Ok(_) if text.starts_with('0') => {}
+                Ok(number) => {
+                    self.add_compact(text);
+                    self.add(number);
+                }
+                // `13.05.2024`.
+                Err(_) => self.patterns.add(text),
             }
             return;
         }
@@ -70,9 +85,26 @@ impl Times {
     }
 
     pub(super) fn add_number(&mut self, number: &Number) {
+        if number.is_u64() {
+            self.add_compact(&number.to_string());
+        }
         if let Some(number) = number.as_f64() {
             self.add(number);
         }
+    }
+
+    fn add_compact(&mut self, digits: &str) {
+        for (num, (len, _)) in self.num_compact.iter_mut().zip(COMPACT) {
+            *num += u64::from(digits.len() == len && is_compact(digits));
+        }
+    }
+
+    /// Returns the formats that read all `num_values` values as days or times of digits alone, if the name says that
+    /// they are.
+    pub(super) fn compact_forms(&self, num_values: u64, name: &str) -> Option<&'static str> {
+        let mut forms = self.num_compact.iter().zip(COMPACT);
+        let (_, (_, form)) = forms.find(|(num, _)| num_values > 0 && **num == num_values)?;
+        (what_name_says(name) == Some(true)).then_some(form)
     }
 
     fn add(&mut self, number: f64) {
@@ -80,6 +112,10 @@ impl Times {
         let units = [1e9, 1e6, 1e3, 1.0];
         let mut seconds = units.iter().map(|unit| number / unit);
         let Some(seconds) = seconds.find(|seconds| SECONDS.contains(seconds)) else {
+            let is_early = units
+                .iter()
+                .any(|unit| EARLY_SECONDS.contains(&(number / unit)));
+            self.num_early += u64::from(is_early);
             return;
         };
         self.num_unix += 1;
@@ -120,8 +156,11 @@ impl Times {
 
     /// Returns whether all `num_values` values are Unix times.
     pub(super) fn are_unix(&self, num_values: u64, name: &str) -> bool {
-        if num_values == 0 || self.num_unix != num_values {
+        if num_values == 0 || self.num_unix + self.num_early != num_values {
             return false;
+        }
+        if self.num_early > 0 {
+            return what_name_says(name) == Some(true);
         }
         let (Some(min), Some(max)) = (self.min_s, self.max_s) else {
             return false;
@@ -138,6 +177,28 @@ impl Times {
             }
         }
     }
+}
+
+/// Returns whether digits begin with a year, a month and a day, and go on with a time of day if they go on.
+fn is_compact(digits: &str) -> bool {
+    let part = |place: usize, len: usize| -> u16 {
+        let part = digits.get(place..place + len);
+        part.and_then(|part| part.parse().ok()).unwrap_or(0)
+    };
+    let is_day = (1970..2100).contains(&part(0, 4))
+        && (1..=12).contains(&part(4, 2))
+        && (1..=31).contains(&part(6, 2));
+    is_day && part(8, 2) < 24 && part(10, 2) < 60 && part(12, 2) < 60
+}
+
+/// Returns whether a name suggests versions or addresses, whose numbers may look like those of days.
+pub(super) fn is_version(name: &str) -> bool {
+    const NAMES: [&str; 8] = [
+        "version", "versions", "ver", "release", "build", "revision", "firmware", "ip",
+    ];
+    words(name)
+        .iter()
+        .any(|word| NAMES.contains(&word.as_str()))
 }
 
 /// Returns whether a text replaces a time to mean that there is none: it is blank, or has a year that means "not yet"
@@ -175,7 +236,7 @@ fn what_name_says(name: &str) -> Option<bool> {
         "size", "len", "length", "bytes", "packets", "port", "phone", "account", "serial",
         "offset",
     ];
-    const TIMES: [&str; 26] = [
+    const TIMES: [&str; 28] = [
         "time",
         "timestamp",
         "times",
@@ -202,6 +263,8 @@ fn what_name_says(name: &str) -> Option<bool> {
         "seen",
         "instant",
         "day",
+        "datum",
+        "fecha",
     ];
     let words = words(name);
     // The last word is the kind of value: `time_id` is an id.
@@ -268,6 +331,55 @@ mod tests {
     }
 
     #[test]
+    fn digits_alone_are_days_if_their_name_says_so() {
+        let forms = |texts: &[&str], name: &str| {
+            let mut times = Times::default();
+            texts.iter().for_each(|text| times.add_text(text));
+            times.compact_forms(texts.len() as u64, name)
+        };
+        let days = ["20240501", "20231231"];
+        assert_eq!(forms(&days, "booking_date"), Some("[\"%Y%m%d\", rfc3339]"));
+        assert_eq!(forms(&days, "Datum"), Some("[\"%Y%m%d\", rfc3339]"));
+        assert_eq!(forms(&days, "order_id"), None);
+        assert_eq!(forms(&days, "value"), None);
+        assert_eq!(forms(&["20240501", "20241301"], "date"), None);
+        assert_eq!(forms(&["20240501", "1"], "date"), None);
+        let times = ["20240501100007"];
+        assert_eq!(
+            forms(&times, "created_at"),
+            Some("[\"%Y%m%d%H%M%S\", rfc3339]")
+        );
+        assert_eq!(forms(&["20240501250007"], "created_at"), None);
+    }
+
+    #[test]
+    fn days_with_points_are_no_numbers() {
+        let forms = |texts: &[&str]| {
+            let mut times = Times::default();
+            texts.iter().for_each(|text| times.add_text(text));
+            times.forms_of(texts.len() as u64)
+        };
+        assert_eq!(
+            forms(&["13.05.2024", "01.06.2024"]),
+            Some("[\"%d.%m.%Y\", rfc3339]")
+        );
+        assert_eq!(
+            forms(&["13.05.24", "01.06.24"]),
+            Some("[\"%d.%m.%y\", rfc3339]")
+        );
+        for texts in [
+            &["13.05.2024", "1.2.3"][..],
+            &["1.10.24"],
+            &["22.04.01", "20.04.06"],
+            &["10.0.0.1"],
+        ] {
+            assert_eq!(forms(texts), None, "{texts:?}");
+        }
+        assert!(is_version("os_version") && is_version("buildVersion"));
+        assert!(!is_version("date") && !is_version("Verwendungszweck"));
+    }
+
+    #[test]
     fn digits_with_a_zero_in_front_are_no_time() {
         let are_unix = |prefix: &str| {
             let mut times = Times::default();
@@ -311,6 +423,10 @@ mod tests {
         check(&seconds, "value", true);
         check(&seconds, "value_id", false);
         check(&["1714557600"], "ts", true);
+        check(&["893964617", "893964653", "978307200"], "@timestamp", true);
+        check(&["893964617000"], "time", true);
+        check(&["893964617", "893964653", "893964660"], "value", false);
+        check(&["193964617"], "@timestamp", false);
         check(&["1714557600"], "value", false);
         check(
             &["1714557600.52", "1714557600.1", "1714557601.0"],

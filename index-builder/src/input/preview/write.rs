@@ -134,7 +134,7 @@ impl Draft<'_> {
         // Writing to a string cannot fail.
         let _ = writeln!(
             yaml,
-            "    - {{name: {}, type: concatenate, concatenate_fields: [{}], tokenizer: default, record: basic}}   \
+            "    - {{name: {}, type: concatenate, concatenate_fields: [{}], tokenizer: default, record: position}}   \
              # the words in their values",
             quoted(&all.name),
             sources.join(", ")

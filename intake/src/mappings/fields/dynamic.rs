@@ -130,6 +130,78 @@ pub(in crate::mappings) fn strings_of(templates: Option<&Value>) -> Result<Strin
     Ok(found.unwrap_or(Strings::Words))
 }
 
+/// Maps objects all of whose values dynamic templates make keywords (`"path_match": "tag.*"`) as objects of whole values,
+/// where no fields of theirs are mapped. Returns the other templates.
+pub(in crate::mappings) fn map_whole_objects(
+    templates: Option<Value>,
+    properties: &mut Map<String, Value>,
+) -> Result<Option<Value>> {
+    let Some(Value::Array(list)) = templates else {
+        return Ok(templates);
+    };
+    let mut others = Vec::new();
+    for template in list {
+        let named = template.as_object().and_then(|named| named.iter().next());
+        let (name, body) = match named {
+            Some((name, Value::Object(body))) => (name, body),
+            _ => {
+                others.push(template);
+                continue;
+            }
+        };
+        let is_done = match path_of_keywords(body) {
+            Some(path) => strings_of_one(name, body)?.is_some() && map_whole(properties, path),
+            None => false,
+        };
+        if !is_done {
+            others.push(template);
+        }
+    }
+    Ok(Some(others.into()))
+}
+
+/// Returns the path of the object all of whose values, whatever their type, a template makes keywords.
+fn path_of_keywords(template: &Map<String, Value>) -> Option<&str> {
+    let has_conditions = template
+        .keys()
+        .any(|key| !["match_mapping_type", "path_match", "mapping"].contains(&key.as_str()));
+    let of = template.get("match_mapping_type").and_then(Value::as_str);
+    let is_keyword = template.get("mapping")?.get("type")? == "keyword";
+    let path = template.get("path_match")?.as_str()?.strip_suffix(".*")?;
+    let is_all = !has_conditions && matches!(of, None | Some("*" | "string"));
+    (is_all && is_keyword && !path.contains('*')).then_some(path)
+}
+
+/// Maps the object at a path as one of whole values, and returns whether there was nothing else.
+fn map_whole(properties: &mut Map<String, Value>, path: &str) -> bool {
+    let (first, rest) = match path.split_once('.') {
+        Some((first, rest)) => (first, Some(rest)),
+        None => (path, None),
+    };
+    let own = properties
+        .entry(first)
+        .or_insert_with(|| json!({"type": "object"}));
+    let Value::Object(own) = own else {
+        return false;
+    };
+    if own.get("type").is_some_and(|kind| kind != "object") {
+        return false;
+    }
+    match rest {
+        Some(rest) => {
+            let inner = own.entry("properties").or_insert_with(|| json!({}));
+            inner
+                .as_object_mut()
+                .is_some_and(|inner| map_whole(inner, rest))
+        }
+        None if own.keys().all(|key| key == "type" || key == "dynamic") => {
+            *own = Map::from_iter([("type".to_owned(), "flattened".into())]);
+            true
+        }
+        None => false,
+    }
+}
+
 fn refused(name: &str, problem: &str) -> MappingError {
     MappingError::mapper(format!(
         "[dynamic_templates] [{name}] {problem}, and all of that is indexed in one way here: map those fields under \
@@ -167,7 +239,8 @@ fn strings_of_one(name: &str, template: &Map<String, Value>) -> Result<Option<St
     let kind = mapping.get("type").and_then(Value::as_str);
     match (of, kind.unwrap_or("{dynamic_type}")) {
         (_, "{dynamic_type}") => Ok(None),
-        ("string", "keyword" | "wildcard") => Ok(Some(Strings::Whole)),
+        // Numbers and flags are found by their texts, too.
+        ("string" | "*", "keyword" | "wildcard") => Ok(Some(Strings::Whole)),
         ("string", "text" | "match_only_text") => Ok(Some(Strings::Words)),
         ("long" | "double", kind) if NUMBERS.contains(&kind) => Ok(None),
         ("boolean", "boolean")

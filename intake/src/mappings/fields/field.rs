@@ -9,7 +9,7 @@ use super::copies;
 use super::dates::input_formats;
 use super::multi_fields::{multi_fields, sub_fields};
 use super::properties::Fields;
-use super::vectors::vector;
+use super::vectors::{knn_vector, vector};
 use crate::mappings::error::{MappingError, Result};
 use crate::mappings::options::Options;
 
@@ -49,6 +49,7 @@ pub(in crate::mappings) fn leaf(
         "integer_range" | "long_range" | "float_range" | "double_range" | "date_range"
         | "ip_range" => span(path, kind, &mut options)?,
         "dense_vector" => vector(&mut options)?,
+        "knn_vector" => knn_vector(&mut options)?,
         "binary" => {
             options.flag("doc_values", false)?;
             json!({"type": "array<bytes>", "stored": false, "indexed": false})

@@ -8,14 +8,7 @@ use crate::mappings::options::Options;
 
 /// Reads a field of vectors. How Elasticsearch finds the nearest makes no difference here.
 pub(super) fn vector(options: &mut Options) -> Result<Value> {
-    const MAX_DIMS: u64 = 4_096;
-    let dims = options.number("dims")?;
-    let Some(dims) = dims.filter(|dims| (1..=MAX_DIMS).contains(dims)) else {
-        return Err(options.wrong(
-            "dims",
-            "is required, from 1 to 4096: it is not taken from the first document here",
-        ));
-    };
+    let dims = dims(options, "dims")?;
     let is_indexed = options.flag("index", true)?;
     let mut field =
         json!({"type": "dense_vector", "stored": false, "indexed": is_indexed, "dims": dims});
@@ -43,6 +36,48 @@ pub(super) fn vector(options: &mut Options) -> Result<Value> {
         }
     }
     options.ignore(&["index_options"]);
+    no_multi_fields(options)?;
+    Ok(field)
+}
+
+fn dims(options: &mut Options, name: &str) -> Result<u64> {
+    const MAX_DIMS: u64 = 4_096;
+    let dims = options.number(name)?;
+    dims.filter(|dims| (1..=MAX_DIMS).contains(dims))
+        .ok_or_else(|| {
+            let problem =
+                "is required, from 1 to 4096: it is not taken from the first document here";
+            options.wrong(name, problem)
+        })
+}
+
+/// Reads OpenSearch's field of vectors. Of its method, only the measure of nearness makes a difference here.
+pub(super) fn knn_vector(options: &mut Options) -> Result<Value> {
+    let dims = dims(options, "dimension")?;
+    let mut field = json!({"type": "dense_vector", "stored": false, "indexed": true, "dims": dims});
+    let element = match options.text("data_type")?.as_deref() {
+        None | Some("float") => "float",
+        Some("byte") => "byte",
+        Some(other) => {
+            let problem = format!("is one of [float, byte], and not [{other}]");
+            return Err(options.wrong("data_type", &problem));
+        }
+    };
+    let method = options.take("method").unwrap_or_default();
+    let of_method = method["space_type"].as_str().map(str::to_owned);
+    let space = options.text("space_type")?.or(of_method);
+    let similarity = match space.as_deref() {
+        None | Some("l2") => "l2_norm",
+        Some("cosinesimil") => "cosine",
+        Some("innerproduct") => "max_inner_product",
+        Some(other) => {
+            let problem = format!("is one of [l2, cosinesimil, innerproduct], and not [{other}]");
+            return Err(options.wrong("space_type", &problem));
+        }
+    };
+    field["element_type"] = element.into();
+    field["similarity"] = similarity.into();
+    options.ignore(&["mode", "compression_level", "doc_values", "store"]);
     no_multi_fields(options)?;
     Ok(field)
 }

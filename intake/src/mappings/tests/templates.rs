@@ -125,14 +125,14 @@ fn templates_of_shippers_make_indexes() {
     assert_eq!(field(&beat, "host/cpu/usage").type_id(), "array<f64>");
     assert_eq!(field(&beat, "process/elf/sections").type_id(), "nested");
     assert!(!field(&beat, "event/original").indexed);
-    // Objects without fields are indexed like unmapped ones.
+    // A template makes keywords of `labels.*`.
     let names: Vec<&str> = beat
         .doc_mapping
         .field_mappings
         .iter()
         .map(|field| field.name.as_str())
         .collect();
-    assert!(!names.contains(&"labels"), "{names:?}");
+    assert!(names.contains(&"labels"), "{names:?}");
     let (stash, is_stream) = made("logstash-2026.11.05");
     assert!(!is_stream);
     assert_eq!(field(&stash, "geoip/latitude").type_id(), "array<f64>");
@@ -200,4 +200,41 @@ fn the_template_with_the_highest_priority_counts_and_what_comes_later_in_it() {
             "{name}"
         );
     }
+}
+
+#[test]
+fn objects_of_keywords_by_path_are_whole_values() {
+    // As Jaeger's template has them.
+    let keyword = json!({"type": "keyword", "ignore_above": 256});
+    let mappings = json!({
+        "dynamic_templates": [
+            {"span_tags_map": {"mapping": keyword, "path_match": "tag.*"}},
+            {"process_tags_map": {"mapping": keyword, "path_match": "process.tag.*"}},
+            {"other": {"mapping": keyword, "path_match": "labels.*", "match_mapping_type": "string"}},
+        ],
+        "properties": {
+            "tag": {"type": "object"},
+            "process": {"properties": {"serviceName": keyword, "tag": {"type": "object"}}},
+        },
+    });
+    let settings = json!({
+        "index.mapping.nested_fields.limit": 50, "index.requests.cache.enable": true, "number_of_shards": 5,
+    });
+    let body = json!({"index_patterns": ["*jaeger-span-*"], "template": {"settings": settings, "mappings": mappings}});
+    let set = TemplateSet {
+        index: &BTreeMap::new(),
+        component: &BTreeMap::new(),
+        legacy: &BTreeMap::new(),
+    };
+    check_template(TemplateKind::Index, "jaeger-span", &body, set).unwrap();
+    let config = mapped(mappings).unwrap();
+    for path in ["tag", "process/tag", "labels"] {
+        let FieldKind::Json(json) = &field(&config, path).kind else {
+            panic!("{path} has no values of any shape");
+        };
+        assert_eq!(json.tokenizer, "raw", "{path}");
+    }
+    // Other texts are words.
+    let others = config.doc_mapping.dynamic_mapping.unwrap();
+    assert!(matches!(others.kind, FieldKind::Json(json) if json.tokenizer == "standard"));
 }

@@ -41,7 +41,6 @@ const NO_POLICIES: &str = "[_ilm/policy] is not supported: nothing would carry a
                            [retention] of an index config, deletes old documents";
 const NO_PIPELINES: &str = "[_ingest/pipeline] is not supported: documents are indexed as they are sent. Transform them before \
                             they are sent, or with the transforms of an ingest";
-const NO_SCRIPTS: &str = "[_scripts] is not supported: nothing runs scripts";
 const NO_CLOSING: &str = "[_close] is not supported: an index stays open, and costs nothing but its objects while nothing \
                           searches it. Delete it if it is not needed";
 const NO_BLOCKS: &str =
@@ -125,7 +124,6 @@ impl Asked {
         Some(Self::Refused(match segments {
             ["_ilm", "policy", _] => NO_POLICIES,
             ["_ingest", "pipeline", _] => NO_PIPELINES,
-            ["_scripts", ..] => NO_SCRIPTS,
             [_, "_block", _] => NO_BLOCKS,
             _ => return None,
         }))

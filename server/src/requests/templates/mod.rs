@@ -3,4 +3,4 @@
 mod mustache;
 mod rewritten;
 
-pub(crate) use rewritten::{Written, written};
+pub(crate) use rewritten::{Stored, Written, may_be_stored, written};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use xxhash_rust::xxh3::Xxh3DefaultBuilder;
+use foldhash::fast::FixedState;
 
 use super::super::column::{is_without_zeros, number_of};
 use super::super::slots::{Dissector, SlotValue};
@@ -263,7 +263,7 @@ impl NumberCode {
 /// Symbols of a model by number.
 #[derive(Debug)]
 pub(super) struct NumberCodes {
-    exact: HashMap<u64, usize, Xxh3DefaultBuilder>,
+    exact: HashMap<u64, usize, FixedState>,
     classes: [usize; u64::BITS as usize + 1],
 }
 
@@ -327,7 +327,7 @@ pub(super) fn class_of(number: u64) -> u32 {
 /// Symbols of a model by string.
 #[derive(Debug)]
 pub(super) struct StringCodes {
-    symbols: HashMap<Vec<u8>, usize, Xxh3DefaultBuilder>,
+    symbols: HashMap<Vec<u8>, usize, FixedState>,
 }
 
 impl StringCodes {
@@ -352,15 +352,32 @@ pub(super) struct LetterCodes {
     /// Strings of one byte.
     single: Vec<Option<usize>>,
     /// Longer strings, by their first two bytes, of equal ones the longest first.
-    sorted: Vec<usize>,
-    /// Number of longer strings before those with the same first two bytes; and after them.
-    ranges: HashMap<[u8; 2], Range<usize>, Xxh3DefaultBuilder>,
+    longer: Vec<LongString>,
+    /// By the first byte of longer strings: where the entries of its second bytes begin in `ranges`.
+    rows: Vec<Option<usize>>,
+    /// By the second byte: the strings of `longer`.
+    ranges: Vec<Range<usize>>,
 }
+
+/// A string of at least two bytes.
+#[derive(Debug)]
+struct LongString {
+    nth: usize,
+    len: usize,
+    start: Start,
+    /// The bits of `start` that are its own.
+    mask: Start,
+}
+
+/// The first 24 bytes of a text, with zeros behind a shorter one. Strings that training finds are not longer.
+type Start = [u64; 3];
+
+const NUM_BYTE_VALUES: usize = 1 << u8::BITS;
 
 impl LetterCodes {
     pub(super) fn of(model: &BytesModel) -> Self {
         let string = |nth: usize| model.string(nth).unwrap_or_default();
-        let mut single = vec![None; 1 << u8::BITS];
+        let mut single = vec![None; NUM_BYTE_VALUES];
         let mut sorted: Vec<usize> = Vec::new();
         for nth in 0..model.num_strings() {
             match string(nth) {
@@ -374,17 +391,40 @@ impl LetterCodes {
         }
         let key = |nth: usize| string(nth).first_chunk::<2>().copied();
         sorted.sort_by_key(|nth| (key(*nth), std::cmp::Reverse(string(*nth).len())));
-        let mut ranges: HashMap<[u8; 2], Range<usize>, Xxh3DefaultBuilder> = HashMap::default();
+        let mut rows = vec![None; NUM_BYTE_VALUES];
+        let mut ranges: Vec<Range<usize>> = Vec::new();
         for (at, nth) in sorted.iter().enumerate() {
-            if let Some(key) = key(*nth) {
-                ranges.entry(key).or_insert(at..at).end = at + 1;
+            let Some([first, second]) = key(*nth) else {
+                continue;
+            };
+            if let Some(row) = rows.get_mut(usize::from(first)) {
+                let start = *row.get_or_insert(ranges.len());
+                ranges.resize(ranges.len().max(start + NUM_BYTE_VALUES), 0..0);
+                if let Some(range) = ranges.get_mut(start + usize::from(second)) {
+                    *range = if range.end == 0 { at } else { range.start }..at + 1;
+                }
             }
         }
+        let longer = sorted
+            .into_iter()
+            .map(|nth| LongString::of(nth, string(nth)));
         Self {
             single,
-            sorted,
+            longer: longer.collect(),
+            rows,
             ranges,
         }
+    }
+
+    /// Returns the strings with the first two bytes of a text.
+    fn longer(&self, text: &[u8]) -> &[LongString] {
+        let strings = || {
+            let [first, second] = text.first_chunk::<2>()?;
+            let row = (*self.rows.get(usize::from(*first))?)?;
+            let range = self.ranges.get(row + usize::from(*second))?;
+            self.longer.get(range.clone())
+        };
+        strings().unwrap_or_default()
     }
 
     /// Calls `put` with the symbols of a text, the end included; each with its first byte.
@@ -395,11 +435,15 @@ impl LetterCodes {
         mut put: impl FnMut(usize, u8),
     ) {
         while let Some((first, rest)) = text.split_first() {
-            let longer = text.first_chunk::<2>().and_then(|key| self.ranges.get(key));
-            let longer = longer.and_then(|range| self.sorted.get(range.clone()));
-            let longest = longer.unwrap_or_default().iter().find_map(|nth| {
-                let rest = text.strip_prefix(model.string(*nth)?)?;
-                Some((*nth + NUM_SYMBOLS_OF_LETTERS, rest))
+            let start = start_of(text);
+            let longest = self.longer(text).iter().find_map(|string| {
+                if !string.begins(&start) {
+                    return None;
+                }
+                let rest = text.get(string.len..)?;
+                let is_equal = string.len <= size_of::<Start>()
+                    || model.string(string.nth) == text.get(..string.len);
+                is_equal.then_some((string.nth + NUM_SYMBOLS_OF_LETTERS, rest))
             });
             let (symbol, rest) = longest.unwrap_or_else(|| {
                 let single = self.single.get(usize::from(*first)).copied().flatten();
@@ -413,4 +457,38 @@ impl LetterCodes {
         }
         put(END, 0);
     }
+}
+
+impl LongString {
+    fn of(nth: usize, string: &[u8]) -> Self {
+        let len = string.len().min(size_of::<Start>());
+        Self {
+            nth,
+            len: string.len(),
+            start: start_of(string),
+            mask: start_of([u8::MAX; size_of::<Start>()].get(..len).unwrap_or_default()),
+        }
+    }
+
+    /// Returns whether a text that starts like this may begin with the string.
+    #[inline]
+    fn begins(&self, text: &Start) -> bool {
+        let [a, b, c] = text;
+        let [mask_a, mask_b, mask_c] = self.mask;
+        [a & mask_a, b & mask_b, c & mask_c] == self.start
+    }
+}
+
+fn start_of(text: &[u8]) -> Start {
+    let mut words = [0; 3];
+    for (word, bytes) in words.iter_mut().zip(text.chunks(size_of::<u64>())) {
+        *word = match bytes.first_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => {
+                let low = bytes.iter().rev();
+                low.fold(0, |word, byte| word << u8::BITS | u64::from(*byte))
+            }
+        };
+    }
+    words
 }

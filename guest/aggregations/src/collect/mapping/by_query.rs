@@ -12,6 +12,28 @@ pub(in crate::collect) struct ByFilter {
     pub(in crate::collect) filters: Vec<BitSet>,
     /// True if documents that match no query have a bucket.
     pub(in crate::collect) has_other: bool,
+    /// Number of documents in each bucket around this that are passed on, the first of them.
+    pub(in crate::collect) most: Option<u32>,
+    /// Number of documents that were passed on so far, by bucket around this.
+    pub(in crate::collect) taken: Vec<u32>,
+}
+
+impl ByFilter {
+    /// Counts a document, and returns whether it is one of those that are passed on.
+    fn takes(&mut self, group: u32) -> bool {
+        let Some(most) = self.most else {
+            return true;
+        };
+        let group = group as usize;
+        if self.taken.len() <= group {
+            self.taken.resize(group.saturating_add(1), 0);
+        }
+        let taken = self.taken.get_mut(group).filter(|taken| **taken < most);
+        taken.is_some_and(|taken| {
+            *taken += 1;
+            true
+        })
+    }
 }
 
 impl Mapping for ByFilter {
@@ -21,12 +43,15 @@ impl Mapping for ByFilter {
 
     fn map(&mut self, block: Block<'_>, each: Each<'_>) -> Result<()> {
         let (mut docs, mut groups, mut codes) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, filter) in self.filters.iter().enumerate() {
+        for place in 0..self.filters.len() {
             docs.clear();
             groups.clear();
-            for (doc, group) in block.pairs().filter(|(doc, _)| filter.contains(*doc)) {
-                docs.push(doc);
-                groups.push(group);
+            for (doc, group) in block.pairs() {
+                let filter = self.filters.get(place);
+                if filter.is_some_and(|filter| filter.contains(doc)) && self.takes(group) {
+                    docs.push(doc);
+                    groups.push(group);
+                }
             }
             pass_on(place, &docs, &groups, &mut codes, each)?;
         }

@@ -309,6 +309,8 @@ pub(crate) struct OneRange {
 pub(crate) struct Filter {
     /// Index among all filters of the request.
     pub(crate) slot: usize,
+    /// Number of documents of a split that count, the first of them, in each bucket.
+    pub(crate) most: Option<u32>,
 }
 
 /// `search-aggregations-bucket-filters-aggregation`.

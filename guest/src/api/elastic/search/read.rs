@@ -99,7 +99,7 @@ pub(in crate::api::elastic) fn read_search(
     if tracks_scores {
         check_scored(&question, score)?;
     }
-    check_min_score(&question, given.aggs.is_some(), score)?;
+    apply_min_score(&mut question, given.aggs.is_some(), score)?;
     question.elastic = Some(ElasticHits {
         versions: versions(&mut body, params)?,
         named: named.names(),
@@ -202,24 +202,33 @@ fn min_score(body: &mut Body) -> Result<Option<f64>, SearchError> {
     score.transpose()
 }
 
-/// Refuses a minimum score where scores are not computed, unless all hits have a sufficient one anyway.
-fn check_min_score(
-    question: &Question,
+/// Finds nothing if all hits have one score, and that is too low. Refuses a minimum score where scores are not computed.
+fn apply_min_score(
+    question: &mut Question,
     has_aggregations: bool,
     score: Option<f32>,
 ) -> Result<(), SearchError> {
     let Some(least) = question.min_score else {
         return Ok(());
     };
-    let by_score = |key: &SortKeySpec| key.target == SortTarget::Score;
+    let is_enough = score.map(|score| f64::from(score) >= least);
+    if is_enough == Some(true) {
+        question.min_score = None;
+        return Ok(());
+    }
     if has_aggregations {
         return Err(wrong(
             "min_score",
             "this is not supported beside aggregations",
         ));
     }
-    match question.sort.iter().any(by_score) || score.is_some_and(|score| f64::from(score) >= least)
-    {
+    if is_enough == Some(false) {
+        question.min_score = None;
+        question.query = QueryNode::Nothing;
+        return Ok(());
+    }
+    let by_score = |key: &SortKeySpec| key.target == SortTarget::Score;
+    match question.sort.iter().any(by_score) {
         true => Ok(()),
         false => Err(wrong(
             "min_score",

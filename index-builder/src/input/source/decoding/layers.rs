@@ -9,6 +9,7 @@ use lzma_rust2::XzReader;
 
 use super::expansion::{Expanding, Stored};
 use super::kinds::Kind;
+use super::latin::{Latin, is_latin};
 use super::unreadable::{BINARY, Unreadable, is_binary};
 use super::utf16::Utf16;
 use crate::input::source::replay::Replay;
@@ -110,6 +111,11 @@ impl Decoded {
                 Kind::Unreadable(unreadable) => return Err(refused(&unreadable)),
                 Kind::Text if !decoding.is_text && is_binary(without_nuls(beginning)) => {
                     return Err(refused(&BINARY));
+                }
+                Kind::Text if is_latin(beginning, is_whole) => {
+                    let text = BufReader::with_capacity(BUFFER_LEN, Latin::new(reader));
+                    reader = Replay::new(Box::new(text), BEGINNING_LEN);
+                    break;
                 }
                 Kind::Text => break,
             };

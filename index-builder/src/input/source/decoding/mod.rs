@@ -1,7 +1,7 @@
-//! Stored bytes → text: compression undone, archives divided, UTF-16 converted; and names for unreadable data.
+//! Stored bytes → text: compression undone, archives divided, UTF-16 and Windows-1252 converted; and names for unreadable data.
 //!
 //! ```text
-//!   stored bytes ─► kinds: which of them? ─► layers: gzip, zstd, bzip2, xz ─┬─► text, UTF-16 as UTF-8 ─► records
+//!   stored bytes ─► kinds: which of them? ─► layers: gzip, zstd, bzip2, xz ─┬─► text, as UTF-8 ─► records
 //!                        ▲                              │                   ├─► archive: its members, each a source
 //!                        └──────────────────────────────┘                   └─► refused by name
 //! ```
@@ -11,6 +11,7 @@
 mod archive;
 mod expansion;
 mod kinds;
+mod latin;
 mod layers;
 mod tar;
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::log_line::time::{DateForm, Reading, TimeForm, read};
 
 const END: &[u8] = b"-A--";
 
-pub(super) fn begins(line: &[u8]) -> bool {
+pub(in crate::log_line::known) fn begins(line: &[u8]) -> bool {
     let id = line
         .strip_prefix(b"--")
         .and_then(|line| line.strip_suffix(END));
@@ -29,14 +29,17 @@ fn second(record: &str) -> Option<&str> {
     record.split('\n').nth(1)
 }
 
-pub(super) fn reading(record: &str) -> Option<Reading> {
+pub(in crate::log_line::known) fn reading(record: &str) -> Option<Reading> {
     let inside = second(record)?.strip_prefix('[')?;
     let form = TimeForm::Dated(DateForm::DayNameYear);
     Some(read(form, inside.as_bytes(), 0)?.0)
 }
 
 /// Adds the fields and the message. Returns the text before the message, which is empty.
-pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t str> {
+pub(in crate::log_line::known) fn add<'t>(
+    record: &'t str,
+    members: &mut dyn Members,
+) -> Option<&'t str> {
     let (_, rest) = second(record)?.split_once("] ")?;
     let severity = record
         .split_once("[severity \"")

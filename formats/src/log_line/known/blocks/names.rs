@@ -21,21 +21,21 @@ const TAKEN: [&str; 15] = [
 
 /// Names that a record has used.
 #[derive(Default)]
-pub(super) struct Names(Vec<String>);
+pub(in crate::log_line::known) struct Names(Vec<String>);
 
 impl Names {
     /// Adds a name that no key may have.
-    pub(super) fn take(&mut self, name: &str) {
+    pub(in crate::log_line::known) fn take(&mut self, name: &str) {
         self.0.push(name.to_owned());
     }
 
     /// Returns whether a name was used.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(in crate::log_line::known) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|used| used == name)
     }
 
     /// Returns the name of a key, with a number if it is taken: `msg`, `msg_2`.
-    pub(super) fn free(&mut self, key: &str) -> String {
+    pub(in crate::log_line::known) fn free(&mut self, key: &str) -> String {
         let is_free = |name: &String| !TAKEN.contains(&name.as_str()) && !self.has(name);
         let numbered = (2..).map(|number| format!("{key}_{number}"));
         let mut names = std::iter::once(key.to_owned()).chain(numbered);
