@@ -226,7 +226,7 @@ test("colours and the zone of times are chosen and kept", { skip }, async (t) =>
 
 test("single keys can be turned off", { skip }, async (t) => {
   const { page } = await open(t);
-  await page.keyboard.press("2");
+  await page.keyboard.press("3");
   assert.equal(await parameter(page, "view"), "chart");
   await page.keyboard.press("?");
   await page.uncheck("#has-keys");
