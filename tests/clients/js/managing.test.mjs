@@ -26,7 +26,7 @@ const event = (number) => ({
 /** Serves a new folder in which no index is yet. */
 async function manage() {
   const folder = mkdtempSync(join(tmpdir(), "canter-managing-"));
-  const args = ["serve", "--indexes-in", join(folder, "all"), "--writable", "--commit-interval", "50ms"];
+  const args = ["serve", "--indexes-in", join(folder, "all"), "--writable", "--auto-create-index", "none", "--commit-interval", "50ms"];
   const listen = ["--listen", "127.0.0.1:0", "--engine", process.env.ENGINE ?? "wasm"];
   const server = spawn(process.env.CANTER, [...args, ...listen]);
   const url = await urlOf(server);

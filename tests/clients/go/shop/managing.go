@@ -70,7 +70,7 @@ func manages(t *testing.T) string {
 		t.Skip("this host only searches")
 	}
 	args := []string{"serve", "--indexes-in", filepath.Join(t.TempDir(), "all"), "--listen", "127.0.0.1:0"}
-	args = append(args, "--writable", "--commit-interval", "50ms")
+	args = append(args, "--writable", "--commit-interval", "50ms", "--auto-create-index", "none")
 	if engine := os.Getenv("ENGINE"); engine != "" {
 		args = append(args, "--engine", engine)
 	}
