@@ -296,9 +296,9 @@ impl Reader {
             "geohash_grid" => Kind::Grid(histograms::geohash_grid(&read(&histograms::GRID)?)?),
             "geotile_grid" => Kind::Grid(histograms::geotile_grid(&read(&histograms::GRID)?)?),
             "filter" => Kind::Filter(self.filter(path, value)?),
+            "sampler" => Kind::Filter(self.sample(&read(&["shard_size"])?)?),
             // The documents of `global` are those of a search of its own, which matches all. All documents are the sample
             // from which an answer is least wrong.
-            "sampler" => Kind::Filter(self.sample(&read(&["shard_size"])?)?),
             "global" | "random_sampler" if depth == 0 || kind != "global" => {
                 Body::read_all(path, kind, value)?;
                 Kind::Filter(self.filter(path, &serde_json::json!({"match_all": {}}))?)

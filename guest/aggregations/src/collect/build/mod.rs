@@ -196,12 +196,6 @@ impl Builder<'_> {
         matches!(kind, Some(FieldKind::Date(_)))
     }
 
-    /// Returns whether the values of a field have the types they came with.
-    fn is_untyped(&self, field: &str) -> bool {
-        let kind = self.split.mapper.kind_of(field);
-        kind.is_none_or(|kind| matches!(kind, FieldKind::Json(_)))
-    }
-
     fn by_value(&self, source: &Source) -> Result<ByValue> {
         let field = self.open(&source.field, |column_type| {
             column_type != ColumnType::Bytes
@@ -259,7 +253,8 @@ impl Builder<'_> {
     /// count as milliseconds in one split and be missing in the next.
     fn numbers(&self, path: &str, name: &str, is_date: bool) -> Result<Field> {
         // A field that is mapped as a number may contain dates from before.
-        let is_untyped = self.is_untyped(name);
+        let kind = self.split.mapper.kind_of(name);
+        let is_untyped = kind.is_none_or(|kind| matches!(kind, FieldKind::Json(_)));
         let field = self.open(name, |column_type| {
             let may_be_date = is_untyped && !self.is_filtered;
             is_histogram_value(column_type, is_date)
