@@ -3,6 +3,8 @@
 
 use std::io::{self, BufRead, Read};
 
+use super::converted::Converted;
+
 /// Characters from 0x80 on; bytes that have none are controls.
 const FROM_0X80: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
@@ -88,29 +90,24 @@ fn is_likely(before: u8, byte: u8, after: u8) -> bool {
 /// Reads Windows-1252 as UTF-8.
 pub(super) struct Latin<R> {
     reader: R,
-    out: Vec<u8>,
-    place: usize,
+    out: Converted,
 }
 
 impl<R: BufRead> Latin<R> {
     pub(super) fn new(reader: R) -> Latin<R> {
         Latin {
             reader,
-            out: Vec::new(),
-            place: 0,
+            out: Converted::default(),
         }
     }
 
     /// Decodes the reader's buffer; returns false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         self.out.clear();
-        self.place = 0;
         let bytes = self.reader.fill_buf()?;
         let num_bytes = bytes.len();
         for byte in bytes {
-            let mut utf8 = [0; 4];
-            let text = character(*byte).encode_utf8(&mut utf8);
-            self.out.extend_from_slice(text.as_bytes());
+            self.out.push(character(*byte));
         }
         self.reader.consume(num_bytes);
         Ok(num_bytes > 0)
@@ -119,16 +116,12 @@ impl<R: BufRead> Latin<R> {
 
 impl<R: BufRead> Read for Latin<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.place == self.out.len() {
+        while self.out.is_read() {
             if !self.fill()? {
                 return Ok(0);
             }
         }
-        let rest = &self.out[self.place..];
-        let len = rest.len().min(out.len());
-        out[..len].copy_from_slice(&rest[..len]);
-        self.place += len;
-        Ok(len)
+        Ok(self.out.read(out))
     }
 }
 

@@ -9,6 +9,7 @@
 //! Everything is streamed: a decoder holds only its window. Paths in archives are never used as paths.
 
 mod archive;
+mod converted;
 mod expansion;
 mod kinds;
 mod latin;

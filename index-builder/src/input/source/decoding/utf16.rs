@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
+use super::converted::Converted;
 use super::kinds::Endian;
 
 /// Reads UTF-16 as UTF-8. A byte order mark becomes one of UTF-8.
@@ -12,8 +13,7 @@ pub(super) struct Utf16<R> {
     half: Option<u8>,
     /// The first half of a surrogate pair.
     high: Option<u16>,
-    out: Vec<u8>,
-    place: usize,
+    out: Converted,
     is_ended: bool,
 }
 
@@ -24,30 +24,24 @@ impl<R: BufRead> Utf16<R> {
             endian,
             half: None,
             high: None,
-            out: Vec::new(),
-            place: 0,
+            out: Converted::default(),
             is_ended: false,
         }
-    }
-
-    fn push(&mut self, character: char) {
-        let mut bytes = [0; 4];
-        let text = character.encode_utf8(&mut bytes);
-        self.out.extend_from_slice(text.as_bytes());
     }
 
     fn push_unit(&mut self, unit: u16) {
         if let Some(high) = self.high.take() {
             if let Some(Ok(character)) = char::decode_utf16([high, unit]).next() {
-                return self.push(character);
+                return self.out.push(character);
             }
-            self.push(char::REPLACEMENT_CHARACTER);
+            self.out.push(char::REPLACEMENT_CHARACTER);
         }
         match unit {
             0xd800..0xdc00 => self.high = Some(unit),
             _ => {
                 let character = char::from_u32(u32::from(unit));
-                self.push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
+                self.out
+                    .push(character.unwrap_or(char::REPLACEMENT_CHARACTER));
             }
         }
     }
@@ -55,7 +49,6 @@ impl<R: BufRead> Utf16<R> {
     /// Decodes the reader's buffer; returns false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         self.out.clear();
-        self.place = 0;
         if self.is_ended {
             return Ok(false);
         }
@@ -65,7 +58,7 @@ impl<R: BufRead> Utf16<R> {
             self.is_ended = true;
             let is_cut = self.half.take().is_some() | self.high.take().is_some();
             if is_cut {
-                self.push(char::REPLACEMENT_CHARACTER);
+                self.out.push(char::REPLACEMENT_CHARACTER);
             }
             return Ok(is_cut);
         }
@@ -85,15 +78,11 @@ impl<R: BufRead> Utf16<R> {
 
 impl<R: BufRead> Read for Utf16<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while self.place == self.out.len() {
+        while self.out.is_read() {
             if !self.fill()? {
                 return Ok(0);
             }
         }
-        let rest = &self.out[self.place..];
-        let len = rest.len().min(out.len());
-        out[..len].copy_from_slice(&rest[..len]);
-        self.place += len;
-        Ok(len)
+        Ok(self.out.read(out))
     }
 }
