@@ -101,6 +101,20 @@ pub struct BlockCheck {
 }
 
 impl BlockCheck {
+    /// Creates the check of a block whose checksum has this seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Self { seed: Some(seed) }
+    }
+
+    /// Puts the checksum of a block before its content.
+    pub(crate) fn seal(&self, block: &mut [u8]) {
+        if let Some((checksum, content)) = block.split_first_chunk_mut()
+            && let Some(seed) = self.seed
+        {
+            *checksum = checksum_of(content, seed);
+        }
+    }
+
     /// Returns whether blocks have checksums.
     pub fn is_own(&self) -> bool {
         self.seed.is_some()
@@ -208,10 +222,8 @@ impl DocumentIndex {
         for block in (0..self.num_blocks()).map_while(|ord| self.block(ord)) {
             let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
             let bytes = file.get_mut(at(block.bytes.start)..at(block.bytes.end));
-            if let Some((checksum, content)) = bytes.and_then(<[u8]>::split_first_chunk_mut)
-                && let Some(seed) = block.check.seed
-            {
-                *checksum = checksum_of(content, seed);
+            if let Some(bytes) = bytes {
+                block.check.seal(bytes);
             }
         }
     }

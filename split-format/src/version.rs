@@ -200,8 +200,8 @@ pub const VECTORS_FILE: &str = "vectors";
 pub const VECTOR_INDEX_FILE: &str = "vecindex";
 /// Name of vectors in errors.
 pub(crate) const VECTORS_NAME: &str = "vectors";
-/// Version of the index of vectors.
-pub(crate) const VECTORS_VERSION: u32 = 1;
+/// Version of the index of vectors. Version 1, whose exact vectors were in the order of documents, is not read any more.
+pub(crate) const VECTORS_VERSION: u32 = 2;
 
 /// First eight bytes of every object with the filters of a page.
 pub(crate) const FILTERS_MAGIC: [u8; 8] = *b"CANTERFL";

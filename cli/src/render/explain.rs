@@ -111,10 +111,28 @@ fn splits_table(plan: &Value, screen: &Screen) -> String {
 fn read_line(explained: &Explanation) -> String {
     let profile = &explained.profile;
     format!(
-        "Read for this plan: {}, {}, {}.",
+        "Read for this plan: {}, {}, {}.{}",
         numbers::counted(profile.num_waves, "wave"),
         numbers::counted(profile.num_requests, "request"),
-        numbers::bytes(profile.num_bytes)
+        numbers::bytes(profile.num_bytes),
+        vectors_line(&explained.plan["vectors"])
+    )
+}
+
+/// Returns what of this was read to find the nearest vectors; nothing if none were wanted.
+fn vectors_line(vectors: &Value) -> String {
+    let num = |key: &str| vectors[key].as_u64().unwrap_or(0);
+    let Some(is_exact) = vectors["exact"].as_bool() else {
+        return String::new();
+    };
+    format!(
+        "\nThe nearest vectors: {} and {} compared, {}.",
+        numbers::counted(num("clusters"), "cluster"),
+        numbers::counted(num("compared"), "exact vector"),
+        match is_exact {
+            true => "which is exact",
+            false => "which is approximate",
+        }
     )
 }
 

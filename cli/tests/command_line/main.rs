@@ -34,6 +34,7 @@ mod serve_openapi;
 mod serve_page;
 mod serve_pages;
 mod serve_places;
+mod serve_scripts;
 mod serve_templates;
 mod serve_tokens;
 mod serve_tools;

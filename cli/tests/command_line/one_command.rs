@@ -43,6 +43,58 @@ fn kept(folder: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
+/// A document of JSON may be longer than a line of text; one that is too long is refused, and never divided.
+#[test]
+fn a_long_document_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let entry = |n: u64| {
+        (
+            format!("key{n}"),
+            serde_json::json!({"say": "word ".repeat(20_000)}),
+        )
+    };
+    let doc: Value =
+        serde_json::json!({"all": (0..30).map(entry).collect::<serde_json::Map<_, _>>()});
+    let pretty = serde_json::to_string_pretty(&doc).unwrap();
+    assert!(pretty.len() > 2 << 20);
+    fs::write(folder.join("one.json"), pretty).unwrap();
+    fs::write(
+        folder.join("line.ndjson"),
+        format!("{doc}\n{{\"all\": 1}}\n"),
+    )
+    .unwrap();
+    for (name, num_docs) in [("one.json", 1), ("line.ndjson", 2)] {
+        let index = format!("index{num_docs}");
+        let ingest = [
+            "index", "ingest", "--final", "--index", &index, "--input", name,
+        ];
+        let (stdout, _) = run(folder, &ingest, 0);
+        assert!(
+            stdout.contains(&format!("lines read: {num_docs} + 0 = {num_docs}")),
+            "{stdout}"
+        );
+        assert!(!stdout.contains("only kept"), "{stdout}");
+    }
+    let ingest = [
+        "index",
+        "ingest",
+        "--final",
+        "--index",
+        "short",
+        "--input",
+        "one.json",
+        "--max-line-bytes",
+        "64KB",
+    ];
+    let (_, stderr) = run(folder, &ingest, 2);
+    assert!(
+        stderr.contains("allow longer ones with --max-line-bytes"),
+        "{stderr}"
+    );
+    assert!(!folder.join("short").exists());
+}
+
 #[test]
 fn an_ingest_without_an_index_makes_one_that_suits_the_input() {
     let folder = access_log();

@@ -235,11 +235,6 @@ fn documents_are_written_again_and_copied() {
         (refused.status, &refused.json()["version_conflicts"]),
         (409, &json!(2))
     );
-    let script = json!({"script": {"source": "ctx._source.a = 1"}});
-    assert_eq!(
-        send(&server, "POST", "/one/_update_by_query", &script).status,
-        400
-    );
 }
 
 #[test]

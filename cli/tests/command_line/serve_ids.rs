@@ -168,11 +168,11 @@ fn a_document_lives_and_dies_by_its_id() {
         &post(
             &server,
             "/shop/_update/c",
-            &json!({"script": "ctx._source.n += 1"}),
+            &json!({"script": "ctx._source.n += x"}),
         ),
         400,
         "illegal_argument_exception",
-        "no scripts",
+        "failed to execute script",
     );
 
     // Several at once.

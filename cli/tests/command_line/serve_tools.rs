@@ -201,6 +201,22 @@ fn what_tools_ask_at_their_start_is_answered_with_what_is_so() {
         "columns have names"
     );
     assert!(server.get("/_cat").text.contains("/_cat/shards\n"));
+    let template = json!({"index_patterns": ["a-*", "b"], "priority": 7, "composed_of": []});
+    assert_eq!(put(&server, "/_index_template/t1", &template).status, 200);
+    let shown = server
+        .get("/_cat/templates?format=json&h=name,index_patterns,order")
+        .json();
+    let expected = json!([{"name": "t1", "index_patterns": "[a-*, b]", "order": "7"}]);
+    assert_eq!(shown, expected);
+    assert_eq!(server.get("/_cat/templates/x*").text, "");
+    for refused in ["/logs/_termvectors/1", "/_mtermvectors", "/logs/_rank_eval"] {
+        let answer = server.get(refused);
+        assert!(
+            answer.status == 400 && answer.text.contains("is not supported"),
+            "{}",
+            answer.text
+        );
+    }
     for path in [
         "/logs/_forcemerge?max_num_segments=1",
         "/_cache/clear",

@@ -156,3 +156,52 @@ fn mappings_list_the_fields_that_documents_brought() {
     let names: Vec<&String> = closed.keys().collect();
     assert_eq!(names, ["level", "message", "off"]);
 }
+
+#[test]
+fn dates_and_fractions_that_documents_brought_are_those_of_elasticsearch() {
+    let (_folder, server) = start();
+    for (id, at, day, ratio) in [
+        (1, "2021-06-15T08:30:00Z", "2021-06-15", 0.5),
+        (2, "2020-03-01T10:00:00.25Z", "2020-03-01", 2.0),
+    ] {
+        let document = json!({"at": at, "day": day, "ratio": ratio, "word": "x"});
+        let answer = put(
+            &server,
+            &format!("/dated/_doc/{id}?refresh=true"),
+            &document,
+        );
+        assert_eq!(answer.status, 201, "{}", answer.text);
+    }
+    let answer = search(
+        &server,
+        "dated",
+        &json!({"sort": "at", "size": 1, "_source": false, "fields": ["at", "day"],
+            "docvalue_fields": [{"field": "day", "format": "dd/MM/yyyy"}, {"field": "ratio", "format": "0.00"}],
+            "aggs": {"last": {"max": {"field": "at"}}, "days": {"stats": {"field": "day"}}}}),
+    );
+    let last = json!({"value": 1_623_745_800_000.0, "value_as_string": "2021-06-15T08:30:00.000Z"});
+    assert_eq!(answer["aggregations"]["last"], last, "{answer}");
+    let days = &answer["aggregations"]["days"];
+    assert_eq!(days["min_as_string"], "2020-03-01T00:00:00.000Z", "{days}");
+    assert_eq!(days["count"], 2);
+    let fields = &answer["hits"]["hits"][0]["fields"];
+    assert_eq!(
+        fields["at"],
+        json!(["2020-03-01T10:00:00.250Z"]),
+        "{fields}"
+    );
+    assert_eq!(fields["ratio"], json!(["2.00"]));
+    let mapping = server.get("/dated/_mapping").json();
+    assert_eq!(
+        mapping["dated"]["mappings"]["properties"]["ratio"],
+        json!({"type": "float"})
+    );
+    let average = json!({"size": 0, "aggs": {"a": {"avg": {"field": "word.keyword"}}}});
+    let answer = send(&server, "POST", "/dated/_search", &average);
+    assert_eq!(answer.status, 400, "{}", answer.text);
+    assert!(
+        answer.text.contains("of type [keyword] is not supported"),
+        "{}",
+        answer.text
+    );
+}

@@ -250,14 +250,14 @@ fn tag_field(mapping: &DocMapping, path: &str) -> std::result::Result<(), String
         ));
     }
     match &field.kind {
-        FieldKind::Text(text) if text.tokenizer == "raw" => Ok(()),
+        FieldKind::Text(text) if matches!(text.tokenizer.as_str(), "raw" | "lowercase") => Ok(()),
         FieldKind::Text(text) => Err(format!(
-            "tag field {path:?} must have the tokenizer raw, not {}",
+            "tag field {path:?} must have the tokenizer raw or lowercase, not {}",
             text.tokenizer
         )),
         FieldKind::I64(_) | FieldKind::U64(_) => Ok(()),
         _ => Err(format!(
-            "tag field {path:?} must have the type text (tokenizer raw), i64 or u64, not {}",
+            "tag field {path:?} must have the type text (tokenizer raw or lowercase), i64 or u64, not {}",
             field.type_id()
         )),
     }

@@ -4,6 +4,7 @@
 //! because the year could only be guessed.
 
 mod format;
+mod named_zone;
 mod parse;
 mod partial;
 mod rfc3339;

@@ -6,6 +6,7 @@ use jiff::fmt::{rfc2822, temporal};
 use jiff::tz::TimeZone;
 use tantivy::DateTime;
 
+use super::named_zone::with_offset;
 use super::partial::completed;
 use super::rfc3339::{self, days_from_civil};
 
@@ -206,13 +207,27 @@ pub(crate) fn parse_millis(text: &str, formats: &[DateInput]) -> Result<i64, Dat
     })
 }
 
-/// Tries the formats in order for a date that `narrow` takes.
+/// Tries the formats in order for a date that `narrow` takes; if the date names its zone, then with its offset.
 fn parse_as<T>(
     text: &str,
     formats: &[DateInput],
     narrow: impl Fn(i128) -> Option<T>,
 ) -> Result<T, DateParseError> {
     let text = text.trim_ascii();
+    match parse_plain(text, formats, &narrow) {
+        Err(DateParseError::Format) => match with_offset(text) {
+            Some(text) => parse_plain(&text, formats, &narrow),
+            None => Err(DateParseError::Format),
+        },
+        read => read,
+    }
+}
+
+fn parse_plain<T>(
+    text: &str,
+    formats: &[DateInput],
+    narrow: impl Fn(i128) -> Option<T>,
+) -> Result<T, DateParseError> {
     let mut error = DateParseError::Format;
     for format in formats {
         let nanos = match format {

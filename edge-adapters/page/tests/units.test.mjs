@@ -220,6 +220,15 @@ const RAW = {
   timestamp_field_name: "time",
 };
 
+test("values that are found in any spelling are whole", () => {
+  const names = ["raw", "lowercase", "level", "default", "en_stem"];
+  const fields = names.map((tokenizer) => ({ name: tokenizer, type: "text", tokenizer }));
+  const config = { index_id: "x", doc_mapping: { field_mappings: fields } };
+  const info = readIndexInfo({ index_config: config });
+  const words = info.fields.filter(({ isWords }) => isWords).map(({ name }) => name);
+  assert.deepEqual(words, ["default", "en_stem"]);
+});
+
 test("fields are those of the mapping, and those of hits", () => {
   const info = readIndexInfo(RAW);
   assert.deepEqual(guessColumns(info, info.fields, []), ["time", "resource.level", "message"]);

@@ -1,6 +1,6 @@
 //! Rules that guest and hosts share: name patterns with `*` (for indexes, fields and parts of an
 //! answer), the API that a path belongs to with the format of its errors, the parser for the JSON of
-//! requests, and the words for levels of logs.
+//! requests, the words for levels of logs, and the names of time zones.
 
 mod api;
 mod filter_path;
@@ -9,6 +9,7 @@ mod level;
 mod list;
 mod mend;
 mod pattern;
+mod zone;
 
 pub use api::Api;
 pub use filter_path::FilterPath;
@@ -17,3 +18,4 @@ pub use level::normal_level;
 pub use list::{Listed, MayBeAbsent, listed_names};
 pub use mend::mend_json;
 pub use pattern::{matches_any, matches_pattern};
+pub use zone::zone_minutes;

@@ -63,6 +63,11 @@ impl Candidates {
         }
     }
 
+    /// Returns whether there are fewer candidates than are wanted.
+    pub fn lacks_some(&self) -> bool {
+        self.heap.len() < self.max_len
+    }
+
     /// Returns whether a candidate of this closeness may be one of the best.
     pub(crate) fn may_take(&self, closeness: f32) -> bool {
         self.heap.len() < self.max_len

@@ -1,7 +1,7 @@
 //! The vectors of splits that are nearest to a query: which bytes to read, and what they say.
 //!
 //! ```text
-//!   head          ranked clusters of each split ──▶ choose: the best of all splits
+//!   head          ranked clusters of each split ──▶ choice: the best of all splits
 //!   first wave    clusters                      ──▶ scan: candidates, by what their codes say
 //!   second wave   exact vectors                 ──▶ score: the candidates that are nearest
 //! ```
@@ -26,7 +26,7 @@ mod choice;
 mod search;
 
 pub use candidates::{Candidate, Candidates};
-pub use choice::{Effort, RankedCluster, choose};
+pub use choice::{Choice, Effort, RankedCluster};
 pub use search::{Nearest, Search};
 
 #[cfg(test)]

@@ -2,11 +2,15 @@
 
 use std::ops::Range;
 
-use canter_split_format::{FormatError, VectorField};
-use canter_vectors::{ClusterQuery, ExactQuery, Rotation};
+use canter_split_format::{BlockCheck, FormatError, VectorField};
+use canter_vectors::{ClusterQuery, ExactQuery, Rotation, Space, distance, dot};
 
 use crate::candidates::{Candidate, Candidates};
 use crate::choice::RankedCluster;
+
+/// Number of spreads from its centroid that a cluster reaches. More favours wide clusters, fewer near ones: recall is
+/// best from 0.35 to 0.5 (docs/decisions/vectors.md).
+const RISE: f32 = 0.5;
 
 /// A document with its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,24 +68,45 @@ impl<'a> Search<'a> {
         self.split
     }
 
-    /// Returns the clusters with the closeness of their centroids. That of a field with one cluster is closer than any
-    /// other: its centroid, the mean of all vectors, says nothing of the nearest.
+    /// Returns the clusters with their reach. The only cluster of a field has none: its centroid, the mean of all vectors,
+    /// says nothing of the nearest.
     pub fn clusters(&self) -> Vec<RankedCluster> {
-        let space = self.field.shape().similarity.space();
-        let ranked = |(cluster, closeness)| RankedCluster {
-            closeness,
+        let ranked = |cluster, (reach, spread)| RankedCluster {
+            reach,
+            spread,
             split: self.split,
             cluster,
             num_vectors: self.field.num_vectors_of(cluster),
+            is_whole: self.field.num_clusters() == 1,
         };
         if self.field.num_clusters() == 1 {
-            return vec![ranked((0, f32::INFINITY))];
+            return vec![ranked(0, (0.0, 0.0))];
         }
-        let closeness = self
-            .field
-            .centroids()
-            .map(|centroid| space.closeness(&self.rotated, &centroid));
-        closeness.enumerate().map(ranked).collect()
+        let length = dot(&self.rotated, &self.rotated).sqrt();
+        let centroids = self.field.centroids().enumerate();
+        centroids
+            .map(|(cluster, centroid)| ranked(cluster, self.reach(cluster, &centroid, length)))
+            .collect()
+    }
+
+    /// Returns the reach of a cluster, and what a spread of its vectors makes of closeness.
+    fn reach(&self, cluster: usize, centroid: &[f32], length: f32) -> (f32, f32) {
+        let spread = self.field.spread(cluster);
+        let (middle, spread) = match self.field.shape().similarity.space() {
+            // A vector at a spread from the centroid, in the direction of the query.
+            Space::Product => (dot(&self.rotated, centroid), spread * length),
+            Space::Distance => {
+                let square = distance(&self.rotated, centroid);
+                let middle = -square - spread * spread;
+                (middle, 2.0 * spread * square.sqrt())
+            }
+        };
+        let reach = middle + RISE * spread;
+        match reach.is_finite() {
+            true => (reach, spread),
+            // Of vectors so large that their squares have no sum.
+            false => (f32::MIN, 0.0),
+        }
     }
 
     /// Returns where the bytes of a cluster are.
@@ -101,11 +126,7 @@ impl<'a> Search<'a> {
         candidates: &mut Candidates,
     ) -> Result<(), FormatError> {
         let opened = self.field.open_cluster(cluster, bytes)?;
-        let documents = opened
-            .docs()
-            .iter()
-            .copied()
-            .zip(opened.places().iter().copied());
+        let documents = opened.placed();
         let candidate = |closeness, (doc, place)| Candidate {
             closeness,
             split: self.split,
@@ -130,14 +151,19 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// Returns how the bytes of a range are checked: of a cluster, or of an exact vector.
+    pub fn check_of(&self, range: &Range<u64>) -> BlockCheck {
+        self.field.check_of(range)
+    }
+
     /// Returns where a candidate's exact vector is.
     pub fn exact_range(&self, candidate: &Candidate) -> Range<u64> {
         self.field.exact_range(candidate.place)
     }
 
-    /// Returns the score of a candidate, whose exact vector is `stored`.
-    pub fn score(&self, candidate: &Candidate, stored: &[u8]) -> Nearest {
-        let alike = self.query.alike(stored);
+    /// Returns the score of a candidate. `bytes` are those of its [`exact_range`](Self::exact_range).
+    pub fn score(&self, candidate: &Candidate, bytes: &[u8]) -> Nearest {
+        let alike = self.query.alike(self.field.exact(bytes));
         Nearest {
             score: self.query.score(alike),
             alike,

@@ -6,7 +6,7 @@ use canter_doc_mapper::{DocMapper, FieldKind};
 use canter_split_format::{TimeRange, Totals};
 use tantivy::Term;
 
-use crate::query::QueryShape;
+use crate::query::{QueryShape, lowercase};
 use crate::request::SortOrder;
 
 /// Maximum length of an indexed value; longer ones are in columns but not in postings.
@@ -24,6 +24,8 @@ pub(super) enum Countable {
         /// The field's name in the schema.
         field: String,
         value: String,
+        /// True if the value stands for all of its spellings in capitals.
+        is_folded: bool,
     },
 }
 
@@ -50,29 +52,46 @@ impl Countable {
             Self::All => Some(num_docs.saturating_sub(num_deleted)),
             Self::Nothing => Some(0),
             Self::Value { .. } if num_deleted > 0 => None,
-            Self::Value { field, value } => {
+            Self::Value {
+                field,
+                value,
+                is_folded: false,
+            } => {
                 let counts = totals?.get(field)?;
                 Some(counts.get(value).copied().unwrap_or(0))
+            }
+            Self::Value { field, value, .. } => {
+                let counts = totals?.get(field)?.iter();
+                let spelled = counts.filter(|(other, _)| lowercase(other) == *value);
+                Some(spelled.map(|(_, count)| count).sum())
             }
         }
     }
 }
 
-/// Returns the value that a term stands for, if both postings and column hold values as they were written.
+/// Returns the value that a term stands for, if the column holds values as they were written, and the postings do, or have
+/// them in lowercase.
 fn value_of(term: &Term, mapper: &DocMapper) -> Option<Countable> {
     let fields = mapper.fields();
     let field = fields.iter().find(|field| field.field == term.field())?;
-    let is_raw = match field.kind {
-        FieldKind::Text(text) => text.tokenizer == "raw" && field.fast == Some(Normalizer::Raw),
-        _ => false,
+    let is_folded = match field.kind {
+        FieldKind::Text(text) if field.fast == Some(Normalizer::Raw) => {
+            match text.tokenizer.as_str() {
+                "raw" => false,
+                "lowercase" => true,
+                _ => return None,
+            }
+        }
+        _ => return None,
     };
     let value = term.value();
     let value = value
         .as_str()
-        .filter(|value| is_raw && value.len() <= MAX_VALUE_LEN)?;
+        .filter(|value| value.len() <= MAX_VALUE_LEN)?;
     Some(Countable::Value {
         field: field.name.to_owned(),
         value: value.to_owned(),
+        is_folded,
     })
 }
 
@@ -123,7 +142,27 @@ pub(super) fn must_look_at(all: &[Counted], window: u64, direction: SortOrder) -
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+
+    #[test]
+    fn a_folded_value_counts_all_of_its_spellings() {
+        let counts = [("ERROR", 3), ("Error", 2), ("error", 1), ("ERRORS", 7)];
+        let counts = counts.map(|(value, count)| (value.to_owned(), count));
+        let totals: Totals = BTreeMap::from([("level".to_owned(), counts.into_iter().collect())]);
+        let count = |is_folded: bool| {
+            let (field, value) = ("level".to_owned(), "error".to_owned());
+            let asked = Countable::Value {
+                field,
+                value,
+                is_folded,
+            };
+            asked.count(13, 0, Some(&totals))
+        };
+        assert_eq!(count(true), Some(6));
+        assert_eq!(count(false), Some(1));
+    }
 
     fn counted(start_ns: i64, end_ns: i64, num_hits: Option<u64>) -> Counted {
         Counted {

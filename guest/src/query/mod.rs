@@ -22,7 +22,7 @@ pub(crate) use dsl::{NAME, edits_of, lucene_expression, parse_dsl, parse_named};
 pub(crate) use grammar::{KqlOptions, parse_kql, parse_query, parse_query_at};
 pub(crate) use matching::{ListFiles, ListKind, POSITIONS, POSTINGS, TermInfos, compile};
 pub(crate) use needs::{Needs, TermRange};
-pub(crate) use required_tags::{RequiredTag, required_tags};
+pub(crate) use required_tags::{RequiredTag, lowercase, required_tags};
 pub(crate) use required_terms::{RequiredTerms, required_terms};
 pub(crate) use scan::{Answers, Clause, DocTerms, FieldClause, NestedClause, Scan};
 pub(crate) use time_bounds::{time_bounds, without_time};

@@ -92,16 +92,27 @@ fn of_leaf(leaf: &Leaf, tag_fields: &[&str]) -> Option<RequiredTag> {
     Some((field.clone(), canter_sorting::set_of(spelled)))
 }
 
+/// Returns a value as the tokenizer `lowercase` makes it.
+pub(crate) fn lowercase(value: &str) -> String {
+    value.chars().flat_map(char::to_lowercase).collect()
+}
+
 fn is_pattern(phrase: &str) -> bool {
     phrase.contains(['*', '?'])
 }
 
-/// Returns the spellings of a value in the manifest: text unchanged, numbers without sign or leading zeros.
+/// Returns the spellings of a value in the manifest: text unchanged or, of fields that do not distinguish them, without
+/// capitals; numbers without sign or leading zeros.
 fn spellings(value: &str) -> Vec<String> {
     let unsigned = value.parse::<u64>().ok().map(|number| number.to_string());
     let signed = value.parse::<i64>().ok().map(|number| number.to_string());
-    [Some(value.to_owned()), unsigned, signed]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        Some(value.to_owned()),
+        Some(lowercase(value)),
+        unsigned,
+        signed,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

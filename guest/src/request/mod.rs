@@ -26,7 +26,7 @@ pub(crate) use elastic::{
     InnerHits, Marks, NamedField, ShownFrom, ShownVersions, SourceFilter,
 };
 pub(crate) use queries::{GivenQuery, parse_filters, read_filters};
-pub(crate) use question::{AnswerForm, Question};
+pub(crate) use question::{AnswerForm, Question, VectorReads};
 pub(crate) use resolved::{Resolved, TimeBounds};
 pub(crate) use scroll::{FIRST_PAGE, Scroll, ScrollState, SealedPlace};
 pub(crate) use search_request::SearchRequest;

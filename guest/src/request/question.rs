@@ -25,6 +25,26 @@ pub(crate) struct AnswerForm {
     pub(crate) is_pretty: bool,
 }
 
+/// What was read to find the nearest vectors, before the search was planned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct VectorReads {
+    /// Number of clusters whose codes were compared.
+    pub(crate) clusters: u64,
+    /// Number of exact vectors that were compared.
+    pub(crate) compared: u64,
+    /// Whether all vectors that count were compared, so that none nearer was missed.
+    pub(crate) exact: bool,
+}
+
+impl VectorReads {
+    /// Adds what was read for another condition.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.clusters += other.clusters;
+        self.compared += other.compared;
+        self.exact &= other.exact;
+    }
+}
+
 /// A parsed and validated search: its query, its limits, and the form of its answer. No text in it is parsed again; it
 /// travels between sessions in postcard.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,6 +90,8 @@ pub(crate) struct Question {
     pub(crate) index_name: Option<String>,
     pub(crate) limits: Limits,
     pub(crate) form: AnswerForm,
+    /// What was read for conditions on vectors, whose documents the query now names.
+    pub(crate) vector_reads: Option<VectorReads>,
 }
 
 impl Question {
@@ -102,6 +124,7 @@ impl Question {
             index_name: None,
             limits,
             form,
+            vector_reads: None,
         }
     }
 

@@ -6,6 +6,7 @@ mod fetch_docs;
 mod highlight;
 mod merge;
 mod pretty;
+mod profile;
 mod response;
 mod snippets;
 

@@ -12,6 +12,7 @@ use super::elastic::{self, HitWriter, NestedPlace};
 use super::fetch_docs::{Document, fetch_docs};
 use super::merge::Merged;
 use super::pretty::pretty;
+use super::profile::Profile;
 use super::snippets::{Snippeter, Snippets};
 use crate::SearchError;
 use crate::exchange::Exchange;
@@ -218,55 +219,6 @@ fn inner(json: &str) -> &str {
     json.strip_suffix('}').unwrap_or(json)
 }
 
-/// The guest's account of its own work.
-#[derive(Serialize)]
-struct Profile {
-    num_splits: u64,
-    num_splits_pruned: u64,
-    num_splits_pruned_by_time: u64,
-    num_splits_pruned_by_tags: u64,
-    num_splits_pruned_by_filter: u64,
-    num_splits_searched: u64,
-    num_splits_answered_from_head: u64,
-    num_splits_answered_from_cache: u64,
-    /// Only for a search that need not count all hits.
-    #[serde(skip_serializing_if = "is_none")]
-    num_splits_not_needed: u64,
-    warmup_gaps: u64,
-    /// Only for a search that read documents for fields that are not indexed.
-    #[serde(skip_serializing_if = "is_none")]
-    docs_scanned: u64,
-    /// Only for a search that read the objects of documents for nested queries.
-    #[serde(skip_serializing_if = "is_none")]
-    docs_verified: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_none(number: &u64) -> bool {
-    *number == 0
-}
-
-impl Profile {
-    fn new(facts: &PlanFacts, result: &PartialResult) -> Self {
-        Self {
-            num_splits: facts.num_splits,
-            num_splits_pruned: facts.num_pruned_by_time
-                + facts.num_pruned_by_tags
-                + facts.num_pruned_by_filter,
-            num_splits_pruned_by_time: facts.num_pruned_by_time,
-            num_splits_pruned_by_tags: facts.num_pruned_by_tags,
-            num_splits_pruned_by_filter: facts.num_pruned_by_filter,
-            num_splits_searched: result.num_splits_searched,
-            num_splits_answered_from_head: result.num_splits_from_head,
-            num_splits_answered_from_cache: result.num_splits_from_cache,
-            num_splits_not_needed: result.num_splits_not_needed,
-            warmup_gaps: result.warmup_gaps,
-            docs_scanned: result.docs_scanned,
-            docs_verified: result.docs_verified,
-        }
-    }
-}
-
 /// Returns the cached answer, if the host has one. `num_splits` splits were planned.
 pub(crate) async fn answer_from_cache(
     facts: &PlanFacts,
@@ -283,7 +235,7 @@ pub(crate) async fn answer_from_cache(
         aggregations,
         ..serde_json::from_str(&body).ok()?
     };
-    let profile = Profile::new(facts, &result);
+    let profile = Profile::new(facts, &result, question);
     write_answer(
         &body,
         &Missing::default(),
@@ -376,7 +328,7 @@ impl RootSearch<'_> {
         }
         // The answer says how long the search took, and what it was made without.
         exchange.yield_to_host().await;
-        let profile = Profile::new(facts, &result);
+        let profile = Profile::new(facts, &result, question);
         write_answer(&body, &missing, profile, question, facts, exchange)
     }
 

@@ -8,7 +8,7 @@ use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::leaf::{Decision, SplitFate, explain_leaf};
 use crate::plan::{PruneReason, SearchPlan, Unopened};
-use crate::request::{Question, Resolved};
+use crate::request::{Question, Resolved, VectorReads};
 use crate::root::CachedAnswer;
 use crate::split::partial_cache::look_up;
 use canter_split_format::SplitEntry;
@@ -22,6 +22,9 @@ struct Explanation<'a> {
     splits: Vec<ExplainedSplit<'a>>,
     /// Maximum number of documents that are fetched for the hits.
     max_documents: u64,
+    /// What was read to find the nearest vectors: the plan names their documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vectors: Option<VectorReads>,
 }
 
 #[derive(Debug, Serialize)]
@@ -116,6 +119,7 @@ pub(crate) async fn explain(
             .chain(pruned.rev())
             .collect(),
         max_documents,
+        vectors: question.vector_reads,
     };
     serde_json::to_string(&explanation)
         .map_err(|error| SearchError::internal(format!("explanation: {error}")))

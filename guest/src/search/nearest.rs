@@ -2,6 +2,7 @@
 //! their scores, so that everything else is done as for any other query.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
 use canter_doc_mapper::DocMapper;
 use canter_vectors::ExactQuery;
@@ -14,7 +15,7 @@ use crate::exchange::Exchange;
 use crate::leaf::{HitOrder, NearestIn, find_nearest, search_leaf};
 use crate::plan::SearchPlan;
 use crate::query::{Factor, FoundIn, Fused, Nearest, QueryNode, vectors_at};
-use crate::request::{AskedAggregations, AskedIndexes, Question};
+use crate::request::{AskedAggregations, AskedIndexes, Question, VectorReads};
 use crate::root::Merged;
 
 /// Maximum number of conditions on vectors in a search: each reads clusters of its own.
@@ -54,6 +55,7 @@ pub(super) async fn with_nearest(
         indexes,
         plan: &plan,
         exchange,
+        reads: Mutex::default(),
     };
     let mut resolved = question.clone();
     let mut conditions = Vec::new();
@@ -77,6 +79,7 @@ pub(super) async fn with_nearest(
         };
         *node = found;
     }
+    resolved.vector_reads = context.reads.into_inner().unwrap_or_default();
     Ok(Some(resolved))
 }
 
@@ -88,13 +91,20 @@ struct Context<'a> {
     indexes: &'a AskedIndexes,
     plan: &'a SearchPlan,
     exchange: &'a Exchange,
+    /// What was read for all conditions.
+    reads: Mutex<Option<VectorReads>>,
 }
 
 impl Context<'_> {
     /// Returns what stands for a condition: the documents that it finds.
     async fn replaced(&self, node: &QueryNode) -> Result<QueryNode, SearchError> {
         if let Some(nearest) = node.nearest() {
-            let found = find(nearest, self).await?;
+            let (found, reads) = find(nearest, self).await?;
+            let mut all = self.reads.lock().unwrap_or_else(PoisonError::into_inner);
+            match &mut *all {
+                Some(all) => all.add(reads),
+                None => *all = Some(reads),
+            }
             return Ok(QueryNode::found(found));
         }
         let Some(fused) = node.fused() else {
@@ -165,7 +175,10 @@ fn fuse(rankings: &[Vec<Ranked>], constant: u32) -> Vec<FoundIn> {
 }
 
 /// Finds the documents of one condition.
-async fn find(nearest: &Nearest, context: &Context<'_>) -> Result<Vec<FoundIn>, SearchError> {
+async fn find(
+    nearest: &Nearest,
+    context: &Context<'_>,
+) -> Result<(Vec<FoundIn>, VectorReads), SearchError> {
     let Context {
         question,
         mappers,
@@ -201,7 +214,11 @@ async fn find(nearest: &Nearest, context: &Context<'_>) -> Result<Vec<FoundIn>, 
     }
     if queries.iter().all(Option::is_none) {
         // An index that is there has none; without an index, there is nothing to find.
-        return missing.map_or(Ok(Vec::new()), Err);
+        let reads = VectorReads {
+            exact: true,
+            ..VectorReads::default()
+        };
+        return missing.map_or(Ok((Vec::new(), reads)), Err);
     }
     let of_size = (question.max_hits.saturating_mul(3) / 2).clamp(1, MAX_CANDIDATES);
     let of_size = u32::try_from(of_size).unwrap_or(u32::MAX);

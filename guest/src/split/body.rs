@@ -1,7 +1,7 @@
 //! The resident part of a split's body: verified blocks, and the reads under way for more.
 //!
-//! Bytes enter only as whole blocks whose checksums match the head, or as blocks of documents that match their own, so
-//! that corruption by a store, cache or network never reaches the engine.
+//! Bytes enter only as whole blocks whose checksums match the head, or as pieces that match their own (blocks of
+//! documents, vectors), so that corruption by a store, cache or network never reaches the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
@@ -34,8 +34,8 @@ pub(crate) struct SplitBody {
 struct State {
     /// Runs of verified blocks, by first block; no two overlap.
     runs: BTreeMap<u64, OwnedBytes>,
-    /// Blocks of documents that came by themselves, by their start: `load_documents`.
-    documents: BTreeMap<u64, OwnedBytes>,
+    /// Pieces that came by themselves, by their start: `load_piece`.
+    pieces: BTreeMap<u64, OwnedBytes>,
     /// What was unpacked of ranges of files, by file and range; a column is read more than once.
     unpacked: BTreeMap<(u32, u64, u64), OwnedBytes>,
     /// Reads under way: request id, what it covers, and their class.
@@ -101,10 +101,8 @@ impl SplitBody {
         }
         let state = self.lock();
         let block_len = self.checksums.block_len();
-        let of_documents = state.documents.get(&range.start);
-        if let Some(bytes) =
-            of_documents.filter(|bytes| bytes.len() as u64 == range.end - range.start)
-        {
+        let piece = state.pieces.get(&range.start);
+        if let Some(bytes) = piece.filter(|bytes| bytes.len() as u64 == range.end - range.start) {
             return Some(bytes.clone());
         }
         let mut parts: Vec<OwnedBytes> = Vec::new();
@@ -189,7 +187,7 @@ impl SplitBody {
         if has_part(&state.lasting, &range) {
             return;
         }
-        let num_bytes = match state.documents.get(&range.start) {
+        let num_bytes = match state.pieces.get(&range.start) {
             Some(bytes) => bytes.len(),
             None => {
                 let is_here = |(first, run): &(&u64, &OwnedBytes)| {
@@ -219,7 +217,7 @@ impl SplitBody {
         let mut state = self.lock();
         let State {
             runs,
-            documents,
+            pieces,
             lasting,
             unpacked,
             ..
@@ -228,7 +226,7 @@ impl SplitBody {
             let bytes = bytes_of_run(*first, run, block_len);
             kept.contains(first) || has_part(lasting, &bytes)
         });
-        documents.retain(|start, _| lasting.contains_key(start));
+        pieces.retain(|start, _| lasting.contains_key(start));
         unpacked.clear();
     }
 
@@ -247,13 +245,14 @@ impl SplitBody {
         poll_fn(|context| self.poll_load(&blocks, class, context)).await
     }
 
-    /// Loads a block of documents, which has a checksum of its own, without the rest of the body's blocks that hold it.
-    pub(crate) async fn load_documents(
+    /// Loads a piece, which has a checksum of its own, without the rest of the body's blocks that hold it.
+    pub(crate) async fn load_piece(
         &self,
         range: Range<u64>,
         check: BlockCheck,
+        class: ByteClass,
     ) -> Result<(), SearchError> {
-        poll_fn(|context| self.poll_load_documents(&range, check, context)).await
+        poll_fn(|context| self.poll_load_piece(&range, check, class, context)).await
     }
 
     /// Loads several ranges of the body, all at once.
@@ -289,10 +288,11 @@ impl SplitBody {
         Poll::Pending
     }
 
-    fn poll_load_documents(
+    fn poll_load_piece(
         &self,
         range: &Range<u64>,
         check: BlockCheck,
+        class: ByteClass,
         context: &mut Context<'_>,
     ) -> Poll<Result<(), SearchError>> {
         let mut state = self.lock();
@@ -300,20 +300,20 @@ impl SplitBody {
         if let Some(failure) = &state.failure {
             return Poll::Ready(Err(failure.clone()));
         }
-        let is_here = state.documents.contains_key(&range.start)
+        let is_here = state.pieces.contains_key(&range.start)
             || self
                 .missing(&state, &self.checksums.blocks_of(range.clone()))
                 .is_empty();
         if is_here {
             return Poll::Ready(Ok(()));
         }
-        let wanted = Wanted::Documents(range.clone(), check);
+        let wanted = Wanted::Piece(range.clone(), check);
         if !state
             .pending
             .iter()
             .any(|(_, pending, _)| *pending == wanted)
         {
-            self.ask(&mut state, wanted, ByteClass::DocStore, context);
+            self.ask(&mut state, wanted, class, context);
         }
         Poll::Pending
     }
@@ -344,7 +344,7 @@ impl SplitBody {
     fn bytes_of(&self, wanted: &Wanted) -> Range<u64> {
         match wanted {
             Wanted::Blocks(blocks) => self.checksums.bytes_of(blocks.clone()),
-            Wanted::Documents(range, _) => range.clone(),
+            Wanted::Piece(range, _) => range.clone(),
         }
     }
 
@@ -400,11 +400,11 @@ impl SplitBody {
                     .map_err(|block| self.damaged("block", block * block_len, block_len))?;
                 state.runs.insert(blocks.start, bytes);
             }
-            Wanted::Documents(range, check) => {
+            Wanted::Piece(range, check) => {
                 check
                     .content(&bytes)
-                    .map_err(|_| self.damaged("a block of documents", range.start, wanted_len))?;
-                state.documents.insert(range.start, bytes);
+                    .map_err(|_| self.damaged("documents or vectors", range.start, wanted_len))?;
+                state.pieces.insert(range.start, bytes);
             }
         }
         Ok(())
@@ -445,8 +445,8 @@ impl SplitBody {
 enum Wanted {
     /// Blocks of the body, whose checksums the head has.
     Blocks(Range<u64>),
-    /// A block of documents, which begins with its checksum.
-    Documents(Range<u64>, BlockCheck),
+    /// A piece, which begins with its checksum.
+    Piece(Range<u64>, BlockCheck),
 }
 
 /// Failure of a read.

@@ -84,7 +84,10 @@ impl<'a> Documents<'a> {
         let block = self.block_of(doc)?;
         let (body, range) = (&self.split.body, self.in_body(&block)?);
         match block.check.is_own() {
-            true => body.load_documents(range, block.check).await,
+            true => {
+                body.load_piece(range, block.check, ByteClass::DocStore)
+                    .await
+            }
             false => body.load(range, ByteClass::DocStore).await,
         }
     }

@@ -17,4 +17,6 @@ pub(crate) use door::{guard, guarded};
 pub(crate) use identities::{DocIdentities, find_docs};
 pub(crate) use indexes::{Indexes, SearchedIndex};
 pub(crate) use open::{HeadSource, OpenSplit};
-pub(crate) use vectors::{load_vectors, vector_bytes, vector_index, vectors_of};
+pub(crate) use vectors::{
+    all_places, load_all_vectors, load_vectors, places_of, vector_bytes, vector_index, vectors_of,
+};

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use canter_protocol::ByteClass;
 use canter_split_format::{FileTable, VECTOR_INDEX_FILE, VECTORS_FILE, VectorField, VectorIndex};
+use futures_util::future::join_all;
 use tantivy::directory::OwnedBytes;
 
 use super::directory::BodyFile;
@@ -47,18 +48,34 @@ pub(crate) async fn vector_index(split: &OpenSplit) -> Result<Option<VectorIndex
     }
 }
 
-/// Loads ranges of the file of vectors, all at once.
+/// Loads all vectors of a field.
 ///
 /// # Errors
-/// If one cannot be fetched.
+/// If they cannot be fetched.
+pub(crate) async fn load_all_vectors(
+    split: &OpenSplit,
+    field: &VectorField,
+) -> Result<(), SearchError> {
+    let range = in_body(split, &field.range())?;
+    split.body.load(range, ByteClass::FastField).await
+}
+
+/// Loads clusters, places or exact vectors of a field, all at once and without the bytes around them.
+///
+/// # Errors
+/// If one cannot be fetched, or is damaged.
 pub(crate) async fn load_vectors(
     split: &OpenSplit,
+    field: &VectorField,
     ranges: impl Iterator<Item = Range<u64>>,
 ) -> Result<(), SearchError> {
     let ranges = ranges.filter(|range| !range.is_empty());
-    let ranges = ranges.map(|range| Ok((in_body(split, &range)?, ByteClass::FastField)));
-    let ranges = ranges.collect::<Result<Vec<_>, SearchError>>()?;
-    split.body.load_all(ranges).await
+    let pieces = ranges.map(|range| Ok((in_body(split, &range)?, field.check_of(&range))));
+    let pieces = pieces.collect::<Result<Vec<_>, SearchError>>()?;
+    let class = ByteClass::FastField;
+    let loads = pieces.into_iter();
+    let loads = loads.map(|(range, check)| split.body.load_piece(range, check, class));
+    join_all(loads).await.into_iter().collect()
 }
 
 /// Returns the bytes of a range of the file of vectors, which was loaded.
@@ -72,6 +89,49 @@ pub(crate) fn vector_bytes(
     let files = split.vector_files.as_ref();
     let files = files.ok_or_else(|| split.error(OUTSIDE))?;
     files.vectors.loaded(&split.body, range)
+}
+
+/// Returns the documents of a field, all of whose vectors are here, that `accepts` takes: ascending, with the places of their
+/// vectors.
+///
+/// # Errors
+/// The vectors are damaged.
+pub(crate) fn all_places(
+    split: &OpenSplit,
+    field: &VectorField,
+    accepts: impl Fn(u32) -> bool,
+) -> Result<Vec<(u32, u32)>, SearchError> {
+    let mut found = Vec::new();
+    for ord in 0..field.num_clusters() {
+        let bytes = vector_bytes(split, &field.cluster_range(ord))?;
+        let cluster = field.open_cluster(ord, &bytes);
+        let cluster = cluster.map_err(|error| split.error(error))?;
+        found.extend(cluster.placed().filter(|(doc, _)| accepts(*doc)));
+    }
+    canter_sorting::sort(&mut found);
+    Ok(found)
+}
+
+/// Returns those of these documents that have a vector, with its place. Their blocks of places are here.
+///
+/// # Errors
+/// The places are damaged.
+pub(crate) fn places_of(
+    split: &OpenSplit,
+    field: &VectorField,
+    docs: impl Iterator<Item = u32>,
+) -> Result<Vec<(u32, u32)>, SearchError> {
+    let mut found = Vec::new();
+    for doc in docs {
+        let bytes = vector_bytes(split, &field.places_range(doc))?;
+        let place = field.place_of(doc, &bytes);
+        found.extend(
+            place
+                .map_err(|error| split.error(error))?
+                .map(|place| (doc, place)),
+        );
+    }
+    Ok(found)
 }
 
 /// Returns the vectors of a field by its name, if the split has any.

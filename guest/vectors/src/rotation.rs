@@ -63,10 +63,7 @@ impl Rotation {
         let scale = 1.0 / float_of(self.mixed).sqrt();
         for (round, signs) in self.signs.iter().enumerate() {
             flip(&mut numbers, signs);
-            let from = match round % 2 {
-                0 => 0,
-                _ => self.num_dims - self.mixed,
-            };
+            let from = self.mixed_from(round);
             let mixed = numbers.get_mut(from..).unwrap_or_default();
             transform(mixed.get_mut(..self.mixed).unwrap_or_default(), scale);
             if self.mixed < self.num_dims {
@@ -74,6 +71,32 @@ impl Rotation {
             }
         }
         numbers
+    }
+
+    /// Returns the vector, of `num_dims` numbers, that [`rotate`](Self::rotate) makes `rotated` of, up to rounding.
+    pub fn rotate_back(&self, rotated: &[f32]) -> Vec<f32> {
+        let mut numbers = rotated.to_vec();
+        numbers.resize(self.num_dims, 0.0);
+        let scale = 1.0 / float_of(self.mixed).sqrt();
+        // Each step of a round undoes itself.
+        for (round, signs) in self.signs.iter().enumerate().rev() {
+            if self.mixed < self.num_dims {
+                mix_halves(&mut numbers);
+            }
+            let from = self.mixed_from(round);
+            let mixed = numbers.get_mut(from..).unwrap_or_default();
+            transform(mixed.get_mut(..self.mixed).unwrap_or_default(), scale);
+            flip(&mut numbers, signs);
+        }
+        numbers
+    }
+
+    /// Returns the first number that a round's transform mixes.
+    fn mixed_from(&self, round: usize) -> usize {
+        match round % 2 {
+            0 => 0,
+            _ => self.num_dims - self.mixed,
+        }
     }
 }
 

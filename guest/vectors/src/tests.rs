@@ -74,6 +74,8 @@ fn a_rotation_keeps_lengths_and_inner_products() {
             (dot(&a, &b) - dot(&one, &other)).abs() <= tolerance,
             "{dims} dimensions"
         );
+        let back = rotation.rotate_back(&a);
+        assert!(distance(&back[..dims], &one) < 1e-6 * dot(&one, &one));
         assert_ne!(Rotation::new(43, dims).rotate(&one), a);
         assert_eq!(Rotation::new(42, dims).rotate(&one), a);
     }

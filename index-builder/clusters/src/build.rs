@@ -4,11 +4,11 @@ use canter_split_format::{VectorFieldParts, VectorShape};
 use canter_vectors::CodeWidth;
 
 use crate::balance::{self, Cluster};
+use crate::centroids::{self, Groups, Rows};
 use crate::encode::{NothingKept, encode_all};
-use crate::k_means::{self, Rows};
 use crate::order;
+use crate::prepared::Prepared;
 use crate::random::Random;
-use crate::rotated::Rotated;
 
 /// Number of vectors of the sample for each cluster.
 const SAMPLE_LEN: usize = 48;
@@ -71,10 +71,10 @@ pub fn build(vectors: Vectors, options: &Options) -> VectorFieldParts {
     let clusters = match is_plain {
         true => vec![Cluster {
             centroid: Vec::new(),
-            places: (0..docs.len() as u32).collect(),
+            ranks: (0..docs.len() as u32).collect(),
             kept: None,
         }],
-        false => clusters(&Rotated::new(&shape, &exact), options),
+        false => clusters(&Prepared::new(&shape, &exact), options),
     };
     encode_all(
         shape,
@@ -86,18 +86,19 @@ pub fn build(vectors: Vectors, options: &Options) -> VectorFieldParts {
     )
 }
 
-fn clusters(vectors: &Rotated<'_>, options: &Options) -> Vec<Cluster> {
+fn clusters(vectors: &Prepared<'_>, options: &Options) -> Vec<Cluster> {
     let num_clusters = match vectors.len() <= options.max_flat {
         true => 1,
         false => vectors.len().div_ceil(options.cluster_len.max(1)),
     };
     let mut random = Random::new(options.seed);
     let mut sample = Rows::new(vectors.num_dims());
-    for place in random.distinct(num_clusters.max(8) * SAMPLE_LEN, vectors.len()) {
-        sample.push(&vectors.get(place));
+    for rank in random.distinct(num_clusters.max(8) * SAMPLE_LEN, vectors.len()) {
+        sample.push(&vectors.get(rank));
     }
     let num_threads = options.num_threads;
-    let centroids = k_means::centroids(&sample, num_clusters, &mut random, num_threads);
+    let centroids = centroids::centroids(&sample, num_clusters, &mut random, num_threads);
+    let centroids = Groups::new(&centroids, &mut random, num_threads);
     let clusters = balance::assign(vectors, &centroids, num_threads);
     if num_clusters == 1 {
         return clusters;

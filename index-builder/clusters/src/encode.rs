@@ -1,19 +1,20 @@
 //! From clusters to what is written of them.
 
 use canter_split_format::{VectorClusterParts, VectorFieldParts, VectorShape};
-use canter_vectors::{Corrections, Encoder};
+use canter_vectors::{CodeWidth, Corrections, Encoder, distance};
 
 use crate::balance::Cluster;
+use crate::order;
 use crate::parallel;
-use crate::rotated::Rotated;
+use crate::prepared::Prepared;
 
 /// Codes and centroids that are there already.
 pub(crate) trait Kept: Sync {
-    /// Returns the stored centroid of a cluster.
+    /// Returns the stored centroid of a cluster, and its rotated numbers.
     fn centroid(&self, cluster: usize) -> Option<(&[u8], &[f32])>;
 
     /// Returns the code of a vector, if it was made for this cluster.
-    fn code(&self, cluster: usize, place: u32) -> Option<(&[u8], Corrections)>;
+    fn code(&self, cluster: usize, rank: u32) -> Option<(&[u8], Corrections)>;
 }
 
 /// No codes and centroids.
@@ -38,62 +39,69 @@ pub(crate) fn encode_all(
     kept: &impl Kept,
     num_threads: usize,
 ) -> VectorFieldParts {
-    let mut parts = VectorFieldParts {
+    let vectors = Prepared::new(&shape, &exact);
+    let encoded = parallel::map_one_by_one(clusters.len(), num_threads, |ord| {
+        let cluster = &clusters[ord];
+        match shape.codes {
+            Some(width) => encode(&shape, width, &vectors, cluster, kept),
+            None => {
+                let ranks = cluster.ranks.clone();
+                let parts = VectorClusterParts {
+                    ranks,
+                    ..VectorClusterParts::default()
+                };
+                (Vec::new(), parts)
+            }
+        }
+    });
+    let (centroids, clusters): (Vec<Vec<u8>>, Vec<_>) = encoded.into_iter().unzip();
+    VectorFieldParts {
         shape,
         docs,
-        exact: Vec::new(),
-        centroids: Vec::new(),
-        clusters: Vec::new(),
-    };
-    for cluster in clusters {
-        let encoded = encode(&mut parts, &exact, cluster, kept, num_threads);
-        parts.clusters.push(encoded);
+        exact,
+        centroids: centroids.concat(),
+        clusters,
     }
-    parts.exact = exact;
-    parts
 }
 
-/// Appends a cluster's centroid, and encodes its vectors.
+/// Encodes the vectors of a cluster. Returns its stored centroid, too.
 fn encode(
-    parts: &mut VectorFieldParts,
-    exact: &[u8],
-    cluster: Cluster,
+    shape: &VectorShape,
+    width: CodeWidth,
+    vectors: &Prepared<'_>,
+    cluster: &Cluster,
     kept: &impl Kept,
-    num_threads: usize,
-) -> VectorClusterParts {
-    let mut encoded = VectorClusterParts {
-        places: cluster.places,
-        ..VectorClusterParts::default()
-    };
-    let Some(width) = parts.shape.codes else {
-        return encoded;
-    };
-    let stored = cluster.kept.and_then(|cluster| kept.centroid(cluster));
-    let centroid = match stored {
-        Some((bytes, numbers)) => {
-            parts.centroids.extend_from_slice(bytes);
-            numbers.to_vec()
+) -> (Vec<u8>, VectorClusterParts) {
+    let (stored, centroid) = match cluster.kept.and_then(|cluster| kept.centroid(cluster)) {
+        Some((stored, numbers)) => (stored.to_vec(), numbers.to_vec()),
+        None => {
+            let stored = shape.stored_centroid(&vectors.rotation().rotate(&cluster.centroid));
+            let centroid = shape.centroid(&stored);
+            (stored, centroid)
         }
-        None => parts.push_centroid(&cluster.centroid),
     };
-    let vectors = Rotated::new(&parts.shape, exact);
-    let encoder = Encoder::new(width, parts.shape.similarity.space());
-    let codes = parallel::map(encoded.places.len(), num_threads, |ord| {
-        let place = encoded.places[ord];
-        if let Some((code, corrections)) = cluster.kept.and_then(|of| kept.code(of, place)) {
-            return (code.to_vec(), corrections);
+    let encoder = Encoder::new(width, shape.similarity.space());
+    let (ranks, rows) = order::within(vectors, &cluster.ranks);
+    let mut sum = 0f64;
+    let mut parts = VectorClusterParts::default();
+    for (ord, rank) in ranks.iter().enumerate() {
+        let vector = rows.get(ord);
+        sum += f64::from(distance(vector, &cluster.centroid));
+        if let Some((code, corrections)) = cluster.kept.and_then(|of| kept.code(of, *rank)) {
+            parts.codes.extend_from_slice(code);
+            parts.corrections.push(corrections);
+            continue;
         }
-        let mut residual = vectors.get(place as usize);
+        let mut residual = vectors.rotation().rotate(vector);
         for (number, centroid) in residual.iter_mut().zip(&centroid) {
             *number -= centroid;
         }
-        let mut code = Vec::new();
-        let corrections = encoder.encode(&residual, &centroid, &mut code);
-        (code, corrections)
-    });
-    for (code, corrections) in codes {
-        encoded.codes.extend(code);
-        encoded.corrections.push(corrections);
+        let corrections = encoder.encode(&residual, &centroid, &mut parts.codes);
+        parts.corrections.push(corrections);
     }
-    encoded
+    let spread = (sum / ranks.len().max(1) as f64).sqrt() as f32;
+    // Squares of huge numbers have no sum: such a cluster is as wide as can be said.
+    parts.spread = if spread.is_finite() { spread } else { f32::MAX };
+    parts.ranks = ranks;
+    (stored, parts)
 }

@@ -15,14 +15,14 @@
 
 mod balance;
 mod build;
+mod centroids;
 mod encode;
-mod k_means;
 mod merge;
 mod order;
 mod parallel;
+mod prepared;
 mod random;
 mod refine;
-mod rotated;
 
 pub use build::{Options, Vectors, build};
 pub use merge::{Source, merge};

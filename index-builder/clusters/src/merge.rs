@@ -14,12 +14,11 @@ use canter_vectors::Corrections;
 use crate::balance::{self, Cluster};
 use crate::build::{Options, Vectors, build};
 use crate::encode::{Kept, encode_all};
-use crate::k_means::Rows;
 use crate::order;
 use crate::parallel;
+use crate::prepared::Prepared;
 use crate::random::Random;
-use crate::refine::nearest;
-use crate::rotated::Rotated;
+use crate::refine::centroids_of;
 
 /// Number of clusters of the largest source that a vector of another one is compared with.
 const NUM_NEAR: usize = 8;
@@ -57,8 +56,8 @@ impl<'a> Source<'a> {
 struct Gathered {
     docs: Vec<u32>,
     exact: Vec<u8>,
-    /// Of each source the new place of each of its vectors.
-    new_places: Vec<Vec<Option<u32>>>,
+    /// Of each source, of each place, the rank of its vector among all that are left, in the order of documents.
+    new_ranks: Vec<Vec<Option<u32>>>,
 }
 
 /// Merges the vectors of one field.
@@ -68,7 +67,7 @@ struct Gathered {
 pub fn merge(sources: &[Source<'_>], options: &Options) -> Result<VectorFieldParts, FormatError> {
     let gathered = gather(sources)?;
     let largest = (0..sources.len()).max_by_key(|ord| {
-        let live = gathered.new_places[*ord].iter().flatten().count();
+        let live = gathered.new_ranks[*ord].iter().flatten().count();
         (live, std::cmp::Reverse(*ord))
     });
     let Some(base) = largest else {
@@ -100,9 +99,9 @@ pub fn merge(sources: &[Source<'_>], options: &Options) -> Result<VectorFieldPar
         };
         return Ok(build(vectors, options));
     }
-    let kept = KeptClusters::open(&sources[base], &gathered.new_places[base])?;
-    let clusters = assign(sources, base, &shape, &gathered, &kept, options.num_threads)?;
-    let vectors = Rotated::new(&shape, &gathered.exact);
+    let kept = KeptClusters::open(&sources[base], &gathered.new_ranks[base])?;
+    let vectors = Prepared::new(&shape, &gathered.exact);
+    let clusters = assign(sources, base, &vectors, &gathered, &kept, options)?;
     let size = options.cluster_len.max(1);
     let mut random = Random::new(shape.seed);
     let balanced = balance::balance(&vectors, clusters, size, &mut random, options.num_threads);
@@ -125,18 +124,16 @@ fn is_alike(one: &VectorShape, other: &VectorShape) -> bool {
 /// Reads which documents have a vector, and puts the vectors in the order of new documents.
 fn gather(sources: &[Source<'_>]) -> Result<Gathered, FormatError> {
     let mut all = Vec::new();
-    let mut new_places = Vec::new();
+    let mut new_ranks = Vec::new();
     for (ord, source) in sources.iter().enumerate() {
         let num_vectors = source.field.num_vectors();
-        new_places.push(vec![None; num_vectors as usize]);
-        let mut is_known = vec![false; num_vectors as usize];
+        new_ranks.push(vec![None; num_vectors as usize]);
         for cluster in 0..source.field.num_clusters() {
             let bytes = source.bytes(source.field.cluster_range(cluster))?;
             let cluster = source.field.open_cluster(cluster, bytes)?;
-            for (doc, place) in cluster.docs().iter().zip(cluster.places()) {
-                let was_known = std::mem::replace(&mut is_known[*place as usize], true);
-                if let Some(new_doc) = source.new_doc(*doc).filter(|_| !was_known) {
-                    all.push((new_doc, ord, *place));
+            for (doc, place) in cluster.placed() {
+                if let Some(new_doc) = source.new_doc(doc) {
+                    all.push((new_doc, ord, place));
                 }
             }
         }
@@ -144,16 +141,17 @@ fn gather(sources: &[Source<'_>]) -> Result<Gathered, FormatError> {
     all.sort_unstable();
     let mut docs = Vec::with_capacity(all.len());
     let mut exact = Vec::new();
-    for (new_place, (doc, ord, place)) in (0u32..).zip(all) {
+    for (new_rank, (doc, ord, place)) in (0u32..).zip(all) {
         docs.push(doc);
         let source = &sources[ord];
-        exact.extend_from_slice(source.bytes(source.field.exact_range(place))?);
-        new_places[ord][place as usize] = Some(new_place);
+        let stored = source.bytes(source.field.exact_range(place))?;
+        exact.extend_from_slice(source.field.exact(stored));
+        new_ranks[ord][place as usize] = Some(new_rank);
     }
     Ok(Gathered {
         docs,
         exact,
-        new_places,
+        new_ranks,
     })
 }
 
@@ -161,54 +159,49 @@ fn gather(sources: &[Source<'_>]) -> Result<Gathered, FormatError> {
 fn assign(
     sources: &[Source<'_>],
     base: usize,
-    shape: &VectorShape,
+    vectors: &Prepared<'_>,
     gathered: &Gathered,
     kept: &KeptClusters<'_>,
-    num_threads: usize,
+    options: &Options,
 ) -> Result<Vec<Cluster>, FormatError> {
     let clusters = kept
         .clusters
         .iter()
         .enumerate()
         .map(|(ord, cluster)| Cluster {
-            centroid: cluster.centroid.clone(),
-            places: cluster.new_places.iter().flatten().copied().collect(),
+            centroid: vectors.rotated_back(&cluster.centroid),
+            ranks: cluster.new_ranks.iter().flatten().copied().collect(),
             kept: Some(ord),
         });
     let mut clusters: Vec<Cluster> = clusters.collect();
-    let vectors = Rotated::new(shape, &gathered.exact);
+    let all = centroids_of(&clusters, vectors.num_dims());
     let others = sources.iter().enumerate().filter(|(ord, _)| *ord != base);
     for (ord, source) in others {
-        let is_comparable = source.field.shape().seed == shape.seed;
+        let is_comparable = source.field.shape().seed == options.seed;
         let centroids: Vec<Vec<f32>> = source.field.centroids().collect();
         for cluster in 0..source.field.num_clusters() {
             let centroid = centroids.get(cluster).filter(|_| is_comparable);
             let near = match centroid {
-                Some(centroid) => nearest(&clusters, centroid, NUM_NEAR),
+                Some(centroid) => all.nearest(&vectors.rotated_back(centroid), NUM_NEAR),
                 None => (0..clusters.len()).collect(),
             };
-            let mut rows = Rows::new(vectors.num_dims());
-            for ord in &near {
-                rows.push(&clusters[*ord].centroid);
-            }
+            let rows = all.some(&near);
             let bytes = source.bytes(source.field.cluster_range(cluster))?;
             let opened = source.field.open_cluster(cluster, bytes)?;
-            let new_places = opened.places().iter();
-            let new_places =
-                new_places.filter_map(|place| gathered.new_places[ord][*place as usize]);
-            let new_places: Vec<u32> = new_places.collect();
-            let closest = parallel::map(new_places.len(), num_threads, |of| {
-                near[rows.closest(&vectors.get(new_places[of] as usize))]
+            let new_ranks = opened.placed();
+            let new_ranks =
+                new_ranks.filter_map(|(_, place)| gathered.new_ranks[ord][place as usize]);
+            let new_ranks: Vec<u32> = new_ranks.collect();
+            let closest = parallel::map(new_ranks.len(), options.num_threads, |of| {
+                near[rows.closest(&vectors.get(new_ranks[of] as usize))]
             });
-            for (place, cluster) in new_places.iter().zip(closest) {
-                clusters[cluster].places.push(*place);
+            for (rank, cluster) in new_ranks.iter().zip(closest) {
+                clusters[cluster].ranks.push(*rank);
             }
         }
     }
     for cluster in &mut clusters {
-        cluster.places.sort_unstable();
-        // A vector in two clusters of its source may come to one.
-        cluster.places.dedup();
+        cluster.ranks.sort_unstable();
     }
     Ok(clusters)
 }
@@ -224,23 +217,25 @@ struct KeptCluster<'a> {
     centroid: Vec<f32>,
     codes: &'a [u8],
     corrections: &'a [u8],
-    /// New place of each vector that is left, in the order of codes.
-    new_places: Vec<Option<u32>>,
+    /// New rank of each vector that is left, in the order of codes.
+    new_ranks: Vec<Option<u32>>,
 }
 
 impl<'a> KeptClusters<'a> {
-    fn open(source: &Source<'a>, new_places: &[Option<u32>]) -> Result<Self, FormatError> {
+    fn open(source: &Source<'a>, new_ranks: &[Option<u32>]) -> Result<Self, FormatError> {
         let field = source.field;
         let mut clusters = Vec::new();
         for (ord, centroid) in field.centroids().enumerate() {
             let opened = field.open_cluster(ord, source.bytes(field.cluster_range(ord))?)?;
-            let places = opened.places().iter();
             clusters.push(KeptCluster {
                 stored: field.stored_centroid(ord),
                 centroid,
                 codes: opened.codes().codes,
                 corrections: opened.codes().corrections,
-                new_places: places.map(|place| new_places[*place as usize]).collect(),
+                new_ranks: opened
+                    .placed()
+                    .map(|(_, place)| new_ranks[place as usize])
+                    .collect(),
             });
         }
         let shape = field.shape();
@@ -257,12 +252,9 @@ impl Kept for KeptClusters<'_> {
         Some((cluster.stored, &cluster.centroid))
     }
 
-    fn code(&self, cluster: usize, place: u32) -> Option<(&[u8], Corrections)> {
+    fn code(&self, cluster: usize, rank: u32) -> Option<(&[u8], Corrections)> {
         let cluster = self.clusters.get(cluster)?;
-        let ord = cluster
-            .new_places
-            .iter()
-            .position(|of| *of == Some(place))?;
+        let ord = cluster.new_ranks.iter().position(|of| *of == Some(rank))?;
         let code = cluster
             .codes
             .get(ord * self.code_len..)?

@@ -5,8 +5,8 @@ use canter_vectors::{CodeWidth, Element, Similarity};
 use proptest::prelude::*;
 
 use super::*;
+use crate::prepared::Prepared;
 use crate::random::Random;
-use crate::rotated::Rotated;
 
 fn shape(element: Element, similarity: Similarity, dims: u32) -> VectorShape {
     VectorShape {
@@ -62,10 +62,10 @@ fn written(parts: &VectorFieldParts) -> Vec<u8> {
     [written.index, written.vectors].concat()
 }
 
-/// Returns how often each place is in a cluster.
-fn places(parts: &VectorFieldParts) -> Vec<usize> {
+/// Returns how often each vector is in a cluster.
+fn times(parts: &VectorFieldParts) -> Vec<usize> {
     let mut counts = vec![0; parts.docs.len()];
-    for place in parts.clusters.iter().flat_map(|cluster| &cluster.places) {
+    for place in parts.clusters.iter().flat_map(|cluster| &cluster.ranks) {
         counts[*place as usize] += 1;
     }
     counts
@@ -94,11 +94,11 @@ fn clusters_are_of_about_equal_size() {
         Similarity::MaxInnerProduct,
     ] {
         let parts = build(vectors(6_000, 32, 10, similarity), &options(100, 2));
-        assert!(places(&parts).iter().all(|count| *count == 1));
+        assert!(times(&parts).iter().all(|count| *count == 1));
         let sizes: Vec<usize> = parts
             .clusters
             .iter()
-            .map(|cluster| cluster.places.len())
+            .map(|cluster| cluster.ranks.len())
             .collect();
         // Those of dissolved clusters are added to what may have been twice as large as it should be.
         assert!(
@@ -124,12 +124,12 @@ fn equal_vectors_are_divided_all_the_same() {
         exact: exact.repeat(2_000),
     };
     let parts = build(vectors, &options(100, 2));
-    assert!(places(&parts).iter().all(|count| *count == 1));
+    assert!(times(&parts).iter().all(|count| *count == 1));
     assert!(
         parts
             .clusters
             .iter()
-            .all(|cluster| cluster.places.len() <= 200)
+            .all(|cluster| cluster.ranks.len() <= 200)
     );
     written(&parts);
 }
@@ -148,7 +148,7 @@ fn few_vectors_are_one_cluster_and_very_few_have_no_codes() {
         &Options::default(),
     );
     assert_eq!((plain.clusters.len(), plain.shape.codes), (1, None));
-    assert_eq!(places(&plain), vec![1; 1_000]);
+    assert_eq!(times(&plain), vec![1; 1_000]);
     written(&plain);
 }
 
@@ -173,6 +173,43 @@ fn near_clusters_are_neighbours() {
             .collect(),
     );
     assert!(neighbours < 0.5 * others, "{neighbours} and {others}");
+}
+
+/// A cluster stores close vectors side by side: the mean distance of neighbours is far below that of vectors at random.
+#[test]
+fn near_vectors_are_neighbours_in_a_cluster() {
+    let options = Options {
+        max_plain_len: 0,
+        ..Options::default()
+    };
+    let parts = build(vectors(2_000, 32, 20, Similarity::L2Norm), &options);
+    let [cluster] = &parts.clusters[..] else {
+        panic!("{} clusters", parts.clusters.len());
+    };
+    let prepared = Prepared::new(&parts.shape, &parts.exact);
+    let stored: Vec<Vec<f32>> = cluster
+        .ranks
+        .iter()
+        .map(|rank| prepared.get(*rank as usize))
+        .collect();
+    let mean = |apart: usize| {
+        let pairs = stored.iter().zip(stored.iter().cycle().skip(apart));
+        let distances = pairs.map(|(one, other)| canter_vectors::distance(one, other).sqrt());
+        distances.sum::<f32>() / stored.len() as f32
+    };
+    assert!(mean(1) < 0.6 * mean(777), "{} and {}", mean(1), mean(777));
+    // What the index says of the cluster's width is true.
+    let centroid = parts.shape.centroid(&parts.centroids);
+    let square = |vector: &Vec<f32>| {
+        let rotated = prepared.rotation().rotate(vector);
+        f64::from(canter_vectors::distance(&rotated, &centroid))
+    };
+    let spread = (stored.iter().map(square).sum::<f64>() / stored.len() as f64).sqrt() as f32;
+    assert!(
+        (cluster.spread - spread).abs() < 0.02 * spread,
+        "{} and {spread}",
+        cluster.spread
+    );
 }
 
 /// A source with its file, of which every fifth document is deleted; documents of source `ord` of `num` are between those of
@@ -217,11 +254,12 @@ fn check_codes(parts: &VectorFieldParts) {
         return;
     };
     let encoder = canter_vectors::Encoder::new(width, parts.shape.similarity.space());
-    let vectors = Rotated::new(&parts.shape, &parts.exact);
+    let vectors = Prepared::new(&parts.shape, &parts.exact);
     for (cluster, centroid) in parts.clusters.iter().zip(field.centroids()) {
         let mut codes = Vec::new();
-        for (place, corrections) in cluster.places.iter().zip(&cluster.corrections) {
-            let mut residual = vectors.get(*place as usize);
+        for (rank, corrections) in cluster.ranks.iter().zip(&cluster.corrections) {
+            let vector = vectors.get(*rank as usize);
+            let mut residual = vectors.rotation().rotate(&vector);
             residual
                 .iter_mut()
                 .zip(&centroid)
@@ -247,7 +285,7 @@ fn check_merged(parts: &[VectorFieldParts], sources: &[Owned], merged: &VectorFi
     expected.sort();
     let found = merged.docs.iter().copied().zip(merged.exact.chunks(len));
     assert!(found.eq(expected));
-    assert!(places(merged).iter().all(|count| *count == 1));
+    assert!(times(merged).iter().all(|count| *count == 1));
     check_codes(merged);
 }
 
@@ -267,7 +305,7 @@ fn merging_keeps_what_is_left_of_all_sources() {
         let sources = sources(&parts, |doc| doc % 5 == 2);
         let found = merged(&sources, &options);
         check_merged(&parts, &sources, &found);
-        let sizes = found.clusters.iter().map(|cluster| cluster.places.len());
+        let sizes = found.clusters.iter().map(|cluster| cluster.ranks.len());
         assert!(sizes.max().unwrap() <= 3 * 64 || found.clusters.len() == 1);
         let again = merged(
             &sources,
@@ -333,7 +371,7 @@ proptest! {
     ) {
         let options = Options { codes, ..options(cluster_len, 2) };
         let parts = build(vectors(num, dims, num_centers, similarity), &options);
-        prop_assert!(places(&parts).iter().all(|count| *count == 1));
+        prop_assert!(times(&parts).iter().all(|count| *count == 1));
         written(&parts);
     }
 

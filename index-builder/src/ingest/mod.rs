@@ -16,6 +16,7 @@ pub(crate) use checkpoint::{
     CheckpointWriter, Checkpoints, FoundCheckpoints, Resumed, find_checkpoints, read_checkpoint,
 };
 pub use options::IngestOptions;
+pub(crate) use options::MAX_LINE_NUM_BYTES;
 pub(crate) use progress::Meter;
 pub use progress::{Counters, Phase, Progress};
 pub use receipt::{Receipt, build_part, publish_receipts};

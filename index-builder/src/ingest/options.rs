@@ -43,8 +43,8 @@ pub struct IngestOptions {
     pub is_final: bool,
     /// A program that transforms every document before the doc mapping.
     pub transform: Option<Transform>,
-    /// Maximum length of a line or record (1 MiB; 64 MiB for a batch of OTLP). A longer one is rejected, and never held
-    /// completely.
+    /// Maximum length of a line or record (1 MiB, which stands for 16 MiB of JSON; 64 MiB for a batch of OTLP). A longer
+    /// one is rejected, and never held completely.
     pub max_line_num_bytes: usize,
     /// Maximum size of decompressed pages of a Parquet file in memory: for each column its dictionary and a page, and
     /// what a batch of up to 1,024 rows reads beyond (512 MiB). A page may take a quarter of it. A file that needs more
@@ -89,7 +89,7 @@ impl Default for IngestOptions {
             multiline_start: None,
             is_final: false,
             transform: None,
-            max_line_num_bytes: 1 << 20,
+            max_line_num_bytes: MAX_LINE_NUM_BYTES,
             max_parquet_num_bytes: 512 << 20,
             rejects_path: None,
             max_rejects_num_bytes: 256 << 20,
@@ -108,6 +108,8 @@ const MAX_SPLIT_NUM_DOCS: u64 = (1 << 31) - 2;
 /// tantivy addresses 4 GiB, and the last document may take more than half of the rest.
 const MAX_SEGMENT_NUM_BYTES: u64 = 2 << 30;
 const LINE_LIMIT_NUM_BYTES: usize = 1 << 30;
+/// Default of the maximum length of a line.
+pub(crate) const MAX_LINE_NUM_BYTES: usize = 1 << 20;
 
 impl IngestOptions {
     pub(super) fn check(&self) -> Result<(), BuildError> {

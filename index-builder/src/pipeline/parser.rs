@@ -65,7 +65,6 @@ pub(super) struct ParsedBatch {
 /// Parser of records.
 pub(super) struct Parser<'p> {
     pub(super) mapper: &'p DocMapper,
-    pub(super) max_record_num_bytes: usize,
     pub(super) keeps_all: bool,
     pub(super) transform: Option<&'p Transform>,
     /// Versions of documents.
@@ -299,17 +298,18 @@ impl Parser<'_> {
 
     /// Returns the problem of a record that shows before it is parsed.
     fn problem(&self, batch: &RecordBatch, record: &Record<'_>) -> Option<(&'static str, String)> {
-        let max = self.max_record_num_bytes;
         match record.extent {
             Extent::Shortened => {
                 let len = record.raw_num_bytes;
-                let message =
-                    format!("the line has {len} bytes, more than max_line_num_bytes ({max})");
+                let message = format!(
+                    "the record has {len} bytes, more than max_line_num_bytes (--max-line-bytes) allows"
+                );
                 Some(("line_too_long", message))
             }
             Extent::Part => {
-                let message = format!("a part of a line of more than max_line_num_bytes ({max})");
-                Some(("line_too_long", message))
+                let message =
+                    "a part of a record of more than max_line_num_bytes (--max-line-bytes)";
+                Some(("line_too_long", message.to_owned()))
             }
             Extent::BrokenOff => {
                 let failure = batch.failure.clone().unwrap_or_default();

@@ -306,7 +306,6 @@ fn parse(
 ) -> Result<(), BuildError> {
     let parser = Parser {
         mapper: plan.mapper,
-        max_record_num_bytes: plan.settings.max_record_num_bytes(),
         keeps_all: plan.settings.keeps_all,
         transform: plan.options.transform.as_ref(),
         ids: plan.options.ids.as_deref(),

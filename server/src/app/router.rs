@@ -192,6 +192,7 @@ async fn searched(
         limits: &app.limits,
         caller,
         aliases,
+        root: app.root.as_ref(),
         indexes: &|| visible(app, caller),
         is_gated: app.gate.is_some(),
     };

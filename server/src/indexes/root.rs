@@ -11,7 +11,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use axum::http::StatusCode;
 use canter_access::matches_any;
 use canter_doc_mapper::IndexConfig;
 use canter_formats::presets::preset;
@@ -470,11 +469,7 @@ fn untold(name: &str) -> Result<IndexConfig, Problem> {
 }
 
 fn exists(name: &str) -> Problem {
-    Problem {
-        status: StatusCode::BAD_REQUEST,
-        kind: EXISTS,
-        reason: format!("index [{name}] already exists"),
-    }
+    Problem::invalid(EXISTS, format!("index [{name}] already exists"))
 }
 
 /// Returns the preset for OpenTelemetry's logs, for an index of this name.

@@ -169,6 +169,7 @@ impl Writers {
         match timeout(ROOM_PATIENCE, self.reading.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
             _ => Err(Problem {
+                detail: None,
                 status: StatusCode::TOO_MANY_REQUESTS,
                 kind: "es_rejected_execution_exception",
                 reason:

@@ -18,6 +18,7 @@ pub(super) fn check_allowed(request: &ChangeRequest<'_>, name: &str) -> Result<(
     match request.allows(name) {
         true => Ok(()),
         false => Err(Problem {
+            detail: None,
             status: StatusCode::FORBIDDEN,
             kind: "security_exception",
             reason: format!("this token does not allow an index [{name}]"),

@@ -74,6 +74,7 @@ fn read_config(request: &ChangeRequest<'_>, body: &[u8]) -> Result<IndexConfig, 
         }
         other => {
             return Err(Problem {
+                detail: None,
                 status: StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 kind: "illegal_argument_exception",
                 reason: format!(

@@ -107,6 +107,7 @@ pub(super) async fn show(
             return Ok((StatusCode::NOT_FOUND, json!({})));
         }
         return Err(Problem {
+            detail: None,
             status: StatusCode::NOT_FOUND,
             kind: "resource_not_found_exception",
             reason: format!("{} matching [{missing}] not found", called(kind)),
@@ -159,6 +160,7 @@ pub(super) async fn delete(
                 let removed = of_kind_mut(templates, kind).remove(name);
                 if removed.is_none() {
                     return Err(Problem {
+                        detail: None,
                         status: StatusCode::NOT_FOUND,
                         kind: "resource_not_found_exception",
                         reason: format!(

@@ -12,6 +12,8 @@ pub(crate) struct Problem {
     /// Elasticsearch's name for it.
     pub(crate) kind: &'static str,
     pub(crate) reason: String,
+    /// What the answer says beside these: a script's error.
+    pub(crate) detail: Option<Box<Value>>,
 }
 
 impl Problem {
@@ -20,6 +22,7 @@ impl Problem {
             status: StatusCode::BAD_REQUEST,
             kind,
             reason: reason.into(),
+            detail: None,
         }
     }
 
@@ -33,6 +36,7 @@ impl Problem {
             status: StatusCode::NOT_FOUND,
             kind: "index_not_found_exception",
             reason: format!("no such index [{name}]"),
+            detail: None,
         }
     }
 
@@ -41,6 +45,7 @@ impl Problem {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             kind: "exception",
             reason: reason.into(),
+            detail: None,
         }
     }
 
@@ -56,6 +61,7 @@ impl Problem {
             status: status_of(refusal),
             kind,
             reason: refusal.to_string(),
+            detail: None,
         }
     }
 
@@ -65,7 +71,18 @@ impl Problem {
     }
 
     pub(crate) fn body(&self) -> Value {
-        json!({"type": self.kind, "reason": self.reason})
+        let mut body = json!({"type": self.kind, "reason": self.reason});
+        self.extend(&mut body);
+        body
+    }
+
+    /// Adds what the answer says beside kind and reason to an error of Elasticsearch's form.
+    pub(crate) fn extend(&self, error: &mut Value) {
+        if let (Some(Value::Object(detail)), Some(error)) =
+            (self.detail.as_deref(), error.as_object_mut())
+        {
+            error.extend(detail.clone());
+        }
     }
 }
 
@@ -90,6 +107,7 @@ impl From<BuildError> for Problem {
             status,
             kind,
             reason: error.to_string(),
+            detail: None,
         }
     }
 }

@@ -85,9 +85,13 @@ impl ChangeRequest<'_> {
 }
 
 pub(crate) fn fail(request: &ChangeRequest<'_>, problem: &Problem) -> Response {
-    request
-        .api
-        .refusal_of(problem.status, problem.kind, &problem.reason)
+    let (api, status) = (request.api, problem.status);
+    if problem.detail.is_none() {
+        return api.refusal_of(status, problem.kind, &problem.reason);
+    }
+    let mut body = api.error(status.as_u16(), problem.kind, &problem.reason);
+    problem.extend(&mut body["error"]);
+    api.answer(status, &body, false)
 }
 
 pub(crate) fn respond(

@@ -118,7 +118,10 @@ pub(super) const TOOLS: &[Route] = &[
     Route {
         paths: &[
             "/_cat/allocation",
+            "/_cat/component_templates",
+            "/_cat/fielddata",
             "/_cat/master",
+            "/_cat/nodeattrs",
             "/_cat/nodes",
             "/_cat/pending_tasks",
             "/_cat/plugins",
@@ -128,6 +131,7 @@ pub(super) const TOOLS: &[Route] = &[
             "/_cat/shards/{index}",
             "/_cat/snapshots",
             "/_cat/tasks",
+            "/_cat/templates",
             "/_cat/thread_pool",
         ],
         about: "Tables for people.",

@@ -2,27 +2,29 @@
 
 mod answer;
 mod asked;
+mod change;
 mod items;
+mod perform;
 mod update;
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use axum::http::StatusCode;
 use axum::response::Response;
-use canter_intake::{Acknowledge, Action, Lane, Operation, Refusal, Taken, Verb, parse_bulk};
+use canter_intake::{Acknowledge, Action, Lane, Verb, parse_bulk};
 use canter_names::FilterPath;
 use serde_json::json;
 
 use super::adding::{Absent, add_to, lanes_of};
-use asked::{Asked, condition_of, no_ids, no_routing};
+use asked::{Asked, condition_of};
 use items::Items;
-pub(super) use update::check_shows_whole;
+use perform::{add_each, lock};
+pub(super) use update::{check_shows_whole, no_deleting};
 
 use crate::http::{HeldBody, Refuse};
 use crate::indexes::Writers;
-use crate::requests::{ChangeRequest, Params, Problem, fail, refused_document, respond};
+use crate::requests::{ChangeRequest, Params, Problem, fail, respond};
 
 /// Maximum number of missing indexes that one body may name.
 const MAX_NEW: usize = 64;
@@ -309,7 +311,7 @@ fn read_params(request: &ChangeRequest<'_>) -> Result<(Params, How), String> {
     params.one_of("pipeline", &["", "_none"])?;
     params.one_of("require_data_stream", &["false"])?;
     params.text("list_executed_pipelines");
-    let source = update::wanted_source(&mut params)?;
+    let source = change::wanted_source(&mut params)?;
     // The types of old versions.
     params.one_of("type", &["_doc"])?;
     Ok((
@@ -346,152 +348,6 @@ async fn add_all(
         let ords = group.iter().map(|document| document.ord);
         lock(items).all_failed(ords, problem);
     }
-}
-
-/// Performs actions on one index, and records the outcome of each.
-///
-/// # Errors
-/// If none of them could be performed, because the index is gone or cannot be read.
-async fn add_each(
-    writers: &Writers,
-    request: &ChangeRequest<'_>,
-    lane: &Lane,
-    items: &Mutex<Items>,
-    group: &[Asked<'_>],
-    how: (Acknowledge, Option<&FilterPath>),
-) -> Result<(), Problem> {
-    let turn = writers.turn_to_read().await?;
-    // Analysis takes milliseconds of CPU, and the config may have to be read.
-    let checked = tokio::task::block_in_place(|| {
-        let id_field = lane.id_field();
-        let id_field = id_field.map_err(|refusal| Problem::refused(&refusal))?;
-        let good = good_of(lane, items, group, id_field.as_deref())?;
-        Ok::<_, Problem>((id_field, good))
-    });
-    let (id_field, good) = checked?;
-    drop(turn);
-    let (updates, good): (Vec<&Asked<'_>>, Vec<&Asked<'_>>) =
-        good.into_iter().partition(|asked| asked.reads_first());
-    let operations: Vec<Operation<'_>> = good.iter().map(|asked| asked.operation()).collect();
-    let taken = match operations.is_empty() {
-        true => Ok(Taken::default()),
-        false => lane.perform(&operations, id_field.as_deref(), how.0).await,
-    };
-    match taken {
-        Ok(taken) => has_taken(items, &good, id_field.as_deref(), &taken),
-        Err(Refusal::Gone) => return Err(Problem::refused(&Refusal::Gone)),
-        Err(refusal) => {
-            let ords = good.iter().map(|asked| asked.ord);
-            lock(items).all_failed(ords, Problem::refused(&refusal));
-        }
-    }
-    let id_field = id_field.as_deref().unwrap_or_default();
-    for asked in updates {
-        let name = lock(items).name(asked.index);
-        let before = good
-            .iter()
-            .any(|other| other.ord > asked.ord && other.id == asked.id);
-        let updated = match before {
-            true => Err(Problem::illegal(
-                "an [update], or a [delete] with a [routing], cannot be followed by another action on the same [_id] in one \
-                 request: send that in the next",
-            )),
-            false if asked.verb == Verb::Delete => {
-                update::delete(request, lane, (&name, id_field), asked, how.0).await
-            }
-            false => update::update(request, lane, (&name, id_field), asked, how).await,
-        };
-        let mut items = lock(items);
-        match updated {
-            Ok(updated) => {
-                items.done(asked.ord, updated.done, updated.seq_no);
-                if let Some(source) = updated.source {
-                    items.shows(asked.ord, source);
-                }
-            }
-            Err(problem) => items.failed(asked.ord, problem),
-        }
-    }
-    Ok(())
-}
-
-/// Records the outcomes of operations.
-fn has_taken(items: &Mutex<Items>, good: &[&Asked<'_>], id_field: Option<&str>, taken: &Taken) {
-    let mut items = lock(items);
-    if let Some(first) = good.first() {
-        items.has_ids(first.index, taken.ids);
-    }
-    for (place, asked) in good.iter().enumerate() {
-        let outcome = taken.outcomes.get(place);
-        if asked.id.is_none() {
-            let own = id_field.and_then(|name| asked.own_id(name));
-            let of_place = || Some(taken.ids?.nth(place as u64)).filter(|_| outcome.is_some());
-            let Some(id) = own.or_else(of_place) else {
-                items.added(asked.ord, place);
-                continue;
-            };
-            items.has_id(asked.ord, id.into());
-        }
-        match asked::done(asked, outcome) {
-            Ok((done, seq_no)) => items.done(asked.ord, done, seq_no),
-            Err(problem) => items.failed(asked.ord, problem),
-        }
-    }
-}
-
-/// Returns the actions that can be performed, in order, and records what is wrong with the others.
-fn good_of<'g, 'b>(
-    lane: &Lane,
-    items: &Mutex<Items>,
-    group: &'g [Asked<'b>],
-    id_field: Option<&str>,
-) -> Result<Vec<&'g Asked<'b>>, Problem> {
-    let mut possible = Vec::with_capacity(group.len());
-    let is_routed = group.iter().any(|asked| asked.routing.is_some());
-    let refuses_routing = match is_routed {
-        true => !lane
-            .keeps_routing()
-            .map_err(|refusal| Problem::refused(&refusal))?,
-        false => false,
-    };
-    for asked in group {
-        let problem = match id_field {
-            _ if refuses_routing && asked.routing.is_some() => {
-                Some(no_routing(&lock(items).name(asked.index)))
-            }
-            None if asked.needs_ids() => Some(no_ids(&lock(items).name(asked.index))),
-            // What a change makes of a document is checked then.
-            Some(id_field) if asked.verb != Verb::Update => asked.problem(id_field),
-            _ => None,
-        };
-        match problem {
-            Some(problem) => lock(items).failed(asked.ord, problem),
-            None => possible.push(asked),
-        }
-    }
-    let is_document = |asked: &&Asked<'b>| asked.verb != Verb::Update && asked.body.is_some();
-    let documents = possible.iter().copied().filter(|asked| is_document(asked));
-    let mut bad: BTreeSet<u32> = BTreeSet::new();
-    let mut checked = documents.clone();
-    let mut note = |problem: Option<canter_index_builder::DocumentProblem>| {
-        let (Some(asked), problem) = (checked.next(), problem) else {
-            return;
-        };
-        if let Some(problem) = problem {
-            let problem = refused_document(problem);
-            lock(items).failed(asked.ord, problem);
-            bad.insert(asked.ord);
-        }
-    };
-    let all = documents.filter_map(|asked| asked.body);
-    let told = lane.check_each(all, &mut note);
-    told.map_err(|refusal| Problem::refused(&refusal))?;
-    possible.retain(|asked| !bad.contains(&asked.ord));
-    Ok(possible)
-}
-
-fn lock(items: &Mutex<Items>) -> MutexGuard<'_, Items> {
-    items.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 pub(super) fn millis(started: Instant) -> u64 {

@@ -1,7 +1,7 @@
-//! Elasticsearch's `_update_by_query` without a script, and `_reindex` within a server: documents that a search finds are
-//! written again, page by page.
+//! Elasticsearch's `_update_by_query`, and `_reindex` within a server: documents that a search finds are written again, page
+//! by page, as a script makes them.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,12 +15,16 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::adding::{Absent, add_to, lanes_of};
-use super::bulk::{check_shows_whole, millis};
+use super::bulk::{check_shows_whole, millis, no_deleting};
+use super::scripts::{Scripting, Seen, Use, Wanted};
 use crate::indexes::{Writers, resolved};
 use crate::requests::{ChangeRequest, Params, Problem, fail, json_of, refused_document, respond};
 
 /// Documents that are read and written at once.
 const PAGE_DOCS: u64 = 1000;
+
+/// Maximum number of indexes that a script writes documents of a page into.
+const MAX_INDEXES: usize = 64;
 
 /// What became of the documents so far.
 #[derive(Default)]
@@ -29,6 +33,8 @@ struct Counts {
     num_created: u64,
     num_updated: u64,
     num_conflicts: u64,
+    num_deleted: u64,
+    num_unchanged: u64,
     num_batches: u64,
 }
 
@@ -44,6 +50,7 @@ struct Copying {
     creates: bool,
     /// Whether conflicts are counted, and end nothing.
     proceeds: bool,
+    script: Option<Scripting>,
 }
 
 /// Handles `POST /<indexes>/_update_by_query`.
@@ -57,9 +64,9 @@ pub(super) async fn update_by_query(
         let mut params = Params::of(request.query).map_err(Problem::illegal)?;
         let proceeds = params.text("conflicts").as_deref() == Some("proceed");
         let mut body = object(json_of(body)?, "the body")?;
-        if body.contains_key("script") {
-            return Err(no_scripts());
-        }
+        let script = body.remove("script").filter(|script| !script.is_null());
+        let script = script.map(|script| Scripting::read(script, false));
+        let script = script.transpose()?;
         let of_url = params
             .text("q")
             .map(|query| json!({"query_string": {"query": query}}));
@@ -74,6 +81,7 @@ pub(super) async fn update_by_query(
             to: None,
             creates: false,
             proceeds: proceeds || body.remove("conflicts") == Some("proceed".into()),
+            script,
         };
         finished(&mut params, &body)?;
         Ok((params, copying))
@@ -90,9 +98,9 @@ pub(super) async fn reindex(
     let read = || {
         let mut params = Params::of(request.query).map_err(Problem::illegal)?;
         let mut body = object(json_of(body)?, "the body")?;
-        if body.contains_key("script") {
-            return Err(no_scripts());
-        }
+        let script = body.remove("script").filter(|script| !script.is_null());
+        let script = script.map(|script| Scripting::read(script, false));
+        let script = script.transpose()?;
         let mut source = object(body.remove("source").unwrap_or_default(), "[source]")?;
         let mut to = object(body.remove("dest").unwrap_or_default(), "[dest]")?;
         let from = match source.remove("index") {
@@ -138,17 +146,12 @@ pub(super) async fn reindex(
             to: Some(request.target(&index, false)?.into_owned()),
             creates,
             proceeds: body.remove("conflicts") == Some("proceed".into()),
+            script,
         };
         finished(&mut params, &body)?;
         Ok((params, copying))
     };
     copied(writers, request, read()).await
-}
-
-fn no_scripts() -> Problem {
-    Problem::illegal(
-        "[script] is not supported: there are no scripts here, so send the changed documents",
-    )
 }
 
 fn object(value: Value, what: &str) -> Result<Map<String, Value>, Problem> {
@@ -227,8 +230,8 @@ async fn copied(
     };
     let answer = json!({
         "took": millis(started), "timed_out": false, "total": counts.num_read, "updated": counts.num_updated,
-        "created": counts.num_created, "deleted": 0, "batches": counts.num_batches,
-        "version_conflicts": counts.num_conflicts, "noops": 0, "retries": {"bulk": 0, "search": 0},
+        "created": counts.num_created, "deleted": counts.num_deleted, "batches": counts.num_batches,
+        "version_conflicts": counts.num_conflicts, "noops": counts.num_unchanged, "retries": {"bulk": 0, "search": 0},
         "throttled_millis": 0, "requests_per_second": -1.0, "throttled_until_millis": 0, "failures": [],
     });
     respond(request, &params, status, answer)
@@ -249,6 +252,7 @@ async fn copy(
     let mut search = copying.search.clone();
     search.insert("size".to_owned(), PAGE_DOCS.min(copying.max_docs).into());
     search.insert("seq_no_primary_term".to_owned(), true.into());
+    search.insert("version".to_owned(), true.into());
     let encoded = utf8_percent_encode(&copying.from, NON_ALPHANUMERIC);
     let mut page = asked(
         request,
@@ -305,6 +309,7 @@ async fn asked(
     match answer.status {
         200 if !is_partial => Ok(body),
         status => Err(Problem {
+            detail: None,
             status: StatusCode::from_u16(status)
                 .ok()
                 .filter(|_| !is_partial)
@@ -319,12 +324,62 @@ async fn asked(
     }
 }
 
-/// Document of a page.
+/// Document of a page, as it is written.
 struct Hit {
+    index: String,
     id: String,
     routing: Option<String>,
-    source: Box<RawValue>,
+    /// The document; it is deleted if absent.
+    source: Option<Box<RawValue>>,
     seq_no: Option<u64>,
+}
+
+/// Returns what is written of a document that was found; nothing if it stays as it is.
+///
+/// # Errors
+/// The script fails, or asks for what cannot be done.
+fn hit_of(
+    request: &ChangeRequest<'_>,
+    copying: &Copying,
+    found: &Value,
+) -> Result<Option<Hit>, Problem> {
+    let text = |key: &str| found[key].as_str().map(str::to_owned);
+    let seen = Seen {
+        index: text("_index").unwrap_or_default(),
+        id: text("_id").unwrap_or_default(),
+        routing: text("_routing"),
+        version: found["_version"].as_u64(),
+    };
+    let to = copying.to.clone().unwrap_or_else(|| seen.index.clone());
+    let raw = |source: String| RawValue::from_string(source).ok();
+    let mut hit = Hit {
+        index: to,
+        id: seen.id.clone(),
+        routing: seen.routing.clone(),
+        source: None,
+        seq_no: found["_seq_no"].as_u64(),
+    };
+    let Some(script) = &copying.script else {
+        hit.source = raw(found["_source"].to_string());
+        return Ok(Some(hit));
+    };
+    let source = found["_source"].as_object().cloned().unwrap_or_default();
+    let of = match copying.to {
+        Some(_) => Use::Copy,
+        None => Use::ByQuery,
+    };
+    let made = script.run(source, &seen, of)?;
+    if made.seen.index != seen.index {
+        hit.index = request.target(&made.seen.index, false)?.into_owned();
+    }
+    (hit.id, hit.routing) = (made.seen.id, made.seen.routing);
+    match made.wanted {
+        Wanted::Unchanged => return Ok(None),
+        Wanted::Deleted if !request.may_delete => return Err(no_deleting()),
+        Wanted::Deleted => {}
+        Wanted::Written => hit.source = raw(Value::Object(made.source).to_string()),
+    }
+    Ok(Some(hit))
 }
 
 async fn write(
@@ -334,30 +389,28 @@ async fn write(
     hits: &[Value],
     counts: &mut Counts,
 ) -> Result<(), Problem> {
-    let index_of = |hit: &Value| match &copying.to {
-        Some(to) => to.clone(),
-        None => hit["_index"].as_str().unwrap_or_default().to_owned(),
-    };
-    let indexes: BTreeSet<String> = hits.iter().map(index_of).collect();
-    for index in indexes {
-        let of_index = hits.iter().filter(|hit| index_of(hit) == index);
-        let read = |hit: &Value| {
-            Some(Hit {
-                id: hit["_id"].as_str()?.to_owned(),
-                routing: hit["_routing"].as_str().map(str::to_owned),
-                source: RawValue::from_string(hit["_source"].to_string()).ok()?,
-                seq_no: hit["_seq_no"].as_u64(),
-            })
-        };
-        let page: Vec<Hit> = of_index.filter_map(read).collect();
+    let mut by_index: BTreeMap<String, Vec<Hit>> = BTreeMap::new();
+    for found in hits {
+        match hit_of(request, copying, found)? {
+            Some(hit) => by_index.entry(hit.index.clone()).or_default().push(hit),
+            None => counts.num_unchanged += 1,
+        }
+    }
+    if copying.script.is_some() && by_index.len() > MAX_INDEXES {
+        return Err(Problem::illegal(format!(
+            "the script writes into more than {MAX_INDEXES} indexes at once"
+        )));
+    }
+    for (index, page) in &by_index {
         let page = page.as_slice();
         let add = |lane: Arc<Lane>| async move { add_page(writers, &lane, copying, page).await };
-        for outcome in add_to(writers, request, &index, Absent::MadeForCopies, add).await? {
+        for outcome in add_to(writers, request, index, Absent::MadeForCopies, add).await? {
             match outcome {
                 LineOutcome::Added(_) | LineOutcome::Created(_) => counts.num_created += 1,
                 LineOutcome::Updated(_) => counts.num_updated += 1,
                 LineOutcome::Conflict(_) => counts.num_conflicts += 1,
-                LineOutcome::Deleted(_) | LineOutcome::NotFound(_) => {}
+                LineOutcome::Deleted(_) => counts.num_deleted += 1,
+                LineOutcome::NotFound(_) => {}
             }
         }
     }
@@ -377,7 +430,8 @@ async fn add_page(
             .id_field()
             .map_err(|refusal| Problem::refused(&refusal))?;
         let mut problem = None;
-        let documents = page.iter().map(|hit| hit.source.get().as_bytes());
+        let documents = page.iter().filter_map(|hit| hit.source.as_ref());
+        let documents = documents.map(|source| source.get().as_bytes());
         let told = lane.check_each(documents, &mut |found| problem = problem.take().or(found));
         told.map_err(|refusal| Problem::refused(&refusal))?;
         let keeps_routing = lane
@@ -390,7 +444,8 @@ async fn add_page(
     });
     let (id_field, keeps_routing) = checked?;
     drop(turn);
-    if id_field.is_none() && copying.to.is_none() {
+    let changes_ids = copying.to.is_none() || page.iter().any(|hit| hit.source.is_none());
+    if id_field.is_none() && changes_ids {
         return Err(Problem::illegal(
             "documents are written again by their ids, and this index takes none: its config has no id_field",
         ));
@@ -406,7 +461,7 @@ async fn add_page(
             };
             Operation {
                 id: has_ids.then_some(hit.id.as_str()),
-                document: Some(hit.source.get().as_bytes()),
+                document: hit.source.as_ref().map(|source| source.get().as_bytes()),
                 routing: hit.routing.as_deref().filter(|_| keeps_routing),
                 condition: condition.filter(|_| has_ids),
             }

@@ -11,6 +11,7 @@ mod delete;
 mod lines;
 mod logs;
 mod routes;
+mod scripts;
 
 pub(crate) use answer::answer;
 pub(crate) use routes::Write;

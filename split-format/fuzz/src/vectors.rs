@@ -54,16 +54,18 @@ fn sound() -> (Vec<u8>, Vec<u8>) {
         centroids: Vec::new(),
         clusters: Vec::new(),
     };
-    for places in [vec![0, 2], vec![1, 2]] {
-        parts.push_centroid(&[1.0; 64]);
+    for ranks in [vec![2, 0], vec![1]] {
+        let stored = parts.shape.stored_centroid(&[1.0; 64]);
+        parts.centroids.extend(stored);
         let corrections = Corrections {
             factor: 1.0,
             offset: -1.0,
         };
         parts.clusters.push(VectorClusterParts {
-            codes: vec![0x5a; 16],
-            corrections: vec![corrections; 2],
-            places,
+            codes: vec![0x5a; 8 * ranks.len()],
+            corrections: vec![corrections; ranks.len()],
+            spread: 0.5,
+            ranks,
         });
     }
     let written = write_vectors(6, &[parts]).expect("the vectors are sound");
@@ -90,20 +92,18 @@ fn use_field(field: &VectorField, num_docs: u32, file: &[u8]) {
         assert!(centroid.iter().all(|number| number.is_finite()));
     }
     for ord in 0..field.num_clusters() {
+        assert!((0.0..f32::INFINITY).contains(&field.spread(ord)));
         let Ok(cluster) = field.open_cluster(ord, read(field.cluster_range(ord))) else {
             continue;
         };
-        assert!(cluster.docs().is_sorted_by(|one, next| one < next));
-        assert!(cluster.docs().iter().all(|doc| *doc < num_docs));
-        for place in cluster.places() {
-            assert_eq!(
-                read(field.exact_range(*place)).len() as u64,
-                field.shape().stored_len()
-            );
+        for (doc, place) in cluster.placed() {
+            assert!(doc < num_docs);
+            let exact = field.exact(read(field.exact_range(place)));
+            assert_eq!(exact.len() as u64, field.shape().stored_len());
         }
     }
     for doc in 0..num_docs.min(MAX_DOCS) {
-        if let Ok(Some(place)) = field.place_of(doc, read(field.presence_range(doc))) {
+        if let Ok(Some(place)) = field.place_of(doc, read(field.places_range(doc))) {
             assert!(!field.exact_range(place).is_empty());
         }
     }

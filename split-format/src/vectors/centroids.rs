@@ -50,9 +50,12 @@ pub(super) fn read(bytes: &[u8], rotated_dims: usize, bits: u32) -> Vec<f32> {
     let number = |number: i8| f32::from(number) * scale;
     match bits {
         4 => {
-            let pairs = bytes.flat_map(|byte| [byte << 4, *byte]);
-            let numbers = pairs.map(|byte| number(byte.cast_signed() >> 4));
-            numbers.take(rotated_dims).collect()
+            let mut numbers = vec![0.0; rotated_dims];
+            let pairs = numbers.as_chunks_mut::<2>().0.iter_mut();
+            for (pair, byte) in pairs.zip(bytes) {
+                *pair = [byte << 4, *byte].map(|byte| number(byte.cast_signed() >> 4));
+            }
+            numbers
         }
         _ => bytes.map(|byte| number(byte.cast_signed())).collect(),
     }

@@ -1,7 +1,7 @@
 //! The index of a split's vectors, which a query has before it reads any.
 //!
 //! ```text
-//!   u32 version 1
+//!   u32 version 2
 //!   varint32 num_docs
 //!   count(7) num_fields × {                      fields ascending
 //!     varint32 field                             its number in the schema
@@ -12,21 +12,22 @@
 //!     with codes: u64 seed · varint32 centroid bits (4 or 8)
 //!     varint32 num_vectors                       at least 1
 //!     count num_clusters                         at least 1; 1 without codes
-//!     numbers  vectors of each cluster           none of them 0
-//!     with codes: num_clusters × centroid
+//!     numbers  vectors of each cluster           none of them 0, together num_vectors
+//!     if num_vectors < num_docs: numbers  first document of each block of places, ascending
+//!     with codes: num_clusters × f32 spread · num_clusters × centroid
 //!   }
 //! ```
 
-use super::VectorField;
+use super::{VectorField, check_at};
 use crate::FormatError;
 use crate::codec::{Reader, Writer};
-use crate::version::{VECTORS_NAME, VECTORS_VERSION};
+use crate::version::{TOO_OLD, VECTORS_NAME, VECTORS_VERSION};
 
 /// Minimum number of bytes of a field.
 const MIN_FIELD_LEN: usize = 7;
 
 /// The vectors of all fields of a split.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct VectorIndex {
     num_docs: u32,
     fields: Vec<VectorField>,
@@ -45,7 +46,10 @@ impl VectorIndex {
     pub fn open(bytes: &[u8], vectors_len: u64) -> Result<Self, FormatError> {
         let mut reader = Reader::new(VECTORS_NAME, bytes);
         let version = reader.u32()?;
-        if version != VECTORS_VERSION {
+        if version < VECTORS_VERSION {
+            return Err(reader.error(TOO_OLD));
+        }
+        if version > VECTORS_VERSION {
             return Err(reader.error(format!(
                 "version {version} is unknown, only {VECTORS_VERSION} is known: use a newer Canter"
             )));
@@ -94,6 +98,16 @@ impl VectorIndex {
     /// Returns the length of the file that this index describes.
     pub fn vectors_len(&self) -> u64 {
         self.fields.last().map_or(0, |last| last.range().end)
+    }
+
+    /// Puts the checksum of each piece into the file of vectors.
+    pub fn seal(&self, file: &mut [u8]) {
+        for range in self.fields.iter().flat_map(VectorField::pieces) {
+            let at = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+            if let Some(piece) = file.get_mut(at(range.start)..at(range.end)) {
+                check_at(range.start).seal(piece);
+            }
+        }
     }
 
     /// Returns all fields, ascending.

@@ -56,7 +56,7 @@ fn random(seed: u64, len: u64) -> Vec<u8> {
     bytes.collect()
 }
 
-/// A field with vectors of some of `num_docs` documents, each in one or two clusters.
+/// A field with vectors of some of `num_docs` documents.
 fn field(num_docs: u32) -> impl Strategy<Value = VectorFieldParts> {
     let docs = proptest::collection::btree_set(0..num_docs, 1..=60);
     let docs = prop_oneof![docs, Just((0..num_docs).collect::<BTreeSet<u32>>())];
@@ -80,30 +80,32 @@ fn parts(shape: VectorShape, docs: Vec<u32>, num_clusters: usize, seed: u64) -> 
     };
     let num_vectors = parts.docs.len() as u32;
     for cluster in 0..num_clusters {
-        let is_in = |place: &u32| {
-            let home = (*place as usize + seed as usize % 7) % num_clusters;
-            home == cluster || (place.is_multiple_of(5) && (home + 1) % num_clusters == cluster)
-        };
-        let places: Vec<u32> = (0..num_vectors).filter(is_in).collect();
-        if places.is_empty() {
+        let is_in = |rank: &u32| (*rank as usize + seed as usize % 7) % num_clusters == cluster;
+        let mut ranks: Vec<u32> = (0..num_vectors).filter(is_in).collect();
+        if ranks.is_empty() {
             continue;
         }
+        // Any order is right.
+        let middle = seed as usize % ranks.len();
+        ranks.rotate_left(middle);
         let mut of_cluster = VectorClusterParts {
-            places,
+            ranks,
             ..VectorClusterParts::default()
         };
         if let Some(width) = parts.shape.codes {
             let dims = parts.shape.rotated_dims();
-            let len = (width.code_len(dims) * of_cluster.places.len()) as u64;
+            let len = (width.code_len(dims) * of_cluster.ranks.len()) as u64;
             of_cluster.codes = random(seed + 1, len);
-            let corrections = of_cluster.places.iter().map(|place| Corrections {
-                factor: *place as f32 * 0.5,
-                offset: -(*place as f32),
+            let corrections = of_cluster.ranks.iter().map(|rank| Corrections {
+                factor: *rank as f32 * 0.5,
+                offset: -(*rank as f32),
             });
             of_cluster.corrections = corrections.collect();
+            of_cluster.spread = cluster as f32 * 0.25;
             let centroid = random(seed + cluster as u64, dims as u64);
             let centroid = centroid.iter().map(|byte| f32::from(*byte) / 256.0 - 0.5);
-            parts.push_centroid(&centroid.collect::<Vec<f32>>());
+            let stored = parts.shape.stored_centroid(&centroid.collect::<Vec<f32>>());
+            parts.centroids.extend(stored);
         }
         parts.clusters.push(of_cluster);
     }
@@ -135,15 +137,22 @@ fn check_field(
     prop_assert_eq!(field.shape(), &parts.shape);
     prop_assert_eq!(field.num_vectors() as usize, parts.docs.len());
     prop_assert_eq!(field.num_clusters(), parts.clusters.len());
+    let is_sound = |range: &std::ops::Range<u64>| {
+        field
+            .check_of(range)
+            .content(slice(vectors, range.clone()))
+            .is_ok()
+    };
+    let mut place = 0;
     for (ord, expected) in parts.clusters.iter().enumerate() {
-        let bytes = slice(vectors, field.cluster_range(ord));
+        let range = field.cluster_range(ord);
+        prop_assert!(is_sound(&range));
+        let bytes = slice(vectors, range);
         let cluster = field.open_cluster(ord, bytes).unwrap();
-        prop_assert_eq!(cluster.places(), &expected.places);
-        let docs = expected
-            .places
-            .iter()
-            .map(|place| parts.docs[*place as usize]);
-        prop_assert_eq!(cluster.docs(), docs.collect::<Vec<_>>());
+        let docs = expected.ranks.iter().map(|rank| parts.docs[*rank as usize]);
+        prop_assert!(cluster.placed().eq(docs.zip(place..)));
+        place += expected.ranks.len() as u32;
+        prop_assert_eq!(field.spread(ord), expected.spread);
         prop_assert_eq!(cluster.codes().codes, &expected.codes);
         let corrections = expected.corrections.iter();
         let corrections =
@@ -158,18 +167,17 @@ fn check_field(
         }
     }
     for doc in 0..num_docs + 2 {
-        let block = slice(vectors, field.presence_range(doc));
-        let place = field.place_of(doc, block).unwrap();
-        let expected = parts
-            .docs
-            .binary_search(&doc)
-            .ok()
-            .map(|place| place as u32);
-        prop_assert_eq!(place, expected);
-        if let Some(place) = place {
+        let range = field.places_range(doc);
+        prop_assert!(range.is_empty() || is_sound(&range));
+        let place = field.place_of(doc, slice(vectors, range)).unwrap();
+        let rank = parts.docs.binary_search(&doc).ok();
+        prop_assert_eq!(place.is_some(), rank.is_some());
+        if let Some((place, rank)) = place.zip(rank) {
             let len = parts.shape.stored_len() as usize;
-            let expected = &parts.exact[place as usize * len..][..len];
-            prop_assert_eq!(slice(vectors, field.exact_range(place)), expected);
+            let range = field.exact_range(place);
+            prop_assert!(is_sound(&range));
+            let expected = &parts.exact[rank * len..][..len];
+            prop_assert_eq!(field.exact(slice(vectors, range)), expected);
         }
     }
     prop_assert_eq!(field.exact_range(field.num_vectors()), 0..0);
@@ -185,6 +193,10 @@ proptest! {
         let written = write_vectors(num_docs, &fields).unwrap();
         let index = VectorIndex::open(&written.index, written.vectors.len() as u64).unwrap();
         prop_assert_eq!(index.write(), written.index);
+        // Sealing anew changes nothing.
+        let mut sealed = written.vectors.clone();
+        index.seal(&mut sealed);
+        prop_assert!(sealed == written.vectors);
         prop_assert_eq!(index.num_docs(), num_docs);
         prop_assert_eq!(index.fields().len(), fields.len());
         for parts in &fields {
@@ -215,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_vectors_are_errors_or_documents_in_order(
+    fn damaged_vectors_are_errors_or_documents_of_the_split(
         (num_docs, fields) in split(),
         faults in proptest::collection::vec(any::<(prop::sample::Index, u8)>(), 1..6),
     ) {
@@ -234,7 +246,7 @@ proptest! {
 
     #[test]
     fn any_bytes_as_an_index_are_answered(bytes in proptest::collection::vec(prop_oneof![any::<u8>(), 0u8..5], 0..200)) {
-        let index = [&1u32.to_le_bytes()[..], &bytes].concat();
+        let index = [&2u32.to_le_bytes()[..], &bytes].concat();
         let _ = VectorIndex::open(&index, bytes.len() as u64);
     }
 }
@@ -249,20 +261,18 @@ fn use_all(field: &VectorField, num_docs: u32, vectors: &[u8]) -> Result<(), Tes
         let Ok(cluster) = field.open_cluster(ord, slice(vectors, field.cluster_range(ord))) else {
             continue;
         };
-        let (docs, places) = (cluster.docs(), cluster.places());
-        prop_assert!(docs.is_sorted_by(|one, next| one < next));
-        prop_assert!(docs.last().is_none_or(|doc| *doc < num_docs));
-        prop_assert!(places.is_sorted_by(|one, next| one < next));
+        prop_assert!((0.0..f32::INFINITY).contains(&field.spread(ord)));
+        let docs = cluster.docs();
+        prop_assert!(docs.iter().all(|doc| *doc < num_docs));
         prop_assert!(
-            places
-                .iter()
-                .all(|place| !field.exact_range(*place).is_empty())
+            cluster
+                .placed()
+                .all(|(_, place)| !field.exact_range(place).is_empty())
         );
-        prop_assert_eq!(docs.len(), places.len());
         prop_assert_eq!(docs.len() as u32, field.num_vectors_of(ord));
     }
     for doc in 0..num_docs.min(300) {
-        if let Ok(Some(place)) = field.place_of(doc, slice(vectors, field.presence_range(doc))) {
+        if let Ok(Some(place)) = field.place_of(doc, slice(vectors, field.places_range(doc))) {
             prop_assert!(!field.exact_range(place).is_empty());
         }
     }
@@ -296,9 +306,10 @@ fn error_of(change: impl Fn(&mut Vec<u8>)) -> String {
 #[test]
 fn what_lies_is_named() {
     // u32 version, num_docs, num_fields, field, element, similarity, dims, code bits, seed, centroid bits,
-    // num_vectors, num_clusters, group of counts.
-    let cases: [(usize, u8, &str); 15] = [
+    // num_vectors, num_clusters, group of counts, group of first documents.
+    let cases: [(usize, u8, &str); 17] = [
         (0, 9, "version 9 is unknown"),
+        (0, 1, "it was built by an earlier version of Canter"),
         (4, 4, "5 vectors in a split of 4 documents"),
         (5, 99, "a count of 99 cannot fit"),
         (7, 3, "element type 3 is unknown"),
@@ -307,7 +318,11 @@ fn what_lies_is_named() {
         (9, 4, "bytes of vectors, of which there are"),
         (10, 3, "codes of 3 bits"),
         (19, 5, "centroids of 5 bits"),
-        (20, 7, "its clusters have fewer vectors than the field"),
+        (
+            20,
+            7,
+            "its clusters have 5 vectors, of which the field has 7",
+        ),
         (
             20,
             2,
@@ -316,11 +331,12 @@ fn what_lies_is_named() {
         (
             20,
             4,
-            "it describes 156 bytes of vectors, of which there are 170",
+            "its clusters have 5 vectors, of which the field has 4",
         ),
         (20, 0, "0 vectors in a split"),
         (21, 99, "a count of 99 cannot fit"),
         (21, 0, "0 clusters"),
+        (25, 10, "its documents are not in order"),
     ];
     for (at, value, expected) in cases {
         let problem = error_of(|bytes| bytes[at] = value);
@@ -328,6 +344,14 @@ fn what_lies_is_named() {
     }
     assert!(error_of(|bytes| bytes.push(0)).contains("too many"));
     assert!(error_of(|bytes| bytes.truncate(30)).contains("cannot fit"));
+    let negative = error_of(|bytes| {
+        let at = bytes.len() - 2 * 68 - 8;
+        bytes[at..at + 4].copy_from_slice(&(-1f32).to_le_bytes());
+    });
+    assert!(
+        negative.contains("is negative, or not finite"),
+        "{negative}"
+    );
     // The scale of the first centroid.
     let infinite = error_of(|bytes| {
         let at = bytes.len() - 2 * 68;
@@ -355,19 +379,14 @@ fn a_cluster_that_lies_is_named() {
         assert!(problem.contains(expected), "{problem}");
     };
     check(
-        8 * num,
+        4 + 8 * num,
         &f32::NAN.to_le_bytes(),
         "a correction of a code is not finite",
     );
     check(
-        16 * num,
+        4 + 16 * num,
         &[0xff],
-        "the documents of a cluster are not in order",
-    );
-    check(
-        sound.len() - 1,
-        &[0xff],
-        "the places of a cluster are not in order",
+        "a cluster has a document that the split has not",
     );
     let other = field.open_cluster(1, &sound[1..]).unwrap_err().to_string();
     assert!(other.contains("cluster 1 has another length"), "{other}");
@@ -390,8 +409,8 @@ fn writers_are_refused_what_readers_would_not_find() {
         "documents are written in order",
     );
     refused(
-        &|parts| parts.clusters[0].places.swap(0, 1),
-        "vectors of a cluster are written in order",
+        &|parts| parts.clusters[1].ranks = vec![1, 2, 4],
+        "a vector is in no cluster",
     );
     refused(
         &|parts| {
@@ -406,8 +425,8 @@ fn writers_are_refused_what_readers_would_not_find() {
         "other lengths than their shape says",
     );
     refused(
-        &|parts| parts.clusters[1].places = vec![0, 2, 9],
-        "a place behind all vectors",
+        &|parts| parts.clusters[1].ranks = vec![0, 2, 9],
+        "a vector behind all vectors",
     );
     refused(
         &|parts| {
@@ -423,13 +442,13 @@ fn writers_are_refused_what_readers_would_not_find() {
         &|parts| {
             parts.clusters.pop();
         },
-        "fewer vectors than the field",
+        "more or fewer vectors than the field",
     );
     let twice = [small(None), small(None)];
     assert!(write_vectors(10, &twice).is_err());
 }
 
-/// A vector that is not there costs a bit; codes cost what `canter-vectors` says, and 8 bytes.
+/// Codes cost what `canter-vectors` says, and 8 bytes; a place costs its bits.
 #[test]
 fn sizes_are_what_the_format_promises() {
     let shape = VectorShape {
@@ -443,16 +462,48 @@ fn sizes_are_what_the_format_promises() {
     };
     let all = parts(shape.clone(), (0..2_000).collect(), 4, 1);
     let written = write_vectors(2_000, &[all]).unwrap();
-    let exact = 2_000 * 384 * 4;
-    // 4 centroids, and 20 % more vectors than one cluster for each would have.
+    let exact = |num: usize| num * (4 + 384 * 4);
+    // 4 centroids.
     assert!(
-        written.index.len() < 4 * 196 + 40,
+        written.index.len() < 4 * 200 + 40,
         "{}",
         written.index.len()
     );
-    assert_eq!(written.vectors.len() - exact, 2_400 * (96 + 8) + 4 * 825);
-    let half = parts(shape, (0..1_000).map(|place| place * 2).collect(), 1, 1);
+    // 11 bits for a document or a place.
+    let of_clusters = 2_000 * (96 + 8) + 4 * (4 + 688);
+    let of_places = 4 + 1_408 + 4 + 1_342;
+    assert_eq!(
+        written.vectors.len(),
+        of_clusters + of_places + exact(2_000)
+    );
+    let half = parts(shape, (0..1_000).map(|rank| rank * 2).collect(), 1, 1);
     let written = write_vectors(2_000, &[half]).unwrap();
-    let of_cluster = 1_000 * (96 + 8) + 1_375 + 1_250;
-    assert_eq!(written.vectors.len(), of_cluster + 4 + 250 + exact / 2);
+    let of_cluster = 4 + 1_000 * (96 + 8) + 1_375;
+    let of_places = 4 + 1_375 + 1_250;
+    assert_eq!(written.vectors.len(), of_cluster + of_places + exact(1_000));
+}
+
+/// Of several blocks of places, the one that may have a document is read alone.
+#[test]
+fn a_place_takes_one_short_read() {
+    let shape = VectorShape {
+        field: 0,
+        element: Element::Byte,
+        similarity: Similarity::L2Norm,
+        dims: 2,
+        seed: 0,
+        codes: None,
+        centroid_bits: 8,
+    };
+    for step in [1, 3] {
+        let docs: Vec<u32> = (0..5_000).map(|rank| 1 + rank * step).collect();
+        let num_docs = if step == 1 { 5_001 } else { 20_000 };
+        let parts = parts(shape.clone(), docs, 1, 1);
+        let written = write_vectors(num_docs, std::slice::from_ref(&parts)).unwrap();
+        let index = VectorIndex::open(&written.index, written.vectors.len() as u64).unwrap();
+        let field = index.field(0).unwrap();
+        check_field(field, &parts, num_docs, &written.vectors).unwrap();
+        let lens = (0..num_docs).map(|doc| field.places_range(doc));
+        assert!(lens.map(|range| range.end - range.start).max().unwrap() <= 4 + 2 * 2_048);
+    }
 }

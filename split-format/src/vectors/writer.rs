@@ -2,9 +2,10 @@
 
 use canter_vectors::Corrections;
 
-use super::{VectorField, VectorIndex, VectorShape, centroids, width_of_places};
+use super::field::StoredClusters;
+use super::places::Places;
+use super::{VectorField, VectorIndex, VectorShape, packed, width_of_places, write_piece};
 use crate::FormatError;
-use crate::codec::bits::BitWriter;
 use crate::version::VECTORS_NAME;
 
 /// One cluster, to be written.
@@ -14,8 +15,11 @@ pub struct VectorClusterParts {
     pub codes: Vec<u8>,
     /// Corrections of each code.
     pub corrections: Vec<Corrections>,
-    /// Places of its vectors among the exact vectors, ascending.
-    pub places: Vec<u32>,
+    /// How far its vectors are from the centroid: the square root of the mean square of the distance.
+    pub spread: f32,
+    /// Which of the field's vectors these are, counted in the order of documents; neighbours should be close to each
+    /// other.
+    pub ranks: Vec<u32>,
 }
 
 /// The vectors of a field, to be written.
@@ -27,22 +31,10 @@ pub struct VectorFieldParts {
     pub docs: Vec<u32>,
     /// Exact vectors of these documents, one after the other.
     pub exact: Vec<u8>,
-    /// Stored centroid of each cluster, as [`VectorFieldParts::push_centroid`] makes it.
+    /// Stored centroid of each cluster, as [`VectorShape::stored_centroid`] makes it.
     pub centroids: Vec<u8>,
-    /// Clusters.
+    /// Clusters, in one of which each vector is.
     pub clusters: Vec<VectorClusterParts>,
-}
-
-impl VectorFieldParts {
-    /// Rounds a rotated centroid to what is stored, and appends it. Returns what readers will see, which codes are
-    /// relative to.
-    pub fn push_centroid(&mut self, centroid: &[f32]) -> Vec<f32> {
-        let from = self.centroids.len();
-        let bits = self.shape.centroid_bits;
-        centroids::write(&mut self.centroids, centroid, bits);
-        let written = self.centroids.get(from..).unwrap_or_default();
-        centroids::read(written, self.shape.rotated_dims(), bits)
-    }
 }
 
 /// Vectors of a split that have been written.
@@ -71,12 +63,13 @@ pub fn write_vectors(
         }
         let field = describe(num_docs, parts, vectors.len() as u64)?;
         for cluster in &parts.clusters {
-            write_cluster(&field, parts, cluster, &mut vectors)?;
+            write_cluster(&parts.shape, num_docs, &parts.docs, cluster, &mut vectors)?;
         }
-        if let Some(presence) = field.presence() {
-            presence.write(&parts.docs, &mut vectors);
-        }
-        vectors.extend_from_slice(&parts.exact);
+        let places = places_of(parts)?;
+        field
+            .places()
+            .write_blocks(&parts.docs, &places, &mut vectors);
+        write_exact(parts, &mut vectors)?;
         if field.range().end != vectors.len() as u64 {
             return Err(refused("vectors have other lengths than their shape says"));
         }
@@ -101,62 +94,89 @@ fn describe(
     let counts = parts
         .clusters
         .iter()
-        .map(|cluster| num(cluster.places.len()));
+        .map(|cluster| num(cluster.ranks.len()));
     let counts: Vec<u32> = counts.collect::<Result<_, _>>()?;
+    let num_vectors = num(parts.docs.len())?;
+    let spreads = parts.clusters.iter().map(|cluster| cluster.spread);
+    let stored = match parts.shape.codes {
+        Some(_) => StoredClusters {
+            spreads: spreads.collect(),
+            centroids: parts.centroids.clone(),
+        },
+        None => StoredClusters::default(),
+    };
     let field = VectorField::new(
         parts.shape.clone(),
-        [num_docs, num(parts.docs.len())?],
+        [num_docs, num_vectors],
         counts,
-        parts.centroids.clone(),
+        Places::of_docs(num_docs, num_vectors, &parts.docs),
+        stored,
         start,
     );
-    field.ok_or_else(|| refused("too many vectors"))
+    field.ok_or_else(|| refused("the clusters have more or fewer vectors than the field"))
+}
+
+/// Returns the place of each vector among the exact ones, which stand in the order of clusters.
+fn places_of(parts: &VectorFieldParts) -> Result<Vec<u32>, FormatError> {
+    let mut places = vec![None; parts.docs.len()];
+    let ranks = parts.clusters.iter().flat_map(|cluster| &cluster.ranks);
+    for (place, rank) in (0u32..).zip(ranks) {
+        let rank = usize::try_from(*rank).unwrap_or(usize::MAX);
+        if let Some(of_rank) = places.get_mut(rank) {
+            *of_rank = Some(place);
+        }
+    }
+    let places: Option<Vec<u32>> = places.into_iter().collect();
+    places.ok_or_else(|| refused("a vector is in no cluster"))
 }
 
 fn write_cluster(
-    field: &VectorField,
-    parts: &VectorFieldParts,
+    shape: &VectorShape,
+    num_docs: u32,
+    docs: &[u32],
     cluster: &VectorClusterParts,
     out: &mut Vec<u8>,
 ) -> Result<(), FormatError> {
     let coded_len = cluster.codes.len() as u64 + 8 * cluster.corrections.len() as u64;
-    let num = cluster.places.len() as u64;
-    if coded_len != num * parts.shape.coded_len() {
+    if coded_len != cluster.ranks.len() as u64 * shape.coded_len() {
         return Err(refused("codes have another length than their shape says"));
     }
-    if !cluster.places.is_sorted_by(|one, next| one < next) {
-        return Err(refused("vectors of a cluster are written in order"));
+    let mut corrections = cluster.corrections.iter();
+    if !corrections.all(|of| of.factor.is_finite() && of.offset.is_finite()) {
+        return Err(refused("a correction of a code is not finite"));
     }
-    out.extend_from_slice(&cluster.codes);
-    for corrections in &cluster.corrections {
-        if !corrections.factor.is_finite() || !corrections.offset.is_finite() {
-            return Err(refused("a correction of a code is not finite"));
-        }
-        out.extend_from_slice(&corrections.factor.to_le_bytes());
-        out.extend_from_slice(&corrections.offset.to_le_bytes());
-    }
-    let docs = cluster.places.iter().map(|place| {
-        let place = usize::try_from(*place).ok();
-        place.and_then(|place| parts.docs.get(place)).copied()
+    let docs = cluster.ranks.iter().map(|rank| {
+        let rank = usize::try_from(*rank).ok();
+        rank.and_then(|rank| docs.get(rank)).copied()
     });
     let docs: Option<Vec<u32>> = docs.collect();
-    let docs = docs.ok_or_else(|| refused("a place behind all vectors"))?;
-    out.extend(packed(&docs, width_of_places(field.num_docs())));
-    if field.presence().is_some() {
-        out.extend(packed(
-            &cluster.places,
-            width_of_places(field.num_vectors()),
-        ));
-    }
+    let docs = docs.ok_or_else(|| refused("a vector behind all vectors"))?;
+    write_piece(out, |out| {
+        out.extend_from_slice(&cluster.codes);
+        for corrections in &cluster.corrections {
+            out.extend_from_slice(&corrections.factor.to_le_bytes());
+            out.extend_from_slice(&corrections.offset.to_le_bytes());
+        }
+        out.extend(packed(&docs, width_of_places(num_docs)));
+    });
     Ok(())
 }
 
-fn packed(numbers: &[u32], width: u32) -> Vec<u8> {
-    let mut bits = BitWriter::default();
-    for number in numbers {
-        bits.push(u64::from(*number), width);
+/// Appends the exact vectors, in the order of clusters.
+fn write_exact(parts: &VectorFieldParts, out: &mut Vec<u8>) -> Result<(), FormatError> {
+    let len = usize::try_from(parts.shape.stored_len()).unwrap_or(usize::MAX);
+    let stored = |rank: u32| {
+        let start = usize::try_from(rank).ok()?.checked_mul(len)?;
+        parts.exact.get(start..start.checked_add(len)?)
+    };
+    if Some(parts.exact.len()) != parts.docs.len().checked_mul(len) {
+        return Err(refused("vectors have other lengths than their shape says"));
     }
-    bits.into_bytes()
+    for rank in parts.clusters.iter().flat_map(|cluster| &cluster.ranks) {
+        let vector = stored(*rank).unwrap_or_default();
+        write_piece(out, |out| out.extend_from_slice(vector));
+    }
+    Ok(())
 }
 
 fn refused(problem: &str) -> FormatError {

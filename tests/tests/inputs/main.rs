@@ -12,3 +12,4 @@ mod quickwit_settings;
 mod strangers;
 mod suggestions;
 mod transforms;
+mod words_found;

@@ -30,7 +30,7 @@ fn source(bytes: &[u8]) -> Source {
 }
 
 /// Returns an index of an input, with the config that suits it.
-fn index_of(bytes: &[u8]) -> (Suggestion, TestIndex) {
+pub(super) fn index_of(bytes: &[u8]) -> (Suggestion, TestIndex) {
     let any = IndexConfig::from_yaml(ANY, |_| None).unwrap();
     let sampled = sample(&any, &options(), vec![source(bytes)], 1_000).unwrap();
     let suggestion = suggest(&sampled.samples, "suggested", Some(bytes.len() as u64));

@@ -100,6 +100,7 @@ fn imports_go_down_only() {
             "canter-access",
             "canter-formats",
             "canter-page",
+            "canter-painless",
             "bitpacking",
             "datasketches",
         ],

@@ -298,6 +298,7 @@ fn splits_without_a_field_change_no_key() {
         "hd": {"histogram": {"field": "at", "interval": 432_000_000}},
         "r": {"range": {"field": "n", "ranges": [{"from": -3.5, "to": 2.5}]}},
         "rx": {"range": {"field": "any.x", "ranges": [{"from": -3.5, "to": 2.5}]}},
+        "mx": {"max": {"field": "any.d"}},
         "t": {"top_hits": {"size": 2, "sort": [{"n": "desc"}], "docvalue_fields": ["n", "any.x"]}},
     });
     let request = json!({"query": "*", "max_hits": 0, "aggs": aggs});
@@ -308,6 +309,7 @@ fn splits_without_a_field_change_no_key() {
         answer
     });
     assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0]["mx"]["value"], 1_714_521_600_000.0);
     let keys: Vec<&Value> = answers[0]["r"]["buckets"]
         .as_array()
         .unwrap()
@@ -318,7 +320,6 @@ fn splits_without_a_field_change_no_key() {
 
     let index = TestIndex::build(SPARSE, &lines, 10).unwrap();
     for aggregation in [
-        json!({"max": {"field": "any.d"}}),
         json!({"histogram": {"field": "any.d", "interval": 1}}),
         json!({"histogram": {"field": "n", "interval": 1e-18}}),
     ] {

@@ -49,9 +49,9 @@ fn the_nearest_are_found_in_few_waves_and_alike_on_both_engines() {
     let few = json!({"range": {"n": {"lt": 20}}});
     // Waves: the manifest; clusters; exact vectors; documents. A filter that is a column comes before.
     for (request, waves, requests, bytes) in [
-        (knn("v", 64, None), 4, 70, 2_300_000),
-        (knn("small", 4, None), 3, 15, 520_000),
-        (knn("v", 64, Some(few)), 4, 40, 800_000),
+        (knn("v", 64, None), 4, 28, 1_700_000),
+        (knn("small", 4, None), 3, 15, 600_000),
+        (knn("v", 64, Some(few)), 4, 10, 800_000),
     ] {
         let native = index.searcher(Arc::new(NativeEngine::new()), 1, 1).unwrap();
         let answer = run(&native, &request).unwrap();

@@ -299,22 +299,26 @@ fn a_short_probe_that_went_well_once_is_no_promise() -> Result<()> {
 
 #[test]
 fn connections_outlive_the_calls_that_opened_them() -> Result<()> {
+    // A client opens another connection while the one before is on its way back to the pool, so
+    // how many there are depends on the load. If they died with their calls, each ingest would
+    // open at least one.
     let server = index_with(&[])?;
     let store = server.index_store(URI)?;
     let before = server.num_connections();
-    add(&store, 100, 2)?;
-    let after_one = server.num_connections() - before;
-    ensure!(after_one <= 2, "{after_one} connections for one ingest");
+    let ingests = 12;
+    for seed in 0..ingests - 2 {
+        add(&store, 100, 2 + seed as u64)?;
+    }
     // Also works inside another runtime, and in another thread.
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    runtime.block_on(async { add(&store, 100, 3) })?;
-    thread::scope(|scope| scope.spawn(|| add(&store, 100, 4)).join().unwrap())?;
-    let after_three = server.num_connections() - before;
+    runtime.block_on(async { add(&store, 100, 20) })?;
+    thread::scope(|scope| scope.spawn(|| add(&store, 100, 21)).join().unwrap())?;
+    let opened = server.num_connections() - before;
     ensure!(
-        after_three <= 2,
-        "{after_three} connections for three ingests"
+        opened < ingests,
+        "{opened} connections for {ingests} ingests"
     );
-    ensure!(num_docs(&server)? == 1_300);
+    ensure!(num_docs(&server)? == 1_000 + 100 * ingests as u64);
     Ok(())
 }
 

@@ -277,11 +277,11 @@ fn fields_that_are_named_elsewhere_must_fit() {
     );
     tag(
         "name: t, type: text",
-        r#"line 6: tag field "t" must have the tokenizer raw, not default"#,
+        r#"line 6: tag field "t" must have the tokenizer raw or lowercase, not default"#,
     );
     tag(
         "name: t, type: bool",
-        r#"line 6: tag field "t" must have the type text (tokenizer raw), i64 or u64, not bool"#,
+        r#"line 6: tag field "t" must have the type text (tokenizer raw or lowercase), i64 or u64, not bool"#,
     );
     tag(
         "name: t, type: u64, indexed: false",

@@ -43,6 +43,16 @@ export function readIndexInfo(raw) {
   };
 }
 
+/** Tokenizers that leave values whole. */
+const WHOLE = new Set([
+  "raw",
+  "lowercase",
+  "raw_lowercase",
+  "raw_ascii_folding",
+  "raw_folded",
+  "level",
+]);
+
 /**
  * @param {any[]} mappings
  * @param {string} prefix
@@ -54,7 +64,7 @@ function flatten(mappings, prefix) {
     const name = prefix + String(mapping.name).replaceAll(".", "\\.");
     if (mapping.type === "object") return flatten(mapping.field_mappings ?? [], `${name}.`);
     const type = String(mapping.type).replace(/^array<(.*)>$/, "$1");
-    const isWords = type === "text" && mapping.tokenizer !== "raw";
+    const isWords = type === "text" && !WHOLE.has(mapping.tokenizer);
     return [
       {
         name,

@@ -62,7 +62,7 @@ fn text(kind: usize, seed: u64) -> String {
             10 => writeln!(out, "{}{:010}", 2 + x % 8, x * 7_919_999),
             11 => writeln!(
                 out,
-                "commit {x:040x}\nAuthor: A <a@example.com>\nDate:   Wed May {day} {hour:02}:{minute:02}:{second:02} {year} +0000\n\n    Mend {x}\n"
+                "tag v{x}\nTagger: A <a@example.com>\nDate:   Wed May {day} {hour:02}:{minute:02}:{second:02} {year} +0000\n\n    Mend {x}\n"
             ),
             12 => writeln!(
                 out,

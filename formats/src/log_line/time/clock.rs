@@ -1,5 +1,7 @@
 //! Times of day and their zones as logs write them.
 
+use canter_names::zone_minutes;
+
 use super::digits::{at, number, one_or_two, run, two};
 
 /// A time of day.
@@ -165,35 +167,6 @@ fn half_day(text: &[u8], place: usize, clock: &mut Clock) -> Option<usize> {
     Some(end)
 }
 
-/// Zones by the names that RFC 2822 and `date` write, in minutes east of Greenwich. A name that several zones
-/// share (IST, CST in China) is left out, or that of RFC 2822.
-const ZONES: [(&str, i16); 24] = [
-    ("UTC", 0),
-    ("GMT", 0),
-    ("UT", 0),
-    ("EST", -300),
-    ("EDT", -240),
-    ("CST", -360),
-    ("CDT", -300),
-    ("MST", -420),
-    ("MDT", -360),
-    ("PST", -480),
-    ("PDT", -420),
-    ("WET", 0),
-    ("WEST", 60),
-    ("BST", 60),
-    ("CET", 60),
-    ("CEST", 120),
-    ("MEZ", 60),
-    ("MESZ", 120),
-    ("EET", 120),
-    ("EEST", 180),
-    ("MSK", 180),
-    ("JST", 540),
-    ("AEST", 600),
-    ("AEDT", 660),
-];
-
 /// Reads `Z`, `+02:00`, `+0200`, `+120`, `+02`, ` UTC`, ` +0200`, ` GMT+0200`, and a name in brackets behind those. Minutes east of
 /// Greenwich; without a zone nothing, and the place it was.
 pub(super) fn zone(text: &[u8], place: usize) -> (Option<i16>, usize) {
@@ -234,7 +207,7 @@ fn named(text: &[u8], place: usize) -> Option<(i16, usize)> {
     let word = text.get(place..)?;
     let len = word.iter().take_while(|b| b.is_ascii_uppercase()).count();
     let word = word.get(..len)?;
-    let zone = ZONES.iter().find(|(name, _)| name.as_bytes() == word)?;
+    let minutes = zone_minutes(word)?;
     let end = place + len;
     // `GMT+0200 (Central European Summer Time)`, as JavaScript writes a date.
     if let (b"GMT" | b"UTC", Some(sign @ (b'+' | b'-'))) = (word, at(text, end))
@@ -243,7 +216,7 @@ fn named(text: &[u8], place: usize) -> Option<(i16, usize)> {
         let minutes = if sign == b'-' { -minutes } else { minutes };
         return Some((minutes, after_comment(text, end)));
     }
-    Some((zone.1, end))
+    Some((minutes, end))
 }
 
 /// Passes the name of a zone in parentheses.

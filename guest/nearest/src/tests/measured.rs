@@ -12,12 +12,14 @@ use canter_clusters::{Options, Source, merge};
 use canter_vectors::{CodeWidth, Element, ExactQuery, Similarity};
 
 use super::mixture::Mixture;
-use super::oracle::{Kind, Split, brute_force, recall, search};
+use super::oracle::{Cost, Kind, Split, brute_force, recall, search};
 use crate::{Effort, Nearest};
 
 const DIMS: usize = 384;
 const NUM_SPLITS: usize = 4;
 const K: usize = 10;
+/// Number of candidates for as many hits.
+const NUM_CANDIDATES: usize = 30;
 
 struct Corpus {
     kind: Kind,
@@ -55,13 +57,22 @@ fn splits(corpus: &Corpus, options: &Options) -> Vec<Split> {
     splits.collect()
 }
 
-fn effort(num_clusters: usize, accepted_share: f32) -> Effort {
+/// Returns the effort to read a number of clusters.
+fn of_clusters(num_clusters: usize) -> Effort {
     Effort {
         min_clusters: num_clusters,
-        min_accepted: 0,
-        accepted_share,
         max_clusters: num_clusters,
+        slack: 0.0,
+        min_accepted: 0,
+        accepted_share: 1.0,
     }
+}
+
+/// Returns the effort of a search, where a filter takes one in `every` documents.
+fn of_search(splits: &[Split], every: u32) -> Effort {
+    let num_docs: usize = splits.iter().map(|split| split.stored.len()).sum();
+    let num_docs = num_docs as u64;
+    Effort::new(NUM_CANDIDATES, 0, num_docs / u64::from(every), num_docs)
 }
 
 /// Number of vectors of the long forms.
@@ -84,27 +95,24 @@ fn measure(
     splits: &[Split],
     queries: &[ExactQuery],
     expected: &[Vec<Nearest>],
-    num_clusters: usize,
-    num_candidates: usize,
+    (effort, num_candidates): (Effort, usize),
 ) -> f64 {
     let mut sum = 0.0;
-    let (mut requests, mut bytes) = (0, 0);
+    let mut all = Cost::default();
     let start = Instant::now();
     let before = cpu_seconds(start);
     for (query, expected) in queries.iter().zip(expected) {
-        let effort = effort(num_clusters, 1.0);
         let (found, cost) = search(splits, query, (K, num_candidates), effort, &|_, _| true);
         sum += recall(&found, expected);
-        requests += cost.cluster_ranges + cost.exact_ranges;
-        bytes += cost.cluster_bytes + cost.exact_bytes;
+        all.add(cost);
     }
     let num = queries.len();
     let ms = (cpu_seconds(start) - before) * 1e3 / num as f64;
     let mean = sum / num as f64;
     println!(
-        "{num_clusters} clusters, {num_candidates} candidates: recall {mean:.3}, {:.1} requests, {} bytes, {ms:.2} ms",
-        requests as f64 / num as f64,
-        bytes / num as u64,
+        "at least {} clusters, {num_candidates} candidates: recall {mean:.3}, {}, {ms:.2} ms",
+        effort.min_clusters,
+        all.mean(num)
     );
     mean
 }
@@ -131,11 +139,23 @@ fn most_of_the_nearest_are_found() {
         .map(|split| split.index.fields()[0].num_clusters())
         .sum();
     // Every cluster is read: only codes can be wrong.
-    assert!(measure(&splits, &corpus.queries, &expected, all, 30) > 0.99);
-    assert!(measure(&splits, &corpus.queries, &expected, all / 10, 30) > 0.9);
+    assert!(measure(&splits, &corpus.queries, &expected, (of_clusters(all), 30)) > 0.99);
+    assert!(
+        measure(
+            &splits,
+            &corpus.queries,
+            &expected,
+            (of_clusters(all / 10), 30)
+        ) > 0.9
+    );
     // All vectors are compared: nothing can be.
     assert_eq!(
-        measure(&splits, &corpus.queries, &expected, all, 8_000),
+        measure(
+            &splits,
+            &corpus.queries,
+            &expected,
+            (of_clusters(all), 8_000)
+        ),
         1.0
     );
 }
@@ -177,15 +197,10 @@ fn table_of_recall() {
              {seconds:.1} s, {bytes:.1} bytes a vector, {head} bytes of heads"
         );
         let truth = truth.get_or_insert_with(|| expected(&splits, &corpus));
-        for num_clusters in [4, 8, 16, 32, 64] {
-            for num_candidates in [15, 30, 60, 120] {
-                measure(
-                    &splits,
-                    &corpus.queries,
-                    truth,
-                    num_clusters * 512 / cluster_len,
-                    num_candidates,
-                );
+        let efforts = [16, 32, 64].map(|num| of_clusters(num * 512 / cluster_len));
+        for effort in efforts.into_iter().chain([of_search(&splits, 1)]) {
+            for num_candidates in [15, NUM_CANDIDATES] {
+                measure(&splits, &corpus.queries, truth, (effort, num_candidates));
             }
         }
     }
@@ -249,8 +264,7 @@ fn a_merge_loses_little() {
             std::slice::from_ref(split),
             &corpus.queries,
             &expected,
-            16,
-            30,
+            (of_clusters(16), NUM_CANDIDATES),
         )
     };
     let (of_merged, of_built) = (recall(&merged), recall(&built));
@@ -276,8 +290,7 @@ fn table_of_merges() {
             std::slice::from_ref(&built),
             &corpus.queries,
             &expected,
-            num_clusters,
-            30,
+            (of_clusters(num_clusters), NUM_CANDIDATES),
         );
     }
     for num in [8, 2] {
@@ -292,8 +305,7 @@ fn table_of_merges() {
                 std::slice::from_ref(&merged),
                 &corpus.queries,
                 &expected,
-                num_clusters,
-                30,
+                (of_clusters(num_clusters), NUM_CANDIDATES),
             );
         }
     }
@@ -310,32 +322,24 @@ fn table_of_filters() {
             ..Options::default()
         },
     );
-    for share in [10, 100, 1_000] {
+    for every in [1, 10, 100, 1_000] {
         let accepts = |split: usize, doc: u32| {
-            (doc.wrapping_mul(0x9e37_79b1) >> 7) % share == split as u32 % share
+            (doc.wrapping_mul(0x9e37_79b1) >> 7) % every == split as u32 % every
         };
-        for min_accepted in [100, 200, 400, 800, 1_600] {
-            let effort = Effort {
-                min_clusters: 32,
-                min_accepted,
-                accepted_share: 1.0 / share as f32,
-                max_clusters: 214,
-            };
-            let (mut sum, mut bytes, mut requests) = (0.0, 0, 0);
-            for query in &corpus.queries {
-                let expected = brute_force(&splits, query, K, &accepts);
-                let (found, cost) = search(&splits, query, (K, 30), effort, &accepts);
-                sum += recall(&found, &expected);
-                bytes += cost.cluster_bytes + cost.exact_bytes;
-                requests += cost.cluster_ranges + cost.exact_ranges;
-            }
-            let num = corpus.queries.len();
-            println!(
-                "one in {share}, {min_accepted} to look at: recall {:.3}, {:.1} requests, {} bytes",
-                sum / num as f64,
-                requests as f64 / num as f64,
-                bytes / num as u64
-            );
+        let effort = of_search(&splits, every);
+        let mut sum = 0.0;
+        let mut all = Cost::default();
+        for query in &corpus.queries {
+            let expected = brute_force(&splits, query, K, &accepts);
+            let (found, cost) = search(&splits, query, (K, NUM_CANDIDATES), effort, &accepts);
+            sum += recall(&found, &expected);
+            all.add(cost);
         }
+        let num = corpus.queries.len();
+        println!(
+            "one in {every}: recall {:.3}, {}",
+            sum / num as f64,
+            all.mean(num)
+        );
     }
 }

@@ -6,7 +6,7 @@ use canter_split_format::{
 };
 use canter_vectors::{Element, ExactQuery, Similarity};
 
-use crate::{Candidates, Effort, Nearest, Search, choose};
+use crate::{Candidates, Choice, Effort, Nearest, Search};
 
 /// Number of the field in all tests.
 pub(crate) const FIELD: u32 = 3;
@@ -77,6 +77,7 @@ fn vectors_of(kind: Kind, stored: &[(u32, Vec<u8>)]) -> Vectors {
 /// What a search took.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cost {
+    pub(crate) num_clusters: usize,
     /// Ranges of clusters, of which neighbours are one.
     pub(crate) cluster_ranges: usize,
     pub(crate) cluster_bytes: u64,
@@ -85,14 +86,38 @@ pub(crate) struct Cost {
     pub(crate) exact_bytes: u64,
 }
 
+impl Cost {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.num_clusters += other.num_clusters;
+        self.cluster_ranges += other.cluster_ranges;
+        self.cluster_bytes += other.cluster_bytes;
+        self.exact_ranges += other.exact_ranges;
+        self.exact_bytes += other.exact_bytes;
+    }
+
+    /// Returns what each of `num` searches took, in words.
+    pub(crate) fn mean(&self, num: usize) -> String {
+        let mean = |sum: u64| sum as f64 / num as f64;
+        format!(
+            "{:.1} clusters in {:.1} requests, {:.2} MB; exact vectors in {:.1} requests, {:.2} MB",
+            mean(self.num_clusters as u64),
+            mean(self.cluster_ranges as u64),
+            mean(self.cluster_bytes) / 1e6,
+            mean(self.exact_ranges as u64),
+            mean(self.exact_bytes) / 1e6
+        )
+    }
+}
+
 /// Two ranges this near are read as one.
-const MAX_GAP: u64 = 16 * 1024;
+const MAX_GAP: u64 = 128 * 1024;
 
 /// Returns how many ranges are read, and how many bytes.
-fn coalesced(ranges: &[(usize, std::ops::Range<u64>)]) -> (usize, u64) {
+fn coalesced(ranges: &mut [(usize, std::ops::Range<u64>)]) -> (usize, u64) {
+    ranges.sort_by_key(|(split, range)| (*split, range.start));
     let (mut num, mut bytes) = (0, 0);
     let mut last: Option<(usize, u64)> = None;
-    for (split, range) in ranges {
+    for (split, range) in ranges.iter() {
         let gap =
             last.filter(|(of, end)| of == split && range.start.saturating_sub(*end) <= MAX_GAP);
         match gap {
@@ -126,17 +151,26 @@ pub(crate) fn search(
     let clusters = searches.values().flat_map(Search::clusters).collect();
     let mut candidates = Candidates::new(num_candidates);
     let mut ranges = Vec::new();
-    for chosen in choose(clusters, effort) {
-        let search = &searches[&chosen.split];
-        let range = search.cluster_range(chosen.cluster);
-        let bytes = &splits[chosen.split].written.vectors[range.start as usize..range.end as usize];
-        ranges.push((chosen.split, range));
-        let accepts = |doc| accepts(chosen.split, doc);
-        search
-            .scan(chosen.cluster, bytes, accepts, &mut candidates)
-            .unwrap();
+    let mut choice = Choice::new(clusters);
+    let mut chosen = choice.first(effort);
+    while !chosen.is_empty() {
+        for of in &chosen {
+            let search = &searches[&of.split];
+            let range = search.cluster_range(of.cluster);
+            let bytes = &splits[of.split].written.vectors[range.start as usize..range.end as usize];
+            assert!(search.check_of(&range).content(bytes).is_ok());
+            ranges.push((of.split, range));
+            let accepts = |doc| accepts(of.split, doc);
+            let scanned = search.scan(of.cluster, bytes, accepts, &mut candidates);
+            scanned.unwrap();
+        }
+        chosen = match candidates.lacks_some() {
+            true => choice.more(),
+            false => Vec::new(),
+        };
     }
-    let (cluster_ranges, cluster_bytes) = coalesced(&ranges);
+    let num_clusters = ranges.len();
+    let (cluster_ranges, cluster_bytes) = coalesced(&mut ranges);
     ranges.clear();
     let mut found = Vec::new();
     for candidate in candidates.into_places() {
@@ -147,8 +181,9 @@ pub(crate) fn search(
         found.push(search.score(&candidate, stored));
         ranges.push((candidate.split, range));
     }
-    let (exact_ranges, exact_bytes) = coalesced(&ranges);
+    let (exact_ranges, exact_bytes) = coalesced(&mut ranges);
     let cost = Cost {
+        num_clusters,
         cluster_ranges,
         cluster_bytes,
         exact_ranges,

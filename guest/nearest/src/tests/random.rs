@@ -94,9 +94,10 @@ fn case() -> impl Strategy<Value = (Kind, Vec<Split>, ExactQuery)> {
 /// Everything is read and compared.
 const ALL: Effort = Effort {
     min_clusters: usize::MAX,
+    max_clusters: usize::MAX,
+    slack: 0.0,
     min_accepted: u32::MAX,
     accepted_share: 1.0,
-    max_clusters: usize::MAX,
 };
 
 impl std::fmt::Debug for Split {
@@ -141,9 +142,10 @@ proptest! {
     ) {
         let effort = Effort {
             min_clusters: num_clusters,
+            max_clusters: num_clusters,
+            slack: 0.0,
             min_accepted: 0,
             accepted_share: 1.0,
-            max_clusters: num_clusters,
         };
         let (found, _) = search(&splits, &query, (k, num_candidates), effort, &|_, _| true);
         let all = brute_force(&splits, &query, usize::MAX, &|_, _| true);
@@ -160,34 +162,79 @@ proptest! {
 fn enough_clusters_are_chosen_for_a_filter() {
     let clusters: Vec<crate::RankedCluster> = (0..100)
         .map(|cluster| crate::RankedCluster {
-            closeness: -(((cluster * 37) % 100) as f32),
+            reach: -(((cluster * 37) % 100) as f32),
+            spread: 2.0,
             split: cluster % 3,
             cluster: cluster / 3,
             num_vectors: 50,
+            is_whole: false,
         })
         .collect();
-    let chosen = |min_clusters, min_accepted, accepted_share, max_clusters| {
+    let chosen_of = |min_clusters, slack, min_accepted, accepted_share, max_clusters| {
         let effort = Effort {
             min_clusters,
+            max_clusters,
+            slack,
             min_accepted,
             accepted_share,
-            max_clusters,
         };
-        let chosen = crate::choose(clusters.clone(), effort);
+        let chosen = crate::Choice::new(clusters.clone()).first(effort);
         assert!(chosen.is_sorted_by_key(|of| (of.split, of.cluster)));
         let least = chosen
             .iter()
-            .map(|of| of.closeness)
+            .map(|of| of.reach)
             .fold(f32::INFINITY, f32::min);
         let num = chosen.len();
         // The closest ones.
         assert!(num == 0 || least == -(num as f32 - 1.0));
         num
     };
+    let chosen = |min_clusters, min_accepted, accepted_share, max_clusters| {
+        chosen_of(
+            min_clusters,
+            0.0,
+            min_accepted,
+            accepted_share,
+            max_clusters,
+        )
+    };
+    // Those within the slack, which is so many spreads of the best.
+    assert_eq!(chosen_of(1, 4.5, 0, 1.0, 50), 10);
+    assert_eq!(chosen_of(1, 4.5, 0, 1.0, 7), 7);
+    assert_eq!(chosen_of(20, 4.5, 0, 1.0, 50), 20);
     assert_eq!(chosen(4, 100, 1.0, 50), 4);
     assert_eq!(chosen(1, 100, 1.0, 50), 2);
     assert_eq!(chosen(1, 100, 0.1, 50), 20);
     assert_eq!(chosen(1, 100, 0.001, 50), 50);
-    assert_eq!(chosen(0, 0, 1.0, 50), 0);
+    assert_eq!(chosen(0, 0, 1.0, 50), 1);
     assert_eq!(chosen(200, 0, 1.0, 200), 100);
+}
+
+/// A filter takes documents of a cluster that is far from the query.
+#[test]
+fn clusters_are_read_until_there_are_candidates() {
+    let kind = Kind {
+        element: Element::Float,
+        similarity: Similarity::L2Norm,
+        dims: 2,
+    };
+    let options = Options {
+        cluster_len: 8,
+        max_flat: 10,
+        max_plain_len: 0,
+        ..Options::default()
+    };
+    let stored = (0..1_000u32).map(|doc| {
+        let numbers = [doc as f32, (doc % 7) as f32];
+        (
+            doc,
+            kind.element.store(&numbers, 2, kind.similarity).unwrap(),
+        )
+    });
+    let splits = [Split::new(kind, 1_000, stored.collect(), &options)];
+    let query = ExactQuery::new(&[0.0, 0.0], 2, kind.element, kind.similarity).unwrap();
+    let accepts = |_, doc| doc >= 950;
+    let effort = Effort::new(20, 0, 50, 1_000);
+    let (found, _) = search(&splits, &query, (10, 20), effort, &accepts);
+    assert_eq!(found, brute_force(&splits, &query, 10, &accepts));
 }

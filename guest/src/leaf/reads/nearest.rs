@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use canter_aggregations::BitSet;
 use canter_nearest::{
-    Candidate, Candidates, Effort, Nearest as Scored, RankedCluster, Search, choose,
+    Candidate, Candidates, Choice, Effort, Nearest as Scored, RankedCluster, Search,
 };
 use canter_split_format::{VectorField, VectorIndex};
 use canter_vectors::ExactQuery;
@@ -26,10 +26,10 @@ use crate::SearchError;
 use crate::exchange::Exchange;
 use crate::leaf::split::times::Within;
 use crate::query::{Factor, FoundIn, Nearest, QueryNode};
-use crate::request::Question;
+use crate::request::{Question, VectorReads};
 use crate::split::{
-    HeadSource, Indexes, OpenSplit, SearchedIndex, guarded, load_vectors, vector_bytes,
-    vector_index, vectors_of,
+    HeadSource, Indexes, OpenSplit, SearchedIndex, all_places, guarded, load_all_vectors,
+    load_vectors, places_of, vector_bytes, vector_index, vectors_of,
 };
 
 /// Maximum number of bytes of the exact vectors of all splits that are read instead of clusters.
@@ -45,18 +45,6 @@ const PLAIN_AT_ONCE: usize = 256;
 /// Minimum and maximum number of candidates above those wanted.
 const MIN_MORE: usize = 20;
 const MAX_MORE: usize = 1_000;
-
-/// Minimum number of clusters to read, beside one for some of the candidates that a request asks for: of all, for each
-/// split, and for the square root of their number.
-const MIN_CLUSTERS: usize = 64;
-const CLUSTERS_OF_SPLIT: usize = 4;
-const CLUSTERS_OF_ROOT: usize = 3;
-const CANDIDATES_OF_CLUSTER: usize = 4;
-/// Maximum number of clusters, beside those that are all there is of a split.
-const MAX_CLUSTERS: usize = 1_024;
-
-/// Number of vectors that a filter accepts to look at, for each candidate.
-const ACCEPTED_OF_CANDIDATE: usize = 25;
 
 /// A condition, and where its documents are looked for.
 pub(crate) struct NearestIn<'a> {
@@ -99,14 +87,14 @@ impl Accepted {
     }
 }
 
-/// Returns the nearest documents of these splits, by split.
+/// Returns the nearest documents of these splits, by split, and what was read to find them.
 ///
 /// # Errors
 /// A split cannot be read: without it, others would be the nearest.
 pub(crate) async fn find_nearest(
     search: &NearestIn<'_>,
     splits: &[&HeadSource],
-) -> Result<Vec<FoundIn>, SearchError> {
+) -> Result<(Vec<FoundIn>, VectorReads), SearchError> {
     let indexes = Indexes::new(search.indexes, search.exchange);
     let budget = ScanBudget::of_fields(search.question.limits.max_docs_scanned);
     let verify_budget = ScanBudget::of_objects(search.question.limits.max_docs_verified);
@@ -116,7 +104,7 @@ pub(crate) async fn find_nearest(
         guarded(&source.entry.id, opening)
     });
     let opened: Vec<OfSplit<'_>> = try_join_all(opened).await?.into_iter().flatten().collect();
-    let scored = search.scored(&opened).await?;
+    let (scored, reads) = search.scored(&opened).await?;
     let scored = scored
         .into_iter()
         .filter(|found| search.is_similar(found, &opened));
@@ -142,7 +130,7 @@ pub(crate) async fn find_nearest(
             found.docs.push((doc, Factor(score)));
         }
     }
-    Ok(found)
+    Ok((found, reads))
 }
 
 impl<'a> NearestIn<'a> {
@@ -238,14 +226,22 @@ impl<'a> NearestIn<'a> {
     }
 
     /// Returns documents with their scores, the nearest among them.
-    async fn scored(&self, opened: &[OfSplit<'_>]) -> Result<Vec<Scored>, SearchError> {
+    async fn scored(
+        &self,
+        opened: &[OfSplit<'_>],
+    ) -> Result<(Vec<Scored>, VectorReads), SearchError> {
+        let mut reads = VectorReads {
+            exact: true,
+            ..VectorReads::default()
+        };
         let searches = self.searches(opened);
         let num_wanted = self.num_candidates();
         let num_bytes = searches.iter().map(|(_, field, _)| exact_len(field));
         let is_small = num_bytes.fold(0, u64::saturating_add) <= MAX_EXACT_BYTES;
         if is_small || num_accepted(&searches) <= num_wanted as u64 {
             let candidates = all_of(&searches, is_small).await?;
-            return self.compare(&searches, candidates).await;
+            reads.compared = candidates.len() as u64;
+            return Ok((self.compare(&searches, candidates).await?, reads));
         }
         let is_plain = |(_, field, _): &SearchIn<'_>| field.shape().codes.is_none();
         let (plain, coded): (Vec<_>, Vec<_>) = searches.into_iter().partition(is_plain);
@@ -253,14 +249,20 @@ impl<'a> NearestIn<'a> {
         // Nothing but their exact vectors says which of these are near.
         for some in plain.chunks(PLAIN_AT_ONCE) {
             let candidates = all_of(some, true).await?;
+            reads.compared += candidates.len() as u64;
             scored.extend(self.compare(some, candidates).await?);
             scored = Scored::best(scored, self.k);
         }
         if !coded.is_empty() {
-            let candidates = self.of_clusters(&coded, num_wanted).await?;
+            let (candidates, num_clusters) = self.of_clusters(&coded, num_wanted).await?;
+            reads.add(VectorReads {
+                clusters: num_clusters,
+                compared: candidates.len() as u64,
+                exact: false,
+            });
             scored.extend(self.compare(&coded, candidates).await?);
         }
-        Ok(scored)
+        Ok((scored, reads))
     }
 
     fn searches<'o>(&self, opened: &'o [OfSplit<'o>]) -> Vec<SearchIn<'o>> {
@@ -281,41 +283,38 @@ impl<'a> NearestIn<'a> {
         )
     }
 
-    /// Returns the best candidates of the clusters that are closest.
+    /// Returns the best candidates of the clusters that are closest, and the number of these.
     async fn of_clusters(
         &self,
         searches: &[SearchIn<'_>],
         num_wanted: usize,
-    ) -> Result<Vec<Candidate>, SearchError> {
+    ) -> Result<(Vec<Candidate>, u64), SearchError> {
         let num_docs = searches
             .iter()
             .map(|(of, ..)| u64::from(of.index.num_docs()));
         let num_docs = num_docs.fold(0, u64::saturating_add).max(1);
         let all = searches.iter().flat_map(|(.., search)| search.clusters());
         let all: Vec<RankedCluster> = all.collect();
-        // Those that are all there is of a split are read in any case.
-        let num_whole = all.iter().filter(|of| of.closeness.is_infinite()).count();
         let considered = self.nearest.num_candidates.unwrap_or(0);
-        let considered = usize::try_from(considered).unwrap_or(usize::MAX);
-        let min_clusters = MIN_CLUSTERS
-            .max(searches.len().saturating_mul(CLUSTERS_OF_SPLIT))
-            .max(CLUSTERS_OF_ROOT * all.len().isqrt());
-        let min_clusters = min_clusters + considered / CANDIDATES_OF_CLUSTER;
-        let min_accepted = num_wanted.saturating_mul(ACCEPTED_OF_CANDIDATE);
-        let effort = Effort {
-            min_clusters: num_whole + min_clusters.min(MAX_CLUSTERS),
-            min_accepted: u32::try_from(min_accepted).unwrap_or(u32::MAX),
-            accepted_share: share(num_accepted(searches), num_docs),
-            max_clusters: num_whole + MAX_CLUSTERS,
-        };
+        let effort = Effort::new(num_wanted, considered, num_accepted(searches), num_docs);
         let mut candidates = Candidates::new(num_wanted);
-        let mut rest = &*choose(all, effort);
-        while !rest.is_empty() {
-            let (some, others) = rest.split_at(self.num_at_once(searches, rest));
-            rest = others;
-            self.scan(searches, some, &mut candidates).await?;
+        let mut choice = Choice::new(all);
+        let mut chosen = choice.first(effort);
+        let mut num_clusters = 0;
+        while !chosen.is_empty() {
+            num_clusters += chosen.len() as u64;
+            let mut rest = &*chosen;
+            while !rest.is_empty() {
+                let (some, others) = rest.split_at(self.num_at_once(searches, rest));
+                rest = others;
+                self.scan(searches, some, &mut candidates).await?;
+            }
+            chosen = match candidates.lacks_some() {
+                true => choice.more(),
+                false => Vec::new(),
+            };
         }
-        Ok(candidates.into_places())
+        Ok((candidates.into_places(), num_clusters))
     }
 
     /// Returns the number of clusters, at least one, that half of the memory holds.
@@ -346,10 +345,10 @@ impl<'a> NearestIn<'a> {
             let to = chosen.partition_point(|cluster| cluster.split <= place);
             chosen.get(from..to).unwrap_or_default()
         };
-        let loads = searches.iter().map(|(of_split, _, search)| {
+        let loads = searches.iter().map(|(of_split, field, search)| {
             let clusters = of(search.split()).iter();
             let ranges = clusters.map(|cluster| search.cluster_range(cluster.cluster));
-            load_vectors(&of_split.split, ranges)
+            load_vectors(&of_split.split, field, ranges)
         });
         try_join_all(loads).await?;
         let interrupt = self.exchange.interrupt();
@@ -378,7 +377,7 @@ impl<'a> NearestIn<'a> {
             .iter()
             .map(|(_, field, _)| field.shape().stored_len())
             .max();
-        let at_once = self.question.limits.max_resident_bytes / 4 / (len.unwrap_or(1) + READ_LEN);
+        let at_once = self.question.limits.max_resident_bytes / 4 / len.unwrap_or(1).max(1);
         let at_once = usize::try_from(at_once).unwrap_or(usize::MAX).max(1);
         // Few bytes are held at once, however many vectors they are.
         let all = searches.iter().map(|(_, field, _)| exact_len(field));
@@ -392,9 +391,9 @@ impl<'a> NearestIn<'a> {
         for some in candidates.chunks(at_once) {
             interrupt.check()?;
             let of = |place: usize| some.iter().filter(move |of| of.split == place);
-            let loads = searches.iter().map(|(of_split, _, search)| {
+            let loads = searches.iter().map(|(of_split, field, search)| {
                 let ranges = of(search.split()).map(|candidate| search.exact_range(candidate));
-                load_vectors(&of_split.split, ranges)
+                load_vectors(&of_split.split, field, ranges)
             });
             try_join_all(loads).await?;
             for (of_split, _, search) in searches {
@@ -418,9 +417,6 @@ impl<'a> NearestIn<'a> {
     }
 }
 
-/// Bytes that a read of one vector takes beside it, at most: it reads whole blocks.
-const READ_LEN: u64 = 64 * 1024;
-
 type SearchIn<'o> = (&'o OfSplit<'o>, &'o VectorField, Search<'o>);
 
 fn num_accepted(searches: &[SearchIn<'_>]) -> u64 {
@@ -432,39 +428,31 @@ fn exact_len(field: &VectorField) -> u64 {
     u64::from(field.num_vectors()).saturating_mul(field.shape().stored_len())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a share")]
-fn share(part: u64, whole: u64) -> f32 {
-    part as f32 / whole as f32
-}
-
 /// Returns all documents that count and have a vector. With `loads_all`, everything that is needed comes in one wave.
 async fn all_of(searches: &[SearchIn<'_>], loads_all: bool) -> Result<Vec<Candidate>, SearchError> {
     let loads = searches.iter().map(|(of, field, _)| async move {
         if loads_all {
-            let start = field.presence_range(0).start;
-            return load_vectors(&of.split, std::iter::once(start..field.range().end)).await;
+            return load_all_vectors(&of.split, field).await;
         }
         let docs = of.accepted.docs(&of.split);
-        let mut ranges: Vec<Range<u64>> = docs.map(|doc| field.presence_range(doc)).collect();
+        let mut ranges: Vec<Range<u64>> = docs.map(|doc| field.places_range(doc)).collect();
         ranges.dedup();
-        load_vectors(&of.split, ranges.into_iter()).await
+        load_vectors(&of.split, field, ranges.into_iter()).await
     });
     try_join_all(loads).await?;
     let mut candidates = Vec::new();
     for (of, field, search) in searches {
-        let split = &of.split;
-        for doc in of.accepted.docs(split) {
-            let bytes = vector_bytes(split, &field.presence_range(doc))?;
-            let place = field.place_of(doc, &bytes);
-            if let Some(place) = place.map_err(|error| split.error(error))? {
-                candidates.push(Candidate {
-                    closeness: 0.0,
-                    split: search.split(),
-                    doc,
-                    place,
-                });
-            }
-        }
+        let placed = match loads_all {
+            true => all_places(&of.split, field, |doc| of.accepted.has(&of.split, doc)),
+            false => places_of(&of.split, field, of.accepted.docs(&of.split)),
+        };
+        let placed = placed?.into_iter();
+        candidates.extend(placed.map(|(doc, place)| Candidate {
+            closeness: 0.0,
+            split: search.split(),
+            doc,
+            place,
+        }));
     }
     Ok(candidates)
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use canter_aggregations::format_date;
-use canter_doc_mapper::{DocMapper, FieldKind};
+use canter_doc_mapper::{DocMapper, FieldKind, infer_date, infer_day};
 use canter_geo::{Point, read_points};
 use canter_names::matches_pattern;
 use serde_json::{Map, Value, json};
@@ -155,11 +155,19 @@ fn collect(
         (Some(ns), Some(format)) => format_date(ns, format)
             .map_err(SearchError::invalid)?
             .into(),
+        (Some(_), None) if shows_as_sent(path, mapper) => value,
         (Some(ns), None) => usual_date(ns, path, mapper).into(),
         (None, Some(format)) => formatted(value, format, path, mapper)?,
         (None, None) => value,
     };
     add(fields, path, value)
+}
+
+/// Returns whether a field without a type shows its dates as documents have them: in indexes that are made by their mappings,
+/// they are dates of Elasticsearch's type.
+fn shows_as_sent(path: &str, mapper: &DocMapper) -> bool {
+    let field = mapper.resolve(path);
+    field.is_some_and(|field| matches!(field.kind, FieldKind::Json(_)) && !field.infers_days)
 }
 
 /// Returns a value that is no date in a format: numbers have patterns such as `#.0`.
@@ -343,6 +351,12 @@ fn usual_date(ns: i64, path: &str, mapper: &DocMapper) -> String {
 /// Returns the time of a value of a date field.
 fn dated(value: &Value, path: &str, mapper: &DocMapper) -> Option<i64> {
     let field = mapper.resolve(path)?;
+    // A field without a type has dates where its texts are some.
+    if let (FieldKind::Json(_), Value::String(text)) = (field.kind, value) {
+        let day = || infer_day(text).filter(|_| field.infers_days);
+        let date = infer_date(text).or_else(day)?;
+        return Some(date.into_timestamp_nanos());
+    }
     if !matches!(field.kind, FieldKind::Date(_)) {
         return None;
     }

@@ -78,6 +78,8 @@ impl KeyHasher {
             list_documents: _,
             // It only comes with such a list.
             index_name: _,
+            // Part of the profile, which is in no entry.
+            vector_reads: _,
             limits,
         } = question;
         let Resolved {
@@ -132,6 +134,7 @@ impl KeyHasher {
             explain: _,
             list_documents: _,
             index_name: _,
+            vector_reads: _,
             limits: _,
         } = question;
         let Resolved {

@@ -66,23 +66,36 @@ pub fn closest(vector: &[f32], rows: &[f32], half_squares: &[f32]) -> Option<usi
     if let Some(found) = x86::closest(vector, rows, half_squares) {
         return found;
     }
-    closest_by(vector, rows, half_squares, implementation::dot)
+    closest_by(vector, rows, half_squares, |vector, rows| {
+        rows.map(|row| implementation::dot(vector, row))
+    })
 }
 
+/// Number of rows that are multiplied at once.
+const NUM_ROWS: usize = 4;
+
+/// Implements [`closest`] with a function for the products of a vector with several rows, some of which may be empty.
 #[inline(always)]
 fn closest_by(
     vector: &[f32],
     rows: &[f32],
     half_squares: &[f32],
-    dot: impl Fn(&[f32], &[f32]) -> f32,
+    products: impl Fn(&[f32], [&[f32]; NUM_ROWS]) -> [f32; NUM_ROWS],
 ) -> Option<usize> {
-    let rows = rows.chunks_exact(vector.len().max(1));
+    let len = vector.len().max(1);
+    let blocks = rows.chunks(len.saturating_mul(NUM_ROWS));
     let mut best = None;
-    for (place, (row, half_square)) in rows.zip(half_squares).enumerate() {
-        // The smallest `‖row‖² / 2 - ⟨vector, row⟩`, which is half of what distances differ in.
-        let closeness = dot(vector, row) - half_square;
-        if best.is_none_or(|(_, most)| closeness > most) {
-            best = Some((place, closeness));
+    for (block, (rows, half_squares)) in blocks.zip(half_squares.chunks(NUM_ROWS)).enumerate() {
+        let mut rows = rows.chunks_exact(len);
+        let num_rows = rows.len();
+        let rows = std::array::from_fn(|_| rows.next().unwrap_or_default());
+        let products = products(vector, rows).into_iter().zip(half_squares);
+        for (row, (product, half_square)) in products.enumerate().take(num_rows) {
+            // The smallest `‖row‖² / 2 - ⟨vector, row⟩`, which is half of what distances differ in.
+            let closeness = product - half_square;
+            if best.is_none_or(|(_, most)| closeness > most) {
+                best = Some((block * NUM_ROWS + row, closeness));
+            }
         }
     }
     best.map(|(place, _)| place)

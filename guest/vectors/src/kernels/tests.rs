@@ -74,7 +74,26 @@ proptest! {
         let expected = expected.map(|(place, _)| place);
         let flat = rows.concat();
         prop_assert_eq!(closest(&vector, &flat, &half_squares), expected);
-        prop_assert_eq!(closest_by(&vector, &flat, &half_squares, plain::dot), expected);
+        let plain = |vector: &[f32], rows: [&[f32]; NUM_ROWS]| rows.map(|row| plain::dot(vector, row));
+        prop_assert_eq!(closest_by(&vector, &flat, &half_squares, plain), expected);
+    }
+
+    /// Whatever is multiplied at once, what is closest does not depend on the processor: with fewer rows than are multiplied at
+    /// once, others stand beside them.
+    #[test]
+    fn the_same_row_is_closest_whatever_stands_beside_it(
+        vector in proptest::collection::vec(-1f32..1.0, 37),
+        rows in proptest::collection::vec(proptest::collection::vec(-1f32..1.0, 37), 1..14),
+    ) {
+        let half_squares: Vec<f32> = rows.iter().map(|row| dot(row, row) / 2.0).collect();
+        let plain = |vector: &[f32], rows: [&[f32]; NUM_ROWS]| rows.map(|row| plain::dot(vector, row));
+        let flat = rows.concat();
+        let expected = closest_by(&vector, &flat, &half_squares, plain);
+        prop_assert_eq!(closest(&vector, &flat, &half_squares), expected);
+        // Rows that are equal but for rounding are told apart alike.
+        let doubled = [flat.clone(), flat].concat();
+        let half_squares = half_squares.repeat(2);
+        prop_assert_eq!(closest(&vector, &doubled, &half_squares), expected);
     }
 
     #[test]

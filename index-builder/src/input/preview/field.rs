@@ -79,6 +79,10 @@ pub(super) struct Field {
     pub(super) is_parted: bool,
     /// True if each value stands in a full text of its document, too, as a path does in a request line.
     pub(super) is_quoted: bool,
+    /// True if distinct values have words in common, as addresses and names of hosts do, and identifiers do not.
+    pub(super) is_worded: bool,
+    /// True if it has few integers, such as status codes.
+    pub(super) is_code: bool,
     /// A text that looks like a time, where all do and none is read as one.
     pub(super) unread_time: Option<String>,
     /// True if every document has it.
@@ -184,6 +188,8 @@ pub(super) fn fields_of(shapes: &Shapes, parent: &[String], num_docs: u64) -> Ve
             is_blank: shape.num_blank == shape.num_values(),
             is_parted: shape.num_parted > 0,
             is_quoted: false,
+            is_worded: false,
+            is_code: shape.are_codes(),
             unread_time: match kind {
                 Kind::Word { .. } | Kind::Words { .. } => {
                     shape.times.unread(shape.num_strings).map(str::to_owned)

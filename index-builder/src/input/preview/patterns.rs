@@ -29,7 +29,7 @@ const PATTERNS: [(&str, &str); 50] = patterns![
     "%d/%b/%Y:%H:%M:%S %z",
     "%a %b %e %H:%M:%S %Y",
     "%a %b %e %H:%M:%S UTC %Y",
-    // X, Ruby.
+    // X, Ruby, and `date` with the name of a zone.
     "%a %b %d %H:%M:%S %z %Y",
     // Jira.
     "%d/%b/%y %I:%M %p",
@@ -156,6 +156,11 @@ fn is_day_of_month(text: &str) -> bool {
 /// Returns whether a text may be a date: a year and other numbers, with what stands between them, and a word or two at
 /// most.
 fn is_like_date(text: &str) -> bool {
+    // Names of zones, as JavaScript writes them.
+    let text = match text.split_once(" (") {
+        Some((date, zone)) if zone.ends_with(')') => date,
+        _ => text,
+    };
     if !LENGTHS.contains(&text.len()) || !text.is_ascii() {
         return false;
     }
@@ -269,6 +274,21 @@ mod tests {
                 "%b %e, %Y, %I:%M %p",
             ),
             (&["May 1, 2024, 1:00:07 PM"], "%b %e, %Y, %I:%M:%S %p"),
+            (
+                &["2024-05-01 10:00:07 CEST", "2024-01-01 10:00:07.5 CET"],
+                "%Y-%m-%d %H:%M:%S%.f %z",
+            ),
+            (
+                &["Wed May 01 2024 10:00:07 GMT+0200 (Central European Summer Time)"],
+                "%a %b %d %Y %H:%M:%S GMT%z",
+            ),
+            (
+                &[
+                    "Wed May  1 10:00:07 CEST 2024",
+                    "Fri May 10 09:00:02 UTC 2024",
+                ],
+                "%a %b %d %H:%M:%S %z %Y",
+            ),
             (&["13.05.24", "01.06.24"], "%d.%m.%y"),
             (&["13.05.2024", "01.06.2024"], "%d.%m.%Y"),
             (&["13-May-2024", "1-Jun-2024"], "%d-%b-%Y"),
@@ -315,7 +335,7 @@ mod tests {
             patterns.unread(1).is_some()
         };
         for text in [
-            "2024-05-01 11:00:02 CEST",
+            "2024-05-01 11:00:02 IST",
             "/Date(1714557600000)/",
             "01/02/2024",
         ] {

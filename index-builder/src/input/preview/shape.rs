@@ -7,6 +7,10 @@ use std::net::IpAddr;
 
 /// Maximum number of distinct values that are counted.
 const MAX_DISTINCT: usize = 1_000;
+/// Maximum number of distinct integers that are codes, such as those of HTTP.
+const MAX_CODES: usize = 64;
+/// Up to this number of distinct integers they need not be repeated.
+const FEW_CODES: usize = 4;
 /// Integers up to this are exact as floating-point numbers.
 const MAX_EXACT: u64 = 1 << 53;
 
@@ -50,6 +54,8 @@ pub(super) struct Shape {
     pub(super) num_spaces: u64,
     pub(super) max_len: usize,
     pub(super) distinct: BTreeSet<String>,
+    /// Distinct integers, one more than codes may have at most.
+    codes: BTreeSet<i128>,
     pub(super) inside: Shapes,
 }
 
@@ -127,6 +133,15 @@ impl Shape {
         self.distinct.len() < MAX_DISTINCT
     }
 
+    /// Returns whether values are few integers, each of which is repeated.
+    pub(super) fn are_codes(&self) -> bool {
+        let num_codes = self.codes.len();
+        self.num_integers > 0
+            && self.num_integers + self.num_blank == self.num_values()
+            && num_codes <= MAX_CODES
+            && (num_codes <= FEW_CODES || num_codes as u64 * 3 <= self.num_integers)
+    }
+
     fn add(&mut self, value: &Value) {
         match value {
             Value::Null => {}
@@ -154,6 +169,9 @@ impl Shape {
 
     fn add_number(&mut self, number: &Number) {
         self.times.add_number(number);
+        if self.codes.len() <= MAX_CODES {
+            self.codes.extend(number.as_i128());
+        }
         match (number.as_u64(), number.as_i64()) {
             (Some(value), signed) => {
                 self.num_integers += 1;

@@ -41,6 +41,8 @@ pub struct Suggestion {
     pub searched_fields: Vec<String>,
     /// The reason why the first record that is no document is none.
     pub refused: Option<String>,
+    /// True if that is its length.
+    pub is_too_long: bool,
     /// Assumptions about incomplete times of the inputs, each sentence once.
     pub times: Vec<String>,
 }
@@ -54,7 +56,7 @@ pub struct Suggestion {
 pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64>) -> Suggestion {
     let mut shapes = Shapes::default();
     let (mut num_docs, mut num_refused) = (0_u64, 0_u64);
-    let mut refused: Option<String> = None;
+    let mut refused: Option<&(String, String)> = None;
     let records = samples.iter().flat_map(|sample| &sample.records);
     for doc in records.flat_map(|record| &record.docs) {
         match doc.json.as_object() {
@@ -64,7 +66,7 @@ pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64
             }
             None => {
                 num_refused += 1;
-                refused = refused.or_else(|| Some(doc.refused.as_ref()?.1.clone()));
+                refused = refused.or(doc.refused.as_ref());
             }
         }
     }
@@ -79,6 +81,7 @@ pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64
     let docs = records.flat_map(|record| &record.docs);
     let docs: Vec<_> = docs.filter_map(|doc| doc.json.as_object()).collect();
     words::mark_quoted(&mut fields, &docs);
+    words::mark_worded(&mut fields, &docs);
     let timestamp = timestamp_field(&fields, num_docs);
     let (mut formats, mut times) = (Vec::new(), Vec::new());
     for sample in samples {
@@ -104,7 +107,8 @@ pub fn suggest(samples: &[Preview], index_id: &str, num_stored_bytes: Option<u64
         num_docs,
         default_search_fields: draft.default_fields(),
         searched_fields: draft.searched_fields(),
-        refused,
+        refused: refused.map(|(_, message)| message.clone()),
+        is_too_long: refused.is_some_and(|(reason, _)| reason == "line_too_long"),
         timestamp_field: timestamp.as_deref().map(super::field::joined),
         formats,
         times,

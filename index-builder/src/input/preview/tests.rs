@@ -301,7 +301,7 @@ fn messages_are_full_text_however_few_they_are() {
         "error.message",
     ] {
         let docs: Vec<Value> = (0..50)
-            .map(|_| json!({name: "request completed", "n": 1}))
+            .map(|n| json!({name: "request completed", "n": n * 7}))
             .collect();
         let (suggestion, config) = suggested(&docs);
         let field = &config.doc_mapping.field_mappings[0];
@@ -492,7 +492,7 @@ fn types_times_and_tags_are_found() {
         Some("@timestamp")
     );
     assert_eq!(config.doc_mapping.tag_fields, ["level"]);
-    let expect = ["msg", "level", "tags", "id", "mixed"];
+    let expect = ["msg", "level", "tags", "id", "mixed", "ip", "a\\.b"];
     assert_eq!(suggestion.default_search_fields, expect, "{yaml}");
     assert!(
         yaml.contains("# \"mixed\": in every document; values of several types"),
@@ -551,7 +551,7 @@ fn dates_are_times_in_every_form_that_one_pattern_reads() {
 fn a_column_that_looks_like_a_time_is_named_if_it_cannot_be_read_for_certain() {
     for dates in [
         ["01/02/2024 10:00", "03/04/2024 11:00"],
-        ["2024-05-01 11:00:02 CEST", "2024-05-02 11:00:02 CEST"],
+        ["2024-05-01 11:00:02 IST", "2024-05-02 11:00:02 IST"],
     ] {
         let docs: Vec<Value> = (0..20)
             .map(|n| json!({"Created": dates[n % 2], "msg": "some words"}))
@@ -594,6 +594,54 @@ fn words_within_whole_values_have_a_field() {
         suggestion.searched_fields,
         ["message", "http.url", "agent", "words", "method"],
     );
+    takes_all(&config, yaml, &docs);
+}
+
+#[test]
+fn distinct_values_with_words_in_common_are_searched_by_their_words() {
+    let docs: Vec<Value> = (0..60_u64)
+        .map(|n| {
+            let id = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            json!({
+                "msg": format!("handled {n} a b"), "url": format!("https://shop{n}.example.com/items/{id}"),
+                "mail": format!("user{n}@mail.example.org"), "uuid": format!("{id:016x}-{n:04x}-beef"),
+                "arn": [format!("arn:aws:sqs:eu-west-1:{id}:queue{n}")], "client": format!("10.1.2.{n}"), "status": n % 3,
+                "took": id,
+            })
+        })
+        .collect();
+    let (suggestion, config) = suggested(&docs);
+    let yaml = &suggestion.yaml;
+    assert_eq!(
+        suggestion.default_search_fields,
+        ["msg", "words", "uuid", "client", "status"],
+        "{yaml}"
+    );
+    let sources = r#"concatenate_fields: ["url", "mail", "arn"]"#;
+    assert!(yaml.contains(sources), "{yaml}");
+    takes_all(&config, yaml, &docs);
+}
+
+#[test]
+fn more_fields_than_are_looked_up_one_by_one_have_their_words_in_one() {
+    let docs: Vec<Value> = (0..30)
+        .map(|n| {
+            let field = |field: usize| {
+                (
+                    format!("name_{field:02}"),
+                    json!(format!("v{}", n % 7 + field)),
+                )
+            };
+            Value::from_iter((0..20).map(field))
+        })
+        .collect();
+    let (suggestion, config) = suggested(&docs);
+    let yaml = &suggestion.yaml;
+    let mut searched = suggestion.searched_fields.clone();
+    searched.sort();
+    let all: Vec<String> = (0..20).map(|field| format!("name_{field:02}")).collect();
+    assert_eq!(searched, all, "{yaml}");
+    assert_eq!(suggestion.default_search_fields.len(), 11, "{yaml}");
     takes_all(&config, yaml, &docs);
 }
 

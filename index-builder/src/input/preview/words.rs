@@ -1,7 +1,9 @@
 //! The words in values that are kept whole: paths, addresses, names with dots. A concatenation has them, so that a query
-//! without a field finds them; it costs one lookup, and takes no place among the default search fields.
+//! without a field finds them; it costs one lookup, and takes no place among the default search fields. Where there are
+//! more whole values than a search may look up one by one, it has those of the last fields, too.
 
 use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::field::{Field, Kind, leaves};
 use super::write::is_default_field;
@@ -29,6 +31,12 @@ const OF_HEADS: [&str; 13] = [
 /// Number of documents that show where the values of a field stand.
 const MIN_SHOWN: usize = 20;
 
+/// Letters of a word that distinct values have in common: shorter ones may be parts of identifiers.
+const MIN_LETTERS: usize = 3;
+
+/// Maximum number of fields that are looked up one by one for a word without a field.
+const MAX_SINGLE: usize = 10;
+
 /// Maximum number of texts in which values are looked for: all of them are default search fields.
 const MAX_TEXTS: usize = 8;
 
@@ -51,6 +59,45 @@ fn mark(fields: &mut [Field], texts: &[Vec<String>], docs: &[&Map<String, Value>
     }
 }
 
+/// Marks the fields of distinct values that have words in common.
+pub(super) fn mark_worded(fields: &mut [Field], docs: &[&Map<String, Value>]) {
+    for field in fields {
+        mark_worded(&mut field.inside, docs);
+        let is_needle = matches!(
+            field.kind,
+            Kind::Word {
+                is_needle: true,
+                ..
+            }
+        );
+        field.is_worded = is_needle && field.is_parted && have_common_words(&field.path, docs);
+    }
+}
+
+/// Returns whether most values of a field have a word that is in another value, too. Digits make a word a part of an
+/// identifier, and so does a text of nothing but digits and the letters of hexadecimal numbers.
+fn have_common_words(field: &[String], docs: &[&Map<String, Value>]) -> bool {
+    let values = docs.iter().flat_map(|doc| texts_at(doc, field));
+    let words_of = |value: &str| -> BTreeSet<String> {
+        let words = value.split(|c: char| !c.is_alphanumeric());
+        let words = words.filter(|word| {
+            word.chars().count() >= MIN_LETTERS
+                && word.chars().all(char::is_alphabetic)
+                && !word.chars().all(|c| c.is_ascii_hexdigit())
+        });
+        words.map(str::to_lowercase).collect()
+    };
+    let words: Vec<BTreeSet<String>> = values.map(words_of).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for word in words.iter().flatten() {
+        *counts.entry(word).or_default() += 1;
+    }
+    let is_common = |word: &String| counts.get(word.as_str()).is_some_and(|count| *count > 1);
+    let num_common = words.iter().filter(|words| words.iter().any(is_common));
+    let num_common = num_common.count();
+    num_common > 0 && num_common * 2 >= words.len()
+}
+
 /// Returns whether all values of a field stand in a text.
 fn is_quoted(field: &[String], text: &[String], docs: &[&Map<String, Value>]) -> bool {
     let values = docs.iter().filter_map(|doc| {
@@ -68,12 +115,24 @@ fn is_quoted(field: &[String], text: &[String], docs: &[&Map<String, Value>]) ->
 }
 
 fn text_at<'a>(doc: &'a Map<String, Value>, path: &[String]) -> Option<&'a str> {
+    value_at(doc, path)?.as_str()
+}
+
+/// Returns the texts of a field, of which a list has several.
+fn texts_at<'a>(doc: &'a Map<String, Value>, path: &[String]) -> Vec<&'a str> {
+    match value_at(doc, path) {
+        Some(Value::Array(values)) => values.iter().filter_map(Value::as_str).collect(),
+        value => value.and_then(Value::as_str).into_iter().collect(),
+    }
+}
+
+fn value_at<'a>(doc: &'a Map<String, Value>, path: &[String]) -> Option<&'a Value> {
     let (last, parents) = path.split_last()?;
     let mut object = doc;
     for name in parents {
         object = object.get(name)?.as_object()?;
     }
-    object.get(last)?.as_str()
+    object.get(last)
 }
 
 /// Returns whether a text has a value with all of its words whole.
@@ -95,30 +154,28 @@ pub(super) struct Concatenation {
     pub(super) fields: Vec<String>,
 }
 
-/// Returns the concatenation that fields need; `None` if all their values are single words.
+/// Returns the concatenation that fields need; `None` if all their values are single words, and few.
 pub(super) fn of(fields: &[Field]) -> Option<Concatenation> {
     let has_heads = fields.iter().any(|field| field.kind == Kind::LineHead);
-    let is_of_head = |field: &Field| {
-        let name = field.path.first().map_or("", String::as_str);
-        has_heads && field.path.len() == 1 && OF_HEADS.contains(&name)
-    };
-    let is_whole = |field: &Field| {
-        matches!(
-            field.kind,
-            Kind::Word {
-                is_needle: false,
-                ..
+    let leaves = leaves(fields);
+    let (mut sources, mut single): (Vec<&Field>, Vec<&Field>) = (Vec::new(), Vec::new());
+    for field in &leaves {
+        let is_named = !field.is_blank && is_default_field(&field.name());
+        if !is_named || field.is_quoted || (has_heads && is_of_head(field)) {
+            continue;
+        }
+        match field.kind {
+            Kind::Word { is_needle, .. } if field.is_parted && (!is_needle || field.is_worded) => {
+                sources.push(field);
             }
-        )
-    };
-    let parted = leaves(fields)
-        .into_iter()
-        .filter(|field| {
-            is_whole(field) && field.is_parted && !field.is_quoted && !is_of_head(field)
-        })
-        .map(Field::name)
-        .filter(|name| is_default_field(name));
-    let sources: Vec<String> = parted.collect();
+            Kind::Word { .. } => single.push(field),
+            _ => {}
+        }
+    }
+    let is_text = |field: &&&Field| matches!(field.kind, Kind::Words { .. });
+    let num_texts = leaves.iter().filter(is_text).count();
+    let num_single = MAX_SINGLE.saturating_sub(num_texts);
+    sources.extend(single.get(num_single..).unwrap_or_default());
     (!sources.is_empty()).then(|| {
         let mut name = NAME.to_owned();
         while fields.iter().any(|field| field.path.first() == Some(&name)) {
@@ -126,7 +183,13 @@ pub(super) fn of(fields: &[Field]) -> Option<Concatenation> {
         }
         Concatenation {
             name,
-            fields: sources,
+            fields: sources.into_iter().map(Field::name).collect(),
         }
     })
+}
+
+/// Returns whether a field has words of a line's head.
+pub(super) fn is_of_head(field: &Field) -> bool {
+    let name = field.path.first().map_or("", String::as_str);
+    field.path.len() == 1 && OF_HEADS.contains(&name)
 }

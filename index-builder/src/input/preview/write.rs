@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 /// Maximum number of default search fields: more would make the search for a word without a field slow.
 const MAX_DEFAULT_FIELDS: usize = 12;
+/// Maximum number of fields of addresses and codes among them, besides. Only what reads as one is looked up there.
+const MAX_DEFAULT_CODES: usize = 8;
 const MAX_TAGS: usize = 3;
 /// Maximum number of dynamic fields that comments name.
 const MAX_COMMENTS: usize = 100;
@@ -206,10 +208,36 @@ impl Draft<'_> {
         }
         ranked.sort_by_key(|(rank, _)| *rank);
         let names = ranked.into_iter().map(|(_, name)| name);
-        names
+        let mut names: Vec<String> = names
             .filter(|name| is_default_field(name))
             .take(MAX_DEFAULT_FIELDS)
-            .collect()
+            .collect();
+        let codes = self.default_codes();
+        let codes = codes.into_iter().filter(|name| !names.contains(name));
+        let codes: Vec<String> = codes.take(MAX_DEFAULT_CODES).collect();
+        names.extend(codes);
+        names
+    }
+
+    /// Returns the fields in which addresses and numbers without a field are found: addresses, identifiers and codes.
+    /// Measures are not among them: their columns are large, and what is found there is seldom meant.
+    fn default_codes(&self) -> Vec<String> {
+        let has_heads = self.fields.iter().any(|field| field.kind == Kind::LineHead);
+        let rank = |field: &Field| match field.kind {
+            _ if has_heads && words::is_of_head(field) => None,
+            Kind::Ip => Some(0),
+            Kind::U64 { is_id: true } | Kind::I64 { is_id: true } => Some(1),
+            Kind::U64 { .. } | Kind::I64 { .. } if field.is_code => Some(2),
+            _ => None,
+        };
+        let leaves = leaves(self.fields);
+        let codes = leaves
+            .iter()
+            .filter_map(|field| Some((rank(field)?, field.name())));
+        let mut codes: Vec<(u32, String)> =
+            codes.filter(|(_, name)| is_default_field(name)).collect();
+        codes.sort_by_key(|(rank, _)| *rank);
+        codes.into_iter().map(|(_, name)| name).collect()
     }
 
     /// Returns the fields in which words are found without a field: those of the concatenation in its place.
@@ -314,8 +342,9 @@ impl Draft<'_> {
                 is_needle: true, ..
             } => ("text", "tokenizer: raw, fast: true, needle: true"),
             Kind::Severity => ("text", "tokenizer: level, fast: true"),
+            // Found in any spelling; the column has values as they are written.
             Kind::Level { .. } | Kind::Word { .. } | Kind::Object | Kind::Dynamic(_) => {
-                ("text", "tokenizer: raw, fast: true")
+                ("text", "tokenizer: lowercase, fast: true")
             }
         };
         (kind, options.to_owned())

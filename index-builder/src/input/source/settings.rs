@@ -182,8 +182,4 @@ impl ReadSettings {
         });
         PathFields::new(taken)
     }
-
-    pub(crate) fn max_record_num_bytes(&self) -> usize {
-        self.max_record_num_bytes
-    }
 }

@@ -138,6 +138,7 @@ fn remove(
     match is_wrong {
         false => Ok(()),
         true => Err(Problem {
+            detail: None,
             status: StatusCode::NOT_FOUND,
             kind: "aliases_not_found_exception",
             reason: format!("aliases [{}] missing", missing.join(",")),

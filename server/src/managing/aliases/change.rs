@@ -59,6 +59,7 @@ async fn carry_out(
         .any(|change| matches!(change, AliasChange::RemoveIndexes(_)));
     if deletes && !request.may_delete {
         return Err(Problem {
+            detail: None,
             status: StatusCode::FORBIDDEN,
             kind: "security_exception",
             reason: "deleting an index needs the right delete".to_owned(),

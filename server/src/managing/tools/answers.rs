@@ -1,10 +1,12 @@
 //! Answers to requests of tools.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::Response;
+use canter_access::matches_any;
 use canter_index_builder::{Aliases, unix_time_ms};
 use canter_names::{MayBeAbsent, listed_names};
 use canter_runtime::{Caller, Limits, Searcher};
@@ -12,10 +14,10 @@ use serde_json::{Map, Value, json};
 
 use super::asked::Asked;
 use super::figures::{Figures, figures, sum};
-use super::table::{Form, text};
-use super::tables::{NODE, list, table};
+use super::table::{Form, Table, text};
+use super::tables::{NODE, list, table, templates_table};
 use crate::http::{Api, Refuse};
-use crate::indexes::expand;
+use crate::indexes::{Root, expand};
 use crate::requests::{Params, Problem};
 
 /// Name of the cluster, as the guest has it.
@@ -77,6 +79,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) limits: &'a Limits,
     pub(crate) caller: &'a Caller,
     pub(crate) aliases: &'a Aliases,
+    /// Where templates are, if anywhere.
+    pub(crate) root: Option<&'a Arc<Root>>,
     /// The indexes that the caller may know of.
     pub(crate) indexes: &'a (dyn Fn() -> Vec<String> + Sync),
     /// Whether callers need tokens.
@@ -94,10 +98,47 @@ pub(crate) async fn told(asking: &Asking<'_>) -> Option<Response> {
     })
 }
 
+fn written(asking: &Asking<'_>, table: Table, form: Option<&Form>) -> Result<Response, Problem> {
+    match form {
+        Some(form) => table.write(form, asking.api),
+        None => Err(Problem::internal("a table has no form")),
+    }
+}
+
+/// Returns the table of templates.
+///
+/// # Errors
+/// If the caller may not see all indexes, or the catalog cannot be read.
+async fn templates(asking: &Asking<'_>, is_component: bool, names: &str) -> Result<Table, Problem> {
+    if asking.caller.indexes.is_some() {
+        return Err(Problem {
+            status: StatusCode::FORBIDDEN,
+            ..Problem::invalid(
+                "security_exception",
+                "templates are about indexes of any name: they need a token for all indexes",
+            )
+        });
+    }
+    let stored = match asking.root {
+        Some(root) => {
+            let read = root.work(|root| root.catalog.templates().map_err(Problem::from));
+            Some(read.await?)
+        }
+        None => None,
+    };
+    let patterns: Vec<String> = names.split(',').map(str::to_owned).collect();
+    let mut table = templates_table(stored.as_ref(), is_component);
+    table.rows.retain(|row| {
+        let name = row.first();
+        name.is_some_and(|name| matches_any(&patterns, name))
+    });
+    Ok(table)
+}
+
 async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Problem> {
     let query = asking.parts.uri.query().unwrap_or_default();
     let (form, mut params) = match asked {
-        Asked::Table(..) | Asked::Tables => {
+        Asked::Table(..) | Asked::Tables | Asked::Templates(..) => {
             let (form, params) = Form::read(query).map_err(Problem::illegal)?;
             (Some(form), params)
         }
@@ -117,6 +158,7 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
         Asked::Refused(reason) => return Err(Problem::illegal(*reason)),
         Asked::Missing(reason) => {
             return Err(Problem {
+                detail: None,
                 status: StatusCode::NOT_FOUND,
                 kind: "resource_not_found_exception",
                 reason: reason.clone(),
@@ -125,11 +167,15 @@ async fn answered(asking: &Asking<'_>, asked: &Asked) -> Result<Response, Proble
         Asked::Tables => return Ok(text(list())),
         Asked::Table(name, names) => {
             let indexes = figures(asking, &named(names)?).await?;
-            let table = table(name, &indexes, bytes.as_deref())?;
-            return match &form {
-                Some(form) => table.write(form, asking.api),
-                None => Err(Problem::internal("a table has no form")),
-            };
+            return written(
+                asking,
+                table(name, &indexes, bytes.as_deref())?,
+                form.as_ref(),
+            );
+        }
+        Asked::Templates(is_component, names) => {
+            let table = templates(asking, *is_component, names).await?;
+            return written(asking, table, form.as_ref());
         }
         Asked::ClusterStats => cluster_stats(&figures(asking, &named("_all")?).await?),
         Asked::NodesStats => nodes_stats(&figures(asking, &named("_all")?).await?),

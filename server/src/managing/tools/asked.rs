@@ -30,6 +30,8 @@ pub(super) enum Asked {
     /// The list of tables.
     Tables,
     Table(String, String),
+    /// The table of templates, or of component templates, of these names.
+    Templates(bool, String),
     /// Something that would not be done, with the reason.
     Refused(&'static str),
 }
@@ -43,6 +45,9 @@ const NO_PIPELINES: &str = "[_ingest/pipeline] is not supported: documents are i
                             they are sent, or with the transforms of an ingest";
 const NO_CLOSING: &str = "[_close] is not supported: an index stays open, and costs nothing but its objects while nothing \
                           searches it. Delete it if it is not needed";
+const NO_TERM_VECTORS: &str = "[_termvectors] is not supported: the words of single documents are not stored. [_analyze] divides a text into \
+                               words, and [more_like_this] finds similar documents";
+const NO_RANK_EVAL: &str = "[_rank_eval] is not supported: send the searches with [_msearch], and rate their hits in the client";
 const NO_BLOCKS: &str =
     "[_block] is not supported: take the right to write from the tokens of an index instead";
 const NO_SINGLE_SEGMENTS: &str = "[_cat/segments] is not supported: segments are not listed one by one; [_stats] has their number";
@@ -91,6 +96,10 @@ impl Asked {
             ["_security", "_authenticate"] => Self::WhoAsks,
             ["_cat"] => Self::Tables,
             ["_cat", "segments", ..] => Self::Refused(NO_SINGLE_SEGMENTS),
+            ["_cat", "templates"] => Self::Templates(false, "*".to_owned()),
+            ["_cat", "templates", names] => Self::Templates(false, names.to_owned()),
+            ["_cat", "component_templates"] => Self::Templates(true, "*".to_owned()),
+            ["_cat", "component_templates", names] => Self::Templates(true, names.to_owned()),
             ["_cat", table] => Self::Table(table.to_owned(), ALL.to_owned()),
             ["_cat", table, names] => Self::Table(table.to_owned(), names.to_owned()),
             _ => return None,
@@ -105,6 +114,8 @@ impl Asked {
             ["_ilm", "explain"] => Self::IlmExplain(names),
             ["_search_shards"] => Self::SearchShards(names),
             ["_segments"] => Self::Segments(names),
+            ["_termvectors" | "_mtermvectors", ..] => Self::Refused(NO_TERM_VECTORS),
+            ["_rank_eval"] => Self::Refused(NO_RANK_EVAL),
             _ => return None,
         })
     }
@@ -116,6 +127,8 @@ impl Asked {
             ["_forcemerge"] | ["_cache", "clear"] => Self::DoneAnyway(names),
             ["_open"] => Self::Open(names),
             ["_close"] => Self::Refused(NO_CLOSING),
+            ["_termvectors" | "_mtermvectors", ..] => Self::Refused(NO_TERM_VECTORS),
+            ["_rank_eval"] => Self::Refused(NO_RANK_EVAL),
             _ => return None,
         })
     }

@@ -68,6 +68,7 @@ pub(super) async fn figures(
     let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
     if answer.status != 200 {
         return Err(Problem {
+            detail: None,
             status: StatusCode::from_u16(answer.status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE),
             kind: "unavailable_shards_exception",
             reason: body

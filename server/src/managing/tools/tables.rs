@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use super::figures::{Figures, sum};
 use super::table::Table;
 use crate::requests::Problem;
+use canter_index_builder::Templates;
+use serde_json::Value;
 
 /// Name of the only node.
 pub(super) const NODE: &str = "canter";
 
 /// Tables, with their columns. Those that have no rows are of things that there are not.
-const TABLES: [(&str, &str); 11] = [
+const TABLES: [(&str, &str); 13] = [
     (
         "allocation",
         "shards disk.indices disk.used disk.avail disk.total disk.percent host ip node",
@@ -20,6 +22,8 @@ const TABLES: [(&str, &str); 11] = [
         "nodes",
         "ip heap.percent ram.percent cpu load_1m load_5m load_15m node.role master name",
     ),
+    ("fielddata", "id host ip node field size"),
+    ("nodeattrs", "node host ip attr value"),
     ("pending_tasks", "insertOrder timeInQueue priority source"),
     ("plugins", "name component version"),
     (
@@ -37,7 +41,14 @@ const TABLES: [(&str, &str); 11] = [
 ];
 
 /// Tables that the guest writes, or other modules.
-const ELSEWHERE: [&str; 4] = ["aliases", "count", "health", "indices"];
+const ELSEWHERE: [&str; 6] = [
+    "aliases",
+    "component_templates",
+    "count",
+    "health",
+    "indices",
+    "templates",
+];
 
 /// Returns the list of tables.
 pub(super) fn list() -> String {
@@ -67,6 +78,64 @@ pub(super) fn table(
         columns: columns.split(' ').collect(),
         rows: rows_of(name, indexes, bytes)?,
     })
+}
+
+/// Returns the table of templates, those of old versions included, or of component templates.
+pub(super) fn templates_table(templates: Option<&Templates>, is_component: bool) -> Table {
+    let version = |body: &Value| body["version"].as_u64().map(|version| version.to_string());
+    let list = |value: &Value| {
+        let names = value.as_array().into_iter().flatten();
+        let names = names.filter_map(Value::as_str).collect::<Vec<_>>();
+        format!("[{}]", names.join(", "))
+    };
+    let keys = |body: &Value, key: &str| {
+        let object = body.pointer(key).and_then(Value::as_object);
+        object.map_or(0, serde_json::Map::len).to_string()
+    };
+    if is_component {
+        let row = |(name, body): (&String, &Value)| {
+            let num_mapped = keys(body, "/template/mappings/properties");
+            let num_settings = keys(body, "/template/settings");
+            let num_aliases = keys(body, "/template/aliases");
+            let version = version(body).unwrap_or_default();
+            vec![name.clone(), version, num_aliases, num_mapped, num_settings]
+        };
+        return Table {
+            columns: vec![
+                "name",
+                "version",
+                "alias_count",
+                "mapping_count",
+                "settings_count",
+            ],
+            rows: templates
+                .iter()
+                .flat_map(|own| own.component.iter().map(row))
+                .collect(),
+        };
+    }
+    let row = |(name, body): (&String, &Value)| {
+        let order = body["priority"].as_u64().or(body["order"].as_u64());
+        let order = order.unwrap_or(0).to_string();
+        let version = version(body).unwrap_or_default();
+        let parts = match body.get("composed_of") {
+            Some(parts) => list(parts),
+            None => String::new(),
+        };
+        vec![
+            name.clone(),
+            list(&body["index_patterns"]),
+            order,
+            version,
+            parts,
+        ]
+    };
+    let all = templates.iter();
+    let all = all.flat_map(|own| own.index.iter().chain(&own.legacy));
+    Table {
+        columns: vec!["name", "index_patterns", "order", "version", "composed_of"],
+        rows: all.map(row).collect(),
+    }
 }
 
 /// Returns the rows of a table; what is not known is `-`.

@@ -89,6 +89,7 @@ fn malformed(reason: String) -> Problem {
 
 fn no_script(id: &str) -> Problem {
     Problem {
+        detail: None,
         status: StatusCode::NOT_FOUND,
         kind: "resource_not_found_exception",
         reason: format!("unable to find script [{id}] in cluster state"),

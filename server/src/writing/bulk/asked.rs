@@ -118,11 +118,7 @@ pub(super) fn condition_of(
         Some(id) => check_id(id).map_err(Problem::illegal)?,
     }
     if action.verb == Verb::Delete && !request.may_delete {
-        return Err(Problem {
-            status: StatusCode::FORBIDDEN,
-            kind: "security_exception",
-            reason: "deleting needs the right delete".to_owned(),
-        });
+        return Err(super::no_deleting());
     }
     if let Some(versioned) = versioned(action)? {
         return Ok(Some(versioned));
@@ -294,6 +290,7 @@ pub(super) fn done(
 
 pub(super) fn conflict(reason: String) -> Problem {
     Problem {
+        detail: None,
         status: StatusCode::CONFLICT,
         kind: "version_conflict_engine_exception",
         reason,

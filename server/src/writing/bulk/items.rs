@@ -280,20 +280,31 @@ impl Problems {
                               said in full: send this action again with fewer others"
                 .to_owned();
         }
+        let detail = problem.detail.take();
+        let detail = detail.filter(|_| self.num_bytes <= MAX_REASONS_BYTES);
         let key = (problem.status, problem.kind, problem.reason);
-        if let Some(place) = self.places.get(&key) {
+        if detail.is_none()
+            && let Some(place) = self.places.get(&key)
+        {
             return *place;
         }
         let place = u32::try_from(self.list.len()).unwrap_or(u32::MAX);
         let (status, kind, reason) = key.clone();
         // It is stored twice, with overhead.
         self.num_bytes += 2 * reason.len() + 160;
+        // Scripts' errors differ in what they say beside the reason.
+        let num_bytes = detail.as_ref().map(|detail| 2 * detail.to_string().len());
+        self.num_bytes += num_bytes.unwrap_or_default();
+        let is_plain = detail.is_none();
         self.list.push(Problem {
+            detail,
             status,
             kind,
             reason,
         });
-        self.places.insert(key, place);
+        if is_plain {
+            self.places.insert(key, place);
+        }
         place
     }
 }

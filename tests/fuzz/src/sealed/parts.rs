@@ -2,7 +2,7 @@
 
 use canter_split_format::{
     DOCUMENT_INDEX_FILE, DOCUMENTS_FILE, DocumentIndex, Head, ManifestFile, RARE_WORDS_FILE,
-    SplitEntry, checksum64, object_id, split_object,
+    SplitEntry, VECTOR_INDEX_FILE, VECTORS_FILE, VectorIndex, checksum64, object_id, split_object,
 };
 
 use super::super::host::Objects;
@@ -152,6 +152,12 @@ impl Parts {
         let index = index.and_then(|index| DocumentIndex::open(index).ok());
         if let (Some(index), Some(documents)) = (index, self.file(DOCUMENTS_FILE)) {
             index.seal(documents);
+        }
+        let vectors_len = self.file(VECTORS_FILE).map(|vectors| vectors.len() as u64);
+        let index = self.file(VECTOR_INDEX_FILE).zip(vectors_len);
+        let index = index.and_then(|(index, len)| VectorIndex::open(index, len).ok());
+        if let (Some(index), Some(vectors)) = (index, self.file(VECTORS_FILE)) {
+            index.seal(vectors);
         }
         let body: Vec<u8> = self
             .files

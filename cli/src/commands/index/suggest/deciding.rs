@@ -53,6 +53,17 @@ pub(crate) fn decide(
         )
         .into());
     }
+    if let (0, true, Some(why)) = (
+        suggestion.num_docs,
+        suggestion.is_too_long && suggestion.formats.iter().all(|format| format.is_json()),
+        &suggestion.refused,
+    ) {
+        let message = format!(
+            "the inputs are JSON, and no sampled document is short enough ({}): allow longer ones with --max-line-bytes",
+            clean_text(why)
+        );
+        return Err(WrongUse(message).into());
+    }
     let config = IndexConfig::from_yaml(&suggestion.yaml, |_| None)
         .context("the config that was made for the inputs cannot be used; please report this")?;
     Ok(Decision {

@@ -2,8 +2,8 @@
 
 mod buildkite;
 mod fix;
+mod headed;
 mod logcat;
-mod mbox;
 pub(super) mod modsecurity;
 mod names;
 mod oracle;
@@ -15,6 +15,7 @@ mod xml;
 
 pub(super) use names::Names;
 
+use self::headed::{git, mbox};
 use crate::json::Members;
 use crate::log_line::time::Reading;
 
@@ -25,6 +26,8 @@ pub(crate) enum Block {
     Buildkite,
     /// FIX messages: `8=FIX.4.4|9=148|35=D|…`.
     Fix,
+    /// `git log`: `commit 450b660b5f3c5145df13450e42ac4d681e368abb`, headers, and the text below.
+    Git,
     /// Android's `logcat -v long`: `[ 05-01 10:00:07.123  2000: 2138 I/Tag ]`, and the text on lines of its own.
     Logcat,
     /// Mailboxes: `From alice@example.com Wed May  1 10:00:07 2024`.
@@ -40,9 +43,10 @@ pub(crate) enum Block {
 }
 
 impl Block {
-    const MARKED: [Block; 7] = [
+    const MARKED: [Block; 8] = [
         Block::Buildkite,
         Block::Fix,
+        Block::Git,
         Block::Logcat,
         Block::Mbox,
         Block::Oracle,
@@ -71,6 +75,7 @@ impl Block {
         match self {
             Block::Buildkite => buildkite::begins(line),
             Block::Fix => fix::begins(line),
+            Block::Git => git::begins(line),
             Block::Logcat => logcat::begins(line),
             Block::Mbox => mbox::begins(line),
             Block::Oracle => oracle::begins(line),
@@ -95,6 +100,7 @@ impl Block {
         match self {
             Block::Buildkite => buildkite::reading(record),
             Block::Fix => fix::reading(record),
+            Block::Git => git::reading(record),
             Block::Logcat => logcat::reading(record),
             Block::Mbox => mbox::reading(record),
             Block::Oracle => oracle::reading(record),
@@ -110,6 +116,7 @@ impl Block {
         match self {
             Block::Buildkite => buildkite::add(record, members),
             Block::Fix => fix::add(record, members),
+            Block::Git => git::add(record, members),
             Block::Logcat => logcat::add(record, members),
             Block::Mbox => mbox::add(record, members),
             Block::Oracle => oracle::add(record, members),

@@ -72,6 +72,27 @@ fn alerts_of_snort_have_their_time_below() {
 }
 
 #[test]
+fn each_commit_is_a_record() {
+    let hash = "450b660b5f3c5145df13450e42ac4d681e368abb";
+    let commit = |headers: &str, text: &str| format!("commit {hash}{headers}\n\n    {text}\n\n");
+    let text = [
+        commit("\nAuthor: A <a@example.com>\nDate:   Wed May 1 12:00:07 2024 +0200", "One\n\n    commit of more"),
+        commit(
+            " (HEAD -> main, tag: v1)\nMerge: 1234567 89abcde\nAuthor: B <b@example.com>\nDate:   2024-05-02 12:00:07 -0700",
+            "Two",
+        ),
+        commit("\nAuthor:     C <c@example.com>\nAuthorDate: Fri, 3 May 2024 10:00:07 +0000\nCommit:     D <d@example.com>", "3"),
+    ]
+    .concat();
+    let docs = [
+        json!({"timestamp": "2024-05-01T12:00:07+02:00", "commit": hash, "author": "A <a@example.com>"}),
+        json!({"timestamp": "2024-05-02T12:00:07-07:00", "merge": "1234567 89abcde"}),
+        json!({"timestamp": "2024-05-03T10:00:07Z", "committer": "D <d@example.com>"}),
+    ];
+    check(&text, &docs);
+}
+
+#[test]
 fn each_mail_is_a_record() {
     let text = "From a@example.com Wed May  1 10:00:07 2024\nFrom: A <a@example.com>\nTo: l@example.org\n\
                 Subject: One\nDate: Wed, 01 May 2024 12:00:07 +0200\n\nFrom now on, by phone.\n\nSubject: no header\n\n\

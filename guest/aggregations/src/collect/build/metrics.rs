@@ -23,7 +23,7 @@ impl Builder<'_> {
         is_top: bool,
     ) -> Result<Box<dyn Collect>> {
         let Source { field, missing } = &metric.source;
-        let numbers = || self.numbers(path, field, self.is_date(field));
+        let numbers = || self.measured(path, field);
         let values = || self.open(field, |column_type| column_type != ColumnType::Bytes);
         let missing = missing.clone();
         Ok(match &metric.what {

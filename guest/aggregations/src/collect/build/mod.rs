@@ -249,6 +249,31 @@ impl Builder<'_> {
         }
     }
 
+    /// Opens columns of numbers and dates for figures. Of a field without a type, dates count as what its numbers then are:
+    /// milliseconds, as in Elasticsearch, which maps such a field as dates.
+    fn measured(&self, path: &str, name: &str) -> Result<Field> {
+        let kind = self.split.mapper.kind_of(name);
+        let is_untyped = kind.is_none_or(|kind| matches!(kind, FieldKind::Json(_)));
+        if !is_untyped || self.is_filtered {
+            return self.numbers(path, name, self.is_date(name));
+        }
+        let field = self.open(name, |column_type| {
+            column_type == ColumnType::DateTime || is_histogram_value(column_type, false)
+        })?;
+        // Whole values of texts that no mapping names, such as `level.keyword`.
+        let is_of_texts = || -> Result<bool> {
+            let texts = self.open(name, |column_type| column_type == ColumnType::Str)?;
+            Ok(self.split.mapper.whole_values(name).is_some() && !texts.columns.is_empty())
+        };
+        match field.columns.is_empty() && is_of_texts()? {
+            true => Err(Error::invalid(
+                path,
+                &format!("field [{name}] of type [keyword] is not supported for this aggregation"),
+            )),
+            false => Ok(field),
+        }
+    }
+
     /// Opens columns of numbers, or of dates if the field is mapped as dates. Unmapped dates would
     /// count as milliseconds in one split and be missing in the next.
     fn numbers(&self, path: &str, name: &str, is_date: bool) -> Result<Field> {

@@ -71,7 +71,8 @@ pub(in crate::api::elastic) async fn dynamic_fields(
 fn kind_of(column_type: ColumnType) -> &'static str {
     match column_type {
         ColumnType::I64 | ColumnType::U64 => "long",
-        ColumnType::F64 => "double",
+        // What Elasticsearch maps fractions of documents to.
+        ColumnType::F64 => "float",
         ColumnType::Bool => "boolean",
         ColumnType::DateTime => "date",
         ColumnType::Str => TEXTS,

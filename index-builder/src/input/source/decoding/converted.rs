@@ -25,6 +25,10 @@ impl Converted {
         self.bytes.extend_from_slice(text.as_bytes());
     }
 
+    pub(super) fn extend(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
     /// Copies as much as there is room for, and returns the number of bytes.
     pub(super) fn read(&mut self, out: &mut [u8]) -> usize {
         let rest = &self.bytes[self.place..];

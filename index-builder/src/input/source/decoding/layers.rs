@@ -9,7 +9,7 @@ use lzma_rust2::XzReader;
 
 use super::expansion::{Expanding, Stored};
 use super::kinds::Kind;
-use super::latin::{Latin, is_latin};
+use super::legacy::{Legacy, encoding_of};
 use super::unreadable::{BINARY, Unreadable, is_binary};
 use super::utf16::Utf16;
 use crate::input::source::replay::Replay;
@@ -112,12 +112,14 @@ impl Decoded {
                 Kind::Text if !decoding.is_text && is_binary(without_nuls(beginning)) => {
                     return Err(refused(&BINARY));
                 }
-                Kind::Text if is_latin(beginning, is_whole) => {
-                    let text = BufReader::with_capacity(BUFFER_LEN, Latin::new(reader));
-                    reader = Replay::new(Box::new(text), BEGINNING_LEN);
+                Kind::Text => {
+                    if let Some(encoding) = encoding_of(beginning, is_whole) {
+                        let text = Legacy::new(reader, encoding);
+                        let text = BufReader::with_capacity(BUFFER_LEN, text);
+                        reader = Replay::new(Box::new(text), BEGINNING_LEN);
+                    }
                     break;
                 }
-                Kind::Text => break,
             };
             if layers.len() == MAX_LAYERS {
                 return Err(io::Error::new(

@@ -1,4 +1,4 @@
-//! Stored bytes → text: compression undone, archives divided, UTF-16 and Windows-1252 converted; and names for unreadable data.
+//! Stored bytes → text: compression undone, archives divided, UTF-16 and older encodings converted; and names for unreadable data.
 //!
 //! ```text
 //!   stored bytes ─► kinds: which of them? ─► layers: gzip, zstd, bzip2, xz ─┬─► text, as UTF-8 ─► records
@@ -12,8 +12,8 @@ mod archive;
 mod converted;
 mod expansion;
 mod kinds;
-mod latin;
 mod layers;
+mod legacy;
 mod tar;
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,8 @@ impl RecordReader {
     /// Appends one line to `bytes`: at most the limit and a part of its ending. `None` at the end.
     fn read_line(&mut self, bytes: &mut Vec<u8>) -> io::Result<Option<RecordSpan>> {
         let start = bytes.len();
-        let keep = self.max_num_bytes.saturating_add(2);
+        let max_num_bytes = self.max_of_line();
+        let keep = max_num_bytes.saturating_add(2);
         let mut raw_num_bytes = 0_u64;
         let mut is_ended = false;
         loop {
@@ -73,13 +74,13 @@ impl RecordReader {
         if is_whole {
             span.range.end = start + without_ending(&bytes[start..]).len();
         }
-        if !is_whole || span.range.len() > self.max_num_bytes {
+        if !is_whole || span.range.len() > max_num_bytes {
             match self.settings.keeps_all {
                 true => {
                     self.end_part(bytes, &mut span);
                     is_ended = false;
                 }
-                false => shorten(&mut span, self.max_num_bytes),
+                false => shorten(&mut span, max_num_bytes),
             }
         }
         if self.is_in_parts {
@@ -90,9 +91,17 @@ impl RecordReader {
         Ok(Some(span))
     }
 
+    /// Returns the maximum length of the next line, or part of one.
+    fn max_of_line(&self) -> usize {
+        match self.is_in_parts {
+            true => self.part_num_bytes,
+            false => self.max_num_bytes,
+        }
+    }
+
     /// Ends a part at the limit, on a character boundary, and gives the rest back.
     fn end_part(&mut self, bytes: &mut Vec<u8>, span: &mut RecordSpan) {
-        let mut end = span.range.start + self.max_num_bytes;
+        let mut end = span.range.start + self.part_num_bytes;
         // At most three bytes of a character precede its last one.
         for _ in 0..3 {
             let is_inside = bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80);

@@ -7,6 +7,7 @@ use super::super::settings::ReadSettings;
 use super::batch::{Extent, RecordBatch, RecordSpan};
 use super::beginning::{Beginning, ONLY_LINE_WAITS, examine};
 use crate::error::BuildError;
+use crate::ingest::MAX_LINE_NUM_BYTES;
 use canter_formats::{Cutter, Directive, Format, Layout};
 use canter_split_format::{LinesHash, SourceId, SourceProgress};
 use std::collections::BTreeSet;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 
 /// Size of a full batch in bytes.
 const BATCH_NUM_BYTES: usize = 256 * 1024;
+/// Maximum length of a document in JSON, by default.
+const JSON_NUM_BYTES: usize = 16 << 20;
 /// Default maximum length of a record with many documents, in bytes.
 const MANY_DOCS_NUM_BYTES: usize = 64 << 20;
 
@@ -75,6 +78,8 @@ pub(crate) struct RecordReader {
     pub(super) cutter: Cutter,
     pub(super) settings: ReadSettings,
     pub(super) max_num_bytes: usize,
+    /// Length of the parts in which a longer record is kept.
+    pub(super) part_num_bytes: usize,
     /// True if the next bytes continue a record of which parts were returned.
     pub(super) is_in_parts: bool,
     /// The same with a rule for records of several lines, each of which is then a part.
@@ -108,9 +113,11 @@ impl RecordReader {
             known_by,
             waits,
         } = examine(&input, &settings)?;
-        let max_num_bytes = match format.holds_many() {
-            true => settings.max_record_num_bytes.max(MANY_DOCS_NUM_BYTES),
-            false => settings.max_record_num_bytes,
+        let max_num_bytes = match settings.max_record_num_bytes {
+            max if format.holds_many() => max.max(MANY_DOCS_NUM_BYTES),
+            // Nobody chose it, and a document is not worth less for its length.
+            MAX_LINE_NUM_BYTES if format.is_json() => JSON_NUM_BYTES,
+            max => max,
         };
         let has_rule = settings.multiline_start.is_some();
         Ok(RecordReader {
@@ -135,6 +142,7 @@ impl RecordReader {
             source_ord,
             layout: Arc::new(layout),
             cutter,
+            part_num_bytes: settings.max_record_num_bytes.min(max_num_bytes),
             settings,
             max_num_bytes,
             is_in_parts: false,

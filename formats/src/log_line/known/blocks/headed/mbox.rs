@@ -33,7 +33,7 @@ fn delivery(line: &str) -> Option<Reading> {
     Some(read(form, day.as_bytes(), 0)?.0)
 }
 
-pub(super) fn begins(line: &[u8]) -> bool {
+pub(in super::super) fn begins(line: &[u8]) -> bool {
     line.starts_with(b"From ")
         && std::str::from_utf8(line).is_ok_and(|line| delivery(line).is_some())
 }
@@ -48,7 +48,7 @@ fn header<'t>(record: &'t str, name: &str) -> Option<&'t str> {
     values.next().filter(|value| !value.is_empty())
 }
 
-pub(super) fn reading(record: &str) -> Option<Reading> {
+pub(in super::super) fn reading(record: &str) -> Option<Reading> {
     let date = header(record, "Date").and_then(|date| {
         let day = date.split_once(", ").map_or(date, |(_, day)| day);
         Some(read(TimeForm::Dated(DateForm::DayNameYear), day.as_bytes(), 0)?.0)
@@ -57,7 +57,7 @@ pub(super) fn reading(record: &str) -> Option<Reading> {
 }
 
 /// Adds the fields and the message. Returns the text before the message, which is empty.
-pub(super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t str> {
+pub(in super::super) fn add<'t>(record: &'t str, members: &mut dyn Members) -> Option<&'t str> {
     for (name, field) in FIELDS {
         if let Some(value) = header(record, name) {
             members.string(field, value);
