@@ -126,12 +126,15 @@ async fn a_name_that_there_is_not_is_refused_as_one_that_there_is() {
         let answers = flood(&gate, 20, token).await.join_all().await;
         assert_eq!(num_of(&answers, Err(429)), 20 - NUM_PLACES, "{name}");
     }
-    // An accepted request does not wait.
+    // An accepted request does not wait: if it did, each would, however busy the machine is.
     let gate = gate();
-    ask(&gate, "all.secret-of-all").await.unwrap();
-    let asked_at = Instant::now();
-    ask(&gate, "all.secret-of-all").await.unwrap();
-    assert!(asked_at.elapsed() < REFUSAL_DELAY);
+    let mut is_prompt = false;
+    for _ in 0..20 {
+        let asked_at = Instant::now();
+        ask(&gate, "all.secret-of-all").await.unwrap();
+        is_prompt |= asked_at.elapsed() < REFUSAL_DELAY;
+    }
+    assert!(is_prompt);
 }
 
 /// Holders of a key may get its new secret before the server has read it, and retry until it is accepted.
