@@ -31,6 +31,11 @@ impl Problem {
         Self::invalid("illegal_argument_exception", reason)
     }
 
+    /// Creates the error of a body that cannot be read.
+    pub(crate) fn parsing(reason: impl Into<String>) -> Self {
+        Self::invalid("x_content_parse_exception", reason)
+    }
+
     pub(crate) fn no_index(name: &str) -> Self {
         Self {
             status: StatusCode::NOT_FOUND,

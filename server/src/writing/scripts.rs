@@ -60,11 +60,10 @@ impl Scripting {
     /// # Errors
     /// It is not in Painless, is stored, or cannot be compiled.
     pub(super) fn read(value: Value, of_one: bool) -> Result<Self, Problem> {
-        let parsing = |reason: String| Problem::invalid("x_content_parse_exception", reason);
         let mut object = match value {
             Value::String(source) => Map::from_iter([("source".to_owned(), Value::String(source))]),
             Value::Object(object) => object,
-            other => return Err(parsing(format!("[script] cannot be [{other}]"))),
+            other => return Err(Problem::parsing(format!("[script] cannot be [{other}]"))),
         };
         if let Some(id) = object.remove("id") {
             return Err(Problem {
@@ -94,11 +93,13 @@ impl Scripting {
         let params = match object.remove("params") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(params)) => params,
-            Some(other) => return Err(parsing(format!("[params] cannot be [{other}]"))),
+            Some(other) => return Err(Problem::parsing(format!("[params] cannot be [{other}]"))),
         };
         object.remove("options");
         if let Some(unknown) = object.keys().next() {
-            return Err(parsing(format!("[script] unknown field [{unknown}]")));
+            return Err(Problem::parsing(format!(
+                "[script] unknown field [{unknown}]"
+            )));
         }
         match Script::compile(&source) {
             Ok(script) => Ok(Self {
@@ -222,16 +223,12 @@ fn asked_for(
             }
         }
     }
-    let removed = before
-        .keys()
-        .find(|key| matches!(key.as_str(), "_id" | "_index"))
-        .filter(|_| scripted.seen.id.is_empty() || scripted.seen.index.is_empty());
-    match removed {
-        Some(_) => Err(Problem::illegal(
+    if scripted.seen.id.is_empty() || scripted.seen.index.is_empty() {
+        return Err(Problem::illegal(
             "[_id] and [_index] cannot be empty after a script",
-        )),
-        None => Ok(scripted),
+        ));
     }
+    Ok(scripted)
 }
 
 #[cfg(test)]

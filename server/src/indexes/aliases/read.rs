@@ -13,8 +13,8 @@ use crate::requests::Problem;
 /// If it is invalid.
 pub(crate) fn actions_of(body: &Value) -> Result<Vec<AliasChange>, Problem> {
     let actions = body.get("actions").and_then(Value::as_array);
-    let actions =
-        actions.ok_or_else(|| invalid("[actions] is a list of add, remove and remove_index"))?;
+    let actions = actions
+        .ok_or_else(|| Problem::parsing("[actions] is a list of add, remove and remove_index"))?;
     if actions.is_empty() {
         return Err(Problem::illegal("No action specified"));
     }
@@ -24,7 +24,7 @@ pub(crate) fn actions_of(body: &Value) -> Result<Vec<AliasChange>, Problem> {
 fn action_of(action: &Value) -> Result<AliasChange, Problem> {
     let mut entries = action.as_object().into_iter().flatten();
     let (Some((verb, options)), None) = (entries.next(), entries.next()) else {
-        return Err(invalid(
+        return Err(Problem::parsing(
             "an action is an object with one of add, remove and remove_index",
         ));
     };
@@ -46,7 +46,7 @@ fn action_of(action: &Value) -> Result<AliasChange, Problem> {
             AliasChange::RemoveIndexes(indexes)
         }
         other => {
-            return Err(invalid(&format!(
+            return Err(Problem::parsing(format!(
                 "unknown action [{other}]: there are add, remove and remove_index"
             )));
         }
@@ -129,7 +129,7 @@ impl Options {
         match value {
             Value::Null => Ok(Self(Map::new())),
             Value::Object(options) => Ok(Self(options.clone())),
-            _ => Err(invalid("the options of an alias are an object")),
+            _ => Err(Problem::parsing("the options of an alias are an object")),
         }
     }
 
@@ -137,7 +137,7 @@ impl Options {
     fn names(&mut self, one: &str, several: &str) -> Result<Vec<String>, Problem> {
         let found = [one, several].map(|key| Some((key.to_owned(), self.0.remove(key)?)));
         let ([Some((key, value)), None] | [None, Some((key, value))]) = found else {
-            return Err(invalid(&format!(
+            return Err(Problem::parsing(format!(
                 "One of [{one}] or [{several}] is required"
             )));
         };
@@ -160,7 +160,7 @@ impl Options {
     fn alias(&mut self) -> Result<Alias, Problem> {
         let filter = self.0.remove("filter").filter(|filter| !filter.is_null());
         if filter.as_ref().is_some_and(|filter| !filter.is_object()) {
-            return Err(invalid("[filter] is a query"));
+            return Err(Problem::parsing("[filter] is a query"));
         }
         let routing = self.text("routing")?;
         let own = self.text("index_routing")?;
@@ -178,7 +178,7 @@ impl Options {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(Value::Number(number)) => Ok(Some(number.to_string())),
-            Some(_) => Err(invalid(&format!("[{key}] is text"))),
+            Some(_) => Err(Problem::parsing(format!("[{key}] is text"))),
         }
     }
 
@@ -186,18 +186,14 @@ impl Options {
         match self.0.remove(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(flag)),
-            Some(_) => Err(invalid(&format!("[{key}] is true or false"))),
+            Some(_) => Err(Problem::parsing(format!("[{key}] is true or false"))),
         }
     }
 
     fn finish(self, of: &str) -> Result<(), Problem> {
         match self.0.keys().next() {
             None => Ok(()),
-            Some(key) => Err(invalid(&format!("[{of}] unknown field [{key}]"))),
+            Some(key) => Err(Problem::parsing(format!("[{of}] unknown field [{key}]"))),
         }
     }
-}
-
-fn invalid(reason: &str) -> Problem {
-    Problem::invalid("x_content_parse_exception", reason)
 }

@@ -68,9 +68,8 @@ impl Change {
     /// # Errors
     /// It is invalid, or asks for what cannot be done.
     pub(super) fn read(body: &[u8]) -> Result<Self, Problem> {
-        let parsing = |reason: String| Problem::invalid("x_content_parse_exception", reason);
         let body: Map<String, Value> = serde_json::from_slice(body)
-            .map_err(|error| parsing(format!("the body is no object: {error}")))?;
+            .map_err(|error| Problem::parsing(format!("the body is no object: {error}")))?;
         let mut change = Self {
             doc: None,
             upsert: None,
@@ -97,11 +96,11 @@ impl Change {
                     @ ("doc" | "upsert" | "doc_as_upsert" | "detect_noop" | "scripted_upsert"),
                     value,
                 ) => {
-                    return Err(parsing(format!(
+                    return Err(Problem::parsing(format!(
                         "[{known}] cannot be [{value}] in an update"
                     )));
                 }
-                (unknown, _) => return Err(parsing(unknown_field(unknown))),
+                (unknown, _) => return Err(Problem::parsing(unknown_field(unknown))),
             }
         }
         let problem = match (&change.doc, &change.script) {

@@ -37,7 +37,7 @@ pub(super) fn encoding_of(beginning: &[u8], is_whole: bool) -> Option<&'static E
     }
 }
 
-/// Returns the encoding in which a text that is not UTF-8 anywhere has words beyond ASCII.
+/// Returns the encoding in which a text that is mostly no UTF-8 beyond ASCII has words there.
 fn guessed(beginning: &[u8], is_whole: bool) -> Option<&'static Encoding> {
     let is_control =
         |byte: &u8| matches!(byte, 0..0x20 | 0x7f) && !b"\t\n\r\x0c\x1b".contains(byte);
@@ -51,16 +51,12 @@ fn guessed(beginning: &[u8], is_whole: bool) -> Option<&'static Encoding> {
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut text = String::with_capacity(decoder.max_utf8_buffer_length(beginning.len())?);
     let (_, _, has_errors) = decoder.decode_to_string(beginning, &mut text, is_whole);
-    let is_of_words = |c: &char| c.is_alphanumeric() || is_punctuation(*c);
-    let characters = text.chars().filter(|c| !c.is_ascii());
-    let (mut num_all, mut num_of_words) = (0_usize, 0_usize);
-    for c in characters {
-        num_all += 1;
-        num_of_words += usize::from(is_of_words(&c));
-    }
-    let distinct: BTreeSet<char> = text.chars().filter(|c| !c.is_ascii()).collect();
-    let are_many = num_all >= MIN_CHARACTERS && distinct.len() >= MIN_DISTINCT;
-    let is_text = are_many && num_of_words * 20 >= num_all * 19;
+    let beyond: Vec<char> = text.chars().filter(|c| !c.is_ascii()).collect();
+    let is_of_words = |c: &&char| c.is_alphanumeric() || is_punctuation(**c);
+    let num_of_words = beyond.iter().filter(is_of_words).count();
+    let distinct: BTreeSet<&char> = beyond.iter().collect();
+    let are_many = beyond.len() >= MIN_CHARACTERS && distinct.len() >= MIN_DISTINCT;
+    let is_text = are_many && num_of_words * 20 >= beyond.len() * 19;
     let is_drawn = encoding.is_single_byte() && has_runs(&text);
     let is_it = is_text && !has_errors && !is_drawn && encoding != UTF_8 && are_words(&text);
     is_it.then_some(encoding)
